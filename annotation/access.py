@@ -1,0 +1,25 @@
+"""Who may see a campaign. An outsider gets the same 404 as for a campaign that does not exist."""
+
+from django.http import Http404
+from django.shortcuts import get_object_or_404
+
+from annotation.models import Annotator, Campaign, User
+
+
+def campaigns_researched_by(user: User):
+    """Campaigns whose results the user may see: their own memberships; for admins, all."""
+    if not user.is_authenticated:
+        return Campaign.objects.none()
+    return Campaign.objects.all() if user.is_admin else Campaign.objects.filter(memberships__user=user)
+
+
+def campaign_for_researcher(user: User, slug: str) -> Campaign:
+    return get_object_or_404(campaigns_researched_by(user), slug=slug)
+
+
+def annotator_of(user: User, slug: str) -> Annotator:
+    """The user's annotator in a campaign. Http404 where they were never invited."""
+    annotator = Annotator.objects.select_related("campaign").filter(campaign__slug=slug, user_id=user.pk).first()
+    if annotator is None:
+        raise Http404
+    return annotator

@@ -1,0 +1,202 @@
+"""Long work that is never lost: a row first, then a message; a lease while it runs; a sweep that finds the dead.
+
+A task body does `with jobs.claim(job_id) as claim:` and calls `claim.report(...)` as it goes. What happens then:
+
+- the message is lost, or comes before anybody listens: the sweep sends it again;
+- the message comes twice: the second claim finds the row taken and does nothing;
+- the worker dies: its lease runs out, the sweep queues the job again, or marks it failed after MAX_ATTEMPTS;
+- somebody cancels: the next report raises Cancelled in the task.
+"""
+
+import contextlib
+import logging
+import socket
+import threading
+import time
+import uuid
+from datetime import timedelta
+
+from celery import current_app
+from django.db import close_old_connections, connection, transaction
+from django.db.models import F, Q
+from django.utils import timezone
+
+from annotation.models import Job, WorkerPulse
+
+log = logging.getLogger(__name__)
+
+LEASE = timedelta(seconds=45)
+BEAT_SECONDS = 10
+RESEND_AFTER = timedelta(seconds=30)  # a queued job nobody took: its message is taken for lost
+ALIVE = timedelta(seconds=40)
+
+
+class Cancelled(Exception):
+    """Raised inside a task whose job somebody cancelled, or whose lease another worker took over."""
+
+
+class Taken(Exception):
+    """The job is not to be run now: somebody else runs it, or it is finished."""
+
+
+def enqueue(task: str, title: str, campaign=None, user=None, foreground: bool = False) -> Job:
+    """Record a job; its message goes out when the surrounding transaction commits.
+
+    foreground: no message; the caller claims the job at once, in its own process.
+    """
+    job = Job.objects.create(
+        task=task, title=title, campaign=campaign, created_by=user, sent_at=timezone.now() if foreground else None
+    )
+    if not foreground:
+        transaction.on_commit(lambda: send(job))
+    return job
+
+
+def send(job: Job) -> None:
+    """Send a queued job's message. A broker that cannot be reached is no error: the sweep tries again."""
+    Job.objects.filter(pk=job.pk).update(sent_at=timezone.now())
+    try:
+        current_app.send_task(job.task, args=[str(job.pk)])
+    except Exception:  # whatever the transport raises, the row stays queued
+        log.exception("job %s: message not sent, the sweep will send it again", job.pk)
+
+
+def retry(job: Job) -> bool:
+    """Queue a failed or cancelled job again, from its first attempt. False where it was not finished that way."""
+    changed = Job.objects.filter(pk=job.pk, status__in=[Job.Status.FAILED, Job.Status.CANCELLED]).update(
+        status=Job.Status.QUEUED, attempts=0, error="", message="", progress=0, holder="", cancel_requested=False,
+        finished_at=None,
+    )  # fmt: skip
+    if changed:
+        transaction.on_commit(lambda: send(job))
+    return bool(changed)
+
+
+def cancel(job: Job) -> None:
+    """Ask a running job to stop; a queued one stops at once."""
+    now = timezone.now()
+    queued = Job.objects.filter(pk=job.pk, status=Job.Status.QUEUED)
+    if not queued.update(status=Job.Status.CANCELLED, finished_at=now, message="Cancelled before it began."):
+        Job.objects.filter(pk=job.pk, status=Job.Status.RUNNING).update(cancel_requested=True)
+
+
+class Claim:
+    """The right to run one job until the lease runs out. Made by `claim`, renewed by its own thread."""
+
+    def __init__(self, job: Job):
+        self.job = job
+        self._lost = threading.Event()
+        self._stop = threading.Event()
+        self._last_report = 0.0
+
+    def _mine(self):
+        return Job.objects.filter(pk=self.job.pk, holder=self.job.holder, status=Job.Status.RUNNING)
+
+    def _beat(self) -> None:
+        while not self._stop.wait(BEAT_SECONDS):
+            try:
+                kept = self._mine().filter(cancel_requested=False).update(lease_until=timezone.now() + LEASE)
+                if not kept:
+                    self._lost.set()
+            except Exception:  # a busy database now is no reason to lose the work; the next beat tries again
+                log.exception("job %s: heartbeat failed", self.job.pk)
+            finally:
+                connection.close()
+
+    def stopped(self) -> bool:
+        """True once the job was cancelled or taken over: the work should end."""
+        return self._lost.is_set()
+
+    def report(self, progress: float, message: str = "", **extra) -> None:
+        """Write progress (0 to 1), at most twice a second. Raises Cancelled when the work should end."""
+        if self.stopped():
+            raise Cancelled
+        if time.monotonic() - self._last_report < 0.5 and progress < 1:
+            return
+        self._last_report = time.monotonic()
+        fields = {"progress": min(max(progress, 0.0), 1.0), "message": message[:300]}
+        if not self._mine().filter(cancel_requested=False).update(**fields):
+            self._lost.set()
+            raise Cancelled
+
+    def finish(self, status: str, error: str = "") -> bool:
+        """Record the outcome. False where the lease was lost meanwhile: then nothing may be written."""
+        fields = {"status": status, "finished_at": timezone.now(), "error": error, "holder": "", "lease_until": None}
+        if status == Job.Status.DONE:
+            fields |= {"progress": 1.0}
+        return bool(self._mine().update(**fields))
+
+
+@contextlib.contextmanager
+def claim(job_id):
+    """Take a queued job, keep its lease while the body runs, record done, failed or cancelled.
+
+    Raises Taken where the job is not queued. An error in the body is recorded and raised again.
+    """
+    holder = f"{socket.gethostname()}:{uuid.uuid4().hex[:12]}"
+    now = timezone.now()
+    taken = Job.objects.filter(pk=job_id, status=Job.Status.QUEUED).update(
+        status=Job.Status.RUNNING, holder=holder, lease_until=now + LEASE, started_at=now,
+        attempts=F("attempts") + 1, error="",
+    )  # fmt: skip
+    if taken != 1:
+        raise Taken(f"job {job_id} is not waiting to be run")
+    held = Claim(Job.objects.get(pk=job_id))
+    beat = threading.Thread(target=held._beat, daemon=True)
+    beat.start()
+    try:
+        yield held
+    except Cancelled:
+        held.finish(Job.Status.CANCELLED)
+        raise
+    except BaseException as error:
+        held.finish(Job.Status.FAILED, error=f"{type(error).__name__}: {error}")
+        raise
+    else:
+        held.finish(Job.Status.DONE)
+    finally:
+        held._stop.set()
+        beat.join(timeout=BEAT_SECONDS)
+
+
+def sweep(now=None) -> int:
+    """Find jobs whose worker died and messages that were lost; send them again. Safe to run anywhere, any time."""
+    now = now or timezone.now()
+    dead = Job.objects.filter(status=Job.Status.RUNNING, lease_until__lt=now)
+    dead.filter(cancel_requested=True).update(status=Job.Status.CANCELLED, finished_at=now, holder="")
+    dead.filter(attempts__gte=Job.MAX_ATTEMPTS).update(
+        status=Job.Status.FAILED, finished_at=now, holder="",
+        error=f"The worker died {Job.MAX_ATTEMPTS} times while running this. Nothing was lost; it can be started again.",
+    )  # fmt: skip
+    dead.update(status=Job.Status.QUEUED, holder="", sent_at=None, message="The worker died; starting again.")
+    lost = Job.objects.filter(Q(sent_at=None) | Q(sent_at__lt=now - RESEND_AFTER), status=Job.Status.QUEUED)
+    sent = 0
+    for job in lost:
+        send(job)
+        sent += 1
+    return sent
+
+
+def pulse(name: str) -> None:
+    """Say that a worker lives, and sweep."""
+    now = timezone.now()
+    WorkerPulse.objects.update_or_create(name=name, defaults={"seen_at": now})
+    WorkerPulse.objects.filter(seen_at__lt=now - timedelta(days=1)).delete()
+    sweep(now)
+
+
+def worker_alive() -> bool:
+    return WorkerPulse.objects.filter(seen_at__gte=timezone.now() - ALIVE).exists()
+
+
+def pulse_forever(name: str, stop: threading.Event) -> None:
+    """The body of a worker's pulse thread."""
+    while not stop.is_set():
+        try:
+            pulse(name)
+        except Exception:  # the database may be away for a while; the worker's other threads say so too
+            log.exception("pulse failed")
+        finally:
+            close_old_connections()
+            connection.close()
+        stop.wait(BEAT_SECONDS)

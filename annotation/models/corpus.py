@@ -1,0 +1,96 @@
+"""The texts under evaluation. A corpus belongs to one campaign."""
+
+from django.db import models
+
+
+class System(models.Model):
+    """An NLG system. A human-written one plays like any other and also serves as reference."""
+
+    campaign = models.ForeignKey("annotation.Campaign", models.CASCADE, related_name="systems")
+    name = models.CharField(max_length=200)
+    is_human = models.BooleanField("human-written", default=False)
+    description = models.TextField(blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [models.UniqueConstraint(fields=["campaign", "name"], name="one_system_per_name")]
+
+    def __str__(self):
+        return self.name
+
+
+class Checkpoint(models.Model):
+    """A system at one point of its training."""
+
+    system = models.ForeignKey(System, models.CASCADE, related_name="checkpoints")
+    name = models.CharField(max_length=200)
+    iteration = models.PositiveIntegerField(null=True, blank=True)
+    total_iterations = models.PositiveIntegerField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["iteration", "name"]
+        constraints = [models.UniqueConstraint(fields=["system", "name"], name="one_checkpoint_per_name")]
+
+    def __str__(self):
+        return f"{self.system} {self.name}"
+
+
+class Context(models.Model):
+    """The input that outputs answer: a dialogue's turns, or one text as a list of one."""
+
+    campaign = models.ForeignKey("annotation.Campaign", models.CASCADE, related_name="contexts")
+    key = models.CharField(max_length=200, help_text="The context's id in the imported files.")
+    turns = models.JSONField(default=list)
+    metadata = models.JSONField(default=dict, blank=True)
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [models.UniqueConstraint(fields=["campaign", "key"], name="one_context_per_key")]
+
+    def __str__(self):
+        return self.key
+
+
+class Reference(models.Model):
+    """A human-written answer to a context that no system of the campaign is credited with."""
+
+    context = models.ForeignKey(Context, models.CASCADE, related_name="references")
+    number = models.PositiveIntegerField()
+    text = models.TextField(blank=True)
+
+    class Meta:
+        ordering = ["context_id", "number"]
+        constraints = [models.UniqueConstraint(fields=["context", "number"], name="one_reference_per_number")]
+
+    def __str__(self):
+        return f"{self.context} reference {self.number}"
+
+
+class Output(models.Model):
+    """What a system (or one of its checkpoints) wrote for a context; several where they are numbered samples."""
+
+    system = models.ForeignKey(System, models.CASCADE, related_name="outputs")
+    checkpoint = models.ForeignKey(Checkpoint, models.CASCADE, null=True, blank=True, related_name="outputs")
+    context = models.ForeignKey(Context, models.CASCADE, related_name="outputs")
+    sample = models.PositiveIntegerField(default=0)
+    text = models.TextField(blank=True)
+    metadata = models.JSONField(default=dict, blank=True)
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["context", "system", "sample"],
+                condition=models.Q(checkpoint__isnull=True),
+                name="one_output_per_sample",
+            ),
+            models.UniqueConstraint(
+                fields=["context", "system", "checkpoint", "sample"],
+                condition=models.Q(checkpoint__isnull=False),
+                name="one_output_per_checkpoint_sample",
+            ),
+        ]
+
+    def __str__(self):
+        return f"{self.system} on {self.context}"

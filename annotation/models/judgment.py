@@ -1,0 +1,142 @@
+"""What people said, and what was decided about it."""
+
+import uuid
+
+from django.db import models
+from django.db.models import Q
+
+from annotation.outcome import Outcome
+
+
+class Submission(models.Model):
+    """An answer as it arrived. The key is made with the page, so a double click or a re-sent request stores one."""
+
+    key = models.UUIDField(primary_key=True, default=uuid.uuid4)
+    annotator = models.ForeignKey("annotation.Annotator", models.CASCADE, related_name="submissions")
+    assignment = models.ForeignKey("annotation.Assignment", models.CASCADE, related_name="submissions")
+    payload = models.JSONField(help_text="The form's answer fields, as sent.")
+    seconds = models.FloatField(null=True, blank=True, help_text="From showing the page to the answer.")
+    is_surplus = models.BooleanField(
+        default=False, help_text="The item was already answered by this person: kept, counted nowhere."
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    retracted_at = models.DateTimeField(null=True, blank=True, help_text="Set by undo; the rows below follow.")
+
+    class Meta:
+        ordering = ["created_at"]
+        indexes = [models.Index(fields=["annotator", "-created_at"], name="submission_latest")]  # services.undo_last
+
+    def __str__(self):
+        return f"{self.annotator}, {self.created_at:%Y-%m-%d %H:%M}"
+
+
+class Answer(models.Model):
+    """What a score and a judgment share. Imported rows have no submission."""
+
+    submission = models.ForeignKey(Submission, models.CASCADE, null=True, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    retracted_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        abstract = True
+
+
+class LikertScore(Answer):
+    """A person's Likert answer. Fractional where a release holds only the mean of several people."""
+
+    annotator = models.ForeignKey("annotation.Annotator", models.CASCADE, related_name="scores")
+    output = models.ForeignKey("annotation.Output", models.CASCADE, related_name="scores")
+    criterion = models.ForeignKey("annotation.Criterion", models.CASCADE, related_name="scores")
+    value = models.FloatField()
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["criterion", "output", "annotator"],
+                condition=Q(retracted_at__isnull=True),
+                name="one_live_score",
+            )
+        ]
+
+    def __str__(self):
+        return f"{self.criterion} {self.value:g}"
+
+
+class PairwiseJudgment(Answer):
+    """A / tie / B by one person. `choice` is about output_a and output_b as stored here, whatever side each was shown."""
+
+    annotator = models.ForeignKey("annotation.Annotator", models.CASCADE, related_name="judgments")
+    output_a = models.ForeignKey("annotation.Output", models.CASCADE, related_name="judgments_as_a")
+    output_b = models.ForeignKey("annotation.Output", models.CASCADE, related_name="judgments_as_b")
+    choice = models.CharField(max_length=3, choices=[(o.value, o.value) for o in Outcome])
+    shown_swapped = models.BooleanField(null=True, help_text="True: output_b stood on the left. Empty: not known.")
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["output_a", "output_b", "annotator"],
+                condition=Q(retracted_at__isnull=True),
+                name="one_live_judgment",
+            )
+        ]
+
+    def __str__(self):
+        return self.choice
+
+
+class Snapshot(models.Model):
+    """Accepted judgments, frozen. `content` is zlib-compressed canonical JSON lines; `digest` their SHA-256."""
+
+    campaign = models.ForeignKey("annotation.Campaign", models.CASCADE, related_name="snapshots")
+    digest = models.CharField(max_length=64)
+    content = models.BinaryField()
+    rule = models.JSONField(help_text="Filter, level and seed that decided.")
+    scores = models.PositiveIntegerField(default=0, help_text="Scores kept.")
+    judgments = models.PositiveIntegerField(default=0)
+    is_simulated = models.BooleanField(default=False, help_text="Holds simulated judgments.")
+    created_by = models.ForeignKey("annotation.User", models.SET_NULL, null=True, blank=True, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-created_at", "-id"]
+        constraints = [models.UniqueConstraint(fields=["campaign", "digest"], name="one_snapshot_per_content")]
+
+    def __str__(self):
+        return self.name
+
+    @property
+    def name(self) -> str:
+        """The short name that tables and signatures carry."""
+        return self.digest[:12]
+
+
+class QualityDecision(models.Model):
+    """What was decided about one criterion (or about the pairwise judgments: criterion empty) in a snapshot."""
+
+    class Verdict(models.TextChoices):
+        ACCEPTED = "accepted", "accepted"
+        TENTATIVE = "tentative", "tentative"
+        COLLECT_MORE = "collect more", "collect more"
+        UNDEFINED = "undefined", "undefined"
+
+    snapshot = models.ForeignKey(Snapshot, models.CASCADE, related_name="decisions")
+    criterion = models.ForeignKey("annotation.Criterion", models.CASCADE, null=True, blank=True, related_name="decisions")
+    verdict = models.CharField(max_length=12, choices=Verdict)
+    report = models.JSONField(help_text="The statistics behind the verdict, from annotation.quality.report.")
+    overruled_by = models.ForeignKey("annotation.User", models.SET_NULL, null=True, blank=True, related_name="+")
+    overruled_at = models.DateTimeField(null=True, blank=True)
+    overrule_reason = models.TextField(blank=True)
+
+    class Meta:
+        ordering = ["criterion__position", "id"]
+        constraints = [models.UniqueConstraint(fields=["snapshot", "criterion"], name="one_decision_per_criterion")]
+
+    def __str__(self):
+        return f"{self.criterion or 'pairwise'}: {self.verdict}"
+
+    @property
+    def is_usable(self) -> bool:
+        """May a comparator be trained on it without a warning?"""
+        return self.verdict in (self.Verdict.ACCEPTED, self.Verdict.TENTATIVE) or bool(self.overrule_reason)

@@ -1,0 +1,27 @@
+"""The answer to a pairwise question, as everyone in the house spells it."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+
+class Outcome(str, Enum):
+    """Which of two outputs is better: A, neither, or B."""
+
+    A = "A"
+    TIE = "tie"
+    B = "B"
+
+    def swap(self) -> Outcome:
+        """The same judgment with the two outputs shown on the other sides."""
+        return {Outcome.A: Outcome.B, Outcome.TIE: Outcome.TIE, Outcome.B: Outcome.A}[self]
+
+    @property
+    def points(self) -> float:
+        """What A earns: 1.0 for a win, 0.5 for a tie, 0.0 for a loss."""
+        return {Outcome.A: 1.0, Outcome.TIE: 0.5, Outcome.B: 0.0}[self]
+
+    @property
+    def code(self) -> int:
+        """0, 1, 2 for A, tie, B: the codes of the statistics rooms, which see only arrays."""
+        return {Outcome.A: 0, Outcome.TIE: 1, Outcome.B: 2}[self]

@@ -1,0 +1,87 @@
+"""Krippendorff's alpha, and its bootstrap interval over units.
+
+Krippendorff (2011), "Computing Krippendorff's Alpha-Reliability"; the value itself comes from the `krippendorff` package.
+The bootstrap and the chance level need thousands of values, so they use `alpha_from_counts`, the same formula on what is
+sufficient for it: how many raters gave each value to each unit, and how often that unit was drawn.
+"""
+
+import krippendorff
+import numpy as np
+
+from annotation.quality.errors import UndefinedAgreement
+from annotation.quality.scores import as_scores, value_counts
+
+LEVELS = ("nominal", "ordinal", "interval", "ratio")
+
+
+def alpha(scores, level: str = "interval") -> float:
+    """Agreement beyond chance of scores (raters, units): 1 is perfect, 0 is chance, below 0 is systematic disagreement."""
+    counts, values = _pairable(scores, level)
+    return float(krippendorff.alpha(value_counts=counts, value_domain=values, level_of_measurement=level))
+
+
+def alpha_interval(
+    scores, level: str = "interval", replicates: int = 200, seed: int = 0, confidence: float = 0.95
+) -> tuple[float, float]:
+    """Percentile bootstrap interval of alpha over units; replicates that happen to have no alpha are left out."""
+    counts, values = _pairable(scores, level)
+    patterns, often = np.unique(counts, axis=0, return_counts=True)  # drawing units = drawing their patterns
+    units = often.sum()
+    draws = np.random.default_rng(seed).multinomial(units, often / units, size=replicates)  # (replicates, patterns)
+    alphas = np.array([alpha_from_counts(patterns, values, level, drawn) for drawn in draws])
+    alphas = alphas[~np.isnan(alphas)]
+    if len(alphas) < replicates / 2:
+        raise UndefinedAgreement("Too few units differ in their scores to say how sure alpha is.")
+    low, high = np.quantile(alphas, [(1 - confidence) / 2, (1 + confidence) / 2])
+    return float(low), float(high)
+
+
+def alpha_from_counts(counts, values, level: str, weights=None) -> float:
+    """Alpha of units weighted by how often each was drawn, nan when it is not defined.
+
+    counts: (units, values); values: (values,) sorted; weights: (units,), 1 when left out.
+    """
+    raters = counts.sum(axis=1)
+    weights = np.ones(len(counts)) if weights is None else weights
+    share = np.where(raters > 1, weights / np.maximum(raters - 1, 1), 0.0)  # (units,)
+    weighted = counts * share[:, None]  # (units, values)
+    observed = weighted.T @ counts - np.diag(weighted.sum(axis=0))  # (values, values) coincidences
+    n = observed.sum(axis=0)  # (values,) pairable scores of each value
+    expected = (np.outer(n, n) - np.diag(n)) / max(n.sum() - 1, 1)
+    distance = _distance(values, n, level)
+    by_chance = (expected * distance).sum()
+    return float(1 - (observed * distance).sum() / by_chance) if by_chance > 0 else float("nan")
+
+
+def _distance(values: np.ndarray, n: np.ndarray, level: str) -> np.ndarray:
+    """Squared difference of every two values at a level of measurement: (values, values)."""
+    if level == "nominal":
+        return 1.0 - np.eye(len(values))
+    if level == "ordinal":  # the values' mid-ranks: the sum of n between two values less half of both ends
+        values = np.cumsum(n) - n / 2
+    difference = values[:, None] - values[None, :]
+    if level == "ratio":
+        total = values[:, None] + values[None, :]
+        difference = np.divide(difference, total, out=np.zeros_like(difference), where=total != 0)
+    return difference**2
+
+
+def _pairable(scores, level: str) -> tuple[np.ndarray, np.ndarray]:
+    """Counts (units, values) of the units that two raters or more scored; a sentence when alpha has no value."""
+    if level not in LEVELS:
+        raise ValueError(f"The level must be one of {', '.join(LEVELS)}, not {level!r}.")
+    scores = as_scores(scores)
+    given = ~np.isnan(scores)
+    if given.any(axis=1).sum() < 1:
+        raise UndefinedAgreement("There are no scores.")
+    if given.any(axis=1).sum() < 2:
+        raise UndefinedAgreement("Only one rater gave scores, so there is nobody to agree with.")
+    shared = scores[:, given.sum(axis=0) >= 2]
+    if shared.shape[1] == 0:
+        raise UndefinedAgreement("No unit has scores from two raters.")
+    if level == "ratio" and np.nanmin(shared) < 0:
+        raise UndefinedAgreement("The ratio level needs scores that are not negative.")
+    counts, values = value_counts(shared)
+    if len(values) < 2:
+        raise UndefinedAgreement("All scores are equal, so agreement beyond chance is not defined.")
+    return counts, values

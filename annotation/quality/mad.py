@@ -1,0 +1,44 @@
+"""Outliers by the median absolute deviation, unit by unit.
+
+Leys et al. (2013), "Detecting outliers: Do not use standard deviation around the mean, use absolute deviation around the
+median", J. Exp. Soc. Psychol. 49: a score is an outlier when |x - median| > threshold x 1.4826 x MAD.
+Zhao et al. (2020), "Designing Precise and Robust Dialogue Response Evaluators", take threshold 1.0.
+"""
+
+import numpy as np
+
+from annotation.quality.scores import as_scores
+
+CONSISTENCY = 1.4826  # makes the MAD of normal data their standard deviation (Leys et al. 2013, section 2.1)
+ON_ZERO_MAD = ("drop", "keep")
+
+
+def keep_mask(scores, threshold: float = 1.0, on_zero_mad: str = "drop") -> np.ndarray:
+    """Which scores to believe: bool (raters, units), False where missing.
+
+    Where more than half of a unit's scores agree, MAD is 0 (common on Likert data) and the formula drops everything off
+    the median: `on_zero_mad="drop"`, as Zhao et al.'s code does. "keep" keeps all scores of such a unit.
+    """
+    scores = as_scores(scores)
+    if not (np.isfinite(threshold) and threshold > 0):
+        raise ValueError(f"The MAD threshold must be a positive number, not {threshold}.")
+    if on_zero_mad not in ON_ZERO_MAD:
+        raise ValueError(f"on_zero_mad must be one of {', '.join(ON_ZERO_MAD)}, not {on_zero_mad!r}.")
+    deviation = np.abs(scores - _median(scores))  # (raters, units)
+    mad = _median(deviation)  # (units,)
+    keep = deviation <= threshold * CONSISTENCY * mad
+    if on_zero_mad == "keep":
+        keep |= mad == 0
+    return keep & ~np.isnan(scores)
+
+
+def _median(values: np.ndarray) -> np.ndarray:
+    """Each column's median over its raters, nan where a column is empty: (raters, units) -> (units,)."""
+    if values.size == 0:
+        return np.full(values.shape[1], np.nan)
+    ordered = np.sort(values, axis=0)  # nan sorts last
+    n = (~np.isnan(values)).sum(axis=0)
+    lower, upper = np.maximum(n - 1, 0) // 2, n // 2
+    upper = np.minimum(upper, len(values) - 1)  # an empty column of one rater has n = 0, which is in range
+    columns = np.arange(values.shape[1])
+    return (ordered[lower, columns] + ordered[upper, columns]) / 2

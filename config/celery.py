@@ -1,0 +1,28 @@
+"""The Celery application. Workers start with `celery -A config.celery worker`."""
+
+import os
+import threading
+
+from celery import Celery
+from celery.signals import worker_ready, worker_shutting_down
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+
+app = Celery("comparena")
+app.config_from_object("django.conf:settings", namespace="CELERY")
+app.autodiscover_tasks()
+
+_stopping = threading.Event()
+
+
+@worker_ready.connect
+def start_pulse(sender, **kwargs):
+    """Every worker says that it lives and sweeps for lost jobs (annotation.jobs)."""
+    from annotation.jobs import pulse_forever
+
+    threading.Thread(target=pulse_forever, args=(sender.hostname, _stopping), daemon=True).start()
+
+
+@worker_shutting_down.connect
+def stop_pulse(**kwargs):
+    _stopping.set()

@@ -1,0 +1,88 @@
+"""From (context, output) to token ids: [CLS] turn [SEP] ... turn [SEP] output [SEP]."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from evaluator.comparator.examples import Text
+
+
+@dataclass(frozen=True)
+class Sequences:
+    """Token ids and segments (0 context, 1 output) of n texts, unpadded."""
+
+    ids: list[list[int]]
+    segments: list[list[int]]
+
+    @property
+    def lengths(self) -> np.ndarray:
+        return np.array([len(ids) for ids in self.ids], dtype=int)  # (n,)
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Padded tensors; b texts of at most t tokens."""
+
+    ids: torch.Tensor  # (b, t)
+    mask: torch.Tensor  # (b, t) 1 for a token, 0 for padding
+    segments: torch.Tensor  # (b, t)
+
+
+class Encoder:
+    """Tokenises. A context keeps its last tokens; the output is cut only when it fills `max_length` by itself."""
+
+    def __init__(self, tokenizer, max_length: int):
+        self.tokenizer = tokenizer
+        self.max_length = max_length
+        self.cls, self.sep, self.pad = tokenizer.cls_token_id, tokenizer.sep_token_id, tokenizer.pad_token_id
+
+    def pairs(self, texts: Sequence[Text]) -> Sequences:
+        """Each context with its output."""
+        turns = self._tokens([turn for text in texts for turn in text.context])
+        outputs = self._tokens([text.output for text in texts])
+        ids, segments, start = [], [], 0
+        for text, output in zip(texts, outputs, strict=True):
+            end = start + len(text.context)
+            context = [token for turn in turns[start:end] for token in [*turn, self.sep]]
+            start = end
+            output = [*output[: self.max_length - 2], self.sep]
+            room = self.max_length - 1 - len(output)
+            context = context[-room:] if room > 0 else []
+            ids.append([self.cls, *context, *output])
+            segments.append([0] * (1 + len(context)) + [1] * len(output))
+        return Sequences(ids, segments)
+
+    def singles(self, strings: Sequence[str], keep_end: bool = False) -> Sequences:
+        """One string each; too long a string keeps its beginning, or its end where `keep_end`."""
+        room = self.max_length - 2
+        tokens = [t[-room:] if keep_end else t[:room] for t in self._tokens(strings)]
+        ids = [[self.cls, *t, self.sep] for t in tokens]
+        return Sequences(ids, [[0] * len(i) for i in ids])
+
+    def batch(self, sequences: Sequences, chosen: Sequence[int]) -> Batch:
+        """The chosen texts, padded to the longest of them."""
+        width = max(len(sequences.ids[i]) for i in chosen)
+        ids = torch.full((len(chosen), width), self.pad)  # (b, t)
+        mask = torch.zeros(len(chosen), width, dtype=torch.long)  # (b, t)
+        segments = torch.zeros(len(chosen), width, dtype=torch.long)  # (b, t)
+        for row, i in enumerate(chosen):
+            length = len(sequences.ids[i])
+            ids[row, :length] = torch.tensor(sequences.ids[i])
+            segments[row, :length] = torch.tensor(sequences.segments[i])
+            mask[row, :length] = 1
+        return Batch(ids, mask, segments)
+
+    def _tokens(self, strings: Sequence[str]) -> list[list[int]]:
+        if not strings:
+            return []
+        clean = [s.encode("utf-8", "replace").decode("utf-8") for s in strings]  # a lone surrogate becomes "?"
+        return self.tokenizer(clean, add_special_tokens=False, verbose=False)["input_ids"]
+
+
+def by_length(lengths: np.ndarray, batch_size: int) -> Iterator[np.ndarray]:
+    """Positions in batches of similar length, the longest first (so memory peaks at once, not at the end)."""
+    order = np.argsort(-lengths, kind="stable")  # (n,)
+    for start in range(0, len(order), batch_size):
+        yield order[start : start + batch_size]

@@ -1,0 +1,129 @@
+"""From people's scores and judgments to the pairs a comparator learns from."""
+
+import hashlib
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+# Two means of different people are called a tie when they lie closer than this share of the scale
+# (0.25 points on a scale from 1 to 5). Our choice: no annotator compared the two, so a small gap says little.
+TIE_SHARE = 1 / 16
+
+
+@dataclass(frozen=True)
+class Text:
+    """One output in its context; the last turn of the context is the one it answers."""
+
+    context: tuple[str, ...]
+    output: str
+
+
+@dataclass(frozen=True)
+class Pair:
+    """What people say of two texts of one context; `a` and `b` are positions in a list of Text."""
+
+    a: int
+    b: int
+    target: tuple[float, float, float]  # P(A better), P(tie), P(B better); sums to 1
+    weight: float  # how many people compared the two (1 where only means were compared)
+
+    @property
+    def choice(self) -> str:
+        """The side most people prefer; "tie" unless one side beats both the other side and the tie."""
+        p_a, p_tie, p_b = self.target
+        if p_a > max(p_tie, p_b):
+            return "A"
+        return "B" if p_b > max(p_tie, p_a) else "tie"
+
+
+def context_key(context: Sequence[str]) -> str:
+    """SHA-256 of the context's text; case, spacing and Unicode form make no difference."""
+    turns = [" ".join(unicodedata.normalize("NFKC", turn).casefold().split()) for turn in context]
+    return hashlib.sha256("\n".join(turns).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def fold_of(keys: Iterable[str], folds: int, seed: int) -> dict[str, int]:
+    """Key -> fold 0..folds-1: shuffled by hash, then dealt in turn, so that sizes differ by one at most."""
+    unique = sorted(set(keys), key=lambda key: hashlib.sha256(f"{seed}:{key}".encode()).hexdigest())
+    if folds < 2:
+        raise ValueError("Cross-fitting needs at least 2 folds.")
+    if len(unique) < folds:
+        raise ValueError(f"{folds} folds need at least {folds} different contexts; there are {len(unique)}.")
+    return {key: position % folds for position, key in enumerate(unique)}
+
+
+def pairs_from_scores(
+    rows: Iterable[tuple[int, str, float]],
+    texts: Sequence[Text],
+    scale: tuple[float, float] | None = None,
+    tie_share: float = TIE_SHARE,
+) -> list[Pair]:
+    """All pairs of scored texts that share a context.
+
+    rows   (text_index, annotator, score); a second score of one annotator for one text replaces the first
+    scale  (lowest, highest) score; default: the lowest and highest in `rows`
+    Each annotator who scored both texts gives one vote: the higher score, or a tie when equal. Where nobody scored
+    both, the means are compared, and closer than `tie_share` of the scale is a tie.
+    """
+    scores: dict[int, dict[str, float]] = defaultdict(dict)
+    for text, annotator, score in rows:
+        scores[text][annotator] = float(score)
+    if not scores:
+        return []
+    if scale is None:
+        every = [score for given in scores.values() for score in given.values()]
+        scale = (min(every), max(every))
+    groups: dict[str, list[int]] = defaultdict(list)
+    for text in sorted(scores):
+        groups[context_key(texts[text].context)].append(text)
+    margin = tie_share * (scale[1] - scale[0])
+    return [
+        _pair(a, b, _votes(scores[a], scores[b], margin)) for group in groups.values() for a, b in combinations(group, 2)
+    ]
+
+
+def pairs_from_judgments(rows: Iterable[tuple[int, int, str, str]]) -> list[Pair]:
+    """One pair for every two texts that were judged; rows are (a, b, annotator, "A" | "tie" | "B"), in either order."""
+    votes: dict[tuple[int, int], dict[str, str]] = defaultdict(dict)
+    for a, b, annotator, choice in rows:
+        if choice not in ("A", "tie", "B"):
+            raise ValueError(f'A choice is "A", "tie" or "B", not {choice!r}.')
+        if a == b:
+            raise ValueError(f"Text {a} is compared with itself.")
+        if a > b:
+            a, b, choice = b, a, {"A": "B", "tie": "tie", "B": "A"}[choice]
+        votes[a, b][annotator] = choice
+    return [_pair(a, b, list(given.values())) for (a, b), given in sorted(votes.items())]
+
+
+def mean_scores(
+    rows: Iterable[tuple[int, str, float]], count: int, scale: tuple[float, float] | None = None
+) -> list[float]:
+    """The mean score of each of `count` texts, from 0 (lowest of the scale) to 1; NaN where nobody scored."""
+    given: dict[int, dict[str, float]] = defaultdict(dict)
+    for text, annotator, score in rows:
+        given[text][annotator] = float(score)
+    every = [score for scores in given.values() for score in scores.values()]
+    low, high = scale or ((min(every), max(every)) if every else (0.0, 1.0))
+    span = (high - low) or 1.0
+    return [(sum(g.values()) / len(g) - low) / span if (g := given.get(i)) else float("nan") for i in range(count)]
+
+
+def _votes(a: dict[str, float], b: dict[str, float], margin: float) -> list[str]:
+    both = sorted(a.keys() & b.keys())
+    if both:
+        return [_side(a[annotator] - b[annotator], 0.0) for annotator in both]
+    return [_side(sum(a.values()) / len(a) - sum(b.values()) / len(b), margin)]
+
+
+def _side(difference: float, margin: float) -> str:
+    if difference == 0 or abs(difference) < margin:
+        return "tie"
+    return "A" if difference > 0 else "B"
+
+
+def _pair(a: int, b: int, votes: list[str]) -> Pair:
+    count = len(votes)
+    return Pair(a, b, (votes.count("A") / count, votes.count("tie") / count, votes.count("B") / count), float(count))

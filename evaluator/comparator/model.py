@@ -1,0 +1,95 @@
+"""The utility comparator: each (context, output) is encoded once to a scalar utility u, and the probabilities of
+A better / tie / B better follow from d = u_a - u_b alone. So swapping the sides swaps the answer, and A > B, B > C
+imply A > C, by construction."""
+
+import math
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+from transformers import AutoConfig, AutoModel
+
+from evaluator.comparator.encoding import Batch
+
+COSINES = 2  # cosine of the output with the whole context, and with its last turn
+
+
+def log_probabilities(d: torch.Tensor, theta: torch.Tensor) -> torch.Tensor:
+    """log P(A), log P(tie), log P(B) by Rao & Kupper (1967) with theta = log of their tie parameter.
+
+    d      (p,) difference of utilities, in logits        theta  () > 0, half the width of the tie, in logits
+    P(A) = s(d - theta), P(B) = s(-d - theta), and what is left: P(tie) = s(theta - d) s(theta + d) (1 - exp(-2 theta)).
+    """
+    tie = F.logsigmoid(theta - d) + F.logsigmoid(theta + d) + torch.log(-torch.expm1(-2 * theta))  # (p,)
+    return torch.stack([F.logsigmoid(d - theta), tie, F.logsigmoid(-d - theta)], dim=-1)  # (p, 3)
+
+
+class UtilityModel(nn.Module):
+    """Encoder, mean over the tokens, one linear unit; plus the untrained encoder's cosines with learnt weights.
+
+    The linear unit starts at zero, so the model starts as the cosines, the best untrained judge that we know of.
+    """
+
+    def __init__(self, encoder: nn.Module):
+        super().__init__()
+        self.encoder = encoder
+        self.utility = nn.Linear(encoder.config.hidden_size, 1)
+        self.cosine = nn.Parameter(torch.ones(COSINES))
+        self.raw_theta = nn.Parameter(torch.tensor(math.log(math.expm1(0.5))))  # theta 0.5: P(tie) = 0.24 at d = 0
+        self.level = nn.Parameter(torch.tensor([1.0, 0.0]))  # slope and intercept from u to the logit of the mean score
+        nn.init.zeros_(self.utility.weight)
+        nn.init.zeros_(self.utility.bias)
+
+    @property
+    def theta(self) -> torch.Tensor:
+        return F.softplus(self.raw_theta) + 1e-4
+
+    def forward(self, batch: Batch, cosines: torch.Tensor) -> torch.Tensor:
+        """cosines (b, 2) -> utilities (b,)"""
+        pooled = embed(self.encoder, batch)  # (b, h)
+        return self.utility(pooled.float()).squeeze(-1) + cosines @ self.cosine  # (b,)
+
+    def pair_loss(self, d: torch.Tensor, targets: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
+        """Cross-entropy with people's shares: d (p,), targets (p, 3), weights (p,) -> ()"""
+        losses = -(targets * log_probabilities(d, self.theta)).sum(-1)  # (p,)
+        return (losses * weights).sum() / weights.sum()
+
+    def score_loss(self, u: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
+        """Cross-entropy with the mean score on 0..1: u (b,), scores (b,) -> ()"""
+        return F.binary_cross_entropy_with_logits(self.level[0] * u + self.level[1], scores)
+
+
+def embed(encoder: nn.Module, batch: Batch) -> torch.Tensor:
+    """Mean of the last hidden states over the tokens that are not padding -> (b, h)"""
+    arguments = {"input_ids": batch.ids, "attention_mask": batch.mask}
+    if getattr(encoder.config, "type_vocab_size", 0) > 1:
+        arguments["token_type_ids"] = batch.segments
+    hidden = encoder(**arguments).last_hidden_state  # (b, t, h)
+    mask = batch.mask.unsqueeze(-1).to(hidden.dtype)  # (b, t, 1)
+    return (hidden * mask).sum(1) / mask.sum(1)  # (b, h)
+
+
+def pretrained_encoder(folder: str) -> nn.Module:
+    """The encoder of a folder, with its weights."""
+    return _without_pooler(AutoModel.from_pretrained(folder, dtype=torch.float32, local_files_only=True))
+
+
+def empty_encoder(folder: str) -> nn.Module:
+    """The same architecture, its weights yet to be loaded."""
+    config = AutoConfig.from_pretrained(folder, local_files_only=True)
+    return _without_pooler(AutoModel.from_config(config, dtype=torch.float32))
+
+
+def use_bf16(precision: str) -> bool:
+    """Whether to run under bf16 autocast; "auto" asks whether this CPU multiplies bf16 in hardware."""
+    if precision not in ("auto", "fp32", "bf16"):
+        raise ValueError(f'Precision is "auto", "fp32" or "bf16", not {precision!r}.')
+    if precision == "auto":
+        return bool(torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported())
+    return precision == "bf16"
+
+
+def _without_pooler(encoder: nn.Module) -> nn.Module:
+    if getattr(encoder, "pooler", None) is not None:
+        encoder.pooler = None  # BERT's [CLS] layer: never used here, and not in every pretrained file
+    return encoder

@@ -1,0 +1,59 @@
+"""Trained comparators and the runs that made them."""
+
+from django.db import models
+
+
+class TrainingRun(models.Model):
+    """One training: its job, what it reads, its settings, its learning curve so far."""
+
+    job = models.OneToOneField("annotation.Job", models.CASCADE, related_name="training_run")
+    campaigns = models.ManyToManyField("annotation.Campaign", related_name="training_runs")
+    snapshots = models.ManyToManyField("annotation.Snapshot", related_name="training_runs")
+    criterion = models.CharField(max_length=100, blank=True, help_text="Empty: the judgments of pairs alone.")
+    seed = models.PositiveIntegerField(default=0)
+    settings = models.JSONField(default=dict, blank=True)
+    warning = models.TextField(blank=True, help_text="Why the judgments behind it are not above every doubt.")
+    curve = models.JSONField(default=list, blank=True, help_text="Points of the learning curve, in order.")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-created_at", "-id"]
+
+    def __str__(self):
+        return f"training run {self.pk}"
+
+
+class ComparatorVersion(models.Model):
+    """A trained comparator. Never changed once written; its files lie in MODELS_DIR/<name>."""
+
+    name = models.CharField(max_length=60, unique=True, help_text="What commands, pages and signatures call it.")
+    run = models.OneToOneField(TrainingRun, models.PROTECT, related_name="version")
+    campaigns = models.ManyToManyField("annotation.Campaign", related_name="comparators")
+    criterion = models.CharField(max_length=100, blank=True)
+    snapshots = models.JSONField(help_text="Digests of what it learned from.")
+    settings = models.JSONField()
+    seed = models.PositiveIntegerField()
+    code = models.CharField(max_length=60, help_text="Code version that trained it.")
+    metrics = models.JSONField(help_text="Held-out accuracy with interval and baseline, pairs, seconds.")
+    is_simulated = models.BooleanField(default=False, help_text="Learned from simulated judgments.")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-created_at", "-id"]
+
+    def __str__(self):
+        return self.name
+
+
+class Utility(models.Model):
+    """What one version says of one output: judged once, whatever tournament asks."""
+
+    version = models.ForeignKey(ComparatorVersion, models.CASCADE, related_name="utilities")
+    output = models.ForeignKey("annotation.Output", models.CASCADE, related_name="utilities")
+    value = models.FloatField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["version", "output"], name="one_utility_per_version")]
+
+    def __str__(self):
+        return f"{self.value:.3f}"
