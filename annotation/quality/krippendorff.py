@@ -12,11 +12,14 @@ from annotation.quality.errors import UndefinedAgreement
 from annotation.quality.scores import as_scores, value_counts
 
 LEVELS = ("nominal", "ordinal", "interval", "ratio")
+PACKAGE_CELLS = 10_000_000  # the package holds units x values x values numbers at once: beyond 80 MB, count ourselves
 
 
 def alpha(scores, level: str = "interval") -> float:
     """Agreement beyond chance of scores (raters, units): 1 is perfect, 0 is chance, below 0 is systematic disagreement."""
     counts, values = _pairable(scores, level)
+    if counts.size * len(values) > PACKAGE_CELLS:
+        return alpha_from_counts(counts, values, level)
     return float(krippendorff.alpha(value_counts=counts, value_domain=values, level_of_measurement=level))
 
 
