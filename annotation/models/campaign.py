@@ -72,6 +72,7 @@ class Item(models.Model):
     output = models.ForeignKey("annotation.Output", models.CASCADE, related_name="items")
     other = models.ForeignKey("annotation.Output", models.CASCADE, null=True, blank=True, related_name="+")
     position = models.PositiveIntegerField(help_text="The order in which items are handed out (seeded).")
+    taken = models.PositiveIntegerField(default=0, help_text="People who have answered it or hold it now.")
 
     class Meta:
         ordering = ["position"]
@@ -97,6 +98,7 @@ class Assignment(models.Model):
     class Status(models.TextChoices):
         OPEN = "open", "open"
         DONE = "done", "done"
+        EXPIRED = "expired", "expired"
 
     item = models.ForeignKey(Item, models.CASCADE, related_name="assignments")
     annotator = models.ForeignKey("annotation.Annotator", models.CASCADE, related_name="assignments")

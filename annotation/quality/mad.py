@@ -39,6 +39,5 @@ def _median(values: np.ndarray) -> np.ndarray:
     ordered = np.sort(values, axis=0)  # nan sorts last
     n = (~np.isnan(values)).sum(axis=0)
     lower, upper = np.maximum(n - 1, 0) // 2, n // 2
-    upper = np.minimum(upper, len(values) - 1)  # an empty column of one rater has n = 0, which is in range
     columns = np.arange(values.shape[1])
     return (ordered[lower, columns] + ordered[upper, columns]) / 2

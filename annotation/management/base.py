@@ -1,0 +1,46 @@
+"""The shape of every command: call one service, print what it returns, fail with one clear sentence."""
+
+import json
+import sys
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation.errors import Refused
+from annotation.models import Campaign
+
+
+class ServiceCommand(BaseCommand):
+    """Subclasses implement `run(**options) -> dict`. With --json the dict is one JSON object on stdout."""
+
+    refusals: tuple[type[Exception], ...] = (Refused,)
+
+    def add_arguments(self, parser):
+        parser.add_argument("--json", action="store_true", help="print one JSON object on stdout")
+
+    def run(self, **options) -> dict:
+        raise NotImplementedError
+
+    def handle(self, *args, **options):
+        try:
+            result = self.run(**options)
+        except self.refusals as error:
+            raise CommandError(str(error)) from error
+        if options["json"]:
+            self.stdout.write(json.dumps(result, ensure_ascii=False, default=str))
+        else:
+            self.show(result)
+
+    def show(self, result: dict) -> None:
+        for key, value in result.items():
+            text = json.dumps(value, ensure_ascii=False, default=str) if isinstance(value, (dict, list)) else value
+            self.stdout.write(f"{key}: {text}")
+
+    def progress(self, text: str) -> None:
+        print(text, file=sys.stderr, flush=True)
+
+
+def campaign_named(slug: str) -> Campaign:
+    try:
+        return Campaign.objects.get(slug=slug)
+    except Campaign.DoesNotExist:
+        raise Refused(f"There is no campaign {slug!r}; create_campaign makes one.") from None

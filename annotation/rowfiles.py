@@ -1,0 +1,257 @@
+"""Reading rows from JSONL and CSV files that people made: every refusal names file, line and field.
+
+A row is a `Row`: its line number and its fields, with `text`, `number`, ... that check one field at a time.
+"""
+
+import csv
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from annotation.errors import ImportRefused, RowError
+
+MAX_LINE_BYTES = 8 * 2**20
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+JSON_IN_CSV = ("context", "references", "scale", "metadata", "knowledge", "published", "turns")
+
+
+class BadField(ValueError):
+    """A field that is missing or not what was expected; carries its name."""
+
+    def __init__(self, field: str, message: str):
+        super().__init__(message)
+        self.field = field
+
+
+@dataclass(frozen=True)
+class Row:
+    line: int
+    fields: dict[str, Any]
+
+    def get(self, field: str, default=None):
+        value = self.fields.get(field, default)
+        return default if value is None else value
+
+    def text(self, field: str, longest: int | None = None, empty: bool = False, default: str | None = None) -> str:
+        value = self.fields.get(field)
+        if value is None:
+            if default is not None:
+                return default
+            raise BadField(field, "is missing")
+        if not isinstance(value, str):
+            raise BadField(field, f"expected text, found {_kind(value)}")
+        if not empty and not value.strip():
+            raise BadField(field, "is empty")
+        if longest and len(value) > longest:
+            raise BadField(field, f"is {len(value)} characters long; at most {longest} are allowed")
+        return value
+
+    def name(self, *fields: str, default: str | None = None) -> str:
+        """The first present of the fields, as a name of at most 200 characters; a whole number will do."""
+        field = next((f for f in fields if self.fields.get(f) is not None), fields[0])
+        value = self.fields.get(field)
+        if isinstance(value, int) and not isinstance(value, bool):
+            return str(value)
+        return self.text(field, longest=200, default=default)
+
+    def whole(self, field: str, default: int | None = None) -> int | None:
+        value = self.fields.get(field)
+        if value is None or value == "":
+            return default
+        if isinstance(value, str) and value.strip().isdecimal():
+            value = int(value)
+        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**31:
+            raise BadField(field, f"expected a whole number from 0, found {_shown(value)}")
+        return value
+
+    def number(self, field: str) -> float:
+        value = self.fields.get(field)
+        if value is None or value == "":
+            raise BadField(field, "is missing")
+        try:
+            number = math.nan if isinstance(value, bool) else float(value)
+        except (TypeError, ValueError, OverflowError):
+            number = math.nan
+        if not math.isfinite(number):
+            raise BadField(field, f"expected a number, found {_shown(value)}")
+        return number
+
+    def texts(self, field: str, required: bool = False) -> list[str]:
+        """A list of texts; one text counts as a list of one."""
+        value = self.fields.get(field)
+        if value is None:
+            if required:
+                raise BadField(field, "is missing")
+            return []
+        if isinstance(value, str):
+            value = [value]
+        if not isinstance(value, list) or not all(isinstance(v, str) for v in value):
+            raise BadField(field, f"expected a text or a list of texts, found {_kind(value)}")
+        if required and not any(v.strip() for v in value):
+            raise BadField(field, "is empty")
+        return value
+
+    def mapping(self, field: str) -> dict:
+        value = self.fields.get(field)
+        if value is None:
+            return {}
+        if not isinstance(value, dict):
+            raise BadField(field, f"expected a JSON object, found {_kind(value)}")
+        return value
+
+
+def read_rows(source: str | Path | BinaryIO, name: str | None = None) -> Iterator[Row]:
+    """Rows of a JSONL or CSV file, in order. A name ending in .csv is CSV, anything else JSON lines.
+
+    Raises ImportRefused at the first line that can't be read.
+    """
+    if isinstance(source, (str, Path)):
+        path = Path(source)
+        name = name or path.name
+        if path.is_dir():
+            raise _refusal(name, None, "is a folder; a JSONL or CSV file was expected")
+        try:
+            with path.open("rb") as file:
+                yield from read_rows(file, name)
+        except OSError as error:
+            raise _refusal(name, None, f"can't be opened ({error.strerror})") from error
+        return
+    name = name or getattr(source, "name", "file")
+    lines = _decoded_lines(source, name)
+    rows = _csv_rows(lines, name) if name.lower().endswith(".csv") else _json_rows(lines, name)
+    empty = True
+    for row in rows:
+        empty = False
+        yield row
+    if empty:
+        raise _refusal(name, None, "is empty; at least one row was expected")
+
+
+def _refusal(file: str, line: int | None, message: str, field: str = "") -> ImportRefused:
+    return ImportRefused([RowError(file, line, field, message)])
+
+
+def _decoded_lines(file: BinaryIO, name: str) -> Iterator[tuple[int, str]]:
+    number = 0
+    while raw := file.readline(MAX_LINE_BYTES + 1):
+        number += 1
+        if len(raw) > MAX_LINE_BYTES:
+            raise _refusal(name, number, f"is longer than {MAX_LINE_BYTES // 2**20} MB; a row must be shorter")
+        if number == 1 and raw.startswith(BYTE_ORDER_MARK):
+            raw = raw[len(BYTE_ORDER_MARK) :]
+        try:
+            yield number, raw.decode("utf-8")
+        except UnicodeDecodeError as error:
+            byte = raw[error.start]
+            message = f"is not UTF-8 (byte 0x{byte:02X} at position {error.start + 1}); save the file as UTF-8"
+            raise _refusal(name, number, message) from None
+
+
+def _json_rows(lines, name: str) -> Iterator[Row]:
+    for number, line in lines:
+        if not line.strip():
+            continue
+        try:
+            fields = json.loads(line, parse_constant=_no_constant, object_pairs_hook=_no_repeats)
+        except BadField as error:
+            raise _refusal(name, number, str(error), error.field) from None
+        except json.JSONDecodeError as error:
+            raise _refusal(name, number, f"is not JSON ({error.msg} at column {error.colno})") from None
+        except RecursionError:
+            raise _refusal(name, number, "is nested too deeply") from None
+        except ValueError as error:
+            raise _refusal(name, number, f"is not valid ({error})") from None
+        if not isinstance(fields, dict):
+            raise _refusal(name, number, f"expected a JSON object, found {_kind(fields)}")
+        yield _clean(Row(number, fields), name)
+
+
+def _no_constant(word: str):
+    raise ValueError(f"{word} is not a number that JSON knows")
+
+
+def _no_repeats(pairs):
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        names = [key for key, _ in pairs]
+        raise BadField(next(k for k in names if names.count(k) > 1), "stands twice in one row")
+    return fields
+
+
+def _csv_rows(lines, name: str) -> Iterator[Row]:
+    csv.field_size_limit(MAX_LINE_BYTES)
+    reader = csv.reader((text for _, text in lines), strict=True)
+    try:
+        header = next(reader, None)
+        if header is None:
+            return
+        header = [column.strip() for column in header]
+        if len(set(header)) < len(header):
+            raise _refusal(name, 1, "two columns have the same name")
+        while True:
+            start = reader.line_num + 1
+            cells = next(reader, None)
+            if cells is None:
+                return
+            if not any(cell.strip() for cell in cells):
+                continue
+            if len(cells) != len(header):
+                raise _refusal(name, start, f"has {len(cells)} cells; the header has {len(header)} columns")
+            fields = {column: _csv_value(column, cell) for column, cell in zip(header, cells)}
+            yield _clean(Row(start, fields), name)
+    except csv.Error as error:
+        raise _refusal(name, reader.line_num, f"is not CSV ({error})") from None
+
+
+def _csv_value(column: str, cell: str):
+    """A cell of a structured column is JSON where it looks like it; an empty cell is a missing field,
+    but for the columns that hold outputs, whose text may be empty."""
+    if not cell and not column.startswith("output"):
+        return None
+    if column in JSON_IN_CSV and cell.lstrip()[:1] in "[{":
+        try:
+            return json.loads(cell, parse_constant=_no_constant)
+        except ValueError:
+            return cell  # a text that merely begins with a bracket
+    return cell
+
+
+def _clean(row: Row, name: str) -> Row:
+    for field, value in row.fields.items():
+        for text in _texts_in([field, value]):
+            try:
+                text.encode("utf-8")
+            except UnicodeEncodeError:
+                message = "holds half of a surrogate pair, which is no character"
+                raise _refusal(name, row.line, message, field.encode("utf-8", "replace").decode()) from None
+            if "\0" in text:
+                raise _refusal(name, row.line, "holds a NUL character", field.replace("\0", ""))
+    return row
+
+
+def _texts_in(value) -> Iterator[str]:
+    stack = [value]
+    while stack:
+        value = stack.pop()
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, list):
+            stack.extend(value)
+        elif isinstance(value, dict):
+            stack.extend(value.keys())
+            stack.extend(value.values())
+
+
+def _kind(value) -> str:
+    names = {bool: "true or false", int: "a number", float: "a number", str: "text", list: "a list", dict: "an object"}
+    return names.get(type(value), "nothing")
+
+
+def _shown(value) -> str:
+    shown = json.dumps(value, ensure_ascii=False)
+    return shown if len(shown) <= 40 else shown[:37] + "..."
+
+

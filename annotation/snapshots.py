@@ -1,0 +1,74 @@
+"""Freezing accepted judgments and reading them back.
+
+A snapshot's content is canonical JSON lines (sorted keys, sorted rows, no database ids), so that the same judgments
+under the same rule have the same SHA-256 in any database. It holds the texts too: what is trained on a snapshot can
+be trained again from the snapshot alone.
+"""
+
+import hashlib
+import json
+import zlib
+from dataclasses import dataclass, field
+
+from annotation.models import Snapshot
+
+FORMAT = 1
+
+
+@dataclass
+class SnapshotContent:
+    """rule: dict; contexts: {key: turns}; the rest: rows as they stand in the file, less their "type".
+
+    outputs:   {context, system, checkpoint, sample, text, human}
+    scores:    {context, system, checkpoint, sample, criterion, annotator, value}
+    judgments: {context, a: [system, checkpoint, sample], b: the same, annotator, choice}
+    criteria:  {name, low, high}
+    """
+
+    rule: dict = field(default_factory=dict)
+    contexts: dict[str, list[str]] = field(default_factory=dict)
+    criteria: list[dict] = field(default_factory=list)
+    outputs: list[dict] = field(default_factory=list)
+    scores: list[dict] = field(default_factory=list)
+    judgments: list[dict] = field(default_factory=list)
+
+
+def write(content: SnapshotContent) -> tuple[str, bytes]:
+    """(SHA-256 of the canonical lines in hex, the lines zlib-compressed)."""
+    lines = [_line("rule", {"format": FORMAT, **content.rule})]
+    lines += sorted(_line("context", {"key": key, "turns": turns}) for key, turns in content.contexts.items())
+    for kind in ("criterion", "output", "score", "judgment"):
+        rows = content.criteria if kind == "criterion" else getattr(content, kind + "s")
+        lines += sorted(_line(kind, row) for row in rows)
+    data = "".join(lines).encode("utf-8")
+    return hashlib.sha256(data).hexdigest(), zlib.compress(data, 6)
+
+
+def _line(kind: str, row: dict) -> str:
+    return json.dumps({"type": kind, **row}, sort_keys=True, ensure_ascii=False, separators=(",", ":")) + "\n"
+
+
+def lines(snapshot: Snapshot) -> bytes:
+    """The canonical JSON lines, as downloaded; raises ValueError where they no longer fit the digest."""
+    data = zlib.decompress(bytes(snapshot.content))
+    if hashlib.sha256(data).hexdigest() != snapshot.digest:
+        raise ValueError(f"snapshot {snapshot.name} is damaged: its content does not fit its hash")
+    return data
+
+
+def read(snapshot: Snapshot) -> SnapshotContent:
+    content = SnapshotContent()
+    for line in lines(snapshot).decode("utf-8").split("\n"):
+        if not line:
+            continue
+        row = json.loads(line)
+        kind = row.pop("type")
+        if kind == "rule":
+            content.rule = row
+        elif kind == "context":
+            content.contexts[row["key"]] = row["turns"]
+        elif kind == "criterion":
+            content.criteria.append(row)
+        else:
+            getattr(content, kind + "s").append(row)
+    return content
