@@ -1,0 +1,55 @@
+"""Does a metric order things as people do? Correlations with people, and how sure they are."""
+
+import numpy as np
+from scipy import stats
+
+
+class UndefinedCorrelation(ValueError):
+    """These numbers have no correlation; the message is one plain sentence saying why."""
+
+
+def pearson(a, b) -> float:
+    """Linear correlation of two lists of numbers (n,) (Pearson 1895)."""
+    return float(stats.pearsonr(*_checked(a, b)).statistic)
+
+
+def spearman(a, b) -> float:
+    """Correlation of the ranks of two lists of numbers (n,); equal numbers share their mean rank (Spearman 1904)."""
+    return float(stats.spearmanr(*_checked(a, b)).statistic)
+
+
+def spearman_interval(replicates_a, replicates_b, confidence: float = 0.95) -> tuple[float, float]:
+    """Paired percentile interval of Spearman's correlation.
+
+    replicates_a, replicates_b: (replicates, n), row r of both made from the same resample (`bootstrap.context_draws`).
+    Rows without a correlation are left out; when that is more than half of them there is no interval.
+    """
+    a, b = np.asarray(replicates_a, dtype=float), np.asarray(replicates_b, dtype=float)
+    if a.ndim != 2 or a.shape != b.shape:
+        raise ValueError("Both boards need the same replicates of the same systems.")
+    x, y = (_centred(stats.rankdata(values, axis=1)) for values in (a, b))
+    scale = np.sqrt((x**2).sum(axis=1) * (y**2).sum(axis=1))  # (replicates,)
+    defined = scale > 0
+    if not defined.any() or defined.mean() < 0.5:
+        raise UndefinedCorrelation("Too few replicates order the systems at all.")
+    correlations = (x * y).sum(axis=1)[defined] / scale[defined]
+    low, high = np.quantile(correlations, [(1 - confidence) / 2, (1 + confidence) / 2])
+    return float(low), float(high)
+
+
+def _centred(values: np.ndarray) -> np.ndarray:
+    return values - values.mean(axis=1, keepdims=True)
+
+
+def _checked(a, b) -> tuple[np.ndarray, np.ndarray]:
+    """Two finite lists of one length that both vary."""
+    a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
+    if a.ndim != 1 or a.shape != b.shape:
+        raise ValueError("A correlation needs two lists of the same length.")
+    if not (np.isfinite(a).all() and np.isfinite(b).all()):
+        raise ValueError("A correlation needs finite numbers.")
+    if len(a) < 2:
+        raise UndefinedCorrelation("A correlation needs at least two pairs of numbers.")
+    if np.ptp(a) == 0 or np.ptp(b) == 0:
+        raise UndefinedCorrelation("One of the two lists is constant, so there is no order to compare.")
+    return a, b

@@ -1,0 +1,79 @@
+"""How sure the ratings are: a bootstrap over contexts.
+
+Two games on one context are not independent, so contexts are drawn with replacement, not games (the cluster bootstrap:
+Davison & Hinkley 1997, "Bootstrap Methods and their Application", section 3.8). Each replicate replays every game as often
+as its context was drawn, in a random order, so the interval also holds what the order of games does to Glicko-2.
+"""
+
+import numpy as np
+
+from leaderboard.rating.games import Games
+from leaderboard.rating.glicko2 import START_RATING, START_RD, START_VOLATILITY, update
+from leaderboard.rating.tournament import DRAW_RATIO
+
+
+def context_draws(n_contexts: int, replicates: int = 200, seed: int = 0) -> np.ndarray:
+    """How often each replicate draws each context: int (replicates, contexts), every row sums to the contexts."""
+    if n_contexts < 1:
+        raise ValueError("There is no context to draw.")
+    return np.random.default_rng(seed).multinomial(n_contexts, np.full(n_contexts, 1 / n_contexts), size=replicates)
+
+
+def replay(n_systems: int, games: Games, draws, seed: int = 0, draw_ratio: float = DRAW_RATIO) -> np.ndarray:
+    """Ratings (replicates, systems) of the tournament that each row of draws (replicates, contexts) plays.
+
+    Two boards on the same contexts that are replayed with the same draws can be compared replicate by replicate.
+    """
+    games.check_systems(n_systems)
+    draws = np.asarray(draws)
+    if games.context.max(initial=-1) >= draws.shape[1]:
+        raise ValueError(f"A game names context {games.context.max()}, but the draws know only {draws.shape[1]}.")
+    rng = np.random.default_rng(seed)
+    repeats = draws[:, games.context]  # (replicates, games)
+    orders = [rng.permutation(np.repeat(np.arange(len(games)), times)) for times in repeats]
+    return _replay_orders(n_systems, games, orders, draw_ratio)
+
+
+def interval(ratings, confidence: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
+    """Percentile interval of each system: ratings (replicates, systems) -> low, high (systems,)."""
+    low, high = np.quantile(ratings, [(1 - confidence) / 2, (1 + confidence) / 2], axis=0)
+    return low, high
+
+
+def _replay_orders(n_systems: int, games: Games, orders: list[np.ndarray], draw_ratio: float) -> np.ndarray:
+    """`tournament.rate` for many orders of game numbers at once, in lock step: ratings (orders, systems)."""
+    lengths = np.array([len(order) for order in orders])
+    longest_first = np.argsort(-lengths, kind="stable")  # so that those still playing are always the first rows
+    steps = np.zeros((lengths.max(initial=0), len(orders)), dtype=np.int64)
+    for row, replicate in enumerate(longest_first):
+        steps[: lengths[replicate], row] = orders[replicate]
+    playing = len(orders) - np.searchsorted(np.sort(lengths), np.arange(len(steps)), side="right")  # (steps,)
+
+    start = np.array([START_RATING, START_RD, START_VOLATILITY])[:, None, None]
+    state = np.tile(start, (1, len(orders), n_systems))  # (3, orders, systems)
+    players = np.stack([games.first, games.second], axis=-1)  # (games, 2)
+    scores = np.stack([1 + games.outcome, 1 - games.outcome], axis=-1) / 2  # (games, 2)
+    for numbers, alive in zip(steps, playing, strict=True):
+        numbers = numbers[:alive]
+        cells = np.arange(alive)[:, None], players[numbers]  # each (alive, 2) after broadcasting
+        state[:, *cells] = _after(*state[:, *cells], scores[numbers], draw_ratio)
+
+    ratings = np.empty((len(orders), n_systems))
+    ratings[longest_first] = state[0]
+    return ratings
+
+
+def _after(rating, rd, volatility, score, draw_ratio):
+    """Both players of each game after it; all (games, 2). The vectorised `tournament._after`."""
+    opponent = rating[:, ::-1]
+
+    def period(rows, score):
+        rows = np.flatnonzero(rows)
+        against = opponent[rows, :, None], rd[rows, ::-1, None]
+        return rows, update(rating[rows], rd[rows], volatility[rows], *against, score[rows, :, None])
+
+    _, (new_rating, new_rd, new_volatility) = period(np.ones(len(rating), dtype=bool), score)
+    tied, (as_if, _, _) = period(score[:, 0] == 0.5, (opponent > rating).astype(float))
+    equal = opponent[tied] == rating[tied]
+    new_rating[tied] = rating[tied] + np.where(equal, 0.0, draw_ratio * (as_if - rating[tied]))
+    return new_rating, new_rd, new_volatility
