@@ -1,4 +1,4 @@
-"""Chance-corrected agreement on categories: Cohen's kappa for two raters, Fleiss' for many, and the plain percentage."""
+"""Agreement on categories: Cohen's kappa for two raters, Fleiss' for many, and the plain percentage."""
 
 from itertools import combinations
 
@@ -47,8 +47,8 @@ def fleiss_kappa(counts) -> float:
     """Agreement of many raters beyond chance (Fleiss 1971), also where units have unequal numbers of raters.
 
     counts: (units, categories), how many raters chose each. The generalisation is Gwet's (2014, Handbook of
-    Inter-Rater Reliability, 4th ed., chapter 2): agreement is averaged over units with two raters or more, category shares
-    over all units with any; with equal numbers it is Fleiss' formula.
+    Inter-Rater Reliability, 4th ed., chapter 2): agreement is averaged over units with two raters or more, category
+    shares over all units with any; with equal numbers it is Fleiss' formula.
     """
     counts = _rated(counts)
     observed = percent_agreement(counts)

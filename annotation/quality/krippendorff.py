@@ -1,8 +1,8 @@
 """Krippendorff's alpha, and its bootstrap interval over units.
 
-Krippendorff (2011), "Computing Krippendorff's Alpha-Reliability"; the value itself comes from the `krippendorff` package.
-The bootstrap and the chance level need thousands of values, so they use `alpha_from_counts`, the same formula on what is
-sufficient for it: how many raters gave each value to each unit, and how often that unit was drawn.
+Krippendorff (2011), "Computing Krippendorff's Alpha-Reliability"; the value itself comes from the `krippendorff`
+package. The bootstrap and the chance level need hundreds of values, so they use `alpha_from_counts`, the same formula
+on what is sufficient for it: how many raters gave each value to each unit, and how often that unit was drawn.
 """
 
 import krippendorff
@@ -16,7 +16,7 @@ PACKAGE_CELLS = 10_000_000  # the package holds units x values x values numbers 
 
 
 def alpha(scores, level: str = "interval") -> float:
-    """Agreement beyond chance of scores (raters, units): 1 is perfect, 0 is chance, below 0 is systematic disagreement."""
+    """Agreement beyond chance of scores (raters, units): 1 is perfect, 0 chance, below 0 systematic disagreement."""
     counts, values = _pairable(scores, level)
     if counts.size * len(values) > PACKAGE_CELLS:
         return alpha_from_counts(counts, values, level)
@@ -28,10 +28,11 @@ def alpha_interval(
 ) -> tuple[float, float]:
     """Percentile bootstrap interval of alpha over units; replicates that happen to have no alpha are left out."""
     counts, values = _pairable(scores, level)
-    patterns, often = np.unique(counts, axis=0, return_counts=True)  # drawing units = drawing their patterns
-    units = often.sum()
-    draws = np.random.default_rng(seed).multinomial(units, often / units, size=replicates)  # (replicates, patterns)
-    alphas = np.array([alpha_from_counts(patterns, values, level, drawn) for drawn in draws])
+    patterns, pattern_of = np.unique(counts, axis=0, return_inverse=True)  # few on Likert data, and all that counts
+    units = len(counts)
+    draws = np.random.default_rng(seed).multinomial(units, np.full(units, 1 / units), size=replicates)
+    weights = (np.bincount(pattern_of, weights=drawn) for drawn in draws)  # each (patterns,)
+    alphas = np.array([alpha_from_counts(patterns, values, level, drawn) for drawn in weights])
     alphas = alphas[~np.isnan(alphas)]
     if len(alphas) < replicates / 2:
         raise UndefinedAgreement("Too few units differ in their scores to say how sure alpha is.")

@@ -1,7 +1,7 @@
 """Outliers by the median absolute deviation, unit by unit.
 
-Leys et al. (2013), "Detecting outliers: Do not use standard deviation around the mean, use absolute deviation around the
-median", J. Exp. Soc. Psychol. 49: a score is an outlier when |x - median| > threshold x 1.4826 x MAD.
+Leys et al. (2013), "Detecting outliers: Do not use standard deviation around the mean, use absolute deviation around
+the median", J. Exp. Soc. Psychol. 49: a score is an outlier when |x - median| > threshold x 1.4826 x MAD.
 Zhao et al. (2020), "Designing Precise and Robust Dialogue Response Evaluators", take threshold 1.0.
 """
 

@@ -1,8 +1,8 @@
 """What alpha would be by chance after the same filter.
 
-Any filter that removes what disagrees raises alpha, also where there is nothing to agree on. So shuffle each annotator's
-scores over the units that annotator scored (severity and use of the scale stay, all agreement about units goes), filter
-as the real scores were filtered, and take alpha: a permutation null.
+Any filter that removes what disagrees raises alpha, also where there is nothing to agree on. So shuffle each
+annotator's scores over the units that annotator scored (severity and use of the scale stay, all agreement about units
+goes), filter as the real scores were filtered, and take alpha: a permutation null.
 """
 
 import numpy as np

@@ -1,8 +1,9 @@
 """One frozen result with everything that is known about the agreement on a criterion, and what follows from it.
 
-The rule (Krippendorff 2004, Content Analysis, 2nd ed., section 11.4: rely on alpha at or above 0.8, draw tentative
-conclusions from 0.667). The alpha that decides is the one after the filter, as long as it is above what chance gives after the
-same filter by two standard deviations; otherwise the filter made it, and the alpha before the filter decides.
+The lines are Krippendorff's (2004, Content Analysis, 2nd ed., section 11.4): rely on alpha at or above 0.8, draw
+tentative conclusions from 0.667. The alpha that decides is the one after the filter, as long as it is more than two
+standard deviations above what chance gives after the same filter; otherwise the filter made it, and the alpha before
+the filter decides.
 """
 
 from dataclasses import asdict, dataclass, field
@@ -22,7 +23,7 @@ CHANCE_SDS = 2.0
 
 @dataclass(frozen=True)
 class Agreement:
-    """What both reports say; kappas and percentage are of all answers, each exact value a category, before any filter."""
+    """What both reports say; kappas and percentage are of all answers before any filter, each value a category."""
 
     raters: int
     units: int
@@ -94,7 +95,7 @@ def assess_judgments(choices, seed: int = 0, replicates: int = 200) -> JudgmentR
     low, high = interval or (None, None)
     return JudgmentReport(
         judgments=int((~np.isnan(choices)).sum()), alpha=value, alpha_low=low, alpha_high=high,
-        verdict=_verdict(value), reason=why if value is None else f"Alpha is {value:.3f}, {_where(value)}.", **_common(choices),
+        verdict=_verdict(value), reason=why or f"Alpha is {value:.3f}, {_where(value)}.", **_common(choices),
     )  # fmt: skip
 
 

@@ -1,8 +1,8 @@
 """How sure the ratings are: a bootstrap over contexts.
 
 Two games on one context are not independent, so contexts are drawn with replacement, not games (the cluster bootstrap:
-Davison & Hinkley 1997, "Bootstrap Methods and their Application", section 3.8). Each replicate replays every game as often
-as its context was drawn, in a random order, so the interval also holds what the order of games does to Glicko-2.
+Davison & Hinkley 1997, "Bootstrap Methods and their Application", section 3.8). Each replicate replays every game as
+often as its context was drawn, in a random order, so the interval also holds what the order of games does to Glicko-2.
 """
 
 import numpy as np

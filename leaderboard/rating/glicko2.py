@@ -1,8 +1,8 @@
 """Glicko-2 (Glickman 2012, "Example of the Glicko-2 system"), for any number of players at once.
 
-Rating, RD and volatility go in and come out on the public scale; mu, phi and sigma live only in this file. Step numbers in
-the comments are the paper's. `update` takes arrays; `update_single` is the same rule for one game of one player in plain
-floats, about thirty times faster there, and a test holds them equal.
+Rating, RD and volatility go in and come out on the public scale; mu, phi and sigma live only in this file. Step numbers
+in the comments are the paper's. `update` takes arrays; `update_single` is the same rule for one game of one player in
+plain floats, about thirty times faster there, and a test holds them equal.
 """
 
 import math

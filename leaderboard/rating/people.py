@@ -8,8 +8,8 @@ from leaderboard.rating.games import Games
 def games_from_scores(system, context, annotator, value) -> Games:
     """One game for each two outputs of different systems that one annotator scored on one context.
 
-    system, context, annotator: int (scores,); value: float (scores,), one criterion. The higher score wins, equal scores
-    tie; where a system has several samples, each meets each. The lower-numbered system is first.
+    system, context, annotator: int (scores,); value: float (scores,), one criterion. The higher score wins, equal
+    scores tie; where a system has several samples, each meets each. The lower-numbered system is first.
     """
     system, context, annotator = (np.asarray(x, dtype=np.int64) for x in (system, context, annotator))
     value = np.asarray(value, dtype=float)

@@ -3,8 +3,8 @@ Language Generation Models", section 3.2.
 
 Two random systems answer one random context, the judge decides, and each game is a Glicko-2 rating period of its two
 players. Two things differ from Glicko-2: RD does not grow while a system does not play (systems are frozen), and a tie
-moves a rating by a ratio (0.1) of the change that a win against a higher-rated opponent, or a loss against a lower-rated
-one, would have given. RD and volatility move on a tie as in Glicko-2, with score 0.5.
+moves a rating by a ratio (0.1) of the change that a win against a higher-rated opponent, or a loss against a
+lower-rated one, would have given. RD and volatility move on a tie as in Glicko-2, with score 0.5.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ def play(
     """Play until the order settles, at most `max_games`; or exactly `games`, if given.
 
     contexts_by_pair: the contexts that both systems of a pair (i, j), i < j, have answered; a pair without any is never
-    drawn. judge(first, second, context, rng) says +1, 0 or -1, and gets a random stream of its own, so that the same seed
-    draws the same pairs whatever the judge does. on_progress(played, at most) is called now and then.
+    drawn. judge(first, second, context, rng) says +1, 0 or -1, and gets a random stream of its own, so that the same
+    seed draws the same pairs whatever the judge does. on_progress(played, at most) is called now and then.
 
-    Settled: the order is the same at the end of two consecutive blocks, where a block ends when every system that can play
-    was chosen at least `min_selections` times since the one before.
+    Settled: the order is the same at the end of two consecutive blocks, where a block ends when every system that can
+    play was chosen at least `min_selections` times since the one before.
     """
     if n_systems < 2:
         raise ValueError("A tournament needs at least two systems.")
