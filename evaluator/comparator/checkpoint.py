@@ -1,0 +1,147 @@
+"""A comparator on disk: safetensors and JSON, never a pickle; every file is written beside its place and then moved.
+
+    comparator.json            written last: a folder without it is a training that has not finished
+    encoder/                   config and tokenizer, and the untrained weights (for the cosines)
+    member-0.safetensors ...   fp16 weights of each member
+    fold-0.json ...            what the training of that member gave, with its fingerprint
+"""
+
+import hashlib
+import json
+import os
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import TypeVar
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import nn
+from transformers import AutoTokenizer
+
+from evaluator.comparator.heldout import Head
+from evaluator.comparator.model import UtilityModel, empty_encoder, pretrained_encoder
+from evaluator.comparator.settings import Settings
+
+FORMAT = 1
+M = TypeVar("M", bound=nn.Module)
+
+
+class BadCheckpoint(Exception):
+    """The folder does not hold a comparator that this version can read; the message says why in one sentence."""
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """comparator.json"""
+
+    settings: Settings
+    seed: int
+    fingerprint: str  # SHA-256 of settings, seed, encoder weights and training data
+    folds: dict[str, int]  # context_key -> fold; member i was trained without fold i
+    head: Head
+    members: list[str]  # SHA-256 of each member's file
+    metrics: dict  # heldout accuracies, counts, seconds
+
+
+def save_encoder(source: str, out_dir: Path) -> str:
+    """Copy the tokenizer, configuration and weights (fp16) of `source`; returns the SHA-256 of the weights."""
+    folder = out_dir / "encoder"
+    folder.mkdir(parents=True, exist_ok=True)
+    encoder = pretrained_encoder(source)
+    AutoTokenizer.from_pretrained(source, local_files_only=True).save_pretrained(folder)
+    encoder.config.save_pretrained(folder)
+    return save_weights(encoder, folder / "model.safetensors")
+
+
+def load_encoder(directory: Path) -> nn.Module:
+    """The untrained encoder, in fp32."""
+    return load_weights(_architecture(directory), directory / "encoder" / "model.safetensors")
+
+
+def load_tokenizer(directory: Path):
+    try:
+        return AutoTokenizer.from_pretrained(directory / "encoder", local_files_only=True)
+    except (OSError, ValueError, KeyError) as error:
+        raise BadCheckpoint(f"The tokenizer in {directory / 'encoder'} cannot be read.") from error
+
+
+def load_member(directory: Path, member: int, sha256: str | None = None) -> UtilityModel:
+    """One member; its file is checked against `sha256` where that is given."""
+    path = directory / f"member-{member}.safetensors"
+    if sha256 is not None and path.is_file() and file_sha256(path) != sha256:
+        raise BadCheckpoint(f"{path} is not the file that comparator.json names (its SHA-256 differs).")
+    return load_weights(UtilityModel(_architecture(directory)), path)
+
+
+def save_weights(module: nn.Module, path: Path) -> str:
+    """fp16 safetensors, atomically; returns the file's SHA-256."""
+    tensors = {name: tensor.detach().half().contiguous() for name, tensor in module.state_dict().items()}
+    temporary = path.with_name(path.name + ".part")
+    save_file(tensors, temporary)
+    os.replace(temporary, path)
+    return file_sha256(path)
+
+
+def load_weights(module: M, path: Path) -> M:
+    """Fill the module from a file that holds exactly its tensors; the module comes back in evaluation mode."""
+    if not path.is_file():
+        raise BadCheckpoint(f"{path} is missing.")
+    try:
+        tensors = {name: tensor.float() for name, tensor in load_file(path).items()}
+        module.load_state_dict(tensors)
+    except (SafetensorError, RuntimeError, OSError) as error:
+        raise BadCheckpoint(f"{path} does not hold the weights of this encoder.") from error
+    if not all(torch.isfinite(tensor).all() for tensor in tensors.values()):
+        raise BadCheckpoint(f"{path} holds weights that are not finite.")
+    return module.eval()
+
+
+def save_manifest(manifest: Manifest, directory: Path) -> None:
+    write_json({"format": FORMAT, **asdict(manifest)}, directory / "comparator.json")
+
+
+def load_manifest(directory: Path) -> Manifest:
+    path = directory / "comparator.json"
+    record = read_json(path)
+    if record.pop("format", None) != FORMAT:
+        raise BadCheckpoint(f"{path} is not of format {FORMAT}, the only one that this version reads.")
+    try:
+        record["settings"] = Settings(**record["settings"])
+        record["head"] = Head(**{field.name: float(record["head"][field.name]) for field in fields(Head)})
+        manifest = Manifest(**record)
+    except (TypeError, KeyError, ValueError, AttributeError) as error:
+        raise BadCheckpoint(f"{path} lacks a field or has one too many: {error}.") from error
+    if not set(manifest.folds.values()) <= set(range(len(manifest.members))):
+        raise BadCheckpoint(f"{path} names a fold that has no member.")
+    return manifest
+
+
+def write_json(record: dict, path: Path) -> None:
+    temporary = path.with_name(path.name + ".part")
+    temporary.write_text(json.dumps(record, indent=1, sort_keys=True), encoding="utf-8")
+    os.replace(temporary, path)
+
+
+def read_json(path: Path) -> dict:
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise BadCheckpoint(f"{path} is missing.") from error
+    except (ValueError, OSError) as error:
+        raise BadCheckpoint(f"{path} cannot be read as JSON.") from error
+    if not isinstance(record, dict):
+        raise BadCheckpoint(f"{path} does not hold a JSON object.")
+    return record
+
+
+def file_sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _architecture(directory: Path) -> nn.Module:
+    try:
+        return empty_encoder(str(directory / "encoder"))
+    except (OSError, ValueError, KeyError) as error:
+        raise BadCheckpoint(f"The encoder's configuration in {directory / 'encoder'} cannot be read.") from error

@@ -1,0 +1,136 @@
+"""What out-of-fold utilities are worth: agreement with people, its interval, and the head fitted on them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import expit, log_expit
+
+from evaluator.comparator.examples import Pair, Text
+
+RESAMPLES = 1000  # bootstrap draws of the contexts
+
+
+@dataclass(frozen=True)
+class Head:
+    """Turns raw utilities into answers; all three are fitted on out-of-fold differences.
+
+    scale          a raw utility times this is in logits
+    theta          > 0, half the width of the tie in logits: P(A) = s(d - theta), P(B) = s(-d - theta)
+    tie_threshold  |d| below it (in logits) is called a tie
+    """
+
+    scale: float
+    theta: float
+    tie_threshold: float
+
+
+def probabilities(d: np.ndarray, theta: float) -> np.ndarray:
+    """P(A), P(tie), P(B) by Rao & Kupper (1967): d (p,) in logits -> (p, 3)"""
+    p_tie = expit(theta - d) * expit(theta + d) * -np.expm1(-2 * theta)  # (p,)
+    return np.stack([expit(d - theta), p_tie, expit(-d - theta)], axis=-1)  # (p, 3)
+
+
+def decide(d: np.ndarray, tie_threshold: float) -> np.ndarray:
+    """d (p,) -> (p,) of "A", "tie", "B"; d = 0 is always a tie, so that swapping the sides swaps the answer."""
+    tie = (np.abs(d) < tie_threshold) | (d == 0)  # (p,)
+    return np.where(tie, "tie", np.where(d > 0, "A", "B"))
+
+
+def tie_threshold(d: np.ndarray, share: float) -> float:
+    """The threshold below which lie `share` of the differences d (p,): between the two neighbours at that share."""
+    sizes = np.sort(np.abs(d))  # (p,)
+    count = round(share * len(sizes))
+    if count == 0:
+        return 0.0
+    if count == len(sizes):
+        return float(np.nextafter(sizes[-1], np.inf))
+    return float((sizes[count - 1] + sizes[count]) / 2)
+
+
+def fit_head(d: np.ndarray, targets: np.ndarray, weights: np.ndarray) -> Head:
+    """scale and theta by maximum likelihood on d (p,), targets (p, 3), weights (p,); the threshold by people's ties."""
+
+    def loss(logs: np.ndarray) -> float:
+        scale, theta = np.exp(logs)
+        s = scale * d  # (p,)
+        tie = log_expit(theta - s) + log_expit(theta + s) + np.log(-np.expm1(-2 * theta))  # (p,)
+        log_p = np.stack([log_expit(s - theta), tie, log_expit(-s - theta)], axis=-1)  # (p, 3)
+        return float(-np.average((targets * log_p).sum(-1), weights=weights))
+
+    bounds = [np.log([1e-2, 1e2]), np.log([1e-3, 1e1])]  # all ties or none have no finite optimum
+    best = minimize(loss, x0=np.log([1.0, 0.5]), bounds=bounds, method="L-BFGS-B")
+    scale, theta = np.exp(best.x)
+    share = float(np.average(targets[:, 1], weights=weights))
+    return Head(float(scale), float(theta), tie_threshold(scale * d, share))
+
+
+@dataclass(frozen=True)
+class Heldout:
+    """Agreement with people out of fold. NaN where people left nothing to agree with."""
+
+    pairwise_accuracy: float  # share of people's non-tied pairs whose order agrees; equal utilities count half
+    pairwise_interval: tuple[float, float]  # 95%, bootstrapped over contexts
+    three_way_accuracy: float  # share of all pairs; the tie threshold comes from the other folds
+    longer_accuracy: float  # "the longer output is better", on the same pairs; equal lengths count half
+
+
+def evaluate(
+    u: np.ndarray, texts: Sequence[Text], pairs: Sequence[Pair], contexts: np.ndarray, folds: np.ndarray, seed: int
+) -> Heldout:
+    """u (n,) out-of-fold utilities; contexts (p,) and folds (p,) of each pair, as integers."""
+    a, b, targets, weights = as_arrays(pairs)
+    choices = np.array([pair.choice for pair in pairs])  # (p,)
+    d = u[a] - u[b]  # (p,)
+    words = np.array([len(text.output.split()) for text in texts])  # (n,)
+    clear = choices != "tie"  # (p,)
+    agree = agreement(d, choices)[clear]
+    return Heldout(
+        pairwise_accuracy=_mean(agree),
+        pairwise_interval=bootstrap(agree, contexts[clear], seed),
+        three_way_accuracy=_mean(_decide_by_other_folds(d, targets, weights, folds) == choices),
+        longer_accuracy=_mean(agreement(words[a] - words[b], choices)[clear]),
+    )
+
+
+def agreement(d: np.ndarray, choices: np.ndarray) -> np.ndarray:
+    """(p,) 1 where the sign of d is people's side, 0 where it is the other, 0.5 where d = 0."""
+    return np.where(d == 0, 0.5, np.where(d > 0, "A", "B") == choices)
+
+
+def bootstrap(values: np.ndarray, contexts: np.ndarray, seed: int) -> tuple[float, float]:
+    """95% percentile interval of the mean of values (p,), whole contexts (p,) drawn with replacement."""
+    if len(values) == 0:
+        return float("nan"), float("nan")
+    _, where = np.unique(contexts, return_inverse=True)
+    sums = np.bincount(where, weights=values)  # (c,)
+    counts = np.bincount(where)  # (c,)
+    draws = np.random.default_rng(seed).integers(len(sums), size=(RESAMPLES, len(sums)))  # (r, c)
+    means = sums[draws].sum(1) / counts[draws].sum(1)  # (r,)
+    low, high = np.quantile(means, [0.025, 0.975])
+    return float(low), float(high)
+
+
+def as_arrays(pairs: Sequence[Pair]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """a (p,), b (p,), targets (p, 3), weights (p,)"""
+    a = np.array([pair.a for pair in pairs], dtype=int)
+    b = np.array([pair.b for pair in pairs], dtype=int)
+    targets = np.array([pair.target for pair in pairs], dtype=float).reshape(-1, 3)
+    return a, b, targets, np.array([pair.weight for pair in pairs], dtype=float)
+
+
+def _decide_by_other_folds(
+    d: np.ndarray, targets: np.ndarray, weights: np.ndarray, folds: np.ndarray
+) -> np.ndarray:
+    decided = np.full(len(d), "tie")
+    for fold in np.unique(folds):
+        mine, others = folds == fold, folds != fold
+        if others.any():
+            share = float(np.average(targets[others, 1], weights=weights[others]))
+            decided[mine] = decide(d[mine], tie_threshold(d[others], share))
+    return decided
+
+
+def _mean(values: np.ndarray) -> float:
+    return float(np.mean(values)) if len(values) else float("nan")

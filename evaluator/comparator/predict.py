@@ -1,0 +1,106 @@
+"""A trained comparator at work. A context seen in training is judged by the one member that did not see it, any other
+context by the mean of all members; each text is encoded once by each member that it needs."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from evaluator.comparator import checkpoint, heldout
+from evaluator.comparator.encoding import Encoder
+from evaluator.comparator.examples import Text, context_key
+from evaluator.comparator.inference import text_cosines, utilities
+from evaluator.comparator.model import UtilityModel, use_bf16
+
+ALL = -1  # judged by the mean of all members
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Answers for n pairs."""
+
+    probabilities: np.ndarray  # (n, 3) P(A better), P(tie), P(B better)
+    choices: np.ndarray  # (n,) "A" | "tie" | "B"
+    mixed: np.ndarray  # (n,) True where different members judged the two sides: their utilities are not comparable
+
+
+class Comparator:
+    """Load with `Comparator.load(directory)`. Utilities are in logits: P(A) = sigmoid(u_a - u_b - theta)."""
+
+    def __init__(self, directory: Path, manifest: checkpoint.Manifest, members: list[UtilityModel]):
+        self.directory, self.manifest, self.models = directory, manifest, members
+        self.head = manifest.head
+        self.encoder = Encoder(checkpoint.load_tokenizer(directory), manifest.settings.max_length)
+        self.bf16 = use_bf16(manifest.settings.precision)
+
+    @classmethod
+    def load(cls, directory: str | Path) -> "Comparator":
+        """Checks every file; raises BadCheckpoint with one sentence."""
+        directory = Path(directory)
+        manifest = checkpoint.load_manifest(directory)
+        members = [checkpoint.load_member(directory, i, sha256) for i, sha256 in enumerate(manifest.members)]
+        comparator = cls(directory, manifest, members)
+        _ = comparator.frozen
+        return comparator
+
+    @cached_property
+    def frozen(self):
+        return checkpoint.load_encoder(self.directory)
+
+    def members(self, texts: Sequence[Text]) -> np.ndarray:
+        """(n,) the member that judges each text, or ALL."""
+        return np.array([self.manifest.folds.get(context_key(text.context), ALL) for text in texts], dtype=int)
+
+    def utilities(
+        self,
+        texts: Sequence[Text],
+        batch_size: int = 64,
+        on_progress: Callable[[float, str, dict | None], None] | None = None,
+    ) -> np.ndarray:
+        """(n,) in logits, higher is better. Equal texts are encoded once and have equal utilities."""
+        unique = {text: row for row, text in enumerate(dict.fromkeys(texts))}
+        if not unique:
+            return np.empty(0)
+        which = self.members(list(unique))  # (m,)
+        u = self._raw(list(unique), which, batch_size, on_progress) * self.head.scale  # (m,)
+        return u[[unique[text] for text in texts]]
+
+    def probabilities(self, u_a: np.ndarray, u_b: np.ndarray) -> np.ndarray:
+        """u_a (n,), u_b (n,) -> (n, 3) P(A better), P(tie), P(B better)"""
+        return heldout.probabilities(np.asarray(u_a, dtype=float) - np.asarray(u_b, dtype=float), self.head.theta)
+
+    def decide(self, u_a: np.ndarray, u_b: np.ndarray) -> np.ndarray:
+        """u_a (n,), u_b (n,) -> (n,) of "A", "tie", "B", with as many ties as people gave on the held-out pairs."""
+        return heldout.decide(np.asarray(u_a, dtype=float) - np.asarray(u_b, dtype=float), self.head.tie_threshold)
+
+    def compare(self, texts_a: Sequence[Text], texts_b: Sequence[Text], batch_size: int = 64) -> Comparison:
+        """Text by text; each different text is encoded once however many pairs it is in."""
+        if len(texts_a) != len(texts_b):
+            raise ValueError(f"{len(texts_a)} texts cannot be compared with {len(texts_b)} one by one.")
+        u = self.utilities([*texts_a, *texts_b], batch_size)  # (2n,)
+        u_a, u_b = u[: len(texts_a)], u[len(texts_a) :]
+        mixed = self.members(texts_a) != self.members(texts_b)  # (n,)
+        return Comparison(self.probabilities(u_a, u_b), self.decide(u_a, u_b), mixed)
+
+    def _raw(self, texts: list[Text], which: np.ndarray, batch_size: int, on_progress) -> np.ndarray:
+        jobs = [((which == i) | (which == ALL)).nonzero()[0] for i in range(len(self.models))]  # texts of each member
+        total = len(texts) + sum(len(rows) for rows in jobs)
+        done = 0
+
+        def tick(of: int) -> Callable[[float], None] | None:
+            start = done
+            return on_progress and (lambda part: on_progress((start + part * of) / total, "Judging the texts", None))
+
+        sequences = self.encoder.pairs(texts)
+        cosines = text_cosines(self.frozen, self.encoder, texts, self.bf16, batch_size, tick(len(texts)))  # (m, 2)
+        done += len(texts)
+        sums, counts = np.zeros(len(texts)), np.zeros(len(texts))  # (m,)
+        for model, rows in zip(self.models, jobs, strict=True):
+            sums[rows] += utilities(
+                model, self.encoder, sequences, cosines, rows, self.bf16, batch_size, tick(len(rows))
+            )
+            counts[rows] += 1
+            done += len(rows)
+        return sums / counts
