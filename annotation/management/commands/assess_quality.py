@@ -1,0 +1,16 @@
+from annotation.assessment import LEVELS, as_dict, assess
+from annotation.management.base import ServiceCommand, campaign_named
+
+
+class Command(ServiceCommand):
+    help = "Filter outliers, measure agreement, decide on each criterion, and freeze a snapshot."
+
+    def add_arguments(self, parser):
+        super().add_arguments(parser)
+        parser.add_argument("slug")
+        parser.add_argument("--mad", type=float, default=1.0, help="MAD threshold (Leys et al. 2013)")
+        parser.add_argument("--level", default="ordinal", choices=LEVELS, help="level of measurement for alpha")
+        parser.add_argument("--on-zero-mad", default="drop", choices=["drop", "keep"], help="scores off the median at MAD 0")
+
+    def run(self, slug, mad, level, on_zero_mad, **options):
+        return as_dict(assess(campaign_named(slug), mad=mad, level=level, on_zero_mad=on_zero_mad))

@@ -1,0 +1,31 @@
+from annotation.errors import Refused
+from annotation.management.base import ServiceCommand
+from annotation.services import CriterionSpec, create_campaign
+
+
+class Command(ServiceCommand):
+    help = "Create a campaign."
+
+    def add_arguments(self, parser):
+        super().add_arguments(parser)
+        parser.add_argument("slug")
+        parser.add_argument("--title", default="")
+        parser.add_argument("--criterion", action="append", default=[], metavar="NAME:LOW:HIGH")
+        parser.add_argument("--pairwise", action="store_true", help="judge pairs (with --criterion: beside the scores)")
+        parser.add_argument("--overlap", type=int, default=3, help="how many people judge each item")
+
+    def run(self, slug, title, criterion, pairwise, overlap, **options):
+        campaign = create_campaign(
+            slug=slug, title=title, criteria=[_criterion(text) for text in criterion], pairwise=pairwise, overlap=overlap,
+            likert=bool(criterion) or not pairwise,
+        )  # fmt: skip
+        return {"campaign": campaign.slug, "criteria": [c.name for c in campaign.criteria.all()]}
+
+
+def _criterion(text: str) -> CriterionSpec:
+    name, *scale = text.rsplit(":", 2)
+    try:
+        low, high = (int(end) for end in scale)
+    except ValueError:
+        raise Refused(f"--criterion {text!r}: expected NAME:LOW:HIGH, for instance Overall:1:5.") from None
+    return CriterionSpec(name, low, high)
