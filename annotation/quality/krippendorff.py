@@ -34,7 +34,7 @@ def alpha_interval(
     weights = (np.bincount(pattern_of, weights=drawn) for drawn in draws)  # each (patterns,)
     alphas = np.array([alpha_from_counts(patterns, values, level, drawn) for drawn in weights])
     alphas = alphas[~np.isnan(alphas)]
-    if len(alphas) < replicates / 2:
+    if len(alphas) <= replicates / 2:
         raise UndefinedAgreement("Too few units differ in their scores to say how sure alpha is.")
     low, high = np.quantile(alphas, [(1 - confidence) / 2, (1 + confidence) / 2])
     return float(low), float(high)

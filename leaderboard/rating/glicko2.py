@@ -39,7 +39,7 @@ def update(rating, rd, volatility, opponent_rating, opponent_rd, score, tau=TAU,
     active = played.any(axis=-1)
     v = 1 / np.where(active, information, 1.0)
 
-    new_sigma = np.where(active, _volatility(v * surprise, phi, v, sigma, tau), sigma)
+    new_sigma = np.where(active, _volatility(v * surprise, phi, v, sigma, tau), sigma)[()]
     phi_star = np.sqrt(phi**2 + np.where(active | idle_growth, new_sigma**2, 0.0))  # step 6
     new_phi = 1 / np.sqrt(1 / phi_star**2 + np.where(active, information, 0.0))  # step 7
     new_mu = mu + new_phi**2 * surprise

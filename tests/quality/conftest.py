@@ -22,7 +22,7 @@ def shared_scores():
 
 @pytest.fixture
 def shared_choices():
-    """A function: file -> choices (raters, units), 0 / 1 / 2 for A / tie / B; a unit is a pair of systems on a context."""
+    """A function: file -> choices (raters, units), 0, 1, 2 for A, tie, B; a unit is two systems on a context."""
 
     def load(name):
         codes = {"A": 0, "tie": 1, "B": 2}

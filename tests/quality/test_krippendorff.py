@@ -24,9 +24,7 @@ EXAMPLE = np.array(
 )
 
 
-@pytest.mark.parametrize(
-    ("level", "expected"), [("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849), ("ratio", 0.797)]
-)
+@pytest.mark.parametrize(("level", "expected"), [("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849), ("ratio", 0.797)])
 def test_krippendorffs_own_example(level, expected):
     assert alpha(EXAMPLE, level) == pytest.approx(expected, abs=5e-4)
     assert alpha_from_counts(*value_counts(EXAMPLE), level) == pytest.approx(expected, abs=5e-4)

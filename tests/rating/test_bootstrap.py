@@ -1,0 +1,83 @@
+import time
+
+import numpy as np
+import pytest
+
+from leaderboard.rating.bootstrap import _replay_orders, context_draws, interval, replay
+from leaderboard.rating.games import Games
+from leaderboard.rating.tournament import rate
+
+
+def test_every_replicate_draws_as_many_contexts_as_there_are():
+    draws = context_draws(30, replicates=500, seed=1)
+    assert draws.shape == (500, 30)
+    assert (draws.sum(axis=1) == 30).all()
+    assert draws.mean(axis=0) == pytest.approx(np.ones(30), abs=0.2)
+    assert (draws == context_draws(30, replicates=500, seed=1)).all()
+    with pytest.raises(ValueError, match="no context"):
+        context_draws(0)
+
+
+def test_lock_step_is_the_tournament_of_each_order(noisy_games):
+    games = noisy_games(5, 60, 8)
+    rng = np.random.default_rng(0)
+    orders = [rng.integers(60, size=length) for length in (0, 1, 40, 90, 90, 17)]
+    together = _replay_orders(5, games, orders, draw_ratio=0.1)
+    for ratings, order in zip(together, orders, strict=True):
+        assert ratings == pytest.approx(rate(5, games.take(order)).rating, rel=1e-9)
+
+
+def test_a_replicate_plays_a_game_as_often_as_its_context_was_drawn():
+    # Context 0: system 0 beats 1. Context 1: system 1 beats 0. Draws decide who wins how often.
+    games = Games([0, 0], [1, 1], [1, -1], [0, 1])
+    ratings = replay(2, games, [[2, 0], [0, 2], [1, 0], [0, 0]])
+    twice, once = rate(2, games.take([0, 0])).rating, rate(2, games.take([0])).rating
+    assert ratings == pytest.approx(np.array([twice, twice[::-1], once, [1500, 1500]]))
+
+
+def test_swapping_sides_changes_no_replicate(noisy_games):
+    games, draws = noisy_games(4, 100, 10), context_draws(10, 20)
+    assert replay(4, games.swapped(), draws) == pytest.approx(replay(4, games, draws), rel=1e-12)
+
+
+def test_permuting_the_systems_permutes_every_replicate(noisy_games):
+    games, draws, names = noisy_games(4, 100, 10), context_draws(10, 20), np.array([2, 0, 3, 1])
+    renamed = Games(names[games.first], names[games.second], games.outcome, games.context)
+    assert replay(4, renamed, draws)[:, names] == pytest.approx(replay(4, games, draws), rel=1e-12)
+
+
+def test_the_interval_is_between_the_percentiles():
+    low, high = interval(np.arange(201.0)[:, None] * [1, 10])
+    assert low == pytest.approx([5, 50])
+    assert high == pytest.approx([195, 1950])
+
+
+def test_the_interval_narrows_with_contexts(noisy_games):
+    def width(n_contexts):
+        games = noisy_games(4, 600, n_contexts)
+        # All games of a context go one way, so contexts, not games, are the evidence.
+        one_way = np.where(games.context % 2, 1, -1) * np.sign(games.first - games.second)
+        games = Games(games.first, games.second, one_way, games.context)
+        low, high = interval(replay(4, games, context_draws(n_contexts, 100)))
+        return (high - low).mean()
+
+    assert width(100) < width(10)
+
+
+def test_a_context_that_the_draws_do_not_know(noisy_games):
+    with pytest.raises(ValueError, match="draws know only 3"):
+        replay(4, noisy_games(4, 100, 10), context_draws(3))
+    with pytest.raises(ValueError, match="only 2 systems"):
+        replay(2, noisy_games(4, 100, 10), context_draws(10))
+
+
+def test_no_games_leave_every_replicate_at_the_start():
+    assert (replay(3, Games([], [], [], []), context_draws(5, 4)) == 1500).all()
+
+
+def test_a_board_takes_seconds(noisy_games):
+    games = noisy_games(6, 2700, 60)
+    start = time.process_time()
+    rate(6, games)
+    replay(6, games, context_draws(60, 200))
+    assert time.process_time() - start < 20
