@@ -5,6 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import settings
+
+settings.register_profile("no deadline", deadline=None)  # a slow machine is not a wrong result
+settings.load_profile("no deadline")
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 

@@ -13,7 +13,7 @@ from annotation.quality.scores import value_counts
 NAN = np.nan
 LIKERT = st.sampled_from([NAN, 1.0, 2.0, 3.0, 4.0, 5.0])
 
-# Krippendorff 2011, "Computing Krippendorff's Alpha-Reliability", section C: four observers, twelve units.
+# Krippendorff 2011, "Computing Krippendorff's Alpha-Reliability", sections C and D: four observers, twelve units.
 EXAMPLE = np.array(
     [
         [1, 2, 3, 3, 2, 1, 4, 1, 2, NAN, NAN, NAN],

@@ -2,8 +2,12 @@
 
 import numpy as np
 import pytest
+from hypothesis import settings
 
 from leaderboard.rating.games import Games
+
+settings.register_profile("no deadline", deadline=None)  # a slow machine is not a wrong result
+settings.load_profile("no deadline")
 
 
 @pytest.fixture
