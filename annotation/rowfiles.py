@@ -40,7 +40,7 @@ class Row:
         if value is None:
             if default is not None:
                 return default
-            raise BadField(field, "is missing")
+            raise BadField(field, "is missing; it must be given")
         if not isinstance(value, str):
             raise BadField(field, f"expected text, found {_kind(value)}")
         if not empty and not value.strip():
@@ -70,7 +70,7 @@ class Row:
     def number(self, field: str) -> float:
         value = self.fields.get(field)
         if value is None or value == "":
-            raise BadField(field, "is missing")
+            raise BadField(field, "is missing; it must be given")
         try:
             number = math.nan if isinstance(value, bool) else float(value)
         except (TypeError, ValueError, OverflowError):
@@ -84,7 +84,7 @@ class Row:
         value = self.fields.get(field)
         if value is None:
             if required:
-                raise BadField(field, "is missing")
+                raise BadField(field, "is missing; it must be given")
             return []
         if isinstance(value, str):
             value = [value]

@@ -1,0 +1,39 @@
+# Comparena. `make demo` runs it with demonstration data; `make test` passes the tests.
+PYTHON ?= python3
+BIN := .venv/bin
+PORT ?= 8000
+
+.PHONY: demo serve test lint bench clean
+
+demo: .venv/runtime
+	$(BIN)/python manage.py serve --demo --port $(PORT)
+
+serve: .venv/runtime
+	$(BIN)/python manage.py serve --port $(PORT)
+
+test: .venv/dev
+	scripts/install_test_tools
+	$(BIN)/python -m pytest
+	scripts/with_postgres_and_redis $(BIN)/python -m pytest tests/annotation tests/evaluator tests/leaderboard tests/worker
+
+lint: .venv/dev
+	$(BIN)/ruff check .
+	$(BIN)/lint-imports
+	$(BIN)/python manage.py makemigrations --check --dry-run --settings config.settings_test
+
+bench: .venv/dev
+	$(BIN)/python -m tests.bench
+
+.venv/bin/python:
+	$(PYTHON) -m venv .venv || scripts/install_python_venv $(PYTHON)
+
+.venv/runtime: requirements.txt constraints.txt | .venv/bin/python
+	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.txt -c constraints.txt
+	touch $@
+
+.venv/dev: requirements-dev.txt .venv/runtime
+	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-dev.txt -c constraints.txt
+	touch $@
+
+clean:
+	rm -rf .venv .pytest_cache .ruff_cache .hypothesis .import_linter_cache

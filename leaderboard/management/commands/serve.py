@@ -1,0 +1,132 @@
+"""Run everything on this machine: the web server and one Celery worker, until Ctrl-C."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+from django.conf import settings
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError
+
+from leaderboard.demo.load import LOG_INS, load_demo
+
+SHUTDOWN_SECONDS = 15
+
+
+class Command(BaseCommand):
+    help = "Migrate, then run the web server and one worker in the foreground."
+
+    def add_arguments(self, parser):
+        parser.add_argument("--host", default="127.0.0.1")
+        parser.add_argument("--port", type=int, default=8000)
+        parser.add_argument("--threads", type=int, default=8)
+        parser.add_argument("--demo", action="store_true", help="load the demonstration campaign and its log-ins")
+
+    def handle(self, *args, host, port, threads, demo, **options):
+        _must_be_free(host, port)
+        call_command("migrate", verbosity=0)
+        if demo:
+            load_demo(self.stdout.write)
+        bin_folder = os.path.dirname(sys.executable)
+        gunicorn = [
+            os.path.join(bin_folder, "gunicorn"), "config.wsgi", f"--bind={host}:{port}", "--workers=1",
+            f"--threads={threads}", "--worker-class=gthread", "--log-level=warning",
+        ]  # fmt: skip
+        worker = [
+            sys.executable, "-m", "celery", "-A", "config.celery", "worker", "--concurrency=1", "--loglevel=WARNING",
+            f"--hostname=worker-{os.getpid()}@%h", "--without-gossip", "--without-mingle",
+        ]  # fmt: skip
+        with _Processes({"web server": gunicorn, "worker": worker}) as processes:
+            _wait_until_served(host, port, processes)
+            self._greet(f"http://{host}:{port}/", demo)
+            processes.watch(self.stderr.write)
+        self.stdout.write("Stopped.")
+
+    def _greet(self, address: str, demo: bool) -> None:
+        self.stdout.write(f"\nComparena is at {address}")
+        if demo:
+            self.stdout.write("Log in as one of these (name / password); judgments of the demonstration are simulated:")
+            for name, password, role in LOG_INS:
+                self.stdout.write(f"  {name} / {password}   {role}")
+            self.stdout.write("A comparator is being trained now; its leaderboard follows by itself.")
+        else:
+            self.stdout.write(f"{os.path.basename(sys.executable)} manage.py createsuperuser makes the first admin.")
+        self.stdout.write(f"Everything is kept in {settings.DATA_DIR}. Ctrl-C stops both.\n")
+        self.stdout.flush()
+
+
+class _Processes:
+    """Children in process groups of their own, so that one Ctrl-C reaches them once, from here."""
+
+    def __init__(self, commands: dict[str, list[str]]):
+        self.commands = commands
+        self.running: dict[str, subprocess.Popen] = {}
+
+    def __enter__(self):
+        signal.signal(signal.SIGTERM, _interrupt)
+        for name in self.commands:
+            self.start(name)
+        return self
+
+    def start(self, name: str) -> None:
+        self.running[name] = subprocess.Popen(self.commands[name], start_new_session=True)  # noqa: S603
+
+    def watch(self, write) -> None:
+        """Start again what died, until interrupted."""
+        try:
+            while True:
+                time.sleep(1)
+                for name, process in list(self.running.items()):
+                    if process.poll() is not None:
+                        write(f"The {name} stopped (exit status {process.returncode}); starting it again.")
+                        _kill_group(process, signal.SIGKILL)
+                        time.sleep(1)
+                        self.start(name)
+        except KeyboardInterrupt:
+            pass
+
+    def __exit__(self, *error):
+        for process in self.running.values():
+            process.terminate()
+        end = time.monotonic() + SHUTDOWN_SECONDS
+        for process in self.running.values():
+            try:
+                process.wait(max(0.1, end - time.monotonic()))
+            except subprocess.TimeoutExpired:  # a training in progress: its job is found again at the next start
+                pass
+            _kill_group(process, signal.SIGKILL)
+        return error[0] is KeyboardInterrupt
+
+
+def _interrupt(*_):
+    raise KeyboardInterrupt
+
+
+def _kill_group(process: subprocess.Popen, sig: int) -> None:
+    try:
+        os.killpg(process.pid, sig)
+    except ProcessLookupError:
+        pass
+
+
+def _must_be_free(host: str, port: int) -> None:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            raise CommandError(f"Port {port} of {host} can't be used ({error.strerror}); try PORT=8001.") from error
+
+
+def _wait_until_served(host: str, port: int, processes: _Processes) -> None:
+    for _ in range(300):
+        if processes.running["web server"].poll() is not None:
+            raise CommandError("The web server did not start; its message stands above.")
+        with socket.socket() as probe:
+            if probe.connect_ex((host, port)) == 0:
+                return
+        time.sleep(0.1)
+    raise CommandError("The web server did not answer within 30 seconds.")
