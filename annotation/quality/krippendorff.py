@@ -29,10 +29,10 @@ def alpha_interval(
     """Percentile bootstrap interval of alpha over units; replicates that happen to have no alpha are left out."""
     counts, values = _pairable(scores, level)
     patterns, pattern_of = np.unique(counts, axis=0, return_inverse=True)  # few on Likert data, and all that counts
-    units = len(counts)
-    draws = np.random.default_rng(seed).multinomial(units, np.full(units, 1 / units), size=replicates)
-    weights = (np.bincount(pattern_of, weights=drawn) for drawn in draws)  # each (patterns,)
-    alphas = np.array([alpha_from_counts(patterns, values, level, drawn) for drawn in weights])
+    rng, units = np.random.default_rng(seed), len(counts)
+    drawn = (pattern_of[rng.integers(units, size=units)] for _ in range(replicates))  # each (units,)
+    weights = (np.bincount(patterns_drawn, minlength=len(patterns)) for patterns_drawn in drawn)  # each (patterns,)
+    alphas = np.array([alpha_from_counts(patterns, values, level, often) for often in weights])
     alphas = alphas[~np.isnan(alphas)]
     if len(alphas) <= replicates / 2:
         raise UndefinedAgreement("Too few units differ in their scores to say how sure alpha is.")
