@@ -1,0 +1,73 @@
+"""Loads the demonstration: a campaign of our own texts, simulated judgments (marked so), and three log-ins."""
+
+from pathlib import Path
+
+from django.db import transaction
+
+from annotation.assessment import assess
+from annotation.importing import import_judgments, import_outputs, import_scores
+from annotation.models import Campaign, Membership, User
+from annotation.services import CriterionSpec, add_annotator, create_campaign
+from evaluator.services import start_training
+from leaderboard.services import start_tournament
+
+FOLDER = Path(__file__).parent
+SLUG = "demo"
+PASSWORD = "comparena-demo"  # noqa: S105  # the demonstration listens on this machine alone
+LOG_INS = [
+    ("annotator", PASSWORD, "scores outputs and judges pairs"),
+    ("researcher", PASSWORD, "assesses, trains and reads the leaderboard"),
+    ("admin", PASSWORD, "sees everything"),
+]
+GUIDELINES = """\
+You read a short everyday conversation and one or two replies to its last line. Judge **only the reply**.
+
+**Overall** — would you be content to get this reply?
+
+- 5: yes, entirely; 3: it would do; 1: no, not at all.
+
+**Relevance** — does the reply answer what was just said?
+
+- 5: it takes up what was said; 3: it fits somehow; 1: it has nothing to do with it.
+
+When you compare two replies, choose the one you would rather get. If you can't say, they are **equally good**.
+Small slips in spelling do not matter. Take your time, but trust your first reading.
+"""
+CRITERIA = [
+    CriterionSpec("Overall", 1, 5, "poor", "excellent", "Would you be content to get this reply?"),
+    CriterionSpec("Relevance", 1, 5, "beside the point", "to the point", "Does it answer what was just said?"),
+]
+
+
+@transaction.atomic
+def load_demo(say=print) -> Campaign:
+    """Load once; a second call finds it there and changes nothing."""
+    known = Campaign.objects.filter(slug=SLUG).first()
+    if known:
+        return known
+    say("Loading the demonstration campaign ...")
+    users = {name: _user(name) for name, _, _ in LOG_INS}
+    campaign = create_campaign(
+        slug=SLUG, title="Everyday replies (demonstration)", criteria=CRITERIA, pairwise=True, overlap=3,
+        guidelines=GUIDELINES, user=users["researcher"],
+    )  # fmt: skip
+    Membership.objects.get_or_create(campaign=campaign, user=users["admin"])
+    import_outputs(campaign, FOLDER / "outputs.jsonl", human_systems=["Human"])
+    import_scores(campaign, FOLDER / "scores.jsonl", simulated=True)
+    import_judgments(campaign, FOLDER / "judgments.jsonl", simulated=True)
+    campaign.refresh_from_db()
+    add_annotator(campaign, users["annotator"])
+    assess(campaign, level="interval", user=users["researcher"])
+    start_tournament(campaign, judge="people", criterion="Overall", user=users["researcher"])
+    start_training([campaign], criterion="Overall", user=users["researcher"])
+    return campaign
+
+
+def _user(name: str) -> User:
+    user, created = User.objects.get_or_create(username=name)
+    if created:
+        user.set_password(PASSWORD)
+        user.is_staff = user.is_superuser = name == "admin"
+        user.may_create_campaigns = name != "annotator"
+        user.save()
+    return user
