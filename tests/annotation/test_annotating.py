@@ -1,0 +1,233 @@
+"""Handing out items and storing answers: k at most, nothing twice, nothing lost."""
+
+import json
+import uuid
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from annotation import assignment
+from annotation.assessment import as_dict, assess
+from annotation.errors import Refused
+from annotation.importing import import_outputs
+from annotation.models import Assignment, Campaign, Item, LikertScore, PairwiseJudgment, Submission, User
+from annotation.services import (
+    CriterionSpec,
+    add_annotator,
+    create_campaign,
+    invite,
+    join,
+    join_as_guest,
+    overrule,
+    set_status,
+    submit,
+    undo_last,
+)
+
+pytestmark = pytest.mark.django_db
+
+
+def make(tmp_path, systems=("a", "b", "c"), contexts=2, **settings):
+    campaign = create_campaign(slug="talk", criteria=[CriterionSpec("Overall"), CriterionSpec("Fluency", 0, 1)], **settings)
+    path = tmp_path / "outputs.jsonl"
+    rows = [
+        {"context_id": f"c{c}", "context": ["hi"], "system": s, "output": f"{s}{c}"} for c in range(contexts) for s in systems
+    ]
+    path.write_text("".join(json.dumps(r) + "\n" for r in rows))
+    import_outputs(campaign, path)
+    return campaign
+
+
+def person(campaign, name):
+    return add_annotator(campaign, User.objects.create_user(name))
+
+
+def scores(campaign, *values):
+    return {"scores": {c.pk: v for c, v in zip(campaign.criteria.all(), values)}}
+
+
+@pytest.fixture
+def campaign(tmp_path):
+    return make(tmp_path, overlap=2)
+
+
+@pytest.fixture
+def bob(campaign):
+    return person(campaign, "bob")
+
+
+class TestHandingOut:
+    def test_an_item_goes_to_k_people_and_never_twice_to_one(self, campaign):
+        for name in ("bob", "carol", "dave"):
+            annotator = person(campaign, name)
+            while given := assignment.next_assignment(annotator):
+                submit(annotator, given.pk, uuid.uuid4(), scores(campaign, 3, 1))
+        assert set(campaign.items.values_list("taken", flat=True)) == {2}
+        assert campaign.annotators.get(user__username="dave").assignments.count() == 0
+        assert LikertScore.objects.count() == 6 * 2 * 2  # items x people x criteria
+
+    def test_the_same_item_is_given_until_it_is_answered(self, bob):
+        assert assignment.next_assignment(bob).pk == assignment.next_assignment(bob).pk
+
+    def test_a_stale_assignment_gives_its_place_back(self, tmp_path):
+        campaign = make(tmp_path, systems=("a",), contexts=1, overlap=1)
+        bob, carol = person(campaign, "bob"), person(campaign, "carol")
+        held = assignment.next_assignment(bob)
+        assert assignment.next_assignment(carol) is None
+        Assignment.objects.update(assigned_at=timezone.now() - assignment.HOLD - timedelta(minutes=1))
+        taken_over = assignment.next_assignment(carol)
+        assert taken_over.item_id == held.item_id
+        submit(carol, taken_over.pk, uuid.uuid4(), scores(campaign, 5, 1))
+        late = submit(bob, held.pk, uuid.uuid4(), scores(campaign, 1, 0))
+        assert late.is_surplus and late.payload["scores"]
+        assert LikertScore.objects.filter(annotator=bob).count() == 0
+
+    def test_nothing_is_handed_out_while_paused(self, campaign, bob):
+        set_status(campaign, Campaign.Status.PAUSED)
+        bob.refresh_from_db()
+        assert assignment.next_assignment(bob) is None
+
+    def test_a_ring_of_pairs_shows_every_system_equally_often(self, tmp_path):
+        campaign = make(tmp_path, systems="abcd", contexts=5, pairwise=True, likert=False)
+        counts = {}
+        for item in campaign.items.select_related("output__system", "other__system"):
+            for output in (item.output, item.other):
+                counts[output.system.name] = counts.get(output.system.name, 0) + 1
+        assert counts == dict.fromkeys("abcd", 10)
+
+    def test_people_judge_the_last_checkpoint_only(self, tmp_path):
+        campaign = create_campaign(slug="steps", criteria=[CriterionSpec("Overall")])
+        path = tmp_path / "outputs.jsonl"
+        row = {"context_id": "c", "context": ["hi"], "system": "s", "total_iterations": 10}
+        path.write_text("".join(json.dumps({**row, "iteration": i, "output": str(i)}) + "\n" for i in (10, 5)))
+        import_outputs(campaign, path)
+        assert [item.output.text for item in campaign.items.all()] == ["10"]
+
+
+class TestSubmitting:
+    def test_a_double_click_stores_one(self, campaign, bob):
+        given, key = assignment.next_assignment(bob), uuid.uuid4()
+        first = submit(bob, given.pk, key, scores(campaign, 4, 1))
+        assert submit(bob, given.pk, key, scores(campaign, 4, 1)) == first
+        assert LikertScore.objects.count() == 2 and Submission.objects.count() == 1
+
+    def test_a_second_answer_from_another_tab_is_kept_as_surplus(self, campaign, bob):
+        given = assignment.next_assignment(bob)
+        submit(bob, given.pk, uuid.uuid4(), scores(campaign, 4, 1))
+        second = submit(bob, given.pk, uuid.uuid4(), scores(campaign, 1, 0))
+        assert second.is_surplus
+        assert sorted(second.payload["scores"].values()) == [0, 1]
+        assert set(LikertScore.objects.values_list("value", flat=True)) == {4.0, 1.0}
+
+    @pytest.mark.parametrize(
+        ("values", "message"),
+        [((4,), "Still to score: Fluency."), ((6, 1), "from 1 to 5"), (("x", 1), "choose one of the points")],
+    )
+    def test_an_incomplete_or_impossible_answer_is_refused(self, campaign, bob, values, message):
+        given = assignment.next_assignment(bob)
+        with pytest.raises(Refused, match=message):
+            submit(bob, given.pk, uuid.uuid4(), scores(campaign, *values))
+        assert Submission.objects.count() == LikertScore.objects.count() == 0
+
+    def test_nobody_answers_for_another(self, campaign, bob):
+        given = assignment.next_assignment(bob)
+        with pytest.raises(Refused, match="not in your hands"):
+            submit(person(campaign, "eve"), given.pk, uuid.uuid4(), scores(campaign, 1, 0))
+
+    @pytest.mark.parametrize(("swapped", "shown", "stored"), [(False, "left", "A"), (True, "left", "B"), (True, "tie", "tie")])
+    def test_the_choice_is_stored_for_the_outputs_not_the_sides(self, tmp_path, swapped, shown, stored):
+        campaign = make(tmp_path, pairwise=True, likert=False)
+        bob = person(campaign, "bob")
+        given = assignment.next_assignment(bob)
+        Assignment.objects.update(swapped=swapped)
+        submit(bob, given.pk, uuid.uuid4(), {"choice": shown})
+        judgment = PairwiseJudgment.objects.get()
+        assert (judgment.choice, judgment.shown_swapped, judgment.output_a) == (stored, swapped, given.item.output)
+
+
+class TestUndo:
+    def test_undo_retracts_and_hands_the_item_back(self, campaign, bob):
+        given = assignment.next_assignment(bob)
+        submit(bob, given.pk, uuid.uuid4(), scores(campaign, 4, 1))
+        shown_next = assignment.next_assignment(bob)
+        assert undo_last(bob).pk == given.pk
+        assert LikertScore.objects.filter(retracted_at=None).count() == 0 and LikertScore.objects.count() == 2
+        assert assignment.next_assignment(bob).pk == given.pk
+        assert Item.objects.get(pk=shown_next.item_id).taken == 0
+        submit(bob, given.pk, uuid.uuid4(), scores(campaign, 2, 0))
+        assert set(LikertScore.objects.filter(retracted_at=None).values_list("value", flat=True)) == {2.0, 0.0}
+        assert Item.objects.get(pk=given.item_id).taken == 1
+
+    def test_with_nothing_answered_there_is_nothing_to_undo(self, bob):
+        assert undo_last(bob) is None
+
+
+class TestInvitations:
+    def test_a_capped_link_admits_that_many_and_knows_who_is_in(self, campaign):
+        invitation = invite(campaign, cap=1)
+        alice = User.objects.create_user("alice")
+        assert join(invitation.token, alice) == join(invitation.token, alice)
+        with pytest.raises(Refused, match="used up"):
+            join(invitation.token, User.objects.create_user("eve"))
+
+    def test_a_guest_gets_an_account_nobody_can_log_in_to(self, campaign):
+        user, annotator = join_as_guest(invite(campaign).token, "Zoe")
+        assert not user.has_usable_password() and annotator.name == "annotator-1"
+
+    def test_an_unknown_link_is_refused_and_leaves_no_guest(self, campaign):
+        with pytest.raises(Refused, match="does not exist"):
+            join_as_guest("nonsense")
+        assert User.objects.count() == 0
+
+
+class TestAssessing:
+    def answers(self, campaign, rows):
+        """rows: {annotator: values for the first outputs, in order}, for the criterion Overall."""
+        overall = campaign.criteria.get(name="Overall")
+        outputs = [item.output for item in campaign.items.order_by("output_id")]
+        for name, values in rows.items():
+            annotator = person(campaign, name)
+            for output, value in zip(outputs, values):
+                LikertScore.objects.create(annotator=annotator, output=output, criterion=overall, value=value)
+
+    def test_outliers_stay_out_of_the_snapshot(self, campaign):
+        # Output 1: 4 4 1 (median 4, MAD 0: the 1 goes). Output 2: 1 2 5 (median 2, MAD 1: 5 is 3 > 1.4826 away, goes).
+        self.answers(campaign, {"bob": [4, 1], "carol": [4, 2], "dave": [1, 5]})
+        snapshot = assess(campaign, level="interval")
+        from annotation.snapshots import read
+
+        kept = sorted((s["context"] + s["system"], s["annotator"], s["value"]) for s in read(snapshot).scores)
+        assert [(annotator, value) for _, annotator, value in kept] == [
+            ("annotator-1", 4), ("annotator-2", 4), ("annotator-1", 1), ("annotator-2", 2),
+        ]  # fmt: skip
+        assert as_dict(snapshot)["criteria"][0]["scores"] == 6 and as_dict(snapshot)["criteria"][0]["kept"] == 4
+
+    def test_the_same_answers_under_the_same_rule_are_the_same_snapshot(self, campaign):
+        self.answers(campaign, {"bob": [4, 1], "carol": [4, 2]})
+        assert assess(campaign) == assess(campaign)
+        assert assess(campaign, mad=2.0) != assess(campaign)
+
+    def test_a_retracted_answer_is_not_assessed(self, campaign):
+        self.answers(campaign, {"bob": [4, 1], "carol": [4, 2]})
+        LikertScore.objects.filter(value=1).update(retracted_at=timezone.now())
+        assert as_dict(assess(campaign))["criteria"][0]["scores"] == 3
+
+    def test_one_annotator_gives_a_sentence_and_keeps_the_scores(self, campaign):
+        self.answers(campaign, {"bob": [4, 1]})
+        decision = assess(campaign).decisions.get()
+        assert decision.verdict == "undefined" and "Only one rater" in decision.report["reason"]
+        assert decision.snapshot.scores == 2
+
+    def test_overruling_needs_a_reason_and_keeps_it(self, campaign, bob):
+        self.answers(campaign, {"carol": [4, 1], "dave": [1, 4]})
+        decision = assess(campaign).decisions.get()
+        assert not decision.is_usable
+        with pytest.raises(Refused, match="Say why"):
+            overrule(decision, bob.user, "  ")
+        overrule(decision, bob.user, "A pilot.")
+        assert decision.is_usable and campaign.audit_events.first().detail["reason"] == "A pilot."
+
+    def test_an_empty_campaign_is_refused(self, campaign):
+        with pytest.raises(Refused, match="no scores and no judgments"):
+            assess(campaign)

@@ -1,0 +1,190 @@
+"""Importing: what comes in, what is refused and with which words, and that a refusal leaves nothing behind."""
+
+import json
+
+import pytest
+
+from annotation.errors import ImportRefused
+from annotation.importing import import_judgments, import_outputs, import_scores
+from annotation.models import Context, LikertScore, Output, PairwiseJudgment, System
+from annotation.services import create_campaign
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def campaign():
+    return create_campaign(slug="talk", pairwise=True)
+
+
+def output(system="parrot", context="c1", text="hi there", **more):
+    return {"context_id": context, "context": ["hello", "hi"], "system": system, "output": text, **more}
+
+
+def score(system="parrot", annotator="ann", value=4, **more):
+    row = {"context_id": "c1", "system": system, "aspect": "Overall", "scale": [1, 5], "annotator": annotator}
+    return {**row, "score": value, **more}
+
+
+def pair(choice="A", **more):
+    row = {"context_id": "c1", "context": ["hello", "hi"], "system_a": "zebra", "output_a": "za", "system_b": "ape"}
+    return {**row, "output_b": "ab", "annotator": "ann", "choice": choice, **more}
+
+
+@pytest.fixture
+def file(tmp_path):
+    def write(*rows, name="rows.jsonl", raw=None):
+        path = tmp_path / name
+        path.write_bytes(raw if raw is not None else b"".join(json.dumps(r).encode() + b"\n" for r in rows))
+        return path
+
+    return write
+
+
+def refusal(importer, campaign, path):
+    with pytest.raises(ImportRefused) as refused:
+        importer(campaign, path)
+    return str(refused.value)
+
+
+class TestOutputs:
+    def test_systems_contexts_outputs_and_references_are_created(self, campaign, file):
+        rows = [output(references=["good day"], knowledge="facts"), output("human", text="well met", sample=0)]
+        result = import_outputs(campaign, file(*rows), human_systems=["human"])
+        assert result.new == {"systems": 2, "contexts": 1, "references": 1, "outputs": 2, "items": 3}  # 2 scores, 1 pair
+        context = Context.objects.get()
+        assert (context.turns, context.metadata) == (["hello", "hi"], {"knowledge": "facts"})
+        assert list(System.objects.values_list("name", "is_human")) == [("human", True), ("parrot", False)]
+
+    def test_the_same_file_twice_changes_nothing(self, campaign, file):
+        path = file(output(), output("human", text="x"))
+        import_outputs(campaign, path)
+        assert import_outputs(campaign, path).new == {}
+        assert Output.objects.count() == 2
+
+    def test_checkpoints_and_samples_are_told_apart(self, campaign, file):
+        rows = [output(iteration=i, total_iterations=9, sample=s, text=f"{i}{s}") for i in (3, 9) for s in (0, 1)]
+        import_outputs(campaign, file(*rows))
+        found = set(Output.objects.values_list("checkpoint__name", "checkpoint__iteration", "sample", "text"))
+        assert found == {("3", 3, 0, "30"), ("3", 3, 1, "31"), ("9", 9, 0, "90"), ("9", 9, 1, "91")}
+
+    def test_a_byte_order_mark_is_welcome(self, campaign, file):
+        import_outputs(campaign, file(raw=b"\xef\xbb\xbf" + json.dumps(output()).encode()))
+        assert Output.objects.get().text == "hi there"
+
+    def test_csv_with_a_dialogue_and_a_line_break(self, campaign, file):
+        raw = b'context_id,context,system,output\r\nc1,"[""a"", ""b""]",parrot,"two\nlines"\r\nc2,one text,parrot,\r\n'
+        import_outputs(campaign, file(raw=raw, name="rows.csv"))
+        assert list(Context.objects.values_list("turns", flat=True)) == [["a", "b"], ["one text"]]
+        assert list(Output.objects.values_list("text", flat=True)) == ["two\nlines", ""]
+
+    def test_a_dry_run_stores_nothing(self, campaign, file):
+        assert import_outputs(campaign, file(output()), dry_run=True).new["outputs"] == 1
+        assert Output.objects.count() == Context.objects.count() == 0
+
+    def test_an_unknown_human_system_is_refused(self, campaign, file):
+        with pytest.raises(ImportRefused, match="no row has the system 'nobody'"):
+            import_outputs(campaign, file(output()), human_systems=["nobody"])
+        assert Output.objects.count() == 0
+
+
+GOOD = json.dumps(output()).encode() + b"\n"
+
+
+@pytest.mark.parametrize(
+    ("raw", "expected"),
+    [
+        (GOOD + b'{"context_id": \n', "rows.jsonl, line 2: is not JSON"),
+        (GOOD + b"[1, 2]\n", "rows.jsonl, line 2: expected a JSON object, found a list"),
+        (GOOD + json.dumps({"context_id": "c2", "context": ["x"]}).encode(), "line 2, field 'system': is missing"),
+        (GOOD + json.dumps(output(text="other")).encode(), "line 2, field 'output': differs from the output"),
+        (GOOD + json.dumps(output(context=["x"])).encode(), "line 2, field 'context_id': expected text, found a list"),
+        (GOOD + json.dumps({**output("b"), "context": "no"}).encode(), "line 2, field 'context': differs from the text"),
+        (GOOD + json.dumps(output(sample=-1)).encode(), "line 2, field 'sample': expected a whole number from 0, found -1"),
+        (GOOD + '{"output": "caf\u00e9"}'.encode("latin-1"), "line 2: is not UTF-8 (byte 0xE9 at position 16)"),
+        (GOOD + b'{"output": "a\\ud800"}', "line 2, field 'output': holds half of a surrogate pair"),
+        (GOOD + b'{"output": "a\\u0000"}', "line 2, field 'output': holds a NUL character"),
+        (GOOD + b'{"sample": NaN}', "line 2: is not valid (NaN is not a number"),
+        (GOOD + b'{"system": "a", "system": "b"}', "line 2, field 'system': stands twice in one row"),
+        (GOOD + b"[" * 100_000, "line 2: is nested too deeply"),
+        (GOOD + b'{"output": "' + b"x" * 50_000_000 + b'"}', "line 2: is longer than 8 MB"),
+        (b"", "rows.jsonl: is empty"),
+    ],
+)
+def test_a_malformed_file_is_refused_with_its_line_and_leaves_nothing(campaign, file, raw, expected):
+    assert expected in refusal(import_outputs, campaign, file(raw=raw))
+    assert Output.objects.count() == Context.objects.count() == System.objects.count() == 0
+
+
+def test_a_folder_and_a_missing_file_are_refused(campaign, tmp_path):
+    assert "is a folder" in refusal(import_outputs, campaign, tmp_path)
+    assert "can't be opened" in refusal(import_outputs, campaign, tmp_path / "none.jsonl")
+
+
+def test_every_error_of_a_file_is_listed(campaign, file):
+    with pytest.raises(ImportRefused) as refused:
+        import_outputs(campaign, file({"context_id": "c1"}, output(), {"context": ["x"]}))
+    assert [(e.line, e.field) for e in refused.value.errors] == [(1, "context"), (3, "context_id")]
+    assert str(refused.value).endswith("(and 1 more error; nothing was imported)")
+
+
+class TestScores:
+    @pytest.fixture(autouse=True)
+    def outputs(self, campaign, file):
+        import_outputs(campaign, file(output()))
+
+    def test_new_criteria_and_annotators_are_created(self, campaign, file):
+        result = import_scores(campaign, file(score(), score(annotator="ben", value=2.5)))
+        assert result.new == {"criteria": 1, "annotators": 2, "scores": 2}
+        assert list(LikertScore.objects.values_list("annotator__name", "value")) == [("ann", 4.0), ("ben", 2.5)]
+        assert import_scores(campaign, file(score(), score(annotator="ben", value=2.5))).new == {}
+
+    @pytest.mark.parametrize(
+        ("row", "expected"),
+        [
+            (score(value=6), "field 'score': is 6, outside the scale 1 to 5 of 'Overall'"),
+            (score(value="high"), "field 'score': expected a number, found \"high\""),
+            (score(value=True), "field 'score': expected a number, found true"),
+            (score("nobody"), "field 'system': 'nobody' is no system of this campaign"),
+            (score(context_id="c9"), "field 'context_id': 'c9' is no context of this campaign"),
+            (score(sample=3), "field 'system': 'parrot' has no output for context_id 'c1' (checkpoint '', sample 3)"),
+            (score(aspect="New", scale=None), "field 'scale': is missing, and 'New' is a new criterion"),
+            (score(scale=[0, 1], value=1), "field 'scale': is 0 to 1, but criterion 'Overall' has the scale 1 to 5"),
+            (score(value=3), "field 'score': is 3, but 'ann' already gave this output 4"),
+        ],
+    )
+    def test_a_wrong_row_is_refused_and_nothing_is_half_imported(self, campaign, file, row, expected):
+        assert f"line 2, {expected}" in refusal(import_scores, campaign, file(score(), row))
+        assert LikertScore.objects.count() == campaign.annotators.count() == campaign.criteria.count() == 0
+
+    def test_simulated_annotators_mark_the_campaign(self, campaign, file):
+        import_scores(campaign, file(score()), simulated=True)
+        campaign.refresh_from_db()
+        assert campaign.is_simulated and campaign.annotators.get().is_simulated
+
+
+class TestJudgments:
+    def test_a_row_brings_its_texts_and_is_stored_in_one_order(self, campaign, file):
+        import_judgments(campaign, file(pair("A"), pair("tie", annotator="ben")))
+        first = PairwiseJudgment.objects.get(annotator__name="ann")
+        assert (first.output_a.system.name, first.output_b.system.name) == ("ape", "zebra")
+        assert (first.choice, first.shown_swapped) == ("B", True)  # zebra, shown on the left, won
+        assert PairwiseJudgment.objects.get(annotator__name="ben").choice == "tie"
+
+    def test_the_mirrored_row_is_the_same_judgment(self, campaign, file):
+        mirrored = pair("B", system_a="ape", output_a="ab", system_b="zebra", output_b="za")
+        import_judgments(campaign, file(pair("A")))
+        assert import_judgments(campaign, file(mirrored)).new == {}
+
+    @pytest.mark.parametrize(
+        ("row", "expected"),
+        [
+            (pair("maybe"), 'field \'choice\': expected A, tie or B, found "maybe"'),
+            (pair("B"), "field 'choice': is not what 'ann' already said about this pair"),
+            (pair(system_b="zebra", output_b="za"), "field 'system_b': names the same output as system_a"),
+            (pair(output_a="other"), "field 'output_a': differs from the output"),
+        ],
+    )
+    def test_a_wrong_row_is_refused(self, campaign, file, row, expected):
+        assert f"line 2, {expected}" in refusal(import_judgments, campaign, file(pair("A"), row))
+        assert PairwiseJudgment.objects.count() == Output.objects.count() == 0
