@@ -17,6 +17,7 @@ import uuid
 from datetime import timedelta
 
 from celery import current_app
+from django.conf import settings
 from django.db import close_old_connections, connection, transaction
 from django.db.models import F, Q
 from django.utils import timezone
@@ -25,10 +26,10 @@ from annotation.models import Job, WorkerPulse
 
 log = logging.getLogger(__name__)
 
-LEASE = timedelta(seconds=45)
-BEAT_SECONDS = 10
+LEASE = timedelta(seconds=settings.JOB_LEASE_SECONDS)
+BEAT_SECONDS = settings.JOB_LEASE_SECONDS / 4
 RESEND_AFTER = timedelta(seconds=30)  # a queued job nobody took: its message is taken for lost
-ALIVE = timedelta(seconds=40)
+ALIVE = LEASE
 
 
 class Cancelled(Exception):

@@ -5,6 +5,7 @@ DATABASE_URL  default: SQLite in DATA_DIR; production: postgres://user:password@
 BROKER_URL    default: a folder in DATA_DIR (no server); production: redis://host/0
 SECRET_KEY    default: made once and kept in DATA_DIR
 DEBUG         "1" shows tracebacks in the browser; never in production
+JOB_LEASE_SECONDS  how long a silent worker is believed to be at work (default: 45)
 ALLOWED_HOSTS comma-separated host names (default: this machine only)
 """
 
@@ -135,6 +136,7 @@ CELERY_TASK_ACKS_LATE = False  # the job's row is what is not lost; a message ma
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TASK_TRACK_STARTED = True
+JOB_LEASE_SECONDS = float(os.environ.get("JOB_LEASE_SECONDS", "45"))
 
 REST_FRAMEWORK = {
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],

@@ -1,0 +1,118 @@
+"""A real worker in its own process, killed in the middle of a training.
+
+Runs on the embedded default, or on PostgreSQL and Redis where DATABASE_URL and BROKER_URL name them.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+GOOD, BAD = "yes , gladly , thank you", "no idea"
+
+
+@pytest.fixture
+def shell(tmp_path):
+    """Runs manage.py in an installation of its own; shell.worker() starts a worker there."""
+    made = Installation(tmp_path)
+    yield made
+    made.stop()
+
+
+class Installation:
+    def __init__(self, folder: Path):
+        self.folder, self.workers = folder, []
+        self.env = {
+            **os.environ, "DATA_DIR": str(folder / "data"), "DJANGO_SETTINGS_MODULE": "config.settings",
+            "JOB_LEASE_SECONDS": "4", "SECRET_KEY": "tests only", "OMP_NUM_THREADS": "1",
+        }  # fmt: skip
+        self.manage("migrate", "-v", "0")
+
+    def manage(self, *words: str) -> dict:
+        command = [sys.executable, "manage.py", *words]
+        done = subprocess.run(command, cwd=ROOT, env=self.env, capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout) if "--json" in words else {}
+
+    def python(self, code: str):
+        """The value of the last expression, as JSON, of code run with Django ready."""
+        program = "import django, json; django.setup(); from annotation.models import *; from evaluator.models import *\n"
+        command = [sys.executable, "-c", program + code]
+        done = subprocess.run(command, cwd=ROOT, env=self.env, capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    def job(self) -> dict:
+        return self.python("print(json.dumps(Job.objects.values('status', 'progress', 'attempts', 'error').latest('created_at')))")
+
+    def wait_for(self, condition, seconds=120) -> dict:
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            job = self.job()
+            if condition(job):
+                return job
+            time.sleep(0.5)
+        raise AssertionError(f"still {job} after {seconds} seconds")
+
+    def worker(self) -> subprocess.Popen:
+        command = [sys.executable, "-m", "celery", "-A", "config.celery", "worker", "--concurrency=1", "--loglevel=WARNING"]
+        log = open(self.folder / "worker.log", "ab")
+        self.workers.append(
+            subprocess.Popen(command, cwd=ROOT, env=self.env, stdout=log, stderr=log, start_new_session=True)
+        )
+        return self.workers[-1]
+
+    def kill(self, worker: subprocess.Popen) -> None:
+        os.killpg(worker.pid, signal.SIGKILL)
+        worker.wait()
+
+    def stop(self) -> None:
+        for worker in self.workers:
+            if worker.poll() is None:
+                self.kill(worker)
+
+
+def corpus(shell: Installation, contexts: int = 12) -> None:
+    outputs = [
+        {"context_id": f"c{c}", "context": [f"would you like tea number {c} ?"], "system": s, "output": f"{text} {c}"}
+        for c in range(contexts)
+        for s, text in (("good", GOOD), ("bad", BAD), ("good too", GOOD + " !"))
+    ]
+    scores = [
+        {"context_id": row["context_id"], "system": row["system"], "aspect": "Overall", "scale": [1, 5],
+         "annotator": annotator, "score": 5 if "good" in row["system"] else 1}
+        for row in outputs
+        for annotator in ("ann", "ben")
+    ]  # fmt: skip
+    for name, rows in (("outputs", outputs), ("scores", scores)):
+        path = shell.folder / f"{name}.jsonl"
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    slug = f"tea-{shell.folder.name.lower().replace('_', '-')}"
+    shell.slug = slug
+    shell.manage("create_campaign", slug)
+    shell.manage("import_outputs", slug, str(shell.folder / "outputs.jsonl"))
+    shell.manage("import_scores", slug, str(shell.folder / "scores.jsonl"), "--simulated")
+    shell.manage("assess_quality", slug)
+
+
+def test_a_worker_killed_while_training_loses_nothing(shell):
+    corpus(shell)
+    shell.manage("train_comparator", shell.slug)
+    first = shell.worker()
+    shell.wait_for(lambda job: job["status"] == "running" and job["progress"] > 0.05)
+    shell.kill(first)
+    interrupted = shell.job()
+    assert interrupted["status"] == "running"  # nobody could say otherwise: its lease runs out
+
+    shell.worker()
+    finished = shell.wait_for(lambda job: job["status"] in ("done", "failed"))
+    assert (finished["status"], finished["error"], finished["attempts"]) == ("done", "", 2)
+    versions = f"ComparatorVersion.objects.filter(campaigns__slug='{shell.slug}')"
+    scores = f"LikertScore.objects.filter(criterion__campaign__slug='{shell.slug}', retracted_at=None)"
+    assert shell.python(f"print(json.dumps([{versions}.count(), {scores}.count()]))") == [1, 72]
