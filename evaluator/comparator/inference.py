@@ -31,8 +31,8 @@ def utilities(
     model.eval()
     for rows in by_length(sequences.lengths[chosen], batch_size):
         texts = chosen[rows]  # (b,)
-        with torch.inference_mode(), torch.autocast("cpu", torch.bfloat16, enabled=bf16):
-            u[rows] = model(encoder.batch(sequences, texts), cosines[texts]).float().numpy()
+        with torch.inference_mode():
+            u[rows] = model(encoder.batch(sequences, texts), cosines[texts], bf16).numpy()
         done += len(rows)
         if tick:
             tick(done / len(chosen))
@@ -56,8 +56,8 @@ def text_cosines(
     vectors = None  # (s, h)
     done = 0
     for rows in by_length(sequences.lengths, batch_size):
-        with torch.inference_mode(), torch.autocast("cpu", torch.bfloat16, enabled=bf16):
-            embedded = F.normalize(embed(frozen, encoder.batch(sequences, rows)).float(), dim=-1)  # (b, h)
+        with torch.inference_mode():
+            embedded = F.normalize(embed(frozen, encoder.batch(sequences, rows), bf16), dim=-1)  # (b, h)
         if vectors is None:
             vectors = torch.empty(len(unique), embedded.shape[1])
         vectors[rows] = embedded

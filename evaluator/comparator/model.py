@@ -44,10 +44,10 @@ class UtilityModel(nn.Module):
     def theta(self) -> torch.Tensor:
         return F.softplus(self.raw_theta) + 1e-4
 
-    def forward(self, batch: Batch, cosines: torch.Tensor) -> torch.Tensor:
-        """cosines (b, 2) -> utilities (b,)"""
-        pooled = embed(self.encoder, batch)  # (b, h)
-        return self.utility(pooled.float()).squeeze(-1) + cosines @ self.cosine  # (b,)
+    def forward(self, batch: Batch, cosines: torch.Tensor, bf16: bool) -> torch.Tensor:
+        """cosines (b, 2) -> utilities (b,) in fp32; bf16 is for the encoder only, too coarse for a utility"""
+        pooled = embed(self.encoder, batch, bf16)  # (b, h)
+        return self.utility(pooled).squeeze(-1) + cosines @ self.cosine  # (b,)
 
     def pair_loss(self, d: torch.Tensor, targets: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
         """Cross-entropy with people's shares: d (p,), targets (p, 3), weights (p,) -> ()"""
@@ -59,13 +59,14 @@ class UtilityModel(nn.Module):
         return F.binary_cross_entropy_with_logits(self.level[0] * u + self.level[1], scores)
 
 
-def embed(encoder: nn.Module, batch: Batch) -> torch.Tensor:
-    """Mean of the last hidden states over the tokens that are not padding -> (b, h)"""
+def embed(encoder: nn.Module, batch: Batch, bf16: bool) -> torch.Tensor:
+    """Mean of the last hidden states over the tokens that are not padding -> (b, h) in fp32"""
     arguments = {"input_ids": batch.ids, "attention_mask": batch.mask}
     if getattr(encoder.config, "type_vocab_size", 0) > 1:
         arguments["token_type_ids"] = batch.segments
-    hidden = encoder(**arguments).last_hidden_state  # (b, t, h)
-    mask = batch.mask.unsqueeze(-1).to(hidden.dtype)  # (b, t, 1)
+    with torch.autocast("cpu", torch.bfloat16, enabled=bf16):
+        hidden = encoder(**arguments).last_hidden_state.float()  # (b, t, h)
+    mask = batch.mask.unsqueeze(-1).float()  # (b, t, 1)
     return (hidden * mask).sum(1) / mask.sum(1)  # (b, h)
 
 

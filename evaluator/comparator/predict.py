@@ -60,11 +60,12 @@ class Comparator:
         on_progress: Callable[[float, str, dict | None], None] | None = None,
     ) -> np.ndarray:
         """(n,) in logits, higher is better. Equal texts are encoded once and have equal utilities."""
-        unique = {text: row for row, text in enumerate(dict.fromkeys(texts))}
+        ordered = sorted(set(texts), key=lambda text: (text.context, text.output))  # so that the order given is nothing
+        unique = {text: row for row, text in enumerate(ordered)}
         if not unique:
             return np.empty(0)
-        which = self.members(list(unique))  # (m,)
-        u = self._raw(list(unique), which, batch_size, on_progress) * self.head.scale  # (m,)
+        which = self.members(ordered)  # (m,)
+        u = self._raw(ordered, which, batch_size, on_progress) * self.head.scale  # (m,)
         return u[[unique[text] for text in texts]]
 
     def probabilities(self, u_a: np.ndarray, u_b: np.ndarray) -> np.ndarray:

@@ -164,9 +164,8 @@ def _train(
         for rows in batches:
             position[rows] = np.arange(len(rows))
             inside = trained[(position[data.a[trained]] >= 0) & (position[data.b[trained]] >= 0)]  # (q,)
-            with torch.autocast("cpu", torch.bfloat16, enabled=data.bf16):
-                utility = model(data.encoder.batch(data.sequences, rows), data.cosines[rows])  # (b,)
-            loss = _loss(model, utility.float(), data, rows, inside, position, settings.score_weight)
+            u = model(data.encoder.batch(data.sequences, rows), data.cosines[rows], data.bf16)  # (b,)
+            loss = _loss(model, u, data, rows, inside, position, settings.score_weight)
             optimizer.zero_grad()
             loss.backward()
             torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)

@@ -1,0 +1,99 @@
+"""Thresholds, probabilities and agreement against hand arithmetic and a second formula."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from evaluator.comparator.examples import Pair, Text
+from evaluator.comparator.heldout import (
+    agreement,
+    bootstrap,
+    decide,
+    evaluate,
+    fit_head,
+    probabilities,
+    tie_threshold,
+)
+from evaluator.comparator.model import log_probabilities
+
+
+def test_threshold_leaves_the_wanted_share_below():
+    d = np.array([-4.0, 1.0, 0.5, -2.0])  # sizes 0.5, 1, 2, 4
+    assert tie_threshold(d, 0.5) == 1.5  # between 1 and 2
+    assert tie_threshold(d, 0.25) == 0.75
+    assert tie_threshold(d, 0.0) == 0.0
+    assert (decide(d, tie_threshold(d, 0.5)) == ["B", "tie", "tie", "B"]).all()
+    assert (decide(d, tie_threshold(d, 1.0)) == "tie").all()
+    assert (decide(d, tie_threshold(d, 0.0)) == ["B", "A", "A", "B"]).all()
+
+
+def test_equal_utilities_are_a_tie_even_where_people_never_tie():
+    assert decide(np.array([0.0]), 0.0).tolist() == ["tie"]
+
+
+def test_probabilities_are_rao_and_kuppers():
+    # Rao & Kupper 1967: P(i > j) = pi_i / (pi_i + k pi_j), with pi = exp(u), k = exp(theta).
+    u_a, u_b, theta = 0.7, -0.4, 0.6
+    a, b, k = math.exp(u_a), math.exp(u_b), math.exp(theta)
+    p_a, p_b = a / (a + k * b), b / (b + k * a)
+    expected = [p_a, 1 - p_a - p_b, p_b]
+    assert probabilities(np.array([u_a - u_b]), theta)[0] == pytest.approx(expected, abs=1e-12)
+    logs = log_probabilities(torch.tensor([u_a - u_b]), torch.tensor(theta))
+    assert logs.exp()[0].tolist() == pytest.approx(expected, abs=1e-6)
+
+
+def test_far_differences_stay_finite():
+    logs = log_probabilities(torch.tensor([80.0, -80.0]), torch.tensor(0.5))
+    assert torch.isfinite(logs).all()
+
+
+def test_swapping_the_sides_swaps_the_answer():
+    d = np.linspace(-5, 5, 21)
+    assert np.array_equal(probabilities(d, 0.3), probabilities(-d, 0.3)[:, ::-1])
+    swapped = {"A": "B", "tie": "tie", "B": "A"}
+    assert decide(-d, 1.1).tolist() == [swapped[choice] for choice in decide(d, 1.1)]
+
+
+def test_the_head_is_found_again_from_its_own_probabilities():
+    d = np.random.default_rng(0).normal(size=400)
+    head = fit_head(d, probabilities(1.7 * d, 0.8), np.ones(400))
+    assert head.scale == pytest.approx(1.7, abs=0.01)
+    assert head.theta == pytest.approx(0.8, abs=0.01)
+
+
+def test_a_head_without_ties_and_with_nothing_but_ties_is_finite():
+    d = np.array([1.0, -1.0, 2.0])
+    for target in ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0)):
+        head = fit_head(d, np.array([target] * 3), np.ones(3))
+        assert all(math.isfinite(value) for value in (head.scale, head.theta, head.tie_threshold))
+    assert (decide(head.scale * d, head.tie_threshold) == "tie").all()
+
+
+def test_agreement_counts_equal_utilities_half():
+    assert agreement(np.array([2.0, 2.0, 0.0]), np.array(["A", "B", "B"])).tolist() == [1.0, 0.0, 0.5]
+
+
+def test_evaluate_by_hand():
+    context = ("hi",)
+    texts = [Text(context, "a b c"), Text(context, "a"), Text(context, "a b")]
+    pairs = [
+        Pair(0, 1, (1.0, 0.0, 0.0), 1.0),  # longer wins; u agrees
+        Pair(0, 2, (0.0, 0.0, 1.0), 1.0),  # longer loses; u disagrees
+        Pair(1, 2, (0.0, 1.0, 0.0), 1.0),  # a tie: neither counts
+    ]
+    found = evaluate(np.array([3.0, 0.0, 0.1]), texts, pairs, np.zeros(3, int), np.array([0, 0, 1]), seed=0)
+    assert found.pairwise_accuracy == 0.5
+    assert found.longer_accuracy == 0.5
+    assert found.pairwise_interval == (0.5, 0.5)  # one context: nothing to resample
+    # Fold 1's share of ties is 1: everything in fold 0 below 0.1 is a tie: A, A. Fold 0 has none: fold 1 says B.
+    assert found.three_way_accuracy == pytest.approx(1 / 3)
+
+
+def test_interval_resamples_contexts_not_pairs():
+    values = np.array([1.0] * 50 + [0.0] * 50)
+    two_contexts = bootstrap(values, np.array([0] * 50 + [1] * 50), seed=0)
+    hundred = bootstrap(values, np.arange(100), seed=0)
+    assert two_contexts == (0.0, 1.0)
+    assert 0.35 < hundred[0] < 0.45 < 0.55 < hundred[1] < 0.65

@@ -1,0 +1,188 @@
+"""A tiny encoder must learn, forget nothing on disk, and judge each context by the member that did not see it."""
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+from safetensors.torch import load_file, save_file
+
+from evaluator.comparator import checkpoint
+from evaluator.comparator.checkpoint import BadCheckpoint
+from evaluator.comparator.examples import Text, context_key
+from evaluator.comparator.predict import ALL, Comparator
+from evaluator.comparator.train import Cancelled, fit
+from tests.comparator.conftest import SEED
+
+NEW = [Text(("w1 w2 never judged",), "w3 good w4"), Text(("w1 w2 never judged",), "w3 bad w4")]
+
+
+@pytest.fixture
+def copy(trained, tmp_path):
+    return shutil.copytree(trained[1], tmp_path / "copy")
+
+
+def test_it_learns_which_word_is_good(trained):
+    result, _ = trained
+    assert result.heldout_pairwise_accuracy > 0.9
+    low, high = result.heldout_pairwise_interval
+    assert 0.9 < low <= result.heldout_pairwise_accuracy <= high
+    assert result.heldout_three_way_accuracy > 0.9
+    assert 0.3 < result.longer_is_better_accuracy < 0.7
+    assert (result.pairs, result.texts, result.contexts) == (180, 180, 60)
+    for fold in range(3):
+        points = [point for point in result.curve if point["fold"] == fold]
+        assert [point["epoch"] for point in points] == list(range(1, 17))
+        assert points[-1]["heldout_loss"] < points[0]["heldout_loss"]
+
+
+def test_unseen_contexts_are_judged_by_what_was_learnt(trained):
+    comparator = Comparator.load(trained[1])
+    comparison = comparator.compare(NEW[:1], NEW[1:])
+    assert comparison.choices.tolist() == ["A"]
+    assert comparison.probabilities[0, 0] > 0.8
+    assert comparison.probabilities.sum() == pytest.approx(1)
+
+
+def test_a_loaded_comparator_gives_the_heldout_utilities(trained, judged):
+    u = Comparator.load(trained[1]).utilities(judged[0])
+    assert u == pytest.approx(trained[0].utilities, abs=1e-4)
+    assert np.corrcoef(u, trained[0].utilities)[0, 1] > 0.9999
+
+
+def test_swap_and_transitivity(trained, judged):
+    texts = judged[0][:30]
+    comparator = Comparator.load(trained[1])
+    there, back = comparator.compare(texts[:15], texts[15:]), comparator.compare(texts[15:], texts[:15])
+    assert np.array_equal(there.probabilities, back.probabilities[:, ::-1])
+    swapped = {"A": "B", "tie": "tie", "B": "A"}
+    assert there.choices.tolist() == [swapped[choice] for choice in back.choices]
+    u = comparator.utilities(texts)
+    beats = comparator.decide(u[:, None].repeat(30, 1), u[None].repeat(30, 0)) == "A"  # (30, 30)
+    assert not (beats @ beats & ~beats).any()  # A > B and B > C imply A > C
+
+
+def test_the_same_seed_gives_the_same_comparator(trained, judged, settings, tmp_path):
+    texts, pairs, scores = judged
+    again = fit(texts, pairs, settings, SEED, tmp_path / "again", scores=scores)
+    assert np.array_equal(again.utilities, trained[0].utilities)
+    other = fit(texts, pairs, settings, SEED + 1, tmp_path / "other", scores=scores)
+    assert not np.array_equal(other.utilities, trained[0].utilities)
+
+
+def test_a_cancelled_training_goes_on_with_the_members_it_has(trained, judged, settings, tmp_path):
+    texts, pairs, scores = judged
+    steps = []
+
+    def stop():
+        steps.append(1)
+        return (tmp_path / "fold-0.json").is_file()
+
+    with pytest.raises(Cancelled):
+        fit(texts, pairs, settings, SEED, tmp_path, should_stop=stop, scores=scores)
+    assert not (tmp_path / "comparator.json").exists()
+    with pytest.raises(BadCheckpoint):
+        Comparator.load(tmp_path)
+    written = (tmp_path / "member-0.safetensors").stat().st_mtime_ns
+
+    points = []
+    resumed = fit(texts, pairs, settings, SEED, tmp_path, lambda f, m, p: points.append((f, m, p)), scores=scores)
+    assert (tmp_path / "member-0.safetensors").stat().st_mtime_ns == written
+    assert np.array_equal(resumed.utilities, trained[0].utilities)
+    assert {point["fold"] for _, _, point in points if point} == {1, 2}
+    fractions = [fraction for fraction, _, _ in points]
+    assert fractions == sorted(fractions) and fractions[-1] == 1.0
+
+
+def test_other_data_do_not_resume(trained, judged, settings, copy):
+    texts, pairs, _ = judged
+    changed = fit(texts, pairs[:-1], settings, SEED, copy)
+    assert changed.fingerprint != trained[0].fingerprint
+    assert {point["fold"] for point in changed.curve} == {0, 1, 2}
+    assert not np.array_equal(changed.utilities, trained[0].utilities)
+
+
+def test_a_judged_context_is_judged_by_the_unseen_member_alone(judged, copy):
+    texts = [*judged[0], *NEW]
+    clean = Comparator.load(copy)
+    before = clean.utilities(texts)
+    which = clean.members(texts)
+    assert set(which) == {0, 1, 2, ALL}
+    for member in range(3):
+        path = copy / f"member-{member}.safetensors"
+        original = path.read_bytes()
+        tensors = load_file(path)
+        tensors["utility.bias"] += 7
+        save_file(tensors, path)
+        record = json.loads((copy / "comparator.json").read_text())
+        record["members"][member] = checkpoint.file_sha256(path)
+        (copy / "comparator.json").write_text(json.dumps(record))
+        shift = (Comparator.load(copy).utilities(texts) - before) / clean.head.scale
+        expected = np.where(which == member, 7.0, np.where(which == ALL, 7 / 3, 0.0))
+        assert shift == pytest.approx(expected, abs=0.01)  # the bias is rounded to fp16
+        path.write_bytes(original)
+        record["members"][member] = checkpoint.file_sha256(path)
+        (copy / "comparator.json").write_text(json.dumps(record))
+
+
+def test_a_context_is_in_one_fold_however_it_is_spelt(trained, judged):
+    comparator = Comparator.load(trained[1])
+    first = judged[0][0]
+    shouted = Text(tuple(turn.upper() + "  " for turn in first.context), "anything")
+    assert comparator.members([shouted]) == comparator.members([first]) == comparator.manifest.folds[
+        context_key(first.context)
+    ]
+
+
+def test_a_pair_that_mixes_members_says_so(trained, judged):
+    comparator = Comparator.load(trained[1])
+    which = comparator.members(judged[0])
+    other = int((which != which[0]).nonzero()[0][0])
+    comparison = comparator.compare([judged[0][0]] * 2, [judged[0][1], judged[0][other]])
+    assert comparison.mixed.tolist() == [False, True]
+
+
+def test_equal_and_empty_texts(trained):
+    comparator = Comparator.load(trained[1])
+    empty = Text((), "")
+    u = comparator.utilities([NEW[0], empty, NEW[0], Text(NEW[0].context, "")])
+    assert np.isfinite(u).all() and u[0] == u[2]
+    assert comparator.compare([NEW[0]], [NEW[0]]).choices.tolist() == ["tie"]
+    assert comparator.utilities([]).shape == (0,)
+
+
+def test_progress_while_judging(trained, judged):
+    told = []
+    Comparator.load(trained[1]).utilities(judged[0], batch_size=16, on_progress=lambda f, m, p: told.append(f))
+    assert told == sorted(told) and told[-1] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("spoil", "says"),
+    [
+        (lambda d: (d / "comparator.json").unlink(), "missing"),
+        (lambda d: (d / "comparator.json").write_text("{"), "JSON"),
+        (lambda d: (d / "comparator.json").write_text("[]"), "object"),
+        (lambda d: (d / "comparator.json").write_text('{"format": 99}'), "format"),
+        (lambda d: (d / "comparator.json").write_text('{"format": 1}'), "field"),
+        (lambda d: (d / "member-1.safetensors").unlink(), "missing"),
+        (lambda d: (d / "member-1.safetensors").write_bytes(b"not weights"), "SHA-256"),
+        (lambda d: shutil.copy(d / "member-0.safetensors", d / "member-1.safetensors"), "SHA-256"),
+        (lambda d: (d / "encoder" / "model.safetensors").write_bytes(b"short"), "weights"),
+        (lambda d: (d / "encoder" / "config.json").unlink(), "configuration"),
+        (lambda d: shutil.rmtree(d / "encoder"), "encoder"),
+    ],
+)
+def test_a_spoilt_folder_is_named_in_one_sentence(copy, spoil, says):
+    spoil(copy)
+    with pytest.raises(BadCheckpoint, match=says) as error:
+        Comparator.load(copy)
+    assert "\n" not in str(error.value)
+
+
+def test_impossible_inputs_are_one_sentence(judged, settings, tmp_path):
+    texts, pairs, _ = judged
+    with pytest.raises(ValueError, match="no pair"):
+        fit(texts, [], settings, SEED, tmp_path)
+    with pytest.raises(ValueError, match="share a context"):
+        fit(texts, [type(pairs[0])(0, 50, (1.0, 0.0, 0.0), 1.0)], settings, SEED, tmp_path)
