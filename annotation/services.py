@@ -26,8 +26,8 @@ from annotation.models import (
 )
 from annotation.outcome import Outcome
 
-__all__ = ["CriterionSpec", "ImportRefused", "Refused", "create_campaign", "invite", "join", "join_as_guest",
-           "overrule", "set_status", "submit", "undo_last"]  # fmt: skip
+__all__ = ["CriterionSpec", "ImportRefused", "Refused", "add_researcher", "create_campaign", "invite", "join",
+           "join_as_guest", "overrule", "set_guidelines", "set_status", "submit", "undo_last"]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -83,6 +83,27 @@ def set_status(campaign: Campaign, status: str, user=None) -> None:
         Campaign.objects.filter(pk=campaign.pk).update(status=status)
         campaign.status = status
         AuditEvent.objects.create(campaign=campaign, user=user, action=f"campaign {status}")
+
+
+def set_guidelines(campaign: Campaign, guidelines: str, user=None) -> None:
+    with transaction.atomic():
+        Campaign.objects.filter(pk=campaign.pk).update(guidelines=guidelines)
+        campaign.guidelines = guidelines
+        AuditEvent.objects.create(campaign=campaign, user=user, action="guidelines changed")
+
+
+@transaction.atomic
+def add_researcher(campaign: Campaign, username: str, user=None) -> Membership:
+    """Let an existing account see the campaign's results and work with them."""
+    added = User.objects.filter(username=username, is_active=True).first()
+    if added is None or not added.has_usable_password():
+        raise Refused(f"There is no account {username!r}; an admin can make one.")
+    membership, new = Membership.objects.get_or_create(campaign=campaign, user=added)
+    if new:
+        AuditEvent.objects.create(
+            campaign=campaign, user=user, action="researcher added", detail={"username": added.username}
+        )
+    return membership
 
 
 def invite(campaign: Campaign, user=None, cap: int | None = None) -> Invitation:
@@ -215,11 +236,17 @@ def _judgment_rows(annotator: Annotator, assignment: Assignment, answer: dict) -
 
 
 @transaction.atomic
-def undo_last(annotator: Annotator) -> Assignment | None:
-    """Take back the latest answer: its rows are retracted, not deleted, and its item is in the person's hands again."""
+def undo_last(annotator: Annotator, done: int | None = None) -> Assignment | None:
+    """Take back the latest answer: its rows are retracted, not deleted, and its item is in the person's hands again.
+
+    done: how many items the person had answered when the button was shown; where that is no longer so, the click came
+    twice and takes back nothing more.
+    """
     Annotator.objects.select_for_update().get(pk=annotator.pk)
     if annotator.campaign.status != Campaign.Status.OPEN:
         raise Refused("The campaign is not open now; answers can't be changed.")
+    if done is not None and annotator.assignments.filter(status=Assignment.Status.DONE).count() != done:
+        return None
     last = annotator.submissions.filter(retracted_at=None, is_surplus=False).order_by("-created_at").first()
     if last is None:
         return None
@@ -230,7 +257,8 @@ def undo_last(annotator: Annotator) -> Assignment | None:
     held = annotator.assignments.filter(status=Assignment.Status.OPEN).exclude(pk=last.assignment_id)
     for other in held:  # put back what was shown after it; it comes again
         Item.objects.filter(pk=other.item_id).update(taken=F("taken") - 1)
-    held.delete()
+    held.filter(submissions__isnull=False).update(status=Assignment.Status.EXPIRED)  # its undone answer is kept
+    held.filter(submissions__isnull=True).delete()
     assignment = last.assignment
     assignment.status, assignment.assigned_at, assignment.completed_at = Assignment.Status.OPEN, now, None
     assignment.save(update_fields=["status", "assigned_at", "completed_at"])
