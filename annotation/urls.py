@@ -1,1 +1,39 @@
-urlpatterns = []
+from django.contrib.auth import views as auth
+from django.urls import include, path
+from rest_framework.routers import SimpleRouter
+
+from annotation.api import CampaignViewSet
+from annotation.views import annotate, campaigns, data, home, jobs, people, quality
+
+api = SimpleRouter()
+api.register("campaigns", CampaignViewSet, basename="api_campaign")
+
+campaign = [
+    path("", campaigns.campaign, name="campaign"),
+    path("status/", campaigns.status, name="campaign_status"),
+    path("guidelines/", campaigns.guidelines, name="guidelines"),
+    path("annotate/", annotate.annotate, name="annotate"),
+    path("undo/", annotate.undo, name="undo"),
+    path("import/", data.import_data, name="import_data"),
+    path("export/<slug:what>.<slug:format>", data.export, name="export"),
+    path("people/", people.people, name="people"),
+    path("quality/", quality.quality, name="quality"),
+    path("decisions/<int:pk>/overrule/", quality.overrule, name="overrule"),
+    path("snapshots/<slug:digest>/", quality.snapshot, name="snapshot"),
+    path("snapshots/<slug:digest>.jsonl", data.snapshot_file, name="snapshot_file"),
+]
+
+urlpatterns = [
+    path("", home.home, name="home"),
+    path("login/", auth.LoginView.as_view(redirect_authenticated_user=True), name="login"),
+    path("logout/", auth.LogoutView.as_view(), name="logout"),
+    path("password/", auth.PasswordChangeView.as_view(), name="password_change"),
+    path("password/done/", auth.PasswordChangeDoneView.as_view(), name="password_change_done"),
+    path("new/", campaigns.new, name="campaign_new"),
+    path("join/<str:token>/", people.join, name="join"),
+    path("jobs/<uuid:pk>/", jobs.state, name="job"),
+    path("jobs/<uuid:pk>/cancel/", jobs.cancel, name="job_cancel"),
+    path("jobs/<uuid:pk>/retry/", jobs.retry, name="job_retry"),
+    path("c/<slug:slug>/", include(campaign)),
+    path("api/", include(api.urls)),
+]

@@ -1,0 +1,129 @@
+"""Django's admin: accounts and settings can be changed here; what people said can be looked at and nothing else."""
+
+from django.contrib import admin
+from django.contrib.auth.admin import UserAdmin
+
+from annotation import models
+
+
+class Kept(admin.ModelAdmin):
+    """Nothing of this kind is ever deleted."""
+
+    def has_delete_permission(self, request, obj=None):
+        return False
+
+
+class Frozen(Kept):
+    """Written by the services alone; here to look at."""
+
+    def has_add_permission(self, request):
+        return False
+
+    def has_change_permission(self, request, obj=None):
+        return False
+
+
+@admin.register(models.User)
+class AccountAdmin(UserAdmin):
+    list_display = ["username", "email", "is_staff", "may_create_campaigns", "is_active", "last_login"]
+    fieldsets = [*UserAdmin.fieldsets, ("Comparena", {"fields": ["may_create_campaigns"]})]
+
+
+class CriterionInline(admin.TabularInline):
+    model = models.Criterion
+    extra = 0
+    can_delete = False
+
+
+class MembershipInline(admin.TabularInline):
+    model = models.Membership
+    extra = 0
+    raw_id_fields = ["user"]
+
+
+@admin.register(models.Campaign)
+class CampaignAdmin(Kept):
+    list_display = ["title", "slug", "status", "is_simulated", "created_at"]
+    list_filter = ["status", "is_simulated"]
+    search_fields = ["title", "slug"]
+    raw_id_fields = ["created_by"]
+    inlines = [CriterionInline, MembershipInline]
+
+
+@admin.register(models.Annotator)
+class AnnotatorAdmin(Kept):
+    list_display = ["name", "campaign", "user", "is_simulated", "created_at"]
+    list_filter = ["campaign", "is_simulated"]
+    list_select_related = ["campaign", "user"]
+    search_fields = ["name"]
+    raw_id_fields = ["campaign", "user"]
+
+
+@admin.register(models.Invitation)
+class InvitationAdmin(admin.ModelAdmin):
+    list_display = ["campaign", "cap", "uses", "created_by", "created_at"]
+    list_select_related = ["campaign", "created_by"]
+    readonly_fields = ["token", "uses"]
+    raw_id_fields = ["campaign", "created_by"]
+
+
+@admin.register(models.System)
+class SystemAdmin(Kept):
+    list_display = ["name", "campaign", "is_human"]
+    list_filter = ["campaign", "is_human"]
+    list_select_related = ["campaign"]
+    raw_id_fields = ["campaign"]
+
+
+@admin.register(models.Submission)
+class SubmissionAdmin(Frozen):
+    list_display = ["created_at", "annotator", "seconds", "is_surplus", "retracted_at"]
+    list_filter = ["is_surplus", "annotator__campaign"]
+    list_select_related = ["annotator"]
+
+
+@admin.register(models.LikertScore)
+class ScoreAdmin(Frozen):
+    list_display = ["criterion", "value", "annotator", "created_at", "retracted_at"]
+    list_filter = ["criterion__campaign"]
+    list_select_related = ["criterion", "annotator"]
+
+
+@admin.register(models.PairwiseJudgment)
+class JudgmentAdmin(Frozen):
+    list_display = ["choice", "annotator", "shown_swapped", "created_at", "retracted_at"]
+    list_filter = ["annotator__campaign", "choice"]
+    list_select_related = ["annotator"]
+
+
+@admin.register(models.Snapshot)
+class SnapshotAdmin(Frozen):
+    list_display = ["name", "campaign", "scores", "judgments", "is_simulated", "created_by", "created_at"]
+    list_select_related = ["campaign", "created_by"]
+    exclude = ["content"]
+
+
+@admin.register(models.QualityDecision)
+class DecisionAdmin(Frozen):
+    list_display = ["snapshot", "criterion", "verdict", "overruled_by"]
+    list_select_related = ["snapshot", "criterion", "overruled_by"]
+
+
+@admin.register(models.Job)
+class JobAdmin(Frozen):
+    list_display = ["title", "campaign", "status", "progress", "attempts", "created_at", "finished_at"]
+    list_filter = ["status"]
+    list_select_related = ["campaign"]
+
+
+@admin.register(models.AuditEvent)
+class AuditEventAdmin(Frozen):
+    list_display = ["created_at", "action", "campaign", "user"]
+    list_filter = ["campaign", "action"]
+    list_select_related = ["campaign", "user"]
+
+
+admin.site.register(models.WorkerPulse, Frozen)
+admin.site.site_header = "Comparena"
+admin.site.site_title = "Comparena"
+admin.site.index_title = "Accounts and records"

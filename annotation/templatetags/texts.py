@@ -1,0 +1,53 @@
+"""How texts and numbers are written on a page."""
+
+import markdown as markdown_renderer
+import nh3
+from django import template
+from django.utils.safestring import mark_safe
+
+register = template.Library()
+
+BADGES = {"accepted": "good", "tentative": "fair", "collect more": "poor", "undefined": "poor"}
+
+
+@register.filter
+def markdown(text: str) -> str:
+    """Markdown as safe HTML. Headings start at h2, since the page has its own h1."""
+    html = markdown_renderer.markdown(
+        text or "", extensions=["tables", "sane_lists", "toc"], extension_configs={"toc": {"baselevel": 2}}
+    )
+    return mark_safe(nh3.clean(html))  # noqa: S308 (cleaned by nh3)
+
+
+@register.filter
+def three(value) -> str:
+    """A coefficient with three decimals; a dash where it is undefined."""
+    return "–" if value is None else f"{value:.3f}".replace("-", "−")
+
+
+@register.filter
+def count(value) -> str:
+    """A whole number with thin thousands."""
+    return "–" if value is None else f"{value:,}"
+
+
+@register.filter
+def share(value) -> str:
+    """A share from 0 to 1 as a percentage."""
+    return "–" if value is None else f"{100 * value:.0f}%"
+
+
+@register.filter
+def verdict_badge(verdict: str) -> str:
+    return f"badge-{BADGES.get(verdict, 'poor')}"
+
+
+@register.filter
+def rule_in_words(rule: dict) -> str:
+    """A snapshot's rule, as far as a person chose it."""
+    words = [rule["level"]] if "level" in rule else []
+    if rule.get("mad") is not None:
+        words.append(f"MAD {rule['mad']:g}")
+    if rule.get("on_zero_mad"):
+        words.append("MAD 0 drops" if rule["on_zero_mad"] == "drop" else "MAD 0 keeps")
+    return ", ".join(words) or "–"

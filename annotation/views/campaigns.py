@@ -1,0 +1,85 @@
+"""A campaign as its researchers see it: make it, look at it, open and close it, write its guidelines."""
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
+from django.http import Http404
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_POST
+
+from annotation import services
+from annotation.access import annotator_of, campaign_for_researcher, campaigns_researched_by
+from annotation.errors import Refused
+from annotation.forms import CampaignForm, CriterionFormSet, GuidelinesForm, filled_rows
+from annotation.jobs import worker_alive
+from annotation.models import Annotator, Campaign
+from annotation.selectors import overview
+
+
+@login_required
+def campaign(request, slug):
+    try:
+        shown = campaign_for_researcher(request.user, slug)
+    except Http404:
+        annotator_of(request.user, slug)  # outsiders end here
+        return redirect("annotate", slug)
+    jobs = list(shown.jobs.all()[:5])
+    context = {
+        "campaign": shown,
+        "numbers": overview(shown),
+        "criteria": shown.criteria.all(),
+        "jobs": jobs,
+        "worker_alive": worker_alive() if any(not job.is_finished for job in jobs) else True,
+        "events": shown.audit_events.select_related("user")[:10],
+        "statuses": Campaign.Status.choices,
+    }
+    return render(request, "annotation/campaign.html", context)
+
+
+@login_required
+def new(request):
+    if not (request.user.may_create_campaigns or request.user.is_admin):
+        raise PermissionDenied
+    form, criteria = CampaignForm(request.POST or None), CriterionFormSet(request.POST or None, prefix="criteria")
+    if request.method == "POST" and form.is_valid() & criteria.is_valid():
+        try:
+            made = services.create_campaign(
+                **form.cleaned_data, criteria=filled_rows(criteria), user=request.user
+            )  # fmt: skip
+        except Refused as refused:
+            form.add_error(None, str(refused))
+        else:
+            messages.success(request, "The campaign is there. Next: import the outputs that are to be judged.")
+            return redirect("import_data", made.slug)
+    status = 422 if request.method == "POST" else 200
+    return render(request, "annotation/campaign_new.html", {"form": form, "criteria": criteria}, status=status)
+
+
+@require_POST
+@login_required
+def status(request, slug):
+    changed = campaign_for_researcher(request.user, slug)
+    try:
+        services.set_status(changed, request.POST.get("status", ""), request.user)
+    except Refused as refused:
+        messages.error(request, str(refused))
+    return redirect("campaign", slug)
+
+
+@login_required
+def guidelines(request, slug):
+    """To read for annotators; to read and write for researchers."""
+    own = campaigns_researched_by(request.user).filter(slug=slug).first()
+    annotator = Annotator.objects.select_related("campaign").filter(campaign__slug=slug, user=request.user).first()
+    if own is None and annotator is None:
+        raise Http404
+    form = GuidelinesForm(request.POST or None, initial={"guidelines": own.guidelines}) if own else None
+    if request.method == "POST" and own is None:
+        raise Http404
+    if request.method == "POST" and form.is_valid():
+        services.set_guidelines(own, form.cleaned_data["guidelines"], request.user)
+        messages.success(request, "The guidelines are saved.")
+        return redirect("guidelines", slug)
+    shown = own or annotator.campaign
+    context = {"campaign": shown, "form": form, "annotator": annotator, "is_researcher": own is not None}
+    return render(request, "annotation/guidelines.html", context)

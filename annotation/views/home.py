@@ -1,0 +1,53 @@
+"""The first page: for everybody what concerns them."""
+
+from datetime import timedelta
+
+from django.db.models import Count, IntegerField, OuterRef, Q, Subquery
+from django.db.models.functions import Coalesce
+from django.shortcuts import render
+from django.utils import timezone
+
+from annotation.access import campaigns_researched_by
+from annotation.assignment import progress
+from annotation.jobs import worker_alive
+from annotation.models import Annotator, Job, LikertScore, Output, PairwiseJudgment, WorkerPulse
+
+JOBS_SHOWN = 12
+
+
+def home(request):
+    if not request.user.is_authenticated:
+        return render(request, "annotation/welcome.html")
+    context = {
+        "mine": [(annotator, progress(annotator)) for annotator in _annotators(request.user)],
+        "researched": _with_numbers(campaigns_researched_by(request.user)),
+        "may_create": request.user.may_create_campaigns or request.user.is_admin,
+    }
+    if request.user.is_admin:
+        context["jobs"] = Job.objects.select_related("campaign")[:JOBS_SHOWN]
+        context["workers"] = WorkerPulse.objects.filter(seen_at__gte=timezone.now() - timedelta(hours=1))
+    if request.user.is_admin or context["researched"]:
+        context["worker_alive"] = worker_alive()
+    return render(request, "annotation/home.html", context)
+
+
+def _annotators(user):
+    return Annotator.objects.filter(user=user).select_related("campaign").order_by("-campaign__created_at")
+
+
+def _with_numbers(campaigns):
+    """One query: each campaign with its counts, by subqueries that do not multiply each other."""
+    live = Q(retracted_at=None)
+    return campaigns.annotate(
+        output_count=_counted(Output.objects.filter(context__campaign=OuterRef("pk")), "context__campaign"),
+        score_count=_counted(LikertScore.objects.filter(live, criterion__campaign=OuterRef("pk")), "criterion__campaign"),
+        judgment_count=_counted(
+            PairwiseJudgment.objects.filter(live, annotator__campaign=OuterRef("pk")), "annotator__campaign"
+        ),
+        annotator_count=_counted(Annotator.objects.filter(campaign=OuterRef("pk")), "campaign"),
+    )
+
+
+def _counted(rows, group: str):
+    counted = rows.order_by().values(group).annotate(n=Count("pk")).values("n")
+    return Coalesce(Subquery(counted, output_field=IntegerField()), 0)

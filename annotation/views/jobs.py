@@ -1,0 +1,57 @@
+"""A job's state as JSON, for the pages that wait for it; to cancel it; to start it again."""
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, JsonResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST
+
+from annotation import jobs
+from annotation.access import campaigns_researched_by
+from annotation.models import Job
+
+
+def _job(user, pk) -> Job:
+    """A job of a campaign whose results the user may see; admins see all."""
+    job = get_object_or_404(Job.objects.select_related("campaign"), pk=pk)
+    if not (user.is_admin or (job.campaign and campaigns_researched_by(user).filter(pk=job.campaign_id).exists())):
+        raise Http404
+    return job
+
+
+@never_cache
+@login_required
+def state(request, pk):
+    job = _job(request.user, pk)
+    return JsonResponse({
+        "status": job.status, "status_text": job.get_status_display(), "progress": job.progress,
+        "message": job.message, "error": job.error, "finished": job.is_finished,
+        "worker_alive": job.is_finished or jobs.worker_alive(),
+    })  # fmt: skip
+
+
+@require_POST
+@login_required
+def cancel(request, pk):
+    job = _job(request.user, pk)
+    jobs.cancel(job)
+    messages.info(request, f"{job.title}: asked to stop.")
+    return _back(request, job)
+
+
+@require_POST
+@login_required
+def retry(request, pk):
+    job = _job(request.user, pk)
+    if not jobs.retry(job):
+        messages.warning(request, f"{job.title} is not failed or cancelled, so it was not started again.")
+    return _back(request, job)
+
+
+def _back(request, job):
+    target = request.POST.get("next", "")
+    if url_has_allowed_host_and_scheme(target, allowed_hosts={request.get_host()}, require_https=request.is_secure()):
+        return redirect(target)
+    return redirect(job.campaign) if job.campaign else redirect("home")
