@@ -1,9 +1,9 @@
 """A comparator on disk: safetensors and JSON, never a pickle; every file is written beside its place and then moved.
 
-    comparator.json            written last: a folder without it is a training that has not finished
-    encoder/                   config and tokenizer, and the untrained weights (for the cosines)
-    member-0.safetensors ...   fp16 weights of each member
-    fold-0.json ...            what the training of that member gave, with its fingerprint
+comparator.json            written last: a folder without it is a training that has not finished
+encoder/                   config and tokenizer, and the untrained weights (for the cosines)
+member-0.safetensors ...   fp16 weights of each member
+fold-0.json ...            what the training of that member gave, with its fingerprint
 """
 
 import hashlib

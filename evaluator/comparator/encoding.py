@@ -35,7 +35,7 @@ class Encoder:
 
     def __init__(self, tokenizer, max_length: int):
         self.tokenizer = tokenizer
-        self.max_length = max_length
+        self.max_length = min(max_length, tokenizer.model_max_length)  # what the encoder has positions for
         self.cls, self.sep, self.pad = tokenizer.cls_token_id, tokenizer.sep_token_id, tokenizer.pad_token_id
 
     def pairs(self, texts: Sequence[Text]) -> Sequences:

@@ -79,9 +79,7 @@ def pairs_from_scores(
     for text in sorted(scores):
         groups[context_key(texts[text].context)].append(text)
     margin = tie_share * (scale[1] - scale[0])
-    return [
-        _pair(a, b, _votes(scores[a], scores[b], margin)) for group in groups.values() for a, b in combinations(group, 2)
-    ]
+    return [_pair(a, b, _votes(scores[a], scores[b], margin)) for group in groups.values() for a, b in combinations(group, 2)]
 
 
 def pairs_from_judgments(rows: Iterable[tuple[int, int, str, str]]) -> list[Pair]:
@@ -98,9 +96,7 @@ def pairs_from_judgments(rows: Iterable[tuple[int, int, str, str]]) -> list[Pair
     return [_pair(a, b, list(given.values())) for (a, b), given in sorted(votes.items())]
 
 
-def mean_scores(
-    rows: Iterable[tuple[int, str, float]], count: int, scale: tuple[float, float] | None = None
-) -> list[float]:
+def mean_scores(rows: Iterable[tuple[int, str, float]], count: int, scale: tuple[float, float] | None = None) -> list[float]:
     """The mean score of each of `count` texts, from 0 (lowest of the scale) to 1; NaN where nobody scored."""
     given: dict[int, dict[str, float]] = defaultdict(dict)
     for text, annotator, score in rows:

@@ -120,9 +120,7 @@ def as_arrays(pairs: Sequence[Pair]) -> tuple[np.ndarray, np.ndarray, np.ndarray
     return a, b, targets, np.array([pair.weight for pair in pairs], dtype=float)
 
 
-def _decide_by_other_folds(
-    d: np.ndarray, targets: np.ndarray, weights: np.ndarray, folds: np.ndarray
-) -> np.ndarray:
+def _decide_by_other_folds(d: np.ndarray, targets: np.ndarray, weights: np.ndarray, folds: np.ndarray) -> np.ndarray:
     decided = np.full(len(d), "tie")
     for fold in np.unique(folds):
         mine, others = folds == fold, folds != fold

@@ -47,7 +47,10 @@ def text_cosines(
     batch_size: int = 64,
     tick: Tick | None = None,
 ) -> torch.Tensor:
-    """Cosine, by the untrained encoder, of each output with its context and with the last turn -> (n, 2) fp32."""
+    """Cosine, by the untrained encoder, of each output with its context and with the last turn -> (n, 2) fp32.
+
+    Too long a string is embedded by its end.
+    """
     wholes = [" ".join(text.context) for text in texts]
     lasts = [text.context[-1] if text.context else "" for text in texts]
     outputs = [text.output for text in texts]

@@ -99,9 +99,7 @@ class Comparator:
         done += len(texts)
         sums, counts = np.zeros(len(texts)), np.zeros(len(texts))  # (m,)
         for model, rows in zip(self.models, jobs, strict=True):
-            sums[rows] += utilities(
-                model, self.encoder, sequences, cosines, rows, self.bf16, batch_size, tick(len(rows))
-            )
+            sums[rows] += utilities(model, self.encoder, sequences, cosines, rows, self.bf16, batch_size, tick(len(rows)))
             counts[rows] += 1
             done += len(rows)
         return sums / counts

@@ -13,10 +13,10 @@ class Settings:
 
     encoder: str = ""  # a folder that transformers can load
     folds: int = 3  # members; each is trained without one fold of the contexts
-    epochs: int = 4
+    epochs: int = 3
     learning_rate: float = 1e-4  # of the encoder
     head_learning_rate: float = 1e-3  # of the few head parameters, which start from nothing
-    batch_size: int = 32  # texts in a step; a context's texts stay together where they fit
+    batch_size: int = 16  # texts in a step; a context's texts stay together where they fit
     max_length: int = 128  # tokens of context and output together
     warmup: float = 0.1  # share of the steps in which the learning rate climbs
     weight_decay: float = 0.01

@@ -1,11 +1,9 @@
 """Cross-fitted training: K members, each without one fold of the contexts, so that every judged context has a member
 that has not seen it. Read from `fit` downwards."""
 
-import hashlib
-import json
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -13,10 +11,10 @@ import numpy as np
 import torch
 
 from evaluator.comparator import checkpoint, heldout
-from evaluator.comparator.encoding import Encoder, Sequences
-from evaluator.comparator.examples import Pair, Text, context_key, fold_of
-from evaluator.comparator.inference import text_cosines, utilities
-from evaluator.comparator.model import UtilityModel, use_bf16
+from evaluator.comparator.dataset import Data, batches, fingerprint_of, prepare, split
+from evaluator.comparator.examples import Pair, Text
+from evaluator.comparator.inference import utilities
+from evaluator.comparator.model import UtilityModel
 from evaluator.comparator.settings import Settings, default_encoder
 
 COSINE_SHARE = 0.03  # of the progress bar; the rest is the members'
@@ -45,24 +43,6 @@ class TrainingResult:
     utilities: np.ndarray  # (texts,) out-of-fold, in logits; NaN for a text of a context without pair or score
 
 
-@dataclass(frozen=True)
-class Data:
-    """Everything that a member's training reads."""
-
-    a: np.ndarray  # (p,)
-    b: np.ndarray  # (p,)
-    targets: np.ndarray  # (p, 3)
-    weights: np.ndarray  # (p,)
-    choices: np.ndarray  # (p,) "A" | "tie" | "B"
-    scores: np.ndarray  # (n,) 0..1, NaN where unknown
-    contexts: np.ndarray  # (n,) context number
-    folds: np.ndarray  # (n,) -1 where the context has neither pair nor score
-    encoder: Encoder
-    sequences: Sequences
-    cosines: torch.Tensor  # (n, 2)
-    bf16: bool
-
-
 def fit(
     texts: Sequence[Text],
     pairs: Sequence[Pair],
@@ -83,10 +63,19 @@ def fit(
     progress = _Progress(on_progress, should_stop)
     progress(0.0, "Reading the encoder")
     scores = np.full(len(texts), np.nan) if scores is None else np.asarray(scores, dtype=float)
-    keys, folds = _split(texts, pairs, scores, settings.folds, seed)
+    keys, folds = split(texts, pairs, scores, settings.folds, seed)
     encoder_sha256 = checkpoint.save_encoder(settings.encoder or default_encoder(), out_dir)
-    fingerprint = _fingerprint(texts, pairs, scores, settings, seed, encoder_sha256)
-    data = _prepare(texts, pairs, scores, keys, folds, settings, out_dir, progress)
+    fingerprint = fingerprint_of(texts, pairs, scores, settings, seed, encoder_sha256)
+    data = prepare(
+        texts,
+        pairs,
+        scores,
+        keys,
+        folds,
+        settings,
+        out_dir,
+        tick=lambda done: progress(COSINE_SHARE * done, "Encoding the texts"),
+    )
 
     records = [_member(data, fold, settings, seed, out_dir, fingerprint, progress) for fold in range(settings.folds)]
 
@@ -152,16 +141,16 @@ def _train(
 ) -> tuple[list[dict], np.ndarray]:
     """The loop. Returns the learning curve and the utilities of the held-out texts, by the rounded final weights."""
     rng = np.random.default_rng([seed, fold])
-    epochs = [list(_batches(data, fold, settings.batch_size, rng)) for _ in range(settings.epochs)]
-    steps = sum(len(batches) for batches in epochs)
+    epochs = [batches(data, fold, settings.batch_size, rng) for _ in range(settings.epochs)]
+    steps = sum(len(rounds) for rounds in epochs)
     optimizer, schedule = _optimizer(model, settings, steps)
     trained = (data.folds[data.a] != fold).nonzero()[0]  # (p',) every pair that this member may see
     position = np.full(len(data.scores), -1)  # (n,) a text's row in the batch
     curve, u, step = [], np.empty(0), 0
-    for epoch, batches in enumerate(epochs, start=1):
+    for epoch, rounds in enumerate(epochs, start=1):
         model.train()
         losses = []
-        for rows in batches:
+        for rows in rounds:
             position[rows] = np.arange(len(rows))
             inside = trained[(position[data.a[trained]] >= 0) & (position[data.b[trained]] >= 0)]  # (q,)
             u = model(data.encoder.batch(data.sequences, rows), data.cosines[rows], data.bf16)  # (b,)
@@ -220,24 +209,6 @@ def _heldout(model: UtilityModel, data: Data, fold: int, tick: Callable[[float],
     return u, {"heldout_loss": float(loss) if inside.any() else None, "heldout_accuracy": accuracy}
 
 
-def _batches(data: Data, fold: int, size: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
-    """The texts of the other folds, whole contexts together, about `size` texts of similar length at a time."""
-    lengths = data.sequences.lengths
-    texts = ((data.folds != fold) & (data.folds >= 0)).nonzero()[0]
-    groups = [rng.permutation(texts[data.contexts[texts] == c]) for c in np.unique(data.contexts[texts])]
-    groups = [group[i : i + size] for group in groups for i in range(0, len(group), size)]
-    noise = rng.uniform(0.8, 1.25, size=len(groups))  # so that an epoch's batches are not the last one's
-    order = np.argsort([lengths[group].max() * n for group, n in zip(groups, noise, strict=True)])
-    batches, current = [], np.empty(0, dtype=int)
-    for group in (groups[i] for i in order):
-        if len(current) and len(current) + len(group) > size:
-            batches.append(current)
-            current = group[:0]
-        current = np.concatenate([current, group])
-    batches.append(current)
-    yield from (batches[i] for i in rng.permutation(len(batches)))
-
-
 def _optimizer(model: UtilityModel, settings: Settings, steps: int):
     """AdamW; the rate climbs over the warm-up and falls linearly to 0."""
     encoder = list(model.encoder.parameters())
@@ -249,46 +220,8 @@ def _optimizer(model: UtilityModel, settings: Settings, steps: int):
         ]
     )
     warm = max(1, math.ceil(settings.warmup * steps))
-    rate = lambda step: min((step + 1) / warm, (steps - step) / max(1, steps - warm))  # noqa: E731
+    rate = lambda step: min((step + 1) / warm, (steps - step) / max(1, steps - warm))
     return optimizer, torch.optim.lr_scheduler.LambdaLR(optimizer, rate)
-
-
-def _prepare(texts, pairs, scores, keys, folds, settings, out_dir, progress) -> Data:
-    frozen = checkpoint.load_encoder(out_dir)
-    encoder = Encoder(checkpoint.load_tokenizer(out_dir), settings.max_length)
-    bf16 = use_bf16(settings.precision)
-    cosines = text_cosines(
-        frozen, encoder, texts, bf16, tick=lambda done: progress(COSINE_SHARE * done, "Encoding the texts")
-    )
-    a, b, targets, weights = heldout.as_arrays(pairs)
-    choices = np.array([pair.choice for pair in pairs])
-    number = {key: i for i, key in enumerate(dict.fromkeys(keys))}
-    contexts = np.array([number[key] for key in keys])
-    fold = np.array([folds.get(key, -1) for key in keys])
-    return Data(
-        a, b, targets, weights, choices, scores, contexts, fold, encoder, encoder.pairs(texts), cosines, bf16
-    )
-
-
-def _split(texts, pairs, scores, folds: int, seed: int) -> tuple[list[str], dict[str, int]]:
-    """The key of each text's context, and the fold of each context that has a pair or a score."""
-    if not pairs:
-        raise ValueError("There is no pair of outputs to learn from.")
-    if len(scores) != len(texts):
-        raise ValueError(f"There are {len(scores)} scores for {len(texts)} texts.")
-    keys = [context_key(text.context) for text in texts]
-    for pair in pairs:
-        if keys[pair.a] != keys[pair.b]:
-            raise ValueError(f"Texts {pair.a} and {pair.b} are compared but do not share a context.")
-    used = {keys[pair.a] for pair in pairs}
-    used |= {key for key, score in zip(keys, scores, strict=True) if not math.isnan(score)}
-    return keys, fold_of(used, folds, seed)
-
-
-def _fingerprint(texts, pairs, scores, settings: Settings, seed: int, encoder_sha256: str) -> str:
-    recipe = {**asdict(settings), "encoder": encoder_sha256, "seed": seed, "format": checkpoint.FORMAT}
-    data = [[asdict(text) for text in texts], [asdict(pair) for pair in pairs], [repr(float(s)) for s in scores]]
-    return hashlib.sha256(json.dumps([recipe, data], sort_keys=True).encode()).hexdigest()
 
 
 def _round_to_fp16(model: UtilityModel) -> None:

@@ -4,21 +4,20 @@ import os
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 
-import random  # noqa: E402
+import random
 
-import pytest  # noqa: E402
-import torch  # noqa: E402
-from tokenizers import Tokenizer, models, normalizers, pre_tokenizers  # noqa: E402
-from transformers import BertConfig, BertModel, PreTrainedTokenizerFast  # noqa: E402
+import pytest
+import torch
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
+from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 
-from evaluator.comparator.examples import Text, mean_scores, pairs_from_scores  # noqa: E402
-from evaluator.comparator.train import Settings, fit  # noqa: E402
+from evaluator.comparator.examples import Text, mean_scores, pairs_from_scores
+from evaluator.comparator.train import Settings, fit
 
 torch.set_num_threads(1)  # a tiny model gains nothing from two, and waits for the second on a busy machine
 
 WORDS = [f"w{i}" for i in range(30)]
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-SEED = 3
 
 
 @pytest.fixture(scope="session")
@@ -84,4 +83,4 @@ def trained(judged, settings, tmp_path_factory):
     """The result and the folder of one training."""
     texts, pairs, scores = judged
     folder = tmp_path_factory.mktemp("trained")
-    return fit(texts, pairs, settings, SEED, folder, scores=scores), folder
+    return fit(texts, pairs, settings, 3, folder, scores=scores), folder

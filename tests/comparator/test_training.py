@@ -12,7 +12,8 @@ from evaluator.comparator.checkpoint import BadCheckpoint
 from evaluator.comparator.examples import Text, context_key
 from evaluator.comparator.predict import ALL, Comparator
 from evaluator.comparator.train import Cancelled, fit
-from tests.comparator.conftest import SEED
+
+SEED = 3  # the one that `trained` was trained with
 
 NEW = [Text(("w1 w2 never judged",), "w3 good w4"), Text(("w1 w2 never judged",), "w3 bad w4")]
 
@@ -129,9 +130,7 @@ def test_a_context_is_in_one_fold_however_it_is_spelt(trained, judged):
     comparator = Comparator.load(trained[1])
     first = judged[0][0]
     shouted = Text(tuple(turn.upper() + "  " for turn in first.context), "anything")
-    assert comparator.members([shouted]) == comparator.members([first]) == comparator.manifest.folds[
-        context_key(first.context)
-    ]
+    assert comparator.members([shouted]) == comparator.members([first]) == comparator.manifest.folds[context_key(first.context)]
 
 
 def test_a_pair_that_mixes_members_says_so(trained, judged):

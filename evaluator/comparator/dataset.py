@@ -1,0 +1,108 @@
+"""The training data of a comparator as arrays: split by context, tokenised, dealt into batches."""
+
+import hashlib
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from evaluator.comparator import checkpoint, heldout
+from evaluator.comparator.encoding import Encoder, Sequences
+from evaluator.comparator.examples import Pair, Text, context_key, fold_of
+from evaluator.comparator.inference import Tick, text_cosines
+from evaluator.comparator.model import use_bf16
+from evaluator.comparator.settings import Settings
+
+
+@dataclass(frozen=True)
+class Data:
+    """Everything that a member's training reads."""
+
+    a: np.ndarray  # (p,)
+    b: np.ndarray  # (p,)
+    targets: np.ndarray  # (p, 3)
+    weights: np.ndarray  # (p,)
+    choices: np.ndarray  # (p,) "A" | "tie" | "B"
+    scores: np.ndarray  # (n,) 0..1, NaN where unknown
+    contexts: np.ndarray  # (n,) context number
+    folds: np.ndarray  # (n,) -1 where the context has neither pair nor score
+    encoder: Encoder
+    sequences: Sequences
+    cosines: torch.Tensor  # (n, 2)
+    bf16: bool
+
+
+def split(
+    texts: Sequence[Text], pairs: Sequence[Pair], scores: np.ndarray, folds: int, seed: int
+) -> tuple[list[str], dict[str, int]]:
+    """The key of each text's context, and the fold of each context that has a pair or a score."""
+    if not pairs:
+        raise ValueError("There is no pair of outputs to learn from.")
+    if len(scores) != len(texts):
+        raise ValueError(f"There are {len(scores)} scores for {len(texts)} texts.")
+    keys = [context_key(text.context) for text in texts]
+    for pair in pairs:
+        if keys[pair.a] != keys[pair.b]:
+            raise ValueError(f"Texts {pair.a} and {pair.b} are compared but do not share a context.")
+    used = {keys[pair.a] for pair in pairs}
+    used |= {key for key, score in zip(keys, scores, strict=True) if not math.isnan(score)}
+    return keys, fold_of(used, folds, seed)
+
+
+def prepare(
+    texts: Sequence[Text],
+    pairs: Sequence[Pair],
+    scores: np.ndarray,
+    keys: Sequence[str],
+    folds: dict[str, int],
+    settings: Settings,
+    directory: Path,
+    tick: Tick,
+) -> Data:
+    """Tokens and cosines of all texts, by the encoder in `directory`; keys and folds as from `split`."""
+    frozen = checkpoint.load_encoder(directory)
+    encoder = Encoder(checkpoint.load_tokenizer(directory), settings.max_length)
+    bf16 = use_bf16(settings.precision)
+    cosines = text_cosines(frozen, encoder, texts, bf16, tick=tick)  # (n, 2)
+    a, b, targets, weights = heldout.as_arrays(pairs)
+    choices = np.array([pair.choice for pair in pairs])
+    number = {key: i for i, key in enumerate(dict.fromkeys(keys))}
+    contexts = np.array([number[key] for key in keys])
+    fold = np.array([folds.get(key, -1) for key in keys])
+    return Data(a, b, targets, weights, choices, scores, contexts, fold, encoder, encoder.pairs(texts), cosines, bf16)
+
+
+def fingerprint_of(
+    texts: Sequence[Text],
+    pairs: Sequence[Pair],
+    scores: np.ndarray,
+    settings: Settings,
+    seed: int,
+    encoder_sha256: str,
+) -> str:
+    """SHA-256 of everything that a member's weights depend on; the encoder counts by its weights, not its path."""
+    recipe = {**asdict(settings), "encoder": encoder_sha256, "seed": seed, "format": checkpoint.FORMAT}
+    data = [[asdict(text) for text in texts], [asdict(pair) for pair in pairs], [repr(float(s)) for s in scores]]
+    return hashlib.sha256(json.dumps([recipe, data], sort_keys=True).encode()).hexdigest()
+
+
+def batches(data: Data, fold: int, size: int, rng: np.random.Generator) -> list[np.ndarray]:
+    """The texts of the other folds, whole contexts together, about `size` texts of similar length at a time."""
+    lengths = data.sequences.lengths
+    texts = ((data.folds != fold) & (data.folds >= 0)).nonzero()[0]
+    groups = [rng.permutation(texts[data.contexts[texts] == c]) for c in np.unique(data.contexts[texts])]
+    groups = [group[i : i + size] for group in groups for i in range(0, len(group), size)]
+    noise = rng.uniform(0.8, 1.25, size=len(groups))  # so that an epoch's batches are not the last one's
+    order = np.argsort([lengths[group].max() * n for group, n in zip(groups, noise, strict=True)])
+    made, current = [], np.empty(0, dtype=int)
+    for group in (groups[i] for i in order):
+        if len(current) and len(current) + len(group) > size:
+            made.append(current)
+            current = group[:0]
+        current = np.concatenate([current, group])
+    made.append(current)
+    return [made[i] for i in rng.permutation(len(made))]
