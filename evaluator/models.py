@@ -44,6 +44,11 @@ class ComparatorVersion(models.Model):
     def __str__(self):
         return self.name
 
+    @property
+    def minutes(self) -> str:
+        """How long all its members trained together."""
+        return f"{self.metrics['seconds'] / 60:.1f}"
+
 
 class Utility(models.Model):
     """What one version says of one output: judged once, whatever tournament asks."""

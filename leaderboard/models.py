@@ -13,14 +13,17 @@ class Tournament(models.Model):
     job = models.OneToOneField("annotation.Job", models.CASCADE, related_name="tournament")
     judge = models.CharField(max_length=12, choices=Judge)
     version = models.ForeignKey("evaluator.ComparatorVersion", models.PROTECT, null=True, blank=True)
-    snapshot = models.ForeignKey("annotation.Snapshot", models.PROTECT, related_name="tournaments")
+    snapshot = models.ForeignKey(
+        "annotation.Snapshot", models.PROTECT, null=True, blank=True, related_name="tournaments",
+        help_text="The judgments people play with, and the source of their mean scores. Empty: nobody judged yet.",
+    )  # fmt: skip
     criterion = models.CharField(max_length=100, blank=True, help_text="Empty: judgments of pairs.")
     seed = models.PositiveIntegerField(default=0)
     wanted_games = models.PositiveIntegerField(null=True, blank=True, help_text="Empty: until the order settles.")
-    settings = models.JSONField(default=dict)
+    settings = models.JSONField(default=dict, help_text="Rules, and `systems`: ids in the order of the two below.")
     settled = models.BooleanField(null=True, help_text="Did the order settle by the paper's rule?")
     head_to_head = models.JSONField(default=list, help_text="[i][j]: games i won against j, tied, lost.")
-    replicates = models.JSONField(default=list, help_text="Ratings replayed on resampled contexts, rows of systems.")
+    replicates = models.JSONField(default=list, help_text="Ratings replayed on resampled contexts: a row per replicate.")
     signature = models.CharField(max_length=400, blank=True)
     is_simulated = models.BooleanField(default=False)
     created_at = models.DateTimeField(auto_now_add=True)

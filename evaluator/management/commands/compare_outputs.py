@@ -1,0 +1,6 @@
+from evaluator.management.judging import JudgingCommand
+
+
+class Command(JudgingCommand):
+    help = 'Write each row of a pairwise file with "p_a", "p_tie", "p_b" and "predicted_choice" added.'
+    function = "compare_outputs"

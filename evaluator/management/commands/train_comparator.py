@@ -1,0 +1,44 @@
+from annotation import jobs
+from annotation.errors import Refused
+from annotation.management.base import ServiceCommand, campaign_named
+from evaluator import tasks
+from evaluator.management.progress import ProgressBar
+from evaluator.services import start_training
+
+
+class Command(ServiceCommand):
+    help = "Train a comparator on the accepted judgments of one or more campaigns."
+
+    def add_arguments(self, parser):
+        super().add_arguments(parser)
+        parser.add_argument("slug", nargs="+")
+        parser.add_argument("--criterion", help="whose scores to learn; '' for the judgments of pairs alone")
+        parser.add_argument("--seed", type=int, default=0)
+        parser.add_argument("--wait", action="store_true", help="train here and now instead of asking a worker")
+
+    def run(self, slug, criterion, seed, wait, **options):
+        run = start_training([campaign_named(s) for s in slug], criterion, seed, foreground=wait)
+        if run.warning:
+            self.progress(f"Warning: {run.warning}")
+        if not wait:
+            return {"task": str(run.job_id), "run": run.pk, "status": "queued", "worker_alive": jobs.worker_alive()}
+        try:
+            with ProgressBar() as bar:
+                version = tasks.run(run.job_id, watch=bar)
+        except jobs.Cancelled:
+            raise Refused("The training was cancelled.") from None
+        metrics = version.metrics
+        return {
+            "comparator": version.name,
+            "snapshots": [digest[:12] for digest in version.snapshots],
+            "criterion": version.criterion,
+            "heldout_pairwise_accuracy": metrics["heldout_pairwise_accuracy"],
+            "heldout_pairwise_interval": metrics["heldout_pairwise_interval"],
+            "longer_is_better_accuracy": metrics["longer_is_better_accuracy"],
+            "pairs": metrics["pairs"],
+            "seconds": round(metrics["seconds"], 1),
+            "seed": version.seed,
+            "code": version.code,
+            "simulated": version.is_simulated,
+            "warning": run.warning,
+        }

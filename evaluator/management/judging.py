@@ -1,0 +1,34 @@
+"""What score_outputs and compare_outputs share."""
+
+import sys
+import time
+
+from tqdm import tqdm
+
+from annotation.management.base import ServiceCommand
+from evaluator.selectors import version_named
+
+
+class JudgingCommand(ServiceCommand):
+    """FILE --comparator VERSION --out FILE.jsonl; `function` is the runner's."""
+
+    function: str
+
+    def add_arguments(self, parser):
+        super().add_arguments(parser)
+        parser.add_argument("file")
+        parser.add_argument("--comparator", required=True, help="name of a trained version")
+        parser.add_argument("--out", required=True, help="JSON lines to write; whole or not at all")
+
+    def run(self, file, comparator, out, **options):
+        version = version_named(comparator)
+        from evaluator import runner
+
+        start = time.monotonic()
+        with tqdm(unit=" rows", file=sys.stderr, mininterval=0.1 if sys.stderr.isatty() else 10) as bar:
+            rows = getattr(runner, self.function)(version, file, out, lambda count: bar.update(count - bar.n))
+        seconds = round(time.monotonic() - start, 2)
+        return {
+            "comparator": version.name, "rows": rows, "out": str(out), "seconds": seconds,
+            "simulated": version.is_simulated,
+        }  # fmt: skip

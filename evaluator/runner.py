@@ -1,0 +1,305 @@
+"""The only bridge between Django and torch. Imported inside task bodies and commands, never by a web process."""
+
+import contextlib
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+from django.conf import settings as site
+from django.db import transaction
+from django.utils.text import slugify
+
+from annotation import snapshots
+from annotation.errors import ImportRefused, Refused, RowError
+from annotation.jobs import Cancelled
+from annotation.models import Output
+from annotation.rowfiles import BadField, Row, read_rows
+from evaluator.comparator import checkpoint, heldout
+from evaluator.comparator import train as training
+from evaluator.comparator.examples import Pair, Text, mean_scores, pairs_from_judgments, pairs_from_scores
+from evaluator.comparator.predict import Comparator
+from evaluator.comparator.settings import Settings
+from evaluator.models import ComparatorVersion, TrainingRun, Utility
+from evaluator.services import code_version
+
+CHUNK = 1024  # rows of a file, or outputs of a campaign, that are judged together
+OWNER = "run.json"  # in a comparator's folder: the job that made it
+
+Report = Callable[[float, str], None]
+
+
+# --- training
+
+
+def train(run: TrainingRun, report: Report, stopped: Callable[[], bool]) -> ComparatorVersion:
+    """Train the run's comparator and enter it in the registry; a run that already has its version returns that.
+
+    The work lies in MODELS_DIR/.run-<job>, member by member, so that a job that was killed goes on where it was.
+    """
+    if known := ComparatorVersion.objects.filter(run=run).first():
+        return known
+    report(0.0, "Reading the judgments")
+    work = _work_folder(run)
+    try:
+        recipe = Settings(**run.settings.get("recipe", {}))
+        texts, pairs, scores, counts = examples(run)
+        result = training.fit(texts, pairs, recipe, run.seed, work, _watch(run, report), should_stop=stopped, scores=scores)
+    except training.Cancelled:
+        raise Cancelled from None
+    except (ValueError, checkpoint.BadCheckpoint) as error:
+        raise Refused(f"The comparator could not be trained. {error}") from error
+    report(1.0, "Entering it in the registry")
+    return _register(run, work, recipe, result, counts)
+
+
+def examples(run: TrainingRun) -> tuple[list[Text], list[Pair], list[float], dict]:
+    """Texts, pairs, mean scores (NaN where unknown) and counts by source, from the run's snapshots alone."""
+    texts, pairs, scores = [], [], []
+    counts = {"scores": 0, "judgments": 0, "pairs_from_scores": 0, "pairs_from_judgments": 0}
+    for snapshot in run.snapshots.select_related("campaign").order_by("digest"):
+        content = snapshots.read(snapshot)
+        criterion, with_judgments = run.settings["sources"][snapshot.campaign.slug]
+        places: dict[tuple, int] = {}
+        of_output = {_key(row): row for row in content.outputs}
+
+        def place(key, places=places, of_output=of_output, content=content) -> int:
+            if key not in places:
+                places[key] = len(texts)
+                texts.append(Text(tuple(content.contexts[key[0]]), of_output[key]["text"]))
+            return places[key]
+
+        rows = [r for r in content.scores if criterion and r["criterion"] == criterion]
+        score_rows = [(place(_key(r)), r["annotator"], r["value"]) for r in rows]
+        judged = content.judgments if with_judgments else []
+        judgment_rows = [
+            (place((r["context"], *r["a"])), place((r["context"], *r["b"])), r["annotator"], r["choice"]) for r in judged
+        ]
+        scale = next(((c["low"], c["high"]) for c in content.criteria if c["name"] == criterion), None)
+        from_scores, from_judgments = pairs_from_scores(score_rows, texts, scale), pairs_from_judgments(judgment_rows)
+        pairs += from_scores + from_judgments
+        scores += mean_scores(score_rows, len(texts), scale)[len(scores) :]
+        found = (len(score_rows), len(judgment_rows), len(from_scores), len(from_judgments))
+        counts = {name: counts[name] + n for name, n in zip(counts, found)}
+    return texts, pairs, scores, counts
+
+
+def _key(row: dict) -> tuple:
+    return row["context"], row["system"], row["checkpoint"], row["sample"]
+
+
+def _watch(run: TrainingRun, report: Report):
+    """Writes the points of the learning curve as they come; a member that is trained again replaces its points."""
+    points = {(p["fold"], p["epoch"]): p for p in run.curve}
+
+    def watch(fraction: float, message: str, point: dict | None) -> None:
+        if point:
+            points[point["fold"], point["epoch"]] = _plain(point)
+            TrainingRun.objects.filter(pk=run.pk).update(curve=[points[k] for k in sorted(points)])
+        report(min(fraction, 0.999), message)
+
+    return watch
+
+
+def _register(run: TrainingRun, work: Path, recipe: Settings, result, counts: dict) -> ComparatorVersion:
+    """The folder gets its name and the registry its row, both or neither."""
+    metrics = {
+        k: v for k, v in asdict(result).items() if k not in ("curve", "utilities", "fingerprint")
+    } | {"sources": counts}  # fmt: skip
+    frozen = list(run.snapshots.order_by("digest"))
+    settings = {**asdict(recipe), "sources": run.settings["sources"]}
+    with transaction.atomic():
+        run = TrainingRun.objects.select_for_update().select_related("job").get(pk=run.pk)
+        if known := ComparatorVersion.objects.filter(run=run).first():
+            return known
+        run.curve = [_plain(point) for point in result.curve]
+        run.save(update_fields=["curve"])
+        version = ComparatorVersion.objects.create(
+            name=_free_name(run, frozen, settings), run=run, criterion=run.criterion, settings=settings, seed=run.seed,
+            snapshots=[s.digest for s in frozen], code=code_version(), metrics=_plain(metrics),
+            is_simulated=any(s.is_simulated for s in frozen),
+        )  # fmt: skip
+        version.campaigns.set(run.campaigns.all())
+        os.rename(work, folder(version))
+    return version
+
+
+def _free_name(run: TrainingRun, frozen, settings: dict) -> str:
+    """campaign-criterion-hash, where the hash is of what went in; the same again gets a number."""
+    what = [[s.digest for s in frozen], settings, run.seed]
+    digest = hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:8]
+    campaign = run.campaigns.order_by("pk").first()
+    name = f"{campaign.slug[:24].strip('-')}-{slugify(run.criterion)[:20].strip('-') or 'pairs'}-{digest}"
+    number, free = 1, name
+    while ComparatorVersion.objects.filter(name=free).exists() or (site.MODELS_DIR / free).exists():
+        number += 1
+        free = f"{name}-{number}"
+    return free
+
+
+def _work_folder(run: TrainingRun) -> Path:
+    """Where the run works. A folder that was named just before the worker died, without its row, is taken back."""
+    work = site.MODELS_DIR / f".run-{run.job_id}"
+    if not work.exists():
+        for owner in site.MODELS_DIR.glob(f"[!.]*/{OWNER}"):
+            mine = json.loads(owner.read_text()).get("job") == str(run.job_id)
+            if mine and not ComparatorVersion.objects.filter(name=owner.parent.name).exists():
+                os.rename(owner.parent, work)
+                break
+    work.mkdir(parents=True, exist_ok=True)
+    checkpoint.write_json({"job": str(run.job_id)}, work / OWNER)
+    return work
+
+
+def _plain(value):
+    """JSON that every database takes: NaN is none."""
+    if isinstance(value, dict):
+        return {k: _plain(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(v) for v in value]
+    if isinstance(value, float):
+        return value if np.isfinite(value) else None
+    return value
+
+
+# --- judging
+
+
+@dataclass(frozen=True)
+class Verdicts:
+    """What a version says of some outputs, by their ids."""
+
+    utility: dict[int, float]
+    head: heldout.Head
+
+    def difference(self, a: Iterable[int], b: Iterable[int]) -> np.ndarray:
+        return np.array([self.utility[i] - self.utility[j] for i, j in zip(a, b, strict=True)], dtype=float)
+
+    def outcomes(self, a: Iterable[int], b: Iterable[int]) -> np.ndarray:
+        """(n,) +1 where a is better, 0 for a tie, -1 where b is."""
+        choices = heldout.decide(self.difference(a, b), self.head.tie_threshold)
+        return (choices == "A").astype(int) - (choices == "B").astype(int)
+
+    def probabilities(self, a: Iterable[int], b: Iterable[int]) -> np.ndarray:
+        """(n, 3) P(a better), P(tie), P(b better)"""
+        return heldout.probabilities(self.difference(a, b), self.head.theta)
+
+
+def folder(version: ComparatorVersion) -> Path:
+    return site.MODELS_DIR / version.name
+
+
+def load(version: ComparatorVersion) -> Comparator:
+    try:
+        return Comparator.load(folder(version))
+    except checkpoint.BadCheckpoint as error:
+        raise Refused(f"Comparator {version.name} cannot be used. {error}") from error
+
+
+def verdicts(version: ComparatorVersion, outputs: Iterable[Output], report: Report | None = None) -> Verdicts:
+    """The version's utilities of the outputs (their contexts selected with them), and how it decides."""
+    try:
+        head = checkpoint.load_manifest(folder(version)).head
+    except checkpoint.BadCheckpoint as error:
+        raise Refused(f"Comparator {version.name} cannot be used. {error}") from error
+    return Verdicts(utilities(version, outputs, report), head)
+
+
+def utilities(version: ComparatorVersion, outputs: Iterable[Output], report: Report | None = None) -> dict[int, float]:
+    """{output id: utility}; each output is judged once by a version, and remembered."""
+    outputs = {output.pk: output for output in outputs}
+    found = {
+        pk: value
+        for pks in _chunks(outputs, 500)
+        for pk, value in Utility.objects.filter(version=version, output__in=pks).values_list("output_id", "value")
+    }
+    missing = [output for pk, output in outputs.items() if pk not in found]
+    comparator = load(version) if missing else None
+    for start in range(0, len(missing), CHUNK):
+        part = missing[start : start + CHUNK]
+
+        def watch(fraction, message, _, start=start, part=part):
+            if report:
+                report((start + fraction * len(part)) / len(missing), f"Judging {len(missing)} outputs")
+
+        u = comparator.utilities([Text(tuple(o.context.turns), o.text) for o in part], on_progress=watch)
+        found |= {output.pk: float(value) for output, value in zip(part, u, strict=True)}
+        rows = [Utility(version=version, output=output, value=found[output.pk]) for output in part]
+        Utility.objects.bulk_create(rows, ignore_conflicts=True, batch_size=500)
+    return found
+
+
+def score_outputs(version: ComparatorVersion, path, out, on_progress: Callable[[int], None] | None = None) -> int:
+    """Each row of an outputs file with "score" added; returns how many. Nothing is written where a row is refused."""
+    comparator = load(version)
+    return _judge_file(path, out, on_progress, lambda rows: _scored(comparator, rows))
+
+
+def compare_outputs(version: ComparatorVersion, path, out, on_progress: Callable[[int], None] | None = None) -> int:
+    """Each row of a pairwise file with "p_a", "p_tie", "p_b" and "predicted_choice" added; returns how many."""
+    comparator = load(version)
+    return _judge_file(path, out, on_progress, lambda rows: _compared(comparator, rows))
+
+
+def _scored(comparator: Comparator, rows: list[Row]) -> Iterator[dict]:
+    u = comparator.utilities([_text(row, "output") for row in rows])
+    for row, value in zip(rows, u, strict=True):
+        yield {**row.fields, "score": float(value)}
+
+
+def _compared(comparator: Comparator, rows: list[Row]) -> Iterator[dict]:
+    found = comparator.compare([_text(row, "output_a") for row in rows], [_text(row, "output_b") for row in rows])
+    for row, (p_a, p_tie, p_b), choice in zip(rows, found.probabilities, found.choices, strict=True):
+        yield {**row.fields, "p_a": float(p_a), "p_tie": float(p_tie), "p_b": float(p_b), "predicted_choice": str(choice)}
+
+
+def _text(row: Row, field: str) -> Text:
+    try:
+        return Text(tuple(row.texts("context", required=True)), row.text(field, empty=True))
+    except BadField as error:
+        error.line = row.line
+        raise
+
+
+def _judge_file(path, out, on_progress, judge: Callable[[list[Row]], Iterator[dict]]) -> int:
+    """Read, judge and write a chunk at a time, so that a file of any length fits."""
+    count = 0
+    with _written(Path(out)) as file:
+        try:
+            for rows in _chunks(read_rows(path), CHUNK):
+                for record in judge(rows):
+                    file.write(json.dumps(record, ensure_ascii=False) + "\n")
+                count += len(rows)
+                if on_progress:
+                    on_progress(count)
+        except BadField as error:
+            raise ImportRefused([RowError(Path(path).name, error.line, error.field, str(error))]) from None
+    return count
+
+
+def _chunks(items: Iterable, size: int) -> Iterator[list]:
+    items = iter(items)
+    while chunk := list(islice(items, size)):
+        yield chunk
+
+
+@contextlib.contextmanager
+def _written(path: Path):
+    """A file that is there as a whole or not at all."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    if path.is_dir():
+        raise Refused(f"{path} is a folder; name a file to write.")
+    try:
+        file = temporary.open("w", encoding="utf-8")
+    except OSError as error:
+        raise Refused(f"{path} cannot be written ({error.strerror}).") from error
+    try:
+        with file:
+            yield file
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)

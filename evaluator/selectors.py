@@ -1,0 +1,83 @@
+"""What a comparator may learn from, and which there are. Reads only; never needs torch."""
+
+from dataclasses import dataclass
+
+from annotation.errors import Refused
+from annotation.models import QualityDecision, Snapshot
+from evaluator.models import ComparatorVersion, TrainingRun
+
+
+@dataclass(frozen=True)
+class Basis:
+    """What of a snapshot counts."""
+
+    criterion: str  # whose scores; empty: none
+    judgments: bool  # the judgments of pairs too?
+    warning: str  # why these are not above every doubt, one sentence; empty: they are accepted
+
+
+def basis(snapshot: Snapshot, criterion: str | None = None) -> Basis:
+    """The named criterion (empty: judgments of pairs alone), or by default an accepted one: the one called Overall, else
+    the one with the highest alpha after the filter. Judgments of pairs count where they are accepted, and where there
+    is nothing else. Raises Refused where the snapshot lacks what is named."""
+    decisions = list(snapshot.decisions.select_related("criterion"))
+    scored = [d for d in decisions if d.criterion_id]
+    pairs = next((d for d in decisions if not d.criterion_id), None)
+    accepted_pairs = pairs is not None and pairs.is_usable
+    chosen = _chosen(snapshot, scored, pairs, accepted_pairs, criterion)
+    if chosen is None:
+        return Basis("", True, "" if accepted_pairs else _warning("The judgments of pairs are", pairs))
+    warning = "" if chosen.is_usable else _warning(f"The scores of {chosen.criterion.name} are", chosen)
+    return Basis(chosen.criterion.name, accepted_pairs, warning)
+
+
+def _chosen(snapshot, scored, pairs, accepted_pairs, criterion) -> QualityDecision | None:
+    """The decision about the criterion to use, or None for the judgments of pairs alone."""
+    if criterion:
+        named = next((d for d in scored if d.criterion.name == criterion), None)
+        if named is None:
+            known = ", ".join(d.criterion.name for d in scored) or "judgments of pairs only"
+            where = f"snapshot {snapshot.name} of campaign {snapshot.campaign.slug!r}"
+            raise Refused(f"There are no scores for the criterion {criterion!r} in {where}; it has: {known}.")
+        return named
+    if criterion == "" and pairs is None:
+        raise Refused(f"Snapshot {snapshot.name} of campaign {snapshot.campaign.slug!r} has no judgments of pairs.")
+    usable = [d for d in scored if d.is_usable]
+    if criterion == "" or not scored or (not usable and accepted_pairs):
+        return None
+
+    def preference(decision):
+        alpha = decision.report.get("alpha_after") if usable else None  # where none is accepted: the first
+        return decision.criterion.name.casefold() == "overall", -2.0 if alpha is None else alpha
+
+    return max(usable or scored, key=preference)
+
+
+def _warning(what: str, decision: QualityDecision) -> str:
+    return f"{what} not accepted: {decision.report.get('reason') or decision.verdict}"
+
+
+def criteria(snapshot: Snapshot | None) -> list[str]:
+    """What can be named as criterion: those with scores, and "" where there are judgments of pairs."""
+    if snapshot is None:
+        return []
+    return [d.criterion.name if d.criterion else "" for d in snapshot.decisions.select_related("criterion")]
+
+
+def version_named(name: str) -> ComparatorVersion:
+    version = ComparatorVersion.objects.filter(name=name).first()
+    if version is None:
+        known = ", ".join(ComparatorVersion.objects.values_list("name", flat=True)[:10])
+        raise Refused(f"There is no comparator {name!r}; {'there is: ' + known if known else 'none is trained yet'}.")
+    return version
+
+
+def versions(campaign):
+    """The campaign's comparators, the newest first, with what their rows show."""
+    return campaign.comparators.select_related("run").prefetch_related("campaigns")
+
+
+def open_runs(campaign) -> list[TrainingRun]:
+    """Runs that a page shows: those not finished, and the latest where it failed or was cancelled."""
+    runs = list(campaign.training_runs.select_related("job", "version")[:20])
+    return [r for i, r in enumerate(runs) if not r.job.is_finished or (i == 0 and r.job.status != r.job.Status.DONE)]

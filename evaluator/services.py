@@ -1,0 +1,84 @@
+"""Starting a training. The training itself is in runner.py, which no web process imports."""
+
+import subprocess
+import tomllib
+from functools import cache
+
+from django.conf import settings as site
+from django.db import transaction
+
+from annotation import jobs
+from annotation.assessment import latest_snapshot
+from annotation.errors import Refused
+from annotation.models import AuditEvent, Job, Snapshot
+from evaluator.models import TrainingRun
+from evaluator.selectors import basis
+
+TASK = "evaluator.tasks.train"
+MAX_SEED = 2**31 - 1
+
+
+@transaction.atomic
+def start_training(
+    campaigns, criterion: str | None = None, seed: int = 0, user=None, foreground: bool = False, recipe: dict | None = None
+) -> TrainingRun:
+    """Record a training on the latest snapshot of each campaign, and its job.
+
+    criterion   whose scores; "" for judgments of pairs alone; None lets each campaign's own default decide
+    foreground  the caller runs the job itself (evaluator.tasks.run)
+    recipe      fields of comparator.settings.Settings that differ from their defaults
+    """
+    campaigns = list(dict.fromkeys(campaigns))
+    if not campaigns:
+        raise Refused("Name at least one campaign to learn from.")
+    check_seed(seed)
+    snapshots = [_snapshot(campaign) for campaign in campaigns]
+    found = {c.slug: basis(snapshot, criterion) for c, snapshot in zip(campaigns, snapshots)}
+    named = list(dict.fromkeys(b.criterion for b in found.values() if b.criterion))
+    settings = {"sources": {slug: [b.criterion, b.judgments] for slug, b in found.items()}, "recipe": recipe or {}}
+    if not foreground:
+        _refuse_the_same_twice(campaigns[0], snapshots, settings, seed)
+    title = f"Train a comparator on {', '.join(found)}"
+    job = jobs.enqueue(TASK, title[:200], campaign=campaigns[0], user=user, foreground=foreground)
+    run = TrainingRun.objects.create(
+        job=job, criterion=" + ".join(named)[:100], seed=seed, settings=settings,
+        warning=" ".join(b.warning for b in found.values() if b.warning),
+    )  # fmt: skip
+    run.campaigns.set(campaigns)
+    run.snapshots.set(snapshots)
+    for campaign in campaigns:
+        detail = {"job": str(job.pk), "criterion": run.criterion, "seed": seed}
+        AuditEvent.objects.create(campaign=campaign, user=user, action="training started", detail=detail)
+    return run
+
+
+def check_seed(seed: int) -> None:
+    if not 0 <= seed <= MAX_SEED:
+        raise Refused(f"The seed must be a whole number from 0 to {MAX_SEED}, not {seed}.")
+
+
+def _snapshot(campaign) -> Snapshot:
+    snapshot = latest_snapshot(campaign)
+    if snapshot is None:
+        raise Refused(f"Campaign {campaign.slug!r} has no snapshot of accepted judgments yet; assess its quality first.")
+    return snapshot
+
+
+def _refuse_the_same_twice(campaign, snapshots, settings, seed) -> None:
+    """A second click must not train the same comparator a second time."""
+    waiting = campaign.training_runs.filter(job__status__in=[Job.Status.QUEUED, Job.Status.RUNNING], seed=seed)
+    for run in waiting.prefetch_related("snapshots"):
+        if run.settings == settings and {s.pk for s in run.snapshots.all()} == {s.pk for s in snapshots}:
+            raise Refused("The same training, on the same judgments with the same seed, is already waiting or running.")
+
+
+@cache
+def code_version() -> str:
+    """The package's version, and the commit where this is a checkout: what a published number was made with."""
+    version = tomllib.loads((site.BASE_DIR / "pyproject.toml").read_text())["project"]["version"]
+    describe = ["git", "-C", str(site.BASE_DIR), "describe", "--always", "--dirty", "--abbrev=10", "--exclude=*"]
+    try:
+        commit = subprocess.run(describe, capture_output=True, text=True, timeout=10, check=True).stdout.strip()
+    except (OSError, subprocess.SubprocessError):
+        return version
+    return f"{version}+{commit}"[:60]

@@ -1,0 +1,13 @@
+"""Tournaments, to look at. A finished one never changes."""
+
+from django.contrib import admin
+
+from evaluator.admin import ReadOnly
+from leaderboard.models import Tournament
+
+
+@admin.register(Tournament)
+class TournamentAdmin(ReadOnly):
+    list_display = ["id", "campaign", "judge", "version", "criterion", "seed", "settled", "finished_at"]
+    list_select_related = ["campaign", "version"]
+    exclude = ["replicates", "head_to_head"]

@@ -1,0 +1,41 @@
+from annotation.management.base import ServiceCommand, campaign_named
+from leaderboard.models import Tournament
+from leaderboard.selectors import board, latest_or_refuse
+
+
+class Command(ServiceCommand):
+    help = "Print the newest board of a campaign."
+
+    def add_arguments(self, parser):
+        super().add_arguments(parser)
+        parser.add_argument("slug")
+        parser.add_argument("--judge", default="comparator", choices=Tournament.Judge.values)
+        parser.add_argument("--criterion", help="people's criterion; '' for the judgments of pairs")
+
+    def run(self, slug, judge, criterion, **options):
+        return board(latest_or_refuse(campaign_named(slug), judge, criterion))
+
+    def show(self, result):
+        print_ = self.stdout.write
+        print_(f"{'system':<32}{'rating':>8}{'RD':>6}  {'95% interval':<15}{'games':>6}{'W':>6}{'T':>6}{'L':>6}{'people':>8}")
+        for row in result["standings"]:
+            mean = "" if row["human_mean"] is None else f"{row['human_mean']:.2f}"
+            name = row["system"] + (" (human)" if row["human_written"] else "")
+            print_(
+                f"{name:<32}{row['rating']:>8.0f}{row['rd']:>6.0f}  {row['low']:>6.0f}–{row['high']:<8.0f}"
+                f"{row['games']:>6}{row['wins']:>6}{row['ties']:>6}{row['losses']:>6}{mean:>8}"
+            )
+        agreement = result["agreement_with_people"] or {}
+        for who in ("all", "generated"):
+            if found := agreement.get(who):
+                self.stdout.write(f"Spearman with people, {who} ({found['systems']} systems): {_said(found)}")
+        if result["simulated"]:
+            print_("Simulated data: judgments made by a program, not by people.")
+        print_(result["signature"])
+
+
+def _said(found: dict) -> str:
+    if found["spearman"] is None:
+        return found["reason"]
+    interval = f" ({found['low']:.2f} to {found['high']:.2f})" if found["low"] is not None else f". {found['reason']}"
+    return f"{found['spearman']:.2f}{interval}"

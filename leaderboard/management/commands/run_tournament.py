@@ -1,0 +1,54 @@
+import time
+
+from annotation import jobs
+from annotation.errors import Refused
+from annotation.management.base import ServiceCommand, campaign_named
+from evaluator.management.progress import ProgressBar
+from evaluator.selectors import version_named
+from leaderboard import tasks
+from leaderboard.models import Tournament
+from leaderboard.services import start_tournament
+
+
+class Command(ServiceCommand):
+    help = "Play a Glicko-2 tournament between the systems of a campaign."
+
+    def add_arguments(self, parser):
+        super().add_arguments(parser)
+        parser.add_argument("slug")
+        parser.add_argument("--judge", required=True, choices=Tournament.Judge.values)
+        parser.add_argument("--comparator", help="name of a version; default: the newest trained on this campaign")
+        parser.add_argument("--criterion", help="people's criterion; '' for the judgments of pairs")
+        parser.add_argument("--seed", type=int, default=0)
+        parser.add_argument("--games", type=int, help="exactly so many; default: until the order settles")
+        parser.add_argument("--wait", action="store_true", help="play here and now instead of asking a worker")
+
+    def run(self, slug, judge, comparator, criterion, seed, games, wait, **options):
+        version = version_named(comparator) if comparator else None
+        tournament = start_tournament(campaign_named(slug), judge, version, criterion, seed, games, foreground=wait)
+        if warning := tournament.settings["warning"]:
+            self.progress(f"Warning: {warning}")
+        if not wait:
+            return {
+                "task": str(tournament.job_id), "tournament": tournament.pk, "status": "queued",
+                "worker_alive": jobs.worker_alive(),
+            }  # fmt: skip
+        start = time.monotonic()
+        try:
+            with ProgressBar() as bar:
+                tournament = tasks.run(tournament.job_id, watch=bar)
+        except jobs.Cancelled:
+            raise Refused("The tournament was cancelled.") from None
+        return {
+            "tournament": tournament.pk,
+            "permalink": tournament.get_absolute_url(),
+            "signature": tournament.signature,
+            "judge": tournament.judge,
+            "comparator": tournament.version.name if tournament.version else None,
+            "criterion": tournament.criterion,
+            "games": tournament.games.count(),
+            "settled": tournament.settled,
+            "seconds": round(time.monotonic() - start, 1),
+            "simulated": tournament.is_simulated,
+            "warning": tournament.settings["warning"],
+        }

@@ -1,0 +1,32 @@
+"""The tournament as a task: claim the job, play, record. Only where a comparator judges is torch loaded, in the body."""
+
+from celery import shared_task
+
+from annotation import jobs
+from leaderboard import services
+from leaderboard.models import Tournament
+
+
+@shared_task(name="leaderboard.tasks.play")
+def play(job_id: str) -> None:
+    try:
+        run(job_id)
+    except (jobs.Taken, jobs.Cancelled):
+        pass  # somebody else's, or nobody's any more: the job's row says which
+
+
+def run(job_id, watch=None) -> Tournament:
+    """Claim and play a tournament here and now; watch(progress, message) is told as it goes."""
+    with jobs.claim(job_id) as claim:
+        tournament = Tournament.objects.select_related("campaign", "version", "snapshot").get(job_id=job_id)
+        judging = None
+        if tournament.judge == Tournament.Judge.COMPARATOR:
+            claim.report(0.0, "Loading the comparator")
+            from evaluator.runner import verdicts as judging
+
+        def report(progress: float, message: str) -> None:
+            claim.report(progress, message)
+            if watch:
+                watch(progress, message)
+
+        return services.play(tournament, report, judging)
