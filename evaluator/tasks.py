@@ -4,12 +4,13 @@ from celery import shared_task
 
 from annotation import jobs
 from evaluator.models import ComparatorVersion, TrainingRun
+from evaluator.signals import trained
 
 
 @shared_task(name="evaluator.tasks.train")
 def train(job_id: str) -> None:
     try:
-        run(job_id)
+        trained.send(ComparatorVersion, version=run(job_id))
     except (jobs.Taken, jobs.Cancelled):
         pass  # somebody else's, or nobody's any more: the job's row says which
 

@@ -1,5 +1,6 @@
 """Starting a tournament, playing it, recording it: once, in one transaction, never changed afterwards."""
 
+import logging
 from collections.abc import Callable, Iterable
 
 import numpy as np
@@ -21,6 +22,8 @@ from leaderboard.rating import tournament as paper
 from leaderboard.rating.games import Games, Standings
 from leaderboard.selectors import Field
 from leaderboard.signature import signature
+
+log = logging.getLogger(__name__)
 
 TASK = "leaderboard.tasks.play"
 REPLICATES = 200
@@ -60,6 +63,15 @@ def start_tournament(
         _refuse_the_same_twice(asked)
     who = version.name if version else f"people ({criterion or 'pairs'})"
     return _enqueue(asked, f"Tournament on {campaign.slug}, judged by {who}"[:200], warning, user, foreground)
+
+
+def play_new_comparator(sender, version: ComparatorVersion, **kwargs) -> None:
+    """A comparator trained by a worker plays on the boards of its campaigns at once. Receiver of `trained`."""
+    for campaign in version.campaigns.all():
+        try:
+            start_tournament(campaign, Tournament.Judge.COMPARATOR, version, version.run.criterion or None, version.seed)
+        except Refused as refusal:
+            log.warning("no tournament of %s on %s: %s", version.name, campaign.slug, refusal)
 
 
 def _enqueue(asked: dict, title: str, warning: str, user, foreground: bool) -> Tournament:

@@ -19,6 +19,7 @@ LOG_INS = [
     ("researcher", PASSWORD, "assesses, trains and reads the leaderboard"),
     ("admin", PASSWORD, "sees everything"),
 ]
+HUMAN_NOTE = "Stands in for human writing: composed for this demonstration, by a language model that helped to write Comparena."
 GUIDELINES = """\
 You read a short everyday conversation and one or two replies to its last line. Judge **only the reply**.
 
@@ -56,6 +57,7 @@ def load_demo(say=print) -> Campaign:
     import_scores(campaign, FOLDER / "scores.jsonl", simulated=True)
     import_judgments(campaign, FOLDER / "judgments.jsonl", simulated=True)
     campaign.refresh_from_db()
+    campaign.systems.filter(is_human=True).update(description=HUMAN_NOTE)
     add_annotator(campaign, users["annotator"])
     assess(campaign, level="interval", user=users["researcher"])
     start_tournament(campaign, judge="people", criterion="Overall", user=users["researcher"])
