@@ -22,7 +22,8 @@ def rows(campaign: Campaign, what: str) -> Iterator[dict]:
 
 def _scores(campaign: Campaign) -> Iterator[dict]:
     live = LikertScore.objects.filter(criterion__campaign=campaign, retracted_at=None)
-    live = live.select_related("output__context", "output__system", "output__checkpoint", "criterion", "annotator", "submission")
+    about = ["output__context", "output__system", "output__checkpoint", "criterion", "annotator", "submission"]
+    live = live.select_related(*about)
     for score in live.order_by("pk").iterator(chunk_size=2000):
         output = score.output
         yield {

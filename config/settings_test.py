@@ -6,7 +6,7 @@ import tempfile
 os.environ["DATA_DIR"] = tempfile.mkdtemp(prefix="comparena-test-")
 os.environ.setdefault("SECRET_KEY", "tests only")
 
-from config.settings import *  # noqa: E402, F403
+from config.settings import *  # noqa: F403
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 CELERY_BROKER_URL = "memory://"

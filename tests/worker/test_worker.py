@@ -49,7 +49,9 @@ class Installation:
         return json.loads(done.stdout)
 
     def job(self) -> dict:
-        return self.python("print(json.dumps(Job.objects.values('status', 'progress', 'attempts', 'error').latest('created_at')))")
+        fields = "'status', 'progress', 'attempts', 'error'"
+        first = "Job.objects.filter(task='evaluator.tasks.train')"
+        return self.python(f"print(json.dumps({first}.values({fields}).latest('created_at')))")
 
     def wait_for(self, condition, seconds=120) -> dict:
         end = time.monotonic() + seconds

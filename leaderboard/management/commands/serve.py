@@ -72,7 +72,7 @@ class _Processes:
         return self
 
     def start(self, name: str) -> None:
-        self.running[name] = subprocess.Popen(self.commands[name], start_new_session=True)  # noqa: S603
+        self.running[name] = subprocess.Popen(self.commands[name], start_new_session=True)
 
     def watch(self, write) -> None:
         """Start again what died, until interrupted."""
