@@ -23,7 +23,8 @@ def import_data(request, slug):
         status = 422
         if form.is_valid():
             try:
-                context["result"] = _import(campaign, form.cleaned_data, request.user)
+                result = _import(campaign, form.cleaned_data, request.user)
+                context |= {"result": result, "new": [(n, kind) for kind, n in result.new.items() if n]}
                 status = 200
             except ImportRefused as refused:
                 context["refused"] = refused
