@@ -2,11 +2,15 @@
 
 import os
 import threading
+import warnings
 
 from celery import Celery
 from celery.signals import worker_ready, worker_shutting_down
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+
+# Celery warns root about pickled messages; only JSON is accepted here (CELERY_ACCEPT_CONTENT).
+warnings.filterwarnings("ignore", message="You're running the worker with superuser privileges")
 
 app = Celery("comparena")
 app.config_from_object("django.conf:settings", namespace="CELERY")

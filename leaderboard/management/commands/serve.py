@@ -36,7 +36,7 @@ class Command(BaseCommand):
             f"--threads={threads}", "--worker-class=gthread", "--log-level=warning",
         ]  # fmt: skip
         worker = [
-            sys.executable, "-m", "celery", "-A", "config.celery", "worker", "--concurrency=1", "--loglevel=WARNING",
+            sys.executable, "-m", "celery", "--quiet", "-A", "config.celery", "worker", "--concurrency=1", "--loglevel=WARNING",
             f"--hostname=worker-{os.getpid()}@%h", "--without-gossip", "--without-mingle",
         ]  # fmt: skip
         with _Processes({"web server": gunicorn, "worker": worker}) as processes:
