@@ -13,6 +13,7 @@ import numpy as np
 from django.conf import settings as site
 from django.db import transaction
 from django.utils.text import slugify
+from transformers.utils.logging import disable_progress_bar
 
 from annotation import snapshots
 from annotation.errors import ImportRefused, Refused, RowError
@@ -31,6 +32,8 @@ CHUNK = 1024  # rows of a file, or outputs of a campaign, that are judged togeth
 OWNER = "run.json"  # in a comparator's folder: the job that made it
 
 Report = Callable[[float, str], None]
+
+disable_progress_bar()  # of reading weights; stderr belongs to our own
 
 
 # --- training

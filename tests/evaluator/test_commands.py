@@ -1,0 +1,107 @@
+"""The evaluator's commands: what they print, what they write, how they fail."""
+
+import io
+import json
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from annotation.models import Job
+from evaluator import services, tasks
+from evaluator.models import TrainingRun
+from tests.evaluator.world import recipe, write
+
+pytestmark = pytest.mark.django_db
+
+
+def command(*words) -> dict:
+    out = io.StringIO()
+    call_command(*words, "--json", stdout=out)
+    return json.loads(out.getvalue())
+
+
+@pytest.fixture
+def tiny(monkeypatch):
+    """Trainings take the tiny encoder."""
+    from evaluator.comparator import settings
+
+    monkeypatch.setattr("evaluator.comparator.train.default_encoder", lambda: recipe()["encoder"])
+    assert settings.Settings().encoder == ""
+
+
+@pytest.fixture
+def version(world):
+    run = services.start_training([world.campaign], foreground=True, recipe=recipe())
+    return tasks.run(run.job_id)
+
+
+class TestTrainComparator:
+    def test_waiting_prints_the_comparator(self, world, tiny):
+        said = command("train_comparator", "talk", "--seed", "2", "--wait")
+        snapshot = world.campaign.snapshots.get()
+        assert said["comparator"].startswith("talk-overall-") and said["snapshots"] == [snapshot.name]
+        assert 0 <= said["heldout_pairwise_accuracy"] <= 1 and said["seconds"] > 0
+        assert (said["seed"], said["criterion"], said["simulated"]) == (2, "Overall", False)
+
+    def test_without_waiting_it_prints_the_task(self, world):
+        said = command("train_comparator", "talk")
+        job = Job.objects.get()
+        assert (said["task"], said["status"], said["worker_alive"]) == (str(job.pk), "queued", False)
+        assert job.status == Job.Status.QUEUED
+
+    def test_an_unknown_campaign(self, db):
+        with pytest.raises(CommandError, match="There is no campaign 'nowhere'"):
+            command("train_comparator", "nowhere", "--wait")
+        assert not TrainingRun.objects.exists()
+
+
+class TestScoreOutputs:
+    def test_each_row_gets_its_score(self, world, version, tmp_path):
+        out = tmp_path / "scored.jsonl"
+        said = command("score_outputs", tmp_path / "outputs.jsonl", "--comparator", version.name, "--out", out)
+        rows = [json.loads(line) for line in out.read_text().splitlines()]
+        assert said["rows"] == 48 and [{k: v for k, v in r.items() if k != "score"} for r in rows] == world.rows
+        assert all(isinstance(row["score"], float) for row in rows)
+
+    def test_an_unknown_comparator_is_one_sentence(self, version, tmp_path):
+        with pytest.raises(CommandError, match=f"There is no comparator 'nobody'; there is: {version.name}."):
+            command("score_outputs", tmp_path / "outputs.jsonl", "--comparator", "nobody", "--out", tmp_path / "x")
+
+    def test_a_bad_row_is_named_and_nothing_is_written(self, world, version, tmp_path):
+        path = write(tmp_path, "bad.jsonl", [world.rows[0], {**world.rows[1], "output": 7}])
+        out = tmp_path / "scored.jsonl"
+        with pytest.raises(CommandError, match="bad.jsonl, line 2, field 'output': expected text, found a number"):
+            command("score_outputs", path, "--comparator", version.name, "--out", out)
+        assert not out.exists() and not list(tmp_path.glob(".*.part"))
+
+    def test_an_earlier_file_stays_whole(self, world, version, tmp_path):
+        out = tmp_path / "scored.jsonl"
+        out.write_text("kept")
+        with pytest.raises(CommandError, match="can't be opened"):
+            command("score_outputs", tmp_path / "absent.jsonl", "--comparator", version.name, "--out", out)
+        assert out.read_text() == "kept"
+
+    def test_a_folder_that_is_not_there(self, version, tmp_path):
+        out = tmp_path / "nowhere" / "scored.jsonl"
+        with pytest.raises(CommandError, match="cannot be written"):
+            command("score_outputs", tmp_path / "outputs.jsonl", "--comparator", version.name, "--out", out)
+
+
+class TestCompareOutputs:
+    def test_each_row_gets_probabilities_and_a_choice(self, world, version, tmp_path):
+        a, b = world.rows[0], world.rows[3]
+        pair = {
+            "context_id": a["context_id"], "context": a["context"], "system_a": a["system"], "output_a": a["output"],
+            "system_b": b["system"], "output_b": b["output"], "annotator": "Ann", "choice": "A",
+        }  # fmt: skip
+        back = {**pair, "output_a": b["output"], "output_b": a["output"]}
+        same = {**pair, "output_b": a["output"]}
+        out = tmp_path / "compared.jsonl"
+        path = write(tmp_path, "pairs.jsonl", [pair, back, same])
+        assert command("compare_outputs", path, "--comparator", version.name, "--out", out)["rows"] == 3
+        there, turned, equal = (json.loads(line) for line in out.read_text().splitlines())
+        assert {k: there[k] for k in pair} == pair
+        assert there["p_a"] + there["p_tie"] + there["p_b"] == pytest.approx(1)
+        assert [there["p_a"], there["p_tie"], there["p_b"]] == pytest.approx([turned["p_b"], turned["p_tie"], turned["p_a"]])
+        assert turned["predicted_choice"] == {"A": "B", "B": "A", "tie": "tie"}[there["predicted_choice"]]
+        assert equal["predicted_choice"] == "tie"

@@ -1,0 +1,103 @@
+"""The comparator's page: who sees it, what it shows, what its button does."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from annotation.models import Job
+from evaluator import services, tasks
+from evaluator.models import ComparatorVersion, TrainingRun
+from evaluator.views import learning_curves
+from tests.evaluator.world import World, recipe
+
+pytestmark = pytest.mark.django_db
+PAGE = "/c/talk/comparator/"
+
+
+@pytest.mark.parametrize("path", [PAGE, PAGE + "train/"])
+def test_only_researchers_and_admins(world, path):
+    ask = world.post if path.endswith("train/") else world.get
+    assert ask(world.charlie, path).status_code == 404
+    assert ask(world.alice, path).status_code in (200, 302)
+    assert ask(world.dora, path).status_code in (200, 302)
+    world.client.logout()
+    assert "/login/" in world.client.get(PAGE).url
+    assert not TrainingRun.objects.filter(job__created_by=world.charlie).exists()
+
+
+def test_the_button_starts_a_training_that_the_page_follows(world):
+    answer = world.post(world.alice, PAGE + "train/", {"criterion": ":Overall", "seed": "4"})
+    run = TrainingRun.objects.get()
+    assert answer.url == PAGE and (run.criterion, run.seed, run.job.created_by) == ("Overall", 4, world.alice)
+    html = world.get(world.alice, PAGE).content.decode()
+    assert f'data-job-url="/jobs/{run.job_id}/"' in html and "No worker is alive" in html
+
+
+def test_a_second_click_is_told(world):
+    for _ in range(2):
+        world.post(world.alice, PAGE + "train/", {"criterion": "default", "seed": "0"})
+    assert Job.objects.count() == 1
+    assert "already waiting or running" in world.get(world.alice, PAGE).content.decode()
+
+
+def test_nonsense_is_refused(world):
+    world.post(world.alice, PAGE + "train/", {"criterion": ":Charm", "seed": "many"})
+    assert not Job.objects.exists()
+
+
+def test_a_failed_run_says_why_and_can_be_started_again(world):
+    world.post(world.alice, PAGE + "train/", {"criterion": "default", "seed": "0"})
+    Job.objects.update(status=Job.Status.FAILED, error="The worker died 3 times.")
+    html = world.get(world.alice, PAGE).content.decode()
+    assert "The worker died 3 times." in html and "Start again" in html
+
+
+def test_a_version_shows_its_accuracy_with_interval_and_baseline(world):
+    run = services.start_training([world.campaign], foreground=True, recipe=recipe())
+    version = tasks.run(run.job_id)
+    html = world.get(world.alice, PAGE).content.decode()
+    assert version.name in html and "Longer is better" in html and version.code in html
+    assert f"{version.metrics['heldout_pairwise_accuracy']:.3f}" in html
+    assert f"{version.metrics['longer_is_better_accuracy']:.3f}" in html
+    assert "<svg" in html and "<polyline" in html and "style=" not in html and "simulated" not in html
+
+
+def test_what_learned_from_simulated_judgments_says_so(tmp_path, client):
+    world = World(tmp_path, client, judged=False)
+    world.score("Overall", {"Person": 5, "Fine": 4, "Plain": 3, "Poor": 1}, simulated=True)
+    world.freeze()
+    run = services.start_training([world.campaign], foreground=True, recipe=recipe(epochs=1))
+    tasks.run(run.job_id)
+    assert ComparatorVersion.objects.get().is_simulated
+    assert "badge-simulated" in world.get(world.alice, PAGE).content.decode()
+
+
+def test_before_any_judgment_the_page_says_what_to_do(tmp_path, client):
+    world = World(tmp_path, client, judged=False)
+    html = world.get(world.alice, PAGE).content.decode()
+    assert "Assess the quality" in html and '<form method="post" action="/c/talk/comparator/train/"' not in html
+
+
+def test_the_curve_of_a_member_without_clear_pairs_is_drawn_without_it():
+    curve = [
+        {"fold": 0, "epoch": 1, "train_loss": 1.0, "heldout_loss": None, "heldout_accuracy": None},
+        {"fold": 1, "epoch": 1, "train_loss": 0.9, "heldout_loss": 1.1, "heldout_accuracy": 0.6},
+    ]
+    accuracy, loss = learning_curves(curve)
+    assert [line["label"] for line in accuracy.lines] == ["2"] and len(loss.lines) == 2
+    assert learning_curves([]) == []
+
+
+def test_a_web_process_never_imports_torch():
+    program = (
+        "import django, sys; django.setup(); from django.urls import get_resolver; get_resolver().url_patterns;"
+        "import config.wsgi, evaluator.tasks, leaderboard.tasks;"
+        "bad = {'torch', 'transformers'} & set(sys.modules); sys.exit(f'loaded: {bad}' if bad else 0)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=Path(__file__).parents[2], capture_output=True, text=True,
+        env={**__import__("os").environ, "DJANGO_SETTINGS_MODULE": "config.settings_test"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
