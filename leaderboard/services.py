@@ -56,6 +56,8 @@ def start_tournament(
         criterion, warning = _people_play(campaign, snapshot, criterion, games)
     else:
         version = version or _newest_version(campaign, criterion)
+        if not any(selectors.field(campaign).contexts_by_pair().values()):
+            raise Refused(f"No two systems of campaign {campaign.slug!r} have answered the same context; nothing can play.")
         criterion, warning = _criterion_beside(campaign, version, snapshot, criterion), version.run.warning
     asked = dict(campaign=campaign, judge=judge, version=version, snapshot=snapshot, criterion=criterion, seed=seed,
                  wanted_games=games)  # fmt: skip

@@ -1,0 +1,212 @@
+"""Boards as JSON, as a command, and as pages; and who may see them."""
+
+import io
+import json
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from annotation.models import Job
+from evaluator import services as training
+from evaluator import tasks as training_tasks
+from leaderboard import selectors
+from leaderboard.models import Tournament
+from leaderboard.services import start_tournament
+from leaderboard.views import whiskers
+from tests.evaluator.world import SCORES, World, recipe
+from tests.leaderboard.test_tournaments import by_comparator, by_people, version  # noqa: F401 (a fixture)
+
+pytestmark = pytest.mark.django_db
+PAGE = "/c/talk/leaderboard/"
+
+
+def command(*words) -> dict:
+    out = io.StringIO()
+    call_command(*words, "--json", stdout=out)
+    return json.loads(out.getvalue())
+
+
+class TestCommands:
+    def test_from_training_to_leaderboard(self, world):
+        """The whole path with a real, tiny comparator."""
+        run = training.start_training([world.campaign], foreground=True, recipe=recipe())
+        comparator = training_tasks.run(run.job_id)
+        played = command("run_tournament", "talk", "--judge", "comparator", "--seed", "5", "--games", "120", "--wait")
+        assert (played["comparator"], played["games"], played["criterion"]) == (comparator.name, 120, "Overall")
+        command("run_tournament", "talk", "--judge", "people", "--wait")
+        board = command("leaderboard", "talk")
+        assert board["signature"] == played["signature"] and f"comparator:{comparator.name}" in board["signature"]
+        assert (board["judge"], board["comparator"], board["seed"]) == ("comparator", comparator.name, 5)
+        assert board["snapshot"] == world.campaign.snapshots.get().name and board["simulated"] is False
+        assert {"system", "rating", "rd", "low", "high", "games", "wins", "ties", "losses", "human_mean"} <= set(
+            board["standings"][0]
+        )
+        assert sum(row["games"] for row in board["standings"]) == 240
+        assert {row["system"]: row["human_mean"] for row in board["standings"]} == SCORES
+        agreement = board["agreement_with_people"]
+        assert agreement["all"]["systems"] == 4 and agreement["generated"]["systems"] == 3
+        assert -1 <= agreement["all"]["low"] <= agreement["all"]["high"] <= 1
+
+    def test_the_table_for_people(self, world):
+        by_people(world.campaign)
+        out = io.StringIO()
+        call_command("leaderboard", "talk", "--judge", "people", stdout=out)
+        lines = out.getvalue().splitlines()
+        assert lines[1].startswith("Person (human)") and lines[-1].startswith("judge:people/Overall|")
+
+    def test_without_waiting_it_prints_the_task(self, world):
+        said = command("run_tournament", "talk", "--judge", "people")
+        assert said["status"] == "queued" and said["task"] == str(Job.objects.get().pk)
+
+    def test_no_board_yet(self, world):
+        with pytest.raises(CommandError, match="No tournament judged by a comparator is finished in campaign 'talk'"):
+            command("leaderboard", "talk")
+
+    def test_an_unknown_comparator(self, world):
+        with pytest.raises(CommandError, match="There is no comparator 'nobody'; none is trained yet."):
+            command("run_tournament", "talk", "--judge", "comparator", "--comparator", "nobody", "--wait")
+
+
+class TestAgreement:
+    def test_two_boards_that_agree(self, world, version):  # noqa: F811
+        by_people(world.campaign)
+        found = selectors.board(by_comparator(world.campaign, games=300))["agreement_with_people"]
+        assert found["all"]["spearman"] >= 0.8 and found["all"]["systems"] == 4
+        assert found["generated"]["systems"] == 3
+
+    def test_fewer_than_three_systems_have_none_and_a_reason(self, world, version):  # noqa: F811
+        world.campaign.systems.filter(name="Plain").update(is_human=True)
+        by_people(world.campaign)
+        found = selectors.board(by_comparator(world.campaign, games=100))["agreement_with_people"]["generated"]
+        assert found["spearman"] is None and found["low"] is None
+        assert found["reason"] == "A rank correlation needs at least 3 systems; 2 played on both."
+
+    def test_contexts_added_in_between_leave_no_interval(self, world, version):  # noqa: F811
+        by_people(world.campaign)
+        world.campaign.contexts.create(key="new", turns=["x"])
+        found = selectors.board(by_comparator(world.campaign, games=100))["agreement_with_people"]["all"]
+        assert found["spearman"] is not None and found["low"] is None and "Contexts were added" in found["reason"]
+
+    def test_another_criterion_is_not_compared(self, world, version):  # noqa: F811
+        world.score("Wit", SCORES)
+        world.freeze()
+        by_people(world.campaign, criterion="Wit")
+        assert selectors.board(by_comparator(world.campaign, games=100))["agreement_with_people"] is None
+
+
+class TestChoice:
+    def test_the_newest_board_of_the_usual_criterion(self, world):
+        world.score("Wit", SCORES)
+        world.freeze()
+        overall, wit = by_people(world.campaign), by_people(world.campaign, criterion="Wit")
+        assert selectors.latest(world.campaign, "people") == overall
+        assert selectors.latest(world.campaign, "people", "Wit") == wit
+        newer = by_people(world.campaign, seed=1)
+        assert selectors.latest(world.campaign, "people") == newer
+
+    def test_where_the_usual_one_was_not_played_any_will_do(self, world):
+        world.score("Wit", SCORES)
+        world.freeze()
+        wit = by_people(world.campaign, criterion="Wit")
+        assert selectors.latest(world.campaign, "people") == wit
+
+
+class TestPages:
+    def test_only_researchers_and_admins(self, world):
+        tournament = by_people(world.campaign)
+        pages = [PAGE, f"/tournaments/{tournament.pk}/", "/api/campaigns/talk/leaderboard/?judge=people",
+                 f"/api/tournaments/{tournament.pk}/"]  # fmt: skip
+        for page in pages:
+            assert world.get(world.charlie, page).status_code == 404, page
+            assert world.get(world.alice, page).status_code == 200, page
+            assert world.get(world.dora, page).status_code == 200, page
+            world.client.logout()
+            assert world.client.get(page).status_code in (302, 403), page
+        assert world.post(world.charlie, PAGE + "play/", {"judge": "people"}).status_code == 404
+
+    def test_the_button_starts_a_tournament_that_the_page_follows(self, world):
+        world.post(world.alice, PAGE + "play/", {"judge": "people", "criterion": "default", "seed": "2", "games": ""})
+        tournament = Tournament.objects.get()
+        assert (tournament.judge, tournament.criterion, tournament.seed) == ("people", "Overall", 2)
+        html = world.get(world.alice, PAGE).content.decode()
+        assert f'data-job-url="/jobs/{tournament.job_id}/"' in html and "No worker is alive" in html
+        assert (
+            f'data-job-url="/jobs/{tournament.job_id}/"'
+            in world.get(world.alice, f"/tournaments/{tournament.pk}/").content.decode()
+        )
+
+    def test_a_comparator_is_chosen_by_name(self, world, version):  # noqa: F811
+        world.post(
+            world.alice, PAGE + "play/", {"judge": f":{version.name}", "criterion": "default", "seed": "0", "games": "9"}
+        )
+        assert Tournament.objects.get().version == version and Tournament.objects.get().wanted_games == 9
+
+    def test_a_foreign_comparator_is_refused(self, world, version):  # noqa: F811
+        version.campaigns.clear()
+        world.post(world.alice, PAGE + "play/", {"judge": f":{version.name}", "criterion": "default", "seed": "0"})
+        assert not Tournament.objects.exists()
+
+    def test_the_board_with_people_beside_it(self, world, version):  # noqa: F811
+        people, ours = by_people(world.campaign), by_comparator(world.campaign, games=200)
+        html = world.get(world.alice, PAGE).content.decode()
+        assert ours.signature in html and "Beside it: judged by people" in html and "human-written" in html
+        assert "Spearman" in html and "<svg" in html and "style=" not in html
+        assert "simulated" not in html
+        assert people.signature in world.get(world.alice, f"/tournaments/{people.pk}/").content.decode()
+
+    def test_a_board_that_is_not_there(self, world):
+        by_people(world.campaign)
+        assert "There is no such board" in world.get(world.alice, PAGE + "?judge=comparator").content.decode()
+        assert world.get(world.alice, PAGE + "?judge=nonsense&criterion=x").status_code == 200
+
+    def test_before_anything_was_played(self, tmp_path, client):
+        world = World(tmp_path, client, judged=False)
+        assert "No tournament has been played yet" in world.get(world.alice, PAGE).content.decode()
+
+    def test_simulated_judgments_are_labelled_everywhere(self, tmp_path, client):
+        world = World(tmp_path, client, judged=False)
+        world.score("Overall", SCORES, simulated=True)
+        world.freeze()
+        tournament = by_people(world.campaign)
+        assert selectors.board(tournament)["simulated"] is True
+        for page in (PAGE, f"/tournaments/{tournament.pk}/"):
+            assert world.get(world.alice, page).content.decode().count("badge-simulated") >= 3
+        assert world.get(world.alice, f"/api/tournaments/{tournament.pk}/").json()["simulated"] is True
+
+    def test_the_api_gives_what_the_command_prints(self, world):
+        by_people(world.campaign)
+        served = world.get(world.alice, "/api/campaigns/talk/leaderboard/?judge=people").json()
+        assert served == command("leaderboard", "talk", "--judge", "people")
+
+    def test_an_unfinished_tournament_has_no_json(self, world):
+        tournament = start_tournament(world.campaign, "people")
+        assert world.get(world.alice, f"/api/tournaments/{tournament.pk}/").status_code == 404
+
+    def test_as_many_queries_for_many_games_as_for_few(self, world, version, django_assert_max_num_queries):  # noqa: F811
+        world.client.force_login(world.alice)
+
+        def queries() -> int:
+            with django_assert_max_num_queries(40) as captured:
+                assert world.client.get(PAGE).status_code == 200
+            return len(captured)
+
+        by_people(world.campaign, games=5), by_comparator(world.campaign, games=5)
+        few = queries()
+        by_people(world.campaign), by_comparator(world.campaign, games=600)
+        assert queries() == few
+
+
+class TestWhiskers:
+    ROW = {"system": "A", "human_written": False, "rating": 1500.0, "low": 1400.0, "high": 1600.0}
+
+    def test_the_scale_holds_both_boards(self):
+        chart = whiskers({"standings": [self.ROW]}, {"standings": [self.ROW | {"low": 900.0, "high": 2100.0}]})
+        row = chart["rows"][0]
+        assert chart["ticks"][0][1] <= 900 and chart["ticks"][-1][1] >= 2100
+        assert row["other"]["low"] < row["main"]["low"] < row["main"]["at"] < row["main"]["high"] < row["other"]["high"]
+
+    def test_a_system_that_only_one_board_knows(self):
+        assert whiskers({"standings": [self.ROW]}, {"standings": []})["rows"][0]["other"] is None
+
+    def test_no_system_no_chart(self):
+        assert whiskers({"standings": []}, None) is None

@@ -1,0 +1,274 @@
+"""Tournaments by people and by a comparator: what is played, what is recorded, and only once."""
+
+from datetime import timedelta
+
+import numpy as np
+import pytest
+from django.utils import timezone
+
+from annotation import jobs
+from annotation.errors import Refused
+from annotation.importing import import_outputs
+from annotation.models import Campaign, Job, Output
+from evaluator.models import ComparatorVersion, TrainingRun
+from leaderboard import selectors, services, tasks
+from leaderboard.models import Game, Tournament
+from leaderboard.rating import tournament as paper
+from leaderboard.rating.games import Games
+from leaderboard.services import start_tournament
+from leaderboard.signature import parse
+from tests.evaluator.world import SCORES, World, write
+
+pytestmark = pytest.mark.django_db
+
+
+def quiet(progress, message):
+    pass
+
+
+class Strict:
+    """A judge that prefers the systems in the order of SCORES, ties Fine with Plain, and never sees a name."""
+
+    def __init__(self, outputs):
+        self.u = {o.pk: {"Person": 9, "Fine": 5, "Plain": 5, "Poor": 1}[o.system.name] for o in outputs}
+
+    def outcomes(self, a, b):
+        return np.sign([self.u[i] - self.u[j] for i, j in zip(a, b)]).astype(int)
+
+    def probabilities(self, a, b):
+        return np.array([[0.6, 0.1, 0.3]] * len(a))
+
+
+def strict(version, outputs, report):
+    return Strict(outputs)
+
+
+@pytest.fixture
+def version(world):
+    """A version's row, without weights: these tests bring their own judge."""
+    run = TrainingRun.objects.create(job=Job.objects.create(task="t", title="t"), criterion="Overall")
+    version = ComparatorVersion.objects.create(
+        name="talk-overall-1", run=run, criterion="Overall", snapshots=[], settings={}, seed=0, code="1",
+        metrics={"seconds": 1.0},
+    )  # fmt: skip
+    version.campaigns.add(world.campaign)
+    return version
+
+
+def by_people(campaign, **options) -> Tournament:
+    return tasks.run(start_tournament(campaign, "people", foreground=True, **options).job_id)
+
+
+def by_comparator(campaign, **options) -> Tournament:
+    return services.play(start_tournament(campaign, "comparator", foreground=True, **options), quiet, strict)
+
+
+def tallies(tournament) -> dict:
+    return {r.system.name: (r.games, r.wins, r.ties, r.losses) for r in tournament.ratings.select_related("system")}
+
+
+class TestPeople:
+    @pytest.fixture
+    def small(self, tmp_path):
+        """Two contexts, by hand. Ann: c00 Fine 4, Plain 4, Poor 1; c01 Fine 2, Plain 3. Bob: c00 Fine 5, Poor 5."""
+        world = World(tmp_path, contexts=2, judged=False)
+        from annotation.importing import import_scores
+
+        given = [
+            ("Ann", "c00", "Fine", 4), ("Ann", "c00", "Plain", 4), ("Ann", "c00", "Poor", 1),
+            ("Ann", "c01", "Fine", 2), ("Ann", "c01", "Plain", 3), ("Bob", "c00", "Fine", 5), ("Bob", "c00", "Poor", 5),
+        ]  # fmt: skip
+        rows = [{"annotator": a, "context_id": c, "system": s, "aspect": "Overall", "score": v} for a, c, s, v in given]
+        import_scores(world.campaign, write(tmp_path, "scores.jsonl", rows))
+        from annotation.assessment import assess
+
+        assess(world.campaign, mad=100, on_zero_mad="keep")
+        return world
+
+    def test_games_by_hand(self, small):
+        """Ann, c00: Fine ties Plain, both beat Poor; c01: Plain beats Fine. Bob, c00: Fine ties Poor."""
+        tournament = by_people(small.campaign)
+        assert tallies(tournament) == {
+            "Fine": (4, 1, 2, 1),
+            "Plain": (3, 2, 1, 0),
+            "Poor": (3, 0, 1, 2),
+            "Person": (0, 0, 0, 0),
+        }
+        assert tournament.games.count() == 5
+        means = {r.system.name: r.human_mean for r in tournament.ratings.select_related("system")}
+        assert means == {"Fine": pytest.approx(11 / 3), "Plain": 3.5, "Poor": 3.0, "Person": None}
+
+    def test_head_to_head_by_hand(self, small):
+        tournament = by_people(small.campaign)
+        rows = {r["system"].name: r["cells"] for r in selectors.head_to_head(tournament)}
+        order = list(rows)
+        cell = lambda a, b: rows[a][order.index(b)]
+        assert cell("Fine", "Plain") == [0, 1, 1] and cell("Plain", "Fine") == [1, 1, 0]
+        assert cell("Fine", "Poor") == [1, 1, 0] and cell("Plain", "Poor") == [1, 0, 0]
+        assert cell("Fine", "Fine") is None and cell("Person", "Fine") == [0, 0, 0]
+
+    def test_the_ratings_are_those_of_the_recorded_games(self, small):
+        tournament = by_people(small.campaign)
+        column = {pk: i for i, pk in enumerate(tournament.settings["systems"])}
+        played = list(tournament.games.select_related("output_a", "output_b"))
+        games = Games(
+            [column[g.output_a.system_id] for g in played], [column[g.output_b.system_id] for g in played],
+            [{"A": 1, "tie": 0, "B": -1}[g.outcome] for g in played], [0] * len(played),
+        )  # fmt: skip
+        expected = paper.rate(len(column), games)
+        for rating in tournament.ratings.all():
+            i = column[rating.system_id]
+            assert (rating.rating, rating.rd, rating.volatility) == pytest.approx(
+                (expected.rating[i], expected.rd[i], expected.volatility[i])
+            )
+
+    def test_both_outputs_of_a_game_answer_one_context(self, world):
+        by_people(world.campaign)
+        games = Game.objects.select_related("output_a", "output_b")
+        assert games.count() == 12 * 2 * 6
+        assert all(g.output_a.context_id == g.output_b.context_id for g in games)
+        assert all(g.output_a.system_id != g.output_b.system_id for g in games)
+
+    def test_judgments_of_pairs_play_where_no_criterion_is_named(self, world):
+        world.judge(
+            [("c00", "Fine", "Poor", "Ann", "A"), ("c01", "Poor", "Fine", "Ann", "B"), ("c00", "Plain", "Fine", "Ann", "tie")]
+        )
+        world.freeze()
+        tournament = by_people(world.campaign, criterion="")
+        assert tallies(tournament)["Fine"] == (3, 2, 1, 0) and tallies(tournament)["Poor"] == (2, 0, 0, 2)
+        assert tournament.criterion == "" and parse(tournament.signature)["judge"] == "people/pairs"
+
+    def test_a_seed_orders_the_games_and_nothing_else(self, world):
+        first, again, other = (by_people(world.campaign, seed=seed) for seed in (1, 1, 2))
+        ratings = lambda t: list(t.ratings.order_by("system").values_list("rating", flat=True))
+        assert ratings(first) == ratings(again) != ratings(other)
+        assert tallies(first) == tallies(other)
+
+    def test_as_many_games_as_asked_for(self, world):
+        assert by_people(world.campaign, games=10).games.count() == 10
+        with pytest.raises(Refused, match="Only 144 games follow from the scores of 'Overall'; 145 were asked for"):
+            by_people(world.campaign, games=145)
+
+    def test_without_judgments_it_is_refused(self, tmp_path):
+        world = World(tmp_path, judged=False)
+        with pytest.raises(Refused, match="no snapshot of accepted judgments"):
+            start_tournament(world.campaign, "people")
+
+    def test_the_signature_says_what_made_it(self, world):
+        tournament = by_people(world.campaign, seed=7)
+        said = parse(tournament.signature)
+        assert said["judge"] == "people/Overall" and said["comparator"] is None
+        assert said["snapshot"] == world.campaign.snapshots.get().name
+        assert (said["games"], said["seed"], said["pairing"], said["rating"]) == (144, 7, "once", "paper")
+
+
+class TestComparator:
+    def test_the_board_follows_the_judge(self, world, version):
+        tournament = by_comparator(world.campaign, games=400)
+        order = [r.system.name for r in tournament.ratings.select_related("system")]
+        assert order[0] == "Person" and order[-1] == "Poor" and tournament.games.count() == 400
+        table = {r["system"].name: r["cells"] for r in selectors.head_to_head(tournament)}
+        assert table["Fine"][order.index("Plain")][0] == table["Fine"][order.index("Plain")][2] == 0  # ties alone
+        assert (tournament.version, tournament.criterion, tournament.settled) == (version, "Overall", tournament.settled)
+
+    def test_games_keep_their_probabilities(self, world, version):
+        game = by_comparator(world.campaign, games=5).games.first()
+        assert (game.p_a, game.p_b) == (0.6, 0.3)
+
+    def test_until_the_order_settles(self, world, version):
+        tournament = by_comparator(world.campaign)
+        assert tournament.settled is not None
+        assert tournament.settled or tournament.games.count() == 5000
+
+    def test_the_same_seed_plays_the_same_games(self, world, version):
+        first, again = by_comparator(world.campaign, games=50, seed=3), by_comparator(world.campaign, games=50, seed=3)
+        values = lambda t: list(t.games.values_list("number", "output_a", "output_b", "outcome"))
+        assert values(first) == values(again) and first.replicates == again.replicates
+
+    def test_a_system_plays_its_last_checkpoint(self, world, version, tmp_path):
+        rows = [
+            {"context_id": r["context_id"], "context": r["context"], "system": "Poor", "checkpoint": f"step {n}",
+             "iteration": n, "total_iterations": 900, "output": f"at {n}"}
+            for r in world.rows if r["system"] == "Poor" for n in (100, 900, 500)
+        ]  # fmt: skip
+        import_outputs(world.campaign, write(tmp_path, "checkpoints.jsonl", rows))
+        playing = selectors.field(world.campaign).outputs
+        assert {o.text for o in playing if o.system.name == "Poor"} == {"at 900"}
+        assert len(playing) == 48
+
+    def test_samples_are_drawn(self, world, version, tmp_path):
+        rows = [
+            {"context_id": r["context_id"], "context": r["context"], "system": "Poor", "sample": 1, "output": "bad again"}
+            for r in world.rows if r["system"] == "Poor"
+        ]  # fmt: skip
+        import_outputs(world.campaign, write(tmp_path, "samples.jsonl", rows))
+        tournament = by_comparator(world.campaign, games=200)
+        played = Output.objects.filter(system__name="Poor", pk__in=[
+            pk for pair in tournament.games.values_list("output_a", "output_b") for pk in pair
+        ])  # fmt: skip
+        assert set(played.values_list("sample", flat=True)) == {0, 1}
+
+    def test_a_campaign_nobody_judged_may_be_played(self, world, version, tmp_path):
+        (tmp_path / "new").mkdir()
+        new = World(tmp_path / "new", slug="new", judged=False)
+        tournament = by_comparator(new.campaign, version=version, games=20)
+        assert parse(tournament.signature)["snapshot"] == "none" and tournament.snapshot is None
+        assert selectors.board(tournament)["agreement_with_people"] is None
+
+    def test_without_a_comparator_it_is_refused(self, world):
+        with pytest.raises(Refused, match="No comparator has been trained on campaign 'talk'"):
+            start_tournament(world.campaign, "comparator")
+
+    def test_one_system_cannot_play(self, world, version, tmp_path):
+        campaign = Campaign.objects.create(slug="alone", title="Alone")
+        import_outputs(
+            campaign, write(tmp_path, "one.jsonl", [{"context_id": 1, "context": "a", "system": "S", "output": "b"}])
+        )
+        with pytest.raises(Refused, match="No two systems of campaign 'alone' have answered the same context"):
+            by_comparator(campaign, version=version)
+
+    @pytest.mark.parametrize("games", [0, -1, 100_001])
+    def test_a_number_of_games_out_of_range(self, world, version, games):
+        with pytest.raises(Refused, match="number of games"):
+            start_tournament(world.campaign, "comparator", games=games)
+
+
+class TestOnce:
+    def test_a_finished_tournament_never_changes(self, world):
+        tournament = by_people(world.campaign)
+        world.score("Wit", SCORES)
+        world.freeze()
+        before = Tournament.objects.filter(pk=tournament.pk).values().get()
+        stale = Tournament.objects.get(pk=tournament.pk)
+        stale.finished_at = None  # a worker that read the row before it was finished
+        assert services.play(stale, quiet).finished_at == tournament.finished_at
+        assert Tournament.objects.filter(pk=tournament.pk).values().get() == before
+        assert tournament.games.count() == 144 and tournament.ratings.count() == 4
+
+    def test_a_dead_worker_is_found_and_one_result_remains(self, world, sent):
+        tournament = start_tournament(world.campaign, "people", foreground=True)
+        Job.objects.update(
+            status=Job.Status.RUNNING, holder="dead", attempts=1, lease_until=timezone.now() - timedelta(seconds=1)
+        )
+        assert jobs.sweep() == 1 and sent == [("leaderboard.tasks.play", str(tournament.job_id))]
+        tasks.play(str(tournament.job_id))
+        tasks.play(str(tournament.job_id))
+        tournament.refresh_from_db()
+        assert tournament.finished_at and tournament.games.count() == 144 and tournament.ratings.count() == 4
+
+    def test_a_second_click_plays_nothing_twice(self, world):
+        start_tournament(world.campaign, "people")
+        with pytest.raises(Refused, match="already waiting or running"):
+            start_tournament(world.campaign, "people")
+
+    def test_cancelled_on_the_way_leaves_nothing(self, world):
+        tournament = start_tournament(world.campaign, "people", foreground=True)
+
+        def cancel(progress, message):
+            raise jobs.Cancelled
+
+        with pytest.raises(jobs.Cancelled):
+            tasks.run(tournament.job_id, watch=cancel)
+        tournament.refresh_from_db()
+        assert tournament.finished_at is None and not tournament.games.exists() and not tournament.ratings.exists()
+        assert tournament.job.status == Job.Status.CANCELLED
