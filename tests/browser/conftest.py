@@ -1,0 +1,71 @@
+"""A real browser against a real server. Only Chromium as the system brings it; nothing is fetched from elsewhere."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.annotation.pages import World
+
+# Playwright's synchronous API runs an event loop in this thread, which Django would take for an async context.
+os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
+
+
+@pytest.fixture(scope="session")
+def browser():
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield started
+        started.close()
+
+
+@pytest.fixture(autouse=True)
+def _database(transactional_db, settings):
+    """The server runs in another thread, so every test really commits."""
+    Path(settings.STATIC_ROOT).mkdir(parents=True, exist_ok=True)
+
+
+@pytest.fixture
+def open_page(browser, live_server):
+    """open_page(**context options) -> a page whose errors fail the test."""
+    contexts, problems = [], []
+
+    def opened(**options):
+        context = browser.new_context(base_url=live_server.url, **options)
+        context.set_default_timeout(10_000)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        page.on("console", lambda m: problems.append(m.text) if m.type == "error" and "422" not in m.text else None)
+        page.on("request", lambda r: None if r.url.startswith(live_server.url) else problems.append(f"fetched {r.url}"))
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert not problems
+
+
+@pytest.fixture
+def scores(tmp_path, client):
+    """Four outputs to score."""
+    return World(tmp_path, client, contexts=2)
+
+
+@pytest.fixture
+def pairs(tmp_path, client):
+    return World(tmp_path, client, contexts=1, likert=False, pairwise=True)
+
+
+def sign_in(page, name="bob"):
+    page.goto("/")
+    page.get_by_role("link", name="Sign in").last.click()
+    page.get_by_label("Username").fill(name)
+    page.get_by_label("Password").fill("a-long-password")
+    page.get_by_role("button", name="Sign in").click()
+    page.wait_for_url("**/")
