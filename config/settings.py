@@ -158,3 +158,5 @@ LOGGING = {
 
 # No model hub is asked unless the operator says so: the embedded encoder comes with the installation.
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
+# torch's threads sleep while they wait for each other: the web server and the worker share the same few cores.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")

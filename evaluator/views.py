@@ -24,7 +24,7 @@ class TrainForm(forms.Form):
     seed = forms.IntegerField(min_value=0, max_value=services.MAX_SEED, initial=0)
 
     def __init__(self, *args, snapshot, **kwargs):
-        super().__init__(*args, **kwargs)
+        super().__init__(*args, label_suffix="", **kwargs)
         self.fields["criterion"].choices = [(DEFAULT, "what is accepted (default)")] + [
             (f":{name}", f"scores of {name}") if name else (PAIRS, "judgments of pairs alone")
             for name in selectors.criteria(snapshot)

@@ -32,7 +32,7 @@ class PlayForm(forms.Form):
     )  # fmt: skip
 
     def __init__(self, *args, campaign, **kwargs):
-        super().__init__(*args, **kwargs)
+        super().__init__(*args, label_suffix="", **kwargs)
         self.versions = {f":{version.name}": version for version in campaign.comparators.select_related("run")}
         self.fields["judge"].choices = [(key, version.name) for key, version in self.versions.items()]
         self.fields["judge"].choices += [("people", "people")]
@@ -125,7 +125,7 @@ def _board(shown: Tournament) -> dict:
 
 # --- intervals as whiskers, drawn here so that the page needs no script
 
-WIDTH, ROW, TOP, SIDE = 420, 46, 8, 10
+WIDTH, ROW, TOP, SIDE = 420, 46, 8, 18
 
 
 def whiskers(board: dict, beside: dict | None) -> dict | None:
@@ -154,4 +154,4 @@ def whiskers(board: dict, beside: dict | None) -> dict | None:
         })  # fmt: skip
     base = TOP + len(rows) * ROW
     ticks = [(x(value), value) for value in range(low, high + 1, step)]
-    return {"width": WIDTH, "height": base + 20, "base": base, "top": TOP, "rows": rows, "ticks": ticks}
+    return {"width": WIDTH, "height": base + 20, "base": base, "top": TOP, "side": SIDE, "rows": rows, "ticks": ticks}

@@ -51,3 +51,13 @@ def rule_in_words(rule: dict) -> str:
     if rule.get("on_zero_mad"):
         words.append("MAD 0 drops" if rule["on_zero_mad"] == "drop" else "MAD 0 keeps")
     return ", ".join(words) or "–"
+
+
+@register.filter
+def event_in_words(event) -> str:
+    """An audit event in one line: what was done, and to which thing."""
+    detail = event.detail
+    if event.action == "import":
+        return f"{detail.get('rows', 0):,} rows of {detail.get('kind', 'data')} imported from {detail.get('file', 'a file')}"
+    thing = detail.get("snapshot") or detail.get("username") or detail.get("criterion")
+    return f"{event.action}: {thing}" if thing else event.action
