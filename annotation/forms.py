@@ -51,11 +51,11 @@ class CriterionForm(forms.Form):
             if any(data.get(field) for field in ("low_label", "high_label", "description")):
                 self.add_error("name", "This criterion needs a name.")
             return data
-        for end in ("low", "high"):
-            if data.get(end) is None and not self.errors.get(end):
-                self.add_error(end, "The scale needs this end.")
-        if None not in (data.get("low"), data.get("high")) and data["low"] >= data["high"]:
-            self.add_error("high", "The highest must be above the lowest.")
+        low, high = data.get("low"), data.get("high")
+        if low is None or high is None:
+            self.add_error(None, "The scale needs two whole numbers as its ends.")
+        elif low >= high:
+            self.add_error(None, "The highest point of the scale must be above the lowest.")
         return data
 
 
@@ -116,8 +116,8 @@ class AssessForm(forms.Form):
         choices=[(level, level) for level in ("ordinal", "interval", "nominal", "ratio")], label="Level of measurement"
     )
     on_zero_mad = forms.ChoiceField(
-        choices=[("drop", "leave out all that differ from the median"), ("keep", "keep all")],
-        label="Where most scores are equal (MAD is 0)",
+        choices=[("drop", "leave out all off the median"), ("keep", "keep all")],
+        label="Where the MAD is 0", help_text="At least half of the scores of an output are equal: the others are off.",
     )
 
 

@@ -18,7 +18,7 @@ from annotation.errors import Refused
 from annotation.models import Campaign, Submission
 
 SHOWN = "annotation.shown"  # salt of the signed time at which a page was shown
-SHORT_SCALE = 21  # points that are shown as buttons; a longer scale is a number field
+ONE_LINE, BUTTONS = 11, 21  # points that fit beside each other on a phone; that are buttons and not a number field
 
 
 @never_cache
@@ -92,7 +92,8 @@ def _with_points(campaign, scores: dict, refused) -> list[dict]:
     for criterion in campaign.criteria.all():
         value = scores.get(criterion.pk)
         criteria.append({
-            "criterion": criterion, "value": value, "is_long": len(criterion.points) > SHORT_SCALE,
+            "criterion": criterion, "value": value,
+            "is_many": len(criterion.points) > ONE_LINE, "is_long": len(criterion.points) > BUTTONS,
             "missing": bool(refused) and value not in criterion.points,
         })  # fmt: skip
     return criteria

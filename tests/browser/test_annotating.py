@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from annotation.models import Assignment, LikertScore, PairwiseJudgment, Submission
+from annotation.models import Assignment, Job, LikertScore, PairwiseJudgment, Submission
 from tests.browser.conftest import sign_in
 
 LIVE = {"retracted_at": None}
@@ -198,6 +198,9 @@ class TestPhone:
     ])  # fmt: skip
     def test_the_researchers_pages_fit(self, open_page, scores, path):
         page = open_page(**self.PHONE)
+        Job.objects.create(task="t", title="Train a comparator on everything that was judged", campaign=scores.campaign)
+        scores.alice.is_staff = True
+        scores.alice.save()
         sign_in(page, "alice")
         page.goto(path)
         fits(page)
