@@ -117,7 +117,7 @@ class AssessForm(forms.Form):
     )
     on_zero_mad = forms.ChoiceField(
         choices=[("drop", "leave out all off the median"), ("keep", "keep all")],
-        label="Where the MAD is 0", help_text="At least half of the scores of an output are equal: the others are off.",
+        label="Where the MAD is 0", help_text="There, at least half of an output's scores are the same.",
     )
 
 
