@@ -2,18 +2,19 @@
 
 from django.db.models import Count, F, Q
 
-from annotation.models import Campaign, LikertScore, Output, PairwiseJudgment
+from annotation.models import Assignment, Campaign, LikertScore, Output, PairwiseJudgment
 
 
 def overview(campaign: Campaign) -> dict:
     """Counts by name; items_done are items that as many people answered as the overlap asks."""
     live = Q(retracted_at=None)
+    full = campaign.items.filter(taken__gte=campaign.overlap)
     return {
         "systems": campaign.systems.count(),
         "contexts": campaign.contexts.count(),
         "outputs": Output.objects.filter(context__campaign=campaign).count(),
         "items": campaign.items.count(),
-        "items_done": campaign.items.filter(taken__gte=campaign.overlap).count(),
+        "items_done": full.exclude(assignments__status=Assignment.Status.OPEN).count(),
         "criteria": campaign.criteria.count(),
         "annotators": campaign.annotators.count(),
         "simulated_annotators": campaign.annotators.filter(is_simulated=True).count(),
