@@ -22,6 +22,7 @@ from django.db import close_old_connections, connection, transaction
 from django.db.models import F, Q
 from django.utils import timezone
 
+from annotation.errors import Refused
 from annotation.models import Job, WorkerPulse
 
 log = logging.getLogger(__name__)
@@ -151,7 +152,8 @@ def claim(job_id):
         held.finish(Job.Status.CANCELLED)
         raise
     except BaseException as error:
-        held.finish(Job.Status.FAILED, error=f"{type(error).__name__}: {error}")
+        words = str(error) if isinstance(error, Refused) else f"{type(error).__name__}: {error}"
+        held.finish(Job.Status.FAILED, error=words)
         raise
     else:
         held.finish(Job.Status.DONE)
@@ -187,7 +189,10 @@ def pulse(name: str) -> None:
 
 
 def worker_alive() -> bool:
-    return WorkerPulse.objects.filter(seen_at__gte=timezone.now() - ALIVE).exists()
+    """Is anybody at work: a worker with a fresh pulse, or a command that runs a job in the foreground?"""
+    now = timezone.now()
+    at_work = Job.objects.filter(status=Job.Status.RUNNING, lease_until__gte=now)
+    return WorkerPulse.objects.filter(seen_at__gte=now - ALIVE).exists() or at_work.exists()
 
 
 def pulse_forever(name: str, stop: threading.Event) -> None:

@@ -6,6 +6,7 @@ import pytest
 from django.utils import timezone
 
 from annotation import jobs
+from annotation.errors import Refused
 from annotation.models import Job, WorkerPulse
 
 pytestmark = pytest.mark.django_db
@@ -132,3 +133,16 @@ def test_a_worker_is_alive_while_its_pulse_is_fresh():
     assert jobs.worker_alive()
     WorkerPulse.objects.update(seen_at=timezone.now() - jobs.ALIVE)
     assert not jobs.worker_alive()
+
+
+def test_a_job_in_the_foreground_counts_as_somebody_at_work(job):
+    with jobs.claim(job.pk):
+        assert jobs.worker_alive()
+    assert not jobs.worker_alive()
+
+
+def test_a_refusal_is_recorded_in_its_own_words(job):
+    with pytest.raises(Refused), jobs.claim(job.pk):
+        raise Refused("There is nothing to play.")
+    job.refresh_from_db()
+    assert job.error == "There is nothing to play."

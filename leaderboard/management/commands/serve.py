@@ -66,7 +66,8 @@ class _Processes:
         self.running: dict[str, subprocess.Popen] = {}
 
     def __enter__(self):
-        signal.signal(signal.SIGTERM, _interrupt)
+        for number in (signal.SIGINT, signal.SIGTERM):  # a shell may start us with SIGINT ignored
+            signal.signal(number, _interrupt)
         for name in self.commands:
             self.start(name)
         return self
