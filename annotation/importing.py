@@ -4,25 +4,22 @@ Each importer reads every row, checks it against the campaign, gathers the error
 in one transaction. Existing rows are met through dictionaries loaded once, never by a query per row.
 """
 
-from dataclasses import asdict, dataclass, field
-
 from django.db import transaction
 
 from annotation import rowfiles
 from annotation.assignment import draw_items
 from annotation.errors import ImportRefused, RowError
+from annotation.importing_corpus import BATCH, Corpus, Imported
 from annotation.models import (
     Annotator,
     AuditEvent,
     Campaign,
-    Checkpoint,
     Context,
     Criterion,
     LikertScore,
     Output,
     PairwiseJudgment,
     Reference,
-    System,
 )
 from annotation.outcome import Outcome
 from annotation.rowfiles import BadField, Row, read_rows
@@ -30,22 +27,6 @@ from annotation.rowfiles import BadField, Row, read_rows
 __all__ = ["import_judgments", "import_outputs", "import_scores", "read_rows"]
 
 SHOWN_ERRORS = 100
-BATCH = 500
-
-
-@dataclass
-class Imported:
-    """What an import did: rows read, rows that were new, by kind."""
-
-    rows: int = 0
-    new: dict[str, int] = field(default_factory=dict)
-    dry_run: bool = False
-
-    def as_dict(self) -> dict:
-        return asdict(self)
-
-    def add(self, kind: str, count: int = 1) -> None:
-        self.new[kind] = self.new.get(kind, 0) + count
 
 
 class _DryRun(Exception):
@@ -97,98 +78,7 @@ def _import(campaign, source, name, importer, dry_run, user) -> Imported:
     return result
 
 
-class _Corpus:
-    """The campaign's texts by name, and the new ones of this file until `store` writes them."""
-
-    def __init__(self, campaign: Campaign, human_systems=()):
-        self.campaign = campaign
-        self.human = set(human_systems)
-
-    def begin(self) -> None:
-        self.systems = {s.name: s for s in self.campaign.systems.all()}
-        self.contexts = {c.key: c for c in self.campaign.contexts.all()}
-        checkpoints = Checkpoint.objects.filter(system__campaign=self.campaign).select_related("system")
-        self.checkpoints = {(c.system.name, c.name): c for c in checkpoints}
-        self.references = {}
-        for reference in Reference.objects.filter(context__campaign=self.campaign).select_related("context"):
-            self.references.setdefault(reference.context.key, []).append(reference.text)
-        self.outputs = {}
-        found = Output.objects.filter(context__campaign=self.campaign)
-        for output in found.select_related("system", "checkpoint", "context"):
-            checkpoint = output.checkpoint.name if output.checkpoint else ""
-            self.outputs[output.context.key, output.system.name, checkpoint, output.sample] = output
-        self.new_systems, self.new_contexts, self.new_checkpoints = [], [], []
-        self.new_references, self.new_outputs = [], []
-
-    def context(self, row: Row) -> Context:
-        key, turns = row.name("context_id"), row.texts("context", required=True)
-        known = self.contexts.get(key)
-        if known is None:
-            metadata = row.mapping("metadata")
-            if row.get("knowledge") is not None:
-                metadata = {**metadata, "knowledge": row.get("knowledge")}
-            known = Context(campaign=self.campaign, key=key, turns=turns, metadata=metadata)
-            self.contexts[key] = known
-            self.new_contexts.append(known)
-        elif known.turns != turns:
-            raise BadField("context", f"differs from the text that context_id {key!r} already has")
-        return known
-
-    def system(self, name: str) -> System:
-        known = self.systems.get(name)
-        if known is None:
-            known = System(campaign=self.campaign, name=name, is_human=name in self.human)
-            self.systems[name] = known
-            self.new_systems.append(known)
-        return known
-
-    def checkpoint(self, row: Row, system: System) -> Checkpoint | None:
-        iteration, total = row.whole("iteration"), row.whole("total_iterations")
-        name = row.name("checkpoint", default="" if iteration is None else str(iteration))
-        if not name:
-            return None
-        if iteration is not None and total is not None and iteration > total:
-            raise BadField("iteration", f"is {iteration}, beyond total_iterations {total}")
-        known = self.checkpoints.get((system.name, name))
-        if known is None:
-            known = Checkpoint(system=system, name=name, iteration=iteration, total_iterations=total)
-            self.checkpoints[system.name, name] = known
-            self.new_checkpoints.append(known)
-        elif iteration is not None and known.iteration is not None and known.iteration != iteration:
-            raise BadField("iteration", f"is {iteration}, but checkpoint {name!r} was given as {known.iteration}")
-        return known
-
-    def output(self, context, system, checkpoint, sample, text, field_name, metadata=None) -> Output:
-        key = (context.key, system.name, checkpoint.name if checkpoint else "", sample)
-        known = self.outputs.get(key)
-        if known is None:
-            known = Output(
-                context=context, system=system, checkpoint=checkpoint, sample=sample, text=text, metadata=metadata or {}
-            )
-            self.outputs[key] = known
-            self.new_outputs.append(known)
-        elif known.text != text:
-            raise BadField(
-                field_name,
-                f"differs from the output that system {system.name!r} already has for context_id {context.key!r}; "
-                "number several outputs with the field sample",
-            )
-        return known
-
-    def store_corpus(self) -> Imported:
-        result = Imported()
-        written = [
-            ("systems", self.new_systems), ("checkpoints", self.new_checkpoints), ("contexts", self.new_contexts),
-            ("references", self.new_references), ("outputs", self.new_outputs),
-        ]  # fmt: skip
-        for kind, rows in written:
-            if rows:
-                type(rows[0]).objects.bulk_create(rows, batch_size=BATCH)
-                result.add(kind, len(rows))
-        return result
-
-
-class _OutputsImport(_Corpus):
+class _OutputsImport(Corpus):
     kind = "outputs"
 
     def take(self, row: Row) -> None:
@@ -250,7 +140,7 @@ class _ScoresImport:
         self.campaign, self.simulated = campaign, simulated
 
     def begin(self) -> None:
-        self.corpus = _Corpus(self.campaign)
+        self.corpus = Corpus(self.campaign)
         self.corpus.begin()
         self.annotators = _Annotators(self.campaign, self.simulated)
         self.criteria = {c.name: c for c in self.campaign.criteria.all()}
@@ -337,7 +227,7 @@ def _scale(row: Row) -> tuple[int, int] | None:
     return low, high
 
 
-class _JudgmentsImport(_Corpus):
+class _JudgmentsImport(Corpus):
     kind = "judgments"
 
     def __init__(self, campaign: Campaign, simulated: bool):
@@ -370,9 +260,7 @@ class _JudgmentsImport(_Corpus):
         if key not in self.judgments:
             self.judgments[key] = choice
             self.new_judgments.append(
-                PairwiseJudgment(
-                    annotator=annotator, output_a=a, output_b=b, choice=choice.value, shown_swapped=shown_swapped
-                )
+                PairwiseJudgment(annotator=annotator, output_a=a, output_b=b, choice=choice.value, shown_swapped=shown_swapped)
             )
         elif self.judgments[key] != choice:
             raise BadField("choice", f"is not what {annotator.name!r} already said about this pair")
