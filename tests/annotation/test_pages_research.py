@@ -77,7 +77,7 @@ class TestHome:
 
     def test_a_researcher_sees_numbers_in_a_fixed_number_of_queries(self, scored, django_assert_num_queries):
         scored.sign_in(scored.alice)
-        with django_assert_num_queries(5):  # session, user, annotators, campaigns with numbers, workers
+        with django_assert_num_queries(6):  # session, user, annotators, campaigns with numbers, workers, jobs at work
             page = text(scored.client.get("/"))
         assert '<td class="num">18</td>' in page and "Small talk" in page
 
