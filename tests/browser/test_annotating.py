@@ -239,3 +239,4 @@ def test_a_guest_comes_in_by_a_link(open_page, scores):
     score_by_mouse(page, 5, 1)
     page.keyboard.press("Enter")
     counted(page, 1)
+    assert set(LikertScore.objects.values_list("annotator__user__first_name", "value")) == {("Zoe", 5.0), ("Zoe", 1.0)}
