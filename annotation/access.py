@@ -10,7 +10,8 @@ def campaigns_researched_by(user: User):
     """Campaigns whose results the user may see: their own memberships; for admins, all."""
     if not user.is_authenticated:
         return Campaign.objects.none()
-    return Campaign.objects.all() if user.is_admin else Campaign.objects.filter(memberships__user=user)
+    there = Campaign.objects.filter(deleted_at=None)
+    return there if user.is_admin else there.filter(memberships__user=user)
 
 
 def campaign_for_researcher(user: User, slug: str) -> Campaign:
@@ -19,7 +20,9 @@ def campaign_for_researcher(user: User, slug: str) -> Campaign:
 
 def annotator_of(user: User, slug: str) -> Annotator:
     """The user's annotator in a campaign. Http404 where they were never invited."""
-    annotator = Annotator.objects.select_related("campaign").filter(campaign__slug=slug, user_id=user.pk).first()
+    annotator = Annotator.objects.select_related("campaign").filter(
+        campaign__slug=slug, campaign__deleted_at=None, user_id=user.pk
+    ).first()
     if annotator is None:
         raise Http404
     return annotator

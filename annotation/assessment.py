@@ -58,7 +58,7 @@ def assess(campaign: Campaign, mad=1.0, level="ordinal", on_zero_mad="drop", use
 
 def _assess_criterion(criterion: Criterion, rule: dict):
     """(report, rows of the kept scores), or (None, []) where nobody scored. The matrix is annotators x outputs."""
-    live = LikertScore.objects.filter(criterion=criterion, retracted_at=None).order_by("annotator_id", "output_id")
+    live = LikertScore.objects.counted().filter(criterion=criterion).order_by("annotator_id", "output_id")
     rows = list(live.values_list("annotator_id", "output_id", "value"))
     if not rows:
         return None, []
@@ -80,7 +80,7 @@ def _assess_criterion(criterion: Criterion, rule: dict):
 
 
 def _assess_pairs(campaign: Campaign, rule: dict):
-    live = PairwiseJudgment.objects.filter(annotator__campaign=campaign, retracted_at=None)
+    live = PairwiseJudgment.objects.counted().filter(annotator__campaign=campaign, criterion=None)
     rows = list(live.order_by("annotator_id", "id").values_list("annotator_id", "output_a_id", "output_b_id", "choice"))
     if not rows:
         return None, []

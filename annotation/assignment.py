@@ -1,7 +1,7 @@
 """Who judges what next. One function of the stored state, safe when many ask at once.
 
 An item counts in `taken` the people who answered it or hold it now. It is handed out by a filtered update that
-takes a free place or nothing, so it never goes to more than `overlap` people at once. An assignment that nobody
+takes a free place or nothing, so it never goes to more than `places` people at once. An assignment that nobody
 answered within HOLD gives its place back.
 """
 
@@ -33,7 +33,7 @@ class Progress:
 def playing_outputs(campaign: Campaign) -> list[Output]:
     """The outputs that people judge and that play on the board: of a system with checkpoints, its last one's."""
     outputs = list(
-        Output.objects.filter(context__campaign=campaign)
+        Output.objects.filter(context__campaign=campaign, replaced_at=None, system__retired_at=None)
         .select_related("system", "checkpoint", "context")
         .order_by("context_id", "system_id", "sample", "id")
     )
@@ -71,7 +71,7 @@ def draw_items(campaign: Campaign) -> int:
     start = campaign.items.count()
     taken = _already_judged(campaign)
     for position, item in enumerate(new, start=start):
-        item.position = position
+        item.position, item.places = position, campaign.overlap
         item.taken = taken.get((item.output_id, item.other_id), 0)
     Item.objects.bulk_create(new, batch_size=500)
     recount(campaign)
@@ -101,10 +101,10 @@ def _name_order(output: Output):
 
 def _already_judged(campaign: Campaign) -> dict[tuple, int]:
     """How many people already judged an output or a pair, by (output, other) ids; imported answers count."""
-    scores = LikertScore.objects.filter(criterion__campaign=campaign, retracted_at=None)
+    scores = LikertScore.objects.counted().filter(criterion__campaign=campaign)
     counts = scores.order_by().values("output").annotate(people=Count("annotator", distinct=True))
     taken = {(row["output"], None): row["people"] for row in counts}
-    judgments = PairwiseJudgment.objects.filter(annotator__campaign=campaign, retracted_at=None)
+    judgments = PairwiseJudgment.objects.counted().filter(annotator__campaign=campaign)
     counts = judgments.order_by().values("output_a", "output_b").annotate(people=Count("annotator", distinct=True))
     return taken | {(row["output_a"], row["output_b"]): row["people"] for row in counts}
 
@@ -143,9 +143,9 @@ def next_assignment(annotator: Annotator) -> Assignment | None:
     if current := open_assignment(annotator):
         return current
     _reclaim(campaign)
-    free = campaign.items.filter(taken__lt=campaign.overlap).exclude(assignments__annotator=annotator)
+    free = campaign.items.filter(taken__lt=F("places")).exclude(assignments__annotator=annotator)
     for item_id in free.order_by("position").values_list("pk", flat=True)[:50]:
-        if Item.objects.filter(pk=item_id, taken__lt=campaign.overlap).update(taken=F("taken") + 1):
+        if Item.objects.filter(pk=item_id, taken__lt=F("places")).update(taken=F("taken") + 1):
             swapped = random.Random(f"{campaign.seed}:{item_id}:{annotator.pk}").random() < 0.5
             made = Assignment.objects.create(
                 item_id=item_id, annotator=annotator, swapped=swapped, assigned_at=timezone.now()
@@ -156,10 +156,9 @@ def next_assignment(annotator: Annotator) -> Assignment | None:
 
 def _reopened(annotator: Annotator) -> Assignment | None:
     """An item this person let lapse, if it is still free: nobody is locked out by having been away."""
-    campaign = annotator.campaign
-    lapsed = annotator.assignments.filter(status=Assignment.Status.EXPIRED, item__taken__lt=campaign.overlap)
+    lapsed = annotator.assignments.filter(status=Assignment.Status.EXPIRED, item__taken__lt=F("item__places"))
     for assignment in _whole(lapsed)[:50]:
-        if Item.objects.filter(pk=assignment.item_id, taken__lt=campaign.overlap).update(taken=F("taken") + 1):
+        if Item.objects.filter(pk=assignment.item_id, taken__lt=F("places")).update(taken=F("taken") + 1):
             assignment.status, assignment.assigned_at = Assignment.Status.OPEN, timezone.now()
             assignment.save(update_fields=["status", "assigned_at"])
             return assignment
@@ -179,6 +178,6 @@ def progress(annotator: Annotator) -> Progress:
     campaign = annotator.campaign
     done = annotator.assignments.filter(status=Assignment.Status.DONE).count()
     held = annotator.assignments.filter(status=Assignment.Status.OPEN).count()
-    free = campaign.items.filter(taken__lt=campaign.overlap)
+    free = campaign.items.filter(taken__lt=F("places"))
     free = free.exclude(assignments__in=annotator.assignments.exclude(status=Assignment.Status.EXPIRED)).count()
     return Progress(done=done, total=done + held + free)

@@ -21,7 +21,7 @@ def rows(campaign: Campaign, what: str) -> Iterator[dict]:
 
 
 def _scores(campaign: Campaign) -> Iterator[dict]:
-    live = LikertScore.objects.filter(criterion__campaign=campaign, retracted_at=None)
+    live = LikertScore.objects.counted().filter(criterion__campaign=campaign)
     about = ["output__context", "output__system", "output__checkpoint", "criterion", "annotator", "submission"]
     live = live.select_related(*about)
     for score in live.order_by("pk").iterator(chunk_size=2000):
@@ -35,7 +35,7 @@ def _scores(campaign: Campaign) -> Iterator[dict]:
 
 
 def _judgments(campaign: Campaign) -> Iterator[dict]:
-    live = PairwiseJudgment.objects.filter(annotator__campaign=campaign, retracted_at=None)
+    live = PairwiseJudgment.objects.counted().filter(annotator__campaign=campaign)
     sides = [f"output_{side}__{part}" for side in "ab" for part in ("system", "checkpoint")]
     live = live.select_related("output_a__context", *sides, "annotator", "submission")
     for judgment in live.order_by("pk").iterator(chunk_size=2000):

@@ -39,7 +39,7 @@ class Corpus:
         for reference in Reference.objects.filter(context__campaign=self.campaign).select_related("context"):
             self.references.setdefault(reference.context.key, []).append(reference.text)
         self.outputs = {}
-        found = Output.objects.filter(context__campaign=self.campaign)
+        found = Output.objects.filter(context__campaign=self.campaign, replaced_at=None)
         for output in found.select_related("system", "checkpoint", "context"):
             checkpoint = output.checkpoint.name if output.checkpoint else ""
             self.outputs[output.context.key, output.system.name, checkpoint, output.sample] = output

@@ -69,7 +69,7 @@ class Field:
 def field(campaign: Campaign) -> Field:
     """A system that has checkpoints plays with its last one (by iteration); any other with all its outputs."""
     outputs = list(
-        Output.objects.filter(context__campaign=campaign)
+        Output.objects.filter(context__campaign=campaign, replaced_at=None, system__retired_at=None)
         .select_related("context", "system", "checkpoint")
         .order_by("system_id", "context_id", "sample", "pk")
     )

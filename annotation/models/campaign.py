@@ -2,12 +2,34 @@
 
 import secrets
 
+from django.core.validators import MaxValueValidator
 from django.db import models
 from django.db.models import Q
 from django.urls import reverse
 
 
+class Purpose(models.TextChoices):
+    """Why something is judged. Only EVALUATION counts towards quality, snapshots and ratings."""
+
+    EVALUATION = "evaluation", "evaluation"
+    GOLD = "gold", "gold"
+    TRAINING = "training", "training"
+    QUALIFICATION = "qualification", "qualification"
+    REPEAT = "repeat", "repeat"
+
+
+def percent(default: int, text: str):
+    return models.PositiveSmallIntegerField(default=default, validators=[MaxValueValidator(100)], help_text=text)
+
+
 class Campaign(models.Model):
+    """The protocol of one human evaluation, and where it stands."""
+
+    class PairDesign(models.TextChoices):
+        RING = "ring", "each system meets two others on every context"
+        ALL = "all", "every pair of systems on every context"
+        NUMBER = "number", "a number of pairs, drawn in balance"
+
     class Status(models.TextChoices):
         OPEN = "open", "open"
         PAUSED = "paused", "paused"
@@ -20,12 +42,31 @@ class Campaign(models.Model):
     pairwise = models.BooleanField("judge pairs", default=False)
     overlap = models.PositiveSmallIntegerField(default=3, help_text="How many people judge each item (k).")
     status = models.CharField(max_length=10, choices=Status, default=Status.OPEN)
+    overlap_percent = percent(100, "Share of the items that k people judge; one person judges each of the rest.")
+    quota = models.PositiveIntegerField(null=True, blank=True, help_text="Items one annotator judges at most.")
+    pair_design = models.CharField(max_length=10, choices=PairDesign, default=PairDesign.RING)
+    pairs = models.PositiveIntegerField(null=True, blank=True, help_text="How many pairs, where a number is drawn.")
+    pairwise_by_criterion = models.BooleanField("judge pairs on each criterion", default=False)
+    asks_reason = models.BooleanField("ask for a short reason (optional)", default=False)
+    in_file_order = models.BooleanField("hand items out in the order of the file", default=False)
+    gold_percent = percent(0, "Share of a person's items that have a known answer.")
+    gold_is_loud = models.BooleanField("tell people at once when they miss a gold item", default=False)
+    repeat_percent = percent(0, "Share of a person's pairs shown to them again with the sides swapped.")
+    pass_mark = models.PositiveSmallIntegerField(
+        null=True, blank=True, validators=[MaxValueValidator(100)],
+        help_text="Percent of the qualification items to get right. Empty: nobody is turned away.",
+    )  # fmt: skip
+    completion_code = models.CharField(max_length=100, blank=True, help_text="Shown when a person's work is done.")
+    completion_url = models.URLField(blank=True, help_text="Where a crowd worker returns to when the work is done.")
+    board_is_public = models.BooleanField("anyone may read the leaderboard", default=False)
+    plays_new_comparators = models.BooleanField("a new comparator plays a tournament at once", default=True)
     is_simulated = models.BooleanField(
         "holds simulated judgments", default=False, help_text="Shown on every page and written to every export."
     )
     seed = models.PositiveIntegerField(default=0, help_text="Draws the order of items and the sides of pairs.")
     created_by = models.ForeignKey("annotation.User", models.SET_NULL, null=True, blank=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
+    deleted_at = models.DateTimeField(null=True, blank=True, help_text="Out of sight; nothing in it is lost.")
 
     class Meta:
         ordering = ["-created_at", "-id"]
@@ -47,6 +88,7 @@ class Criterion(models.Model):
     high = models.IntegerField(default=5)
     low_label = models.CharField(max_length=60, blank=True)
     high_label = models.CharField(max_length=60, blank=True)
+    anchors = models.JSONField(default=dict, blank=True, help_text='What each point means: {"3": "understandable"}.')
     position = models.PositiveSmallIntegerField(default=0)
 
     class Meta:
@@ -65,13 +107,36 @@ class Criterion(models.Model):
         return range(self.low, self.high + 1)
 
 
+class ConsentText(models.Model):
+    """What annotators agree to before they start. A change makes a new version; the old one stays on record."""
+
+    campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="consent_texts")
+    version = models.PositiveIntegerField()
+    text = models.TextField(blank=True, help_text="Markdown. Empty: from this version on nobody is asked.")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["version"]
+        constraints = [models.UniqueConstraint(fields=["campaign", "version"], name="one_consent_text_per_version")]
+
+    def __str__(self):
+        return f"consent {self.version} of {self.campaign}"
+
+
 class Item(models.Model):
     """What is put before an annotator: one output to score, or a pair to judge."""
 
     campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="items")
     output = models.ForeignKey("annotation.Output", models.CASCADE, related_name="items")
     other = models.ForeignKey("annotation.Output", models.CASCADE, null=True, blank=True, related_name="+")
+    purpose = models.CharField(max_length=13, choices=Purpose, default=Purpose.EVALUATION)
+    expected = models.JSONField(
+        null=True, blank=True,
+        help_text='The known answer of a gold, training or qualification item: {"scores": {criterion: [values]}, '
+        '"choice": "A", "feedback": text}.',
+    )  # fmt: skip
     position = models.PositiveIntegerField(help_text="The order in which items are handed out (seeded).")
+    places = models.PositiveIntegerField(default=1, help_text="How many people are to judge it.")
     taken = models.PositiveIntegerField(default=0, help_text="People who have answered it or hold it now.")
 
     class Meta:
@@ -99,10 +164,12 @@ class Assignment(models.Model):
         OPEN = "open", "open"
         DONE = "done", "done"
         EXPIRED = "expired", "expired"
+        SKIPPED = "skipped", "skipped"
 
     item = models.ForeignKey(Item, models.CASCADE, related_name="assignments")
     annotator = models.ForeignKey("annotation.Annotator", models.CASCADE, related_name="assignments")
     status = models.CharField(max_length=10, choices=Status, default=Status.OPEN)
+    purpose = models.CharField(max_length=13, choices=Purpose, default=Purpose.EVALUATION)
     swapped = models.BooleanField(default=False)
     assigned_at = models.DateTimeField()
     completed_at = models.DateTimeField(null=True, blank=True)
@@ -110,7 +177,12 @@ class Assignment(models.Model):
     class Meta:
         ordering = ["id"]
         constraints = [
-            models.UniqueConstraint(fields=["item", "annotator"], name="one_assignment_per_item_and_annotator")
+            models.UniqueConstraint(
+                fields=["item", "annotator"], condition=~Q(purpose=Purpose.REPEAT), name="one_assignment_per_item_and_annotator"
+            ),
+            models.UniqueConstraint(
+                fields=["item", "annotator"], condition=Q(purpose=Purpose.REPEAT), name="one_repeat_per_item_and_annotator"
+            ),
         ]
         indexes = [models.Index(fields=["annotator", "status"], name="assignment_of_annotator")]  # assignment.current
 
@@ -129,8 +201,32 @@ class Invitation(models.Model):
     token = models.CharField(max_length=40, unique=True, default=new_token)
     cap = models.PositiveIntegerField(null=True, blank=True)
     uses = models.PositiveIntegerField(default=0)
+    label = models.CharField(max_length=100, blank=True, help_text="Where it was sent, for the researchers.")
+    revoked_at = models.DateTimeField(null=True, blank=True)
     created_by = models.ForeignKey("annotation.User", models.SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
 
     def __str__(self):
         return f"invitation to {self.campaign}"
+
+
+class ItemReport(models.Model):
+    """What an annotator says about an item instead of, or beside, an answer: skipped it, or flags it as broken."""
+
+    class Kind(models.TextChoices):
+        SKIP = "skip", "skipped"
+        FLAG = "flag", "flagged"
+
+    item = models.ForeignKey(Item, models.CASCADE, related_name="reports")
+    annotator = models.ForeignKey("annotation.Annotator", models.CASCADE, related_name="reports")
+    kind = models.CharField(max_length=4, choices=Kind)
+    reason = models.CharField(max_length=500, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    resolved_at = models.DateTimeField(null=True, blank=True)
+    resolved_by = models.ForeignKey("annotation.User", models.SET_NULL, null=True, blank=True, related_name="+")
+
+    class Meta:
+        ordering = ["-created_at"]
+
+    def __str__(self):
+        return f"{self.item} {self.kind} by {self.annotator}"

@@ -10,6 +10,8 @@ class System(models.Model):
     name = models.CharField(max_length=200)
     is_human = models.BooleanField("human-written", default=False)
     description = models.TextField(blank=True)
+    link = models.URLField(blank=True)
+    retired_at = models.DateTimeField(null=True, blank=True, help_text="No longer judged or played; its results stay.")
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -76,18 +78,19 @@ class Output(models.Model):
     sample = models.PositiveIntegerField(default=0)
     text = models.TextField(blank=True)
     metadata = models.JSONField(default=dict, blank=True)
+    replaced_at = models.DateTimeField(null=True, blank=True, help_text="A newer text stands in its place; kept as history.")
 
     class Meta:
         ordering = ["id"]
         constraints = [
             models.UniqueConstraint(
                 fields=["context", "system", "sample"],
-                condition=models.Q(checkpoint__isnull=True),
+                condition=models.Q(checkpoint__isnull=True, replaced_at__isnull=True),
                 name="one_output_per_sample",
             ),
             models.UniqueConstraint(
                 fields=["context", "system", "checkpoint", "sample"],
-                condition=models.Q(checkpoint__isnull=False),
+                condition=models.Q(checkpoint__isnull=False, replaced_at__isnull=True),
                 name="one_output_per_checkpoint_sample",
             ),
         ]

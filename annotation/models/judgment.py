@@ -5,6 +5,7 @@ import uuid
 from django.db import models
 from django.db.models import Q
 
+from annotation.models.campaign import Purpose
 from annotation.outcome import Outcome
 
 
@@ -16,6 +17,7 @@ class Submission(models.Model):
     assignment = models.ForeignKey("annotation.Assignment", models.CASCADE, related_name="submissions")
     payload = models.JSONField(help_text="The form's answer fields, as sent.")
     seconds = models.FloatField(null=True, blank=True, help_text="From showing the page to the answer.")
+    active_seconds = models.FloatField(null=True, blank=True, help_text="The same less idle time, as the page measured it.")
     is_surplus = models.BooleanField(
         default=False, help_text="The item was already answered by this person: kept, counted nowhere."
     )
@@ -30,12 +32,22 @@ class Submission(models.Model):
         return f"{self.annotator}, {self.created_at:%Y-%m-%d %H:%M}"
 
 
+class AnswerQuerySet(models.QuerySet):
+    def counted(self):
+        """The answers that quality, snapshots, ratings and exports count: live ones on items that are evaluated, not
+        gold, training or repeats, by people who have not withdrawn."""
+        return self.filter(retracted_at=None, purpose=Purpose.EVALUATION, annotator__withdrawn_at=None)
+
+
 class Answer(models.Model):
     """What a score and a judgment share. Imported rows have no submission."""
 
     submission = models.ForeignKey(Submission, models.CASCADE, null=True, blank=True)
+    purpose = models.CharField(max_length=13, choices=Purpose, default=Purpose.EVALUATION)
     created_at = models.DateTimeField(auto_now_add=True)
     retracted_at = models.DateTimeField(null=True, blank=True)
+
+    objects = AnswerQuerySet.as_manager()
 
     class Meta:
         abstract = True
@@ -53,7 +65,7 @@ class LikertScore(Answer):
         ordering = ["id"]
         constraints = [
             models.UniqueConstraint(
-                fields=["criterion", "output", "annotator"],
+                fields=["criterion", "output", "annotator", "purpose"],
                 condition=Q(retracted_at__isnull=True),
                 name="one_live_score",
             )
@@ -69,17 +81,27 @@ class PairwiseJudgment(Answer):
     annotator = models.ForeignKey("annotation.Annotator", models.CASCADE, related_name="judgments")
     output_a = models.ForeignKey("annotation.Output", models.CASCADE, related_name="judgments_as_a")
     output_b = models.ForeignKey("annotation.Output", models.CASCADE, related_name="judgments_as_b")
+    criterion = models.ForeignKey(
+        "annotation.Criterion", models.CASCADE, null=True, blank=True, related_name="judgments",
+        help_text="Empty: which output is better on the whole.",
+    )  # fmt: skip
     choice = models.CharField(max_length=3, choices=[(o.value, o.value) for o in Outcome])
+    reason = models.CharField(max_length=500, blank=True)
     shown_swapped = models.BooleanField(null=True, help_text="True: output_b stood on the left. Empty: not known.")
 
     class Meta:
         ordering = ["id"]
         constraints = [
             models.UniqueConstraint(
-                fields=["output_a", "output_b", "annotator"],
-                condition=Q(retracted_at__isnull=True),
+                fields=["output_a", "output_b", "annotator", "purpose"],
+                condition=Q(retracted_at__isnull=True, criterion__isnull=True),
                 name="one_live_judgment",
-            )
+            ),
+            models.UniqueConstraint(
+                fields=["output_a", "output_b", "annotator", "purpose", "criterion"],
+                condition=Q(retracted_at__isnull=True, criterion__isnull=False),
+                name="one_live_judgment_per_criterion",
+            ),
         ]
 
     def __str__(self):
@@ -110,6 +132,21 @@ class Snapshot(models.Model):
     def name(self) -> str:
         """The short name that tables and signatures carry."""
         return self.digest[:12]
+
+
+class SnapshotMark(models.Model):
+    """What became of a finished snapshot's contents later: an annotator in it withdrew, an output in it was replaced."""
+
+    snapshot = models.ForeignKey(Snapshot, models.CASCADE, related_name="marks")
+    reason = models.CharField(max_length=300)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["created_at"]
+        constraints = [models.UniqueConstraint(fields=["snapshot", "reason"], name="one_mark_per_reason")]
+
+    def __str__(self):
+        return f"{self.snapshot}: {self.reason}"
 
 
 class QualityDecision(models.Model):

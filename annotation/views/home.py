@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from django.db.models import Count, IntegerField, OuterRef, Q, Subquery
+from django.db.models import Count, IntegerField, OuterRef, Subquery
 from django.db.models.functions import Coalesce
 from django.shortcuts import render
 from django.utils import timezone
@@ -37,12 +37,11 @@ def _annotators(user):
 
 def _with_numbers(campaigns):
     """One query: each campaign with its counts, by subqueries that do not multiply each other."""
-    live = Q(retracted_at=None)
     return campaigns.annotate(
         output_count=_counted(Output.objects.filter(context__campaign=OuterRef("pk")), "context__campaign"),
-        score_count=_counted(LikertScore.objects.filter(live, criterion__campaign=OuterRef("pk")), "criterion__campaign"),
+        score_count=_counted(LikertScore.objects.counted().filter(criterion__campaign=OuterRef("pk")), "criterion__campaign"),
         judgment_count=_counted(
-            PairwiseJudgment.objects.filter(live, annotator__campaign=OuterRef("pk")), "annotator__campaign"
+            PairwiseJudgment.objects.counted().filter(annotator__campaign=OuterRef("pk")), "annotator__campaign"
         ),
         annotator_count=_counted(Annotator.objects.filter(campaign=OuterRef("pk")), "campaign"),
     )
