@@ -1,4 +1,4 @@
-"""What researchers fill in. A form checks shape; the services decide."""
+"""How a campaign is designed."""
 
 from django import forms
 from django.forms import formset_factory
@@ -67,59 +67,7 @@ def filled_rows(formset) -> list[CriterionSpec]:
     return [CriterionSpec(**row) for row in rows]
 
 
-class ImportForm(forms.Form):
-    KINDS = [
-        ("outputs", "Outputs: what the systems wrote"),
-        ("scores", "Scores: people's Likert answers on outputs already here"),
-        ("judgments", "Judgments: people's A / tie / B on pairs"),
-    ]
-    file = forms.FileField(label="File", help_text="JSON lines or CSV, UTF-8.", allow_empty_file=True)
-    kind = forms.ChoiceField(choices=KINDS, label="What it holds")
-    human_systems = forms.CharField(
-        required=False, label="Human-written systems", widget=forms.Textarea(attrs={"rows": 2}),
-        help_text="For outputs: names of systems whose texts people wrote, one a line.",
-    )  # fmt: skip
-    dry_run = forms.BooleanField(required=False, label="Only check; store nothing")
-
-    def clean_human_systems(self):
-        return [line.strip() for line in self.cleaned_data["human_systems"].splitlines() if line.strip()]
-
-
 class GuidelinesForm(forms.Form):
     guidelines = forms.CharField(
         required=False, widget=forms.Textarea(attrs={"rows": 16}), help_text="Markdown."
     )  # fmt: skip
-
-
-class InvitationForm(forms.Form):
-    cap = forms.IntegerField(
-        min_value=1, required=False, label="People it admits at most", help_text="Empty: no limit."
-    )
-
-
-class ResearcherForm(forms.Form):
-    username = forms.CharField(max_length=150, label="Log-in name of an existing account")
-
-
-class GuestForm(forms.Form):
-    name = forms.CharField(
-        max_length=60, label="Your name or a pseudonym", help_text="The researchers of this campaign see it."
-    )
-
-
-class AssessForm(forms.Form):
-    mad = forms.FloatField(
-        min_value=0.1, max_value=10, initial=1.0, label="MAD threshold",
-        help_text="A score further than this many MADs from its output's median is left out.",
-    )  # fmt: skip
-    level = forms.ChoiceField(
-        choices=[(level, level) for level in ("ordinal", "interval", "nominal", "ratio")], label="Level of measurement"
-    )
-    on_zero_mad = forms.ChoiceField(
-        choices=[("drop", "leave out all off the median"), ("keep", "keep all")],
-        label="Where the MAD is 0", help_text="There, at least half of an output's scores are the same.",
-    )
-
-
-class OverruleForm(forms.Form):
-    reason = forms.CharField(max_length=1000, widget=forms.Textarea(attrs={"rows": 2}))

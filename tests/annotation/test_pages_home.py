@@ -1,0 +1,32 @@
+"""The first page: for everybody what concerns them."""
+
+
+import pytest
+
+from annotation.models import Job, User
+from tests.annotation.pages import text
+
+pytestmark = pytest.mark.django_db
+
+
+class TestHome:
+    def test_signed_out_it_says_what_this_is(self, client):
+        assert "how surely?" in text(client.get("/")) and "/login/" in text(client.get("/"))
+
+    def test_an_annotator_starts_here(self, world):
+        page = text(world.sign_in(world.bob).client.get("/"))
+        assert "Start" in page and "0 of 6 judged" in page and "Your campaigns" not in page
+
+    def test_a_researcher_sees_numbers_in_a_fixed_number_of_queries(self, scored, django_assert_num_queries):
+        scored.sign_in(scored.alice)
+        with django_assert_num_queries(6):  # session, user, annotators, campaigns with numbers, workers, jobs at work
+            page = text(scored.client.get("/"))
+        assert '<td class="num">18</td>' in page and "Small talk" in page
+
+    def test_an_admin_sees_jobs_and_that_no_worker_is_alive(self, world):
+        Job.objects.create(task="t", title="Train on talk", campaign=world.campaign)
+        page = text(world.sign_in(User.objects.create_superuser("root")).client.get("/"))
+        assert "Train on talk" in page and "No worker is alive" in page
+
+    def test_a_stranger_is_told_how_to_get_in(self, world):
+        assert "not been invited" in text(world.sign_in(world.charlie).client.get("/"))
