@@ -23,7 +23,8 @@ CODES = {Outcome.A.value: 0, Outcome.TIE.value: 1, Outcome.B.value: 2}
 
 
 def latest_snapshot(campaign: Campaign) -> Snapshot | None:
-    return campaign.snapshots.order_by("-created_at", "-id").first()
+    """Its row; its content, which may be large, is read where it is asked for."""
+    return campaign.snapshots.defer("content").order_by("-created_at", "-id").first()
 
 
 @transaction.atomic

@@ -24,7 +24,8 @@ class LeaderboardView(APIView):
         tournament = selectors.latest(campaign, judge, request.query_params.get("criterion"))
         if tournament is None:
             raise Http404
-        return Response(selectors.board(tournament))
+        people = selectors.latest(campaign, Tournament.Judge.PEOPLE, tournament.criterion)
+        return Response(selectors.board(tournament, people))
 
 
 class TournamentView(APIView):

@@ -1,102 +1,107 @@
-"""Starting a tournament, playing it, recording it: once, in one transaction, never changed afterwards."""
+"""Starting a tournament. What plays is read by its job: here nothing is read that grows with the outputs."""
 
 import logging
-from collections.abc import Callable, Iterable
 
-import numpy as np
 from django.db import transaction
-from django.utils import timezone
 
-from annotation import jobs, snapshots
+from annotation import jobs
 from annotation.assessment import latest_snapshot
 from annotation.errors import Refused
-from annotation.models import AuditEvent, Job, Output
-from annotation.outcome import Outcome
+from annotation.models import AuditEvent, Job
 from evaluator.models import ComparatorVersion
 from evaluator.selectors import basis, criteria
-from evaluator.services import check_seed, code_version
-from leaderboard import selectors
-from leaderboard.models import Game, SystemRating, Tournament
-from leaderboard.rating import bootstrap
-from leaderboard.rating import tournament as paper
-from leaderboard.rating.games import Games, Standings
-from leaderboard.selectors import Field
-from leaderboard.signature import signature
+from evaluator.services import check_seed
+from leaderboard import field, selectors
+from leaderboard.models import BoardSettings, Tournament
+from leaderboard.rules import Rules
 
 log = logging.getLogger(__name__)
 
 TASK = "leaderboard.tasks.play"
-REPLICATES = 200
-RESAMPLING_SEED = 0  # one for all boards, so that any two on the same contexts are replayed on the same draws
 MAX_GAMES = 100_000
-OUTCOMES = {1: Outcome.A.value, 0: Outcome.TIE.value, -1: Outcome.B.value}
-
-Report = Callable[[float, str], None]
-Judging = Callable[[ComparatorVersion, Iterable[Output], Report], object]  # evaluator.runner.verdicts
+PEOPLE, CALIBRATED = Tournament.Judge.PEOPLE, Tournament.Judge.CALIBRATED
 
 
 @transaction.atomic
 def start_tournament(
     campaign, judge: str, version: ComparatorVersion | None = None, criterion: str | None = None, seed: int = 0,
-    games: int | None = None, user=None, foreground: bool = False,
+    games: int | None = None, user=None, foreground: bool = False, rules: Rules | None = None,
+    extends: Tournament | None = None,
 ) -> Tournament:  # fmt: skip
     """Record a tournament and its job. criterion: "" for judgments of pairs, None for what a training would take.
 
-    games: exactly so many; None plays until the order settles, or, where people judge, all their games.
+    games: exactly so many; None plays as many as the pairing gives, or, where people judge, all their games.
+    extends: a finished board of this judge whose games are taken over, so that only what is new since then plays.
     """
     if judge not in Tournament.Judge.values:
-        raise Refused(f"The judge is 'comparator' or 'people', not {judge!r}.")
+        raise Refused(selectors.unknown_judge(judge))
     if games is not None and not 1 <= games <= MAX_GAMES:
         raise Refused(f"The number of games must be from 1 to {MAX_GAMES}, not {games}.")
     check_seed(seed)
+    rules = rules or Rules()
     snapshot = latest_snapshot(campaign)
-    if judge == Tournament.Judge.PEOPLE:
-        if version is not None:
-            raise Refused("People judge without a comparator; name one only where the judge is 'comparator'.")
-        criterion, warning = _people_play(campaign, snapshot, criterion, games)
-    else:
-        version = version or _newest_version(campaign, criterion)
-        if not any(selectors.field(campaign).contexts_by_pair().values()):
-            raise Refused(f"No two systems of campaign {campaign.slug!r} have answered the same context; nothing can play.")
-        criterion, warning = _criterion_beside(campaign, version, snapshot, criterion), version.run.warning
+    version, criterion, warning = _basis(campaign, judge, version, snapshot, criterion)
+    if campaign.systems.count() < 2:
+        raise Refused(f"Campaign {campaign.slug!r} has fewer than two systems; nothing can play.")
     asked = dict(campaign=campaign, judge=judge, version=version, snapshot=snapshot, criterion=criterion, seed=seed,
-                 wanted_games=games)  # fmt: skip
+                 wanted_games=games, extends=extends, **rules.columns())  # fmt: skip
     if not foreground:
         _refuse_the_same_twice(asked)
-    who = version.name if version else f"people ({criterion or 'pairs'})"
-    return _enqueue(asked, f"Tournament on {campaign.slug}, judged by {who}"[:200], warning, user, foreground)
+    return _enqueue(asked, warning, user, foreground)
 
 
 def play_new_comparator(sender, version: ComparatorVersion, **kwargs) -> None:
-    """A comparator trained by a worker plays on the boards of its campaigns at once. Receiver of `trained`."""
-    for campaign in version.campaigns.all():
+    """A comparator trained by a worker plays on the boards of its campaigns at once, unless a campaign says no.
+    Receiver of `trained`."""
+    for campaign in version.campaigns.exclude(board_settings__plays_new=False):
         try:
             start_tournament(campaign, Tournament.Judge.COMPARATOR, version, version.run.criterion or None, version.seed)
         except Refused as refusal:
             log.warning("no tournament of %s on %s: %s", version.name, campaign.slug, refusal)
 
 
-def _enqueue(asked: dict, title: str, warning: str, user, foreground: bool) -> Tournament:
+@transaction.atomic
+def set_board(campaign, is_public: bool, plays_new: bool, user=None) -> BoardSettings:
+    """Who may see a campaign's boards, and whether a new comparator plays by itself."""
+    settings, _ = BoardSettings.objects.update_or_create(
+        campaign=campaign, defaults={"is_public": is_public, "plays_new": plays_new}
+    )
+    detail = {"is_public": is_public, "plays_new": plays_new}
+    AuditEvent.objects.create(campaign=campaign, user=user, action="boards set", detail=detail)
+    return settings
+
+
+def _enqueue(asked: dict, warning: str, user, foreground: bool) -> Tournament:
     campaign, version, snapshot = asked["campaign"], asked["version"], asked["snapshot"]
+    who = {"comparator": "{}", "people": "people", "calibrated": "people and {}"}[asked["judge"]].format(version)
+    about = "" if asked["judge"] == "comparator" else f" ({asked['criterion'] or 'pairs'})"
+    title = f"Tournament on {campaign.slug}, judged by {who}{about}"[:200]
     simulated = bool((version and version.is_simulated) or (snapshot and snapshot.is_simulated))
     job = jobs.enqueue(TASK, title, campaign=campaign, user=user, foreground=foreground)
-    tournament = Tournament.objects.create(**asked, job=job, is_simulated=simulated, settings={"warning": warning})
+    settings = {"warning": warning, **field.bounds()}
+    tournament = Tournament.objects.create(**asked, job=job, is_simulated=simulated, settings=settings)
     detail = {"tournament": tournament.pk, "judge": asked["judge"], "criterion": asked["criterion"], "seed": asked["seed"]}
     AuditEvent.objects.create(campaign=campaign, user=user, action="tournament started", detail=detail)
     return tournament
 
 
-def _people_play(campaign, snapshot, criterion: str | None, games: int | None) -> tuple[str, str]:
+def _basis(campaign, judge: str, version, snapshot, criterion) -> tuple[ComparatorVersion | None, str, str]:
+    """Who judges, which of people's answers count, and why they are not above every doubt."""
+    if judge == PEOPLE:
+        if version is not None:
+            raise Refused("People judge without a comparator; name one only where the judge is 'comparator'.")
+        found = basis(_judged(campaign, snapshot), criterion)
+        return None, found.criterion, found.warning
+    version = version or _newest_version(campaign, criterion)
+    if judge == CALIBRATED:
+        _judged(campaign, snapshot)
+    return version, _criterion_beside(campaign, version, snapshot, criterion), version.run.warning
+
+
+def _judged(campaign, snapshot):
     if snapshot is None:
         raise Refused(f"Campaign {campaign.slug!r} has no snapshot of accepted judgments yet; assess its quality first.")
-    found = basis(snapshot, criterion)
-    there = len(selectors.people_games(selectors.field(campaign), snapshots.read(snapshot), found.criterion, 0))
-    about = f"the scores of {found.criterion!r}" if found.criterion else "the judgments of pairs"
-    if not there:
-        raise Refused(f"No game follows from {about}: nobody judged two systems on one context.")
-    if games is not None and games > there:
-        raise Refused(f"Only {there} games follow from {about}; {games} were asked for.")
-    return found.criterion, found.warning
+    return snapshot
 
 
 def _newest_version(campaign, criterion: str | None) -> ComparatorVersion:
@@ -122,112 +127,3 @@ def _criterion_beside(campaign, version, snapshot, criterion: str | None) -> str
 def _refuse_the_same_twice(asked: dict) -> None:
     if Tournament.objects.filter(**asked, job__status__in=[Job.Status.QUEUED, Job.Status.RUNNING]).exists():
         raise Refused("The same tournament, with the same judge and seed, is already waiting or running.")
-
-
-def play(tournament: Tournament, report: Report, judging: Judging | None = None) -> Tournament:
-    """Play and record. judging: evaluator.runner.verdicts, handed in because only a task body may load torch."""
-    if tournament.finished_at:
-        return tournament
-    report(0.0, "Gathering the outputs")
-    field = selectors.field(tournament.campaign)
-    content = selectors.content_of(tournament)
-    if tournament.judge == Tournament.Judge.PEOPLE:
-        between, settled = selectors.people_games(field, content, tournament.criterion, tournament.seed), None
-        between = between.take(slice(tournament.wanted_games))
-        chances = None
-    else:
-        between, settled, chances = _comparator_games(tournament, field, report, judging)
-    games = Games(field.system_of[between.first], field.system_of[between.second], between.outcome, between.context)
-    report(0.8, f"Rating {len(games)} games, and {REPLICATES} times on resampled contexts")
-    standings = paper.rate(len(field.systems), games)
-    draws = bootstrap.context_draws(len(field.contexts), REPLICATES, RESAMPLING_SEED)
-    replicates = bootstrap.replay(len(field.systems), games, draws, RESAMPLING_SEED)
-    report(0.95, "Recording")
-    means = selectors.human_means(field, content, tournament.criterion)
-    return _record(tournament, field, between, chances, games, standings, replicates, means, settled)
-
-
-def _comparator_games(tournament: Tournament, field: Field, report: Report, judging: Judging):
-    """The paper's tournament: games between outputs, did the order settle, and (games, 3) probabilities."""
-    verdicts = judging(tournament.version, field.outputs, lambda done, message: report(0.6 * done, message))
-    ids = [output.pk for output in field.outputs]
-    sides: list[tuple[int, int]] = []
-
-    def judge(first: int, second: int, context: int, rng: np.random.Generator) -> int:
-        a, b = (answers[rng.integers(len(answers))] for answers in
-                (field.answers[first, context], field.answers[second, context]))  # fmt: skip
-        sides.append((a, b))
-        return int(verdicts.outcomes([ids[a]], [ids[b]])[0])
-
-    try:
-        games, _, settled = paper.play(
-            len(field.systems), field.contexts_by_pair(), judge, tournament.seed, tournament.wanted_games,
-            on_progress=lambda played, most: report(0.6 + 0.2 * played / most, f"{played} games played"),
-        )  # fmt: skip
-    except ValueError as error:
-        raise Refused(str(error)) from error
-    a, b = np.array(sides, dtype=np.int64).reshape(-1, 2).T
-    chances = verdicts.probabilities([ids[i] for i in a], [ids[i] for i in b])
-    return Games(a, b, games.outcome, games.context), settled, chances
-
-
-def _record(
-    tournament: Tournament, field: Field, between: Games, chances, games: Games, standings: Standings,
-    replicates: np.ndarray, means: list, settled: bool | None,
-) -> Tournament:  # fmt: skip
-    low, high = bootstrap.interval(replicates)
-    with transaction.atomic():
-        tournament = Tournament.objects.select_for_update(of=("self",)).get(pk=tournament.pk)
-        if tournament.finished_at:  # another worker was first
-            return tournament
-        Game.objects.bulk_create(_game_rows(tournament, field, between, chances), batch_size=1000)
-        SystemRating.objects.bulk_create(
-            SystemRating(
-                tournament=tournament, system=system, rating=standings.rating[i], rd=standings.rd[i],
-                volatility=standings.volatility[i], low=low[i], high=high[i], games=int(standings.games[i]),
-                wins=int(standings.wins[i]), ties=int(standings.ties[i]), losses=int(standings.losses[i]),
-                human_mean=means[i],
-            )
-            for i, system in enumerate(field.systems)
-        )  # fmt: skip
-        pairing = "once" if tournament.judge == Tournament.Judge.PEOPLE else "random"
-        ties = f"ratio{paper.DRAW_RATIO:g}"
-        tournament.settings = {
-            **tournament.settings, "systems": [s.pk for s in field.systems], "contexts": len(field.contexts),
-            "rating": "paper", "pairing": pairing, "ties": ties, "resampling_seed": RESAMPLING_SEED,
-        }  # fmt: skip
-        tournament.settled = settled
-        tournament.head_to_head = _head_to_head(len(field.systems), games)
-        tournament.replicates = np.round(replicates, 2).tolist()
-        tournament.signature = _signature(tournament, len(games), pairing, ties)
-        tournament.finished_at = timezone.now()
-        tournament.save()
-    return tournament
-
-
-def _signature(tournament: Tournament, games: int, pairing: str, ties: str) -> str:
-    judge = str(tournament.judge)
-    if tournament.judge == Tournament.Judge.PEOPLE:
-        judge = f"people/{tournament.criterion.replace('|', '/').strip() or 'pairs'}"
-    return signature(
-        judge=judge, comparator=tournament.version.name if tournament.version else None,
-        snapshot=tournament.snapshot.name if tournament.snapshot else "none", pairing=pairing, ties=ties,
-        games=games, seed=tournament.seed, code=code_version(),
-    )  # fmt: skip
-
-
-def _game_rows(tournament: Tournament, field: Field, between: Games, chances):
-    for n, (a, b, outcome) in enumerate(zip(between.first, between.second, between.outcome.tolist())):
-        yield Game(
-            tournament=tournament, number=n + 1, output_a=field.outputs[a], output_b=field.outputs[b],
-            outcome=OUTCOMES[outcome], p_a=None if chances is None else float(chances[n, 0]),
-            p_b=None if chances is None else float(chances[n, 2]),
-        )  # fmt: skip
-
-
-def _head_to_head(n: int, games: Games) -> list:
-    """[i][j] = [won, tied, lost] by i against j."""
-    table = np.zeros((n, n, 3), dtype=int)
-    np.add.at(table, (games.first, games.second, 1 - games.outcome), 1)
-    np.add.at(table, (games.second, games.first, 1 + games.outcome), 1)
-    return table.tolist()

@@ -3,7 +3,7 @@
 from celery import shared_task
 
 from annotation import jobs
-from leaderboard import services
+from leaderboard import playing
 from leaderboard.models import Tournament
 
 
@@ -29,4 +29,4 @@ def run(job_id, watch=None) -> Tournament:
             if watch:
                 watch(progress, message)
 
-        return services.play(tournament, report, judging)
+        return playing.play(tournament, report, judging)

@@ -114,8 +114,8 @@ def _choices(boards, shown) -> list[dict]:
 
 def _board(shown: Tournament) -> dict:
     """A board with the other judge's of the same criterion beside it."""
-    board = selectors.board(shown)
     other = selectors.latest(shown.campaign, PEOPLE if shown.judge == COMPARATOR else COMPARATOR, shown.criterion)
+    board = selectors.board(shown, people=other if shown.judge == COMPARATOR else None)
     beside = selectors.board(other) if other else None
     return {
         "tournament": shown, "board": board, "other": other, "beside": beside,

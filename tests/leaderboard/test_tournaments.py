@@ -11,8 +11,8 @@ from annotation.errors import Refused
 from annotation.importing import import_outputs
 from annotation.models import Campaign, Job, Output
 from evaluator.models import ComparatorVersion, TrainingRun
-from leaderboard import selectors, services, tasks
-from leaderboard.models import Game, Tournament
+from leaderboard import field, playing, selectors, tasks
+from leaderboard.models import Game, Immutable, Tournament
 from leaderboard.rating import tournament as paper
 from leaderboard.rating.games import Games
 from leaderboard.services import start_tournament
@@ -60,7 +60,7 @@ def by_people(campaign, **options) -> Tournament:
 
 
 def by_comparator(campaign, **options) -> Tournament:
-    return services.play(start_tournament(campaign, "comparator", foreground=True, **options), quiet, strict)
+    return playing.play(start_tournament(campaign, "comparator", foreground=True, **options), quiet, strict)
 
 
 def tallies(tournament) -> dict:
@@ -94,40 +94,18 @@ class TestPeople:
             "Poor": (3, 0, 1, 2),
             "Person": (0, 0, 0, 0),
         }
-        assert tournament.games.count() == 5
+        assert tournament.played == 5
         means = {r.system.name: r.human_mean for r in tournament.ratings.select_related("system")}
         assert means == {"Fine": pytest.approx(11 / 3), "Plain": 3.5, "Poor": 3.0, "Person": None}
 
     def test_head_to_head_by_hand(self, small):
         tournament = by_people(small.campaign)
-        rows = {r["system"].name: r["cells"] for r in selectors.head_to_head(tournament)}
+        rows = {r["system"]: r["cells"] for r in selectors.head_to_head(tournament)}
         order = list(rows)
         cell = lambda a, b: rows[a][order.index(b)]
         assert cell("Fine", "Plain") == [0, 1, 1] and cell("Plain", "Fine") == [1, 1, 0]
         assert cell("Fine", "Poor") == [1, 1, 0] and cell("Plain", "Poor") == [1, 0, 0]
         assert cell("Fine", "Fine") is None and cell("Person", "Fine") == [0, 0, 0]
-
-    def test_the_ratings_are_those_of_the_recorded_games(self, small):
-        tournament = by_people(small.campaign)
-        column = {pk: i for i, pk in enumerate(tournament.settings["systems"])}
-        played = list(tournament.games.select_related("output_a", "output_b"))
-        games = Games(
-            [column[g.output_a.system_id] for g in played], [column[g.output_b.system_id] for g in played],
-            [{"A": 1, "tie": 0, "B": -1}[g.outcome] for g in played], [0] * len(played),
-        )  # fmt: skip
-        expected = paper.rate(len(column), games)
-        for rating in tournament.ratings.all():
-            i = column[rating.system_id]
-            assert (rating.rating, rating.rd, rating.volatility) == pytest.approx(
-                (expected.rating[i], expected.rd[i], expected.volatility[i])
-            )
-
-    def test_both_outputs_of_a_game_answer_one_context(self, world):
-        by_people(world.campaign)
-        games = Game.objects.select_related("output_a", "output_b")
-        assert games.count() == 12 * 2 * 6
-        assert all(g.output_a.context_id == g.output_b.context_id for g in games)
-        assert all(g.output_a.system_id != g.output_b.system_id for g in games)
 
     def test_judgments_of_pairs_play_where_no_criterion_is_named(self, world):
         world.judge(
@@ -145,7 +123,7 @@ class TestPeople:
         assert tallies(first) == tallies(other)
 
     def test_as_many_games_as_asked_for(self, world):
-        assert by_people(world.campaign, games=10).games.count() == 10
+        assert by_people(world.campaign, games=10).played == 10
         with pytest.raises(Refused, match="Only 144 games follow from the scores of 'Overall'; 145 were asked for"):
             by_people(world.campaign, games=145)
 
@@ -167,9 +145,26 @@ class TestComparator:
         tournament = by_comparator(world.campaign, games=400)
         order = [r.system.name for r in tournament.ratings.select_related("system")]
         assert order[0] == "Person" and order[-1] == "Poor" and tournament.games.count() == 400
-        table = {r["system"].name: r["cells"] for r in selectors.head_to_head(tournament)}
+        table = {r["system"]: r["cells"] for r in selectors.head_to_head(tournament)}
         assert table["Fine"][order.index("Plain")][0] == table["Fine"][order.index("Plain")][2] == 0  # ties alone
         assert (tournament.version, tournament.criterion, tournament.settled) == (version, "Overall", tournament.settled)
+
+    def test_the_ratings_are_those_of_the_recorded_games(self, world, version):
+        tournament = by_comparator(world.campaign, games=60)
+        column = {pk: i for i, pk in enumerate(tournament.settings["systems"])}
+        played = list(tournament.games.select_related("output_a", "output_b"))
+        assert all(g.output_a.context_id == g.output_b.context_id for g in played)
+        assert all(g.output_a.system_id != g.output_b.system_id for g in played)
+        games = Games(
+            [column[g.output_a.system_id] for g in played], [column[g.output_b.system_id] for g in played],
+            [{"A": 1, "tie": 0, "B": -1}[g.outcome] for g in played], [0] * len(played),
+        )  # fmt: skip
+        expected = paper.rate(len(column), games)
+        for rating in tournament.ratings.all():
+            i = column[rating.system_id]
+            assert (rating.rating, rating.rd, rating.volatility) == pytest.approx(
+                (expected.rating[i], expected.rd[i], expected.volatility[i])
+            )
 
     def test_games_keep_their_probabilities(self, world, version):
         game = by_comparator(world.campaign, games=5).games.first()
@@ -192,7 +187,7 @@ class TestComparator:
             for r in world.rows if r["system"] == "Poor" for n in (100, 900, 500)
         ]  # fmt: skip
         import_outputs(world.campaign, write(tmp_path, "checkpoints.jsonl", rows))
-        playing = selectors.field(world.campaign).outputs
+        playing = field.field(world.campaign).outputs
         assert {o.text for o in playing if o.system.name == "Poor"} == {"at 900"}
         assert len(playing) == 48
 
@@ -224,13 +219,84 @@ class TestComparator:
         import_outputs(
             campaign, write(tmp_path, "one.jsonl", [{"context_id": 1, "context": "a", "system": "S", "output": "b"}])
         )
-        with pytest.raises(Refused, match="No two systems of campaign 'alone' have answered the same context"):
+        with pytest.raises(Refused, match="Campaign 'alone' has fewer than two systems; nothing can play."):
             by_comparator(campaign, version=version)
 
     @pytest.mark.parametrize("games", [0, -1, 100_001])
     def test_a_number_of_games_out_of_range(self, world, version, games):
         with pytest.raises(Refused, match="number of games"):
             start_tournament(world.campaign, "comparator", games=games)
+
+
+class TestImmutable:
+    @pytest.fixture
+    def finished(self, world, version):
+        return by_comparator(world.campaign, games=10)
+
+    def test_its_row_cannot_be_saved_or_deleted(self, finished):
+        finished.seed = 99
+        everything = Tournament.objects.all()
+        for change in (finished.save, finished.delete, lambda: everything.update(seed=99), everything.delete):
+            with pytest.raises(Immutable, match="A finished tournament never changes; play a new one."):
+                change()
+        finished.refresh_from_db()
+        assert finished.seed == 0
+
+    def test_its_games_and_ratings_can_neither_change_nor_grow(self, finished):
+        rating, game = finished.ratings.first(), finished.games.first()
+        rating.rating, game.outcome = 9999.0, "tie"
+        more = Game(tournament=finished, number=11, output_a=game.output_a, output_b=game.output_b, outcome="A")
+        for change in (
+            rating.save, rating.delete, game.save, more.save, lambda: Game.objects.bulk_create([more]),
+            lambda: finished.games.update(outcome="tie"), finished.ratings.all().delete,
+        ):  # fmt: skip
+            with pytest.raises(Immutable):
+                change()
+        assert finished.games.count() == 10 and not finished.ratings.filter(rating=9999).exists()
+
+    def test_a_whole_campaign_may_go(self, finished, world):
+        world.campaign.delete()
+        assert not Tournament.objects.exists() and not Game.objects.exists()
+
+    def test_a_renamed_system_keeps_its_name_on_it(self, finished, world):
+        world.campaign.systems.filter(name="Fine").update(name="Finer")
+        assert "Fine" in {row["system"] for row in selectors.board(finished)["standings"]}
+
+    def test_a_later_board_of_people_does_not_change_it(self, finished, world):
+        before = selectors.board(finished)
+        by_people(world.campaign)
+        assert selectors.board(finished) == before and before["agreement_with_people"] is None
+
+
+class TestResumed:
+    """What plays is fixed when the tournament is recorded, so a resumed one plays what it would have played."""
+
+    def test_game_for_game_whatever_came_in_between(self, world, version, tmp_path):
+        uninterrupted = by_comparator(world.campaign, games=80, seed=4)
+        cancelled = start_tournament(world.campaign, "comparator", games=80, seed=4, foreground=True)
+
+        def cancel(progress, message):
+            raise jobs.Cancelled
+
+        with pytest.raises(jobs.Cancelled):
+            playing.play(cancelled, cancel, strict)
+        new = [{"context_id": "c90", "context": "new", "system": s, "output": "x"} for s in ("Fine", "Poor", "Fresh")]
+        import_outputs(world.campaign, write(tmp_path, "new.jsonl", new))
+        world.campaign.systems.filter(name="Plain").update(retired_at=timezone.now())
+        resumed = playing.play(cancelled, quiet, strict)
+        values = lambda t: list(t.games.values_list("number", "output_a", "output_b", "outcome"))
+        assert values(resumed) == values(uninterrupted) and resumed.replicates == uninterrupted.replicates
+
+    def test_a_cancelled_one_starts_again_from_its_page(self, world, sent, client):
+        tournament = start_tournament(world.campaign, "people")
+        jobs.cancel(tournament.job)
+        world.client = client
+        page = world.get(world.alice, f"/tournaments/{tournament.pk}/").content.decode()
+        assert f'action="/jobs/{tournament.job_id}/retry/"' in page
+        world.post(world.alice, f"/jobs/{tournament.job_id}/retry/")
+        tasks.play(str(tournament.job_id))
+        tournament.refresh_from_db()
+        assert tournament.finished_at and tournament.played == 144
 
 
 class TestOnce:
@@ -241,9 +307,9 @@ class TestOnce:
         before = Tournament.objects.filter(pk=tournament.pk).values().get()
         stale = Tournament.objects.get(pk=tournament.pk)
         stale.finished_at = None  # a worker that read the row before it was finished
-        assert services.play(stale, quiet).finished_at == tournament.finished_at
+        assert playing.play(stale, quiet).finished_at == tournament.finished_at
         assert Tournament.objects.filter(pk=tournament.pk).values().get() == before
-        assert tournament.games.count() == 144 and tournament.ratings.count() == 4
+        assert tournament.played == 144 and tournament.ratings.count() == 4
 
     def test_a_dead_worker_is_found_and_one_result_remains(self, world, sent):
         tournament = start_tournament(world.campaign, "people", foreground=True)
@@ -254,7 +320,7 @@ class TestOnce:
         tasks.play(str(tournament.job_id))
         tasks.play(str(tournament.job_id))
         tournament.refresh_from_db()
-        assert tournament.finished_at and tournament.games.count() == 144 and tournament.ratings.count() == 4
+        assert tournament.finished_at and tournament.played == 144 and tournament.ratings.count() == 4
 
     def test_a_second_click_plays_nothing_twice(self, world):
         start_tournament(world.campaign, "people")

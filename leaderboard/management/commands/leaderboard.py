@@ -1,6 +1,6 @@
 from annotation.management.base import ServiceCommand, campaign_named
 from leaderboard.models import Tournament
-from leaderboard.selectors import board, latest_or_refuse
+from leaderboard.selectors import board, latest, latest_or_refuse
 
 
 class Command(ServiceCommand):
@@ -13,7 +13,8 @@ class Command(ServiceCommand):
         parser.add_argument("--criterion", help="people's criterion; '' for the judgments of pairs")
 
     def run(self, slug, judge, criterion, **options):
-        return board(latest_or_refuse(campaign_named(slug), judge, criterion))
+        shown = latest_or_refuse(campaign_named(slug), judge, criterion)
+        return board(shown, people=latest(shown.campaign, Tournament.Judge.PEOPLE, shown.criterion))
 
     def show(self, result):
         print_ = self.stdout.write

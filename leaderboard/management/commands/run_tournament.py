@@ -46,7 +46,7 @@ class Command(ServiceCommand):
             "judge": tournament.judge,
             "comparator": tournament.version.name if tournament.version else None,
             "criterion": tournament.criterion,
-            "games": tournament.games.count(),
+            "games": tournament.played,
             "settled": tournament.settled,
             "seconds": round(time.monotonic() - start, 1),
             "simulated": tournament.is_simulated,

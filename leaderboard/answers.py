@@ -1,0 +1,53 @@
+"""People's accepted answers about what plays: as games, and as mean scores. Read from the snapshot alone."""
+
+import numpy as np
+
+from annotation.outcome import Outcome
+from annotation.snapshots import SnapshotContent
+from leaderboard.field import Field
+from leaderboard.rating.games import Games
+from leaderboard.rating.people import games_from_judgments, games_from_scores
+
+
+def people_games(field: Field, content: SnapshotContent, criterion: str, seed: int) -> Games:
+    """Every game that people's accepted answers give, once, in seeded random order; its players are outputs."""
+    games = _games_from_judgments(field, content) if not criterion else _games_from_scores(field, content, criterion)
+    apart = field.system_of[games.first] != field.system_of[games.second]  # two samples of one system play no game
+    return games.take(apart).shuffled(seed)
+
+
+def _games_from_scores(field: Field, content: SnapshotContent, criterion: str) -> Games:
+    rows = scored(field, content, criterion)
+    outputs = np.array([output for output, _, _ in rows], dtype=np.int64)
+    numbers: dict[str, int] = {}
+    annotators = [numbers.setdefault(annotator, len(numbers)) for _, annotator, _ in rows]
+    return games_from_scores(outputs, field.context_of[outputs], annotators, [value for _, _, value in rows])
+
+
+def _games_from_judgments(field: Field, content: SnapshotContent) -> Games:
+    rows = []
+    for row in content.judgments:
+        a, b = (field.number_of.get((row["context"], *row[side])) for side in "ab")
+        if a is not None and b is not None:
+            rows.append((a, b, Outcome(row["choice"]).code))
+    a, b, choice = np.array(rows, dtype=np.int64).reshape(-1, 3).T
+    return games_from_judgments(a, b, field.context_of[a], choice)
+
+
+def scored(field: Field, content: SnapshotContent, criterion: str) -> list[tuple[int, str, float]]:
+    """(output number, annotator, value) of the kept scores of the outputs that play."""
+    found = []
+    for row in content.scores:
+        if row["criterion"] == criterion:
+            number = field.number_of.get((row["context"], row["system"], row["checkpoint"], row["sample"]))
+            if number is not None:
+                found.append((number, row["annotator"], row["value"]))
+    return found
+
+
+def human_means(field: Field, content: SnapshotContent | None, criterion: str) -> list[float | None]:
+    """Each system's mean kept score of the criterion; None where nobody scored it."""
+    values: list[list[float]] = [[] for _ in field.systems]
+    for output, _, value in scored(field, content, criterion) if content and criterion else []:
+        values[field.system_of[output]].append(value)
+    return [sum(v) / len(v) if v else None for v in values]

@@ -1,0 +1,108 @@
+"""What plays: the outputs of a campaign's systems as they were when a tournament was recorded."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from django.db.models import Max, Q
+
+from annotation.models import Campaign, Context, Output, System
+from leaderboard.models import FormerName, Tournament
+
+
+@dataclass(frozen=True)
+class Field:
+    """Systems, contexts and outputs, numbered from 0 by their ids. `contexts` are all the campaign's."""
+
+    systems: list[System]
+    contexts: list[int]  # ids
+    outputs: list[Output]  # in the order of system, context, sample; without their texts
+    former_names: list[tuple[str, str]]  # (what a system was called, what it is called)
+
+    @cached_property
+    def system_of(self) -> np.ndarray:
+        """(outputs,) the number of each output's system."""
+        number = {system.pk: i for i, system in enumerate(self.systems)}
+        return np.array([number[output.system_id] for output in self.outputs], dtype=np.int64)
+
+    @cached_property
+    def context_of(self) -> np.ndarray:
+        """(outputs,) the number of each output's context."""
+        number = {pk: i for i, pk in enumerate(self.contexts)}
+        return np.array([number[output.context_id] for output in self.outputs], dtype=np.int64)
+
+    @cached_property
+    def number_of(self) -> dict[tuple, int]:
+        """An output's number by the names that a snapshot uses, whenever it was taken."""
+        names: dict[str, list[str]] = {}
+        for former, now in self.former_names:
+            names.setdefault(now, []).append(former)
+        return {
+            (o.context.key, name, o.checkpoint.name if o.checkpoint else "", o.sample): i
+            for i, o in enumerate(self.outputs)
+            for name in (*names.get(o.system.name, ()), o.system.name)
+        }
+
+    @cached_property
+    def answers(self) -> dict[tuple[int, int], list[int]]:
+        """(system, context) -> numbers of its outputs there; several where they are samples."""
+        found: dict[tuple[int, int], list[int]] = {}
+        for i, where in enumerate(zip(self.system_of.tolist(), self.context_of.tolist())):
+            found.setdefault(where, []).append(i)
+        return found
+
+    def contexts_by_pair(self) -> dict[tuple[int, int], list[int]]:
+        """(i, j), i < j -> the contexts that both systems answered."""
+        answered = [set() for _ in self.systems]
+        for system, context in self.answers:
+            answered[system].add(context)
+        n = len(self.systems)
+        return {(i, j): sorted(answered[i] & answered[j]) for i in range(n) for j in range(i + 1, n)}
+
+
+def bounds() -> dict:
+    """What is there now. A tournament keeps this, so that one that waits or is resumed plays what it was asked to."""
+    return {
+        "last_output": Output.objects.aggregate(Max("pk"))["pk__max"] or 0,
+        "last_context": Context.objects.aggregate(Max("pk"))["pk__max"] or 0,
+    }
+
+
+def field_of(tournament: Tournament) -> Field:
+    """What was there when the tournament was recorded."""
+    then, settings = tournament.created_at, tournament.settings
+    there = Q(replaced_at=None) | Q(replaced_at__gt=then)
+    there &= Q(system__retired_at=None) | Q(system__retired_at__gt=then)
+    there &= Q(pk__lte=settings["last_output"])
+    return _field(tournament.campaign, there, Q(pk__lte=settings["last_context"]))
+
+
+def field(campaign: Campaign) -> Field:
+    """What is there now."""
+    return _field(campaign, Q(replaced_at=None, system__retired_at=None), Q())
+
+
+def _field(campaign: Campaign, which_outputs: Q, which_contexts: Q) -> Field:
+    """A system that has checkpoints plays with its last one (by iteration); any other with all its outputs."""
+    contexts = campaign.contexts.filter(which_contexts).order_by("pk")
+    found = list(
+        Output.objects.filter(which_outputs, context__campaign=campaign)
+        .select_related("context", "system", "checkpoint")
+        .defer("text", "metadata", "context__turns", "context__metadata", "system__description")
+        .order_by("system_id", "context_id", "sample", "pk")
+    )
+    last: dict[int, tuple] = {}
+    for output in found:
+        last[output.system_id] = max(last.get(output.system_id, _age(output)), _age(output))
+    playing = [output for output in found if _age(output) == last[output.system_id]]
+    systems = {output.system_id: output.system for output in playing}
+    former = FormerName.objects.filter(system__campaign=campaign).values_list("name", "system__name")
+    return Field([systems[pk] for pk in sorted(systems)], list(contexts.values_list("pk", flat=True)), playing, list(former))
+
+
+def _age(output: Output) -> tuple:
+    """No checkpoint, then checkpoints without iteration, then by iteration."""
+    if output.checkpoint is None:
+        return (-2, 0)
+    iteration = output.checkpoint.iteration
+    return (-1 if iteration is None else iteration, output.checkpoint_id)

@@ -1,0 +1,73 @@
+"""One tournament: who judges, by which rules, and what its board shows."""
+
+from django.db import models
+from django.urls import reverse
+
+from leaderboard.models.frozen import Immutable, TournamentQuerySet
+
+
+class Tournament(models.Model):
+    class Judge(models.TextChoices):
+        COMPARATOR = "comparator", "comparator"
+        PEOPLE = "people", "people"
+        CALIBRATED = "calibrated", "people and comparator together"
+
+    class Level(models.TextChoices):
+        SYSTEM = "system", "systems play"
+        SAMPLE = "sample", "outputs play"
+
+    campaign = models.ForeignKey("annotation.Campaign", models.CASCADE, related_name="tournaments")
+    job = models.OneToOneField("annotation.Job", models.CASCADE, related_name="tournament")
+    judge = models.CharField(max_length=12, choices=Judge)
+    version = models.ForeignKey("evaluator.ComparatorVersion", models.RESTRICT, null=True, blank=True)
+    snapshot = models.ForeignKey(
+        "annotation.Snapshot", models.RESTRICT, null=True, blank=True, related_name="tournaments",
+        help_text="The judgments people play with, and the source of their mean scores. Empty: nobody judged yet.",
+    )  # fmt: skip
+    criterion = models.CharField(max_length=100, blank=True, help_text="Empty: judgments of pairs.")
+    level = models.CharField(max_length=8, choices=Level, default=Level.SYSTEM)
+    rating = models.CharField(max_length=20, default="paper", help_text="The rule that turns games into ratings.")
+    pairing = models.CharField(max_length=20, default="random", help_text="Which games are played.")
+    ties = models.CharField(max_length=20, default="ratio0.1", help_text="What a tie does.")
+    extends = models.ForeignKey(
+        "self", models.RESTRICT, null=True, blank=True, related_name="extended_by",
+        help_text="A finished board whose games are taken over; only systems that are new since then play.",
+    )  # fmt: skip
+    seed = models.PositiveIntegerField(default=0)
+    wanted_games = models.PositiveIntegerField(null=True, blank=True, help_text="Empty: as many as the pairing gives.")
+    played = models.PositiveIntegerField(default=0, help_text="Games.")
+    settings = models.JSONField(
+        default=dict, help_text="What takes part (`last_output`, `last_context`), and `systems`: ids in the order below."
+    )
+    settled = models.BooleanField(null=True, help_text="Did the order settle by the paper's rule?")
+    head_to_head = models.JSONField(default=list, help_text="[i][j]: games i won against j, tied, lost.")
+    replicates = models.JSONField(default=list, help_text="Ratings on resampled contexts: a row per replicate.")
+    findings = models.JSONField(default=dict, help_text="What the board shows beside the ratings, by name.")
+    signature = models.CharField(max_length=400, blank=True)
+    is_simulated = models.BooleanField(default=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    objects = TournamentQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-created_at", "-id"]
+        indexes = [models.Index(fields=["campaign", "judge", "criterion", "-finished_at"], name="tournament_latest")]
+
+    def __str__(self):
+        return f"tournament {self.pk}"
+
+    def save(self, *args, **kwargs):
+        self._must_be_open()
+        super().save(*args, **kwargs)
+
+    def get_absolute_url(self):
+        return reverse("tournament", args=[self.pk])
+
+    def delete(self, *args, **kwargs):
+        self._must_be_open()
+        return super().delete(*args, **kwargs)
+
+    def _must_be_open(self) -> None:
+        if self.pk and Tournament.objects.filter(pk=self.pk, finished_at__isnull=False).exists():
+            raise Immutable
