@@ -1,0 +1,218 @@
+"""What can be said about each annotator: a card with numbers, each with how much it rests on.
+
+Everything compares an annotator with the others on the same items, so nobody is measured by a truth that nobody knows.
+What follows from the numbers is in `suspicion.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+
+import numpy as np
+from scipy.stats import norm
+
+from annotation.quality.answers import Answers, others
+from annotation.quality.competence import dawid_skene
+from annotation.quality.errors import UndefinedAgreement
+
+MIN_SHARED = 5  # items: below, a correlation says nothing and Fisher's z has no spread
+
+
+@dataclass(frozen=True)
+class Card:
+    """One annotator. None where a number is undefined or nothing is known.
+
+    agreement: correlation with the mean of the others' answers to the same items and criteria, with its 95% interval
+    (Fisher's z over items). severity: mean of own answer less the others', in standard deviations of the criterion, with
+    its 95% interval over items; disagreement: the variance around it, and the standard error of its logarithm. spread: own
+    standard deviation over the others'. competence: expected share of answers
+    that name the true category (Dawid & Skene 1979), averaged over criteria. longest_run: the same answer that many
+    items in a row. left, right: how often the output shown on that side was preferred (ties left out). repeats: items
+    seen twice, repeats_same of them answered alike; gold: items with a known answer. seconds: median per item.
+    """
+
+    annotator: int
+    answers: int
+    items: int
+    shared_items: int
+    agreement: float | None
+    agreement_low: float | None
+    agreement_high: float | None
+    severity: float | None
+    severity_low: float | None
+    severity_high: float | None
+    spread: float | None
+    disagreement: float | None
+    disagreement_spread: float | None
+    competence: float | None
+    ordered_items: int
+    longest_run: int
+    adjacent_equal: int
+    left: int
+    right: int
+    repeats: int
+    repeats_same: int
+    gold: int
+    gold_right: int
+    seconds: float | None
+
+    def as_dict(self) -> dict:
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Behaviour:
+    """What is known beside the answers; each pair of arrays is (annotator, what), one row an observation.
+
+    sides: +1 the left output was preferred, -1 the right, 0 a tie. repeats: True where an item that came back with its
+    sides or its place changed was answered as before. gold: True where the known answer was given. seconds: per item.
+    """
+
+    sides: tuple = ((), ())
+    repeats: tuple = ((), ())
+    gold: tuple = ((), ())
+    seconds: tuple = ((), ())
+
+
+def cards(answers: Answers, behaviour: Behaviour = Behaviour(), annotators: int | None = None) -> list[Card]:
+    """A card for each annotator from 0 to annotators - 1 (as many as answered, when left out)."""
+    people = int(answers.annotator.max(initial=-1)) + 1 if annotators is None else annotators
+    columns = {
+        "annotator": np.arange(people),
+        "answers": np.bincount(answers.annotator, minlength=people),
+        "items": _distinct_items(answers.annotator, answers.item, people),
+        **_beside_others(answers, people),
+        "competence": _competence(answers, people),
+        **_runs(answers, people),
+        **_behaviour(behaviour, people),
+    }
+    rows = zip(*(column.tolist() for column in columns.values()))
+    return [Card(**{name: _or_none(value) for name, value in zip(columns, row)}) for row in rows]
+
+
+def _or_none(value):
+    return None if value != value else value  # nan alone differs from itself
+
+
+def _distinct_items(annotator, item, people: int) -> np.ndarray:
+    """Different items of each annotator: int (annotators,)."""
+    pairs = np.unique(np.stack([annotator, item]), axis=1)
+    return np.bincount(pairs[0], minlength=people)
+
+
+def _beside_others(answers: Answers, people: int) -> dict[str, np.ndarray]:
+    """Agreement, severity and spread, from the answers to units that others answered too."""
+    value = answers.standardised()
+    other = others(answers.unit, value)
+    shared = other.n > 0
+    annotator, own = answers.annotator[shared], value[shared]
+    mean, square, n = other.mean[shared], other.square[shared], other.n[shared]
+    items = _distinct_items(annotator, answers.item[shared], people)
+
+    def average(x):
+        return _divide(np.bincount(annotator, x, minlength=people), np.bincount(annotator, minlength=people))
+
+    def variance(x):
+        return average((x - average(x)[annotator]) ** 2)
+
+    covariance = average((own - average(own)[annotator]) * mean)
+    agreement = _divide(covariance, np.sqrt(variance(own) * variance(mean)))
+    agreement[items < MIN_SHARED] = np.nan
+    low, high = fisher_interval(agreement, items)
+    severity, disagreement = average(own - mean), variance(own - mean)
+    half = norm.ppf(0.975) * np.sqrt(_divide(disagreement, np.maximum(items - 1.0, 0)))
+    kurtosis = _divide(average((own - mean - severity[annotator]) ** 4), disagreement**2)
+    others_n = np.bincount(annotator, n, minlength=people)
+    others_mean = _divide(np.bincount(annotator, n * mean, minlength=people), others_n)
+    others_variance = _divide(np.bincount(annotator, n * square, minlength=people), others_n) - others_mean**2
+    return {
+        "shared_items": items,
+        "agreement": agreement, "agreement_low": low, "agreement_high": high,
+        "severity": severity, "severity_low": severity - half, "severity_high": severity + half,
+        "disagreement": np.where(items < MIN_SHARED, np.nan, disagreement),
+        "disagreement_spread": np.sqrt(np.maximum(_divide(kurtosis - 1, items), 0)),
+        "spread": np.sqrt(_divide(variance(own), np.maximum(others_variance, 0))),
+    }  # fmt: skip
+
+
+def fisher_interval(r, n) -> tuple[np.ndarray, np.ndarray]:
+    """95% interval of correlations r over n pairs each (Fisher 1921): tanh(atanh r -+ 1.96 / sqrt(n - 3))."""
+    z, half = fisher_z(r), norm.ppf(0.975) / np.sqrt(np.maximum(n - 3.0, 1e-9))
+    return np.tanh(z - half), np.tanh(z + half)
+
+
+def fisher_z(r) -> np.ndarray:
+    return np.arctanh(np.clip(r, -0.999999, 0.999999))
+
+
+def _competence(answers: Answers, people: int) -> np.ndarray:
+    """Dawid-Skene accuracy, criterion by criterion, averaged by the number of answers: (annotators,)."""
+    total, weight = np.zeros(people), np.zeros(people)
+    for criterion in np.unique(answers.criterion):
+        rows = answers.criterion == criterion
+        rows[rows] = others(answers.item[rows], answers.value[rows]).n > 0
+        if not rows.any():
+            continue
+        try:
+            found = dawid_skene(answers.annotator[rows], answers.item[rows], answers.value[rows])
+        except UndefinedAgreement:
+            continue
+        times = np.bincount(answers.annotator[rows], minlength=people)
+        total[: len(found.accuracy)] += np.nan_to_num(found.accuracy) * times[: len(found.accuracy)]
+        weight += times
+    return _divide(total, weight)
+
+
+def _runs(answers: Answers, people: int) -> dict[str, np.ndarray]:
+    """How often the same answer (to all criteria of an item) came again and again, where the order is known."""
+    known = ~np.isnan(answers.order)
+    annotator, alike = _answers_in_order(answers, known)
+    same_person = annotator[1:] == annotator[:-1] if len(annotator) else np.zeros(0, dtype=bool)
+    again = np.concatenate([[False], same_person & (alike[1:] == alike[:-1])])[: len(annotator)]
+    start = np.maximum.accumulate(np.where(again, 0, np.arange(len(annotator)))) if len(annotator) else annotator
+    longest = np.zeros(people, dtype=np.int64)
+    np.maximum.at(longest, annotator, np.arange(len(annotator)) - start + 1)
+    return {
+        "ordered_items": np.bincount(annotator, minlength=people),
+        "longest_run": longest,
+        "adjacent_equal": np.bincount(annotator[again], minlength=people),
+    }
+
+
+def _answers_in_order(answers: Answers, known) -> tuple[np.ndarray, np.ndarray]:
+    """(annotator, number of the answer vector) of each item, in the order answered: int (items answered,) each."""
+    if not known.any():
+        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    asked, row = np.unique(np.stack([answers.annotator[known], answers.item[known]]), axis=1, return_inverse=True)
+    table = np.full((asked.shape[1], answers.criterion.max() + 1), -np.inf)  # (items answered, criteria)
+    table[row.ravel(), answers.criterion[known]] = answers.value[known]
+    last = np.full(asked.shape[1], -np.inf)
+    np.maximum.at(last, row.ravel(), answers.order[known])
+    _, alike = np.unique(table, axis=0, return_inverse=True)
+    order = np.lexsort((last, asked[0]))
+    return asked[0][order], alike.ravel()[order]
+
+
+def _behaviour(behaviour: Behaviour, people: int) -> dict[str, np.ndarray]:
+    def count(pair, wanted):
+        who, what = np.asarray(pair[0], dtype=np.int64), np.asarray(pair[1])
+        return np.bincount(who[wanted(what)], minlength=people)
+
+    everything = lambda what: np.ones(len(what), dtype=bool)
+    who, seconds = np.asarray(behaviour.seconds[0], dtype=np.int64), np.asarray(behaviour.seconds[1], dtype=float)
+    median = [np.median(seconds[who == i]) if (who == i).any() else np.nan for i in range(people)]
+    return {
+        "left": count(behaviour.sides, lambda side: side > 0),
+        "right": count(behaviour.sides, lambda side: side < 0),
+        "repeats": count(behaviour.repeats, everything),
+        "repeats_same": count(behaviour.repeats, lambda same: same.astype(bool)),
+        "gold": count(behaviour.gold, everything),
+        "gold_right": count(behaviour.gold, lambda right: right.astype(bool)),
+        "seconds": np.array(median, dtype=float),
+    }
+
+
+def _divide(a, b) -> np.ndarray:
+    """a / b, nan where b is 0 or nan."""
+    a, b = np.broadcast_arrays(np.asarray(a, dtype=float), np.asarray(b, dtype=float))
+    return np.divide(a, b, out=np.full(a.shape, np.nan), where=b > 0)

@@ -1,0 +1,82 @@
+"""Answers as flat arrays, and what the others said about the same thing.
+
+Sparse campaigns (many annotators, each a few items) make a (raters, units) table mostly empty, so what is said about
+single annotators reads one row an answer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Answers:
+    """One row an answer; all arrays (answers,).
+
+    annotator, item, criterion: int, numbered from 0; an item is an output or a pair. value: float, a score or the code
+    of a choice. order: float, rises in the order in which one annotator answered, nan where that is not known.
+    Nobody answers the same item on the same criterion twice.
+    """
+
+    annotator: np.ndarray
+    item: np.ndarray
+    criterion: np.ndarray
+    value: np.ndarray
+    order: np.ndarray
+
+    def __post_init__(self):
+        for name in ("annotator", "item", "criterion"):
+            object.__setattr__(self, name, np.asarray(getattr(self, name), dtype=np.int64))
+        for name in ("value", "order"):
+            object.__setattr__(self, name, np.asarray(getattr(self, name), dtype=float))
+        shapes = {getattr(self, name).shape for name in self.__dataclass_fields__}
+        if len(shapes) != 1 or len(shapes.pop()) != 1:
+            raise ValueError("Answers need as many annotators as items, criteria, values and orders.")
+        if not np.isfinite(self.value).all():
+            raise ValueError("An answer's value must be a finite number; leave missing answers out.")
+
+    def __len__(self) -> int:
+        return len(self.value)
+
+    @classmethod
+    def of_table(cls, scores, criterion: int = 0) -> Answers:
+        """The answers in a table (raters, units), nan where missing, in an unknown order."""
+        scores = np.asarray(scores, dtype=float)
+        annotator, item = np.nonzero(~np.isnan(scores))
+        value = scores[annotator, item]
+        return cls(annotator, item, np.full(len(value), criterion), value, np.full(len(value), np.nan))
+
+    @property
+    def unit(self) -> np.ndarray:
+        """Number of each answer's (item, criterion): int (answers,)."""
+        return self.item * (self.criterion.max(initial=0) + 1) + self.criterion
+
+    def standardised(self) -> np.ndarray:
+        """Values in standard deviations from their criterion's mean, so that scales can be pooled: (answers,)."""
+        n = np.bincount(self.criterion)
+        centred = self.value - (np.bincount(self.criterion, self.value) / np.maximum(n, 1))[self.criterion]
+        sd = np.sqrt(np.bincount(self.criterion, centred**2) / np.maximum(n, 1))[self.criterion]
+        return np.divide(centred, sd, out=np.zeros_like(centred), where=sd > 0)
+
+
+@dataclass(frozen=True)
+class Others:
+    """What the others gave to each answer's unit: arrays (answers,). n: how many others; mean and square: the means of
+    their values and squared values, nan where there are none."""
+
+    n: np.ndarray
+    mean: np.ndarray
+    square: np.ndarray
+
+
+def others(unit, value) -> Others:
+    """Leave-one-out: each answer beside the mean of all other answers to its unit."""
+    _, unit = np.unique(unit, return_inverse=True)
+    n = np.bincount(unit)[unit] - 1
+
+    def mean_without_own(x):
+        return np.divide(np.bincount(unit, x)[unit] - x, n, out=np.full(len(x), np.nan), where=n > 0)
+
+    return Others(n, mean_without_own(value), mean_without_own(value**2))

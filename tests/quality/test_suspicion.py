@@ -1,0 +1,97 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from statsmodels.stats.multitest import multipletests
+
+from annotation.quality.annotators import Behaviour, cards
+from annotation.quality.answers import Answers
+from annotation.quality.suspicion import holm, suspicion
+from tests.quality.campaigns import campaign
+
+SEEDS = 25  # `make bench` runs 200
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=20))
+def test_holm_is_statsmodels(p):
+    assert holm(p) == pytest.approx(multipletests(p, method="holm")[1])
+
+
+def test_the_two_careless_of_ten_stand_first():
+    found = [suspicion(cards(campaign(seed))) for seed in range(SEEDS)]
+    assert np.mean([{suspect.annotator for suspect in suspects[:2]} == {8, 9} for suspects in found]) >= 0.95
+    assert all("times as much as usual" in suspects[0].reasons[0] for suspects in found if suspects[0].is_flagged)
+
+
+def test_of_ten_honest_annotators_hardly_ever_is_anybody_flagged():
+    found = [suspicion(cards(campaign(seed, honest=10, careless=0))) for seed in range(SEEDS)]
+    assert np.mean([suspects[0].is_flagged for suspects in found]) <= 0.08  # two of 25
+
+
+@pytest.fixture
+def honest():
+    return campaign(3, honest=4, careless=0, outputs=120, k=4)
+
+
+def changed(answers, annotator, values):
+    value = answers.value.copy()
+    value[answers.annotator == annotator] = values(value[answers.annotator == annotator])
+    return Answers(answers.annotator, answers.item, answers.criterion, value, answers.order)
+
+
+def test_who_reads_the_scale_upside_down_is_told_so(honest):
+    suspect = suspicion(cards(changed(honest, 2, lambda value: 6 - value)))[0]
+    assert suspect.annotator == 2
+    assert any("upside down" in reason for reason in suspect.reasons)
+
+
+def test_who_always_gives_the_same_answer(honest):
+    suspect = suspicion(cards(changed(honest, 1, lambda value: np.full_like(value, 3))))[0]
+    assert suspect.annotator == 1
+    assert "The same answer 120 times in a row, of 120 items." in suspect.reasons
+
+
+def test_who_is_severe_but_orders_alike_is_not_suspected(honest):
+    assert not suspicion(cards(changed(honest, 0, lambda value: np.maximum(value - 1, 1))))[0].is_flagged
+
+
+def behaved(**observations):
+    """Three annotators with observations: {kind: {annotator: list}}."""
+    flat = {
+        kind: ([who for who, what in by.items() for _ in what], [one for what in by.values() for one in what])
+        for kind, by in observations.items()
+    }
+    behaviour = Behaviour(**flat)
+    return suspicion(cards(Answers.of_table(np.empty((3, 0))), behaviour, annotators=3), behaviour)
+
+
+def test_who_always_prefers_the_left():
+    found = behaved(sides={0: [1] * 15 + [-1] * 15, 1: [1] * 20 + [0] * 5, 2: [1] * 12 + [-1] * 10})
+    assert found[0].annotator == 1 and found[0].is_flagged
+    assert found[0].concerns[0].p == pytest.approx(2 * 0.5**20)  # both tails of 20 of 20 under a fair coin
+    assert found[0].reasons == ["Preferred the left output in 20 of 20 judgments that were no tie."]
+    assert not any(suspect.is_flagged for suspect in found[1:])
+
+
+@pytest.mark.parametrize("kind", ["repeats", "gold"])
+def test_who_fails_what_others_pass(kind):
+    found = behaved(**{kind: {0: [True] * 18 + [False] * 2, 1: [True] * 19 + [False], 2: [True] * 2 + [False] * 18}})
+    assert [suspect.annotator for suspect in found if suspect.is_flagged] == [2]
+    # At most 2 of 20 where half of the others' 37/40 would be expected: sum of C(20, k) q^k (1-q)^(20-k), q = 0.4625.
+    assert found[0].concerns[0].p == pytest.approx(0.000644, abs=5e-7)
+
+
+def test_who_answers_in_no_time():
+    found = behaved(seconds={0: [10.0, 14.0] * 10, 1: [9.0, 12.0] * 10, 2: [2.0] * 18 + [20.0] * 2})
+    assert [suspect.annotator for suspect in found if suspect.is_flagged] == [2]
+    assert found[0].reasons == ["18 of 20 items took under 3.8 s, a third of what others need."]
+
+
+def test_nobody_is_compared_with_nobody():
+    assert suspicion(cards(Answers.of_table([[1.0, 2.0, 3.0, 4.0, 5.0, 1.0]]))) == []
+    assert suspicion([]) == []
+
+
+def test_where_nobody_agrees_nobody_stands_out():
+    noise = np.random.default_rng(0).integers(1, 6, (5, 100)).astype(float)
+    assert not any(suspect.is_flagged for suspect in suspicion(cards(Answers.of_table(noise))))
