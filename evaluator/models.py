@@ -12,6 +12,7 @@ class TrainingRun(models.Model):
     criterion = models.CharField(max_length=100, blank=True, help_text="Empty: the judgments of pairs alone.")
     seed = models.PositiveIntegerField(default=0)
     settings = models.JSONField(default=dict, blank=True)
+    gates = models.JSONField(default=dict, blank=True, help_text="By campaign, what was asked before it might serve.")
     warning = models.TextField(blank=True, help_text="Why the judgments behind it are not above every doubt.")
     curve = models.JSONField(default=list, blank=True, help_text="Points of the learning curve, in order.")
     created_at = models.DateTimeField(auto_now_add=True)
@@ -27,7 +28,9 @@ class ComparatorVersion(models.Model):
     """A trained comparator. Never changed once written; its files lie in MODELS_DIR/<name>."""
 
     name = models.CharField(max_length=60, unique=True, help_text="What commands, pages and signatures call it.")
-    run = models.OneToOneField(TrainingRun, models.PROTECT, related_name="version")
+    run = models.OneToOneField(
+        TrainingRun, models.PROTECT, null=True, blank=True, related_name="version", help_text="Empty: uploaded."
+    )
     campaigns = models.ManyToManyField("annotation.Campaign", related_name="comparators")
     criterion = models.CharField(max_length=100, blank=True)
     snapshots = models.JSONField(help_text="Digests of what it learned from.")
@@ -36,6 +39,9 @@ class ComparatorVersion(models.Model):
     code = models.CharField(max_length=60, help_text="Code version that trained it.")
     metrics = models.JSONField(help_text="Held-out accuracy with interval and baseline, pairs, seconds.")
     is_simulated = models.BooleanField(default=False, help_text="Learned from simulated judgments.")
+    gates = models.JSONField(default=dict, blank=True, help_text="By campaign, what was asked before it might serve.")
+    warning = models.TextField(blank=True, help_text="Why the judgments behind it are not above every doubt.")
+    retired_at = models.DateTimeField(null=True, blank=True, help_text="No longer judges; what it judged stays.")
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -48,6 +54,40 @@ class ComparatorVersion(models.Model):
     def minutes(self) -> str:
         """How long all its members trained together."""
         return f"{self.metrics['seconds'] / 60:.1f}"
+
+
+class Promotion(models.Model):
+    """The comparator that serves a campaign from here on. The latest row holds; an earlier version promoted again is a
+    rollback."""
+
+    campaign = models.ForeignKey("annotation.Campaign", models.CASCADE, related_name="promotions")
+    version = models.ForeignKey(ComparatorVersion, models.PROTECT, related_name="promotions")
+    gate = models.JSONField(default=list, help_text="What was asked of it: [{question, passed, answer}].")
+    reason = models.TextField(blank=True, help_text="A person's, where the gate did not pass or was not asked.")
+    user = models.ForeignKey("annotation.User", models.SET_NULL, null=True, blank=True, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-created_at", "-id"]
+
+    def __str__(self):
+        return f"{self.version} serves {self.campaign}"
+
+
+class Dialogue(models.Model):
+    """A conversation between people, without judgments: what self-supervision learns from."""
+
+    campaign = models.ForeignKey("annotation.Campaign", models.CASCADE, related_name="dialogues")
+    key = models.CharField(max_length=200, help_text="The dialogue's id in the imported file.")
+    turns = models.JSONField(help_text="In order; the speakers alternate.")
+    references = models.JSONField(default=list, blank=True, help_text="For each turn, other replies people wrote there.")
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [models.UniqueConstraint(fields=["campaign", "key"], name="one_dialogue_per_key")]
+
+    def __str__(self):
+        return self.key
 
 
 class Utility(models.Model):

@@ -4,8 +4,9 @@ import contextlib
 import hashlib
 import json
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from pathlib import Path
 
@@ -15,14 +16,14 @@ from django.db import transaction
 from django.utils.text import slugify
 from transformers.utils.logging import disable_progress_bar
 
-from annotation import snapshots
 from annotation.errors import ImportRefused, Refused, RowError
 from annotation.jobs import Cancelled
 from annotation.models import Output
 from annotation.rowfiles import BadField, Row, read_rows
+from evaluator import sources
 from evaluator.comparator import checkpoint, heldout
 from evaluator.comparator import train as training
-from evaluator.comparator.examples import Pair, Text, mean_scores, pairs_from_judgments, pairs_from_scores
+from evaluator.comparator.examples import Pair, Text
 from evaluator.comparator.predict import Comparator
 from evaluator.comparator.settings import Settings
 from evaluator.models import ComparatorVersion, TrainingRun, Utility
@@ -50,49 +51,28 @@ def train(run: TrainingRun, report: Report, stopped: Callable[[], bool]) -> Comp
     work = _work_folder(run)
     try:
         recipe = Settings(**run.settings.get("recipe", {}))
-        texts, pairs, scores, counts = examples(run)
+        texts, pairs, scores, counts, ceilings = examples(run)
         result = training.fit(texts, pairs, recipe, run.seed, work, _watch(run, report), should_stop=stopped, scores=scores)
     except training.Cancelled:
         raise Cancelled from None
     except (ValueError, checkpoint.BadCheckpoint) as error:
         raise Refused(f"The comparator could not be trained. {error}") from error
-    report(1.0, "Entering it in the registry")
-    return _register(run, work, recipe, result, counts)
+    report(0.99, "Entering it in the registry")
+    return _register(run, work, recipe, result, {"sources": counts, "ceilings": ceilings})
 
 
-def examples(run: TrainingRun) -> tuple[list[Text], list[Pair], list[float], dict]:
-    """Texts, pairs, mean scores (NaN where unknown) and counts by source, from the run's snapshots alone."""
-    texts, pairs, scores = [], [], []
-    counts = {"scores": 0, "judgments": 0, "pairs_from_scores": 0, "pairs_from_judgments": 0}
+def examples(run: TrainingRun) -> tuple[list[Text], list[Pair], list[float], dict, dict]:
+    """Texts, pairs, mean scores (NaN where unknown), counts by source and people's ceiling by campaign, from the run's
+    snapshots alone."""
+    texts, pairs, scores, counts, ceilings = [], [], [], Counter(), {}
     for snapshot in run.snapshots.select_related("campaign").order_by("digest"):
-        content = snapshots.read(snapshot)
-        criterion, with_judgments = run.settings["sources"][snapshot.campaign.slug]
-        places: dict[tuple, int] = {}
-        of_output = {_key(row): row for row in content.outputs}
-
-        def place(key, places=places, of_output=of_output, content=content) -> int:
-            if key not in places:
-                places[key] = len(texts)
-                texts.append(Text(tuple(content.contexts[key[0]]), of_output[key]["text"]))
-            return places[key]
-
-        rows = [r for r in content.scores if criterion and r["criterion"] == criterion]
-        score_rows = [(place(_key(r)), r["annotator"], r["value"]) for r in rows]
-        judged = content.judgments if with_judgments else []
-        judgment_rows = [
-            (place((r["context"], *r["a"])), place((r["context"], *r["b"])), r["annotator"], r["choice"]) for r in judged
-        ]
-        scale = next(((c["low"], c["high"]) for c in content.criteria if c["name"] == criterion), None)
-        from_scores, from_judgments = pairs_from_scores(score_rows, texts, scale), pairs_from_judgments(judgment_rows)
-        pairs += from_scores + from_judgments
-        scores += mean_scores(score_rows, len(texts), scale)[len(scores) :]
-        found = (len(score_rows), len(judgment_rows), len(from_scores), len(from_judgments))
-        counts = {name: counts[name] + n for name, n in zip(counts, found)}
-    return texts, pairs, scores, counts
-
-
-def _key(row: dict) -> tuple:
-    return row["context"], row["system"], row["checkpoint"], row["sample"]
+        source = sources.read(snapshot, *run.settings["sources"][snapshot.campaign.slug])
+        pairs += [replace(pair, a=pair.a + len(texts), b=pair.b + len(texts)) for pair in source.pairs]
+        texts += source.texts
+        scores += source.scores
+        counts.update(source.counts)
+        ceilings[snapshot.campaign.slug] = source.ceiling
+    return texts, pairs, scores, dict(counts), ceilings
 
 
 def _watch(run: TrainingRun, report: Report):
@@ -103,16 +83,14 @@ def _watch(run: TrainingRun, report: Report):
         if point:
             points[point["fold"], point["epoch"]] = _plain(point)
             TrainingRun.objects.filter(pk=run.pk).update(curve=[points[k] for k in sorted(points)])
-        report(min(fraction, 0.999), message)
+        report(min(fraction, 0.99), message)
 
     return watch
 
 
-def _register(run: TrainingRun, work: Path, recipe: Settings, result, counts: dict) -> ComparatorVersion:
+def _register(run: TrainingRun, work: Path, recipe: Settings, result, measured: dict) -> ComparatorVersion:
     """The folder gets its name and the registry its row, both or neither."""
-    metrics = {
-        k: v for k, v in asdict(result).items() if k not in ("curve", "utilities", "fingerprint")
-    } | {"sources": counts}  # fmt: skip
+    metrics = {k: v for k, v in asdict(result).items() if k not in ("curve", "utilities", "fingerprint")} | measured
     frozen = list(run.snapshots.order_by("digest"))
     settings = {**asdict(recipe), "sources": run.settings["sources"]}
     with transaction.atomic():
@@ -124,7 +102,7 @@ def _register(run: TrainingRun, work: Path, recipe: Settings, result, counts: di
         version = ComparatorVersion.objects.create(
             name=_free_name(run, frozen, settings), run=run, criterion=run.criterion, settings=settings, seed=run.seed,
             snapshots=[s.digest for s in frozen], code=code_version(), metrics=_plain(metrics),
-            is_simulated=any(s.is_simulated for s in frozen),
+            is_simulated=any(s.is_simulated for s in frozen), warning=run.warning,
         )  # fmt: skip
         version.campaigns.set(run.campaigns.all())
         os.rename(work, folder(version))

@@ -2,4 +2,4 @@
 
 from django.dispatch import Signal
 
-trained = Signal()  # sender: ComparatorVersion; version: the one that a worker just trained
+promoted = Signal()  # sender: ComparatorVersion; version and campaign: it serves that campaign from now on

@@ -1,29 +1,38 @@
-"""The training as a task: claim the job, train, record. torch is loaded inside the body."""
+"""The training as a task: claim the job, train, record, ask the gate. torch is loaded inside the body."""
 
 from celery import shared_task
 
 from annotation import jobs
+from evaluator import registry
 from evaluator.models import ComparatorVersion, TrainingRun
-from evaluator.signals import trained
+from evaluator.signals import promoted
 
 
 @shared_task(name="evaluator.tasks.train")
 def train(job_id: str) -> None:
     try:
-        trained.send(ComparatorVersion, version=run(job_id))
+        version = run(job_id)
     except (jobs.Taken, jobs.Cancelled):
-        pass  # somebody else's, or nobody's any more: the job's row says which
+        return  # somebody else's, or nobody's any more: the job's row says which
+    for campaign in version.campaigns.all():
+        if registry.serving(campaign) == version:
+            promoted.send(ComparatorVersion, version=version, campaign=campaign)
 
 
 def run(job_id, watch=None) -> ComparatorVersion:
     """Claim and run a training here and now; watch(progress, message) is told as it goes."""
     with jobs.claim(job_id) as claim:
         claim.report(0.0, "Loading the encoder")
-        from evaluator import runner
+        from evaluator import gating, runner
 
         def report(progress: float, message: str) -> None:
             claim.report(progress, message)
             if watch:
                 watch(progress, message)
 
-        return runner.train(TrainingRun.objects.get(job_id=job_id), report, claim.stopped)
+        version = runner.train(TrainingRun.objects.get(job_id=job_id), report, claim.stopped)
+        report(0.995, "Asking whether it may serve")
+        gating.ask_all(version)
+        registry.consider(version)
+        report(1.0, "Trained")
+        return version

@@ -5,7 +5,7 @@ class LeaderboardConfig(AppConfig):
     name = "leaderboard"
 
     def ready(self):
-        from evaluator.signals import trained
+        from evaluator.signals import promoted
         from leaderboard.services import play_new_comparator
 
-        trained.connect(play_new_comparator)
+        promoted.connect(play_new_comparator)

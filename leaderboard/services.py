@@ -9,6 +9,7 @@ from annotation.assessment import latest_snapshot
 from annotation.errors import Refused
 from annotation.models import AuditEvent, Job
 from evaluator.models import ComparatorVersion
+from evaluator.registry import serving
 from evaluator.selectors import basis, criteria
 from evaluator.services import check_seed
 from leaderboard import field, selectors
@@ -50,14 +51,15 @@ def start_tournament(
     return _enqueue(asked, warning, user, foreground)
 
 
-def play_new_comparator(sender, version: ComparatorVersion, **kwargs) -> None:
-    """A comparator trained by a worker plays on the boards of its campaigns at once, unless a campaign says no.
-    Receiver of `trained`."""
-    for campaign in version.campaigns.exclude(board_settings__plays_new=False):
-        try:
-            start_tournament(campaign, Tournament.Judge.COMPARATOR, version, version.run.criterion or None, version.seed)
-        except Refused as refusal:
-            log.warning("no tournament of %s on %s: %s", version.name, campaign.slug, refusal)
+def play_new_comparator(sender, version: ComparatorVersion, campaign, **kwargs) -> None:
+    """A comparator that serves a campaign from now on plays there at once, unless the campaign says no. Receiver of
+    `promoted`."""
+    if BoardSettings.objects.filter(campaign=campaign, plays_new=False).exists():
+        return
+    try:
+        start_tournament(campaign, Tournament.Judge.COMPARATOR, version, version.criterion or None, version.seed)
+    except Refused as refusal:
+        log.warning("no tournament of %s on %s: %s", version.name, campaign.slug, refusal)
 
 
 @transaction.atomic
@@ -92,10 +94,10 @@ def _basis(campaign, judge: str, version, snapshot, criterion) -> tuple[Comparat
             raise Refused("People judge without a comparator; name one only where the judge is 'comparator'.")
         found = basis(_judged(campaign, snapshot), criterion)
         return None, found.criterion, found.warning
-    version = version or _newest_version(campaign, criterion)
+    version = version or _serving(campaign, criterion)
     if judge == CALIBRATED:
         _judged(campaign, snapshot)
-    return version, _criterion_beside(campaign, version, snapshot, criterion), version.run.warning
+    return version, _criterion_beside(campaign, version, snapshot, criterion), version.warning
 
 
 def _judged(campaign, snapshot):
@@ -104,10 +106,11 @@ def _judged(campaign, snapshot):
     return snapshot
 
 
-def _newest_version(campaign, criterion: str | None) -> ComparatorVersion:
-    trained = campaign.comparators.select_related("run")
-    version = trained.filter(criterion=criterion or "").first() if criterion is not None else None
-    version = version or trained.first()
+def _serving(campaign, criterion: str | None) -> ComparatorVersion:
+    """The newest one of the criterion that is named, else the one promoted for the campaign."""
+    there = campaign.comparators.filter(retired_at=None)
+    named = there.filter(criterion=criterion or "").first() if criterion is not None else None
+    version = named or serving(campaign) or there.first()
     if version is None:
         raise Refused(f"No comparator has been trained on campaign {campaign.slug!r} yet; train_comparator makes one.")
     return version

@@ -33,7 +33,7 @@ class PlayForm(forms.Form):
 
     def __init__(self, *args, campaign, **kwargs):
         super().__init__(*args, label_suffix="", **kwargs)
-        self.versions = {f":{version.name}": version for version in campaign.comparators.select_related("run")}
+        self.versions = {f":{version.name}": version for version in campaign.comparators.filter(retired_at=None)}
         self.fields["judge"].choices = [(key, version.name) for key, version in self.versions.items()]
         self.fields["judge"].choices += [("people", "people")]
         self.fields["criterion"].choices = [(DEFAULT, "what is accepted (default)")] + [

@@ -55,7 +55,7 @@ def test_the_same_training_again_gives_the_same_judge_under_another_name(world):
 
 def test_human_written_is_not_told_to_the_comparator(world):
     run = start_training([world.campaign], foreground=True, recipe=recipe())
-    texts, pairs, scores, _ = runner.examples(run)
+    texts, pairs, scores, *_ = runner.examples(run)
     assert {type(text).__name__ for text in texts} == {"Text"} and set(vars(texts[0])) == {"context", "output"}
     assert len(texts) == len(scores) == 48 and len(pairs) == 72
 
@@ -135,6 +135,7 @@ def test_too_few_contexts_are_said_in_one_sentence(tmp_path):
 def test_an_output_is_judged_once_by_a_version(world, monkeypatch):
     version = trained(world)
     outputs = list(Output.objects.filter(context__campaign=world.campaign).select_related("context"))
+    Utility.objects.all().delete()  # what the gate asked for
     first = runner.utilities(version, outputs[:10])
     assert Utility.objects.filter(version=version).count() == 10
     every = runner.utilities(version, outputs)

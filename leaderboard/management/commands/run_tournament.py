@@ -17,7 +17,7 @@ class Command(ServiceCommand):
         super().add_arguments(parser)
         parser.add_argument("slug")
         parser.add_argument("--judge", required=True, choices=Tournament.Judge.values)
-        parser.add_argument("--comparator", help="name of a version; default: the newest trained on this campaign")
+        parser.add_argument("--comparator", help="name of a version; default: the one promoted for this campaign")
         parser.add_argument("--criterion", help="people's criterion; '' for the judgments of pairs")
         parser.add_argument("--seed", type=int, default=0)
         parser.add_argument("--games", type=int, help="exactly so many; default: until the order settles")

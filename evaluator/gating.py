@@ -1,0 +1,68 @@
+"""The gate's questions put to a version on one campaign: judged on that campaign's accepted judgments, out of fold."""
+
+from dataclasses import asdict
+
+import numpy as np
+
+from annotation.models import Campaign, Snapshot
+from evaluator import sources
+from evaluator.comparator.heldout import agreement, bootstrap
+from evaluator.metaevaluation import gate
+from evaluator.models import ComparatorVersion
+from evaluator.registry import serving
+
+
+def ask_all(version: ComparatorVersion) -> None:
+    """Put the gate's questions for every campaign it learned from, and keep the answers beside it."""
+    version.gates = {campaign.slug: ask(version, campaign) for campaign in version.campaigns.all()}
+    version.save(update_fields=["gates"])
+
+
+def ask(version: ComparatorVersion, campaign: Campaign) -> list[dict]:
+    """[{question, passed, answer}] about serving this campaign; needs a worker, since the version judges the outputs."""
+    asked = [gate.accepted(version.warning)]
+    asked += _on_people(version, campaign)
+    asked.append(gate.calibrated(version.metrics.get("calibration_error")))
+    asked.append(gate.not_fooled({a["attack"]: a["share"] for a in version.metrics.get("attacks", [])}))
+    return [asdict(one) for one in asked]
+
+
+def _on_people(version: ComparatorVersion, campaign: Campaign) -> list[gate.Asked]:
+    from evaluator import runner
+
+    snapshot = _snapshot(version, campaign)
+    criterion, with_judgments = version.settings["sources"].get(campaign.slug, [version.criterion, True])
+    source = snapshot and sources.read(snapshot, criterion, with_judgments)
+    outputs = source and sources.outputs_of(snapshot, source.keys)
+    pairs = [p for p in source.pairs if p.choice != "tie" and _there(source, outputs, p)] if source else []
+    if not pairs:
+        return [gate.Asked("Better than chance?", False, "No clear preference of people is left to measure it on.")]
+    contexts = np.unique([source.keys[p.a][0] for p in pairs], return_inverse=True)[1]
+    choices = np.array([p.choice for p in pairs])
+
+    def agreed(value) -> np.ndarray:
+        """(p,) agreement with people of preferring the larger value(key)."""
+        return agreement(np.array([value(source.keys[p.a]) - value(source.keys[p.b]) for p in pairs]), choices)
+
+    def of(judge: ComparatorVersion) -> np.ndarray:
+        utility = runner.utilities(judge, outputs.values())
+        return agreed(lambda key: utility[outputs[key].pk])
+
+    mine, seed = of(version), version.seed
+    asked = [
+        gate.better_than_chance(float(mine.mean()), bootstrap(mine, contexts, seed)),
+        gate.not_below("“longer is better”", mine, agreed(lambda key: len(outputs[key].text.split())), contexts, seed),
+    ]
+    current = serving(campaign)
+    if current is not None and current != version:
+        asked.append(gate.not_below(f"{current.name}, which serves now", mine, of(current), contexts, seed))
+    return asked
+
+
+def _snapshot(version: ComparatorVersion, campaign: Campaign) -> Snapshot | None:
+    """The one it learned from, else the campaign's newest."""
+    return campaign.snapshots.filter(digest__in=version.snapshots).first() or campaign.snapshots.first()
+
+
+def _there(source: sources.Source, outputs: dict, pair) -> bool:
+    return source.keys[pair.a] in outputs and source.keys[pair.b] in outputs

@@ -1,0 +1,76 @@
+"""Which comparator serves a campaign: candidates, promotion through the gate, rollback, retirement."""
+
+from django.db import transaction
+from django.utils import timezone
+
+from annotation.errors import Refused
+from annotation.models import AuditEvent, Campaign
+from evaluator.models import ComparatorVersion, Promotion
+from evaluator.signals import promoted
+
+FIRST, PASSED = "The first of this campaign.", "Passed the gate."
+
+
+def serving(campaign: Campaign) -> ComparatorVersion | None:
+    """The version promoted last that is not retired; None where none ever was."""
+    latest = campaign.promotions.filter(version__retired_at=None).select_related("version__run").first()
+    return latest and latest.version
+
+
+def stages(campaign: Campaign, versions) -> dict[int, str]:
+    """{version id: candidate | promoted | retired} of versions of the campaign, in one query."""
+    current = serving(campaign)
+    return {
+        v.pk: "retired" if v.retired_at else "promoted" if current and v.pk == current.pk else "candidate" for v in versions
+    }
+
+
+def consider(version: ComparatorVersion) -> None:
+    """After its training: the version serves where nothing does yet, and where its gate passed."""
+    for campaign in version.campaigns.all():
+        gate, current = version.gates.get(campaign.slug, []), serving(campaign)
+        if current is None or (current != version and passed(gate)):
+            _enter(campaign, version, gate, PASSED if current else FIRST, None)
+
+
+def passed(gate: list[dict]) -> bool:
+    return bool(gate) and all(asked["passed"] for asked in gate)
+
+
+@transaction.atomic
+def promote(campaign: Campaign, version: ComparatorVersion, user=None, reason: str = "") -> Promotion:
+    """Let the version serve the campaign. Where its gate did not pass, a reason is asked for and kept.
+
+    A version that served before comes back without being asked again: that is a rollback.
+    """
+    Campaign.objects.select_for_update().get(pk=campaign.pk)
+    if not campaign.comparators.filter(pk=version.pk).exists():
+        raise Refused(f"Comparator {version.name} has not learned from this campaign.")
+    if version.retired_at:
+        raise Refused(f"Comparator {version.name} is retired; another one has to serve.")
+    if serving(campaign) == version:
+        raise Refused(f"Comparator {version.name} serves already.")
+    gate = version.gates.get(campaign.slug, [])
+    served_before = campaign.promotions.filter(version=version).exists()
+    if not served_before and not reason.strip() and not passed(gate):
+        failed = " ".join(asked["answer"] for asked in gate if not asked["passed"]) or "It was not asked yet."
+        raise Refused(f"The gate did not pass. {failed} To promote it all the same, say why.")
+    made = _enter(campaign, version, gate, reason.strip(), user)
+    transaction.on_commit(lambda: promoted.send(ComparatorVersion, version=version, campaign=campaign))
+    return made
+
+
+@transaction.atomic
+def retire(campaign: Campaign, version: ComparatorVersion, user=None) -> None:
+    """Take a version out of service for good, in all its campaigns; its files, judgments and boards stay."""
+    if not campaign.comparators.filter(pk=version.pk).exists():
+        raise Refused(f"Comparator {version.name} has not learned from this campaign.")
+    if not ComparatorVersion.objects.filter(pk=version.pk, retired_at=None).update(retired_at=timezone.now()):
+        raise Refused(f"Comparator {version.name} is retired already.")
+    AuditEvent.objects.create(campaign=campaign, user=user, action="comparator retired", detail={"comparator": version.name})
+
+
+def _enter(campaign, version, gate, reason, user) -> Promotion:
+    detail = {"comparator": version.name, "reason": reason}
+    AuditEvent.objects.create(campaign=campaign, user=user, action="comparator promoted", detail=detail)
+    return Promotion.objects.create(campaign=campaign, version=version, gate=gate, reason=reason, user=user)

@@ -1,0 +1,75 @@
+"""What a comparator learns from and is measured on, read from a snapshot alone. No torch here."""
+
+from dataclasses import asdict, dataclass
+
+from annotation import snapshots
+from annotation.models import Output, Snapshot
+from evaluator.comparator.examples import Pair, Text, mean_scores, pairs_from_judgments, pairs_from_scores
+from evaluator.metaevaluation import ceiling
+
+
+@dataclass(frozen=True)
+class Source:
+    """One snapshot's judgments: pairs and scores by position in texts; keys name each text's output in the campaign."""
+
+    keys: list[tuple]  # (context, system, checkpoint, sample)
+    texts: list[Text]
+    pairs: list[Pair]
+    scores: list[float]  # mean score of each text, 0 to 1, nan where unknown
+    counts: dict[str, int]
+    ceiling: dict  # metaevaluation.ceiling.Ceiling as a dict, by "scores" and "judgments" where there are any
+
+
+def read(snapshot: Snapshot, criterion: str, with_judgments: bool) -> Source:
+    """criterion: whose scores; "" for none. with_judgments: the judgments of pairs too."""
+    content = snapshots.read(snapshot)
+    of_output = {_key(row): row for row in content.outputs}
+    keys: dict[tuple, int] = {}
+
+    def place(key: tuple) -> int:
+        return keys.setdefault(key, len(keys))
+
+    rows = [r for r in content.scores if criterion and r["criterion"] == criterion]
+    score_rows = [(place(_key(r)), r["annotator"], r["value"]) for r in rows]
+    judged = content.judgments if with_judgments else []
+    sides = [((r["context"], *r["a"]), (r["context"], *r["b"])) for r in judged]
+    judgment_rows = [(place(a), place(b), r["annotator"], r["choice"]) for (a, b), r in zip(sides, judged)]
+    texts = [Text(tuple(content.contexts[key[0]]), of_output[key]["text"]) for key in keys]
+    scale = next(((c["low"], c["high"]) for c in content.criteria if c["name"] == criterion), None)
+    from_scores, from_judgments = pairs_from_scores(score_rows, texts, scale), pairs_from_judgments(judgment_rows)
+    return Source(
+        keys=list(keys), texts=texts, pairs=from_scores + from_judgments,
+        scores=mean_scores(score_rows, len(texts), scale),
+        counts={
+            "scores": len(score_rows), "judgments": len(judgment_rows), "pairs_from_scores": len(from_scores),
+            "pairs_from_judgments": len(from_judgments),
+        },
+        ceiling=_ceilings([(r["context"], str(_key(r)), r["annotator"], r["value"]) for r in rows],
+                          [(a[0], (a, b), r["annotator"], r["choice"]) for (a, b), r in zip(sides, judged)]),
+    )  # fmt: skip
+
+
+def _ceilings(scores, judgments) -> dict:
+    found = {}
+    if scores:
+        found["scores"] = asdict(ceiling.from_scores(scores))
+    if judgments:
+        found["judgments"] = asdict(ceiling.from_judgments(judgments))
+    return found
+
+
+def outputs_of(snapshot: Snapshot, keys: list[tuple]) -> dict[tuple, Output]:
+    """The campaign's outputs by key; one that was replaced since the snapshot is missing."""
+    wanted = set(keys)
+    there = Output.objects.filter(context__campaign=snapshot.campaign_id, replaced_at=None)
+    found = {}
+    for output in there.select_related("context", "system", "checkpoint"):
+        checkpoint = output.checkpoint.name if output.checkpoint else ""
+        key = (output.context.key, output.system.name, checkpoint, output.sample)
+        if key in wanted:
+            found[key] = output
+    return found
+
+
+def _key(row: dict) -> tuple:
+    return row["context"], row["system"], row["checkpoint"], row["sample"]

@@ -1,0 +1,112 @@
+"""Promotion through the gate, rollback, retirement."""
+
+import numpy as np
+import pytest
+
+from annotation.errors import Refused
+from annotation.models import AuditEvent
+from evaluator import registry, tasks
+from evaluator.metaevaluation import gate
+from evaluator.models import ComparatorVersion
+from evaluator.services import start_training
+from evaluator.signals import promoted
+from tests.evaluator.world import World, recipe
+
+
+@pytest.fixture
+def trained(world):
+    return tasks.run(start_training([world.campaign], foreground=True, recipe=recipe(epochs=4)).job_id)
+
+
+def another(world, version, passed: bool) -> ComparatorVersion:
+    """A second version as a training would have entered it, with a gate that says what the test needs."""
+    asked = {"question": "Better?", "passed": passed, "answer": "It is." if passed else "It is not."}
+    made = ComparatorVersion.objects.create(
+        name=f"second-{passed}", settings=version.settings, seed=1, snapshots=version.snapshots, code="x",
+        metrics=version.metrics, gates={"talk": [asked]},
+    )  # fmt: skip
+    made.campaigns.add(world.campaign)
+    return made
+
+
+def test_the_first_comparator_serves_and_its_gate_is_kept(world, trained):
+    promotion = world.campaign.promotions.get()
+    assert registry.serving(world.campaign) == trained and promotion.reason == registry.FIRST
+    questions = [asked["question"] for asked in promotion.gate]
+    assert questions[:3] == [
+        "Are the judgments behind it accepted?", "Better than chance?", "Not below “longer is better”?"
+    ]  # fmt: skip
+    assert trained.gates["talk"] == promotion.gate
+
+
+def test_the_ceiling_of_people_stands_beside_it(trained):
+    ceiling = trained.metrics["ceilings"]["talk"]["scores"]
+    assert (ceiling["pairwise_accuracy"], ceiling["pairs"]) == (1.0, 144)  # Ann and Bob say the same of 72 pairs
+
+
+def test_one_that_passes_takes_over_and_one_that_fails_waits(world, trained):
+    registry.consider(another(world, trained, passed=False))
+    assert registry.serving(world.campaign) == trained
+    better = another(world, trained, passed=True)
+    registry.consider(better)
+    registry.consider(better)  # the job ran twice
+    assert registry.serving(world.campaign) == better and world.campaign.promotions.count() == 2
+    stages = registry.stages(world.campaign, ComparatorVersion.objects.all())
+    assert sorted(stages.values()) == ["candidate", "candidate", "promoted"]
+
+
+def test_promoting_against_the_gate_needs_a_reason(world, trained, django_capture_on_commit_callbacks):
+    worse = another(world, trained, passed=False)
+    with pytest.raises(Refused, match="The gate did not pass. It is not. To promote it all the same, say why."):
+        registry.promote(world.campaign, worse, world.alice)
+    heard = []
+    promoted.connect(lambda sender, version, campaign, **_: heard.append((version, campaign)), weak=False, dispatch_uid="t")
+    with django_capture_on_commit_callbacks(execute=True):
+        registry.promote(world.campaign, worse, world.alice, "It knows our domain.")
+    promoted.disconnect(dispatch_uid="t")
+    assert registry.serving(world.campaign) == worse and heard == [(worse, world.campaign)]
+    event = AuditEvent.objects.filter(action="comparator promoted").first()
+    assert event.user == world.alice and event.detail["reason"] == "It knows our domain."
+
+
+def test_going_back_asks_nothing(world, trained):
+    registry.promote(world.campaign, another(world, trained, passed=True), world.alice)
+    registry.promote(world.campaign, trained, world.alice)
+    assert registry.serving(world.campaign) == trained and world.campaign.promotions.count() == 3
+
+
+def test_a_retired_one_serves_no_more(world, trained):
+    second = another(world, trained, passed=True)
+    registry.promote(world.campaign, second, world.alice)
+    registry.retire(world.campaign, second, world.alice)
+    assert registry.serving(world.campaign) == trained  # the one before it
+    for refused in (registry.retire, registry.promote):
+        with pytest.raises(Refused, match="retired"):
+            refused(world.campaign, ComparatorVersion.objects.get(pk=second.pk), world.alice)
+
+
+def test_a_version_of_another_campaign_is_refused(world, trained, tmp_path):
+    (tmp_path / "other").mkdir()
+    other = World(tmp_path / "other", slug="other", judged=False)
+    with pytest.raises(Refused, match="has not learned from this campaign"):
+        registry.promote(other.campaign, trained)
+
+
+class TestGate:
+    contexts = np.repeat(np.arange(10), 2)
+
+    def test_not_below_compares_on_the_same_pairs(self):
+        mine, theirs = np.ones(20), np.repeat([1.0, 0.0], 10)
+        asked = gate.not_below("longer", mine, theirs, self.contexts, seed=0)
+        assert asked.passed and "+0.500" in asked.answer and "20 pairs" in asked.answer
+        assert not gate.not_below("longer", theirs, mine, self.contexts, seed=0).passed
+        assert gate.not_below("longer", mine, mine, self.contexts, seed=0).passed
+
+    def test_chance_must_lie_below_the_interval(self):
+        assert gate.better_than_chance(0.7, (0.6, 0.8)).passed
+        assert not gate.better_than_chance(0.7, (0.5, 0.8)).passed
+
+    def test_calibration_and_attacks(self):
+        assert gate.calibrated(0.05).passed and not gate.calibrated(0.051).passed and gate.calibrated(None).passed
+        asked = gate.not_fooled({"parroted": 0.6, "empty": 0.9})
+        assert not asked.passed and "parroted" in asked.answer and gate.not_fooled({}).passed
