@@ -72,3 +72,9 @@ def read(snapshot: Snapshot) -> SnapshotContent:
         else:
             getattr(content, kind + "s").append(row)
     return content
+
+
+def annotators_in(snapshot: Snapshot) -> set[str]:
+    """The names under which the snapshot holds answers."""
+    content = read(snapshot)
+    return {row["annotator"] for row in [*content.scores, *content.judgments]}

@@ -60,7 +60,7 @@ def _submit(request, annotator):
 def undo(request, slug):
     annotator = annotator_of(request.user, slug)
     try:
-        reopened = services.undo_last(annotator, done=_number(request.POST.get("done")))
+        reopened = services.undo_last(annotator, in_hand=_number(request.POST.get("in_hand")))
     except Refused as refused:
         return _rest(request, annotator, progress(annotator), refused=refused, status=422)
     return _see_other(reverse("annotate", args=[slug]) + ("?start=1&again=1" if reopened else "?start=1"))

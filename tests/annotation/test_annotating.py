@@ -11,16 +11,29 @@ from annotation import assignment
 from annotation.assessment import as_dict, assess
 from annotation.errors import Refused
 from annotation.importing import import_outputs
-from annotation.models import Assignment, Campaign, Item, LikertScore, PairwiseJudgment, Submission, User
+from annotation.models import (
+    Annotator,
+    Assignment,
+    Campaign,
+    Item,
+    ItemReport,
+    LikertScore,
+    PairwiseJudgment,
+    Submission,
+    User,
+)
 from annotation.services import (
     CriterionSpec,
     add_annotator,
     create_campaign,
+    flag,
     invite,
     join,
     join_as_guest,
     overrule,
+    revise,
     set_status,
+    skip,
     submit,
     undo_last,
 )
@@ -135,6 +148,12 @@ class TestSubmitting:
         with pytest.raises(Refused, match="not in your hands"):
             submit(person(campaign, "eve"), given.pk, uuid.uuid4(), scores(campaign, 1, 0))
 
+    def test_a_key_belongs_to_one_answer(self, campaign, bob):
+        eve, key = person(campaign, "eve"), uuid.uuid4()
+        submit(bob, assignment.next_assignment(bob).pk, key, scores(campaign, 4, 1))
+        with pytest.raises(Refused, match="somebody else's answer"):
+            submit(eve, assignment.next_assignment(eve).pk, key, scores(campaign, 1, 0))
+
     @pytest.mark.parametrize(("swapped", "shown", "stored"), [(False, "left", "A"), (True, "left", "B"), (True, "tie", "tie")])
     def test_the_choice_is_stored_for_the_outputs_not_the_sides(self, tmp_path, swapped, shown, stored):
         campaign = make(tmp_path, pairwise=True, likert=False)
@@ -144,6 +163,112 @@ class TestSubmitting:
         submit(bob, given.pk, uuid.uuid4(), {"choice": shown})
         judgment = PairwiseJudgment.objects.get()
         assert (judgment.choice, judgment.shown_swapped, judgment.output_a) == (stored, swapped, given.item.output)
+
+    def test_each_criterion_of_a_pair_is_judged_with_one_reason(self, tmp_path):
+        campaign = make(tmp_path, pairwise=True, likert=False)
+        Campaign.objects.update(pairwise_by_criterion=True)
+        bob = person(Campaign.objects.get(), "bob")
+        given = assignment.next_assignment(bob)
+        Assignment.objects.update(swapped=True)
+        overall, fluency = campaign.criteria.all()
+        with pytest.raises(Refused, match="Still to judge: Fluency"):
+            submit(bob, given.pk, uuid.uuid4(), {"choices": {overall.pk: "left"}})
+        submit(bob, given.pk, uuid.uuid4(), {"choices": {str(overall.pk): "left", fluency.pk: "tie"}, "reason": " Shorter. "})
+        stored = PairwiseJudgment.objects.values_list("criterion__name", "choice", "reason")
+        assert set(stored) == {("Overall", "B", "Shorter."), ("Fluency", "tie", "Shorter.")}
+
+    def test_times_are_kept_as_sent(self, campaign, bob):
+        given = assignment.next_assignment(bob)
+        submit(bob, given.pk, uuid.uuid4(), scores(campaign, 4, 1), seconds=30.0, active_seconds=12.5)
+        assert Submission.objects.values_list("seconds", "active_seconds").get() == (30.0, 12.5)
+
+
+class TestRevising:
+    def answered(self, campaign, bob, *values):
+        given = assignment.next_assignment(bob)
+        submit(bob, given.pk, uuid.uuid4(), scores(campaign, *values))
+        return given
+
+    def test_any_earlier_answer_is_replaced_and_the_old_one_kept(self, campaign, bob):
+        first, second = self.answered(campaign, bob, 4, 1), self.answered(campaign, bob, 3, 0)
+        in_hand, key = assignment.next_assignment(bob), uuid.uuid4()
+        for _ in range(2):  # a re-sent request changes nothing more
+            revise(bob, first.pk, key, scores(campaign, 2, 0))
+        live = LikertScore.objects.counted().order_by("output_id", "criterion_id")
+        assert set(live.filter(output=first.item.output).values_list("value", flat=True)) == {2, 0}
+        assert set(live.filter(output=second.item.output).values_list("value", flat=True)) == {3, 0}
+        assert LikertScore.objects.exclude(retracted_at=None).count() == 2 and Submission.objects.count() == 3
+        assert Item.objects.get(pk=first.item_id).taken == 1
+        assert assignment.next_assignment(bob) == in_hand
+
+    def test_an_impossible_revision_leaves_the_old_answer(self, campaign, bob):
+        first = self.answered(campaign, bob, 4, 1)
+        with pytest.raises(Refused, match="from 1 to 5"):
+            revise(bob, first.pk, uuid.uuid4(), scores(campaign, 9, 1))
+        assert sorted(LikertScore.objects.counted().values_list("value", flat=True)) == [1, 4]
+
+    def test_not_after_the_campaign_closed_nor_what_was_never_answered(self, campaign, bob):
+        first, in_hand = self.answered(campaign, bob, 4, 1), assignment.next_assignment(bob)
+        with pytest.raises(Refused, match="no answer of yours"):
+            revise(bob, in_hand.pk, uuid.uuid4(), scores(campaign, 2, 0))
+        set_status(campaign, Campaign.Status.CLOSED)
+        bob = Annotator.objects.get(pk=bob.pk)
+        with pytest.raises(Refused, match="can't be changed"):
+            revise(bob, first.pk, uuid.uuid4(), scores(campaign, 2, 0))
+
+    @pytest.mark.parametrize(("purpose", "loud", "allowed"), [
+        ("training", False, False), ("qualification", False, False), ("gold", True, False), ("gold", False, True),
+        ("repeat", True, True),
+    ])  # fmt: skip
+    def test_not_where_the_expected_answer_was_told(self, campaign, bob, purpose, loud, allowed):
+        first = self.answered(campaign, bob, 4, 1)
+        Assignment.objects.filter(pk=first.pk).update(purpose=purpose)
+        Campaign.objects.update(gold_is_loud=loud)
+        bob = Annotator.objects.get(pk=bob.pk)
+        if allowed:
+            assert revise(bob, first.pk, uuid.uuid4(), scores(campaign, 2, 0))
+            assert set(LikertScore.objects.filter(retracted_at=None).values_list("purpose", flat=True)) == {purpose}
+        else:
+            with pytest.raises(Refused, match="told what was expected"):
+                revise(bob, first.pk, uuid.uuid4(), scores(campaign, 2, 0))
+
+
+class TestReporting:
+    def test_a_skipped_item_goes_to_somebody_else_with_its_reason(self, campaign, bob):
+        given = assignment.next_assignment(bob)
+        skip(bob, given.pk, "In Finnish.")
+        skip(bob, given.pk, "In Finnish.")  # a double click
+        assert ItemReport.objects.values_list("kind", "reason").get() == ("skip", "In Finnish.")
+        assert Item.objects.get(pk=given.item_id).taken == 0
+        assert assignment.next_assignment(bob).item_id != given.item_id
+        assert assignment.next_assignment(person(campaign, "carol")).item_id == given.item_id
+
+    def test_a_flagged_item_stays_in_hand(self, campaign, bob):
+        given = assignment.next_assignment(bob)
+        flag(bob, given.pk, "Cut off.")
+        flag(bob, given.pk, "Cut off in the middle.")
+        assert ItemReport.objects.values_list("kind", "reason").get() == ("flag", "Cut off in the middle.")
+        assert assignment.next_assignment(bob) == given
+
+    @pytest.mark.parametrize(("reason", "message"), [("  ", "Say in a few words"), ("x" * 501, "longer than 500")])
+    def test_a_reason_is_needed(self, campaign, bob, reason, message):
+        given = assignment.next_assignment(bob)
+        for report in (skip, flag):
+            with pytest.raises(Refused, match=message):
+                report(bob, given.pk, reason)
+        assert ItemReport.objects.count() == 0 and assignment.next_assignment(bob) == given
+
+    def test_an_answer_that_was_under_way_when_the_item_was_skipped_still_counts(self, campaign, bob):
+        given = assignment.next_assignment(bob)
+        skip(bob, given.pk, "Too long.")
+        assert not submit(bob, given.pk, uuid.uuid4(), scores(campaign, 4, 1)).is_surplus
+        assert Item.objects.get(pk=given.item_id).taken == 1
+
+    def test_qualification_is_not_skipped(self, campaign, bob):
+        given = assignment.next_assignment(bob)
+        Assignment.objects.update(purpose="qualification")
+        with pytest.raises(Refused, match="can't be skipped"):
+            skip(bob, given.pk, "Hard.")
 
 
 class TestUndo:
@@ -161,6 +286,13 @@ class TestUndo:
 
     def test_with_nothing_answered_there_is_nothing_to_undo(self, bob):
         assert undo_last(bob) is None
+
+    def test_what_was_told_is_not_taken_back(self, campaign, bob):
+        given = assignment.next_assignment(bob)
+        submit(bob, given.pk, uuid.uuid4(), scores(campaign, 4, 1))
+        Assignment.objects.update(purpose="training")
+        with pytest.raises(Refused, match="told what was expected"):
+            undo_last(bob)
 
 
 class TestInvitations:

@@ -27,6 +27,11 @@ def scored(world, overall=4, fluency=1):
     return {f"score_{criterion.pk}": value for criterion, value in values if value is not None}
 
 
+def in_hand(world):
+    """The undo button's field on the page that is shown now."""
+    return {"in_hand": hidden(world.get(START))["assignment"]}
+
+
 class TestReading:
     def test_guidelines_come_before_the_first_item(self, world):
         assert world.sign_in(world.bob).get("annotate/").url == "/c/talk/guidelines/"
@@ -141,7 +146,7 @@ class TestUndo:
     def test_the_item_comes_back_with_its_answer(self, world):
         first = hidden(world.sign_in(world.bob).get(START))
         world.post("annotate/", first | scored(world, overall=2))
-        back = world.post("undo/", {"done": 1})
+        back = world.post("undo/", in_hand(world))
         assert back.status_code == 303
         page = world.client.get(back.url)
         assert hidden(page)["assignment"] == first["assignment"] and hidden(page)["key"] != first["key"]
@@ -152,8 +157,9 @@ class TestUndo:
         world.sign_in(world.bob)
         for _ in range(2):
             world.post("annotate/", hidden(world.get(START)) | scored(world))
+        shown = in_hand(world)
         for _ in range(2):
-            world.post("undo/", {"done": 2})
+            world.post("undo/", shown)
         assert Submission.objects.filter(retracted_at=None).count() == 1
 
     def test_undoing_twice_keeps_both_undone_answers(self, world):
@@ -185,7 +191,7 @@ class TestRest:
         given = hidden(world.sign_in(world.bob).get(START))
         world.post("annotate/", given | scored(world))
         set_status(world.campaign, "paused")
-        assert world.post("undo/", {"done": 1}).status_code == 422
+        assert world.post("undo/", {"in_hand": 0}).status_code == 422
 
 
 class TestOutsiders:

@@ -1,0 +1,51 @@
+"""Items whose answer is known (gold, training, qualification): was an answer right, and what was expected."""
+
+from dataclasses import dataclass
+
+from annotation.models import Item
+from annotation.outcome import Outcome
+from annotation.services.answer_rows import SIDES
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that was asked. what: the criterion's name, empty for the whole; given and expected in words."""
+
+    what: str
+    given: str
+    expected: str
+    is_right: bool
+
+
+def checks(item: Item, rows: list, swapped: bool = False) -> list[Check]:
+    """What `item.expected` says about an answer's rows (LikertScores or PairwiseJudgments), one Check for each row it
+    speaks of. `swapped`: the pair's sides as they were shown, since A and B are written as the person saw them."""
+    expected = item.expected or {}
+    if item.is_pair:
+        by_criterion = expected.get("choices") or {}
+        asked = [(row, by_criterion.get(row.criterion.name if row.criterion else "", expected.get("choice"))) for row in rows]
+        return [_choice(row, wanted, swapped) for row, wanted in asked if wanted]
+    scores = expected.get("scores") or {}
+    return [_score(row, scores[row.criterion.name]) for row in rows if row.criterion.name in scores]
+
+
+def is_right(item: Item, rows: list) -> bool | None:
+    """True where every part that is known was met; None where nothing is known."""
+    found = checks(item, rows)
+    return all(check.is_right for check in found) if found else None
+
+
+def _score(row, wanted) -> Check:
+    values = wanted if isinstance(wanted, list) else [wanted]
+    return Check(row.criterion.name, f"{row.value:g}", " or ".join(f"{v:g}" for v in values), row.value in values)
+
+
+def _choice(row, wanted: str, swapped: bool) -> Check:
+    what = row.criterion.name if row.criterion else ""
+    return Check(what, _in_words(row.choice, swapped), _in_words(wanted, swapped), row.choice == wanted)
+
+
+def _in_words(choice: str, swapped: bool) -> str:
+    """A stored choice as the person saw the sides."""
+    outcome = Outcome(choice).swap() if swapped else Outcome(choice)
+    return {SIDES["left"]: "A is better", SIDES["tie"]: "a tie", SIDES["right"]: "B is better"}[outcome]

@@ -1,0 +1,79 @@
+"""From an answer as the page sends it to the rows it stands for; Refused says what is missing or impossible."""
+
+from annotation.errors import Refused
+from annotation.models import Annotator, Assignment, Campaign, Criterion, LikertScore, PairwiseJudgment
+from annotation.outcome import Outcome
+
+SIDES = {"left": Outcome.A, "tie": Outcome.TIE, "right": Outcome.B}
+REASON_LENGTH = PairwiseJudgment._meta.get_field("reason").max_length
+
+
+def rows_of(annotator: Annotator, assignment: Assignment, campaign: Campaign, answer: dict) -> list:
+    """Unsaved LikertScores or PairwiseJudgments, one for each thing that was asked; never empty."""
+    if not assignment.item.is_pair:
+        return _scores(annotator, assignment, campaign, answer.get("scores"))
+    if campaign.pairwise_by_criterion:
+        choices = _choices_by_criterion(campaign, answer.get("choices"))
+    else:
+        choices = {None: _shown(answer.get("choice"))}
+    if None in choices.values():
+        raise Refused("Choose the better output, or say that they are equally good.")
+    reason = str(answer.get("reason") or "").strip()
+    if len(reason) > REASON_LENGTH:
+        raise Refused(f"The reason is longer than {REASON_LENGTH} characters.")
+    return [_judgment(annotator, assignment, criterion, shown, reason) for criterion, shown in choices.items()]
+
+
+def _scores(annotator, assignment, campaign, given) -> list[LikertScore]:
+    given = given if isinstance(given, dict) else {}
+    rows, missing = [], []
+    for criterion in campaign.criteria.all():
+        value = given.get(criterion.pk, given.get(str(criterion.pk)))
+        if value is None or value == "":
+            missing.append(criterion.name)
+            continue
+        value = _point(criterion, value)
+        rows.append(LikertScore(
+            annotator=annotator, output_id=assignment.item.output_id, criterion=criterion, value=value,
+            purpose=assignment.purpose,
+        ))  # fmt: skip
+    if missing:
+        raise Refused(f"Still to score: {', '.join(missing)}.")
+    if not rows:
+        raise Refused("This campaign has no criteria yet.")
+    return rows
+
+
+def _point(criterion: Criterion, value) -> int:
+    try:
+        value = int(value)
+    except (TypeError, ValueError):
+        raise Refused(f"{criterion.name}: choose one of the points of its scale.") from None
+    if value not in criterion.points:
+        raise Refused(f"{criterion.name}: choose a point from {criterion.low} to {criterion.high}.")
+    return value
+
+
+def _choices_by_criterion(campaign: Campaign, given) -> dict[Criterion, Outcome]:
+    given = given if isinstance(given, dict) else {}
+    criteria = list(campaign.criteria.all())
+    choices = {c: _shown(given.get(c.pk, given.get(str(c.pk)))) for c in criteria}
+    missing = [criterion.name for criterion, shown in choices.items() if shown is None]
+    if missing:
+        raise Refused(f"Still to judge: {', '.join(missing)}.")
+    if not choices:
+        raise Refused("This campaign has no criteria yet.")
+    return choices
+
+
+def _shown(side) -> Outcome | None:
+    return SIDES.get(side) if isinstance(side, str) else None
+
+
+def _judgment(annotator, assignment, criterion, shown: Outcome, reason: str) -> PairwiseJudgment:
+    choice = shown.swap() if assignment.swapped else shown
+    return PairwiseJudgment(
+        annotator=annotator, output_a_id=assignment.item.output_id, output_b_id=assignment.item.other_id,
+        criterion=criterion, choice=choice.value, reason=reason, shown_swapped=assignment.swapped,
+        purpose=assignment.purpose,
+    )  # fmt: skip

@@ -1,0 +1,50 @@
+"""What an annotator says about an item itself: that they pass it by, or that something is wrong with it."""
+
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+
+from annotation.errors import Refused
+from annotation.models import Annotator, Assignment, Item, ItemReport, Purpose
+
+REASON_LENGTH = ItemReport._meta.get_field("reason").max_length
+
+
+@transaction.atomic
+def skip(annotator: Annotator, assignment_id: int, reason: str) -> None:
+    """Pass an item by, saying why; its place is free for somebody else. An item no longer in hand stays as it is."""
+    reason = _checked(reason)
+    assignment = _own(annotator, assignment_id)
+    if assignment.purpose in (Purpose.TRAINING, Purpose.QUALIFICATION):
+        raise Refused("Practice and qualification items can't be skipped; report it if it is broken.")
+    skipped = {"status": Assignment.Status.SKIPPED, "completed_at": timezone.now()}
+    if Assignment.objects.filter(pk=assignment.pk, status=Assignment.Status.OPEN).update(**skipped):
+        Item.objects.filter(pk=assignment.item_id, taken__gt=0).update(taken=F("taken") - 1)
+        ItemReport.objects.create(item_id=assignment.item_id, annotator=annotator, kind=ItemReport.Kind.SKIP, reason=reason)
+
+
+@transaction.atomic
+def flag(annotator: Annotator, assignment_id: int, reason: str) -> None:
+    """Report an item as broken; it stays in hand. A second report of the same kind by one person replaces the first."""
+    reason = _checked(reason)
+    assignment = _own(annotator, assignment_id)
+    ItemReport.objects.update_or_create(
+        item_id=assignment.item_id, annotator=annotator, kind=ItemReport.Kind.FLAG, resolved_at=None,
+        defaults={"reason": reason},
+    )  # fmt: skip
+
+
+def _checked(reason: str) -> str:
+    reason = reason.strip()
+    if not reason:
+        raise Refused("Say in a few words why.")
+    if len(reason) > REASON_LENGTH:
+        raise Refused(f"The reason is longer than {REASON_LENGTH} characters.")
+    return reason
+
+
+def _own(annotator: Annotator, assignment_id: int) -> Assignment:
+    assignment = annotator.assignments.filter(pk=assignment_id).first()
+    if assignment is None:
+        raise Refused("This item is not in your hands; load the page again.")
+    return assignment
