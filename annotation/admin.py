@@ -3,7 +3,7 @@
 from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin
 
-from annotation import models
+from annotation import models, services
 
 
 class Kept(admin.ModelAdmin):
@@ -43,11 +43,17 @@ class MembershipInline(admin.TabularInline):
 
 @admin.register(models.Campaign)
 class CampaignAdmin(Kept):
-    list_display = ["title", "slug", "status", "is_simulated", "created_at"]
-    list_filter = ["status", "is_simulated"]
+    list_display = ["title", "slug", "status", "is_simulated", "created_at", "deleted_at"]
+    list_filter = ["status", "is_simulated", ("deleted_at", admin.EmptyFieldListFilter)]
     search_fields = ["title", "slug"]
     raw_id_fields = ["created_by"]
     inlines = [CriterionInline, MembershipInline]
+    actions = ["restore"]
+
+    @admin.action(description="Restore deleted campaigns")
+    def restore(self, request, queryset):
+        for campaign in queryset:
+            services.restore_campaign(campaign, request.user)
 
 
 @admin.register(models.Annotator)

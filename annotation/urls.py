@@ -3,14 +3,17 @@ from django.urls import include, path
 from rest_framework.routers import SimpleRouter
 
 from annotation.api import CampaignViewSet
-from annotation.views import annotate, campaigns, data, home, jobs, people, quality
+from annotation.views import annotate, campaigns, data, designing, home, jobs, people, quality
 
 api = SimpleRouter()
 api.register("campaigns", CampaignViewSet, basename="api_campaign")
 
 campaign = [
     path("", campaigns.campaign, name="campaign"),
-    path("status/", campaigns.status, name="campaign_status"),
+    path("status/", designing.status, name="campaign_status"),
+    path("design/", designing.design, name="design"),
+    path("duplicate/", designing.duplicate, name="duplicate"),
+    path("delete/", designing.delete, name="delete"),
     path("guidelines/", campaigns.guidelines, name="guidelines"),
     path("annotate/", annotate.annotate, name="annotate"),
     path("undo/", annotate.undo, name="undo"),
@@ -29,7 +32,7 @@ urlpatterns = [
     path("logout/", auth.LogoutView.as_view(), name="logout"),
     path("password/", auth.PasswordChangeView.as_view(), name="password_change"),
     path("password/done/", auth.PasswordChangeDoneView.as_view(), name="password_change_done"),
-    path("new/", campaigns.new, name="campaign_new"),
+    path("new/", designing.new, name="campaign_new"),
     path("join/<str:token>/", people.join, name="join"),
     path("jobs/<uuid:pk>/", jobs.state, name="job"),
     path("jobs/<uuid:pk>/cancel/", jobs.cancel, name="job_cancel"),

@@ -1,64 +1,104 @@
-"""Make a campaign, open and close it, write its guidelines, let researchers in."""
-
-from dataclasses import dataclass
+"""Make a campaign, make another like it, open and close it, put it away, write its guidelines, let researchers in."""
 
 from django.db import transaction
+from django.utils import timezone
 from django.utils.text import slugify
 
+from annotation.assignment import draw_items
 from annotation.errors import Refused
 from annotation.models import (
     AuditEvent,
     Campaign,
+    Checkpoint,
+    Context,
     Criterion,
+    Item,
     Membership,
+    Output,
+    Purpose,
+    Reference,
+    System,
     User,
 )
+from annotation.services.designing import CriterionSpec, check_criteria, check_protocol, set_consent
 
-
-@dataclass(frozen=True)
-class CriterionSpec:
-    name: str
-    low: int = 1
-    high: int = 5
-    low_label: str = ""
-    high_label: str = ""
-    description: str = ""
+NOT_COPIED = {"id", "slug", "title", "status", "is_simulated", "created_by", "created_at", "deleted_at", "board_is_public"}
+BATCH = 500
 
 
 @transaction.atomic
-def create_campaign(
-    *, slug, title="", criteria=(), likert=True, pairwise=False, overlap=3, guidelines="", seed=0, user=None
-) -> Campaign:
-    """A new campaign with its criteria. The user who made it becomes its researcher."""
+def create_campaign(*, slug, title="", criteria=(), consent="", user=None, **settings) -> Campaign:
+    """A new campaign with its criteria. The user who made it becomes its researcher.
+
+    settings: any of Campaign's protocol fields, by their names.
+    """
     if not slug or slug != slugify(slug) or len(slug) > 80:
         raise Refused(f"{slug!r} is no address for a campaign: use small letters, digits and hyphens, at most 80.")
-    if Campaign.objects.filter(slug=slug).exists():
-        raise Refused(f"There is already a campaign {slug!r}.")
-    if not likert and not pairwise:
-        raise Refused("A campaign asks for scores, for judgments of pairs, or for both; neither was chosen.")
-    if not 1 <= overlap <= 1000:
-        raise Refused("The overlap is how many people judge each item: from 1 to 1000.")
-    names = [spec.name for spec in criteria]
-    if len(set(names)) < len(names):
-        raise Refused("Two criteria have the same name.")
-    for spec in criteria:
-        if not spec.name.strip() or len(spec.name) > 100:
-            raise Refused("A criterion needs a name of at most 100 characters.")
-        if not -1000 <= spec.low < spec.high <= 1000:
-            raise Refused(f"The scale of {spec.name!r} must run from a lower to a higher whole number.")
-    campaign = Campaign.objects.create(
-        slug=slug, title=title or slug, likert=likert, pairwise=pairwise, overlap=overlap,
-        guidelines=guidelines, seed=seed, created_by=user,
-    )  # fmt: skip
+    if known := Campaign.objects.filter(slug=slug).first():
+        deleted = " (deleted; an admin can restore it)" if known.deleted_at else ""
+        raise Refused(f"There is already a campaign {slug!r}{deleted}.")
+    campaign = Campaign(slug=slug, title=title or slug, created_by=user, **settings)
+    check_protocol(campaign)
+    check_criteria(criteria)
+    campaign.save()
     for position, spec in enumerate(criteria):
-        Criterion.objects.create(
-            campaign=campaign, position=position, name=spec.name, low=spec.low, high=spec.high,
-            low_label=spec.low_label, high_label=spec.high_label, description=spec.description,
-        )  # fmt: skip
+        Criterion.objects.create(campaign=campaign, position=position, **spec.fields())
+    set_consent(campaign, consent)
     if user is not None:
         Membership.objects.create(campaign=campaign, user=user)
     AuditEvent.objects.create(campaign=campaign, user=user, action="campaign created")
     return campaign
+
+
+@transaction.atomic
+def duplicate_campaign(campaign: Campaign, *, slug, title="", with_texts=False, user=None) -> Campaign:
+    """The same questions again, without any answer; with_texts: the same outputs and known answers too."""
+    campaign = Campaign.objects.get(pk=campaign.pk)
+    copied = [f.name for f in Campaign._meta.concrete_fields if f.name not in NOT_COPIED]
+    criteria = [
+        CriterionSpec(**{name: getattr(criterion, name) for name in CriterionSpec("").fields()})
+        for criterion in campaign.criteria.all()
+    ]
+    consent = campaign.consent_texts.last()
+    made = create_campaign(
+        slug=slug, title=title or campaign.title, criteria=criteria, consent=consent.text if consent else "", user=user,
+        **{name: getattr(campaign, name) for name in copied},
+    )  # fmt: skip
+    AuditEvent.objects.create(campaign=made, user=user, action="duplicated", detail={"campaign": campaign.slug})
+    if with_texts:
+        _copy_texts(campaign, made)
+        draw_items(made)
+    return made
+
+
+def _copy_texts(source: Campaign, target: Campaign) -> None:
+    systems = _copy(System, source.systems.all(), {"campaign_id": lambda _: target.pk})
+    contexts = _copy(Context, source.contexts.all(), {"campaign_id": lambda _: target.pk})
+    checkpoints = _copy(Checkpoint, Checkpoint.objects.filter(system__campaign=source), {"system_id": systems.get})
+    _copy(Reference, Reference.objects.filter(context__campaign=source), {"context_id": contexts.get})
+    outputs = _copy(
+        Output, Output.objects.filter(context__campaign=source, replaced_at=None),
+        {"system_id": systems.get, "context_id": contexts.get, "checkpoint_id": checkpoints.get},
+    )  # fmt: skip
+    known = source.items.exclude(purpose=Purpose.EVALUATION).filter(output__replaced_at=None)
+    _copy(
+        Item, known.filter(other__replaced_at=None),
+        {"campaign_id": lambda _: target.pk, "output_id": outputs.get, "other_id": outputs.get, "taken": lambda _: 0},
+    )  # fmt: skip
+
+
+def _copy(model, rows, changes: dict) -> dict[int, int]:
+    """Copies of the rows with each changed field put through its function; new ids by old ones."""
+    old, new = [], []
+    for row in rows:
+        old.append(row.pk)
+        row.pk = None
+        row._state.adding = True
+        for name, change in changes.items():
+            setattr(row, name, change(getattr(row, name)))
+        new.append(row)
+    model.objects.bulk_create(new, batch_size=BATCH)
+    return dict(zip(old, [row.pk for row in new]))
 
 
 def set_status(campaign: Campaign, status: str, user=None) -> None:
@@ -68,6 +108,19 @@ def set_status(campaign: Campaign, status: str, user=None) -> None:
         Campaign.objects.filter(pk=campaign.pk).update(status=status)
         campaign.status = status
         AuditEvent.objects.create(campaign=campaign, user=user, action=f"campaign {status}")
+
+
+@transaction.atomic
+def delete_campaign(campaign: Campaign, user=None) -> None:
+    """Out of everybody's sight; nothing in it is lost, and an admin brings it back."""
+    if Campaign.objects.filter(pk=campaign.pk, deleted_at=None).update(deleted_at=timezone.now()):
+        AuditEvent.objects.create(campaign=campaign, user=user, action="campaign deleted")
+
+
+@transaction.atomic
+def restore_campaign(campaign: Campaign, user=None) -> None:
+    if Campaign.objects.filter(pk=campaign.pk).exclude(deleted_at=None).update(deleted_at=None):
+        AuditEvent.objects.create(campaign=campaign, user=user, action="campaign restored")
 
 
 def set_guidelines(campaign: Campaign, guidelines: str, user=None) -> None:
@@ -87,3 +140,15 @@ def add_researcher(campaign: Campaign, username: str, user=None) -> Membership:
     if new:
         AuditEvent.objects.create(campaign=campaign, user=user, action="researcher added", detail={"username": added.username})
     return membership
+
+
+@transaction.atomic
+def remove_researcher(membership: Membership, user=None) -> None:
+    """Take a researcher's rights in a campaign away. The last one stays: somebody must answer for it."""
+    campaign = membership.campaign
+    Campaign.objects.select_for_update().get(pk=campaign.pk)
+    if not campaign.memberships.exclude(pk=membership.pk).exists():
+        raise Refused("The last researcher of a campaign stays; add another one first.")
+    detail = {"username": membership.user.username}
+    membership.delete()
+    AuditEvent.objects.create(campaign=campaign, user=user, action="researcher removed", detail=detail)

@@ -1,16 +1,13 @@
-"""A campaign as its researchers see it: make it, look at it, open and close it, write its guidelines."""
+"""A campaign as its researchers see it first, and its guidelines."""
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.exceptions import PermissionDenied
 from django.http import Http404
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_POST
 
 from annotation import services
 from annotation.access import annotator_of, campaign_for_researcher, campaigns_researched_by
-from annotation.errors import Refused
-from annotation.forms import CampaignForm, CriterionFormSet, GuidelinesForm, filled_rows
+from annotation.forms import GuidelinesForm
 from annotation.jobs import worker_alive
 from annotation.models import Annotator, Campaign
 from annotation.selectors import overview
@@ -34,36 +31,6 @@ def campaign(request, slug):
         "statuses": Campaign.Status.choices,
     }
     return render(request, "annotation/campaign.html", context)
-
-
-@login_required
-def new(request):
-    if not (request.user.may_create_campaigns or request.user.is_admin):
-        raise PermissionDenied
-    form, criteria = CampaignForm(request.POST or None), CriterionFormSet(request.POST or None, prefix="criteria")
-    if request.method == "POST" and form.is_valid() & criteria.is_valid():
-        try:
-            made = services.create_campaign(
-                **form.cleaned_data, criteria=filled_rows(criteria), user=request.user
-            )  # fmt: skip
-        except Refused as refused:
-            form.add_error(None, str(refused))
-        else:
-            messages.success(request, "The campaign is there. Next: import the outputs that are to be judged.")
-            return redirect("import_data", made.slug)
-    status = 422 if request.method == "POST" else 200
-    return render(request, "annotation/campaign_new.html", {"form": form, "criteria": criteria}, status=status)
-
-
-@require_POST
-@login_required
-def status(request, slug):
-    changed = campaign_for_researcher(request.user, slug)
-    try:
-        services.set_status(changed, request.POST.get("status", ""), request.user)
-    except Refused as refused:
-        messages.error(request, str(refused))
-    return redirect("campaign", slug)
 
 
 @login_required

@@ -1,0 +1,177 @@
+"""What a campaign asks, and how: checked when it is made, and when it is changed later."""
+
+from dataclasses import asdict, dataclass, field
+
+from django.db import transaction
+
+from annotation.assignment import draw_items
+from annotation.errors import Refused
+from annotation.models import (
+    AuditEvent,
+    Campaign,
+    ConsentText,
+    Criterion,
+    ItemReport,
+    LikertScore,
+    PairwiseJudgment,
+    Purpose,
+    Submission,
+)
+
+PERCENTS = ("overlap_percent", "gold_percent", "repeat_percent", "pass_mark")
+DRAWN_BY = ("likert", "pairwise", "pair_design", "pairs", "overlap", "overlap_percent", "in_file_order", "seed")
+FIXED_BY_ANSWERS = ("pairwise_by_criterion", "pair_design", "pairs", "overlap_percent", "in_file_order", "seed")
+
+
+@dataclass(frozen=True)
+class CriterionSpec:
+    """A criterion as a researcher writes it. anchors: what a point means, by the point as text; pk: the one it changes."""
+
+    name: str
+    low: int = 1
+    high: int = 5
+    low_label: str = ""
+    high_label: str = ""
+    description: str = ""
+    anchors: dict = field(default_factory=dict)
+    pk: int | None = None
+
+    def fields(self) -> dict:
+        return {name: value for name, value in asdict(self).items() if name != "pk"}
+
+
+def check_protocol(campaign: Campaign) -> None:
+    if not campaign.likert and not campaign.pairwise:
+        raise Refused("A campaign asks for scores, for judgments of pairs, or for both; neither was chosen.")
+    if not 1 <= campaign.overlap <= 1000:
+        raise Refused("The overlap is how many people judge each item: from 1 to 1000.")
+    for name in PERCENTS:
+        if not 0 <= (getattr(campaign, name) or 0) <= 100:
+            raise Refused(f"{_label(name)}: a percentage from 0 to 100 was expected.")
+    if campaign.quota is not None and campaign.quota < 1:
+        raise Refused("The quota is the most items one annotator judges: 1 or more, or nothing for no limit.")
+    if campaign.pairwise and campaign.pair_design == Campaign.PairDesign.NUMBER and not campaign.pairs:
+        raise Refused("Say how many pairs are to be drawn.")
+
+
+def check_criteria(specs) -> None:
+    names = [spec.name for spec in specs]
+    if len(set(names)) < len(names):
+        raise Refused("Two criteria have the same name.")
+    for spec in specs:
+        if not spec.name.strip() or len(spec.name) > 100:
+            raise Refused("A criterion needs a name of at most 100 characters.")
+        if not -1000 <= spec.low < spec.high <= 1000:
+            raise Refused(f"The scale of {spec.name!r} must run from a lower to a higher whole number.")
+        strange = set(spec.anchors) - {str(point) for point in range(spec.low, spec.high + 1)}
+        if strange:
+            raise Refused(f"{spec.name}: {min(strange)} is no point of its scale, so it can't have a meaning.")
+
+
+def answers_in(campaign: Campaign) -> dict[str, int]:
+    """What was said so far, undone and imported answers included: none of it may lose what it answers."""
+    return {
+        "scores": LikertScore.objects.filter(criterion__campaign=campaign).count(),
+        "judgments": PairwiseJudgment.objects.filter(annotator__campaign=campaign).count(),
+        "submissions": Submission.objects.filter(annotator__campaign=campaign).count(),
+        "reports": ItemReport.objects.filter(item__campaign=campaign).count(),
+    }
+
+
+def fixed_settings(campaign: Campaign, answers: dict[str, int]) -> set[str]:
+    """The settings that answers hold in place."""
+    fixed = set(FIXED_BY_ANSWERS) if any(answers.values()) else set()
+    if campaign.likert and answers["scores"]:
+        fixed.add("likert")
+    if campaign.pairwise and answers["judgments"]:
+        fixed.add("pairwise")
+    return fixed
+
+
+@transaction.atomic
+def change_campaign(campaign: Campaign, user=None, criteria=None, consent=None, **settings) -> list[str]:
+    """Change a campaign's settings, criteria and consent text; returns the names of what changed.
+
+    criteria: the whole list as it shall be (None: as it is). Raises Refused for what answers hold in place. Where
+    nobody has answered yet, the items are drawn anew; otherwise only what is missing is added.
+    """
+    campaign = Campaign.objects.select_for_update().get(pk=campaign.pk)
+    answers = answers_in(campaign)
+    changed = {name: [getattr(campaign, name), new] for name, new in settings.items() if getattr(campaign, name) != new}
+    for name in sorted(fixed_settings(campaign, answers) & set(changed)):
+        raise Refused(f"{_label(name)}: people have answered, so this can't change. Duplicate the campaign to ask anew.")
+    if "overlap" in changed and any(answers.values()) and settings["overlap"] < campaign.overlap:
+        raise Refused("People have answered, so the number of people per item can be raised but not lowered.")
+    for name, new in settings.items():
+        setattr(campaign, name, new)
+    check_protocol(campaign)
+    if changed:
+        campaign.save(update_fields=list(changed))
+    if criteria is not None and _change_criteria(campaign, criteria, answers):
+        changed["criteria"] = True
+    if consent is not None and set_consent(campaign, consent):
+        changed["consent"] = True
+    if changed:
+        detail = {"changed": changed}
+        AuditEvent.objects.create(campaign=campaign, user=user, action="campaign changed", detail=detail)
+    if set(changed) & set(DRAWN_BY):
+        _redraw(campaign, changed, answers)
+    return sorted(changed)
+
+
+def _label(name: str) -> str:
+    return str(Campaign._meta.get_field(name).verbose_name).capitalize()
+
+
+def _change_criteria(campaign: Campaign, specs, answers) -> bool:
+    check_criteria(specs)
+    there = {criterion.pk: criterion for criterion in campaign.criteria.all()}
+    scored = _used_criteria(campaign)
+    kept = {spec.pk for spec in specs if spec.pk in there}
+    for pk, criterion in there.items():
+        if pk not in kept and pk in scored:
+            raise Refused(f"{criterion.name}: people have answered on it, so it can't be removed.")
+    changed = bool(campaign.criteria.exclude(pk__in=kept).delete()[0])
+    for position, spec in enumerate(specs):
+        criterion = there.get(spec.pk) or Criterion(campaign=campaign)
+        if criterion.pk is None and answers["submissions"]:
+            raise Refused(f"{spec.name}: people have answered without it. Duplicate the campaign to ask for more.")
+        if criterion.pk in scored and (criterion.name, criterion.low, criterion.high) != (spec.name, spec.low, spec.high):
+            raise Refused(f"{criterion.name}: people have answered on it, so its name and its scale can't change.")
+        new = spec.fields() | {"position": position}
+        if criterion.pk is None or any(getattr(criterion, name) != value for name, value in new.items()):
+            for name, value in new.items():
+                setattr(criterion, name, value)
+            criterion.save()
+            changed = True
+    return changed
+
+
+def _used_criteria(campaign: Campaign) -> set[int]:
+    scored = LikertScore.objects.filter(criterion__campaign=campaign).order_by().values_list("criterion", flat=True)
+    judged = PairwiseJudgment.objects.filter(criterion__campaign=campaign).order_by().values_list("criterion", flat=True)
+    return set(scored.distinct()) | set(judged.distinct())
+
+
+def set_consent(campaign: Campaign, text: str) -> bool:
+    """A new version of what annotators agree to, where the text differs from the latest."""
+    latest = campaign.consent_texts.last()
+    if (latest.text if latest else "") == text.strip():
+        return False
+    ConsentText.objects.create(campaign=campaign, version=latest.version + 1 if latest else 1, text=text.strip())
+    return True
+
+
+def _redraw(campaign: Campaign, changed, answers) -> None:
+    judged = campaign.items.filter(purpose=Purpose.EVALUATION)
+    if not any(answers.values()):
+        judged.delete()
+    else:
+        if not campaign.likert:
+            judged.filter(other=None).delete()
+        if not campaign.pairwise:
+            judged.exclude(other=None).delete()
+        if "overlap" in changed:
+            was, now = changed["overlap"]
+            judged.filter(places=was).update(places=now)
+    draw_items(campaign)

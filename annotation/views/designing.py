@@ -1,0 +1,104 @@
+"""A campaign is designed, changed, opened and closed, made again, put away."""
+
+import copy
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_POST
+
+from annotation import services
+from annotation.access import campaign_for_researcher
+from annotation.errors import Refused
+from annotation.forms import CampaignForm, CriterionFormSet, DuplicateForm, NewCampaignForm, criteria_formset, filled_rows
+from annotation.services.designing import answers_in, fixed_settings
+
+
+def _may_create(user) -> bool:
+    return user.may_create_campaigns or user.is_admin
+
+
+@login_required
+def new(request):
+    if not _may_create(request.user):
+        raise PermissionDenied
+    form, criteria = NewCampaignForm(request.POST or None), CriterionFormSet(request.POST or None, prefix="criteria")
+    if request.method == "POST" and form.is_valid() & criteria.is_valid():
+        try:
+            made = services.create_campaign(**form.cleaned_data, criteria=filled_rows(criteria), user=request.user)
+        except Refused as refused:
+            form.add_error(None, str(refused))
+        else:
+            messages.success(request, "The campaign is there. Next: import the outputs that are to be judged.")
+            return redirect("import_data", made.slug)
+    status = 422 if request.method == "POST" else 200
+    return render(request, "annotation/design.html", {"form": form, "criteria": criteria}, status=status)
+
+
+@login_required
+def design(request, slug):
+    """Change a campaign, as far as answers leave it free."""
+    campaign = campaign_for_researcher(request.user, slug)
+    answers = answers_in(campaign)
+    consent = campaign.consent_texts.last()
+    form = CampaignForm(
+        request.POST or None, instance=copy.copy(campaign), fixed=fixed_settings(campaign, answers),
+        initial={"consent": consent.text if consent else ""},
+    )  # fmt: skip
+    criteria = criteria_formset(request.POST or None, campaign)
+    if request.method == "POST" and form.is_valid() & criteria.is_valid():
+        try:
+            changed = services.change_campaign(campaign, request.user, filled_rows(criteria), **form.cleaned_data)
+        except Refused as refused:
+            form.add_error(None, str(refused))
+        else:
+            messages.success(request, "Saved." if changed else "Nothing was different, so nothing changed.")
+            return redirect("design", slug)
+    context = {
+        "campaign": campaign, "form": form, "criteria": criteria, "answers": answers, "consent": consent,
+        "duplicate_form": DuplicateForm(auto_id="copy_%s", initial={"title": campaign.title}),
+        "may_create": _may_create(request.user),
+    }  # fmt: skip
+    return render(request, "annotation/design.html", context, status=422 if request.method == "POST" else 200)
+
+
+@require_POST
+@login_required
+def duplicate(request, slug):
+    campaign = campaign_for_researcher(request.user, slug)
+    if not _may_create(request.user):
+        raise PermissionDenied
+    form = DuplicateForm(request.POST)
+    try:
+        if not form.is_valid():
+            raise Refused("A copy needs a title, and a short name of letters, digits and hyphens that no campaign has yet.")
+        made = services.duplicate_campaign(campaign, **form.cleaned_data, user=request.user)
+    except Refused as refused:
+        messages.error(request, str(refused))
+        return redirect("design", slug)
+    messages.success(request, "This is the copy: the same questions, without any answer.")
+    return redirect("design", made.slug)
+
+
+@require_POST
+@login_required
+def delete(request, slug):
+    campaign = campaign_for_researcher(request.user, slug)
+    if request.POST.get("title", "").strip() != campaign.title:
+        messages.error(request, "Type the campaign's title to put it away; nothing was changed.")
+        return redirect("design", slug)
+    services.delete_campaign(campaign, request.user)
+    messages.success(request, f"“{campaign.title}” is out of sight. Nothing in it is lost; an admin can restore it.")
+    return redirect("home")
+
+
+@require_POST
+@login_required
+def status(request, slug):
+    changed = campaign_for_researcher(request.user, slug)
+    try:
+        services.set_status(changed, request.POST.get("status", ""), request.user)
+    except Refused as refused:
+        messages.error(request, str(refused))
+    return redirect("campaign", slug)
