@@ -32,7 +32,8 @@ def home(request):
 
 
 def _annotators(user):
-    return Annotator.objects.filter(user=user, campaign__deleted_at=None).select_related("campaign").order_by("-campaign__created_at")
+    mine = Annotator.objects.filter(user=user, campaign__deleted_at=None)
+    return mine.select_related("campaign").order_by("-campaign__created_at")
 
 
 def _with_numbers(campaigns):
