@@ -90,7 +90,7 @@ def _watch(run: TrainingRun, report: Report):
 
 def _register(run: TrainingRun, work: Path, recipe: Settings, result, measured: dict) -> ComparatorVersion:
     """The folder gets its name and the registry its row, both or neither."""
-    metrics = {k: v for k, v in asdict(result).items() if k not in ("curve", "utilities", "fingerprint")} | measured
+    metrics = {k: v for k, v in asdict(result).items() if k not in ("curve", "utilities")} | measured
     frozen = list(run.snapshots.order_by("digest"))
     settings = {**asdict(recipe), "sources": run.settings["sources"]}
     with transaction.atomic():
@@ -179,6 +179,18 @@ def load(version: ComparatorVersion) -> Comparator:
         return Comparator.load(folder(version))
     except checkpoint.BadCheckpoint as error:
         raise Refused(f"Comparator {version.name} cannot be used. {error}") from error
+
+
+def check(folder: Path) -> str:
+    """Load every member of a comparator in a folder and let it judge one text; returns its fingerprint. Raises Refused."""
+    try:
+        fingerprint = checkpoint.load_manifest(folder).fingerprint
+        value = Comparator.load(folder).utilities([Text(("How are you?",), "Fine, thank you.")])
+    except checkpoint.BadCheckpoint as error:
+        raise Refused(str(error).replace(f"{folder}/", "")) from error
+    if not np.isfinite(value).all():
+        raise Refused("It does not give a finite number for a simple text.")
+    return fingerprint
 
 
 def verdicts(version: ComparatorVersion, outputs: Iterable[Output], report: Report | None = None) -> Verdicts:

@@ -3,7 +3,7 @@
 from celery import shared_task
 
 from annotation import jobs
-from evaluator import registry
+from evaluator import registry, uploading
 from evaluator.models import ComparatorVersion, TrainingRun
 from evaluator.signals import promoted
 
@@ -36,3 +36,17 @@ def run(job_id, watch=None) -> ComparatorVersion:
         registry.consider(version)
         report(1.0, "Trained")
         return version
+
+
+@shared_task(name="evaluator.tasks.admit")
+def admit(job_id: str) -> None:
+    """Check an uploaded comparator and enter it; whether it serves, a person says."""
+    try:
+        with jobs.claim(job_id) as claim:
+            from evaluator import gating
+
+            version = uploading.admit(claim.job, claim.report)
+            claim.report(0.95, "Asking whether it may serve")
+            gating.ask_all(version)
+    except (jobs.Taken, jobs.Cancelled):
+        pass

@@ -1,0 +1,127 @@
+"""A comparator as one file to take along: a zip of safetensors and JSON, never unpickled, checked before it is let in."""
+
+import json
+import re
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import IO
+
+from annotation.errors import Refused
+from evaluator.models import ComparatorVersion
+
+CARD = "card.json"  # what the registry knew of it where it was trained
+MAX_BYTES = 8 * 2**30
+MAX_JSON_BYTES = 64 * 2**20
+ALLOWED = re.compile(
+    r"comparator\.json|card\.json|run\.json|cosines\.safetensors|fold-\d{1,3}\.json|member-\d{1,3}\.safetensors"
+    r"|encoder/[\w.-]+\.(json|jinja|txt|model|safetensors)"
+)  # fmt: skip
+TOLD = ("name", "criterion", "seed", "code", "snapshots", "settings", "metrics", "is_simulated", "warning")
+MEASURED = ("heldout_pairwise_accuracy", "longer_is_better_accuracy", "pairs", "contexts", "seconds")
+
+
+@dataclass(frozen=True)
+class Card:
+    """card.json, as far as it can be believed: what it says is shown as said elsewhere."""
+
+    name: str
+    criterion: str
+    seed: int
+    code: str
+    snapshots: list
+    settings: dict
+    metrics: dict
+    is_simulated: bool
+    warning: str
+
+
+def pack(version: ComparatorVersion, folder: Path) -> IO[bytes]:
+    """An open temporary file with the zip. Raises Refused where the files are gone."""
+    if not (folder / "comparator.json").is_file():
+        raise Refused(f"The files of {version.name} are not on this machine.")
+    out = TemporaryFile()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_STORED) as archive:  # weights do not compress
+        archive.writestr(CARD, json.dumps({field: getattr(version, field) for field in TOLD}, ensure_ascii=False, indent=1))
+        for path in sorted(folder.rglob("*")):
+            name = path.relative_to(folder).as_posix()
+            if path.is_file() and ALLOWED.fullmatch(name) and name not in (CARD, "run.json"):
+                archive.write(path, name)
+    out.seek(0)
+    return out
+
+
+def unpack(file: Path, folder: Path, tick: Callable[[float], None] = lambda done: None) -> Card:
+    """Write the zip's files under `folder` and return its card. Raises Refused, in one sentence, for anything that is
+    not a comparator's file; nothing is executed, and no file leaves the folder."""
+    try:
+        with zipfile.ZipFile(file) as archive:
+            entries = [entry for entry in archive.infolist() if not entry.is_dir()]
+            _check(entries)
+            card = _card(archive)
+            for done, entry in enumerate(entries, start=1):
+                target = folder / entry.filename
+                target.parent.mkdir(parents=True, exist_ok=True)
+                _write(archive, entry, target)
+                tick(done / len(entries))
+    except (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError) as error:
+        raise Refused(f"This is not a readable zip file ({error}).") from None
+    _check_no_code(folder)
+    return card
+
+
+def _check(entries: list[zipfile.ZipInfo]) -> None:
+    names = [entry.filename for entry in entries]
+    for needed in ("comparator.json", CARD, "member-0.safetensors"):
+        if needed not in names:
+            raise Refused(f"This zip holds no {needed}, so it is no comparator.")
+    if len(set(names)) < len(names):
+        raise Refused("This zip holds two files of one name.")
+    for entry in entries:
+        if not ALLOWED.fullmatch(entry.filename):
+            raise Refused(f"A comparator has no file {entry.filename[:100]!r}; nothing was taken from this zip.")
+        if entry.filename.endswith(".json") and entry.file_size > MAX_JSON_BYTES:
+            raise Refused(f"{entry.filename} is larger than {MAX_JSON_BYTES // 2**20} MB.")
+    if sum(entry.file_size for entry in entries) > MAX_BYTES:
+        raise Refused(f"Unpacked, this zip is larger than {MAX_BYTES // 2**30} GB.")
+
+
+def _write(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, target: Path) -> None:
+    """No more bytes than the entry promised, whatever it unpacks to."""
+    left = entry.file_size
+    with archive.open(entry) as source, target.open("xb") as out:
+        while block := source.read(2**20):
+            left -= len(block)
+            if left < 0:
+                raise Refused(f"{entry.filename} is longer than the zip says.")
+            out.write(block)
+
+
+def _card(archive: zipfile.ZipFile) -> Card:
+    try:
+        told = json.loads(archive.read(CARD))
+        card = Card(**{field: told[field] for field in TOLD})
+    except (ValueError, KeyError, TypeError) as error:
+        raise Refused(f"{CARD} lacks what a comparator's card says ({error}).") from None
+    kinds = {"name": str, "criterion": str, "code": str, "warning": str, "seed": int, "snapshots": list,
+             "settings": dict, "metrics": dict, "is_simulated": bool}  # fmt: skip
+    for field, kind in kinds.items():
+        if not isinstance(getattr(card, field), kind):
+            raise Refused(f"{CARD}: {field} is not of the kind expected.")
+    for number in MEASURED:
+        if not isinstance(card.metrics.get(number), int | float):
+            raise Refused(f"{CARD}: metrics lack the number {number}.")
+    return card
+
+
+def _check_no_code(folder: Path) -> None:
+    """A tokenizer's or model's configuration may name Python files to run; such a one is not let in."""
+    for path in (folder / "encoder").glob("*.json"):
+        try:
+            found = json.loads(path.read_text(encoding="utf-8"))
+        except ValueError:
+            raise Refused(f"encoder/{path.name} cannot be read as JSON.") from None
+        if isinstance(found, dict) and "auto_map" in found:
+            raise Refused(f"encoder/{path.name} asks for code of its own to be run, which is not allowed.")

@@ -1,0 +1,83 @@
+"""A comparator that was trained elsewhere comes in: the web keeps the file, a worker checks it and enters it."""
+
+import os
+import shutil
+import uuid
+from pathlib import Path
+
+from django.conf import settings as site
+from django.db import transaction
+
+from annotation import jobs
+from annotation.errors import Refused
+from annotation.models import AuditEvent, Campaign, Job
+from evaluator import packing
+from evaluator.models import ComparatorVersion
+
+TASK = "evaluator.tasks.admit"
+
+
+def _waiting(job_id) -> Path:
+    return site.MODELS_DIR / f".upload-{job_id}.zip"
+
+
+def receive(campaign: Campaign, chunks, user=None) -> Job:
+    """Keep the uploaded file (an iterable of bytes) until a worker has looked at it."""
+    site.MODELS_DIR.mkdir(parents=True, exist_ok=True)
+    part = site.MODELS_DIR / f".upload-{uuid.uuid4().hex}.part"
+    try:
+        with part.open("xb") as out:
+            size = 0
+            for chunk in chunks:
+                size += len(chunk)
+                if size > packing.MAX_BYTES:
+                    raise Refused(f"The file is larger than {packing.MAX_BYTES // 2**30} GB.")
+                out.write(chunk)
+        with transaction.atomic():
+            job = jobs.enqueue(TASK, "Check an uploaded comparator", campaign=campaign, user=user)
+            os.rename(part, _waiting(job.pk))
+    finally:
+        part.unlink(missing_ok=True)
+    return job
+
+
+def admit(job: Job, report) -> ComparatorVersion:
+    """Unpack, load every member once, and enter it in the registry of the job's campaign. Raises Refused."""
+    from evaluator import runner
+
+    file, work = _waiting(job.pk), site.MODELS_DIR / f".run-{job.pk}"
+    if not file.is_file():
+        raise Refused("The uploaded file is not on this machine; the workers and the site must share MODELS_DIR.")
+    shutil.rmtree(work, ignore_errors=True)  # of an attempt that died
+    work.mkdir(parents=True)
+    try:
+        card = packing.unpack(file, work, lambda done: report(0.8 * done, "Unpacking"))
+        report(0.8, "Loading each member")
+        version = _enter(job, card, runner.check(work), work)
+    except Refused:
+        file.unlink()
+        raise
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    file.unlink()
+    return version
+
+
+@transaction.atomic
+def _enter(job: Job, card: packing.Card, fingerprint: str, work: Path) -> ComparatorVersion:
+    """A new row, or the one of the same comparator, which then belongs to this campaign too."""
+    campaign = Campaign.objects.select_for_update().get(pk=job.campaign_id)
+    detail = {"trained as": card.name[:100]}
+    version = ComparatorVersion.objects.filter(metrics__fingerprint=fingerprint).first()
+    if version is None:
+        version = ComparatorVersion.objects.create(
+            name=f"{campaign.slug[:24].strip('-')}-upload-{fingerprint[:8]}", run=None, criterion=card.criterion[:100],
+            settings=card.settings | {"uploaded": card.name[:100], "sources": {}}, seed=card.seed,
+            snapshots=card.snapshots, code=card.code[:60], metrics=card.metrics | {"fingerprint": fingerprint},
+            is_simulated=card.is_simulated, warning=card.warning,
+        )  # fmt: skip
+        os.rename(work, site.MODELS_DIR / version.name)
+    version.campaigns.add(campaign)
+    detail["comparator"] = version.name
+    AuditEvent.objects.create(campaign=campaign, user=job.created_by, action="comparator uploaded", detail=detail)
+    return version

@@ -1,0 +1,102 @@
+"""Download a comparator, upload it elsewhere; whatever is wrong with a file is refused in one sentence."""
+
+import io
+import json
+import zipfile
+
+import pytest
+
+from annotation.errors import Refused
+from annotation.models import Job
+from evaluator import packing, registry, runner, tasks, uploading
+from evaluator.comparator.examples import Text
+from evaluator.models import ComparatorVersion
+from evaluator.services import start_training
+from tests.evaluator.world import World, recipe
+
+
+@pytest.fixture
+def version(world):
+    return tasks.run(start_training([world.campaign], foreground=True, recipe=recipe(epochs=1)).job_id)
+
+
+@pytest.fixture
+def packed(version, models_dir) -> bytes:
+    return packing.pack(version, models_dir / version.name).read()
+
+
+def changed(packed: bytes, **files) -> bytes:
+    """The zip with files replaced ("/" written "__"), left out (None) or added."""
+    files = {name.replace("__", "/").replace("_json", ".json"): content for name, content in files.items()}
+    out = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(packed)) as old, zipfile.ZipFile(out, "w") as new:
+        for name in old.namelist():
+            if name not in files:
+                new.writestr(name, old.read(name))
+        for name, content in files.items():
+            if content is not None:
+                new.writestr(name, content)
+    return out.getvalue()
+
+
+def upload(world, data: bytes) -> Job:
+    job = uploading.receive(world.campaign, [data[:1000], data[1000:]], world.alice)
+    try:
+        tasks.admit(str(job.pk))
+    except Refused:
+        pass
+    job.refresh_from_db()
+    return job
+
+
+def test_what_comes_back_judges_the_same(world, version, packed, models_dir, tmp_path):
+    texts = [Text(("w1 w2",), "w3 good"), Text(tuple(world.rows[0]["context"]), world.rows[0]["output"])]
+    before = runner.load(version).utilities(texts)
+    registry.retire(world.campaign, version)
+    ComparatorVersion.objects.filter(pk=version.pk).update(metrics=version.metrics | {"fingerprint": "another"})
+    (tmp_path / "there").mkdir()
+    there = World(tmp_path / "there", slug="there")
+    job = upload(there, packed)
+    assert job.status == Job.Status.DONE, job.error
+    came = there.campaign.comparators.get()
+    assert came.run is None and came.settings["uploaded"] == version.name and came.code == version.code
+    assert (runner.load(came).utilities(texts) == before).all()
+    assert registry.serving(there.campaign) is None and came.gates["there"]
+    assert not list(models_dir.glob(".upload-*")) and not list(models_dir.glob(f".run-{job.pk}"))
+
+
+def test_the_same_comparator_is_not_entered_twice(world, version, packed):
+    assert upload(world, packed).status == Job.Status.DONE
+    assert ComparatorVersion.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    "what, sentence",
+    [
+        ({"comparator_json": None}, "holds no comparator.json"),
+        ({"card_json": "{}"}, "card.json lacks"),
+        ({"card_json": "not JSON"}, "card.json lacks"),
+        ({"member-0.pt": b"\x80pickle"}, "A comparator has no file 'member-0.pt'"),
+        ({"..__outside_json": "{}"}, "A comparator has no file '../outside.json'"),
+        ({"encoder__tokenizer_config_json": '{"auto_map": {"AutoTokenizer": "evil.py"}}'}, "asks for code of its own"),
+        ({"member-0.safetensors": b"short"}, "its SHA-256 differs"),
+        ({"comparator_json": '{"format": 99}'}, "is not of format 1"),
+    ],
+)
+def test_a_file_that_is_no_comparator_changes_nothing(world, packed, models_dir, what, sentence):
+    there = {path.name for path in models_dir.iterdir()}
+    job = upload(world, changed(packed, **what))
+    assert job.status == Job.Status.FAILED and sentence in job.error, job.error
+    assert ComparatorVersion.objects.count() == 1 and {path.name for path in models_dir.iterdir()} == there
+
+
+@pytest.mark.parametrize("data", [b"", b"PK\x03\x04 not a zip", b"\x00" * 5000])
+def test_no_zip_is_refused(world, version, data):
+    assert "not a readable zip file" in upload(world, data).error
+
+
+def test_a_card_whose_numbers_are_missing_is_refused(world, packed):
+    with zipfile.ZipFile(io.BytesIO(packed)) as archive:
+        card = json.loads(archive.read("card.json"))
+    card["metrics"].pop("seconds")
+    assert "metrics lack the number seconds" in upload(world, changed(packed, card_json=json.dumps(card))).error
