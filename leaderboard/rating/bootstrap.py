@@ -1,15 +1,18 @@
 """How sure the ratings are: a bootstrap over contexts.
 
 Two games on one context are not independent, so contexts are drawn with replacement, not games (the cluster bootstrap:
-Davison & Hinkley 1997, "Bootstrap Methods and their Application", section 3.8). Each replicate replays every game as
-often as its context was drawn, in a random order, so the interval also holds what the order of games does to Glicko-2.
+Davison & Hinkley 1997, "Bootstrap Methods and their Application", section 3.8). An order-free rating only needs how
+often each context counts (`rules.replicates`); here is the replay for ratings that depend on the order: each replicate
+plays every game as often as its context was drawn, in a random order, so that the interval also holds what the order
+does.
 """
 
 import numpy as np
 
+from leaderboard.rating.by_game import DRAW_RATIO
+from leaderboard.rating.counts import checked_draws
 from leaderboard.rating.games import Games
-from leaderboard.rating.glicko2 import START_RATING, START_RD, START_VOLATILITY, update
-from leaderboard.rating.tournament import DRAW_RATIO
+from leaderboard.rating.glicko2 import SCALE, START_RATING, START_RD, START_VOLATILITY, update
 
 
 def context_draws(n_contexts: int, replicates: int = 200, seed: int = 0) -> np.ndarray:
@@ -19,19 +22,18 @@ def context_draws(n_contexts: int, replicates: int = 200, seed: int = 0) -> np.n
     return np.random.default_rng(seed).multinomial(n_contexts, np.full(n_contexts, 1 / n_contexts), size=replicates)
 
 
-def replay(n_systems: int, games: Games, draws, seed: int = 0, draw_ratio: float = DRAW_RATIO) -> np.ndarray:
-    """Ratings (replicates, systems) of the tournament that each row of draws (replicates, contexts) plays.
+def replay(
+    n_systems: int, games: Games, draws, seed: int = 0, draw_ratio: float | None = DRAW_RATIO, idle_growth: bool = False
+) -> np.ndarray:
+    """`by_game.rate`'s ratings (replicates, systems) of what each row of draws (replicates, contexts) plays.
 
     Two boards on the same contexts that are replayed with the same draws can be compared replicate by replicate.
     """
     games.check_systems(n_systems)
-    draws = np.asarray(draws)
-    if games.context.max(initial=-1) >= draws.shape[1]:
-        raise ValueError(f"A game names context {games.context.max()}, but the draws know only {draws.shape[1]}.")
     rng = np.random.default_rng(seed)
-    repeats = draws[:, games.context]  # (replicates, games)
+    repeats = checked_draws(games, draws)[:, games.context]  # (replicates, games)
     orders = [rng.permutation(np.repeat(np.arange(len(games)), times)) for times in repeats]
-    return _replay_orders(n_systems, games, orders, draw_ratio)
+    return _replay_orders(n_systems, games, orders, draw_ratio, idle_growth)
 
 
 def interval(ratings, confidence: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
@@ -40,8 +42,8 @@ def interval(ratings, confidence: float = 0.95) -> tuple[np.ndarray, np.ndarray]
     return low, high
 
 
-def _replay_orders(n_systems: int, games: Games, orders: list[np.ndarray], draw_ratio: float) -> np.ndarray:
-    """`tournament.rate` for many orders of game numbers at once, in lock step: ratings (orders, systems)."""
+def _replay_orders(n_systems: int, games: Games, orders, draw_ratio: float | None, idle_growth: bool = False) -> np.ndarray:
+    """`by_game.rate` for many orders of game numbers at once, in lock step: ratings (orders, systems)."""
     lengths = np.array([len(order) for order in orders])
     longest_first = np.argsort(-lengths, kind="stable")  # so that those still playing are always the first rows
     steps = np.zeros((lengths.max(initial=0), len(orders)), dtype=np.int64)
@@ -56,7 +58,10 @@ def _replay_orders(n_systems: int, games: Games, orders: list[np.ndarray], draw_
     for numbers, alive in zip(steps, playing, strict=True):
         numbers = numbers[:alive]
         cells = np.arange(alive)[:, None], players[numbers]  # each (alive, 2) after broadcasting
-        state[:, *cells] = _after(*state[:, *cells], scores[numbers], draw_ratio)
+        after = _after(*state[:, *cells], scores[numbers], draw_ratio)
+        if idle_growth:
+            state[1, :alive] = np.hypot(state[1, :alive], SCALE * state[2, :alive])
+        state[:, *cells] = after
 
     ratings = np.empty((len(orders), n_systems))
     ratings[longest_first] = state[0]
@@ -64,7 +69,7 @@ def _replay_orders(n_systems: int, games: Games, orders: list[np.ndarray], draw_
 
 
 def _after(rating, rd, volatility, score, draw_ratio):
-    """Both players of each game after it; all (games, 2). The vectorised `tournament._after`."""
+    """Both players of each game after it; all (games, 2). The vectorised `by_game._after`."""
     opponent = rating[:, ::-1]
 
     def period(rows, score):
@@ -73,6 +78,8 @@ def _after(rating, rd, volatility, score, draw_ratio):
         return rows, update(rating[rows], rd[rows], volatility[rows], *against, score[rows, :, None])
 
     _, (new_rating, new_rd, new_volatility) = period(np.ones(len(rating), dtype=bool), score)
+    if draw_ratio is None:
+        return new_rating, new_rd, new_volatility
     tied, (as_if, _, _) = period(score[:, 0] == 0.5, (opponent > rating).astype(float))
     equal = opponent[tied] == rating[tied]
     new_rating[tied] = rating[tied] + np.where(equal, 0.0, draw_ratio * (as_if - rating[tied]))

@@ -38,6 +38,16 @@ class Games:
         """These games in this order (or, by a bool mask, these alone)."""
         return Games(self.first[index], self.second[index], self.outcome[index], self.context[index])
 
+    def then(self, later: Games) -> Games:
+        """These games, and later ones after them."""
+        names = ("first", "second", "outcome", "context")
+        return Games(*(np.concatenate([getattr(self, name), getattr(later, name)]) for name in names))
+
+    def same_as(self, other: Games) -> bool:
+        """Are these the same games in the same order?"""
+        names = ("first", "second", "outcome", "context")
+        return all(np.array_equal(getattr(self, name), getattr(other, name)) for name in names)
+
     def swapped(self) -> Games:
         """The same games seen from the other side."""
         return Games(self.second, self.first, -self.outcome, self.context)

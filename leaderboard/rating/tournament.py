@@ -1,151 +1,119 @@
-"""The tournament of Zhou & Xu (2020), "Learning to Compare for Better Training and Evaluation of Open Domain Natural
-Language Generation Models", section 3.2.
+"""Playing a tournament: draw a batch of games, let the judge decide them, go on until the rule for its end is met.
 
-Two random systems answer one random context, the judge decides, and each game is a Glicko-2 rating period of its two
-players. Two things differ from Glicko-2: RD does not grow while a system does not play (systems are frozen), and a tie
-moves a rating by a ratio (0.1) of the change that a win against a higher-rated opponent, or a loss against a
-lower-rated one, would have given. RD and volatility move on a tie as in Glicko-2, with score 0.5.
+Zhou & Xu (2020), section 3.2, with each choice a setting (`rules`). What is drawn depends on the seed and on the games
+before the batch, on nothing else, so a tournament that was interrupted goes on as if it had not been.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from leaderboard.rating.games import Games, Standings, tally
-from leaderboard.rating.glicko2 import START_RATING, START_RD, START_VOLATILITY, update_single
+from leaderboard.rating.convergence import OrderKept, Parted
+from leaderboard.rating.games import Games
+from leaderboard.rating.pairing import Cells
+from leaderboard.rating.rules import DEFAULT, Rules
 
-DRAW_RATIO = 0.1  # the paper's example
-MIN_SELECTIONS = 50  # the paper's "after each model is selected at least 50 times"
-PROGRESS_EVERY = 50  # games between two calls of on_progress
+BATCH = 100  # games drawn and judged together
+MAX_GAMES = 10_000
 
-Player = tuple[float, float, float]  # rating, RD, volatility on the public scale
-Judge = Callable[[int, int, int, np.random.Generator], int]
-
-
-def rate(n_systems: int, games: Games, draw_ratio: float = DRAW_RATIO) -> Standings:
-    """The standings after these games, each a rating period, in their order."""
-    games.check_systems(n_systems)
-    players = _newcomers(n_systems)
-    for first, second, outcome in zip(games.first.tolist(), games.second.tolist(), games.outcome.tolist(), strict=True):
-        _record(players, first, second, outcome, draw_ratio)
-    return _standings(players, games)
+Judge = Callable[[np.ndarray, np.ndarray, np.ndarray, np.random.Generator], Sequence[int]]
 
 
-def play(
+@dataclass(frozen=True)
+class Played:
+    """ending: "settled" by the rules' stop, "asked" as many games as were wanted, "all" there are, or the "limit";
+    looks: at how many moments the tournament might have ended (`ranking.compare` asks)."""
+
+    games: Games
+    ending: str
+    looks: int = 1
+
+
+def run(
     n_systems: int,
     contexts_by_pair: Mapping[tuple[int, int], Sequence[int]],
     judge: Judge,
+    rules: Rules = DEFAULT,
     seed: int = 0,
     games: int | None = None,
-    min_selections: int = MIN_SELECTIONS,
-    max_games: int = 5000,
-    draw_ratio: float = DRAW_RATIO,
-    on_progress: Callable[[int, int], None] | None = None,
-) -> tuple[Games, Standings, bool]:
-    """Play until the order settles, at most `max_games`; or exactly `games`, if given.
+    max_games: int = MAX_GAMES,
+    so_far: Games | None = None,
+    on_batch: Callable[[Games, int], None] | None = None,
+) -> Played:
+    """Play until the rules' stop, at most `max_games`; or exactly `games`, if given.
 
     contexts_by_pair: the contexts that both systems of a pair (i, j), i < j, have answered; a pair without any is never
-    drawn. judge(first, second, context, rng) says +1, 0 or -1, and gets a random stream of its own, so that the same
-    seed draws the same pairs whatever the judge does. on_progress(played, at most) is called now and then.
-
-    Settled: the order is the same at the end of two consecutive blocks, where a block ends when every system that can
-    play was chosen at least `min_selections` times since the one before.
+    drawn. judge(first, second, context, rng): +1, 0 or -1 for each game of a batch; the same batch comes with the same
+    random stream. so_far: the games of an interrupted tournament with the same settings. on_batch(games so far, at
+    most) is called after each batch; what it raises ends the tournament.
     """
     if n_systems < 2:
         raise ValueError("A tournament needs at least two systems.")
-    pairs = _playable(n_systems, contexts_by_pair)
-    able = sorted({system for i, j, _ in pairs for system in (i, j)})
-    draw_rng, judge_rng = (np.random.default_rng(stream) for stream in np.random.SeedSequence(seed).spawn(2))
-
-    limit = max_games if games is None else games
-    players, played, blocks = _newcomers(n_systems), [], _Blocks(able, min_selections)
-    while len(played) < limit and not (games is None and blocks.settled):
-        first, second, context = _draw(pairs, draw_rng)
-        outcome = _checked(judge(first, second, context, judge_rng))
-        _record(players, first, second, outcome, draw_ratio)
-        played.append((first, second, outcome, context))
-        blocks.add(first, second, players)
-        if on_progress and len(played) % PROGRESS_EVERY == 0:
-            on_progress(len(played), limit)
-    if on_progress:
-        on_progress(len(played), limit)
-    record = Games(*np.array(played, dtype=np.int64).reshape(-1, 4).T)
-    return record, _standings(players, record), blocks.settled
+    cells = Cells(n_systems, contexts_by_pair, seed)
+    draw, there = _drawing(cells, rules, seed)
+    limit = min(there, max_games if games is None else games)
+    stop = _Never() if games is not None else _stop(cells, limit, rules)
+    played = Games([], [], [], []) if so_far is None else so_far
+    while (end := stop.ended(played)) is None and len(played) < limit:
+        played = _with_batch(played, cells, draw, judge, seed, limit)
+        if on_batch:
+            on_batch(played, limit)
+    if end is not None:
+        return Played(played.take(slice(end)), "settled", stop.looks)
+    ending = "asked" if len(played) == games else "all" if len(played) == there else "limit"
+    return Played(played, ending, stop.looks)
 
 
-class _Blocks:
-    """Counts who was chosen since the last block ended, and compares the order at the ends of blocks."""
-
-    def __init__(self, able: list[int], min_selections: int):
-        self.able, self.min_selections = able, min_selections
-        self.settled, self._order = False, None
-        self._start()
-
-    def _start(self):
-        self._missing = dict.fromkeys(self.able, self.min_selections) if self.min_selections > 0 else {}
-
-    def add(self, first: int, second: int, players: list[Player]) -> None:
-        for system in (first, second):
-            left = self._missing.get(system, 0) - 1
-            if left > 0:
-                self._missing[system] = left
-            else:
-                self._missing.pop(system, None)
-        if not self._missing:
-            order = sorted(self.able, key=lambda system: -players[system][0])
-            self.settled, self._order = order == self._order, order
-            self._start()
+def _drawing(cells: Cells, rules: Rules, seed: int) -> tuple[Callable[[Games, int], np.ndarray], float]:
+    """How to draw batch k given the games before it, and how many games there are to draw."""
+    if rules.pairing == "again":
+        return (lambda before, k: cells.again(np.random.default_rng([seed, 2, k]), BATCH)), np.inf
+    if rules.pairing == "active":
+        return (lambda before, k: cells.most_telling(before, BATCH)), len(cells)
+    order = cells.in_turn(seed) if rules.pairing == "round-robin" else cells.shuffled(seed)
+    return (lambda before, k: order[k * BATCH : (k + 1) * BATCH]), len(cells)
 
 
-def _playable(n_systems: int, contexts_by_pair) -> list[tuple[int, int, list[int]]]:
-    """The pairs that share a context, in a fixed order, so that a seed means the same everywhere."""
-    if any(not 0 <= i < j < n_systems for i, j in contexts_by_pair):
-        raise ValueError(f"A pair must be two of the {n_systems} systems, the lower number first.")
-    pairs = [(i, j, list(contexts)) for (i, j), contexts in sorted(contexts_by_pair.items()) if len(contexts)]
-    if not pairs:
-        raise ValueError("No two systems have answered the same context, so no game can be played.")
-    return pairs
+def _stop(cells: Cells, limit: int, rules: Rules):
+    if rules.stop == "all":
+        return _Never()
+    if rules.stop == "order":
+        return OrderKept(cells, rules)
+    return Parted(cells, limit, rules)
 
 
-def _draw(pairs, rng: np.random.Generator) -> tuple[int, int, int]:
-    """A random playable pair on random sides, and one of its contexts."""
-    i, j, contexts = pairs[rng.integers(len(pairs))]
-    context = contexts[rng.integers(len(contexts))]
-    return (i, j, context) if rng.random() < 0.5 else (j, i, context)
+class _Never:
+    looks = 1
+
+    def ended(self, games: Games) -> None:
+        return None
 
 
-def _checked(outcome: int) -> int:
-    """The judge's answer; an answer that is none must not become a tie."""
-    if outcome not in (-1, 0, 1):
-        raise ValueError(f"The judge must answer +1, 0 or -1, not {outcome!r}.")
-    return int(outcome)
+def _with_batch(played: Games, cells: Cells, draw, judge: Judge, seed: int, limit: int) -> Games:
+    """The games so far and the rest of their batch. A batch that was cut short is drawn and judged again as a whole."""
+    k = len(played) // BATCH
+    before, begun = played.take(slice(k * BATCH)), played.take(slice(k * BATCH, None))
+    drawn = draw(before, k)
+    sides = cells.pairs[cells.pair[drawn]]  # (batch, 2)
+    flipped = np.random.default_rng([seed, 3, k]).random(len(drawn)) < 0.5
+    sides[flipped] = sides[flipped, ::-1]
+    first, second, context = *sides.T, cells.context[drawn]
+    outcome = _checked(judge(first, second, context, np.random.default_rng([seed, 4, k])), len(drawn))
+    batch = Games(first, second, outcome, context)
+    if not begun.same_as(batch.take(slice(len(begun)))):
+        raise ValueError("The games so far were not played with these systems, contexts, settings and judge.")
+    return before.then(batch).take(slice(limit))
 
 
-def _newcomers(n_systems: int) -> list[Player]:
-    return [(START_RATING, START_RD, START_VOLATILITY)] * n_systems
+def _checked(outcomes, size: int) -> np.ndarray:
+    """The judge's answers; an answer that is none must not become a tie."""
+    outcomes = np.asarray(outcomes)
+    if outcomes.shape != (size,) or not np.isin(outcomes, (-1, 0, 1)).all():
+        raise ValueError(f"The judge must answer +1, 0 or -1 for each of {size} games, not {outcomes!r}.")
+    return outcomes.astype(np.int64)
 
 
-def _record(players: list[Player], first: int, second: int, outcome: int, draw_ratio: float) -> None:
-    """Both players after their game; each meets the other as the other was before it."""
-    a, b = players[first], players[second]
-    players[first] = _after(a, b, (1 + outcome) / 2, draw_ratio)
-    players[second] = _after(b, a, (1 - outcome) / 2, draw_ratio)
-
-
-def _after(player: Player, opponent: Player, score: float, draw_ratio: float) -> Player:
-    """A player after one game, by the paper's rule for ties."""
-    rating, rd, volatility = update_single(*player, opponent[0], opponent[1], score)
-    if score == 0.5:
-        rating = player[0]
-        if player[0] != opponent[0]:
-            as_if = 1.0 if opponent[0] > player[0] else 0.0
-            rating += draw_ratio * (update_single(*player, opponent[0], opponent[1], as_if)[0] - player[0])
-    return rating, rd, volatility
-
-
-def _standings(players: list[Player], games: Games) -> Standings:
-    rating, rd, volatility = np.array(players, dtype=float).reshape(-1, 3).T
-    wins, ties, losses = tally(len(players), games)
-    return Standings(rating, rd, volatility, wins + ties + losses, wins, ties, losses)
+from leaderboard.rating.first_tournament import DRAW_RATIO, play, rate  # noqa: E402, F401 - for callers not yet moved to run

@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from leaderboard.rating.by_game import rate
+from leaderboard.rating.first_tournament import play
 from leaderboard.rating.games import Games
 from leaderboard.rating.glicko2 import update
-from leaderboard.rating.tournament import play, rate
 
 N = 4
 ONE_GAME = st.tuples(st.integers(0, N - 1), st.integers(1, N - 1), st.sampled_from([-1, 0, 1]))

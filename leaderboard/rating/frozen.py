@@ -1,0 +1,46 @@
+"""Glicko-2 for systems that do not change: all games are one rating period, replayed until the ratings settle.
+
+Glickman's steps 3, 4 and 7 (2012) with the volatility switched off, so that nothing drifts; what a game is expected to
+give (step 3) is taken at the ratings after the period, not before it. At that fixed point a rating is the mode of its
+posterior given the others' ratings and RDs (Glickman 1999, "Parameter estimation in large dynamic paired comparison
+experiments", section 3, without his one-step approximation), and no order of games enters.
+"""
+
+import numpy as np
+
+from leaderboard.rating.glicko2 import SCALE, START_RATING, START_RD
+
+TOLERANCE = 1e-8  # of mu and phi, on their own scale
+MAX_ITERATIONS = 200
+MAX_STEP = 2.0  # of mu, so that a lopsided record cannot throw Newton's method off
+
+
+class NotSettled(ValueError):
+    """The replays did not settle; the message says after how many."""
+
+
+def settle(met, score, prior_rating=START_RATING) -> tuple[np.ndarray, np.ndarray]:
+    """Rating and RD of each system on the public scale: two arrays (..., systems).
+
+    met, score: (..., systems, systems), games between i and j, and the score of i in them (win 1, tie 0.5);
+    prior_rating: (..., systems), where each system starts, with RD 350.
+    """
+    met, score = np.asarray(met, dtype=float), np.asarray(score, dtype=float)
+    start = np.broadcast_to((np.asarray(prior_rating, dtype=float) - START_RATING) / SCALE, met.shape[:-1])
+    weight = (SCALE / START_RD) ** 2  # what the start is worth, in units of a game's information
+    mu, phi = start.copy(), np.full(start.shape, START_RD / SCALE)
+    diagonal = np.arange(met.shape[-1])
+    for _ in range(MAX_ITERATIONS):
+        g = 1 / np.sqrt(1 + 3 * phi[..., None, :] ** 2 / np.pi**2)  # of the opponent, j
+        expected = 1 / (1 + np.exp(-g * (mu[..., :, None] - mu[..., None, :])))
+        surprise = (g * (score - met * expected)).sum(axis=-1) - weight * (mu - start)
+        information = g**2 * met * expected * (1 - expected)  # step 3, of each pair
+        slope = -information
+        slope[..., diagonal, diagonal] += information.sum(axis=-1) + weight
+        step = np.clip(np.linalg.solve(slope, surprise[..., None])[..., 0], -MAX_STEP, MAX_STEP)
+        new_phi = 1 / np.sqrt(weight + information.sum(axis=-1))  # step 7
+        moved = max(np.abs(step).max(initial=0), np.abs(new_phi - phi).max(initial=0))
+        mu, phi = mu + step, new_phi
+        if moved < TOLERANCE:
+            return START_RATING + SCALE * mu, SCALE * phi
+    raise NotSettled(f"The ratings did not settle within {MAX_ITERATIONS} replays.")
