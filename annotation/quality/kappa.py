@@ -43,17 +43,19 @@ def cohen_by_pair(scores, weights: str | None = None) -> list[tuple[int, int, in
     return [(i, j, int(shared[i, j]), _kappa_or_none(scores[i], scores[j], weights)) for i, j in pairs]
 
 
-def fleiss_kappa(counts) -> float:
+def fleiss_kappa(counts, values=None, weights: str | None = None) -> float:
     """Agreement of many raters beyond chance (Fleiss 1971), also where units have unequal numbers of raters.
 
     counts: (units, categories), how many raters chose each. The generalisation is Gwet's (2014, Handbook of
     Inter-Rater Reliability, 4th ed., chapter 2): agreement is averaged over units with two raters or more, category
-    shares over all units with any; with equal numbers it is Fleiss' formula.
+    shares over all units with any; with equal numbers it is Fleiss' formula. With weights, answers that are close agree
+    in part (chapter 3): values (categories,) are the categories' scores, their largest distance is no agreement.
     """
     counts = _rated(counts)
-    observed = percent_agreement(counts)
+    credit = _credit(counts.shape[1], values, weights)
+    observed = _mean_credit(counts, credit)
     shares = (counts / counts.sum(axis=1, keepdims=True)).mean(axis=0)  # (categories,)
-    by_chance = (shares**2).sum()
+    by_chance = shares @ credit @ shares
     if np.count_nonzero(shares) < 2:
         raise UndefinedAgreement("Only one category was used, so kappa is not defined.")
     return float((observed - by_chance) / (1 - by_chance))
@@ -62,12 +64,28 @@ def fleiss_kappa(counts) -> float:
 def percent_agreement(counts) -> float:
     """Share of rater pairs that agree, averaged over the units with two raters or more; counts: (units, categories)."""
     counts = _rated(counts)
+    return _mean_credit(counts, np.eye(counts.shape[1]))
+
+
+def _mean_credit(counts: np.ndarray, credit: np.ndarray) -> float:
+    """Mean credit of a pair of raters on one unit, averaged over the units with two raters or more."""
     raters = counts.sum(axis=1)
     counts, raters = counts[raters >= 2], raters[raters >= 2]
     if len(counts) == 0:
         raise UndefinedAgreement("No unit has scores from two raters.")
-    agreeing = (counts * (counts - 1)).sum(axis=1)
+    agreeing = (counts * (counts @ credit - 1)).sum(axis=1)  # a rater's credit with itself is 1
     return float((agreeing / (raters * (raters - 1))).mean())
+
+
+def _credit(categories: int, values, weights: str | None) -> np.ndarray:
+    """How far two answers agree, from 0 to 1: (categories, categories)."""
+    if weights not in WEIGHTS:
+        raise ValueError(f"weights must be None, linear or quadratic, not {weights!r}.")
+    if weights is None:
+        return np.eye(categories)
+    values = np.asarray(values, dtype=float)
+    distance = np.abs(values[:, None] - values[None, :]) / max(np.ptp(values), 1e-300)
+    return 1 - (distance if weights == "linear" else distance**2)
 
 
 def _rated(counts) -> np.ndarray:

@@ -27,17 +27,25 @@ def alpha_interval(
     scores, level: str = "interval", replicates: int = 200, seed: int = 0, confidence: float = 0.95
 ) -> tuple[float, float]:
     """Percentile bootstrap interval of alpha over units; replicates that happen to have no alpha are left out."""
-    counts, values = _pairable(scores, level)
-    patterns, pattern_of = np.unique(counts, axis=0, return_inverse=True)  # few on Likert data, and all that counts
-    rng, units = np.random.default_rng(seed), len(counts)
-    drawn = (pattern_of[rng.integers(units, size=units)] for _ in range(replicates))  # each (units,)
-    weights = (np.bincount(patterns_drawn, minlength=len(patterns)) for patterns_drawn in drawn)  # each (patterns,)
-    alphas = np.array([alpha_from_counts(patterns, values, level, often) for often in weights])
+    patterns, times, values = unit_patterns(scores, level)
+    rng, units = np.random.default_rng(seed), int(times.sum())
+    drawn = rng.multinomial(units, times / units, size=replicates)  # (replicates, patterns)
+    alphas = np.array([alpha_from_counts(patterns, values, level, often) for often in drawn])
     alphas = alphas[~np.isnan(alphas)]
     if len(alphas) <= replicates / 2:
         raise UndefinedAgreement("Too few units differ in their scores to say how sure alpha is.")
     low, high = np.quantile(alphas, [(1 - confidence) / 2, (1 + confidence) / 2])
     return float(low), float(high)
+
+
+def unit_patterns(scores, level: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The different units, few on Likert data and all that alpha depends on: counts (patterns, values), how many units
+    have each (patterns,), and the values (values,). They stand as they first appear, so that random draws of them do not
+    depend on what the values are called (A and B may swap)."""
+    counts, values = _pairable(scores, level)
+    patterns, first, times = np.unique(counts, axis=0, return_index=True, return_counts=True)
+    order = np.argsort(first)
+    return patterns[order], times[order], values
 
 
 def alpha_from_counts(counts, values, level: str, weights=None) -> float:

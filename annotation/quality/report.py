@@ -15,10 +15,12 @@ from annotation.quality.kappa import cohen_by_pair, fleiss_kappa, percent_agreem
 from annotation.quality.krippendorff import alpha, alpha_interval
 from annotation.quality.mad import keep_mask
 from annotation.quality.null import alpha_null
+from annotation.quality.outlook import Outlook, outlook
 from annotation.quality.scores import as_scores, value_counts
 
 ACCEPTED, TENTATIVE = 0.8, 0.667
 CHANCE_SDS = 2.0
+OUTLOOK_DRAWS = 200
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,7 @@ class Agreement:
     percent_agreement: float | None
     verdict: str
     reason: str
+    outlook: tuple[Outlook, ...]  # how many more judgments for each line, of the alpha that decides
 
     def as_dict(self) -> dict:
         """Plain JSON: None where a number is undefined, without the mask."""
@@ -77,11 +80,12 @@ def assess_scores(
     null, _ = _defined(alpha_null, scores, level, threshold, on_zero_mad, draws, seed)
     low, high = interval or (None, None)
     chance, spread = null or (None, None)
-    verdict, reason = _decide_scores(before, after, chance, spread, why)
+    verdict, reason, filter_decides = _decide_scores(before, after, chance, spread, why)
     return ScoreReport(
         scores=int((~np.isnan(scores)).sum()), kept=int(keep.sum()), keep=keep,
         alpha_before=before, alpha_after=after, alpha_after_low=low, alpha_after_high=high,
-        alpha_null_mean=chance, alpha_null_sd=spread, verdict=verdict, reason=reason, **_common(scores),
+        alpha_null_mean=chance, alpha_null_sd=spread, verdict=verdict, reason=reason,
+        outlook=_outlooks(kept if filter_decides else scores, level, seed), **_common(scores),
     )  # fmt: skip
 
 
@@ -95,7 +99,8 @@ def assess_judgments(choices, seed: int = 0, replicates: int = 200) -> JudgmentR
     low, high = interval or (None, None)
     return JudgmentReport(
         judgments=int((~np.isnan(choices)).sum()), alpha=value, alpha_low=low, alpha_high=high,
-        verdict=_verdict(value), reason=why or f"Alpha is {value:.3f}, {_where(value)}.", **_common(choices),
+        verdict=_verdict(value), reason=why or f"Alpha is {value:.3f}, {_where(value)}.",
+        outlook=_outlooks(choices, "nominal", seed), **_common(choices),
     )  # fmt: skip
 
 
@@ -105,6 +110,12 @@ def _defined(measure, *arguments):
         return measure(*arguments), None
     except UndefinedAgreement as error:
         return None, str(error)
+
+
+def _outlooks(scores: np.ndarray, level: str, seed: int) -> tuple[Outlook, ...]:
+    """One for each line; none where alpha is not defined."""
+    found = [_defined(outlook, scores, line, level, OUTLOOK_DRAWS, seed)[0] for line in (TENTATIVE, ACCEPTED)]
+    return tuple(one for one in found if one is not None)
 
 
 def _common(scores: np.ndarray) -> dict:
@@ -139,15 +150,15 @@ def _where(value: float) -> str:
     return f"between {TENTATIVE} and {ACCEPTED}" if value >= TENTATIVE else f"below {TENTATIVE}"
 
 
-def _decide_scores(before, after, chance, spread, why) -> tuple[str, str]:
-    """Verdict and reason; see the rule at the top of this file."""
+def _decide_scores(before, after, chance, spread, why) -> tuple[str, str, bool]:
+    """Verdict, reason, and whether the alpha after the filter decides; see the rule at the top of this file."""
     if after is None:
-        return "undefined", why
+        return "undefined", why, True
     said = f"Alpha is {after:.3f} after the filter, {_where(after)}"
     if chance is None:
-        return _verdict(after), f"{said}; what chance gives after the same filter is not defined."
+        return _verdict(after), f"{said}; what chance gives after the same filter is not defined.", True
     by_chance = f"chance gives {chance:.2f} ± {spread:.2f} after the same filter"
     if after > chance + CHANCE_SDS * spread:
-        return _verdict(after), f"{said}; {by_chance}."
+        return _verdict(after), f"{said}; {by_chance}.", True
     before_said = "not defined" if before is None else f"{before:.3f}"
-    return _verdict(before), f"{said}, but {by_chance}, so alpha before it, {before_said}, decides."
+    return _verdict(before), f"{said}, but {by_chance}, so alpha before it, {before_said}, decides.", False

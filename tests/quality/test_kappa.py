@@ -1,7 +1,10 @@
+from itertools import combinations
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import array_shapes, arrays
 from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.inter_rater import fleiss_kappa as statsmodels_fleiss
 
@@ -105,6 +108,26 @@ def test_fleiss_with_unequal_raters_as_in_irrcac():
     assert percent_agreement(counts) == pytest.approx(0.81818, abs=5e-6)
 
 
+@pytest.mark.parametrize(("weights", "expected"), [("linear", 0.817945), ("quadratic", 0.864935)])
+def test_weighted_fleiss_as_in_irrcac(weights, expected):
+    assert fleiss_kappa(*value_counts(GWET), weights) == pytest.approx(expected, abs=5e-7)
+
+
+@given(arrays(float, array_shapes(min_dims=2, max_dims=2, min_side=2, max_side=8), elements=st.sampled_from([NAN, 1, 2, 4])))
+def test_unequal_raters_are_compared_pair_by_pair(scores):
+    units = [unit[~np.isnan(unit)] for unit in scores.T]
+    pairs = [[a == b for a, b in combinations(unit, 2)] for unit in units if len(unit) > 1]
+    if not pairs:
+        return
+    agreement = np.mean([np.mean(unit) for unit in pairs])
+    counts, values = value_counts(scores)
+    assert percent_agreement(counts) == pytest.approx(agreement)
+    shares = np.mean([[(unit == value).mean() for value in values] for unit in units if len(unit)], axis=0)
+    if len(values) > 1:
+        by_chance = (shares**2).sum()
+        assert fleiss_kappa(counts) == pytest.approx((agreement - by_chance) / (1 - by_chance))
+
+
 @pytest.mark.parametrize("measure", [fleiss_kappa, percent_agreement])
 def test_a_sentence_where_no_two_raters_met(measure):
     for counts in ([[1, 0], [0, 1]], np.zeros((3, 2)), np.zeros((0, 0))):
@@ -112,6 +135,8 @@ def test_a_sentence_where_no_two_raters_met(measure):
             measure(counts)
     with pytest.raises(ValueError, match="negative"):
         measure([[2, -1]])
+    with pytest.raises(ValueError, match="linear or quadratic"):
+        fleiss_kappa([[2, 1]], [1, 2], "cubic")
 
 
 def test_one_category_is_full_agreement_but_no_kappa():

@@ -115,6 +115,24 @@ def test_without_outliers_chance_is_zero():
     assert 0 < sd < 0.1
 
 
+def test_the_chance_level_is_that_of_shuffling_with_numpy_and_the_package():
+    rng = np.random.default_rng(5)
+    scores = np.clip(rng.integers(1, 6, 60) + rng.integers(-1, 2, (3, 60)), 1, 5).astype(float)
+    scores[1:][rng.random((2, 60)) < 0.2] = NAN
+    alphas = []
+    for _ in range(300):
+        shuffled = np.array([np.where(np.isnan(row), NAN, 0.0) for row in scores])
+        for new, row in zip(shuffled, scores):
+            new[~np.isnan(row)] = rng.permutation(row[~np.isnan(row)])
+        median = np.nanmedian(shuffled, axis=0)
+        off = np.abs(shuffled - median)
+        shuffled[off > 1.4826 * np.nanmedian(off, axis=0)] = NAN
+        alphas.append(krippendorff.alpha(shuffled, level_of_measurement="interval"))
+    mean, sd = alpha_null(scores, "interval", draws=300)
+    assert mean == pytest.approx(np.mean(alphas), abs=4 * np.std(alphas) * np.sqrt(2 / 300))
+    assert sd == pytest.approx(np.std(alphas), rel=0.25)
+
+
 def test_dropping_what_disagrees_makes_agreement_out_of_nothing():
     # Three raters, two values: the majority is all that stays, so shuffled scores agree perfectly.
     scores = np.random.default_rng(0).integers(0, 2, (3, 100)).astype(float)

@@ -1,0 +1,85 @@
+"""How many more judgments would bring alpha's interval above a line, and whether they would at all.
+
+More units narrow alpha's interval; they do not raise alpha. So the campaign is simulated larger, by drawing more units
+with replacement from those that are there (the bootstrap's own world: Efron & Tibshirani 1993, chapter 25 on its use
+for sample sizes), until the lower end of the 95% interval reaches the line. Raters are not drawn: a rater drawn twice
+would agree with itself. How sure this is: the same in worlds where alpha is what its bootstrap says it might be.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+
+import numpy as np
+
+from annotation.quality.krippendorff import alpha_from_counts, unit_patterns
+
+LOW, HIGH = 0.025, 0.975
+WORLDS = (0.1, 0.9)  # quantiles of alpha's bootstrap between which the number of units is given
+FAR = 100  # times the units there are now: beyond, the answer is "not within reach"
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """units: more units, each with as many scores as now, that bring the interval above the line; scores: so many
+    scores; 0 where it is above already, None where more would not help. units_low, units_high: the same at the ends of
+    80% of alpha's bootstrap, units_high None for never. chance: share of the bootstrap in which alpha is above the line.
+    """
+
+    line: float
+    units: int | None
+    scores: int | None
+    units_low: int | None
+    units_high: int | None
+    chance: float
+    sentence: str
+
+    def as_dict(self) -> dict:
+        return asdict(self)
+
+
+def outlook(scores, line: float, level: str = "interval", draws: int = 200, seed: int = 0) -> Outlook:
+    """What more scores like these (raters, units) would do. Raises UndefinedAgreement where there is no alpha."""
+    patterns, times, values = unit_patterns(scores, level)
+    n, rng = int(times.sum()), np.random.default_rng(seed)
+    now = alpha_from_counts(patterns, values, level, times)
+
+    def simulated(units: int) -> np.ndarray:
+        drawn = rng.multinomial(units, times / n, size=draws)  # (draws, patterns)
+        alphas = np.array([alpha_from_counts(patterns, values, level, often) for often in drawn])
+        return alphas[~np.isnan(alphas)]
+
+    alphas = simulated(n)
+    chance = float((alphas > line).mean())
+    if np.quantile(alphas, LOW) >= line:
+        return Outlook(line, 0, 0, 0, 0, chance, f"The interval is above {line} already.")
+    spread = now - np.quantile(alphas, LOW)  # shrinks as 1 / sqrt(units)
+    reach = np.array([_units(n, spread, alpha - line) for alpha in (now, *np.quantile(alphas, WORLDS[::-1]))])
+    if np.isfinite(reach[0]) and reach[0] > n:  # once more with the spread of a campaign of that size
+        size = int(reach[0])
+        reach *= ((now - np.quantile(simulated(size), LOW)) / (now - line)) ** 2
+    more = [None if not np.isfinite(units) or units > FAR * n else max(int(np.ceil(units - n)), 1) for units in reach]
+    per_unit = (patterns.sum(axis=1) * times).sum() / n
+    scores_more = None if more[0] is None else int(np.ceil(more[0] * per_unit))
+    return Outlook(line, more[0], scores_more, more[1], more[2], chance, _sentence(line, now, more, scores_more, chance))
+
+
+def _units(n: int, spread: float, above: float) -> float:
+    """Units at which an interval of this spread at n units is no longer than `above`; infinite where it never is."""
+    return n * (spread / above) ** 2 if above > 0 else np.inf
+
+
+def _sentence(line: float, now: float, more: list, scores: int | None, chance: float) -> str:
+    if now <= line:
+        return (
+            f"More judgments would not help: alpha itself, {now:.3f}, is below {line}"
+            f" (above it in {100 * chance:.0f}% of resampled campaigns). Clearer guidelines or other annotators might."
+        )
+    if more[0] is None:
+        return f"Alpha, {now:.3f}, is so close to {line} that no campaign of a likely size tells them apart."
+    items = "item" if more[0] == 1 else "items"
+    to = "never" if more[2] is None else f"{more[2]:,}"
+    return (
+        f"About {more[0]:,} more {items} ({scores:,} scores) would bring the interval above {line}"
+        f" (80% range {more[1] or 0:,} to {to}: alpha is not known exactly)."
+    )

@@ -1,0 +1,64 @@
+import numpy as np
+import pytest
+
+from annotation.quality.errors import UndefinedAgreement
+from annotation.quality.krippendorff import alpha, alpha_interval
+from annotation.quality.outlook import outlook
+
+
+@pytest.fixture
+def scores():
+    """Four raters of 60 outputs; alpha is 0.76, its interval from 0.66 to 0.82."""
+    rng = np.random.default_rng(0)
+    truth = rng.uniform(1, 5, 60)
+    return np.clip(np.rint(truth + rng.normal(0, 0.7, (4, 60))), 1, 5)
+
+
+def test_so_many_more_bring_the_interval_to_the_line_and_fewer_do_not(scores):
+    found = outlook(scores, 0.72, draws=1000)
+    size = 60 + found.units
+
+    def low_of(units):  # a campaign of that size with the same alpha: every output as often as the rest
+        tiled = np.tile(scores, (1, 8))[:, :units]
+        return alpha_interval(tiled, replicates=1000)[0] - alpha(tiled) + alpha(scores)
+
+    assert low_of(size) == pytest.approx(0.72, abs=0.01)
+    assert low_of(60 + found.units // 3) < 0.72 - 0.005
+    assert found.scores == 4 * found.units
+    assert found.units_low < found.units and (found.units_high is None or found.units_high > found.units)
+    assert f"About {found.units:,} more items" in found.sentence
+
+
+def test_the_spread_shrinks_with_the_root_of_the_campaign(scores):
+    near, far = outlook(scores, 0.70, draws=1000), outlook(scores, 0.73, draws=1000)
+    value = alpha(scores)
+    assert (60 + far.units) / (60 + near.units) == pytest.approx(((value - 0.70) / (value - 0.73)) ** 2, rel=0.25)
+
+
+def test_nothing_more_is_needed_above_the_line(scores):
+    found = outlook(scores, 0.5)
+    assert (found.units, found.scores, found.chance) == (0, 0, 1.0)
+    assert found.sentence == "The interval is above 0.5 already."
+
+
+def test_below_the_line_more_judgments_would_not_help(scores):
+    found = outlook(scores, 0.8)
+    assert (found.units, found.scores, found.units_high) == (None, None, None)
+    assert 0 < found.chance < 0.5
+    assert found.sentence.startswith("More judgments would not help: alpha itself, 0.762, is below 0.8")
+
+
+def test_a_hairs_breadth_above_the_line_is_out_of_reach(scores):
+    found = outlook(scores, float(alpha(scores)) - 1e-4)
+    assert found.units is None
+    assert "no campaign of a likely size" in found.sentence
+
+
+def test_the_same_seed_gives_the_same_number(scores):
+    assert outlook(scores, 0.72, seed=1) == outlook(scores, 0.72, seed=1)
+
+
+@pytest.mark.parametrize("empty", [np.empty((0, 0)), np.full((3, 5), 4.0), [[1.0, 2.0]]])
+def test_a_sentence_where_there_is_no_alpha(empty):
+    with pytest.raises(UndefinedAgreement):
+        outlook(empty, 0.667)
