@@ -27,6 +27,7 @@ from evaluator.comparator.examples import Pair, Text
 from evaluator.comparator.predict import Comparator
 from evaluator.comparator.settings import Settings
 from evaluator.models import ComparatorVersion, TrainingRun, Utility
+from evaluator.selectors import folder
 from evaluator.services import code_version
 
 CHUNK = 1024  # rows of a file, or outputs of a campaign, that are judged together
@@ -168,10 +169,6 @@ class Verdicts:
     def probabilities(self, a: Iterable[int], b: Iterable[int]) -> np.ndarray:
         """(n, 3) P(a better), P(tie), P(b better)"""
         return heldout.probabilities(self.difference(a, b), self.head.theta)
-
-
-def folder(version: ComparatorVersion) -> Path:
-    return site.MODELS_DIR / version.name
 
 
 def load(version: ComparatorVersion) -> Comparator:

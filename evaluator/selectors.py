@@ -1,9 +1,12 @@
 """What a comparator may learn from, and which there are. Reads only; never needs torch."""
 
 from dataclasses import dataclass
+from pathlib import Path
+
+from django.conf import settings
 
 from annotation.errors import Refused
-from annotation.models import QualityDecision, Snapshot
+from annotation.models import Job, QualityDecision, Snapshot
 from evaluator.models import ComparatorVersion, TrainingRun
 
 
@@ -70,6 +73,39 @@ def version_named(name: str) -> ComparatorVersion:
         known = ", ".join(ComparatorVersion.objects.values_list("name", flat=True)[:10])
         raise Refused(f"There is no comparator {name!r}; {'there is: ' + known if known else 'none is trained yet'}.")
     return version
+
+
+def ceiling(version: ComparatorVersion) -> dict | None:
+    """One annotator against the rest on the judgments it learned from; of several campaigns, the one with most pairs."""
+    found = [c for kinds in version.metrics.get("ceilings", {}).values() for c in kinds.values() if c["pairs"]]
+    return max(found, key=lambda c: c["pairs"], default=None)
+
+
+def ceilings(version: ComparatorVersion) -> list[tuple[str, str, dict]]:
+    """(campaign, what people gave, ceiling) of each source."""
+    found = version.metrics.get("ceilings", {})
+    return [(slug, kind, c) for slug, kinds in sorted(found.items()) for kind, c in kinds.items() if c["pairs"]]
+
+
+SOURCE_NAMES = {
+    "scores": "people's scores", "judgments": "people's judgments of pairs", "pairs_from_scores": "pairs made from the scores",
+    "pairs_from_judgments": "pairs judged by people",
+}  # fmt: skip
+
+
+def sources(version: ComparatorVersion) -> list[tuple[str, int]]:
+    """What it learned from, counted, in words."""
+    return [(SOURCE_NAMES.get(k, k.replace("_", " ")), n) for k, n in version.metrics.get("sources", {}).items()]
+
+
+def folder(version: ComparatorVersion) -> Path:
+    return settings.MODELS_DIR / version.name
+
+
+def open_uploads(campaign) -> list[Job]:
+    """Uploaded comparators that are not looked at yet, and the latest where it was refused."""
+    jobs = list(campaign.jobs.filter(task="evaluator.tasks.admit")[:5])
+    return [j for i, j in enumerate(jobs) if not j.is_finished or (i == 0 and j.status == Job.Status.FAILED)]
 
 
 def versions(campaign):

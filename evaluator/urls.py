@@ -1,8 +1,16 @@
-from django.urls import path
+from django.urls import include, path
 
-from evaluator import views
+from evaluator.views import card, comparators
 
-urlpatterns = [
-    path("c/<slug:slug>/comparator/", views.comparator, name="comparator"),
-    path("c/<slug:slug>/comparator/train/", views.train, name="train"),
+comparator = [
+    path("", comparators.comparator, name="comparator"),
+    path("train/", comparators.train, name="train"),
+    path("upload/", card.upload, name="comparator_upload"),
+    path("dialogues/", card.import_dialogues, name="dialogues_import"),
+    path("<slug:name>/", card.card, name="comparator_card"),
+    path("<slug:name>/promote/", card.promote, name="comparator_promote"),
+    path("<slug:name>/retire/", card.retire, name="comparator_retire"),
+    path("<slug:name>/download/", card.download, name="comparator_download"),
 ]
+
+urlpatterns = [path("c/<slug:slug>/comparator/", include(comparator))]

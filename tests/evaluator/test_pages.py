@@ -5,20 +5,21 @@ import sys
 from pathlib import Path
 
 import pytest
+from django.core.files.base import ContentFile
 
 from annotation.models import Job
 from evaluator import services, tasks
 from evaluator.models import ComparatorVersion, TrainingRun
-from evaluator.views import learning_curves
+from evaluator.views.curves import learning_curves, reliability_chart
 from tests.evaluator.world import World, recipe
 
 pytestmark = pytest.mark.django_db
 PAGE = "/c/talk/comparator/"
 
 
-@pytest.mark.parametrize("path", [PAGE, PAGE + "train/"])
+@pytest.mark.parametrize("path", [PAGE, PAGE + "train/", PAGE + "upload/", PAGE + "dialogues/"])
 def test_only_researchers_and_admins(world, path):
-    ask = world.post if path.endswith("train/") else world.get
+    ask = world.get if path == PAGE else world.post
     assert ask(world.charlie, path).status_code == 404
     assert ask(world.alice, path).status_code in (200, 302)
     assert ask(world.dora, path).status_code in (200, 302)
@@ -57,11 +58,13 @@ def test_a_failed_run_says_why_and_can_be_started_again(world):
 def test_a_version_shows_its_accuracy_with_interval_and_baseline(world):
     run = services.start_training([world.campaign], foreground=True, recipe=recipe())
     version = tasks.run(run.job_id)
-    html = world.get(world.alice, PAGE).content.decode()
-    assert version.name in html and "Longer is better" in html and version.code in html
-    assert f"{version.metrics['heldout_pairwise_accuracy']:.3f}" in html
-    assert f"{version.metrics['longer_is_better_accuracy']:.3f}" in html
-    assert "<svg" in html and "<polyline" in html and "style=" not in html and "simulated" not in html
+    for page in (PAGE, f"{PAGE}{version.name}/"):
+        html = world.get(world.alice, page).content.decode()
+        assert version.name in html and "onger is better" in html and "serves" in html
+        assert f"{version.metrics['heldout_pairwise_accuracy']:.3f}" in html
+        assert f"{version.metrics['longer_is_better_accuracy']:.3f}" in html
+        assert "style=" not in html and "simulated" not in html
+    assert version.code in html and "<polyline" in html and version.snapshots[0][:12] in html
 
 
 def test_what_learned_from_simulated_judgments_says_so(tmp_path, client):
@@ -101,3 +104,50 @@ def test_a_web_process_never_imports_torch():
         env={**__import__("os").environ, "DJANGO_SETTINGS_MODULE": "config.settings_test"},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture
+def version(world):
+    return tasks.run(services.start_training([world.campaign], foreground=True, recipe=recipe(epochs=1)).job_id)
+
+
+class TestCard:
+    def test_an_outsider_may_do_nothing_with_it(self, world, version):
+        card = f"{PAGE}{version.name}/"
+        assert world.get(world.charlie, card).status_code == world.get(world.charlie, card + "download/").status_code == 404
+        for action in ("promote/", "retire/"):
+            assert world.post(world.charlie, card + action).status_code == 404
+        version.refresh_from_db()
+        assert version.retired_at is None
+
+    def test_it_is_retired_and_another_promoted_with_a_reason(self, world, version):
+        again = services.start_training([world.campaign], seed=1, foreground=True, recipe=recipe(epochs=1))
+        second = tasks.run(again.job_id)
+        world.post(world.alice, f"{PAGE}{version.name}/retire/")
+        world.post(world.alice, f"{PAGE}{second.name}/promote/", {"reason": "It is newer."})
+        html = world.get(world.alice, f"{PAGE}{second.name}/").content.decode()
+        assert "It is newer." in html or "Passed the gate." in html
+        assert "retired" in world.get(world.alice, f"{PAGE}{version.name}/").content.decode()
+
+    def test_it_is_downloaded_and_uploaded(self, world, version):
+        answer = world.get(world.alice, f"{PAGE}{version.name}/download/")
+        assert answer["Content-Disposition"] == f'attachment; filename="{version.name}.zip"'
+        file = ContentFile(b"".join(answer.streaming_content), name="x.zip")
+        world.post(world.alice, PAGE + "upload/", {"file": file})
+        job = Job.objects.get(task="evaluator.tasks.admit")
+        assert job.created_by == world.alice and job.title in world.get(world.alice, PAGE).content.decode()
+
+    def test_conversations_come_in_by_the_page(self, world):
+        row = b'{"dialogue_id": "d", "turns": ["hello", "hi"]}\n'
+        world.post(world.alice, PAGE + "dialogues/", {"file": ContentFile(row, name="d.jsonl")})
+        assert world.campaign.dialogues.count() == 1
+        world.post(world.alice, PAGE + "dialogues/", {"file": ContentFile(b"{}", name="d.jsonl")})
+        assert "d.jsonl, line 1" in world.get(world.alice, PAGE).content.decode()
+
+    def test_an_unknown_version_is_not_found(self, world):
+        assert world.get(world.alice, PAGE + "nobody/").status_code == 404
+
+
+def test_reliability_is_drawn_on_a_square():
+    chart = reliability_chart([{"said": 0.5, "right": 1.0, "n": 4}, {"said": 1.0, "right": 0.0, "n": 1}])
+    assert chart.dots == [(115.0, 0.0, 8.0), (230.0, 230.0, 5.0)] and reliability_chart([]) is None

@@ -1,0 +1,110 @@
+"""One comparator's card, and what can be done with it: promote, retire, take along."""
+
+from django import forms
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import FileResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_POST
+
+from annotation.access import campaign_for_researcher
+from annotation.errors import ImportRefused, Refused
+from evaluator import dialogues, packing, registry, selectors, uploading
+from evaluator.views.curves import learning_curves, reliability_chart
+
+
+class FileForm(forms.Form):
+    file = forms.FileField(allow_empty_file=True)
+
+
+def _version(request, slug, name):
+    campaign = campaign_for_researcher(request.user, slug)
+    return campaign, get_object_or_404(campaign.comparators.select_related("run"), name=name)
+
+
+@login_required
+def card(request, slug, name):
+    campaign, version = _version(request, slug, name)
+    gate = version.gates.get(campaign.slug, [])
+    curve = version.run.curve if version.run else []
+    context = {
+        "campaign": campaign, "version": version, "m": version.metrics, "gate": gate, "gate_passed": registry.passed(gate),
+        "stage": registry.stages(campaign, [version])[version.pk], "ceilings": selectors.ceilings(version),
+        "sources": selectors.sources(version), "curve": curve, "charts": learning_curves(curve),
+        "reliability": reliability_chart(version.metrics.get("reliability", [])),
+        "promotions": campaign.promotions.select_related("version", "user")[:10],
+        "served_before": campaign.promotions.filter(version=version).exists(),
+    }  # fmt: skip
+    return render(request, "evaluator/card.html", context)
+
+
+@require_POST
+@login_required
+def promote(request, slug, name):
+    campaign, version = _version(request, slug, name)
+    return _done(request, slug, name, f"{version.name} serves this campaign from now on.",
+                 lambda: registry.promote(campaign, version, request.user, request.POST.get("reason", "")))  # fmt: skip
+
+
+@require_POST
+@login_required
+def retire(request, slug, name):
+    campaign, version = _version(request, slug, name)
+    return _done(request, slug, name, f"{version.name} is retired. What it judged stays.",
+                 lambda: registry.retire(campaign, version, request.user))  # fmt: skip
+
+
+def _done(request, slug, name, said, work):
+    try:
+        work()
+    except Refused as refused:
+        messages.error(request, str(refused))
+    else:
+        messages.success(request, said)
+    return redirect("comparator_card", slug, name)
+
+
+@login_required
+def download(request, slug, name):
+    _, version = _version(request, slug, name)
+    try:
+        archive = packing.pack(version, selectors.folder(version))
+    except Refused as refused:
+        messages.error(request, str(refused))
+        return redirect("comparator_card", slug, name)
+    return FileResponse(archive, as_attachment=True, filename=f"{version.name}.zip", content_type="application/zip")
+
+
+@require_POST
+@login_required
+def upload(request, slug):
+    campaign, form = campaign_for_researcher(request.user, slug), FileForm(request.POST, request.FILES)
+    if not form.is_valid():
+        messages.error(request, "Choose the zip file that a download gave.")
+        return redirect("comparator", slug)
+    try:
+        uploading.receive(campaign, form.cleaned_data["file"].chunks(), request.user)
+    except Refused as refused:
+        messages.error(request, str(refused))
+    else:
+        messages.success(request, "The file is here. A worker checks it before it is entered.")
+    return redirect("comparator", slug)
+
+
+@require_POST
+@login_required
+def import_dialogues(request, slug):
+    campaign, form = campaign_for_researcher(request.user, slug), FileForm(request.POST, request.FILES)
+    if not form.is_valid():
+        messages.error(request, "Choose a file of conversations, as JSON lines or CSV.")
+        return redirect("comparator", slug)
+    file = form.cleaned_data["file"]
+    try:
+        result = dialogues.import_dialogues(campaign, file.file, file.name, user=request.user)
+    except ImportRefused as refused:
+        more = f" And {refused.total - 3} more." if refused.total > 3 else ""
+        messages.error(request, "Nothing was imported. " + " ".join(f"{e}." for e in refused.errors[:3]) + more)
+    else:
+        new = result.new.get("dialogues", 0)
+        messages.success(request, f"{result.rows:,} rows read; {new:,} new conversations.")
+    return redirect("comparator", slug)

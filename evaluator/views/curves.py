@@ -1,0 +1,99 @@
+"""The learning curve, drawn here so that the page needs no script."""
+
+from dataclasses import dataclass
+
+WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 420, 210, 44, 58, 12, 38
+
+
+@dataclass(frozen=True)
+class Chart:
+    title: str
+    lines: list[dict]  # css, points "x,y x,y", label, label_y, dots
+    y_ticks: list[tuple[float, str]]
+    x_ticks: list[tuple[float, str]]
+    width: int = WIDTH
+    height: int = HEIGHT
+    left: int = LEFT
+    right: int = WIDTH - RIGHT
+    base: int = HEIGHT - BOTTOM
+
+
+def learning_curves(curve: list[dict]) -> list[Chart]:
+    """Held-out accuracy by member; loss in training and held out, the mean over the members. Empty without points."""
+    if not curve:
+        return []
+    epochs = sorted({p["epoch"] for p in curve})
+    folds = sorted({p["fold"] for p in curve})
+    accuracy = [
+        (f"{fold + 1}", "line", [(p["epoch"], p["heldout_accuracy"]) for p in curve if p["fold"] == fold]) for fold in folds
+    ]
+    losses = [
+        (label, css, [(epoch, _mean(p[name] for p in curve if p["epoch"] == epoch)) for epoch in epochs])
+        for label, css, name in (("train", "line-2", "train_loss"), ("held out", "line", "heldout_loss"))
+    ]
+    return [
+        _chart("Held-out pairwise accuracy, by member", accuracy, epochs),
+        _chart("Loss, mean of the members", losses, epochs),
+    ]
+
+
+def _mean(values) -> float | None:
+    known = [v for v in values if v is not None]
+    return sum(known) / len(known) if known else None
+
+
+def _chart(title: str, series, epochs: list[int]) -> Chart:
+    values = [y for _, _, points in series for _, y in points if y is not None] or [0.0, 1.0]
+    low, high = min(values), max(values)
+    margin = max((high - low) * 0.1, 0.01)
+    low, high = low - margin, high + margin
+    first, last = 1, max(max(epochs), 2)
+
+    def x(epoch):
+        return round(LEFT + (WIDTH - LEFT - RIGHT) * (epoch - first) / (last - first), 1)
+
+    def y(value):
+        return round(TOP + (HEIGHT - TOP - BOTTOM) * (high - value) / (high - low), 1)
+
+    lines, taken = [], []
+    for label, css, points in series:
+        places = [(x(epoch), y(value)) for epoch, value in points if value is not None]
+        if places:
+            label_y = _free(places[-1][1] + 4, taken)
+            lines.append({
+                "css": css, "points": " ".join(f"{px},{py}" for px, py in places), "dots": places,
+                "label": label, "label_x": places[-1][0] + 6, "label_y": label_y,
+            })  # fmt: skip
+    ticks = [low + (high - low) * share for share in (0.1, 0.5, 0.9)]
+    return Chart(title, lines, [(y(t), f"{t:.2f}") for t in ticks], [(x(e), str(e)) for e in range(first, last + 1)])
+
+
+def _free(y: float, taken: list[float]) -> float:
+    """A height for a label that does not lie on another's."""
+    while any(abs(y - other) < 12 for other in taken):
+        y += 3
+    taken.append(y)
+    return round(y, 1)
+
+
+SIDE = 230
+
+
+@dataclass(frozen=True)
+class Reliability:
+    """What was said against what came true, on a square from 0 to 1."""
+
+    dots: list[tuple[float, float, float]]  # x, y, radius
+    side: int = SIDE
+
+
+def reliability_chart(bins: list[dict]) -> Reliability | None:
+    """bins: {said, right, n}, the mean probability stated and the share that came true; None without bins."""
+    if not bins:
+        return None
+    most = max(b["n"] for b in bins)
+    dots = [
+        (round(SIDE * b["said"], 1), round(SIDE * (1 - b["right"]), 1), round(2 + 6 * (b["n"] / most) ** 0.5, 1))
+        for b in bins
+    ]
+    return Reliability(dots)
