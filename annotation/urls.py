@@ -3,7 +3,7 @@ from django.urls import include, path
 from rest_framework.routers import SimpleRouter
 
 from annotation.api import CampaignViewSet
-from annotation.views import annotate, campaigns, data, designing, home, jobs, people, quality
+from annotation.views import annotate, campaigns, data, designing, home, jobs, join, people, quality
 
 api = SimpleRouter()
 api.register("campaigns", CampaignViewSet, basename="api_campaign")
@@ -20,6 +20,8 @@ campaign = [
     path("import/", data.import_data, name="import_data"),
     path("export/<slug:what>.<slug:format>", data.export, name="export"),
     path("people/", people.people, name="people"),
+    path("people/links/<int:pk>/revoke/", people.revoke, name="revoke"),
+    path("people/researchers/<int:pk>/remove/", people.remove_researcher, name="remove_researcher"),
     path("quality/", quality.quality, name="quality"),
     path("decisions/<int:pk>/overrule/", quality.overrule, name="overrule"),
     path("snapshots/<slug:digest>/", quality.snapshot, name="snapshot"),
@@ -33,7 +35,7 @@ urlpatterns = [
     path("password/", auth.PasswordChangeView.as_view(), name="password_change"),
     path("password/done/", auth.PasswordChangeDoneView.as_view(), name="password_change_done"),
     path("new/", designing.new, name="campaign_new"),
-    path("join/<str:token>/", people.join, name="join"),
+    path("join/<str:token>/", join.join, name="join"),
     path("jobs/<uuid:pk>/", jobs.state, name="job"),
     path("jobs/<uuid:pk>/cancel/", jobs.cancel, name="job_cancel"),
     path("jobs/<uuid:pk>/retry/", jobs.retry, name="job_retry"),

@@ -1,11 +1,15 @@
 """Who is let in, and as whom."""
 
 from django import forms
+from django.contrib.auth.password_validation import validate_password
 
 
 class InvitationForm(forms.Form):
+    label = forms.CharField(
+        max_length=100, required=False, label="Where it is sent", help_text="For yourself, for instance: Prolific, pilot."
+    )
     cap = forms.IntegerField(
-        min_value=1, required=False, label="People it admits at most", help_text="Empty: no limit."
+        min_value=1, required=False, label="People it admits at most", help_text="1: for one person. Empty: no limit."
     )
 
 
@@ -13,7 +17,29 @@ class ResearcherForm(forms.Form):
     username = forms.CharField(max_length=150, label="Log-in name of an existing account")
 
 
+class AccountForm(forms.Form):
+    email = forms.EmailField(max_length=150, label="E-mail address", help_text="It is the log-in name.")
+    name = forms.CharField(max_length=60, required=False, label="Name or pseudonym")
+
+
 class GuestForm(forms.Form):
     name = forms.CharField(
         max_length=60, label="Your name or a pseudonym", help_text="The researchers of this campaign see it."
     )
+
+
+class OwnAccountForm(forms.Form):
+    """An invited person's own account."""
+
+    email = forms.EmailField(
+        max_length=150, label="E-mail address", help_text="It is your log-in name; nothing is sent to it.",
+        widget=forms.EmailInput(attrs={"autocomplete": "username"}),
+    )  # fmt: skip
+    password = forms.CharField(
+        max_length=128, help_text="At least 8 characters.", strip=False,
+        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
+    )  # fmt: skip
+
+    def clean_password(self):
+        validate_password(self.cleaned_data["password"])
+        return self.cleaned_data["password"]

@@ -13,13 +13,13 @@ from annotation.services.campaigns import (
     set_status,
 )
 from annotation.services.designing import CriterionSpec, change_campaign
-from annotation.services.people import add_annotator, invite, join, join_as_guest
+from annotation.services.people import add_account, add_annotator, invite, join, join_as_guest, join_with_account, revoke
 from annotation.services.quality import overrule
 from annotation.services.reports import flag, skip
 from annotation.services.taking_part import agree, consent_due, withdraw
 from annotation.services.undo import undo_last
 
-__all__ = ["CriterionSpec", "ImportRefused", "Refused", "add_annotator", "add_researcher", "agree", "change_campaign",
-           "consent_due", "create_campaign", "delete_campaign", "duplicate_campaign", "flag", "invite", "join",
-           "join_as_guest", "overrule", "remove_researcher", "restore_campaign", "revise", "set_guidelines", "set_status",
-           "skip", "submit", "undo_last", "withdraw"]  # fmt: skip
+__all__ = ["CriterionSpec", "ImportRefused", "Refused", "add_account", "add_annotator", "add_researcher", "agree",
+           "change_campaign", "consent_due", "create_campaign", "delete_campaign", "duplicate_campaign", "flag", "invite",
+           "join", "join_as_guest", "join_with_account", "overrule", "remove_researcher", "restore_campaign", "revise",
+           "revoke", "set_guidelines", "set_status", "skip", "submit", "undo_last", "withdraw"]  # fmt: skip

@@ -1,32 +1,63 @@
-"""Invitations, and who comes in by them."""
+"""Invitations, and who comes in by them: with an account, as a guest, or from a crowd platform."""
 
+import secrets
 import uuid
 
 from django.db import IntegrityError, transaction
 from django.db.models import F
+from django.utils import timezone
 
 from annotation.errors import Refused
-from annotation.models import (
-    Annotator,
-    Campaign,
-    Invitation,
-    User,
-)
+from annotation.models import Annotator, AuditEvent, Campaign, Invitation, User
 
-
-def invite(campaign: Campaign, user=None, cap: int | None = None) -> Invitation:
-    return Invitation.objects.create(campaign=campaign, created_by=user, cap=cap)
+# What Prolific and MTurk append to a study's address, and which of it says who somebody is.
+CROWD_FIELDS = ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID", "workerId", "assignmentId", "hitId", "turkSubmitTo")
+CROWD_IDENTITIES = ("PROLIFIC_PID", "workerId")
+MTURK_PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"  # MTurk's assignmentId while a worker looks before accepting
 
 
 @transaction.atomic
-def join(token: str, user: User) -> Annotator:
+def invite(campaign: Campaign, user=None, cap: int | None = None, label: str = "") -> Invitation:
+    made = Invitation.objects.create(campaign=campaign, created_by=user, cap=cap, label=label.strip())
+    AuditEvent.objects.create(campaign=campaign, user=user, action="invitation made", detail={"label": made.label, "cap": cap})
+    return made
+
+
+@transaction.atomic
+def revoke(invitation: Invitation, user=None) -> None:
+    """From now on the link admits nobody new; who came in by it stays in."""
+    if Invitation.objects.filter(pk=invitation.pk, revoked_at=None).update(revoked_at=timezone.now()):
+        detail = {"label": invitation.label}
+        AuditEvent.objects.create(campaign=invitation.campaign, user=user, action="invitation revoked", detail=detail)
+
+
+def crowd_source(parameters) -> dict[str, str]:
+    """What a crowd platform sent with the link, as sent (each at most 500 characters)."""
+    return {name: parameters[name][:500] for name in CROWD_FIELDS if parameters.get(name)}
+
+
+def known_by_source(campaign: Campaign, source: dict) -> Annotator | None:
+    """The annotator that the same platform's same worker already is in this campaign."""
+    for name in CROWD_IDENTITIES:
+        if source.get(name):
+            found = campaign.annotators.select_related("user").filter(**{f"source__{name}": source[name]}).first()
+            if found:
+                return found
+    return None
+
+
+@transaction.atomic
+def join(token: str, user: User, source: dict | None = None) -> Annotator:
     """Admit a signed-in user by an invitation; whoever is in already stays in and uses up no place."""
-    invitation = Invitation.objects.select_related("campaign").filter(token=token).first()
-    if invitation is None:
+    invitation = Invitation.objects.select_for_update(of=("self",)).select_related("campaign").filter(token=token).first()
+    if invitation is None or invitation.campaign.deleted_at:
         raise Refused("This invitation does not exist. Ask for a new link.")
     campaign = invitation.campaign
     if known := campaign.annotators.filter(user=user).first():
+        _come_back(known, source)
         return known
+    if invitation.revoked_at:
+        raise Refused("This invitation was taken back. Ask for a new link.")
     if campaign.status == Campaign.Status.CLOSED:
         raise Refused("This campaign is closed; it takes no more annotators.")
     places = Invitation.objects.filter(pk=invitation.pk)
@@ -34,16 +65,70 @@ def join(token: str, user: User) -> Annotator:
         places = places.filter(uses__lt=invitation.cap)
     if not places.update(uses=F("uses") + 1):
         raise Refused("This invitation has been used up. Ask for a new link.")
-    return add_annotator(campaign, user)
+    annotator = add_annotator(campaign, user)
+    annotator.invitation, annotator.source = invitation, source or {}
+    annotator.save(update_fields=["invitation", "source"])
+    return annotator
 
 
 @transaction.atomic
-def join_as_guest(token: str, name: str = "") -> tuple[User, Annotator]:
-    """Admit somebody without an account: one is made that only this browser's session can use."""
+def join_as_guest(token: str, name: str = "", source: dict | None = None) -> tuple[User, Annotator]:
+    """Admit somebody without an account: one is made that only this browser's session can use.
+
+    The same worker of a crowd platform gets their own annotator again, in any browser.
+    """
+    invitation = Invitation.objects.select_for_update(of=("self",)).select_related("campaign").filter(token=token).first()
+    known = known_by_source(invitation.campaign, source or {}) if invitation else None
+    if known and known.user and known.user.has_usable_password():
+        raise Refused("This worker has an account here; sign in with it.")
+    if known and known.user:
+        return known.user, join(token, known.user, source)
     user = User(username=f"guest-{uuid.uuid4().hex[:12]}", first_name=name.strip()[:150])
     user.set_unusable_password()
     user.save()
-    return user, join(token, user)
+    return user, join(token, user, source)
+
+
+def _come_back(annotator: Annotator, source: dict | None) -> None:
+    """A new session's parameters stand first, the earlier ones are kept behind them."""
+    before = {name: value for name, value in annotator.source.items() if name != "earlier"}
+    if source and source != before:
+        earlier = annotator.source.get("earlier", []) + ([before] if before else [])
+        annotator.source = source | ({"earlier": earlier} if earlier else {})
+        annotator.save(update_fields=["source"])
+
+
+@transaction.atomic
+def join_with_account(token: str, email: str, password: str, name: str = "", source: dict | None = None) -> User:
+    """Make an account of the invited person's own choosing, and admit it. The address is its log-in name."""
+    user = _new_account(email, name)
+    user.set_password(password)
+    user.save()
+    join(token, user, source)
+    return user
+
+
+@transaction.atomic
+def add_account(campaign: Campaign, email: str, name: str = "", user=None) -> tuple[Annotator, str]:
+    """Let somebody judge under an account, which is made where there is none for this address.
+
+    Returns the annotator, and the new account's first password ("" where the account was there before).
+    """
+    known, password = User.objects.filter(username__iexact=email.strip()).first(), ""
+    if known is None:
+        known, password = _new_account(email, name), secrets.token_urlsafe(9)
+        known.set_password(password)
+        known.save()
+    annotator = add_annotator(campaign, known)
+    AuditEvent.objects.create(campaign=campaign, user=user, action="annotator added", detail={"username": known.username})
+    return annotator, password
+
+
+def _new_account(email: str, name: str) -> User:
+    email = email.strip().lower()
+    if User.objects.filter(username__iexact=email).exists():
+        raise Refused("There is an account with this address; sign in with it.")
+    return User(username=email, email=email, first_name=name.strip()[:150])
 
 
 def add_annotator(campaign: Campaign, user: User) -> Annotator:

@@ -2,8 +2,7 @@
 
 from datetime import timedelta
 
-from django.db.models import Count, IntegerField, OuterRef, Subquery
-from django.db.models.functions import Coalesce
+from django.db.models import OuterRef
 from django.shortcuts import render
 from django.utils import timezone
 
@@ -11,6 +10,7 @@ from annotation.access import campaigns_researched_by
 from annotation.assignment import progress
 from annotation.jobs import worker_alive
 from annotation.models import Annotator, Job, LikertScore, Output, PairwiseJudgment, WorkerPulse
+from annotation.selectors import counted
 
 JOBS_SHOWN = 12
 
@@ -39,15 +39,10 @@ def _annotators(user):
 def _with_numbers(campaigns):
     """One query: each campaign with its counts, by subqueries that do not multiply each other."""
     return campaigns.annotate(
-        output_count=_counted(Output.objects.filter(context__campaign=OuterRef("pk")), "context__campaign"),
-        score_count=_counted(LikertScore.objects.counted().filter(criterion__campaign=OuterRef("pk")), "criterion__campaign"),
-        judgment_count=_counted(
+        output_count=counted(Output.objects.filter(context__campaign=OuterRef("pk")), "context__campaign"),
+        score_count=counted(LikertScore.objects.counted().filter(criterion__campaign=OuterRef("pk")), "criterion__campaign"),
+        judgment_count=counted(
             PairwiseJudgment.objects.counted().filter(annotator__campaign=OuterRef("pk")), "annotator__campaign"
         ),
-        annotator_count=_counted(Annotator.objects.filter(campaign=OuterRef("pk")), "campaign"),
+        annotator_count=counted(Annotator.objects.filter(campaign=OuterRef("pk")), "campaign"),
     )
-
-
-def _counted(rows, group: str):
-    counted = rows.order_by().values(group).annotate(n=Count("pk")).values("n")
-    return Coalesce(Subquery(counted, output_field=IntegerField()), 0)

@@ -1,65 +1,87 @@
-"""Who judges, who is invited, who may see the results; and the page behind an invitation link."""
+"""Who judges, who is invited, who may see the results."""
 
 from django.contrib import messages
-from django.contrib.auth import login
 from django.contrib.auth.decorators import login_required
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.views.decorators.http import require_POST
 
 from annotation import services
 from annotation.access import campaign_for_researcher
 from annotation.errors import Refused
-from annotation.forms import GuestForm, InvitationForm, ResearcherForm
-from annotation.models import Invitation
+from annotation.forms import AccountForm, InvitationForm, ResearcherForm
 from annotation.selectors import annotators
+from annotation.views.paging import paged
+
+LINKS_SHOWN = 20
 
 
 @login_required
 def people(request, slug):
     campaign = campaign_for_researcher(request.user, slug)
     asked = request.POST.get("ask")
-    invitation_form = InvitationForm(request.POST if asked == "invite" else None)
-    researcher_form = ResearcherForm(request.POST if asked == "researcher" else None)
-    form = {"invite": invitation_form, "researcher": researcher_form}.get(asked)
+    forms = {
+        name: form(request.POST if asked == name else None, auto_id=f"{name}_%s")
+        for name, form in (("invite", InvitationForm), ("researcher", ResearcherForm), ("account", AccountForm))
+    }
+    form = forms.get(asked)
     if form is not None and form.is_valid():
         try:
-            if asked == "invite":
-                services.invite(campaign, request.user, cap=form.cleaned_data["cap"])
-                messages.success(request, "The link is ready: send it to the people who are to judge.")
-            else:
-                added = services.add_researcher(campaign, form.cleaned_data["username"], request.user)
-                messages.success(request, f"{added.user} is now a researcher of this campaign.")
+            messages.success(request, DO[asked](campaign, form.cleaned_data, request.user))
             return redirect("people", slug)
         except Refused as refused:
             form.add_error(None, str(refused))
+    invitations = paged(request, campaign.invitations.order_by("-created_at"), LINKS_SHOWN, "links")
+    for invitation in invitations:
+        invitation.address = request.build_absolute_uri(reverse("join", args=[invitation.token]))
     context = {
         "campaign": campaign,
-        "annotators": annotators(campaign).select_related("user"),
-        "invitations": [
-            (invitation, request.build_absolute_uri(reverse("join", args=[invitation.token])))
-            for invitation in campaign.invitations.order_by("-created_at")
-        ],
+        "annotators": paged(request, annotators(campaign).select_related("user", "invitation", "consent")),
+        "invitations": invitations,
         "researchers": campaign.memberships.select_related("user").order_by("user__username"),
-        "invitation_form": invitation_form,
-        "researcher_form": researcher_form,
+        **{f"{name}_form": form for name, form in forms.items()},
     }
     return render(request, "annotation/people.html", context, status=422 if form is not None else 200)
 
 
-def join(request, token):
-    """Whoever holds the link may annotate: with their account, or as a guest under a name."""
-    invitation = get_object_or_404(Invitation.objects.select_related("campaign"), token=token)
-    campaign = invitation.campaign
-    form = GuestForm(request.POST or None) if not request.user.is_authenticated else None
-    context = {"campaign": campaign, "form": form}
-    if request.method == "POST" and (form is None or form.is_valid()):
-        try:
-            if request.user.is_authenticated:
-                services.join(token, request.user)
-            else:
-                user, _ = services.join_as_guest(token, form.cleaned_data["name"])
-                login(request, user, backend="django.contrib.auth.backends.ModelBackend")
-            return redirect("annotate", campaign.slug)
-        except Refused as refused:
-            context["refused"] = refused
-    return render(request, "annotation/join.html", context, status=422 if request.method == "POST" else 200)
+def _invite(campaign, data, user) -> str:
+    services.invite(campaign, user, **data)
+    return "The link is ready: send it to the people who are to judge."
+
+
+def _add_researcher(campaign, data, user) -> str:
+    added = services.add_researcher(campaign, data["username"], user)
+    return f"{added.user} is now a researcher of this campaign."
+
+
+def _add_account(campaign, data, user) -> str:
+    annotator, password = services.add_account(campaign, data["email"], data["name"], user)
+    if password:
+        return f"{annotator.user} can sign in with the password {password} – it is shown only now; they can change it."
+    return f"{annotator.user} had an account already, and finds this campaign on the first page."
+
+
+DO = {"invite": _invite, "researcher": _add_researcher, "account": _add_account}
+
+
+@require_POST
+@login_required
+def revoke(request, slug, pk):
+    campaign = campaign_for_researcher(request.user, slug)
+    services.revoke(get_object_or_404(campaign.invitations, pk=pk), request.user)
+    messages.success(request, "The link admits nobody new. Who came in by it stays in.")
+    return redirect("people", slug)
+
+
+@require_POST
+@login_required
+def remove_researcher(request, slug, pk):
+    campaign = campaign_for_researcher(request.user, slug)
+    membership = get_object_or_404(campaign.memberships.select_related("campaign", "user"), pk=pk)
+    try:
+        services.remove_researcher(membership, request.user)
+    except Refused as refused:
+        messages.error(request, str(refused))
+        return redirect("people", slug)
+    messages.success(request, f"{membership.user} is no longer a researcher of {campaign.title}.")
+    return redirect("people", slug) if request.user.is_admin or membership.user != request.user else redirect("home")

@@ -1,0 +1,55 @@
+"""The page behind an invitation link: with an account, as a guest, or as a crowd platform's worker."""
+
+from django.contrib.auth import login
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.cache import never_cache
+
+from annotation import services
+from annotation.errors import Refused
+from annotation.forms import GuestForm, OwnAccountForm
+from annotation.models import Invitation
+from annotation.services.people import CROWD_IDENTITIES, MTURK_PREVIEW, crowd_source
+
+BACKEND = "django.contrib.auth.backends.ModelBackend"
+
+
+@never_cache
+def join(request, token):
+    """Nobody is admitted by opening the link, only by its button: mail programs and MTurk open links to look."""
+    found = Invitation.objects.select_related("campaign").filter(campaign__deleted_at=None)
+    invitation = get_object_or_404(found, token=token)
+    source = crowd_source(request.GET)
+    is_worker = any(name in source for name in CROWD_IDENTITIES)
+    with_account = request.POST.get("how") == "account"
+    context = {
+        "campaign": invitation.campaign, "is_worker": is_worker, "invitation": invitation,
+        "is_preview": source.get("assignmentId") == MTURK_PREVIEW,
+        "guest_form": GuestForm(request.POST if request.method == "POST" and not with_account else None),
+        "account_form": OwnAccountForm(request.POST if with_account else None, auto_id="account_%s"),
+    }  # fmt: skip
+    if request.method == "POST" and not context["is_preview"]:
+        try:
+            if _admit(request, invitation, source, context, is_worker):
+                return redirect("annotate", invitation.campaign.slug)
+        except Refused as refused:
+            context["refused"] = refused
+    return render(request, "annotation/join.html", context, status=422 if request.method == "POST" else 200)
+
+
+def _admit(request, invitation, source, context, is_worker) -> bool:
+    """Join as whoever this is. False where the form has to be filled in better."""
+    if request.user.is_authenticated and (request.user.has_usable_password() or not is_worker):
+        services.join(invitation.token, request.user, source)
+        return True
+    if is_worker:  # whoever used this browser before: the platform says who it is now
+        user, _ = services.join_as_guest(invitation.token, "", source)
+    elif context["account_form"].is_bound:
+        if not context["account_form"].is_valid():
+            return False
+        user = services.join_with_account(invitation.token, **context["account_form"].cleaned_data, source=source)
+    else:
+        if not context["guest_form"].is_valid():
+            return False
+        user, _ = services.join_as_guest(invitation.token, context["guest_form"].cleaned_data["name"], source)
+    login(request, user, backend=BACKEND)
+    return True
