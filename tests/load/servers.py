@@ -1,0 +1,99 @@
+"""The two servers, started as their operators start them, on free ports of this machine."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+HOST = "127.0.0.1"
+START_SECONDS = 60
+
+
+class Server:
+    def __init__(self, process: subprocess.Popen, port: int, start_seconds: float):
+        self.process, self.port, self.start_seconds = process, port, start_seconds
+
+    def memory(self) -> float:
+        """MB that the process and its children hold, pages they share counted once (Pss)."""
+        return sum(_pss(pid) for pid in _family(self.process.pid)) / 1024
+
+
+@contextmanager
+def running(command: list[str], port: int, health: str, **options):
+    """Start, wait for the first 200, stop with everything it started."""
+    begin = time.perf_counter()
+    process = subprocess.Popen(command, start_new_session=True, stdout=subprocess.DEVNULL, **options)
+    try:
+        while not _answers(port, health):
+            if process.poll() is not None or time.perf_counter() - begin > START_SECONDS:
+                raise SystemExit(f"{' '.join(command)} did not start")
+            time.sleep(0.02)
+        yield Server(process, port, time.perf_counter() - begin)
+    finally:
+        process.send_signal(signal.SIGTERM)
+        try:
+            process.wait(20)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+def comparena():
+    """`manage.py serve` with the DATABASE_URL, BROKER_URL and DATA_DIR of this process."""
+    port = free_port()
+    command = [sys.executable, "manage.py", "serve", f"--port={port}"]
+    return running(command, port, "/login/", cwd=ROOT)
+
+
+def potato(python: str, folder: Path, texts: list[dict], criteria: list[str], k: int):
+    """The gunicorn line of Potato's docker-entrypoint.sh: one worker, eight threads."""
+    port = free_port()
+    (folder / "items.jsonl").write_text("".join(json.dumps(row) + "\n" for row in texts), encoding="utf-8")
+    config = {
+        "annotation_task_name": "load", "task_dir": ".", "output_annotation_dir": "out", "output_annotation_format": "jsonl",
+        "data_files": ["items.jsonl"], "item_properties": {"id_key": "id", "text_key": "text"}, "site_dir": "default",
+        "user_config": {"allow_all_users": True, "users": []}, "server": {"port": port}, "require_password": True,
+        "assignment_strategy": "random", "max_annotations_per_item": k, "max_annotations_per_user": len(texts),
+        "num_annotators_per_item": k, "secret_key": "load", "alert_time_each_instance": 10**7, "authentication": {"method": "in_memory"},
+        "annotation_schemes": [
+            {"annotation_type": "likert", "name": name, "description": name, "min_label": "poor", "max_label": "good", "size": 5}
+            for name in criteria
+        ],
+    }  # fmt: skip
+    (folder / "config.yaml").write_text(json.dumps(config), encoding="utf-8")  # JSON is YAML
+    log = (folder / "gunicorn.log").open("w")
+    command = [
+        str(Path(python).parent / "gunicorn"), f"--bind={HOST}:{port}", "--workers=1", "--threads=8", "--timeout=120",
+        "--access-logfile=-", "--error-logfile=-", "potato.flask_server:create_app('config.yaml')",
+    ]  # fmt: skip
+    return running(command, port, "/health", cwd=folder, stderr=log)
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind((HOST, 0))
+        return probe.getsockname()[1]
+
+
+def _answers(port: int, path: str) -> bool:
+    try:
+        with urllib.request.urlopen(f"http://{HOST}:{port}{path}", timeout=5) as response:  # noqa: S310
+            return response.status == 200
+    except OSError:
+        return False
+
+
+def _family(pid: int) -> list[int]:
+    children = [int(c) for task in Path(f"/proc/{pid}/task").glob("*") for c in (task / "children").read_text().split()]
+    return [pid, *(member for child in children for member in _family(child))]
+
+
+def _pss(pid: int) -> int:
+    rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
+    return int(next(line.split()[1] for line in rollup.splitlines() if line.startswith("Pss:")))
