@@ -90,7 +90,9 @@ class PotatoPerson:
         page = await self.browser.get("/annotate", "page")
         if page.status == 302:
             return None
-        item = next(i for i in _inputs(_expect(page, 200).body) if i.get("id") == "instance_id")
+        item = next((i for i in _inputs(_expect(page, 200).body) if i.get("id") == "instance_id"), None)
+        if item is None:
+            return None  # its page of thanks
         scores = {f"{c}:{(value := self.random.randint(1, 5))}": str(value) for c in self.criteria}
         return Answer("/updateinstance", {"instance_id": item["value"], "annotations": scores, "span_annotations": []})
 

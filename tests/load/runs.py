@@ -95,7 +95,7 @@ async def _measure(name: str, server, people, options) -> float:
     paced = await _loop(crowd, options.seconds, options.annotators * 3, every=3.0)
     print(f"paced, one judgment every 3 s from each of {len(crowd)} annotators, {options.seconds} s")
     print("\n".join(paced.lines()))
-    start, fifth, last = time.perf_counter(), options.items * options.k // 5, 0.0
+    start, fifth, cpu = time.perf_counter(), options.items * options.k // 5, server.cpu_seconds()
     parts = []
     total = Timings()
     for part in range(5):
@@ -107,8 +107,10 @@ async def _measure(name: str, server, people, options) -> float:
         parts.append(done / (time.perf_counter() - begin))
         for kind, values in timings.seconds.items():
             total.seconds[kind] += values
-    print(f"closed loop, {len(crowd)} annotators: {len(total.seconds['judgment']) / (time.perf_counter() - start):.1f} judgments/s; "
-          f"by fifths of the work {', '.join(f'{p:.1f}' for p in parts)}; {server.memory():.0f} MB")
+    judged = len(total.seconds["judgment"])
+    print(f"closed loop, {len(crowd)} annotators: {judged / (time.perf_counter() - start):.1f} judgments/s; "
+          f"by fifths of the work {', '.join(f'{p:.1f}' for p in parts)}; "
+          f"{1000 * (server.cpu_seconds() - cpu) / judged:.1f} ms of the server's CPU a judgment; {server.memory():.0f} MB")
     print("\n".join(total.lines()))
     return parts[0]
 
