@@ -25,6 +25,10 @@ class Timings:
     def add(self, kind: str, seconds: float) -> None:
         self.seconds[kind].append(seconds)
 
+    def extend(self, other: "Timings") -> None:
+        for kind, values in other.seconds.items():
+            self.seconds[kind] += values
+
     def quantile(self, kind: str, q: float) -> float:
         """Nearest-rank quantile in milliseconds."""
         ordered = sorted(self.seconds[kind])

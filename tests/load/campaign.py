@@ -6,11 +6,11 @@ import random
 from collections import Counter, defaultdict
 from datetime import timedelta
 
-from django.db.models import Count
+from django.db.models import Count, F
 from django.utils import timezone
 
 from annotation.importing import import_outputs
-from annotation.models import Assignment, Campaign, Item, LikertScore, PairwiseJudgment, Submission
+from annotation.models import Assignment, Campaign, LikertScore, PairwiseJudgment, Submission
 from annotation.services import CriterionSpec, create_campaign, invite
 
 CRITERIA = ["Fluency", "Relevance"]
@@ -47,29 +47,27 @@ def let_lapse(assignment_id: int) -> None:
 def check(campaign: Campaign, acknowledged: set[str]) -> tuple[list[str], list[str]]:
     """(what was found, what is wrong)."""
     submissions = Submission.objects.filter(annotator__campaign=campaign, retracted_at=None)
-    accepted = submissions.filter(is_surplus=False)
+    accepted, surplus = submissions.filter(is_surplus=False), submissions.filter(is_surplus=True)
     stored = {str(key) for key in submissions.values_list("key", flat=True)}
     items = dict(campaign.items.values_list("pk", "places"))
     per_item = Counter(accepted.values_list("assignment__item_id", flat=True))
     per_person = Counter(accepted.values_list("assignment__item_id", "annotator_id"))
-    surplus = submissions.filter(is_surplus=True)
-    answers = _answers_by_submission(campaign)
-    expected = {
-        key: 1 if other else len(CRITERIA) for key, other in accepted.values_list("key", "assignment__item__other_id")
-    }
-    found = [
-        f"{len(acknowledged)} judgments acknowledged, {len(stored)} stored: {accepted.count()} accepted, {surplus.count()} surplus",
-        f"{sum(per_item[pk] == places for pk, places in items.items())} of {len(items)} items with exactly their k accepted",
-        *_balance(campaign),
-    ]
+    answers, is_pair = _answers_by_submission(campaign), accepted.values_list("key", "assignment__item__other_id")
+    off = sum(per_item[pk] != places for pk, places in items.items())
     wrong = {
         "acknowledged but not stored": len(acknowledged - stored),
-        "items without exactly k accepted": sum(per_item[pk] != places for pk, places in items.items()),
-        "items whose count of taken places is off": Item.objects.filter(campaign=campaign).exclude(taken=campaign.overlap).count(),
+        "items without exactly k accepted": off,
+        "items whose count of taken places is off": campaign.items.exclude(taken=F("places")).count(),
         "accepted twice from one person": sum(n > 1 for n in per_person.values()),
-        "submissions without exactly their answers": sum(answers.get(key) != n for key, n in expected.items()),
+        "submissions without exactly their answers": sum(answers[k] != (1 if b else len(CRITERIA)) for k, b in is_pair),
         "surplus submissions with live answers": sum(key in answers for key in surplus.values_list("key", flat=True)),
     }
+    found = [
+        f"{len(acknowledged)} judgments acknowledged, {len(stored)} stored: {accepted.count()} accepted, "
+        f"{surplus.count()} late or second ones kept as surplus",
+        f"{len(items) - off} of {len(items)} items with exactly their k accepted",
+        *_balance(campaign),
+    ]
     return found, [f"{n} {what}" for what, n in wrong.items() if n]
 
 
@@ -83,20 +81,21 @@ def _answers_by_submission(campaign: Campaign) -> dict:
 
 def _balance(campaign: Campaign) -> list[str]:
     live = LikertScore.objects.filter(annotator__campaign=campaign, retracted_at=None, criterion__name=CRITERIA[0])
-    systems = Counter(live.values_list("output__system__name", flat=True))
-    lines = [f"scores of each system: {min(systems.values())} to {max(systems.values())}"]
-    mine = defaultdict(Counter)
+    systems, mine = Counter(), defaultdict(Counter)
     for annotator, system in live.values_list("annotator_id", "output__system_id"):
+        systems[system] += 1
         mine[annotator][system] += 1
-    spread = [max(c.values()) - min(c.get(s, 0) for s in campaign.systems.values_list("pk", flat=True)) for c in mine.values()]
-    lines.append(f"most that one annotator scored one system more than another: {max(spread)}, half of them at most {sorted(spread)[len(spread) // 2]}")
+    spreads = sorted(max(c.values()) - min(c[s] for s in systems) for c in mine.values())
+    lines = [
+        f"{min(systems.values())} to {max(systems.values())} people's scores of each system; one annotator scored one system "
+        f"more than another by {spreads[-1]} at most, by {spreads[len(spreads) // 2]} or less for half of them"
+    ]
+    left, shown = Counter(), Counter()
     judgments = PairwiseJudgment.objects.filter(annotator__campaign=campaign, retracted_at=None)
-    if total := judgments.count():
-        left = Counter()
-        for swapped, a, b in judgments.values_list("shown_swapped", "output_a__system__name", "output_b__system__name"):
-            left[b if swapped else a] += 1
-        shown = Counter(judgments.values_list("output_a__system__name", flat=True))
-        shown.update(judgments.values_list("output_b__system__name", flat=True))
-        shares = [left[s] / shown[s] for s in shown]
-        lines.append(f"{total} judgments of pairs; a system stood on the left in {min(shares):.0%} to {max(shares):.0%} of its pairs")
+    for swapped, *sides in judgments.values_list("shown_swapped", "output_a__system_id", "output_b__system_id"):
+        left[sides[swapped]] += 1
+        shown.update(sides)
+    if shown:
+        shares = [left[system] / shown[system] for system in shown]
+        lines.append(f"a system stood on the left in {min(shares):.0%} to {max(shares):.0%} of its {judgments.count()} pairs")
     return lines

@@ -60,15 +60,13 @@ def potato(python: str, folder: Path, texts: list[dict], criteria: list[str], k:
     port = free_port()
     (folder / "items.jsonl").write_text("".join(json.dumps(row) + "\n" for row in texts), encoding="utf-8")
     config = {
-        "annotation_task_name": "load", "task_dir": ".", "output_annotation_dir": "out", "output_annotation_format": "jsonl",
-        "data_files": ["items.jsonl"], "item_properties": {"id_key": "id", "text_key": "text"}, "site_dir": "default",
-        "user_config": {"allow_all_users": True, "users": []}, "server": {"port": port}, "require_password": True,
-        "assignment_strategy": "random", "max_annotations_per_item": k, "max_annotations_per_user": len(texts),
-        "num_annotators_per_item": k, "secret_key": "load", "alert_time_each_instance": 10**7, "authentication": {"method": "in_memory"},
-        "annotation_schemes": [
-            {"annotation_type": "likert", "name": name, "description": name, "min_label": "poor", "max_label": "good", "size": 5}
-            for name in criteria
-        ],
+        "annotation_task_name": "load", "task_dir": ".", "site_dir": "default", "secret_key": "load",
+        "output_annotation_dir": "out", "output_annotation_format": "jsonl", "alert_time_each_instance": 10**7,
+        "data_files": ["items.jsonl"], "item_properties": {"id_key": "id", "text_key": "text"},
+        "user_config": {"allow_all_users": True, "users": []}, "authentication": {"method": "in_memory"},
+        "server": {"port": port}, "require_password": True, "assignment_strategy": "random",
+        "max_annotations_per_item": k, "num_annotators_per_item": k, "max_annotations_per_user": len(texts),
+        "annotation_schemes": [_potato_scheme(name) for name in criteria],
     }  # fmt: skip
     (folder / "config.yaml").write_text(json.dumps(config), encoding="utf-8")  # JSON is YAML
     log = (folder / "gunicorn.log").open("w")
@@ -77,6 +75,12 @@ def potato(python: str, folder: Path, texts: list[dict], criteria: list[str], k:
         "--access-logfile=-", "--error-logfile=-", "potato.flask_server:create_app('config.yaml')",
     ]  # fmt: skip
     return running(command, port, "/health", cwd=folder, stderr=log)
+
+
+def _potato_scheme(name: str) -> dict:
+    return {
+        "annotation_type": "likert", "name": name, "description": name, "min_label": "poor", "max_label": "good", "size": 5
+    }  # fmt: skip
 
 
 def free_port() -> int:

@@ -10,6 +10,7 @@ import time
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
+from django.db import connection
 
 from leaderboard.demo.load import LOG_INS, load_demo
 
@@ -22,18 +23,19 @@ class Command(BaseCommand):
     def add_arguments(self, parser):
         parser.add_argument("--host", default="127.0.0.1")
         parser.add_argument("--port", type=int, default=8000)
-        parser.add_argument("--threads", type=int, default=8)
+        parser.add_argument("--web-processes", type=int, default=_web_processes(), help="default: %(default)s")
+        parser.add_argument("--threads", type=int, default=4, help="of each web process; default: %(default)s")
         parser.add_argument("--demo", action="store_true", help="load the demonstration campaign and its log-ins")
 
-    def handle(self, *args, host, port, threads, demo, **options):
+    def handle(self, *args, host, port, web_processes, threads, demo, **options):
         _must_be_free(host, port)
         call_command("migrate", verbosity=0)
         if demo:
             load_demo(self.stdout.write)
         bin_folder = os.path.dirname(sys.executable)
         gunicorn = [
-            os.path.join(bin_folder, "gunicorn"), "config.wsgi", f"--bind={host}:{port}", "--workers=1",
-            f"--threads={threads}", "--worker-class=gthread", "--log-level=warning",
+            os.path.join(bin_folder, "gunicorn"), "config.wsgi", f"--bind={host}:{port}", f"--workers={web_processes}",
+            f"--threads={threads}", "--worker-class=gthread", "--preload", "--log-level=warning",
         ]  # fmt: skip
         worker = [
             sys.executable, "-m", "celery", "--quiet", "-A", "config.celery", "worker", "--concurrency=1", "--loglevel=WARNING",
@@ -100,6 +102,11 @@ class _Processes:
                 pass
             _kill_group(process, signal.SIGKILL)
         return error[0] is KeyboardInterrupt
+
+
+def _web_processes() -> int:
+    """One for each core, up to four; SQLite lets only one write, so a second one would mostly wait."""
+    return 1 if connection.vendor == "sqlite" else min(os.cpu_count() or 1, 4)
 
 
 def _interrupt(*_):
