@@ -33,9 +33,14 @@ class _DryRun(Exception):
     pass
 
 
-def import_outputs(campaign: Campaign, source, name=None, human_systems=(), dry_run=False, user=None) -> Imported:
-    """Rows {context_id, context, system, output, [references, checkpoint, iteration, ...]}. Raises ImportRefused."""
-    return _import(campaign, source, name, _OutputsImport(campaign, human_systems), dry_run, user)
+def import_outputs(
+    campaign: Campaign, source, name=None, human_systems=(), dry_run=False, user=None, system=None, version=""
+) -> Imported:  # fmt: skip
+    """Rows {context_id, context, system, output, [references, checkpoint, iteration, ...]}. Raises ImportRefused.
+
+    system: every row is this system's, and need not name it. version: marks the checkpoints of outputs that replace others.
+    """
+    return _import(campaign, source, name, _OutputsImport(campaign, human_systems, system, version), dry_run, user)
 
 
 def import_scores(campaign: Campaign, source, name=None, simulated=False, dry_run=False, user=None) -> Imported:
@@ -81,9 +86,16 @@ def _import(campaign, source, name, importer, dry_run, user) -> Imported:
 class _OutputsImport(Corpus):
     kind = "outputs"
 
+    def __init__(self, campaign: Campaign, human_systems=(), only: str | None = None, version: str = ""):
+        super().__init__(campaign, human_systems, version)
+        self.only = only
+
     def take(self, row: Row) -> None:
         context = self.context(row)
-        system = self.system(row.name("system"))
+        name = row.name("system", default=self.only)
+        if self.only not in (None, name):
+            raise BadField("system", f"is {name!r}, but this file was sent for {self.only!r}")
+        system = self.system(name)
         checkpoint = self.checkpoint(row, system)
         sample = row.whole("sample", default=0)
         text = row.text("output", empty=True)

@@ -26,9 +26,10 @@ class Imported:
 class Corpus:
     """The campaign's texts by name, and the new ones of this file until `store` writes them."""
 
-    def __init__(self, campaign: Campaign, human_systems=()):
+    def __init__(self, campaign: Campaign, human_systems=(), version: str = ""):
         self.campaign = campaign
         self.human = set(human_systems)
+        self.version = version
 
     def begin(self) -> None:
         self.systems = {s.name: s for s in self.campaign.systems.all()}
@@ -71,6 +72,8 @@ class Corpus:
     def checkpoint(self, row: Row, system: System) -> Checkpoint | None:
         iteration, total = row.whole("iteration"), row.whole("total_iterations")
         name = row.name("checkpoint", default="" if iteration is None else str(iteration))
+        if self.version:  # keeps the names of replaced outputs theirs: snapshots go by them
+            name = f"{name} ({self.version})"[:200] if name else self.version
         if not name:
             return None
         if iteration is not None and total is not None and iteration > total:

@@ -9,8 +9,9 @@ from leaderboard.rating.games import Games
 from leaderboard.rating.people import games_from_judgments, games_from_scores
 
 
-def people_games(field: Field, content: SnapshotContent, criterion: str, seed: int) -> Games:
+def people_games(field: Field, content: SnapshotContent | None, criterion: str, seed: int) -> Games:
     """Every game that people's accepted answers give, once, in seeded random order; its players are outputs."""
+    content = content or SnapshotContent()
     games = _games_from_judgments(field, content) if not criterion else _games_from_scores(field, content, criterion)
     apart = field.system_of[games.first] != field.system_of[games.second]  # two samples of one system play no game
     return games.take(apart).shuffled(seed)

@@ -1,38 +1,138 @@
-"""Boards as JSON, for those who may see the campaign's results."""
+"""Boards as JSON, for whoever may see them, and systems, for the campaign's researchers."""
+
+import io
+import json
 
 from django.http import Http404
 from django.shortcuts import get_object_or_404
+from rest_framework import serializers
+from rest_framework.permissions import AllowAny
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from annotation.access import campaign_for_researcher, campaigns_researched_by
-from leaderboard import selectors
+from annotation.access import campaign_for_researcher
+from annotation.errors import ImportRefused, Refused
+from annotation.models import System
+from leaderboard import overviews, selectors, systems
+from leaderboard.access import campaign_with_boards, tournament_for
 from leaderboard.models import Tournament
 
 
-def tournament_for_researcher(user, pk: int) -> Tournament:
-    found = Tournament.objects.select_related("campaign", "job", "version__run", "snapshot").defer("snapshot__content")
-    return get_object_or_404(found, pk=pk, campaign__in=campaigns_researched_by(user))
-
-
 class LeaderboardView(APIView):
-    """The newest board; ?judge=comparator|people, ?criterion=NAME."""
+    """The newest board; ?judge=comparator|people|calibrated, ?criterion=NAME."""
+
+    permission_classes = [AllowAny]  # what may be seen is decided by campaign_with_boards
 
     def get(self, request, slug):
-        campaign = campaign_for_researcher(request.user, slug)
+        campaign = campaign_with_boards(request.user, slug)
         judge = request.query_params.get("judge", Tournament.Judge.COMPARATOR)
         tournament = selectors.latest(campaign, judge, request.query_params.get("criterion"))
         if tournament is None:
             raise Http404
         people = selectors.latest(campaign, Tournament.Judge.PEOPLE, tournament.criterion)
-        return Response(selectors.board(tournament, people))
+        return Response(selectors.board(tournament, people, live=True))
 
 
 class TournamentView(APIView):
     """One finished tournament; it never changes."""
 
+    permission_classes = [AllowAny]
+
     def get(self, request, pk):
-        tournament = tournament_for_researcher(request.user, pk)
+        tournament = tournament_for(request.user, pk)
         if tournament.finished_at is None:
             raise Http404
         return Response(selectors.board(tournament))
+
+
+class SystemSerializer(serializers.ModelSerializer):
+    """name is only checked against others by the service, which also knows former names."""
+
+    class Meta:
+        model = System
+        fields = ["id", "name", "description", "link", "is_human", "retired_at"]
+        read_only_fields = ["retired_at"]
+
+
+class ChangeSerializer(SystemSerializer):
+    retired = serializers.BooleanField(required=False)
+
+    class Meta(SystemSerializer.Meta):
+        fields = [*SystemSerializer.Meta.fields, "retired"]
+        read_only_fields = ["retired_at", "is_human"]
+
+
+class SystemsView(APIView):
+    """GET lists; POST registers: name, description, link, is_human, and `outputs` (a list of rows) or `file`."""
+
+    def get(self, request, slug):
+        campaign = campaign_for_researcher(request.user, slug)
+        return Response(SystemSerializer(overviews.systems(campaign), many=True).data)
+
+    def post(self, request, slug):
+        campaign = campaign_for_researcher(request.user, slug)
+        asked = SystemSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        source, name = _outputs(request)
+        said = {**asked.validated_data, "source": source, "file": name, "user": request.user}
+        return _answer(lambda: systems.register(campaign, **said), 201)
+
+
+class SystemView(APIView):
+    """PATCH renames, describes, or retires (`retired`: true or false)."""
+
+    def get(self, request, slug, pk):
+        return Response(SystemSerializer(_own(request, slug, pk)).data)
+
+    def patch(self, request, slug, pk):
+        system = _own(request, slug, pk)
+        asked = ChangeSerializer(system, data=request.data, partial=True)
+        asked.is_valid(raise_exception=True)
+        data = asked.validated_data
+
+        def change() -> System:
+            said = {field: data.get(field, getattr(system, field)) for field in ("name", "description", "link")}
+            systems.describe(system, **said, user=request.user)
+            if "retired" in data:
+                systems.set_retired(system, data["retired"], request.user)
+            return system
+
+        return _answer(change)
+
+
+class OutputsView(APIView):
+    """PUT replaces a system's outputs: `outputs` (a list of rows) or `file`."""
+
+    def put(self, request, slug, pk):
+        system, (source, name) = _own(request, slug, pk), _outputs(request)
+
+        def replace() -> System:
+            systems.replace_outputs(system, source, name, request.user)
+            return system
+
+        return _answer(replace)
+
+
+def _own(request, slug, pk) -> System:
+    campaign = campaign_for_researcher(request.user, slug)
+    return get_object_or_404(System.objects.select_related("campaign"), pk=pk, campaign=campaign)
+
+
+def _outputs(request) -> tuple:
+    """(a file of JSON lines or CSV, its name) from an upload or from rows in the request."""
+    if file := request.FILES.get("file"):
+        return file, file.name
+    rows = request.data.get("outputs")
+    if not isinstance(rows, list):
+        raise serializers.ValidationError({"outputs": ["Send a list of rows, or a file."]})
+    lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    return io.BytesIO(lines.encode("utf-8")), "outputs.jsonl"
+
+
+def _answer(change, status: int = 200) -> Response:
+    try:
+        return Response(SystemSerializer(change()).data, status=status)
+    except ImportRefused as refused:
+        return Response({"detail": str(refused), "errors": [str(error) for error in refused.errors]}, status=422)
+    except Refused as refused:
+        return Response({"detail": str(refused)}, status=422)

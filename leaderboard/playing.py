@@ -17,6 +17,7 @@ from leaderboard.rating import bootstrap
 from leaderboard.rating import tournament as paper
 from leaderboard.rating.games import Games, Standings
 from leaderboard.recording import Found, record
+from leaderboard.shares import shares
 
 REPLICATES = 200
 RESAMPLING_SEED = 0  # one for all boards, so that any two on the same contexts are replayed on the same draws
@@ -54,8 +55,12 @@ def play(tournament: Tournament, report: Report, judging: Judging | None = None)
     report(0.8, f"Rating {len(played.between)} games, and {REPLICATES} times on resampled contexts")
     games, standings, replicates = _rate(field, played.between)
     report(0.95, "Recording")
-    means = answers.human_means(field, content, tournament.criterion)
-    return record(tournament, field, Found(played, games, standings, replicates, means, RESAMPLING_SEED))
+    found = Found(
+        played, games, standings, replicates, RESAMPLING_SEED,
+        means=answers.human_means(field, content, tournament.criterion),
+        shares=shares(field, answers.people_games(field, content, tournament.criterion, 0), played.verdicts),
+    )  # fmt: skip
+    return record(tournament, field, found)
 
 
 def _rate(field: Field, between: Games) -> tuple[Games, Standings, np.ndarray]:

@@ -9,11 +9,13 @@ from django.utils import timezone
 from annotation.outcome import Outcome
 from evaluator.services import code_version
 from leaderboard.field import Field
-from leaderboard.models import Game, SystemRating, Tournament
+from leaderboard.models import ContextResult, Game, OutputResult, SystemRating, Tournament
 from leaderboard.rating import bootstrap
 from leaderboard.rating.games import Games, Standings
+from leaderboard.shares import Shares
 from leaderboard.signature import signature
 
+BATCH = 2000
 OUTCOMES = {1: Outcome.A.value, 0: Outcome.TIE.value, -1: Outcome.B.value}
 
 
@@ -25,8 +27,9 @@ class Found:
     games: Games  # between systems
     standings: Standings
     replicates: np.ndarray  # (replicates, systems)
-    means: list[float | None]  # people's mean score of each system
     resampling_seed: int
+    means: list[float | None]  # people's mean score of each system
+    shares: Shares
 
 
 def record(tournament: Tournament, field: Field, found: Found) -> Tournament:
@@ -35,8 +38,10 @@ def record(tournament: Tournament, field: Field, found: Found) -> Tournament:
         if tournament.finished_at:  # another worker was first
             return tournament
         if tournament.judge == Tournament.Judge.COMPARATOR:
-            Game.objects.bulk_create(_game_rows(tournament, field, found.played), batch_size=1000)
+            Game.objects.bulk_create(_game_rows(tournament, field, found.played), batch_size=BATCH)
         SystemRating.objects.bulk_create(_rating_rows(tournament, field, found))
+        OutputResult.objects.bulk_create(_output_rows(tournament, field, found.shares), batch_size=BATCH)
+        ContextResult.objects.bulk_create(_context_rows(tournament, field, found.shares), batch_size=BATCH)
         tournament.settings = {
             **tournament.settings, "systems": [s.pk for s in field.systems], "contexts": len(field.contexts),
             "resampling_seed": found.resampling_seed,
@@ -83,6 +88,27 @@ def _rating_rows(tournament: Tournament, field: Field, found: Found):
             rank_high=int(rank_high[i]), games=int(s.games[i]), wins=int(s.wins[i]), ties=int(s.ties[i]),
             losses=int(s.losses[i]), human_mean=found.means[i],
         )  # fmt: skip
+
+
+def _output_rows(tournament: Tournament, field: Field, shares: Shares):
+    columns = zip(field.outputs, _or_none(shares.comparator), _or_none(shares.people), shares.people_games.tolist())
+    for output, comparator, people, games in columns:
+        yield OutputResult(
+            tournament=tournament, output_id=output.pk, system_id=output.system_id, context_id=output.context_id,
+            comparator=comparator, people=people, people_games=games,
+        )  # fmt: skip
+
+
+def _context_rows(tournament: Tournament, field: Field, shares: Shares):
+    """Of the contexts that somebody answered."""
+    columns = list(zip(field.contexts, shares.context_games.tolist(), _or_none(shares.disagreement)))
+    for number in np.unique(field.context_of).tolist():
+        context, games, disagreement = columns[number]
+        yield ContextResult(tournament=tournament, context_id=context, games=games, disagreement=disagreement)
+
+
+def _or_none(values: np.ndarray) -> list[float | None]:
+    return [None if np.isnan(value) else value for value in values.tolist()]
 
 
 def rank_intervals(replicates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

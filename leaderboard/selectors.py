@@ -1,17 +1,17 @@
 """Boards as they are shown, printed and served."""
 
-import numpy as np
 from django.db.models import Q
 
 from annotation.assessment import latest_snapshot
 from annotation.errors import Refused
 from annotation.models import Campaign
-from evaluator.metaevaluation.correlation import UndefinedCorrelation, spearman, spearman_interval
 from evaluator.selectors import basis
+from leaderboard.agreement import agreement_with_people
 from leaderboard.models import Tournament
+from leaderboard.rules import Rules
 
-MIN_SYSTEMS = 3  # fewer have no rank correlation worth the name
 PEOPLE, COMPARATOR, CALIBRATED = Tournament.Judge.PEOPLE, Tournament.Judge.COMPARATOR, Tournament.Judge.CALIBRATED
+JUDGE_LABELS = {PEOPLE: "people", COMPARATOR: "comparator", CALIBRATED: "people and comparator"}
 JUDGES = {PEOPLE: "people", COMPARATOR: "a comparator", CALIBRATED: "people and a comparator together"}
 
 
@@ -47,13 +47,19 @@ def latest_or_refuse(campaign: Campaign, judge: str, criterion: str | None) -> T
     return found
 
 
+def judge_label(tournament: Tournament) -> str:
+    """Who judged, in words; simulated annotators are not called people."""
+    people = "annotators, some or all simulated" if tournament.is_simulated else "people"
+    return {PEOPLE: people, COMPARATOR: "the comparator", CALIBRATED: f"{people} and the comparator together"}[tournament.judge]
+
+
 def unknown_judge(judge: str) -> str:
     return f"The judge is 'comparator', 'people' or 'calibrated', not {judge!r}."
 
 
-def board(tournament: Tournament, people: Tournament | None = None) -> dict:
+def board(tournament: Tournament, people: Tournament | None = None, live: bool = False) -> dict:
     """A finished tournament as JSON. people: their board to compare it with; by default the newest that was finished
-    before this one, so that the same tournament always gives the same JSON."""
+    before this one, so that the same tournament always gives the same JSON. live: systems by the names they have now."""
     people = people or latest(tournament.campaign, PEOPLE, tournament.criterion, until=tournament)
     return {
         "signature": tournament.signature,
@@ -61,6 +67,7 @@ def board(tournament: Tournament, people: Tournament | None = None) -> dict:
         "tournament": tournament.pk,
         "permalink": tournament.get_absolute_url(),
         "judge": tournament.judge,
+        "judge_label": judge_label(tournament),
         "comparator": tournament.version.name if tournament.version else None,
         "criterion": tournament.criterion,
         "snapshot": tournament.snapshot.name if tournament.snapshot else None,
@@ -74,14 +81,20 @@ def board(tournament: Tournament, people: Tournament | None = None) -> dict:
         "simulated": tournament.is_simulated,
         "warning": tournament.settings.get("warning", ""),
         "finished_at": tournament.finished_at.isoformat(),
-        "standings": [_standing(rating) for rating in tournament.ratings.all()],
-        "agreement_with_people": agreement(tournament, people),
+        "standings": [_standing(rating, name) for rating, name in _named(tournament, live)],
+        "agreement_with_people": agreement_with_people(tournament, people),
     }
 
 
-def _standing(rating) -> dict:
+def _named(tournament: Tournament, live: bool) -> list[tuple]:
+    """(rating row, its system's name), best first."""
+    rows = tournament.ratings.select_related("system") if live else tournament.ratings.all()
+    return [(row, row.system.name if live else row.name) for row in rows]
+
+
+def _standing(rating, name: str) -> dict:
     return {
-        "system": rating.name, "human_written": rating.is_human,
+        "id": rating.system_id, "system": name, "human_written": rating.is_human,
         "rank_low": rating.rank_low, "rank_high": rating.rank_high,
         "rating": round(rating.rating, 2), "rd": round(rating.rd, 2), "volatility": round(rating.volatility, 6),
         "low": round(rating.low, 2), "high": round(rating.high, 2), "games": rating.games,
@@ -90,54 +103,30 @@ def _standing(rating) -> dict:
     }  # fmt: skip
 
 
-def agreement(tournament: Tournament, people: Tournament | None) -> dict | None:
-    """Spearman's correlation of a board with people's, for all systems and for those not written by people. None where
-    there is no people's board. The intervals are paired: both were rated on the same draws of contexts."""
-    if people is None or tournament.judge == PEOPLE:
-        return None
-    ours, theirs = _by_system(tournament), _by_system(people)
-    shared = [pk for pk in ours if pk in theirs]
-    generated = [pk for pk in shared if not ours[pk][2]]
-    paired = tournament.settings["contexts"] == people.settings["contexts"]
-    return {
-        "people": {"tournament": people.pk, "signature": people.signature, "simulated": people.is_simulated},
-        "all": _correlation(ours, theirs, shared, paired),
-        "generated": _correlation(ours, theirs, generated, paired),
-    }
-
-
-def _by_system(tournament: Tournament) -> dict[int, tuple]:
-    """System id -> (rating, ratings in the replicates, is it human-written), of those that played."""
-    column = {pk: i for i, pk in enumerate(tournament.settings["systems"])}
-    replicates = np.array(tournament.replicates, dtype=float)  # (replicates, systems)
-    ratings = tournament.ratings.filter(games__gt=0).order_by("system_id")
-    return {r.system_id: (r.rating, replicates[:, column[r.system_id]], r.is_human) for r in ratings}
-
-
-def _correlation(ours: dict, theirs: dict, systems: list[int], paired: bool) -> dict:
-    found = {"spearman": None, "low": None, "high": None, "systems": len(systems), "reason": ""}
-    if len(systems) < MIN_SYSTEMS:
-        return found | {"reason": f"A rank correlation needs at least {MIN_SYSTEMS} systems; {len(systems)} played on both."}
-    try:
-        found["spearman"] = round(spearman([ours[pk][0] for pk in systems], [theirs[pk][0] for pk in systems]), 4)
-        if not paired:
-            return found | {"reason": "Contexts were added between the two tournaments; play both again for an interval."}
-        low, high = spearman_interval(*(np.column_stack([board[pk][1] for pk in systems]) for board in (ours, theirs)))
-    except UndefinedCorrelation as error:
-        return found | {"reason": str(error)}
-    return found | {"low": round(low, 4), "high": round(high, 4)}
-
-
-def head_to_head(tournament: Tournament) -> list[dict]:
+def head_to_head(tournament: Tournament, live: bool = False) -> list[dict]:
     """Rows by rating: {system, cells}, a cell [won, tied, lost] against each system in the same order, None for itself."""
-    order = list(tournament.ratings.all())
+    named = _named(tournament, live)
+    order = [row for row, _ in named]
     place = {pk: i for i, pk in enumerate(tournament.settings["systems"])}
     table = tournament.head_to_head
 
     def cell(row, other):
         return None if row.system_id == other.system_id else table[place[row.system_id]][place[other.system_id]]
 
-    return [{"system": row.name, "cells": [cell(row, other) for other in order]} for row in order]
+    return [{"system": name, "cells": [cell(row, other) for other in order]} for row, name in named]
+
+
+def categories(tournament: Tournament, live: bool = False) -> list[dict]:
+    """Ratings within each category of contexts: {key, values: [{value, contexts}], systems: [{name, cells}]}."""
+    names = {row.system_id: name for row, name in _named(tournament, live)}
+    return [
+        {**found, "systems": [{"name": names[int(pk)], "cells": cells} for pk, cells in found["systems"].items()]}
+        for found in tournament.findings.get("categories", [])
+    ]
+
+
+def rules_of(tournament: Tournament) -> Rules:
+    return Rules(tournament.rating, tournament.pairing, tournament.ties, tournament.level)
 
 
 def choices(campaign: Campaign) -> list[tuple[str, str]]:

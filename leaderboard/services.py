@@ -54,12 +54,17 @@ def start_tournament(
 def play_new_comparator(sender, version: ComparatorVersion, campaign, **kwargs) -> None:
     """A comparator that serves a campaign from now on plays there at once, unless the campaign says no. Receiver of
     `promoted`."""
-    if BoardSettings.objects.filter(campaign=campaign, plays_new=False).exists():
+    if not board_settings(campaign).plays_new:
         return
     try:
         start_tournament(campaign, Tournament.Judge.COMPARATOR, version, version.criterion or None, version.seed)
     except Refused as refusal:
         log.warning("no tournament of %s on %s: %s", version.name, campaign.slug, refusal)
+
+
+def board_settings(campaign) -> BoardSettings:
+    """Those that hold: a campaign that never chose has the defaults."""
+    return BoardSettings.objects.filter(campaign=campaign).first() or BoardSettings(campaign=campaign)
 
 
 @transaction.atomic

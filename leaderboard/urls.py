@@ -1,11 +1,31 @@
-from django.urls import path
+from django.urls import include, path
 
-from leaderboard import api, views
+from leaderboard import api
+from leaderboard.views import board, compare, samples, systems
+
+campaign = [
+    path("leaderboard/", board.leaderboard, name="leaderboard"),
+    path("leaderboard/play/", board.play, name="play"),
+    path("leaderboard/settings/", board.settings, name="board_settings"),
+    path("leaderboard/beside/", compare.beside, name="beside"),
+    path("leaderboard/history/", compare.history, name="history"),
+    path("leaderboard/breakdown/", compare.breakdown, name="breakdown"),
+    path("leaderboard/samples/", samples.sample_list, name="samples"),
+    path("leaderboard/samples/<int:pk>/", samples.sample, name="sample"),
+    path("systems/", systems.system_list, name="systems"),
+    path("systems/<int:pk>/", systems.system, name="system"),
+    path("systems/<int:pk>/describe/", systems.describe, name="system_describe"),
+    path("systems/<int:pk>/outputs/", systems.replace, name="system_replace"),
+    path("systems/<int:pk>/retire/", systems.retire, name="system_retire"),
+]
 
 urlpatterns = [
-    path("c/<slug:slug>/leaderboard/", views.leaderboard, name="leaderboard"),
-    path("c/<slug:slug>/leaderboard/play/", views.play, name="play"),
-    path("tournaments/<int:pk>/", views.tournament, name="tournament"),
+    path("c/<slug:slug>/", include(campaign)),
+    path("tournaments/<int:pk>/", board.tournament, name="tournament"),
+    path("tournaments/<int:pk>.<slug:format>", board.tournament_file, name="tournament_file"),
     path("api/campaigns/<slug:slug>/leaderboard/", api.LeaderboardView.as_view(), name="api_leaderboard"),
+    path("api/campaigns/<slug:slug>/systems/", api.SystemsView.as_view(), name="api_systems"),
+    path("api/campaigns/<slug:slug>/systems/<int:pk>/", api.SystemView.as_view(), name="api_system"),
+    path("api/campaigns/<slug:slug>/systems/<int:pk>/outputs/", api.OutputsView.as_view(), name="api_system_outputs"),
     path("api/tournaments/<int:pk>/", api.TournamentView.as_view(), name="api_tournament"),
 ]

@@ -5,14 +5,15 @@ import json
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.utils import timezone
 
 from annotation.models import Job
 from evaluator import services as training
 from evaluator import tasks as training_tasks
-from leaderboard import selectors
+from leaderboard import selectors, services
+from leaderboard.charts import whiskers
 from leaderboard.models import Tournament
 from leaderboard.services import start_tournament
-from leaderboard.views import whiskers
 from tests.evaluator.world import SCORES, World, recipe
 from tests.leaderboard.test_tournaments import by_comparator, by_people, version  # noqa: F401 (a fixture)
 
@@ -121,8 +122,44 @@ class TestPages:
             assert world.get(world.alice, page).status_code == 200, page
             assert world.get(world.dora, page).status_code == 200, page
             world.client.logout()
-            assert world.client.get(page).status_code in (302, 403), page
+            assert world.client.get(page).status_code == (404 if page.startswith("/api/") else 302), page
         assert world.post(world.charlie, PAGE + "play/", {"judge": "people"}).status_code == 404
+
+    def test_everybody_where_the_boards_are_public(self, world, version):  # noqa: F811
+        board, system = by_people(world.campaign), world.campaign.systems.get(name="Fine")
+        sample = world.campaign.contexts.first()
+        services.set_board(world.campaign, is_public=True, plays_new=True)
+        seen = [PAGE, PAGE + "beside/", PAGE + "history/", PAGE + "breakdown/", f"/tournaments/{board.pk}/",
+                f"/tournaments/{board.pk}.csv", f"/tournaments/{board.pk}.tex", f"/tournaments/{board.pk}.svg",
+                f"/c/talk/systems/{system.pk}/", "/api/campaigns/talk/leaderboard/?judge=people",
+                f"/api/tournaments/{board.pk}/"]  # fmt: skip
+        for page in seen:
+            assert world.client.get(page).status_code == 200, page
+            assert world.get(world.charlie, page).status_code == 200, page
+            html = world.get(world.charlie, page).content.decode()
+            assert "<form" not in html.split("<main")[-1] and "/quality/" not in html, page
+            assert not any(row["output"] in html for row in world.rows), page
+            world.client.logout()
+        for page in (PAGE + "samples/", PAGE + f"samples/{sample.pk}/", "/c/talk/systems/", "/c/talk/"):
+            assert world.get(world.charlie, page).status_code == 404, page
+            world.client.logout()
+            assert world.client.get(page).status_code == 302, page
+        assert world.post(world.charlie, PAGE + "settings/", {"is_public": ""}).status_code == 404
+        assert world.get(world.charlie, "/api/campaigns/talk/systems/").status_code == 404
+
+    def test_a_deleted_campaign_is_public_no_more(self, world):
+        services.set_board(world.campaign, is_public=True, plays_new=True)
+        world.campaign.deleted_at = timezone.now()
+        world.campaign.save()
+        assert world.get(world.charlie, PAGE).status_code == 404
+
+    def test_who_sees_it_is_set_on_the_page(self, world):
+        world.post(world.alice, PAGE + "settings/", {"is_public": "on"})
+        settings = services.board_settings(world.campaign)
+        assert settings.is_public and not settings.plays_new
+        assert 'name="is_public" id="id_is_public" checked' in world.get(world.alice, PAGE).content.decode().replace(
+            'aria-describedby="id_is_public_helptext" ', ""
+        )
 
     def test_the_button_starts_a_tournament_that_the_page_follows(self, world):
         world.post(world.alice, PAGE + "play/", {"judge": "people", "criterion": "default", "seed": "2", "games": ""})
@@ -200,13 +237,13 @@ class TestWhiskers:
     ROW = {"system": "A", "human_written": False, "rating": 1500.0, "low": 1400.0, "high": 1600.0}
 
     def test_the_scale_holds_both_boards(self):
-        chart = whiskers({"standings": [self.ROW]}, {"standings": [self.ROW | {"low": 900.0, "high": 2100.0}]})
-        row = chart["rows"][0]
+        chart = whiskers([{"standings": [self.ROW]}, {"standings": [self.ROW | {"low": 900.0, "high": 2100.0}]}])
+        main, other = chart["rows"][0]["lines"]
         assert chart["ticks"][0][1] <= 900 and chart["ticks"][-1][1] >= 2100
-        assert row["other"]["low"] < row["main"]["low"] < row["main"]["at"] < row["main"]["high"] < row["other"]["high"]
+        assert other["low"] < main["low"] < main["at"] < main["high"] < other["high"]
 
     def test_a_system_that_only_one_board_knows(self):
-        assert whiskers({"standings": [self.ROW]}, {"standings": []})["rows"][0]["other"] is None
+        assert len(whiskers([{"standings": [self.ROW]}, {"standings": []}])["rows"][0]["lines"]) == 1
 
     def test_no_system_no_chart(self):
-        assert whiskers({"standings": []}, None) is None
+        assert whiskers([{"standings": []}]) is None

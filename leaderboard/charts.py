@@ -1,0 +1,98 @@
+"""Geometry of the board's charts, computed here so that a page needs no script: plain numbers for SVG attributes."""
+
+WIDTH, SIDE, TOP = 420, 18, 8
+ROW, LINE = 30, 11  # of a whisker chart: a system's name, and each whisker below it
+STEPS = (25, 50, 100, 200, 500, 1000, 2000)
+
+
+def scale(values: list[float], low: float, high: float):
+    """(place, ticks): place maps a value to low..high, ticks are [(place, value)] at round numbers."""
+    step = next((s for s in STEPS if max(values) - min(values) <= 6 * s), STEPS[-1])
+    first, last = int(min(values) // step * step), int(-(-max(values) // step) * step)
+
+    def place(value: float) -> float:
+        return round(low + (high - low) * (value - first) / ((last - first) or 1), 1)
+
+    return place, [(place(value), value) for value in range(first, last + 1, step)]
+
+
+def short(name: str, most: int = 40) -> str:
+    return name if len(name) <= most else name[: most - 1] + "…"
+
+
+def whiskers(boards: list[dict]) -> dict | None:
+    """One row per system of the first board: its interval there and, below, on each other board.
+
+    boards: as `selectors.board` gives them.
+    """
+    rows_of = [{row["system"]: row for row in board["standings"]} for board in boards]
+    ends = [row[end] for rows in rows_of for row in rows.values() for end in ("low", "high", "rating")]
+    if not ends:
+        return None
+    x, ticks = scale(ends, SIDE, WIDTH - SIDE)
+    height = ROW + LINE * (len(boards) - 1) + 16
+    rows = []
+    for i, (name, row) in enumerate(rows_of[0].items()):
+        y = TOP + i * height
+        lines = [
+            {"low": x(r["low"]), "high": x(r["high"]), "at": x(r["rating"]), "y": y + ROW - 5 + LINE * k, "board": k + 1}
+            for k, r in enumerate(rows.get(name) for rows in rows_of)
+            if r
+        ]
+        rows.append({"name": short(name), "human": row["human_written"], "label_y": y + 14, "lines": lines})
+    base = TOP + len(rows) * height
+    return {"width": WIDTH, "height": base + 20, "base": base, "top": TOP, "side": SIDE, "rows": rows, "ticks": ticks}
+
+
+def history(systems: list[dict]) -> list[dict]:
+    """A small chart for each system: its rating with its interval over the boards, on one scale for all.
+
+    systems: {name, points: one a board, {rating, low, high} or None where it did not play}.
+    """
+    width, height, left, base = 240, 110, 34, 92
+    values = [v for s in systems for p in s["points"] if p for v in (p["low"], p["high"])]
+    if not values:
+        return []
+    y, ticks = scale(values, base, TOP)
+    ticks = [ticks[0], ticks[len(ticks) // 2], ticks[-1]] if len(ticks) > 3 else ticks
+    boards = max(len(s["points"]) for s in systems)
+    step = (width - left - 12) / max(boards - 1, 1)
+
+    def panel(system: dict) -> dict:
+        there = [(round(left + 6 + i * step, 1), p) for i, p in enumerate(system["points"]) if p]
+        band = [(x, y(p["high"])) for x, p in there] + [(x, y(p["low"])) for x, p in reversed(there)]
+        dots = [{"x": x, "y": y(p["rating"]), "low": y(p["low"]), "high": y(p["high"])} for x, p in there]
+        return {
+            "name": system["name"], "dots": dots, "width": width, "height": height, "left": left, "base": base,
+            "line": " ".join(f"{d['x']},{d['y']}" for d in dots), "band": " ".join(f"{x},{v}" for x, v in band),
+            "ticks": ticks, "right": width - 4,
+        }  # fmt: skip
+
+    return [panel(system) for system in systems]
+
+
+def heat(share: float | None) -> str:
+    """The class of a cell: how far a share (0 to 1) is above or below a half, in four steps each way."""
+    if share is None or abs(share - 0.5) < 0.02:
+        return ""
+    return f"heat-{'up' if share > 0.5 else 'down'}-{min(4, 1 + int(abs(share - 0.5) * 8))}"
+
+
+def dumbbells(results) -> dict | None:
+    """One row per output: people's share of the points and the comparator's on one line from 0 to 1.
+
+    results: rows with `people`, `comparator` (None where unknown) and `system`.
+    """
+    rows = []
+    for i, result in enumerate(r for r in results if r.people is not None or r.comparator is not None):
+        y = TOP + i * 40
+        place = lambda share: None if share is None else round(SIDE + (WIDTH - 2 * SIDE) * share, 1)
+        rows.append({
+            "name": short(result.system.name), "label_y": y + 14, "y": y + 27,
+            "people": place(result.people), "comparator": place(result.comparator),
+        })  # fmt: skip
+    if not rows:
+        return None
+    base = TOP + len(rows) * 40
+    ticks = [(round(SIDE + (WIDTH - 2 * SIDE) * share, 1), f"{100 * share:.0f}%") for share in (0, 0.25, 0.5, 0.75, 1)]
+    return {"width": WIDTH, "height": base + 20, "base": base, "top": TOP, "side": SIDE, "rows": rows, "ticks": ticks}

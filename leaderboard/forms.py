@@ -1,0 +1,80 @@
+"""What the leaderboard's pages ask."""
+
+from django import forms
+
+from annotation.assessment import latest_snapshot
+from evaluator.selectors import criteria
+from evaluator.services import MAX_SEED
+from leaderboard import services
+from leaderboard.models import Tournament
+
+DEFAULT, PAIRS = "default", "pairs"
+
+
+class PlayForm(forms.Form):
+    """Names are sent behind a colon, so that none can be taken for one of the other choices; a + asks people too."""
+
+    judge = forms.ChoiceField(label="Judge")
+    criterion = forms.ChoiceField(label="People's criterion")
+    seed = forms.IntegerField(min_value=0, max_value=MAX_SEED, initial=0)
+    games = forms.IntegerField(
+        min_value=1, max_value=services.MAX_GAMES, required=False, label="Games",
+        widget=forms.NumberInput(attrs={"placeholder": "until settled"}),
+    )  # fmt: skip
+
+    def __init__(self, *args, campaign, **kwargs):
+        super().__init__(*args, label_suffix="", **kwargs)
+        self.versions = {f":{version.name}": version for version in campaign.comparators.filter(retired_at=None)}
+        self.fields["judge"].choices = [(key, version.name) for key, version in self.versions.items()]
+        self.fields["judge"].choices += [("people", "people")]
+        self.fields["criterion"].choices = [(DEFAULT, "what is accepted (default)")] + [
+            (f":{name}", name) if name else (PAIRS, "judgments of pairs") for name in criteria(latest_snapshot(campaign))
+        ]
+
+    def request(self) -> dict:
+        """The arguments of services.start_tournament."""
+        judge, criterion = self.cleaned_data["judge"], self.cleaned_data["criterion"]
+        return {
+            "judge": Tournament.Judge.PEOPLE if judge == "people" else Tournament.Judge.COMPARATOR,
+            "version": self.versions.get(judge),
+            "criterion": None if criterion == DEFAULT else "" if criterion == PAIRS else criterion[1:],
+            "seed": self.cleaned_data["seed"],
+            "games": self.cleaned_data["games"],
+        }
+
+
+class BoardForm(forms.Form):
+    is_public = forms.BooleanField(
+        label="Anyone may see the boards", required=False,
+        help_text="Ratings, charts and files. Texts and single judgments stay with the campaign's researchers.",
+    )  # fmt: skip
+    plays_new = forms.BooleanField(label="A new comparator plays a tournament at once", required=False)
+
+
+class SystemForm(forms.Form):
+    """Also renames: then without a file."""
+
+    name = forms.CharField(max_length=200)
+    description = forms.CharField(required=False, max_length=2000, widget=forms.Textarea(attrs={"rows": 2}))
+    link = forms.URLField(required=False, assume_scheme="https", label="Link", help_text="A paper, a model card, a repository.")
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, label_suffix="", **kwargs)
+
+
+class OutputsForm(forms.Form):
+    file = forms.FileField(
+        label="Outputs file",
+        help_text=(
+            "JSON lines or CSV: a row for each output, with <code>context_id</code>, <code>context</code> and "
+            "<code>output</code>; <code>checkpoint</code> and <code>iteration</code> where there are checkpoints."
+        ),
+    )
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, label_suffix="", **kwargs)
+
+
+class RegisterForm(SystemForm, OutputsForm):
+    field_order = ["name", "description", "link", "is_human", "file"]
+    is_human = forms.BooleanField(label="Written by people", required=False)

@@ -1,0 +1,89 @@
+"""Several boards at once: over time, by criterion, side by side; and the systems that take part."""
+
+from itertools import combinations
+
+from django.db.models import Count, Q
+
+from annotation.models import Campaign, Output, System
+from leaderboard.agreement import agreement
+from leaderboard.models import SystemRating, Tournament
+from leaderboard.selectors import CALIBRATED, COMPARATOR, PEOPLE, choices, finished, latest
+
+SHOWN = 12  # boards in a history
+
+
+def history(campaign: Campaign, judge: str, criterion: str) -> tuple[list[Tournament], list[dict]]:
+    """The last boards of a judge and criterion, oldest first, and each system's rows on them.
+
+    Systems as they stand on the newest board they were on: {name, system, points: SystemRating or None a board}.
+    """
+    boards = finished(campaign).filter(judge=judge, criterion=criterion, level=Tournament.Level.SYSTEM)
+    boards = list(boards.defer("replicates", "head_to_head", "findings")[:SHOWN])[::-1]
+
+    def newest_first(system: dict) -> tuple:
+        last = max(i for i, row in enumerate(system["points"]) if row)
+        return -last, -system["points"][last].rating
+
+    return boards, sorted(_systems_on(boards), key=newest_first)
+
+
+def by_criterion(campaign: Campaign, judge: str) -> tuple[list[Tournament], list[dict]]:
+    """The judge's newest board of each criterion, and each system's rows on them, best mean rating first."""
+    boards = [latest(campaign, judge, criterion) for there, criterion in choices(campaign) if there == judge]
+
+    def mean(system: dict) -> float:
+        there = [row.rating for row in system["points"] if row]
+        return sum(there) / len(there)
+
+    return boards, sorted(_systems_on(boards), key=mean, reverse=True)
+
+
+def _systems_on(boards: list[Tournament]) -> list[dict]:
+    """{name, system, points: its SystemRating on each board, None where it is not}"""
+    column = {board.pk: i for i, board in enumerate(boards)}
+    systems: dict[int, dict] = {}
+    for row in SystemRating.objects.filter(tournament__in=boards).select_related("system").order_by("system__name"):
+        nowhere = {"name": row.system.name, "system": row.system_id, "points": [None] * len(boards)}
+        systems.setdefault(row.system_id, nowhere)["points"][column[row.tournament_id]] = row
+    return list(systems.values())
+
+
+def side_by_side(campaign: Campaign, criterion: str | None) -> tuple[list[Tournament], list[dict]]:
+    """People's, the comparator's and the calibrated board of one criterion, those there are; and how far each two agree."""
+    first = latest(campaign, COMPARATOR, criterion) or latest(campaign, PEOPLE, criterion)
+    if first is None:
+        return [], []
+    boards = [board for judge in (PEOPLE, COMPARATOR, CALIBRATED) if (board := latest(campaign, judge, first.criterion))]
+    pairs = [{"one": a, "other": b, **agreement(a, b)} for a, b in combinations(boards, 2)]
+    return boards, pairs
+
+
+def systems(campaign: Campaign) -> list[System]:
+    """All that ever took part, those that play first; `plays` and `texts` count outputs, `row` is on the newest board."""
+    found = list(
+        campaign.systems.annotate(
+            texts=Count("outputs"), plays=Count("outputs", filter=Q(outputs__replaced_at=None))
+        ).order_by("name")
+    )  # fmt: skip
+    board = latest(campaign) or latest(campaign, PEOPLE)
+    rows = {row.system_id: row for row in board.ratings.all()} if board else {}
+    for system in found:
+        system.row = rows.get(system.pk)
+    return sorted(found, key=lambda s: (s.retired_at is not None, -s.row.rating if s.row else 0.0, s.name))
+
+
+def boards_of(system: System) -> list[SystemRating]:
+    """Its rows on the newest board of each judge and criterion."""
+    boards = [latest(system.campaign, judge, criterion) for judge, criterion in choices(system.campaign)]
+    rows = SystemRating.objects.filter(tournament__in=boards, system=system)
+    return list(rows.select_related("tournament__version").order_by("tournament__judge", "tournament__criterion"))
+
+
+def versions_of(system: System) -> list[dict]:
+    """Its sets of outputs, the newest first: {checkpoint, replaced_at, outputs, judged}."""
+    found = Output.objects.filter(system=system).values("checkpoint__name", "replaced_at")
+    return list(
+        found.annotate(
+            outputs=Count("pk", distinct=True), judged=Count("pk", filter=Q(scores__isnull=False), distinct=True)
+        ).order_by("-replaced_at", "-checkpoint")
+    )  # fmt: skip

@@ -1,0 +1,61 @@
+"""From a board down to the texts: where people and the comparator part, and a system's best and worst contexts."""
+
+from django.core.paginator import Page, Paginator
+from django.db.models import Avg, Count, F
+
+from annotation.models import Context, LikertScore, PairwiseJudgment, System
+from annotation.outcome import Outcome
+from leaderboard.models import ContextResult, OutputResult, Tournament
+
+PER_PAGE = 25
+BEST = 5  # contexts shown at each end
+
+
+def page(tournament: Tournament, number) -> Page:
+    """ContextResults, those first on which the comparator and people part most."""
+    found = ContextResult.objects.filter(tournament=tournament).select_related("context")
+    return Paginator(found.order_by(F("disagreement").desc(nulls_last=True), "-games", "context_id"), PER_PAGE).get_page(number)
+
+
+def outputs(tournament: Tournament, context: Context) -> list[OutputResult]:
+    """What each system that played wrote there, people's favourite first, then the comparator's."""
+    found = OutputResult.objects.filter(tournament=tournament, context=context)
+    return list(
+        found.select_related("output__checkpoint", "system").order_by(
+            F("people").desc(nulls_last=True), F("comparator").desc(nulls_last=True), "system__name"
+        )
+    )
+
+
+def scores(context: Context) -> dict[int, dict[str, dict]]:
+    """{output id: {criterion: {mean, n}}} of every answer that counts, kept by the filter or not."""
+    rows = LikertScore.objects.counted().filter(output__context=context).order_by("criterion__position", "criterion_id")
+    found: dict[int, dict[str, dict]] = {}
+    for row in rows.values("output_id", "criterion__name", "criterion__position", "criterion_id").annotate(
+        mean=Avg("value"), n=Count("pk")
+    ):
+        found.setdefault(row["output_id"], {})[row["criterion__name"]] = {"mean": row["mean"], "n": row["n"]}
+    return found
+
+
+def judgments(context: Context) -> list[dict]:
+    """Every pair that was judged there: {a, b: system names, won, tied, lost: by a}."""
+    rows = PairwiseJudgment.objects.counted().filter(output_a__context=context, criterion=None)
+    named = rows.values_list("output_a_id", "output_b_id", "output_a__system__name", "output_b__system__name", "choice")
+    found: dict[tuple, dict] = {}
+    column = {Outcome.A.value: "won", Outcome.TIE.value: "tied", Outcome.B.value: "lost"}
+    for a, b, name_a, name_b, choice in named.order_by("output_a_id", "output_b_id"):
+        pair = found.setdefault((a, b), {"a": name_a, "b": name_b, "won": 0, "tied": 0, "lost": 0})
+        pair[column[choice]] += 1
+    return list(found.values())
+
+
+def best_and_worst(tournament: Tournament, system: System) -> tuple[list[OutputResult], list[OutputResult]]:
+    """The contexts on which the system took the largest and the smallest share of the points; the board's judge decides."""
+    share = "people" if tournament.judge == Tournament.Judge.PEOPLE else "comparator"
+    found = OutputResult.objects.filter(tournament=tournament, system=system, **{f"{share}__isnull": False})
+    found = found.select_related("context", "output").annotate(share=F(share))
+    best = list(found.order_by("-share", "context_id")[:BEST])
+    shown = {row.pk for row in best}
+    worst = [row for row in found.order_by("share", "context_id")[: 2 * BEST] if row.pk not in shown]
+    return best, worst[:BEST]

@@ -1,0 +1,68 @@
+"""How each output does against the others of its context, by people and by the comparator, and where those two part."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from leaderboard.field import Field
+from leaderboard.rating.games import Games
+
+
+@dataclass(frozen=True)
+class Shares:
+    """A share is points over games (a win 1, a tie a half); NaN where there is no game."""
+
+    comparator: np.ndarray  # (outputs,) expected, against every output of another system
+    people: np.ndarray  # (outputs,)
+    people_games: np.ndarray  # (outputs,)
+    context_games: np.ndarray  # (contexts,) people's
+    disagreement: np.ndarray  # (contexts,) mean |comparator's expected points - people's|, over people's games
+
+
+def shares(field: Field, people: Games, verdicts) -> Shares:
+    """people: their games between outputs; verdicts: evaluator.runner.Verdicts, or None where no comparator judges."""
+    n, contexts = len(field.outputs), len(field.contexts)
+    points = (1 + people.outcome) / 2
+    theirs, count = _share(n, people.first, people.second, points)
+    nothing = np.full(n, np.nan)
+    games = np.bincount(people.context, minlength=contexts)
+    if verdicts is None:
+        return Shares(nothing, theirs, count, games, np.full(contexts, np.nan))
+    a, b = meetings(field)
+    ours, _ = _share(n, a, b, _expected(field, verdicts, a, b))
+    apart = np.abs(_expected(field, verdicts, people.first, people.second) - points)
+    return Shares(ours, theirs, count, games, _mean(np.bincount(people.context, apart, contexts), games))
+
+
+def meetings(field: Field) -> tuple[np.ndarray, np.ndarray]:
+    """Every two outputs of different systems on one context, once: two int arrays of output numbers."""
+    order = np.lexsort((np.arange(len(field.outputs)), field.context_of))
+    context, system = field.context_of[order], field.system_of[order]
+    lefts, rights = [order[:0]], [order[:0]]
+    for k in range(1, len(order)):
+        together = context[:-k] == context[k:]
+        if not together.any():
+            break
+        apart = np.flatnonzero(together & (system[:-k] != system[k:]))
+        lefts.append(order[apart])
+        rights.append(order[apart + k])
+    return np.concatenate(lefts), np.concatenate(rights)
+
+
+def _expected(field: Field, verdicts, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """(n,) the points that the comparator expects a to take from b."""
+    ids = [output.pk for output in field.outputs]
+    if len(a) == 0:
+        return np.empty(0)
+    chances = np.asarray(verdicts.probabilities([ids[i] for i in a], [ids[i] for i in b]))
+    return chances[:, 0] + chances[:, 1] / 2
+
+
+def _share(n: int, a: np.ndarray, b: np.ndarray, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    both = np.concatenate([a, b])
+    count = np.bincount(both, minlength=n)
+    return _mean(np.bincount(both, np.concatenate([points, 1 - points]), n), count), count
+
+
+def _mean(total: np.ndarray, count: np.ndarray) -> np.ndarray:
+    return np.divide(total, count, out=np.full(len(total), np.nan), where=count > 0)

@@ -1,0 +1,52 @@
+"""How a board's numbers are written on a page."""
+
+from django import template
+
+from leaderboard import charts
+
+register = template.Library()
+
+
+@register.filter
+def ranks(row) -> str:
+    """A rank interval: 2, or 2–4. row: a standing as JSON, or a SystemRating."""
+    low, high = (row[k] if isinstance(row, dict) else getattr(row, k) for k in ("rank_low", "rank_high"))
+    return "–" if low is None else str(low) if low == high else f"{low}–{high}"
+
+
+@register.filter
+def points(cell) -> float | None:
+    """[won, tied, lost] as the share of the points; None where nothing was played."""
+    return (cell[0] + cell[1] / 2) / sum(cell) if cell and sum(cell) else None
+
+
+@register.filter
+def heat(share) -> str:
+    return charts.heat(share)
+
+
+@register.filter
+def percent(share) -> str:
+    return "–" if share is None else f"{100 * share:.0f}%"
+
+
+@register.filter
+def signed_percent(share) -> str:
+    """A difference of two shares, in percentage points."""
+    return "–" if share is None else f"{100 * share:+.0f}".replace("-", "−")
+
+
+@register.filter
+def excerpt(turns: list[str], most: int = 90) -> str:
+    """What a context is recognised by: its last turn."""
+    text = " ".join((turns[-1] if turns else "").split())
+    return text if len(text) <= most else text[: most - 1].rstrip() + "…"
+
+
+@register.filter
+def rating_heat(row) -> str:
+    """The class of a cell that holds a rating: coloured only where its interval leaves out 1500, the mean of all."""
+    if not row:
+        return ""
+    rating, low, high = (row[k] if isinstance(row, dict) else getattr(row, k) for k in ("rating", "low", "high"))
+    return charts.heat(0.5 + (rating - 1500) / 800) if low > 1500 or high < 1500 else ""

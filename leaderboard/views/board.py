@@ -1,0 +1,110 @@
+"""The newest board, a tournament's permalink, and what sets them going."""
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_POST
+
+from annotation import jobs
+from annotation.access import campaign_for_researcher
+from annotation.assessment import latest_snapshot
+from annotation.errors import Refused
+from leaderboard import charts, exports, selectors, services
+from leaderboard.access import is_member, tournament_for
+from leaderboard.forms import BoardForm, PlayForm
+from leaderboard.models import Tournament
+from leaderboard.views.common import COMPARATOR, PEOPLE, asked_board, board_links, public_page, sign_in_first
+
+FILES = {
+    "csv": (exports.as_csv, "text/csv; charset=utf-8"),
+    "tex": (exports.as_latex, "text/x-tex; charset=utf-8"),
+    "svg": (exports.as_svg, "image/svg+xml"),
+}
+
+
+@sign_in_first
+def leaderboard(request, slug):
+    context = public_page(request, slug, "standings")
+    campaign, judge_and_criterion = context["campaign"], asked_board(request, context["campaign"])
+    shown = selectors.latest(campaign, *judge_and_criterion)
+    context |= {"boards": board_links(campaign, shown), "snapshot": latest_snapshot(campaign)}
+    if context["member"]:
+        settings = services.board_settings(campaign)
+        context |= {
+            "open": selectors.open_tournaments(campaign), "worker_alive": jobs.worker_alive(),
+            "form": PlayForm(campaign=campaign),
+            "board_form": BoardForm(initial={"is_public": settings.is_public, "plays_new": settings.plays_new}),
+        }  # fmt: skip
+    if shown:
+        context |= shown_board(shown, live=True)
+    return render(request, "leaderboard/leaderboard.html", context)
+
+
+@sign_in_first
+def tournament(request, pk):
+    """The permalink: this tournament, whatever was played since."""
+    found = tournament_for(request.user, pk)
+    member = is_member(request.user, found.campaign)
+    if not found.finished_at and not member:
+        raise Http404
+    context = {
+        "campaign": found.campaign, "active": "leaderboard", "here": "permalink", "member": member, "tournament": found,
+        "worker_alive": jobs.worker_alive(),
+    }  # fmt: skip
+    if found.finished_at:
+        context |= shown_board(found, live=False)
+    return render(request, "leaderboard/tournament.html", context)
+
+
+@sign_in_first
+def tournament_file(request, pk, format):
+    """The board as CSV, as a LaTeX table, or as an SVG to embed."""
+    found = tournament_for(request.user, pk)
+    if format not in FILES or found.finished_at is None:
+        raise Http404
+    write, content_type = FILES[format]
+    response = HttpResponse(write(selectors.board(found)), content_type=content_type)
+    if format != "svg":
+        response["Content-Disposition"] = f'attachment; filename="{found.campaign.slug}-{found.pk}.{format}"'
+    return response
+
+
+def shown_board(shown: Tournament, live: bool) -> dict:
+    """A board with the other judge's of the same criterion beside it; on a permalink only what was there by then."""
+    until = None if live else shown
+    other = selectors.latest(shown.campaign, PEOPLE if shown.judge == COMPARATOR else COMPARATOR, shown.criterion, until)
+    board = selectors.board(shown, other if other and other.judge == PEOPLE else None, live)
+    beside = selectors.board(other, live=live) if other else None
+    return {
+        "tournament": shown, "board": board, "other": other, "beside": beside,
+        "chart": charts.whiskers([b for b in (board, beside) if b]), "head_to_head": selectors.head_to_head(shown, live),
+    }  # fmt: skip
+
+
+@require_POST
+@login_required
+def play(request, slug):
+    campaign = campaign_for_researcher(request.user, slug)
+    form = PlayForm(request.POST, campaign=campaign)
+    if not form.is_valid():
+        messages.error(request, "Choose a judge and a criterion, and whole numbers as seed and games.")
+        return redirect("leaderboard", slug)
+    try:
+        services.start_tournament(campaign, **form.request(), user=request.user)
+    except Refused as refused:
+        messages.error(request, str(refused))
+    else:
+        messages.success(request, "The tournament is in the queue. This page follows it.")
+    return redirect("leaderboard", slug)
+
+
+@require_POST
+@login_required
+def settings(request, slug):
+    campaign = campaign_for_researcher(request.user, slug)
+    form = BoardForm(request.POST)
+    if form.is_valid():
+        services.set_board(campaign, **form.cleaned_data, user=request.user)
+        messages.success(request, "Saved.")
+    return redirect("leaderboard", slug)

@@ -1,0 +1,59 @@
+"""What the leaderboard's pages share."""
+
+from functools import wraps
+from urllib.parse import urlencode
+
+from django.contrib.auth.views import redirect_to_login
+from django.http import Http404
+
+from annotation.access import campaign_for_researcher
+from leaderboard import selectors
+from leaderboard.access import campaign_with_boards, is_member
+from leaderboard.models import Tournament
+
+PEOPLE, COMPARATOR = Tournament.Judge.PEOPLE, Tournament.Judge.COMPARATOR
+
+
+def sign_in_first(view):
+    """Whoever is not signed in and finds nothing here may be a member: ask them, as pages for members do."""
+
+    @wraps(view)
+    def asked(request, *args, **kwargs):
+        try:
+            return view(request, *args, **kwargs)
+        except Http404:
+            if request.user.is_authenticated:
+                raise
+            return redirect_to_login(request.get_full_path())
+
+    return asked
+
+
+def public_page(request, slug: str, here: str) -> dict:
+    """The context of a page that outsiders may see where the boards are public."""
+    campaign = campaign_with_boards(request.user, slug)
+    return {"campaign": campaign, "active": "leaderboard", "here": here, "member": is_member(request.user, campaign)}
+
+
+def member_page(request, slug: str, here: str) -> dict:
+    """The context of a page for researchers alone."""
+    return {"campaign": campaign_for_researcher(request.user, slug), "active": "leaderboard", "here": here, "member": True}
+
+
+def asked_board(request, campaign) -> tuple[str, str | None]:
+    """(judge, criterion) that the address asks for; by default the comparator's, where there is one."""
+    judges = {judge for judge, _ in selectors.choices(campaign)}
+    usual = COMPARATOR if COMPARATOR in judges or not judges else PEOPLE
+    return request.GET.get("judge") or usual, request.GET.get("criterion")
+
+
+def board_links(campaign, shown: Tournament | None) -> list[dict]:
+    """The newest boards there are, as links."""
+    return [
+        {
+            "query": urlencode({"judge": judge, "criterion": criterion}),
+            "label": f"{selectors.JUDGE_LABELS[judge]}, {criterion or 'judgments of pairs'}",
+            "current": bool(shown and (shown.judge, shown.criterion) == (judge, criterion)),
+        }
+        for judge, criterion in selectors.choices(campaign)
+    ]

@@ -1,0 +1,52 @@
+"""Boards beside each other: people and comparator, over time, by criterion and by category."""
+
+from django.shortcuts import render
+
+from leaderboard import charts, overviews, selectors
+from leaderboard.views.common import asked_board, board_links, public_page, sign_in_first
+
+
+@sign_in_first
+def beside(request, slug):
+    context = public_page(request, slug, "beside")
+    boards, pairs = overviews.side_by_side(context["campaign"], request.GET.get("criterion"))
+    shown = [selectors.board(board, live=True) for board in boards]
+    rows_of = [{row["system"]: row for row in board["standings"]} for board in shown]
+    names = list(dict.fromkeys(name for rows in rows_of for name in rows))
+    criteria = sorted({criterion for _, criterion in selectors.choices(context["campaign"])})
+    context |= {
+        "boards": shown, "pairs": pairs, "criteria": criteria,
+        "criterion": boards[0].criterion if boards else None, "chart": charts.whiskers(shown) if shown else None,
+        "table": [{"name": name, "cells": [rows.get(name) for rows in rows_of]} for name in names],
+    }  # fmt: skip
+    return render(request, "leaderboard/beside.html", context)
+
+
+@sign_in_first
+def history(request, slug):
+    context = public_page(request, slug, "history")
+    campaign = context["campaign"]
+    shown = selectors.latest(campaign, *asked_board(request, campaign))
+    context |= {"boards": board_links(campaign, shown), "shown": shown}
+    if shown:
+        played, systems = overviews.history(campaign, shown.judge, shown.criterion)
+        points = [{"name": s["name"], "points": [p and _numbers(p) for p in s["points"]]} for s in systems]
+        context |= {"played": played, "systems": systems, "panels": charts.history(points)}
+    return render(request, "leaderboard/history.html", context)
+
+
+@sign_in_first
+def breakdown(request, slug):
+    context = public_page(request, slug, "breakdown")
+    campaign = context["campaign"]
+    judge, criterion = asked_board(request, campaign)
+    shown = selectors.latest(campaign, judge, criterion)
+    boards, systems = overviews.by_criterion(campaign, shown.judge) if shown else ([], [])
+    context |= {"boards": board_links(campaign, shown), "shown": shown, "by_criterion": boards, "systems": systems}
+    if shown:
+        context["categories"] = selectors.categories(shown, live=True)
+    return render(request, "leaderboard/breakdown.html", context)
+
+
+def _numbers(row) -> dict:
+    return {"rating": row.rating, "low": row.low, "high": row.high}

@@ -1,0 +1,55 @@
+"""The sample explorer: one context, all outputs, what people said and what the comparator said. For researchers."""
+
+from django.contrib.auth.decorators import login_required
+from django.http import Http404
+from django.shortcuts import get_object_or_404, render
+
+from annotation.models import Context
+from leaderboard import charts, samples, selectors
+from leaderboard.access import tournament_for
+from leaderboard.models import Tournament
+from leaderboard.views.common import asked_board, member_page
+
+
+@login_required
+def sample_list(request, slug):
+    context = member_page(request, slug, "samples")
+    shown = _board(request, context["campaign"])
+    context["tournament"] = shown
+    if shown:
+        context["page"] = samples.page(shown, request.GET.get("page"))
+    return render(request, "leaderboard/samples.html", context)
+
+
+@login_required
+def sample(request, slug, pk):
+    context = member_page(request, slug, "samples")
+    shown = _board(request, context["campaign"])
+    asked = get_object_or_404(Context, pk=pk, campaign=context["campaign"])
+    if shown is None:
+        raise Http404
+    outputs, scores = samples.outputs(shown, asked), samples.scores(asked)
+    criteria = list(dict.fromkeys(name for by_criterion in scores.values() for name in by_criterion))
+    rows = [
+        {"result": r, "scores": [scores.get(r.output_id, {}).get(name) for name in criteria], "difference": _difference(r)}
+        for r in outputs
+    ]
+    context |= {
+        "tournament": shown, "sample": asked, "rows": rows, "criteria": criteria, "judgments": samples.judgments(asked),
+        "found": shown.contexts.filter(context=asked).first(), "chart": charts.dumbbells(outputs),
+    }  # fmt: skip
+    return render(request, "leaderboard/sample.html", context)
+
+
+def _difference(result) -> float | None:
+    return None if None in (result.people, result.comparator) else result.comparator - result.people
+
+
+def _board(request, campaign) -> Tournament | None:
+    """The tournament that the address names, else the newest board."""
+    if (named := request.GET.get("tournament", "")).isdigit():
+        found = tournament_for(request.user, int(named))
+        if found.campaign_id != campaign.pk or found.finished_at is None:
+            raise Http404
+        return found
+    return selectors.latest(campaign, *asked_board(request, campaign))
