@@ -1,183 +1,288 @@
-"""Who judges what next. One function of the stored state, safe when many ask at once.
+"""Who judges what next: one function of the stored state, safe when many ask at once, at the same cost from the first
+item to the last.
 
-An item counts in `taken` the people who answered it or hold it now. It is handed out by a filtered update that
-takes a free place or nothing, so it never goes to more than `places` people at once. An assignment that nobody
-answered within HOLD gives its place back.
+A person works through phases: the training items, then the qualification items, both in order, then the evaluation.
+There the next item is one with a free place that they have not had, of the system (or pair of systems) that keeps their
+counts of systems within one of each other, on another context than the last; where several would do, the first in the
+drawn order. Where no free item keeps both rules, the one that breaks them least: another context first, then balance.
+Gold items stand at seeded places among them; repeats of pairs come later, with the sides swapped.
+The items are drawn in annotation/drawing.py; places are taken and given back in annotation/places.py.
 """
 
 import random
 from dataclasses import dataclass
-from datetime import timedelta
+from enum import StrEnum
 
 from django.db import transaction
-from django.db.models import Count, F
+from django.db.models import Exists, F, OuterRef
 from django.utils import timezone
 
-from annotation.models import Annotator, Assignment, Campaign, Item, LikertScore, Output, PairwiseJudgment
+from annotation import history as histories
+from annotation import places
+from annotation.design.balance import Ranked, ranked
+from annotation.design.mixing import REPEAT_GAP, is_gold, repeat_is_due
+from annotation.drawing import draw_items, playing_outputs, recount, summarize
+from annotation.history import History
+from annotation.models import Annotator, Assignment, Campaign, Item, Purpose
+from annotation.places import HOLD, close, give_back, reopen, skip, withdraw
+from annotation.qualifying import decide
 
-HOLD = timedelta(hours=1)
+__all__ = [
+    "HOLD", "Phase", "Progress", "close", "draw_items", "give_back", "next_assignment", "playing_outputs", "progress",
+    "recount", "reopen", "skip", "withdraw",
+]  # fmt: skip
+
+WINDOW = 200  # free items among which the least bad is looked for where none keeps both rules
+NEAR = 100  # fewer items left than this are counted afresh every time
+Status = Assignment.Status
+
+
+class Phase(StrEnum):
+    """Where a person stands. FINISHED: nothing is left for them, or their quota is reached."""
+
+    TRAINING = "training"
+    QUALIFICATION = "qualification"
+    EVALUATION = "evaluation"
+    FINISHED = "finished"
+    NOT_QUALIFIED = "not qualified"
 
 
 @dataclass(frozen=True)
 class Progress:
-    """done: items this person answered; total: those and the ones still open to them."""
+    """done: items of this phase that the person answered; total: those and the ones still to come.
+
+    Gold items and repeats count as the others, nothing tells them apart. With more than NEAR items to come the total is
+    an estimate that others' work lowers; below, it is exact but for the repeats.
+    """
 
     done: int
     total: int
+    phase: Phase = Phase.EVALUATION
 
     @property
     def left(self) -> int:
         return self.total - self.done
 
 
-def playing_outputs(campaign: Campaign) -> list[Output]:
-    """The outputs that people judge and that play on the board: of a system with checkpoints, its last one's."""
-    outputs = list(
-        Output.objects.filter(context__campaign=campaign, replaced_at=None, system__retired_at=None)
-        .select_related("system", "checkpoint", "context")
-        .order_by("context_id", "system_id", "sample", "id")
-    )
-    last: dict[int, tuple] = {}
-    for output in outputs:
-        if output.checkpoint:
-            rank = (output.checkpoint.iteration or 0, output.checkpoint_id)
-            last[output.system_id] = max(last.get(output.system_id, rank), rank)
-    playing = []
-    for output in outputs:
-        rank = (output.checkpoint.iteration or 0, output.checkpoint_id) if output.checkpoint else None
-        if rank == last.get(output.system_id):
-            playing.append(output)
-    return playing
-
-
-def draw_items(campaign: Campaign) -> int:
-    """Make the items that the campaign's protocol asks for and that are not there yet; returns how many.
-
-    Likert: one item for each playing output. Pairwise: within a context the systems are shuffled into a ring and each
-    meets its two neighbours, so every system is judged equally often. Positions are drawn from the campaign's seed.
-    """
-    campaign.refresh_from_db(fields=["likert", "pairwise", "seed"])
-    outputs = playing_outputs(campaign)
-    scored = set(campaign.items.filter(other=None).values_list("output_id", flat=True))
-    pairs = campaign.items.exclude(other=None).select_related("output")
-    paired_contexts = {item.output.context_id for item in pairs}
-    new = []
-    if campaign.likert:
-        new += [Item(campaign=campaign, output=o) for o in outputs if o.pk not in scored]
-    if campaign.pairwise:
-        new += _rings(campaign, [o for o in outputs if o.sample == 0 and o.context_id not in paired_contexts])
-    rng = random.Random(f"{campaign.seed}:{len(scored)}:{len(paired_contexts)}")
-    rng.shuffle(new)
-    start = campaign.items.count()
-    taken = _already_judged(campaign)
-    for position, item in enumerate(new, start=start):
-        item.position, item.places = position, campaign.overlap
-        item.taken = taken.get((item.output_id, item.other_id), 0)
-    Item.objects.bulk_create(new, batch_size=500)
-    recount(campaign)
-    return len(new)
-
-
-def _rings(campaign: Campaign, outputs: list[Output]) -> list[Item]:
-    by_context: dict[int, list[Output]] = {}
-    for output in outputs:
-        by_context.setdefault(output.context_id, []).append(output)
-    items = []
-    for context, players in by_context.items():
-        random.Random(f"{campaign.seed}:{context}").shuffle(players)
-        ring = list(zip(players, players[1:] + players[:1])) if len(players) > 2 else [tuple(players)]
-        for pair in ring:
-            if len(pair) == 2:
-                a, b = sorted(pair, key=_name_order)
-                items.append(Item(campaign=campaign, output=a, other=b))
-    return items
-
-
-def _name_order(output: Output):
-    """Pairs are stored in the order of the names, as imported judgments are."""
-    checkpoint = output.checkpoint.name if output.checkpoint else ""
-    return output.context.key, output.system.name, checkpoint, output.sample
-
-
-def _already_judged(campaign: Campaign) -> dict[tuple, int]:
-    """How many people already judged an output or a pair, by (output, other) ids; imported answers count."""
-    scores = LikertScore.objects.counted().filter(criterion__campaign=campaign)
-    counts = scores.order_by().values("output").annotate(people=Count("annotator", distinct=True))
-    taken = {(row["output"], None): row["people"] for row in counts}
-    judgments = PairwiseJudgment.objects.counted().filter(annotator__campaign=campaign)
-    counts = judgments.order_by().values("output_a", "output_b").annotate(people=Count("annotator", distinct=True))
-    return taken | {(row["output_a"], row["output_b"]): row["people"] for row in counts}
-
-
-def recount(campaign: Campaign) -> None:
-    """Bring `taken` in line with the stored answers and held assignments (after an import)."""
-    judged = _already_judged(campaign)
-    held = Assignment.objects.filter(item__campaign=campaign, status=Assignment.Status.OPEN).order_by()
-    held = dict(held.values_list("item").annotate(people=Count("id")))
-    changed = []
-    for item in campaign.items.all():
-        taken = judged.get((item.output_id, item.other_id), 0) + held.get(item.pk, 0)
-        if taken != item.taken:
-            item.taken = taken
-            changed.append(item)
-    Item.objects.bulk_update(changed, ["taken"], batch_size=500)
-
-
-def open_assignment(annotator: Annotator) -> Assignment | None:
-    return _whole(annotator.assignments.filter(status=Assignment.Status.OPEN)).first()
-
-
-def _whole(assignments):
-    return assignments.select_related(
-        "item__output__context", "item__other", "item__output__system", "item__other__system"
-    )
-
-
-@transaction.atomic
 def next_assignment(annotator: Annotator) -> Assignment | None:
-    """The item in this person's hands, or the next free one; None where nothing is left or the campaign rests."""
-    campaign = annotator.campaign
-    if campaign.status != Campaign.Status.OPEN:
+    """The item in this person's hands, or the next one; None where nothing is left for them or the campaign rests.
+
+    The assignment comes with its item, outputs and context loaded. `progress` says why there is none.
+    """
+    if annotator.campaign.status != Campaign.Status.OPEN or annotator.withdrawn_at:
         return None
-    Annotator.objects.select_for_update().get(pk=annotator.pk)  # two tabs of one person get the same item
-    if current := open_assignment(annotator):
-        return current
-    _reclaim(campaign)
-    free = campaign.items.filter(taken__lt=F("places")).exclude(assignments__annotator=annotator)
-    for item_id in free.order_by("position").values_list("pk", flat=True)[:50]:
-        if Item.objects.filter(pk=item_id, taken__lt=F("places")).update(taken=F("taken") + 1):
-            swapped = random.Random(f"{campaign.seed}:{item_id}:{annotator.pk}").random() < 0.5
-            made = Assignment.objects.create(
-                item_id=item_id, annotator=annotator, swapped=swapped, assigned_at=timezone.now()
-            )
-            return _whole(Assignment.objects.filter(pk=made.pk)).get()
-    return _reopened(annotator)
-
-
-def _reopened(annotator: Annotator) -> Assignment | None:
-    """An item this person let lapse, if it is still free: nobody is locked out by having been away."""
-    lapsed = annotator.assignments.filter(status=Assignment.Status.EXPIRED, item__taken__lt=F("item__places"))
-    for assignment in _whole(lapsed)[:50]:
-        if Item.objects.filter(pk=assignment.item_id, taken__lt=F("places")).update(taken=F("taken") + 1):
-            assignment.status, assignment.assigned_at = Assignment.Status.OPEN, timezone.now()
-            assignment.save(update_fields=["status", "assigned_at"])
-            return assignment
-    return None
-
-
-def _reclaim(campaign: Campaign) -> None:
-    stale = Assignment.objects.filter(
-        item__campaign=campaign, status=Assignment.Status.OPEN, assigned_at__lt=timezone.now() - HOLD
-    )
-    for pk, item in list(stale.values_list("pk", "item_id")):
-        if Assignment.objects.filter(pk=pk, status=Assignment.Status.OPEN).update(status=Assignment.Status.EXPIRED):
-            Item.objects.filter(pk=item).update(taken=F("taken") - 1)
+    places.sweep(annotator.campaign)
+    with transaction.atomic():
+        _lock(annotator)
+        history = histories.read(annotator)
+        if history.held:
+            return _whole(annotator.assignments).get(pk=history.held.pk)
+        return _choose(annotator, history)
 
 
 def progress(annotator: Annotator) -> Progress:
+    """How far this person is in the phase they are in."""
+    history = histories.read(annotator)
+    phase = _phase(annotator, history)
+    if phase in (Phase.TRAINING, Phase.QUALIFICATION):
+        done = history.done[phase.value] + history.skipped[phase.value]
+        return Progress(done, annotator.campaign.drawn[phase.value], phase)
+    if phase == Phase.NOT_QUALIFIED:
+        return Progress(0, 0, phase)
+    coming = _coming(annotator, history)
+    if not coming and not history.held:
+        phase = Phase.FINISHED
+    return Progress(history.main_done, history.main + coming, phase)
+
+
+def _lock(annotator: Annotator) -> None:
+    """Two tabs of one person get the same item: the second waits here, and then sees what the first did."""
+    locked = Annotator.objects.select_for_update(of=("self",)).select_related("campaign").get(pk=annotator.pk)
+    annotator.campaign, annotator.tally, annotator.has_qualified = locked.campaign, locked.tally, locked.has_qualified
+
+
+def _choose(annotator: Annotator, history: History) -> Assignment | None:
+    campaign, phase = annotator.campaign, _phase(annotator, history)
+    if phase in (Phase.TRAINING, Phase.QUALIFICATION):
+        return _next_known(annotator, history, Purpose(phase.value))
+    if phase != Phase.EVALUATION:
+        return None
+    if len(history.recent) > histories.FOLD or "left" not in annotator.tally:
+        histories.fold(annotator, history, _free(annotator).count())
+    made = None
+    if is_gold(history.main, campaign.gold_percent, _seed(annotator)):
+        made = _next_gold(annotator, history)
+    if made is None and repeat_is_due(history.pairs, history.done[Purpose.REPEAT], campaign.repeat_percent):
+        made = _repeat(annotator, history)
+    if made is None:
+        made = _next_in_file_order(annotator, history) if campaign.in_file_order else _next_in_balance(annotator, history)
+    return made or _any_free(annotator, history)
+
+
+def _phase(annotator: Annotator, history: History) -> Phase:
     campaign = annotator.campaign
-    done = annotator.assignments.filter(status=Assignment.Status.DONE).count()
-    held = annotator.assignments.filter(status=Assignment.Status.OPEN).count()
-    free = campaign.items.filter(taken__lt=F("places"))
-    free = free.exclude(assignments__in=annotator.assignments.exclude(status=Assignment.Status.EXPIRED)).count()
-    return Progress(done=done, total=done + held + free)
+    if not campaign.drawn:
+        summarize(campaign)
+    if not history.main:  # who is past the training stays so, whatever is added to it
+        for phase, purpose in ((Phase.TRAINING, Purpose.TRAINING), (Phase.QUALIFICATION, Purpose.QUALIFICATION)):
+            if history.done[purpose] + history.skipped[purpose] < campaign.drawn.get(purpose, 0):
+                return phase
+        if annotator.has_qualified is None and campaign.pass_mark is not None and campaign.drawn.get(Purpose.QUALIFICATION):
+            decide(annotator)
+    if annotator.has_qualified is False:
+        return Phase.NOT_QUALIFIED
+    return Phase.FINISHED if campaign.quota is not None and history.main >= campaign.quota else Phase.EVALUATION
+
+
+def _next_known(annotator: Annotator, history: History, purpose: Purpose) -> Assignment | None:
+    item = _whole_item(_known(annotator, purpose)).order_by("position").first()
+    return item and _hand(annotator, history, item, _coin(annotator, item))
+
+
+def _next_gold(annotator: Annotator, history: History) -> Assignment | None:
+    """One that this person has not had, drawn from the seed; on another context than the last, where there is one."""
+    gold = list(_known(annotator, Purpose.GOLD).order_by("position").values_list("pk", "context_id"))
+    elsewhere = [entry for entry in gold if entry[1] != history.last_context]
+    if not gold:
+        return None
+    pk, _ = random.Random(f"{_seed(annotator)}:gold:{history.main}").choice(elsewhere or gold)
+    item = _whole_item(Item.objects).get(pk=pk)
+    return _hand(annotator, history, item, _coin(annotator, item))
+
+
+def _repeat(annotator: Annotator, history: History) -> Assignment | None:
+    """An earlier pair of this person once more, sides swapped, with at least REPEAT_GAP items in between."""
+    mine = annotator.assignments
+    earlier = mine.filter(purpose=Purpose.EVALUATION, status=Status.DONE, item__other__isnull=False)
+    earlier = earlier.exclude(pk__in=[handed.pk for handed in history.recent[-REPEAT_GAP:]])
+    earlier = earlier.exclude(item__in=mine.filter(purpose=Purpose.REPEAT).values("item"))
+    earlier = list(earlier.exclude(item__context=history.last_context).order_by("-pk")[:WINDOW])
+    if not earlier:
+        return None
+    chosen = random.Random(f"{_seed(annotator)}:repeat:{history.main}").choice(earlier)
+    return _hand(annotator, history, _whole_item(Item.objects).get(pk=chosen.item_id), not chosen.swapped, Purpose.REPEAT)
+
+
+def _next_in_file_order(annotator: Annotator, history: History) -> Assignment | None:
+    return _place_first(annotator, history, _free(annotator))
+
+
+def _next_in_balance(annotator: Annotator, history: History) -> Assignment | None:
+    """An item that keeps both rules, if one is free: of the best cell, else of any that is as good."""
+    cells = _ranked_cells(annotator, history)
+    if not cells:
+        return None
+    free = _free(annotator).exclude(context_id=history.last_context)
+    best, *as_good = [_text(entry) for entry in cells if entry.excess == cells[0].excess]
+    made = _place_first(annotator, history, free.filter(cell=best))
+    if made is None and as_good:
+        made = _place_first(annotator, history, free.filter(cell__in=as_good))
+    return made
+
+
+def _any_free(annotator: Annotator, history: History) -> Assignment | None:
+    """The least bad of the first free items. Looks again for as long as others are quicker, and waits for them: an item
+    of which somebody is just taking one place may have another."""
+    excess = {_text(entry): entry.excess for entry in _ranked_cells(annotator, history)}
+    free = _free(annotator).order_by("position").values_list("context_id", "cell", "position", "pk")
+    while found := list(free[:WINDOW]):
+        found.sort(key=lambda row: (row[0] == history.last_context, excess.get(row[1], 0), row[2]))
+        for *_, pk in found:
+            if made := _place(annotator, history, _whole_item(Item.objects).select_for_update(of=("self",)).get(pk=pk)):
+                return made
+    return None
+
+
+def _ranked_cells(annotator: Annotator, history: History) -> list[Ranked]:
+    judged = {tuple(cell.split(":")): count for cell, count in history.cells.items()}
+    cells = [tuple(cell.split(":")) for cell in annotator.campaign.drawn["cells"]]
+    return ranked(cells, judged, f"{_seed(annotator)}:{history.main}")
+
+
+def _text(entry: Ranked) -> str:
+    return ":".join(entry.cell)
+
+
+def _place_first(annotator: Annotator, history: History, items) -> Assignment | None:
+    """The first of these items in the drawn order that nobody else is just taking."""
+    items = _whole_item(items).select_for_update(of=("self",), skip_locked=True)
+    item = items.order_by("position").first()
+    return item and _place(annotator, history, item)
+
+
+def _place(annotator: Annotator, history: History, item: Item) -> Assignment | None:
+    """Hand out the item, whose row is locked, if a place is free. The side that fewer of its people see comes next."""
+    lapsed = _lapsed(annotator, history, item, item.purpose)
+    swapped = 2 * item.taken_swapped < item.taken or (2 * item.taken_swapped == item.taken and item.starts_swapped)
+    swapped = lapsed.swapped if lapsed else item.is_pair and swapped
+    return _made(annotator, item, swapped, item.purpose, lapsed) if places.take(item, swapped) else None
+
+
+def _hand(annotator: Annotator, history: History, item: Item, swapped: bool, purpose: str | None = None) -> Assignment:
+    """Hand out an item that has no places: everybody gets it."""
+    purpose = purpose or item.purpose
+    return _made(annotator, item, item.is_pair and swapped, purpose, _lapsed(annotator, history, item, purpose))
+
+
+def _lapsed(annotator: Annotator, history: History, item: Item, purpose: str) -> Assignment | None:
+    """The person's own assignment of this item that expired. It keeps its sides: their old page may still answer it."""
+    if not history.has_lapsed:
+        return None
+    return annotator.assignments.filter(item=item, purpose=purpose, status=Status.EXPIRED).first()
+
+
+def _made(annotator: Annotator, item: Item, swapped: bool, purpose: str, lapsed: Assignment | None) -> Assignment:
+    now = timezone.now()
+    if lapsed is None:
+        return annotator.assignments.create(item=item, purpose=purpose, swapped=swapped, assigned_at=now)
+    lapsed.item, lapsed.status, lapsed.assigned_at = item, Status.OPEN, now
+    lapsed.save(update_fields=["status", "assigned_at"])
+    histories.forget(annotator.pk)
+    return lapsed
+
+
+def _free(annotator: Annotator):
+    """The evaluation items with a free place that this person has not had; those they let lapse are open to them."""
+    free = annotator.campaign.items.filter(purpose=Purpose.EVALUATION, taken__lt=F("places"))
+    return free.exclude(_had(annotator))
+
+
+def _known(annotator: Annotator, purpose: Purpose):
+    return annotator.campaign.items.filter(purpose=purpose).exclude(_had(annotator))
+
+
+def _had(annotator: Annotator):
+    had = Assignment.objects.filter(item=OuterRef("pk"), annotator=annotator).exclude(status=Status.EXPIRED)
+    return Exists(had)
+
+
+def _coming(annotator: Annotator, history: History) -> int:
+    """Items of the main work that this person has still to be handed."""
+    campaign = annotator.campaign
+    coming = _free(annotator)[: NEAR + 1].count()
+    if coming > NEAR and "left" in annotator.tally:
+        handed_since = history.main - annotator.tally["left_at"]
+        coming = max(NEAR, annotator.tally["left"] - handed_since)
+    elif coming > NEAR:
+        coming = _free(annotator).count()
+    gold = campaign.drawn.get(Purpose.GOLD, 0) - history.done[Purpose.GOLD] - history.skipped[Purpose.GOLD]
+    if campaign.gold_percent < 100:
+        coming += min(gold, coming * campaign.gold_percent // (100 - campaign.gold_percent))
+    return coming if campaign.quota is None else min(coming, max(0, campaign.quota - history.main))
+
+
+def _coin(annotator: Annotator, item: Item) -> bool:
+    return random.Random(f"{_seed(annotator)}:side:{item.position}").random() < 0.5
+
+
+def _seed(annotator: Annotator) -> str:
+    """Names, not keys: the same people get the same draws in another database."""
+    return f"{annotator.campaign.seed}:{annotator.name}"
+
+
+def _whole_item(items):
+    return items.select_related("output__context", "output__system", "other__system")
+
+
+def _whole(assignments):
+    return assignments.select_related("item__output__context", "item__output__system", "item__other__system")

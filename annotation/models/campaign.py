@@ -64,6 +64,10 @@ class Campaign(models.Model):
         "holds simulated judgments", default=False, help_text="Shown on every page and written to every export."
     )
     seed = models.PositiveIntegerField(default=0, help_text="Draws the order of items and the sides of pairs.")
+    drawn = models.JSONField(
+        default=dict, editable=False,
+        help_text='What its items are, kept by drawing.summarize: {"cells": [cell, ...], purpose: number of items}.',
+    )  # fmt: skip
     created_by = models.ForeignKey("annotation.User", models.SET_NULL, null=True, blank=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
     deleted_at = models.DateTimeField(null=True, blank=True, help_text="Out of sight; nothing in it is lost.")
@@ -123,12 +127,17 @@ class ConsentText(models.Model):
         return f"consent {self.version} of {self.campaign}"
 
 
+FREE = Q(purpose=Purpose.EVALUATION, taken__lt=models.F("places"))
+
+
 class Item(models.Model):
     """What is put before an annotator: one output to score, or a pair to judge."""
 
     campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="items")
     output = models.ForeignKey("annotation.Output", models.CASCADE, related_name="items")
     other = models.ForeignKey("annotation.Output", models.CASCADE, null=True, blank=True, related_name="+")
+    context = models.ForeignKey("annotation.Context", models.CASCADE, related_name="items")
+    cell = models.CharField(max_length=41, editable=False, help_text="Ids of the system, or of both: drawing.cell_of.")
     purpose = models.CharField(max_length=13, choices=Purpose, default=Purpose.EVALUATION)
     expected = models.JSONField(
         null=True, blank=True,
@@ -138,6 +147,8 @@ class Item(models.Model):
     position = models.PositiveIntegerField(help_text="The order in which items are handed out (seeded).")
     places = models.PositiveIntegerField(default=1, help_text="How many people are to judge it.")
     taken = models.PositiveIntegerField(default=0, help_text="People who have answered it or hold it now.")
+    taken_swapped = models.PositiveIntegerField(default=0, help_text="Of these, who see `other` on the left.")
+    starts_swapped = models.BooleanField(default=False, help_text="The side on which the first of them sees it (drawn).")
 
     class Meta:
         ordering = ["position"]
@@ -147,7 +158,11 @@ class Item(models.Model):
                 fields=["output", "other"], condition=Q(other__isnull=False), name="one_item_per_pair"
             ),
         ]
-        indexes = [models.Index(fields=["campaign", "position"], name="item_next")]  # assignment.next_item
+        indexes = [
+            models.Index(fields=["campaign", "purpose", "position"], name="item_order"),
+            models.Index(fields=["campaign", "cell", "position"], name="item_free_of_cell", condition=FREE),
+            models.Index(fields=["campaign", "position"], name="item_free", condition=FREE),
+        ]  # assignment.py
 
     def __str__(self):
         return f"item {self.position} of {self.campaign}"
@@ -184,7 +199,11 @@ class Assignment(models.Model):
                 fields=["item", "annotator"], condition=Q(purpose=Purpose.REPEAT), name="one_repeat_per_item_and_annotator"
             ),
         ]
-        indexes = [models.Index(fields=["annotator", "status"], name="assignment_of_annotator")]  # assignment.current
+        indexes = [
+            models.Index(fields=["annotator", "status"], name="assignment_of_annotator"),
+            models.Index(fields=["annotator", "id"], name="assignment_history"),  # history.read
+            models.Index(fields=["assigned_at"], name="assignment_held", condition=Q(status="open")),  # places.sweep
+        ]
 
     def __str__(self):
         return f"{self.item} for {self.annotator}"

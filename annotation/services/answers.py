@@ -3,15 +3,15 @@
 import uuid
 
 from django.db import transaction
-from django.db.models import Exists, F
+from django.db.models import Exists
 from django.utils import timezone
 
+from annotation import places
 from annotation.errors import Refused
 from annotation.models import (
     Annotator,
     Assignment,
     Campaign,
-    Item,
     LikertScore,
     PairwiseJudgment,
     Purpose,
@@ -36,7 +36,7 @@ def submit(
     if known:
         return known
     rows = rows_of(annotator, assignment, annotator.campaign, answer)
-    surplus = not _take(assignment)
+    surplus = not places.close(assignment)
     return _store(annotator, assignment, key, answer, rows, seconds, active_seconds, surplus)
 
 
@@ -91,20 +91,6 @@ def _assignment(annotator: Annotator, assignment_id: int, key: uuid.UUID) -> tup
             raise Refused("This item is not in your hands; load the page again.")
         return None, known
     return assignment, None
-
-
-def _take(assignment: Assignment) -> bool:
-    """Close the assignment for this answer. False where it was answered before or its place is gone."""
-    mine = Assignment.objects.filter(pk=assignment.pk)
-    done = {"status": Assignment.Status.DONE, "completed_at": timezone.now()}
-    if mine.filter(status=Assignment.Status.OPEN).update(**done):
-        return True
-    if mine.filter(status__in=[Assignment.Status.EXPIRED, Assignment.Status.SKIPPED]).exists():
-        item = Item.objects.filter(pk=assignment.item_id, taken__lt=F("places"))
-        if item.update(taken=F("taken") + 1):
-            return bool(mine.update(**done))
-        mine.update(**done)  # late, after its place went to another: kept as surplus, and not asked for again
-    return False
 
 
 def _store(annotator, assignment, key, answer, rows, seconds, active_seconds, surplus=False) -> Submission:

@@ -83,7 +83,11 @@ def _copy_texts(source: Campaign, target: Campaign) -> None:
     known = source.items.exclude(purpose=Purpose.EVALUATION).filter(output__replaced_at=None)
     _copy(
         Item, known.filter(other__replaced_at=None),
-        {"campaign_id": lambda _: target.pk, "output_id": outputs.get, "other_id": outputs.get, "taken": lambda _: 0},
+        {
+            "campaign_id": lambda _: target.pk, "output_id": outputs.get, "other_id": outputs.get,
+            "context_id": contexts.get, "cell": lambda cell: ":".join(str(systems[int(pk)]) for pk in cell.split(":")),
+            "taken": lambda _: 0, "taken_swapped": lambda _: 0,
+        },
     )  # fmt: skip
 
 

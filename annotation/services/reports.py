@@ -1,11 +1,10 @@
 """What an annotator says about an item itself: that they pass it by, or that something is wrong with it."""
 
 from django.db import transaction
-from django.db.models import F
-from django.utils import timezone
 
+from annotation import places
 from annotation.errors import Refused
-from annotation.models import Annotator, Assignment, Item, ItemReport, Purpose
+from annotation.models import Annotator, Assignment, ItemReport, Purpose
 
 REASON_LENGTH = ItemReport._meta.get_field("reason").max_length
 
@@ -17,9 +16,7 @@ def skip(annotator: Annotator, assignment_id: int, reason: str) -> None:
     assignment = _own(annotator, assignment_id)
     if assignment.purpose in (Purpose.TRAINING, Purpose.QUALIFICATION):
         raise Refused("Practice and qualification items can't be skipped; report it if it is broken.")
-    skipped = {"status": Assignment.Status.SKIPPED, "completed_at": timezone.now()}
-    if Assignment.objects.filter(pk=assignment.pk, status=Assignment.Status.OPEN).update(**skipped):
-        Item.objects.filter(pk=assignment.item_id, taken__gt=0).update(taken=F("taken") - 1)
+    if places.skip(assignment):
         ItemReport.objects.create(item_id=assignment.item_id, annotator=annotator, kind=ItemReport.Kind.SKIP, reason=reason)
 
 

@@ -3,9 +3,9 @@
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.assignment import recount
+from annotation import places
 from annotation.errors import Refused
-from annotation.models import Annotator, Assignment, AuditEvent, ConsentText, LikertScore, PairwiseJudgment, SnapshotMark
+from annotation.models import Annotator, AuditEvent, ConsentText, LikertScore, PairwiseJudgment, SnapshotMark
 from annotation.snapshots import annotators_in
 
 
@@ -31,9 +31,7 @@ def withdraw(annotator: Annotator, user=None) -> None:
     if not Annotator.objects.filter(pk=annotator.pk, withdrawn_at=None).update(withdrawn_at=timezone.now()):
         return
     annotator.refresh_from_db(fields=["withdrawn_at"])
-    open_ones = annotator.assignments.filter(status=Assignment.Status.OPEN)
-    open_ones.update(status=Assignment.Status.EXPIRED)
-    recount(annotator.campaign)
+    places.withdraw(annotator)
     marked = _mark_snapshots(annotator)
     detail = {
         "annotator": annotator.name,

@@ -1,11 +1,10 @@
 """Taking back the latest answer."""
 
 from django.db import transaction
-from django.db.models import F
-from django.utils import timezone
 
+from annotation import places
 from annotation.errors import Refused
-from annotation.models import Annotator, Assignment, Item
+from annotation.models import Annotator, Assignment
 from annotation.services.answers import live_submissions, may_change, retract
 
 
@@ -26,16 +25,5 @@ def undo_last(annotator: Annotator, in_hand: int | None = None) -> Assignment | 
     if not may_change(last.assignment, annotator.campaign):
         raise Refused("This answer can't be changed: its campaign is not open, or you were told what was expected.")
     retract(last)
-    _put_back(held.exclude(pk=last.assignment_id))
-    assignment = last.assignment
-    assignment.status, assignment.assigned_at, assignment.completed_at = Assignment.Status.OPEN, timezone.now(), None
-    assignment.save(update_fields=["status", "assigned_at", "completed_at"])
-    return assignment
-
-
-def _put_back(held) -> None:
-    """What was shown after the undone item; it comes again."""
-    for other in held:
-        Item.objects.filter(pk=other.item_id, taken__gt=0).update(taken=F("taken") - 1)
-    held.filter(submissions__isnull=False).update(status=Assignment.Status.EXPIRED)  # its undone answer is kept
-    held.filter(submissions__isnull=True).delete()
+    places.reopen(last.assignment)
+    return last.assignment

@@ -1,0 +1,159 @@
+"""Drawing a design: from the outputs of a corpus to the items that people are to judge, in balance and in order.
+
+A pure function of the outputs' names, the settings and the seed: no primary key, no clock, no global random state.
+"""
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Container, Iterable, Sequence
+from dataclasses import dataclass, replace
+from math import lcm
+
+from annotation.design.rounds import ring, rounds
+from annotation.design.sides import starts_swapped
+
+Output = tuple[str, str, int]  # context, system, sample
+
+
+@dataclass(frozen=True)
+class Design:
+    """What a campaign asks for. pair_design: "ring", "all" or "number"; pairs: how many, for "number" (None: all)."""
+
+    seed: int = 0
+    likert: bool = True
+    pairwise: bool = False
+    pair_design: str = "ring"
+    pairs: int | None = None
+    overlap: int = 3
+    overlap_percent: int = 100
+    in_file_order: bool = False
+
+
+@dataclass(frozen=True)
+class DrawnItem:
+    """One output to score (`b` empty), or a pair of them. `a` comes before `b` by name.
+
+    places: how many people are to judge it. swapped: the first of them sees b on the left; sides alternate from there.
+    """
+
+    context: str
+    a: str
+    b: str | None = None
+    sample: int = 0
+    places: int = 1
+    swapped: bool = False
+
+    @property
+    def cell(self) -> tuple[str, ...]:
+        """The system, or the pair of systems, that it is about."""
+        return (self.a,) if self.b is None else (self.a, self.b)
+
+
+def draw(
+    outputs: Sequence[Output], design: Design, scored: Container[Output] = (), paired: Container[str] = ()
+) -> list[DrawnItem]:
+    """The items for these outputs (context, system, sample), in the order in which they are handed out.
+
+    Scores: one item for each output. Pairs: of the outputs with sample 0. `overlap_percent` of the items, equally many
+    of each system or pair of systems, get `overlap` places, the rest one. What is there already is left out: outputs
+    that are `scored`, and contexts that are `paired`.
+    """
+    items = []
+    if design.likert:
+        items += [DrawnItem(context, system, sample=n) for context, system, n in outputs if (context, system, n) not in scored]
+    if design.pairwise:
+        players: dict[str, list[str]] = defaultdict(list)
+        for context, system, sample in outputs:
+            if sample == 0 and context not in paired:
+                players[context].append(system)
+        items += [DrawnItem(context, *sorted(pair)) for context, pair in _pairs(players, design)]
+    if design.in_file_order:
+        rank = {context: number for number, context in enumerate(dict.fromkeys(context for context, _, _ in outputs))}
+        items.sort(key=lambda item: rank[item.context])
+    else:
+        items = _in_rotation(items, design.seed)
+    return _with_sides(_with_places(items, design))
+
+
+def mix(seed: int, *names) -> str:
+    """A seeded key to order by: looks random, and is the same on every machine."""
+    return hashlib.sha256("\x1f".join(map(str, (seed, *names))).encode()).hexdigest()
+
+
+def _pairs(systems: dict[str, list[str]], design: Design) -> Iterable[tuple[str, tuple[str, str]]]:
+    """(context, pair of systems), contexts that have the same systems together: balance needs a common round robin."""
+    groups: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    for context in sorted(systems, key=lambda context: mix(design.seed, "context", context)):
+        players = tuple(sorted(set(systems[context]), key=lambda system: mix(design.seed, "system", system)))
+        groups[players].append(context)
+    wanted = _shares(design, groups)
+    for players, contexts in groups.items():
+        n = len(players)
+        if design.pair_design == "number":
+            meetings = _numbered(n, contexts, wanted[players])
+        elif design.pair_design == "all":
+            meetings = [(context, pair) for context in contexts for round_ in rounds(n) for pair in round_]
+        else:
+            meetings = [(context, pair) for number, context in enumerate(contexts) for pair in ring(n, number)]
+        for context, (i, j) in meetings:
+            yield context, (players[i], players[j])
+
+
+def _shares(design: Design, groups: dict[tuple[str, ...], list[str]]) -> dict[tuple[str, ...], int]:
+    """How many pairs each group of contexts gives: in proportion to what it has, by largest remainders."""
+    has = {players: len(contexts) * len(players) * (len(players) - 1) // 2 for players, contexts in groups.items()}
+    total = sum(has.values())
+    wanted = total if design.pairs is None else min(design.pairs, total)
+    share = {players: wanted * count // total if total else 0 for players, count in has.items()}
+    behind = sorted(share, key=lambda players: -(wanted * has[players] % total if total else 0))
+    for players in behind[: wanted - sum(share.values())]:
+        share[players] += 1
+    return share
+
+
+def _numbered(n: int, contexts: list[str], wanted: int) -> list[tuple[str, tuple[int, int]]]:
+    """The first `wanted` of all (context, pair), along the diagonals of the table: contexts, pairs and systems each
+    come equally often up to one, and no pair twice on a context."""
+    order = [pair for round_ in rounds(n) for pair in round_]
+    if not order:
+        return []
+    wrap = lcm(len(order), len(contexts))
+    return [(contexts[(t + t // wrap) % len(contexts)], order[t % len(order)]) for t in range(wanted)]
+
+
+def _in_rotation(items: list[DrawnItem], seed: int) -> list[DrawnItem]:
+    """Each system (or pair of systems) walks through the contexts in one seeded order, each a step ahead of the next:
+    neighbours differ in both, and a campaign that stops early has judged all systems on nearly the same contexts."""
+    cells: dict[tuple, list[DrawnItem]] = defaultdict(list)
+    for item in sorted(items, key=lambda item: (mix(seed, "context", item.context), item.context, item.sample)):
+        cells[item.cell].append(item)
+    keyed = []
+    for step, cell in enumerate(sorted(cells, key=lambda cell: mix(seed, "cell", *cell))):
+        walk = cells[cell]
+        start = step % len(walk)
+        for rank, item in enumerate(walk[start:] + walk[:start]):
+            keyed.append(((rank + 0.5) / len(walk), mix(seed, "place", *item.cell, item.context, item.sample), item))
+    return [item for _, _, item in sorted(keyed, key=lambda entry: entry[:2])]
+
+
+def _with_places(items: list[DrawnItem], design: Design) -> list[DrawnItem]:
+    """The first of each cell get the overlap until the share is reached, so cells differ by at most one."""
+    rank: dict[tuple, int] = defaultdict(int)
+    order = []
+    for index, item in enumerate(items):
+        order.append((rank[item.cell], mix(design.seed, "overlap", *item.cell), index))
+        rank[item.cell] += 1
+    shared = round(len(items) * design.overlap_percent / 100)
+    chosen = {index for _, _, index in sorted(order)[:shared]}
+    return [replace(item, places=design.overlap if index in chosen else 1) for index, item in enumerate(items)]
+
+
+def _with_sides(items: list[DrawnItem]) -> list[DrawnItem]:
+    """Sides alternate among an item's people, so only an odd number of them leaves one side over: that one is balanced."""
+    odd = [index for index, item in enumerate(items) if item.b is not None and item.places % 2]
+    even = [index for index, item in enumerate(items) if item.b is not None and item.places % 2 == 0]
+    items = list(items)
+    for indices in (odd, even):
+        for index, swapped in zip(indices, starts_swapped([items[i].cell for i in indices])):
+            items[index] = replace(items[index], swapped=swapped)
+    return items

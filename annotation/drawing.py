@@ -1,0 +1,173 @@
+"""The items of a campaign: drawn from its protocol and seed (annotation/design), counted, given known answers."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from django.db import transaction
+from django.db.models import Count, Q
+
+from annotation.design.draw import Design, draw
+from annotation.errors import Refused
+from annotation.models import Assignment, Campaign, Item, LikertScore, Output, PairwiseJudgment, Purpose
+from annotation.outcome import Outcome
+
+BATCH = 500
+
+
+def playing_outputs(campaign: Campaign) -> list[Output]:
+    """The outputs that people judge and that play on the board: of a system with checkpoints, its last one's."""
+    outputs = list(
+        Output.objects.filter(context__campaign=campaign, replaced_at=None, system__retired_at=None)
+        .select_related("system", "checkpoint", "context")
+        .order_by("context_id", "system_id", "sample", "id")
+    )
+    last: dict[int, tuple] = {}
+    for output in outputs:
+        if output.checkpoint:
+            rank = (output.checkpoint.iteration or 0, output.checkpoint_id)
+            last[output.system_id] = max(last.get(output.system_id, rank), rank)
+    playing = []
+    for output in outputs:
+        rank = (output.checkpoint.iteration or 0, output.checkpoint_id) if output.checkpoint else None
+        if rank == last.get(output.system_id):
+            playing.append(output)
+    return playing
+
+
+def design_of(campaign: Campaign) -> Design:
+    return Design(
+        seed=campaign.seed, likert=campaign.likert, pairwise=campaign.pairwise, pair_design=campaign.pair_design,
+        pairs=campaign.pairs, overlap=campaign.overlap, overlap_percent=campaign.overlap_percent,
+        in_file_order=campaign.in_file_order,
+    )  # fmt: skip
+
+
+def cell_of(output: Output, other: Output | None = None) -> str:
+    """Which system, or pair of systems, an item is about: "12" or "12:15"."""
+    return str(output.system_id) if other is None else f"{output.system_id}:{other.system_id}"
+
+
+def new_item(campaign: Campaign, output: Output, other: Output | None = None, **fields) -> Item:
+    """An unsaved item about this output, or this pair in the stored order (by the systems' names)."""
+    if other is not None and (other.system.name, other.sample) < (output.system.name, output.sample):
+        output, other = other, output
+    return Item(
+        campaign=campaign, output=output, other=other, context_id=output.context_id, cell=cell_of(output, other), **fields
+    )
+
+
+@transaction.atomic
+def draw_items(campaign: Campaign) -> int:
+    """Make the items that the campaign's protocol asks for and that are not there yet; returns how many.
+
+    Contexts that have pairs already keep them; the new items come after the old ones. The same corpus, brought in the
+    same steps, gives the same items in any database (annotation/design/draw.py).
+    """
+    campaign.refresh_from_db()
+    outputs = {(o.context.key, o.system.name, o.sample): o for o in playing_outputs(campaign)}
+    items = list(campaign.items.select_related("context"))
+    scored = {item.output_id for item in items if not item.is_pair}
+    pairs = [item for item in items if item.is_pair]
+    design = design_of(campaign)
+    if design.pairs is not None:
+        design = replace(design, pairs=max(0, design.pairs - len(pairs)))
+    drawn = draw(
+        list(outputs), design,
+        scored={key for key, output in outputs.items() if output.pk in scored}, paired={i.context.key for i in pairs},
+    )  # fmt: skip
+    start = 1 + max((item.position for item in items), default=-1)
+    new = []
+    for position, item in enumerate(drawn, start=start):
+        output = outputs[item.context, item.a, item.sample]
+        other = outputs[item.context, item.b, item.sample] if item.b is not None else None
+        made = new_item(campaign, output, other, position=position, places=item.places, starts_swapped=item.swapped)
+        new.append(made)
+    Item.objects.bulk_create(new, batch_size=BATCH)
+    recount(campaign)
+    return len(new)
+
+
+@dataclass(frozen=True)
+class KnownAnswer:
+    """expected: see Item.expected. other: the second output of a pair, whose choice "A" means `output`."""
+
+    output: Output
+    expected: dict
+    other: Output | None = None
+
+
+@transaction.atomic
+def set_known_answers(campaign: Campaign, purpose: str, answers: Iterable[KnownAnswer]) -> int:
+    """Make these outputs and pairs gold, training or qualification items; returns how many. They are evaluated no more.
+
+    Training and qualification items come to everybody in the order given. Raises Refused where the purpose has no known
+    answers, or somebody has been handed the item for another purpose already.
+    """
+    if purpose not in (Purpose.GOLD, Purpose.TRAINING, Purpose.QUALIFICATION):
+        raise Refused("Only gold, training and qualification items have known answers.")
+    items = {(item.output_id, item.other_id): item for item in campaign.items.all()}
+    position = 1 + max((item.position for item in items.values()), default=-1)
+    made = 0
+    for answer in answers:
+        fresh = new_item(campaign, answer.output, answer.other)
+        expected = answer.expected if fresh.output_id == answer.output.pk else _mirrored(answer.expected)
+        item = items.get((fresh.output_id, fresh.other_id), fresh)
+        if item.pk and item.purpose != purpose and item.assignments.exists():
+            raise Refused(f"{item} has been handed out already; it can't become a {purpose} item.")
+        item.purpose, item.expected, item.position = purpose, expected, position + made
+        item.save()
+        made += 1
+    summarize(campaign)
+    return made
+
+
+def _mirrored(expected: dict) -> dict:
+    """The same answer for the pair in the other order."""
+    mirrored = dict(expected)
+    if expected.get("choice"):
+        mirrored["choice"] = Outcome(expected["choice"]).swap().value
+    if expected.get("choices"):
+        mirrored["choices"] = {name: Outcome(choice).swap().value for name, choice in expected["choices"].items()}
+    return mirrored
+
+
+def _already_judged(campaign: Campaign) -> dict[tuple, tuple[int, int]]:
+    """How many people already judged an output or a pair, and how many of them with its sides swapped, by (output,
+    other) ids; imported answers count."""
+    scores = LikertScore.objects.counted().filter(criterion__campaign=campaign)
+    counts = scores.order_by().values_list("output").annotate(people=Count("annotator", distinct=True))
+    judged = {(output, None): (people, 0) for output, people in counts}
+    judgments = PairwiseJudgment.objects.counted().filter(annotator__campaign=campaign)
+    people = Count("annotator", distinct=True)
+    swapped = Count("annotator", distinct=True, filter=Q(shown_swapped=True))
+    counts = judgments.order_by().values_list("output_a", "output_b").annotate(people=people, swapped=swapped)
+    return judged | {(a, b): (people, swapped) for a, b, people, swapped in counts}
+
+
+def recount(campaign: Campaign) -> None:
+    """Bring the taken places and the summary in line with what is stored (after an import, or items made by hand)."""
+    judged = _already_judged(campaign)
+    held = Assignment.objects.filter(
+        item__campaign=campaign, status=Assignment.Status.OPEN, purpose=Purpose.EVALUATION
+    ).order_by()
+    held = held.values_list("item").annotate(people=Count("id"), swapped=Count("id", filter=Q(swapped=True)))
+    held = {item: (people, swapped) for item, people, swapped in held}
+    changed = []
+    for item in campaign.items.filter(purpose=Purpose.EVALUATION):
+        answered, holding = judged.get((item.output_id, item.other_id), (0, 0)), held.get(item.pk, (0, 0))
+        taken, taken_swapped = answered[0] + holding[0], answered[1] + holding[1]
+        if (taken, taken_swapped) != (item.taken, item.taken_swapped):
+            item.taken, item.taken_swapped = taken, taken_swapped
+            changed.append(item)
+    Item.objects.bulk_update(changed, ["taken", "taken_swapped"], batch_size=BATCH)
+    summarize(campaign)
+
+
+def summarize(campaign: Campaign) -> None:
+    """Write down which cells and how many items of each purpose there are, so that handing out need not look."""
+    items = campaign.items.order_by()
+    campaign.drawn = {
+        **dict(items.values_list("purpose").annotate(Count("id"))),
+        "cells": sorted(items.filter(purpose=Purpose.EVALUATION).values_list("cell", flat=True).distinct()),
+    }
+    Campaign.objects.filter(pk=campaign.pk).update(drawn=campaign.drawn)

@@ -1,0 +1,110 @@
+"""What one person has been handed so far, at the same cost however much that is.
+
+The assignments up to `tally["upto"]` are settled and stand counted in `Annotator.tally`; the newer ones are read as
+rows. The tally is a summary and nothing else: forgetting it loses nothing, the next reading counts from the start.
+"""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from annotation.design.mixing import REPEAT_GAP
+from annotation.models import Annotator, Assignment, Purpose
+
+FOLD = 30  # rows read before the older ones are counted into the tally
+MAIN = (Purpose.EVALUATION, Purpose.GOLD, Purpose.REPEAT)  # what counts towards the quota
+Status = Assignment.Status
+
+
+@dataclass(frozen=True)
+class Handed:
+    """One assignment, as far as the choice of the next one looks at it."""
+
+    pk: int
+    status: str
+    purpose: str
+    item: int
+    cell: str
+    context: int
+    at: datetime
+
+
+@dataclass
+class History:
+    """cells: evaluation items answered or in hand, by cell. done, skipped: items by purpose. recent: the newest
+    assignments, at least REPEAT_GAP of them where there are so many. has_lapsed: some were held too long."""
+
+    cells: Counter = field(default_factory=Counter)
+    done: Counter = field(default_factory=Counter)
+    skipped: Counter = field(default_factory=Counter)
+    has_lapsed: bool = False
+    recent: list[Handed] = field(default_factory=list)
+
+    @property
+    def held(self) -> Handed | None:
+        return next((handed for handed in self.recent if handed.status == Status.OPEN), None)
+
+    @property
+    def main(self) -> int:
+        """Items of the main work that are answered or in hand."""
+        held = self.held
+        return self.main_done + (held is not None and held.purpose in MAIN)
+
+    @property
+    def main_done(self) -> int:
+        return sum(self.done[purpose] for purpose in MAIN)
+
+    @property
+    def pairs(self) -> int:
+        return sum(count for cell, count in self.cells.items() if ":" in cell)
+
+    @property
+    def last_context(self) -> int | None:
+        """The context shown last, whatever became of it."""
+        return max(self.recent, key=lambda handed: (handed.at, handed.pk)).context if self.recent else None
+
+    def count(self, handed: Handed) -> None:
+        if handed.status == Status.DONE:
+            self.done[handed.purpose] += 1
+        if handed.status == Status.SKIPPED:
+            self.skipped[handed.purpose] += 1
+        if handed.purpose == Purpose.EVALUATION and handed.status in (Status.DONE, Status.OPEN):
+            self.cells[handed.cell] += 1
+        self.has_lapsed |= handed.status == Status.EXPIRED
+
+
+def read(annotator: Annotator) -> History:
+    """One query, of about FOLD rows at most."""
+    history = _settled(annotator.tally)
+    rows = annotator.assignments.filter(pk__gt=annotator.tally.get("upto", 0)).order_by("pk")
+    columns = ("pk", "status", "purpose", "item_id", "item__cell", "item__context_id", "assigned_at")
+    history.recent = [Handed(*row) for row in rows.values_list(*columns)]
+    for handed in history.recent:
+        history.count(handed)
+    return history
+
+
+def fold(annotator: Annotator, history: History, left: int) -> None:
+    """Count all but the newest into the tally, up to whatever is still in hand. left: evaluation items now open to the
+    person. The caller holds the lock on their row."""
+    held = history.held
+    older = [handed for handed in history.recent[:-REPEAT_GAP] if held is None or handed.pk < held.pk]
+    settled = _settled(annotator.tally)
+    for handed in older:
+        settled.count(handed)
+    upto = older[-1].pk if older else annotator.tally.get("upto", 0)
+    annotator.tally = {
+        "upto": upto, "cells": settled.cells, "done": settled.done, "skipped": settled.skipped,
+        "has_lapsed": settled.has_lapsed, "left": left, "left_at": history.main,
+    }  # fmt: skip
+    annotator.save(update_fields=["tally"])
+
+
+def forget(annotator_id: int) -> None:
+    """After an old assignment changed."""
+    Annotator.objects.filter(pk=annotator_id).update(tally={})
+
+
+def _settled(tally: dict) -> History:
+    counts = (Counter(tally.get(part, {})) for part in ("cells", "done", "skipped"))
+    return History(*counts, has_lapsed=tally.get("has_lapsed", False))

@@ -1,0 +1,99 @@
+"""An item's places: taken when it is handed out, kept by an answer, given back by everything else.
+
+Every change of an assignment's status stands here. `Item.taken` counts the people who hold an item or have answered it,
+imported answers too; a place is only ever taken by a filtered update that finds one free. Only evaluation items have
+places: everybody gets the training and qualification items, and any number of people the gold ones.
+The callers hold the lock on the annotator's row (`select_for_update`) and a transaction.
+"""
+
+from datetime import timedelta
+
+from django.db import transaction
+from django.db.models import Exists, F, OuterRef, Q
+from django.utils import timezone
+
+from annotation import history
+from annotation.models import Annotator, Assignment, Campaign, Item, Purpose, Submission
+
+HOLD = timedelta(hours=1)
+Status = Assignment.Status
+
+
+def take(item: Item, swapped: bool) -> bool:
+    """Take one of the item's places, if one is free."""
+    free = Item.objects.filter(pk=item.pk, taken__lt=F("places"))
+    return bool(free.update(taken=F("taken") + 1, taken_swapped=F("taken_swapped") + int(swapped)))
+
+
+def leave(assignment: Assignment) -> None:
+    if assignment.purpose == Purpose.EVALUATION:
+        Item.objects.filter(pk=assignment.item_id).update(
+            taken=F("taken") - 1, taken_swapped=F("taken_swapped") - int(assignment.swapped)
+        )
+
+
+def close(assignment: Assignment) -> bool:
+    """Close the assignment for an answer. False where the answer is surplus: the item was answered before, or its place
+    went to another after it lapsed or was skipped."""
+    mine = Assignment.objects.filter(pk=assignment.pk)
+    done = {"status": Status.DONE, "completed_at": timezone.now()}
+    if mine.filter(status=Status.OPEN).update(**done):
+        return True
+    if not mine.filter(status__in=[Status.EXPIRED, Status.SKIPPED]).update(**done):
+        return False
+    history.forget(assignment.annotator_id)
+    return assignment.purpose != Purpose.EVALUATION or take(assignment.item, assignment.swapped)
+
+
+def give_back(assignment: Assignment) -> None:
+    """Take an unanswered item out of the person's hands; it may come to them again. Does nothing where it is not open.
+    Its row stays, so that an answer from an old page is still kept."""
+    if Assignment.objects.filter(pk=assignment.pk, status=Status.OPEN).update(status=Status.EXPIRED):
+        leave(assignment)
+
+
+def skip(assignment: Assignment) -> bool:
+    """Give an item back for good: another gets it, this person does not get it again. False where it was not open."""
+    skipped = {"status": Status.SKIPPED, "completed_at": timezone.now()}
+    if not Assignment.objects.filter(pk=assignment.pk, status=Status.OPEN).update(**skipped):
+        return False
+    leave(assignment)
+    return True
+
+
+def reopen(assignment: Assignment) -> None:
+    """Put an answered item into the person's hands again (its answer is taken back by the caller), instead of the one
+    that is there now. It keeps its place."""
+    for other in Assignment.objects.filter(annotator=assignment.annotator_id, status=Status.OPEN).exclude(pk=assignment.pk):
+        give_back(other)
+    assignment.status, assignment.assigned_at, assignment.completed_at = Status.OPEN, timezone.now(), None
+    assignment.save(update_fields=["status", "assigned_at", "completed_at"])
+    history.forget(assignment.annotator_id)
+
+
+def withdraw(annotator: Annotator) -> int:
+    """Free every place this person holds or has answered; returns how many. The rows stay as they are, but for what is in
+    hand: that expires. Call it once, when `withdrawn_at` is set."""
+    counted = Submission.objects.filter(assignment=OuterRef("pk"), is_surplus=False, retracted_at=None)
+    placed = annotator.assignments.filter(purpose=Purpose.EVALUATION)
+    leaving = placed.filter(Q(status=Status.OPEN) | Q(Exists(counted), status=Status.DONE))
+    left = 0
+    for swapped in (False, True):
+        items = list(leaving.filter(swapped=swapped).values_list("item", flat=True))
+        Item.objects.filter(pk__in=items).update(taken=F("taken") - 1, taken_swapped=F("taken_swapped") - int(swapped))
+        left += len(items)
+    annotator.assignments.filter(status=Status.OPEN).update(status=Status.EXPIRED)
+    return left
+
+
+def sweep(campaign: Campaign) -> None:
+    """Give back what nobody answered within HOLD. In a transaction of its own: nobody waits for two locks."""
+    stale = Assignment.objects.filter(
+        item__campaign=campaign, status=Status.OPEN, assigned_at__lt=timezone.now() - HOLD
+    ).order_by("pk")
+    if not stale.exists():
+        return
+    with transaction.atomic():
+        for assignment in stale.select_for_update(of=("self",), skip_locked=True):
+            if Assignment.objects.filter(pk=assignment.pk, status=Status.OPEN).update(status=Status.EXPIRED):
+                leave(assignment)
