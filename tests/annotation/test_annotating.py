@@ -241,7 +241,10 @@ class TestReporting:
         assert ItemReport.objects.values_list("kind", "reason").get() == ("skip", "In Finnish.")
         assert Item.objects.get(pk=given.item_id).taken == 0
         assert assignment.next_assignment(bob).item_id != given.item_id
-        assert assignment.next_assignment(person(campaign, "carol")).item_id == given.item_id
+        carol = person(campaign, "carol")
+        while theirs := assignment.next_assignment(carol):
+            submit(carol, theirs.pk, uuid.uuid4(), scores(campaign, 3, 1))
+        assert carol.assignments.filter(item=given.item_id).exists()
 
     def test_a_flagged_item_stays_in_hand(self, campaign, bob):
         given = assignment.next_assignment(bob)
