@@ -2,32 +2,18 @@
 
 import time
 
-import krippendorff
 import numpy as np
 
-from annotation.quality.krippendorff import alpha_interval
 from leaderboard.rating.bootstrap import context_draws, replay
 from leaderboard.rating.games import Games
 from leaderboard.rating.tournament import rate
+from tests import bench_quality
 
 
 def seconds(work) -> float:
     start = time.perf_counter()
     work()
     return time.perf_counter() - start
-
-
-def alpha_bootstrap(raters=10, units=2000, draws=100) -> tuple[str, float, float]:
-    rng = np.random.default_rng(0)
-    truth = rng.integers(1, 6, units)
-    scores = np.clip(truth + rng.integers(-1, 2, (raters, units)), 1, 5).astype(float)
-
-    def one_call_a_draw():
-        for _ in range(draws):
-            krippendorff.alpha(scores[:, rng.integers(0, units, units)], level_of_measurement="interval")
-
-    ours = seconds(lambda: alpha_interval(scores, "interval", replicates=draws))
-    return f"alpha, {draws} bootstrap draws of {raters} x {units} scores / krippendorff package", ours, seconds(one_call_a_draw)
 
 
 def rating_replay(systems=20, games=5000, contexts=200, replicates=100) -> tuple[str, float, float]:
@@ -47,7 +33,8 @@ def rating_replay(systems=20, games=5000, contexts=200, replicates=100) -> tuple
 
 
 def main() -> None:
-    for bench in (alpha_bootstrap, rating_replay):
+    bench_quality.main()
+    for bench in (rating_replay,):
         what, ours, theirs = bench()
         print(f"{what}: {ours:.2f} s against {theirs:.2f} s, {theirs / ours:.1f} times faster", flush=True)
 
