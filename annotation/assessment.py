@@ -1,25 +1,23 @@
-"""From the stored answers to decisions about each criterion, and a snapshot of what is accepted."""
+"""From the stored answers to decisions about each criterion, and a snapshot of what is accepted.
+
+`consider` works everything out and stores nothing; `assess` considers and freezes. A page shows the first before anybody
+asks for the second.
+"""
+
+from dataclasses import dataclass
 
 import numpy as np
 from django.db import transaction
 
+from annotation.answer_tables import Table, pair_table, score_table
 from annotation.errors import Refused
-from annotation.models import (
-    AuditEvent,
-    Campaign,
-    Criterion,
-    LikertScore,
-    Output,
-    PairwiseJudgment,
-    QualityDecision,
-    Snapshot,
-)
+from annotation.models import Adjudication, AuditEvent, Campaign, Criterion, Output, QualityDecision, Snapshot
 from annotation.outcome import Outcome
-from annotation.quality.report import assess_judgments, assess_scores
+from annotation.quality.report import JudgmentReport, ScoreReport, assess_judgments, assess_scores
 from annotation.snapshots import SnapshotContent, write
 
 LEVELS = ("ordinal", "interval", "nominal", "ratio")
-CODES = {Outcome.A.value: 0, Outcome.TIE.value: 1, Outcome.B.value: 2}
+CHOICES = {outcome.code: outcome.value for outcome in Outcome}
 
 
 def latest_snapshot(campaign: Campaign) -> Snapshot | None:
@@ -27,10 +25,29 @@ def latest_snapshot(campaign: Campaign) -> Snapshot | None:
     return campaign.snapshots.defer("content").order_by("-created_at", "-id").first()
 
 
-@transaction.atomic
-def assess(campaign: Campaign, mad=1.0, level="ordinal", on_zero_mad="drop", user=None) -> Snapshot:
-    """Filter the scores, decide on each criterion, freeze what was kept. The same answers under the same rule give
-    the same snapshot again. Raises Refused where there is nothing to assess or the rule is not one."""
+@dataclass(frozen=True)
+class Judged:
+    """The answers to one question, what is known about their agreement, and which of them are kept."""
+
+    criterion: Criterion | None  # None: pairs on the whole
+    table: Table
+    report: ScoreReport | JudgmentReport
+    keep: np.ndarray  # bool like table.values: after the filter and the adjudications
+
+
+@dataclass(frozen=True)
+class Considered:
+    """What a rule makes of the answers. digest: the snapshot's, if it were frozen now."""
+
+    rule: dict
+    questions: list[Judged]
+    content: SnapshotContent
+    digest: str
+    data: bytes
+
+
+def checked_rule(campaign: Campaign, mad=1.0, level="ordinal", on_zero_mad="drop") -> dict:
+    """The rule as it is stored; Refused with a sentence where it is not one."""
     if level not in LEVELS:
         raise Refused(f"The level must be one of {', '.join(LEVELS)}, not {level!r}.")
     if not mad > 0 or not np.isfinite(mad):
@@ -38,69 +55,88 @@ def assess(campaign: Campaign, mad=1.0, level="ordinal", on_zero_mad="drop", use
     if on_zero_mad not in ("drop", "keep"):
         raise Refused("Where the MAD is zero, scores off the median are dropped ('drop') or kept ('keep').")
     rule = {"mad": float(mad), "level": level, "on_zero_mad": on_zero_mad, "seed": campaign.seed}
-    content, reports, used = SnapshotContent(rule=rule), [], set()
+    adjudicated = campaign.adjudications.count()
+    return rule | ({"adjudicated": adjudicated} if adjudicated else {})
+
+
+def consider(campaign: Campaign, mad=1.0, level="ordinal", on_zero_mad="drop") -> Considered:
+    """Filter the answers and measure their agreement. Raises Refused where there is nothing to assess."""
+    rule = checked_rule(campaign, mad, level, on_zero_mad)
+    believed = _believed(campaign)
+    questions = []
     for criterion in campaign.criteria.all():
-        report, kept = _assess_criterion(criterion, rule)
-        if report is not None:
-            reports.append((criterion, report))
-            content.criteria.append({"name": criterion.name, "low": criterion.low, "high": criterion.high})
-            content.scores += kept
-            used.update(row.pop("output_id") for row in kept)
-    report, judgments = _assess_pairs(campaign, rule)
-    if report is not None:
-        reports.append((None, report))
-        used.update(pk for row in judgments for pk in row.pop("output_ids"))
-        content.judgments = judgments
-    if not reports:
+        table = score_table(criterion)
+        if table is not None:
+            report = assess_scores(table.values, level, rule["mad"], on_zero_mad, seed=rule["seed"])
+            questions.append(Judged(criterion, table, report, _adjudicated(table, criterion.pk, report.keep, believed)))
+    table = pair_table(campaign)
+    if table is not None:
+        report = assess_judgments(table.values, seed=rule["seed"])
+        questions.append(Judged(None, table, report, _adjudicated(table, None, ~np.isnan(table.values), believed)))
+    if not questions:
         raise Refused(f"Campaign {campaign.slug!r} has no scores and no judgments yet; there is nothing to assess.")
-    _add_texts(content, used)
-    return _freeze(campaign, content, reports, user)
+    content = _content(campaign, rule, questions)
+    return Considered(rule, questions, content, *write(content))
 
 
-def _assess_criterion(criterion: Criterion, rule: dict):
-    """(report, rows of the kept scores), or (None, []) where nobody scored. The matrix is annotators x outputs."""
-    live = LikertScore.objects.counted().filter(criterion=criterion).order_by("annotator_id", "output_id")
-    rows = list(live.values_list("annotator_id", "output_id", "value"))
-    if not rows:
-        return None, []
-    annotators, rater = np.unique([r[0] for r in rows], return_inverse=True)
-    outputs, unit = np.unique([r[1] for r in rows], return_inverse=True)
-    scores = np.full((len(annotators), len(outputs)), np.nan)
-    scores[rater, unit] = [r[2] for r in rows]
-    report = assess_scores(
-        scores, level=rule["level"], threshold=rule["mad"], on_zero_mad=rule["on_zero_mad"], seed=rule["seed"]
-    )
-    names = dict(criterion.campaign.annotators.values_list("pk", "name"))
-    keys = _output_keys(criterion.campaign)
-    kept = [
-        {**keys[output], "criterion": criterion.name, "annotator": names[annotator], "value": value, "output_id": output}
-        for (annotator, output, value), r, u in zip(rows, rater, unit)
-        if report.keep[r, u]
-    ]
-    return report.as_dict(), kept
+@transaction.atomic
+def assess(campaign: Campaign, mad=1.0, level="ordinal", on_zero_mad="drop", user=None, seen: str | None = None) -> Snapshot:
+    """Decide on each criterion and freeze what is kept. The same answers under the same rule give the same snapshot.
+
+    seen: the digest that a preview showed; Refused where the answers have changed since.
+    """
+    considered = consider(campaign, mad, level, on_zero_mad)
+    if seen is not None and seen != considered.digest:
+        raise Refused("Answers came in or went since you looked. Look again: what would be frozen now is another thing.")
+    return _freeze(campaign, considered, user)
 
 
-def _assess_pairs(campaign: Campaign, rule: dict):
-    live = PairwiseJudgment.objects.counted().filter(annotator__campaign=campaign, criterion=None)
-    rows = list(live.order_by("annotator_id", "id").values_list("annotator_id", "output_a_id", "output_b_id", "choice"))
-    if not rows:
-        return None, []
-    annotators = {pk: i for i, pk in enumerate(sorted({r[0] for r in rows}))}
-    pairs = {pair: i for i, pair in enumerate(sorted({(r[1], r[2]) for r in rows}))}
-    choices = np.full((len(annotators), len(pairs)), np.nan)
-    for annotator, a, b, choice in rows:
-        choices[annotators[annotator], pairs[a, b]] = CODES[choice]
+def _believed(campaign: Campaign) -> dict[tuple, float]:
+    """{(criterion id or None, unit): the value to believe} of the adjudications that chose one."""
+    found = {}
+    for one in Adjudication.objects.filter(campaign=campaign):
+        if one.other_id and one.choice:
+            found[one.criterion_id, (one.output_id, one.other_id)] = Outcome(one.choice).code
+        elif one.value is not None:
+            found[one.criterion_id, one.output_id] = one.value
+    return found
+
+
+def _adjudicated(table: Table, criterion: int | None, keep: np.ndarray, believed: dict[tuple, float]) -> np.ndarray:
+    """keep, and where somebody adjudicated, exactly the answers that give the believed value."""
+    keep = keep.copy()
+    for column, unit in enumerate(table.units):
+        if (criterion, unit) in believed:
+            keep[:, column] = table.values[:, column] == believed[criterion, unit]
+    return keep
+
+
+def _content(campaign: Campaign, rule: dict, questions: list[Judged]) -> SnapshotContent:
+    content = SnapshotContent(rule=rule)
     names = dict(campaign.annotators.values_list("pk", "name"))
     keys = _output_keys(campaign)
     place = {pk: [k["system"], k["checkpoint"], k["sample"]] for pk, k in keys.items()}
-    kept = [
-        {
-            "context": keys[a]["context"], "a": place[a], "b": place[b],
-            "annotator": names[annotator], "choice": choice, "output_ids": (a, b),
-        }
-        for annotator, a, b, choice in rows
-    ]  # fmt: skip
-    return assess_judgments(choices, seed=rule["seed"]).as_dict(), kept
+    used = set()
+    for question in questions:
+        table = question.table
+        for i, j in np.argwhere(question.keep):
+            unit, annotator, value = table.units[j], names[table.annotators[i]], float(table.values[i, j])
+            if question.criterion is None:
+                a, b = unit
+                content.judgments.append({
+                    "context": keys[a]["context"], "a": place[a], "b": place[b], "annotator": annotator,
+                    "choice": CHOICES[int(value)],
+                })  # fmt: skip
+                used.update(unit)
+            else:
+                row = {"criterion": question.criterion.name, "annotator": annotator, "value": value}
+                content.scores.append(keys[unit] | row)
+                used.add(unit)
+        if question.criterion is not None:
+            criterion = question.criterion
+            content.criteria.append({"name": criterion.name, "low": criterion.low, "high": criterion.high})
+    _add_texts(content, used)
+    return content
 
 
 def _output_keys(campaign: Campaign) -> dict[int, dict]:
@@ -129,19 +165,22 @@ def _add_texts(content: SnapshotContent, used: set[int]) -> None:
             )  # fmt: skip
 
 
-def _freeze(campaign: Campaign, content: SnapshotContent, reports, user) -> Snapshot:
-    digest, data = write(content)
-    known = campaign.snapshots.filter(digest=digest).first()
+def _freeze(campaign: Campaign, considered: Considered, user) -> Snapshot:
+    known = campaign.snapshots.filter(digest=considered.digest).first()
     if known is not None:
         return known
+    content = considered.content
     names = {row["annotator"] for row in [*content.scores, *content.judgments]}
     simulated = set(campaign.annotators.filter(is_simulated=True).values_list("name", flat=True))
     snapshot = Snapshot.objects.create(
-        campaign=campaign, digest=digest, content=data, rule=content.rule, scores=len(content.scores),
+        campaign=campaign, digest=considered.digest, content=considered.data, rule=content.rule, scores=len(content.scores),
         judgments=len(content.judgments), is_simulated=bool(names & simulated), created_by=user,
     )  # fmt: skip
-    for criterion, report in reports:
-        QualityDecision.objects.create(snapshot=snapshot, criterion=criterion, verdict=report["verdict"], report=report)
+    for question in considered.questions:
+        report = question.report.as_dict()
+        QualityDecision.objects.create(
+            snapshot=snapshot, criterion=question.criterion, verdict=report["verdict"], report=report
+        )
     detail = {"snapshot": snapshot.name, "rule": content.rule}
     AuditEvent.objects.create(campaign=campaign, user=user, action="snapshot frozen", detail=detail)
     return snapshot
@@ -159,4 +198,5 @@ def as_dict(snapshot: Snapshot) -> dict:
     return {
         "snapshot": snapshot.name, "digest": snapshot.digest, "rule": snapshot.rule,
         "simulated": snapshot.is_simulated, "criteria": criteria, "pairwise": pairwise,
+        "marks": list(snapshot.marks.values_list("reason", flat=True)),
     }  # fmt: skip

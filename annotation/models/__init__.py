@@ -21,9 +21,11 @@ from annotation.models.judgment import (
     Submission,
 )
 from annotation.models.people import Annotator, Membership, User
+from annotation.models.quality import Adjudication, Calculation
 
 __all__ = [
-    "Annotator", "Assignment", "AuditEvent", "Campaign", "Checkpoint", "ConsentText", "Context", "Criterion", "Invitation",
-    "Item", "ItemReport", "Job", "LikertScore", "Membership", "Output", "PairwiseJudgment", "Purpose", "QualityDecision",
-    "Reference", "Snapshot", "SnapshotMark", "Submission", "System", "User", "WorkerPulse",
+    "Adjudication", "Annotator", "Assignment", "AuditEvent", "Calculation", "Campaign", "Checkpoint", "ConsentText",
+    "Context", "Criterion", "Invitation", "Item", "ItemReport", "Job", "LikertScore", "Membership", "Output",
+    "PairwiseJudgment", "Purpose", "QualityDecision", "Reference", "Snapshot", "SnapshotMark", "Submission", "System",
+    "User", "WorkerPulse",
 ]  # fmt: skip

@@ -1,0 +1,97 @@
+"""A campaign's counted answers as the arrays that the statistics read. The only place that goes from rows to arrays."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from annotation.models import Campaign, Criterion, LikertScore, Output, PairwiseJudgment
+from annotation.outcome import Outcome
+from annotation.quality.influence import ratings
+from leaderboard.rating.games import Games
+from leaderboard.rating.people import games_from_judgments, games_from_scores
+
+CODES = {outcome.value: outcome.code for outcome in Outcome}
+
+
+@dataclass(frozen=True)
+class Table:
+    """Answers to one question. annotators: ids, one a row; units: output ids, or (A, B) ids, one a column;
+    values: float (annotators, units), scores or codes of choices, nan where missing."""
+
+    annotators: list[int]
+    units: list
+    values: np.ndarray
+
+
+def score_table(criterion: Criterion) -> Table | None:
+    """Everyone's scores on a criterion; None where there are none."""
+    live = LikertScore.objects.counted().filter(criterion=criterion)
+    return _table(list(live.values_list("annotator_id", "output_id", "value")))
+
+
+def pair_table(campaign: Campaign, criterion: Criterion | None = None) -> Table | None:
+    """Everyone's choices between pairs on the whole, or on one criterion; None where there are none."""
+    live = PairwiseJudgment.objects.counted().filter(annotator__campaign=campaign, criterion=criterion)
+    rows = live.values_list("annotator_id", "output_a_id", "output_b_id", "choice")
+    return _table([(who, (a, b), CODES[choice]) for who, a, b, choice in rows])
+
+
+def _table(rows: list[tuple]) -> Table | None:
+    if not rows:
+        return None
+    who, what, value = zip(*rows)
+    annotators, units = sorted(set(who)), sorted(set(what))
+    row, column = ({pk: i for i, pk in enumerate(ids)} for ids in (annotators, units))
+    values = np.full((len(annotators), len(units)), np.nan)
+    values[[row[pk] for pk in who], [column[unit] for unit in what]] = value
+    return Table(annotators, units, values)
+
+
+@dataclass(frozen=True)
+class Systems:
+    """names: of the systems; system, context: {output id: number}."""
+
+    names: list[str]
+    system: dict[int, int]
+    context: dict[int, int]
+
+
+def systems_of(campaign: Campaign) -> Systems:
+    rows = list(Output.objects.filter(context__campaign=campaign).values_list("pk", "system__name", "context_id"))
+    names = sorted({name for _, name, _ in rows})
+    number = {name: i for i, name in enumerate(names)}
+    contexts = {pk: i for i, pk in enumerate(sorted({context for _, _, context in rows}))}
+    return Systems(names, {pk: number[name] for pk, name, _ in rows}, {pk: contexts[context] for pk, _, context in rows})
+
+
+def games_of(table: Table, systems: Systems, keep: np.ndarray | None = None) -> tuple[Games, np.ndarray]:
+    """The games that people's answers make, and whose they are (index into table.annotators): one rule for scores and
+    pairs. keep: bool like table.values, the answers that count; all when left out."""
+    counted = ~np.isnan(table.values) if keep is None else keep & ~np.isnan(table.values)
+    parts, whose = [], []
+    for i, row in enumerate(counted):
+        units = [table.units[j] for j in np.flatnonzero(row)]
+        value = table.values[i, row]
+        games = _games_of_pairs(units, value, systems) if units and isinstance(units[0], tuple) else _games_of_scores(
+            units, value, systems
+        )
+        parts.append(games)
+        whose.append(np.full(len(games), i))
+    fields = ("first", "second", "outcome", "context")
+    joined = Games(*(np.concatenate([getattr(g, f) for g in parts]) if parts else np.zeros(0, int) for f in fields))
+    return joined, np.concatenate(whose) if whose else np.zeros(0, int)
+
+
+def _games_of_scores(outputs, value, systems: Systems) -> Games:
+    system, context = ([of[pk] for pk in outputs] for of in (systems.system, systems.context))
+    return games_from_scores(system, context, np.zeros(len(outputs), dtype=int), value)
+
+
+def _games_of_pairs(pairs, choice, systems: Systems) -> Games:
+    a, b = ([systems.system[pair[side]] for pair in pairs] for side in (0, 1))
+    return games_from_judgments(a, b, [systems.context[pair[0]] for pair in pairs], choice.astype(int))
+
+
+def ratings_of(table: Table, systems: Systems, keep: np.ndarray | None = None) -> np.ndarray:
+    """People's ratings of the systems: float (systems,), 1500 for a system without games."""
+    return ratings(len(systems.names), games_of(table, systems, keep)[0])

@@ -1,0 +1,56 @@
+"""What is worked out about quality before anybody decides, and what a researcher says about single items."""
+
+from django.db import models
+
+from annotation.outcome import Outcome
+
+
+class Calculation(models.Model):
+    """Figures that take long, kept under a key made of everything they depend on. A new answer makes a new key; no
+    decision is stored here, and a row that is lost is worked out again."""
+
+    campaign = models.ForeignKey("annotation.Campaign", models.CASCADE, related_name="calculations")
+    what = models.CharField(max_length=30, help_text="Name of the function in annotation.calculating.")
+    key = models.CharField(max_length=64)
+    settings = models.JSONField(default=dict)
+    result = models.JSONField(null=True, help_text="Empty until the job is done.")
+    job = models.OneToOneField("annotation.Job", models.SET_NULL, null=True, blank=True, related_name="calculation")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-created_at", "-id"]
+        constraints = [models.UniqueConstraint(fields=["campaign", "key"], name="one_calculation_per_key")]
+
+    def __str__(self):
+        return f"{self.what} of {self.campaign}"
+
+
+class Adjudication(models.Model):
+    """Which answers to believe where people disagree about one output on one criterion, or about one pair."""
+
+    campaign = models.ForeignKey("annotation.Campaign", models.CASCADE, related_name="adjudications")
+    criterion = models.ForeignKey(
+        "annotation.Criterion", models.CASCADE, null=True, blank=True, related_name="adjudications",
+        help_text="Empty for a pair judged on the whole.",
+    )  # fmt: skip
+    output = models.ForeignKey("annotation.Output", models.CASCADE, related_name="adjudications")
+    other = models.ForeignKey("annotation.Output", models.CASCADE, null=True, blank=True, related_name="+")
+    value = models.FloatField(null=True, blank=True, help_text="The score to believe; empty: all answers stand.")
+    choice = models.CharField(max_length=3, blank=True, choices=[(o.value, o.value) for o in Outcome])
+    reason = models.CharField(max_length=500)
+    decided_by = models.ForeignKey("annotation.User", models.SET_NULL, null=True, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-created_at", "-id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["criterion", "output"], condition=models.Q(other=None), name="one_adjudicated_score"
+            ),
+            models.UniqueConstraint(
+                fields=["output", "other"], condition=~models.Q(other=None), name="one_adjudicated_pair"
+            ),
+        ]
+
+    def __str__(self):
+        return f"{self.criterion or 'pair'} of {self.output}"
