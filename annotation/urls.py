@@ -3,7 +3,7 @@ from django.urls import include, path
 from rest_framework.routers import SimpleRouter
 
 from annotation.api import CampaignViewSet
-from annotation.views import annotate, campaigns, data, designing, home, jobs, join, people, quality
+from annotation.views import annotate, campaigns, data, designing, home, items, jobs, join, live, people, quality
 
 api = SimpleRouter()
 api.register("campaigns", CampaignViewSet, basename="api_campaign")
@@ -19,6 +19,12 @@ campaign = [
     path("undo/", annotate.undo, name="undo"),
     path("import/", data.import_data, name="import_data"),
     path("export/<slug:what>.<slug:format>", data.export, name="export"),
+    path("progress/", live.progress, name="live"),
+    path("progress/answers/", live.answer_list, name="answer_list"),
+    path("items/", items.item_list, name="items"),
+    path("items/<int:pk>/", items.item, name="item"),
+    path("items/<int:pk>/unmark/", items.unmark, name="unmark"),
+    path("reports/<int:pk>/resolve/", items.resolve, name="resolve"),
     path("people/", people.people, name="people"),
     path("people/links/<int:pk>/revoke/", people.revoke, name="revoke"),
     path("people/researchers/<int:pk>/remove/", people.remove_researcher, name="remove_researcher"),
