@@ -106,7 +106,7 @@ class TestFigures:
         def count():
             scored.sign_in(scored.alice)
             # session, user, campaign; then what the page shows
-            for path, number in (("progress/", 19), ("progress/answers/", 8), ("progress/answers/?kind=judgments", 7), ("items/", 6)):
+            for path, number in zip(PAGES, (19, 8, 7, 6)):
                 with django_assert_num_queries(number):
                     scored.get(path)
 
