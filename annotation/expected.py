@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from annotation.models import Item
+from annotation.models import Campaign, Item, LikertScore, PairwiseJudgment, Purpose, Submission
 from annotation.outcome import Outcome
 from annotation.services.answer_rows import SIDES
 
@@ -29,10 +29,21 @@ def checks(item: Item, rows: list, swapped: bool = False) -> list[Check]:
     return [_score(row, scores[row.criterion.name]) for row in rows if row.criterion.name in scores]
 
 
-def is_right(item: Item, rows: list) -> bool | None:
-    """True where every part that is known was met; None where nothing is known."""
-    found = checks(item, rows)
-    return all(check.is_right for check in found) if found else None
+def is_told(submission: Submission, campaign: Campaign) -> bool:
+    """Is the person told at once what was expected? Always in training; of gold where it is loud and was missed."""
+    assignment = submission.assignment
+    if submission.is_surplus or submission.retracted_at:
+        return False
+    if assignment.purpose == Purpose.TRAINING:
+        return True
+    if assignment.purpose != Purpose.GOLD or not campaign.gold_is_loud:
+        return False
+    return not all(check.is_right for check in checks(assignment.item, rows_of_submission(submission)))
+
+
+def rows_of_submission(submission: Submission) -> list:
+    model = PairwiseJudgment if submission.assignment.item.is_pair else LikertScore
+    return list(model.objects.filter(submission=submission).select_related("criterion").order_by("criterion__position", "pk"))
 
 
 def _score(row, wanted) -> Check:

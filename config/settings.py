@@ -98,8 +98,6 @@ if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 AUTH_USER_MODEL = "annotation.User"
-# Accounts whose password was stored otherwise are brought to the first hasher when they next sign in.
-PASSWORD_HASHERS = ["config.hashers.Argon2id", "django.contrib.auth.hashers.PBKDF2PasswordHasher"]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
@@ -107,6 +105,7 @@ AUTH_PASSWORD_VALIDATORS = [
 LOGIN_URL = reverse_lazy("login")
 LOGIN_REDIRECT_URL = reverse_lazy("home")
 LOGOUT_REDIRECT_URL = reverse_lazy("home")
+CSRF_FAILURE_VIEW = "annotation.views.sign_in.csrf_failure"
 
 LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"

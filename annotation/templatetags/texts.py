@@ -1,5 +1,7 @@
 """How texts and numbers are written on a page."""
 
+from functools import lru_cache
+
 import markdown as markdown_renderer
 import nh3
 from django import template
@@ -11,8 +13,10 @@ BADGES = {"accepted": "good", "tentative": "fair", "collect more": "poor", "unde
 
 
 @register.filter
+@lru_cache(maxsize=256)
 def markdown(text: str) -> str:
-    """Markdown as safe HTML. Headings start at h2, since the page has its own h1."""
+    """Markdown as safe HTML, kept: the same guidelines stand on every item's page. Headings start at h2, since the page
+    has its own h1."""
     html = markdown_renderer.markdown(
         text or "", extensions=["tables", "sane_lists", "toc"], extension_configs={"toc": {"baselevel": 2}}
     )
@@ -35,6 +39,25 @@ def count(value) -> str:
 def share(value) -> str:
     """A share from 0 to 1 as a percentage."""
     return "–" if value is None else f"{100 * value:.0f}%"
+
+
+@register.filter
+def minutes(value: int) -> str:
+    """Whole minutes as a person says them."""
+    hours, rest = divmod(value, 60)
+    return f"{hours} h {rest} min" if hours and rest else f"{hours} h" if hours else f"{rest} min"
+
+
+@register.filter
+def phase_item(phase: str) -> str:
+    """What an item is called in a phase of somebody's work."""
+    return {"training": "practice item", "qualification": "first question"}.get(phase, "item")
+
+
+@register.filter
+def spaced(text: str) -> str:
+    """A slot's name or value from a meaning representation, readable."""
+    return text.replace("_", " ")
 
 
 @register.filter

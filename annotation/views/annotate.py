@@ -1,154 +1,151 @@
-"""The annotator's pages: read the guidelines, answer, undo, finish. The next item is assignment.py's choice."""
+"""The annotator's work: answer, undo, skip, report, finish. The next item is assignment.py's choice."""
 
-import time
-import uuid
-
-from django.contrib.auth.decorators import login_required
-from django.core import signing
-from django.http import HttpResponseRedirect
-from django.shortcuts import redirect, render
+from django.contrib import messages
+from django.http import Http404, HttpResponseRedirect
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
 from annotation import services
-from annotation.access import annotator_of
 from annotation.assignment import next_assignment, progress
 from annotation.errors import Refused
+from annotation.expected import checks, is_told, rows_of_submission
+from annotation.item_page import answer_again, answer_of, hidden_fields, item_context, key_of, number, times_of
 from annotation.models import Campaign, Submission
+from annotation.pace import minutes_left
+from annotation.views.sign_in import for_annotators
 
-SHOWN = "annotation.shown"  # salt of the signed time at which a page was shown
-ONE_LINE, BUTTONS = 11, 21  # points that fit beside each other on a phone; that are buttons and not a number field
+FEEDBACK_SHOWS = ("assignment__item__output__context", "assignment__item__other")
 
 
 @never_cache
-@login_required
-def annotate(request, slug):
-    annotator = annotator_of(request.user, slug)
+@for_annotators
+def annotate(request, annotator):
     if request.method == "POST":
         return _submit(request, annotator)
+    return _next(request, annotator)
+
+
+def _next(request, annotator, **page):
+    """The page of the item in hand, or of why there is none."""
+    if annotator.withdrawn_at:
+        return _rest(request, annotator, None, **page)
+    if annotator.newest_consent != annotator.consent_id and services.consent_due(annotator):
+        return redirect("consent", annotator.campaign.slug)
     done = progress(annotator)
-    if not done.done and "start" not in request.GET and annotator.campaign.status == Campaign.Status.OPEN:
-        return redirect("guidelines", slug)
+    fresh = request.method == "GET" and "start" not in request.GET
+    if fresh and not done.done and annotator.campaign.status == Campaign.Status.OPEN:
+        return redirect("guidelines", annotator.campaign.slug)
     assignment = next_assignment(annotator)
     if assignment is None:
-        return _rest(request, annotator, done)
-    answer = _undone_answer(assignment) if "again" in request.GET else {}
-    return _show(request, annotator, assignment, done, answer)
+        return _rest(request, annotator, done, **page)
+    return _item(request, annotator, assignment, done, **page)
 
 
 def _submit(request, annotator):
-    answer = _answer(request.POST)
-    key, assignment_id = _key(request.POST.get("key")), request.POST.get("assignment")
+    posted = request.POST
+    key, assignment_id = key_of(posted), number(posted.get("assignment"))
     try:
         if key is None:
             raise Refused("The answer came without its key; load the page again.")
-        seconds = _seconds(request.POST.get("shown"), assignment_id)
-        services.submit(annotator, _number(assignment_id), key, answer, seconds)
+        submission = services.submit(annotator, assignment_id, key, answer_of(posted), **times_of(posted, assignment_id))
     except Refused as refused:
-        assignment, done = next_assignment(annotator), progress(annotator)
-        if assignment is None:
-            return _rest(request, annotator, done, refused=refused, status=422)
-        if str(assignment.pk) != request.POST.get("assignment"):
-            answer = {}
-        return _show(request, annotator, assignment, done, answer, refused=refused, status=422)
-    return _see_other(reverse("annotate", args=[annotator.campaign.slug]) + "?start=1")
+        return _next(request, annotator, refused=refused, status=422)
+    if is_told(submission, annotator.campaign):
+        return HttpResponseRedirect(reverse("feedback", args=[annotator.campaign.slug, submission.key]), status=303)
+    if wants_swap(request):
+        return _next(request, annotator)
+    return see_other("annotate", annotator)
+
+
+@never_cache
+@for_annotators
+def feedback(request, annotator, key):
+    """What was expected of a practice item, or of a gold one that was missed where the campaign says so at once."""
+    submission = get_object_or_404(annotator.submissions.select_related(*FEEDBACK_SHOWS), pk=key)
+    if not is_told(submission, annotator.campaign):
+        raise Http404
+    assignment = submission.assignment
+    found = checks(assignment.item, rows_of_submission(submission), assignment.swapped)
+    context = {
+        **item_context(annotator.campaign, assignment.item, assignment.swapped),
+        "checks": found,
+        "all_right": bool(found) and all(check.is_right for check in found),
+        "feedback": (assignment.item.expected or {}).get("feedback", ""),
+        "purpose": assignment.purpose,
+    }
+    return render(request, "annotation/feedback.html", context)
 
 
 @require_POST
-@login_required
-def undo(request, slug):
-    annotator = annotator_of(request.user, slug)
+@for_annotators
+def undo(request, annotator):
     try:
-        reopened = services.undo_last(annotator, in_hand=_number(request.POST.get("in_hand")))
+        reopened = services.undo_last(annotator, in_hand=number(request.POST.get("in_hand")))
     except Refused as refused:
-        return _rest(request, annotator, progress(annotator), refused=refused, status=422)
-    return _see_other(reverse("annotate", args=[slug]) + ("?start=1&again=1" if reopened else "?start=1"))
+        messages.warning(request, str(refused))
+        reopened = None
+    return see_other("annotate", annotator, "again=1" if reopened else "")
 
 
-def _show(request, annotator, assignment, done, answer, refused=None, status=200):
-    campaign, item = annotator.campaign, assignment.item
-    left, right = (item.other, item.output) if assignment.swapped else (item.output, item.other)
+@require_POST
+@for_annotators
+def skip(request, annotator):
+    return _report(request, annotator, services.skip, "Skipped. It goes to somebody else.")
+
+
+@require_POST
+@for_annotators
+def flag(request, annotator):
+    return _report(request, annotator, services.flag, "Reported. Answer the item if you can, or skip it.")
+
+
+def _report(request, annotator, report, said):
+    try:
+        report(annotator, number(request.POST.get("assignment")), request.POST.get("why", ""))
+        messages.success(request, said)
+    except Refused as refused:
+        messages.warning(request, str(refused))
+    return see_other("annotate", annotator)
+
+
+def _item(request, annotator, assignment, done, refused=None, status=200):
+    """An answer that was refused stays in its form, unless another item is in hand by now."""
+    is_same = refused is not None and number(request.POST.get("assignment")) == assignment.pk
+    answer = answer_of(request.POST) if is_same else _undone(assignment) if "again" in request.GET else None
     context = {
-        "campaign": campaign,
-        "assignment": assignment,
-        "turns": item.output.context.turns,
-        "output": item.output,
-        "left": left,
-        "right": right,
-        "criteria": [] if item.is_pair else _with_points(campaign, answer.get("scores", {}), refused),
-        "choice": answer.get("choice"),
+        **item_context(annotator.campaign, assignment.item, assignment.swapped, answer, refused),
+        **hidden_fields(assignment, request.POST if is_same else None),
         "progress": done,
-        "refused": refused,
-        "key": (refused and _key(request.POST.get("key"))) or uuid.uuid4(),
-        "shown": (refused and request.POST.get("shown")) or signing.dumps([assignment.pk, time.time()], salt=SHOWN),
+        "action": reverse("annotate", args=[annotator.campaign.slug]),
+        "minutes": minutes_left(annotator, done.left),
+        "swap": wants_swap(request),
     }
-    return render(request, f"annotation/{'pair' if item.is_pair else 'score'}.html", context, status=status)
+    template = "annotation/pair.html" if assignment.item.is_pair else "annotation/score.html"
+    return render(request, template, context, status=status)
 
 
-def _with_points(campaign, scores: dict, refused) -> list[dict]:
-    """Each criterion with what was answered, and whether the answer is what was refused."""
-    criteria = []
-    for criterion in campaign.criteria.all():
-        value = scores.get(criterion.pk)
-        criteria.append({
-            "criterion": criterion, "value": value,
-            "is_many": len(criterion.points) > ONE_LINE, "is_long": len(criterion.points) > BUTTONS,
-            "missing": bool(refused) and value not in criterion.points,
-        })  # fmt: skip
-    return criteria
+def _undone(assignment) -> dict | None:
+    """What this person had answered before undoing it, to be shown again."""
+    last = Submission.objects.filter(assignment=assignment).exclude(retracted_at=None).order_by("-retracted_at").first()
+    return answer_again(last.payload) if last else None
 
 
 def _rest(request, annotator, done, refused=None, status=200):
-    """Nothing to answer now: finished, nothing yet, or the campaign rests."""
-    context = {"campaign": annotator.campaign, "progress": done, "refused": refused}
+    """Nothing to answer now: finished, nothing yet, withdrawn, or the campaign rests."""
+    context = {
+        "campaign": annotator.campaign, "annotator": annotator, "progress": done, "refused": refused,
+        "swap": wants_swap(request),
+    }  # fmt: skip
     return render(request, "annotation/rest.html", context, status=status)
 
 
-def _answer(posted) -> dict:
-    """{"choice": "left"} or {"scores": {criterion id: score}} of what was filled in; the service says what is missing."""
-    if "choice" in posted:
-        return {"choice": posted["choice"]}
-    scores = {}
-    for name, value in posted.items():
-        criterion = _number(name.removeprefix("score_")) if name.startswith("score_") else None
-        score = _number(value)
-        if criterion is not None and score is not None:
-            scores[criterion] = score
-    return {"scores": scores}
+def wants_swap(request) -> bool:
+    """The page's own script asks, and puts the answer's <main> in the place of its own."""
+    return "X-Swap" in request.headers
 
 
-def _undone_answer(assignment) -> dict:
-    """What this person had answered before undoing it, to be shown again."""
-    last = Submission.objects.filter(assignment=assignment).exclude(retracted_at=None).order_by("-retracted_at").first()
-    if last is None:
-        return {}
-    scores = last.payload.get("scores", {})
-    return {"scores": {int(pk): value for pk, value in scores.items()}, "choice": last.payload.get("choice")}
-
-
-def _seconds(shown: str | None, assignment: str | None) -> float | None:
-    """From showing the page to now; None where the signed time is missing or of another item."""
-    try:
-        shown_assignment, shown_at = signing.loads(shown or "", salt=SHOWN)
-    except signing.BadSignature:
-        return None
-    return max(0.0, time.time() - shown_at) if str(shown_assignment) == assignment else None
-
-
-def _key(text: str | None) -> uuid.UUID | None:
-    try:
-        return uuid.UUID(text or "")
-    except ValueError:
-        return None
-
-
-def _number(text: str | None) -> int | None:
-    try:
-        return int(text or "")
-    except ValueError:
-        return None
-
-
-def _see_other(url: str):
-    return HttpResponseRedirect(url, status=303)
+def see_other(name: str, annotator, query: str = ""):
+    url = reverse(name, args=[annotator.campaign.slug])
+    return HttpResponseRedirect(f"{url}?start=1{'&' if query else ''}{query}", status=303)

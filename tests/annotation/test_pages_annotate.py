@@ -3,13 +3,30 @@
 import uuid
 
 import pytest
+from django.conf import settings
+from django.core import signing
 
-from annotation.models import Assignment, LikertScore, PairwiseJudgment, Submission
+from annotation.drawing import summarize
+from annotation.item_page import SHOWN
+from annotation.models import (
+    Assignment,
+    Campaign,
+    Context,
+    Criterion,
+    Item,
+    ItemReport,
+    LikertScore,
+    PairwiseJudgment,
+    Submission,
+)
 from annotation.services import set_status, submit, undo_last
 from tests.annotation.pages import SYSTEMS, World, hidden, text
 
 pytestmark = pytest.mark.django_db
 START = "annotate/?start=1"
+BASE = settings.BASE_DIR / "static"
+PAGE_QUERIES = 13
+ANSWER_QUERIES = 24  # two of them SAVEPOINT and two RELEASE, which outside of tests are BEGIN and COMMIT
 
 
 @pytest.fixture
@@ -57,12 +74,19 @@ class TestReading:
         page = text(pairs.sign_in(pairs.bob).get(START))
         assert "Which is better?" in page and not any(system in page for system in SYSTEMS)
 
-    def test_the_page_is_small_and_asks_the_database_little(self, world, django_assert_max_num_queries):
-        world.sign_in(world.bob).get(START)
-        with django_assert_max_num_queries(13):
-            page = world.get(START)
-        assert len(page.content) < 20_000
+    def test_page_and_scripts_are_small(self, world):
+        page = world.sign_in(world.bob).get(START)
+        css, scripts = BASE / "comparena.css", list((BASE / "js/annotate").glob("*.js"))
+        assert len(scripts) == 5 and len(page.content) < 20_000
+        assert len(page.content) + sum(path.stat().st_size for path in [css, *scripts]) < 100_000
         assert "no-store" in page["Cache-Control"] and "default-src 'self'" in page["Content-Security-Policy"]
+
+    def test_the_database_is_asked_little(self, world, django_assert_max_num_queries):
+        page = world.sign_in(world.bob).get(START)
+        with django_assert_max_num_queries(PAGE_QUERIES):
+            page = world.get(START)
+        with django_assert_max_num_queries(ANSWER_QUERIES):
+            world.post("annotate/", hidden(page) | scored(world), headers={"X-Swap": "1"})
 
     def test_nothing_is_inline(self, world):
         page = text(world.sign_in(world.bob).get(START))
@@ -120,6 +144,105 @@ class TestScoring:
         assert "All done" in page and "You judged 6 items" in page and "Undo last" in page
         assert "All done" in text(world.client.get("/"))
 
+    def test_the_pages_own_script_gets_the_next_item_at_once(self, world):
+        first = world.sign_in(world.bob).get(START)
+        answer = world.post("annotate/", hidden(first) | scored(world), headers={"X-Swap": "1"})
+        assert answer.status_code == 200 and hidden(answer)["assignment"] != hidden(first)["assignment"]
+        assert "<main" in text(answer) and "<header" not in text(answer) and "<script" not in text(answer)
+
+    def test_what_remains_is_told_at_the_persons_own_pace(self, world):
+        world.sign_in(world.bob)
+        for _ in range(3):
+            assert "left</span>" not in text(world.get(START))
+            world.post("annotate/", hidden(world.get(START)) | scored(world))
+        for submission, active in zip(Submission.objects.all(), (20, 50, 300)):
+            Submission.objects.filter(pk=submission.pk).update(seconds=1000, active_seconds=active)
+        assert "about 3 min left" in text(world.get(START))  # 3 items at a median of 50 seconds
+        Submission.objects.update(active_seconds=None)
+        assert "about 50 min left" in text(world.get(START))
+
+    @pytest.mark.parametrize(("sent", "kept"), [("1500", 1.5), ("-3", 0.0), ("x", None), ("", None), ("99999999", "all")])
+    def test_time_without_idling_is_what_the_page_measured_at_most_all(self, world, sent, kept):
+        page = world.sign_in(world.bob).get(START)
+        shown = signing.loads(hidden(page)["shown"], salt=SHOWN)
+        earlier = signing.dumps([shown[0], shown[1] - 60], salt=SHOWN)
+        world.post("annotate/", hidden(page) | scored(world) | {"shown": earlier, "active": sent})
+        stored = Submission.objects.get()
+        assert 60 <= stored.seconds < 90
+        assert stored.active_seconds == (stored.seconds if kept == "all" else kept)
+
+
+class TestScales:
+    def test_every_point_has_its_anchor(self, world):
+        Criterion.objects.filter(name="Overall").update(anchors={"1": "no reply at all", "3": "a reply, but a dull one"})
+        page = text(world.sign_in(world.bob).get(START))
+        assert "<b>3</b> <span>a reply, but a dull one</span>" in page
+        assert "<b>1</b> <span>no reply at all</span>" in page  # instead of the end's name
+        assert "<b>5</b> <span>excellent</span>" in page and "<b>2</b></span>" in page
+
+    def test_a_long_scale_is_a_number_to_type(self, world):
+        Criterion.objects.filter(name="Overall").update(low=0, high=100)
+        page = world.sign_in(world.bob).get(START)
+        assert '<input type="number"' in text(page) and 'max="100"' in text(page)
+        world.post("annotate/", hidden(page) | scored(world, overall=77))
+        assert 77 in LikertScore.objects.values_list("value", flat=True)
+
+    def test_a_meaning_representation_is_a_list_of_facts(self, world):
+        Context.objects.update(turns=["inform(name='hotel boheme',has_internet=yes)"])
+        page = text(world.sign_in(world.bob).get(START))
+        assert "<dt>has internet</dt><dd>yes</dd>" in page and "What the text should say" in page
+
+
+class TestReporting:
+    def test_a_skipped_item_does_not_come_back(self, world):
+        given = hidden(world.sign_in(world.bob).get(START))["assignment"]
+        skipped = world.post("skip/", {"assignment": given, "why": "In Finnish."}, follow=True)
+        assert "Skipped" in text(skipped) and hidden(skipped)["assignment"] != given
+        assert ItemReport.objects.get().reason == "In Finnish."
+
+    def test_a_report_leaves_the_item_and_a_missing_reason_is_asked_for(self, world):
+        given = hidden(world.sign_in(world.bob).get(START))["assignment"]
+        refused = world.post("flag/", {"assignment": given, "why": " "}, follow=True)
+        assert "Say in a few words why" in text(refused) and ItemReport.objects.count() == 0
+        flagged = world.post("flag/", {"assignment": given, "why": "Cut off."}, follow=True)
+        assert "Reported" in text(flagged) and hidden(flagged)["assignment"] == given
+
+
+class TestFeedback:
+    def known(self, world, purpose, expected):
+        """Bob holds an item whose answer is known."""
+        page = world.sign_in(world.bob).get(START)
+        Item.objects.update(purpose=purpose, expected=expected)
+        Assignment.objects.update(purpose=purpose)
+        summarize(world.campaign)
+        return hidden(page)
+
+    def test_practice_tells_what_was_expected_and_why(self, world):
+        expected = {"scores": {"Overall": [4, 5], "Fluency": [0]}, "feedback": "It has <no> verb."}
+        given = self.known(world, "training", expected)
+        assert "Practice, 1 of 6" in text(world.get(START))
+        answer = world.post("annotate/", given | scored(world), follow=True)
+        page = text(answer)
+        assert answer.redirect_chain[0][0] == f"/c/talk/feedback/{given['key']}/"
+        assert "It has &lt;no&gt; verb." in page and "it counts nowhere" in page
+        assert page.count("as expected</span>") == 1 and page.count("differs</span>") == 1 and "4 or 5" in page
+        assert LikertScore.objects.counted().count() == 0 and LikertScore.objects.count() == 2
+
+    @pytest.mark.parametrize(("loud", "right", "told"), [(True, False, True), (True, True, False), (False, False, False)])
+    def test_gold_is_told_at_once_only_where_it_is_loud_and_missed(self, world, loud, right, told):
+        Campaign.objects.update(gold_is_loud=loud)
+        given = self.known(world, "gold", {"scores": {"Overall": [4 if right else 1]}})
+        answer = world.post("annotate/", given | scored(world), follow=True)
+        assert ("What was expected" in text(answer)) == told
+        assert world.get(f"feedback/{given['key']}/").status_code == (200 if told else 404)
+
+    def test_a_pairs_feedback_speaks_of_the_sides_as_shown(self, pairs):
+        page = pairs.sign_in(pairs.bob).get(START)
+        Item.objects.update(purpose="training", expected={"choice": "A"})
+        Assignment.objects.update(purpose="training", swapped=True)
+        answer = pairs.post("annotate/", hidden(page) | {"choice": "left"}, follow=True)
+        assert "<td>A is better <span" in text(answer) and "<td>B is better</td>" in text(answer)
+
 
 class TestPairs:
     @pytest.mark.parametrize("choice", ["left", "tie", "right"])
@@ -136,6 +259,20 @@ class TestPairs:
             assert judgment.choice == "tie"
         else:
             assert (better == left) == (choice == "left")
+
+    def test_each_criterion_is_a_question_and_the_reason_is_kept_where_one_is_missing(self, pairs):
+        Campaign.objects.update(pairwise_by_criterion=True, asks_reason=True)
+        overall, fluency = pairs.campaign.criteria.all()
+        page = pairs.sign_in(pairs.bob).get(START)
+        refused = pairs.post("annotate/", hidden(page) | {f"choice_{overall.pk}": "left", "reason": "Shorter."})
+        assert refused.status_code == 422 and "Still to judge: Fluency" in text(refused)
+        assert 'value="Shorter."' in text(refused) and text(refused).count("choices missing") == 1
+        choices = {f"choice_{overall.pk}": "left", f"choice_{fluency.pk}": "tie", "reason": "Shorter."}
+        assert pairs.post("annotate/", hidden(refused) | choices).status_code == 303
+        assert PairwiseJudgment.objects.filter(reason="Shorter.").count() == 2
+
+    def test_no_reason_is_asked_unless_the_campaign_wants_one(self, pairs):
+        assert 'name="reason"' not in text(pairs.sign_in(pairs.bob).get(START))
 
     def test_no_choice_is_asked_for(self, pairs):
         answer = pairs.sign_in(pairs.bob).post("annotate/", hidden(pairs.get(START)))
@@ -191,7 +328,8 @@ class TestRest:
         given = hidden(world.sign_in(world.bob).get(START))
         world.post("annotate/", given | scored(world))
         set_status(world.campaign, "paused")
-        assert world.post("undo/", {"in_hand": 0}).status_code == 422
+        refused = world.post("undo/", {"in_hand": 0}, follow=True)
+        assert "can&#x27;t be changed" in text(refused) and LikertScore.objects.counted().count() == 2
 
 
 class TestOutsiders:

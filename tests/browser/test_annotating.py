@@ -120,7 +120,7 @@ class TestScoring:
         page.goto("/c/talk/annotate/")
         counted(page, 1)
         in_hand = Assignment.objects.get(status="open")
-        assert page.locator("input[name=assignment]").get_attribute("value") == str(in_hand.pk)
+        assert page.locator("[data-answer] input[name=assignment]").get_attribute("value") == str(in_hand.pk)
 
 
 class TestPairs:

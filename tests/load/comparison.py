@@ -105,12 +105,11 @@ def _accounts(number: int) -> list[str]:
 
 
 async def _all_at_once(name: str, server, names: list[str], options, person: Callable) -> None:
-    timings, cpu = Timings(), server.cpu_seconds()
+    timings = Timings()
     for _ in range(options.rounds):
         crowd = _crowd(server, len(names), person)
         for somebody in crowd:
             somebody.browser.timings = timings
         await asyncio.gather(*(p.log_in(n, PASSWORD) for p, n in zip(crowd, names)))
-    cpu = 1000 * (server.cpu_seconds() - cpu) / (options.rounds * len(names))
-    print(f"{name}, {len(names)} log-ins at once, {options.rounds} times; {cpu:.0f} ms of the server's CPU each")
+    print(f"{name}, {len(names)} log-ins at once, {options.rounds} times")
     print("\n".join(timings.lines()), flush=True)

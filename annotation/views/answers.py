@@ -1,0 +1,84 @@
+"""An annotator's own answers: all of them, page by page, and each to be changed while the campaign is open."""
+
+from django.contrib import messages
+from django.http import Http404, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+
+from annotation import services
+from annotation.errors import Refused
+from annotation.item_page import SIDES, answer_again, answer_of, hidden_fields, item_context, key_of, times_of
+from annotation.services.answers import live_submissions, may_change
+from annotation.views.paging import paged
+from annotation.views.sign_in import for_annotators
+
+A_PAGE = 20
+
+
+@never_cache
+@for_annotators
+def answers(request, annotator):
+    campaign = annotator.campaign
+    given = live_submissions(annotator).select_related("assignment__item__output", "assignment__item__other")
+    page = paged(request, given, A_PAGE)
+    names = {str(criterion.pk): criterion.name for criterion in campaign.criteria.all()}
+    for submission in page:
+        assignment = submission.assignment
+        assignment.item.campaign = campaign
+        texts = [text for text in (assignment.item.output, assignment.item.other) if text]
+        submission.texts = texts[::-1] if assignment.swapped else texts
+        submission.words = _in_words(submission.payload, names)
+        submission.may_change = may_change(assignment, campaign)
+    context = {"campaign": campaign, "annotator": annotator, "page": page}
+    return render(request, "annotation/answers.html", context)
+
+
+def _in_words(payload: dict, names: dict[str, str]) -> list[tuple[str, str]]:
+    """[(criterion, what was answered)], the criterion empty for the whole."""
+    sides = dict(SIDES)
+    words = [(names.get(pk, ""), str(score)) for pk, score in payload.get("scores", {}).items()]
+    words += [(names.get(pk, ""), sides.get(side, "")) for pk, side in payload.get("choices", {}).items()]
+    if "choice" in payload:
+        words.append(("", sides.get(payload["choice"], "")))
+    if payload.get("reason"):
+        words.append(("Because", payload["reason"]))
+    return words
+
+
+@never_cache
+@for_annotators
+def answer(request, annotator, pk):
+    """One earlier answer in its form again."""
+    live = live_submissions(annotator).select_related("assignment__item__output__context", "assignment__item__other")
+    submission = live.filter(assignment=pk).first()
+    if submission is None:
+        raise Http404
+    shown, refused = answer_again(submission.payload), None
+    if request.method == "POST":
+        try:
+            _revise(request, annotator, pk)
+        except Refused as error:
+            shown, refused = answer_of(request.POST), error
+        else:
+            messages.success(request, "Your answer is changed.")
+            return HttpResponseRedirect(reverse("answers", args=[annotator.campaign.slug]), status=303)
+    assignment = submission.assignment
+    context = {
+        **item_context(annotator.campaign, assignment.item, assignment.swapped, shown, refused),
+        **hidden_fields(assignment, request.POST if refused else None),
+        "action": reverse("answer", args=[annotator.campaign.slug, pk]),
+        "revising": True,
+        "may_change": may_change(assignment, annotator.campaign),
+    }
+    template = "annotation/pair.html" if assignment.item.is_pair else "annotation/score.html"
+    return render(request, template, context, status=422 if refused else 200)
+
+
+def _revise(request, annotator, pk):
+    key = key_of(request.POST)
+    if key is None:
+        raise Refused("The answer came without its key; load the page again.")
+    services.revise(annotator, pk, key, answer_of(request.POST), **times_of(request.POST, pk))
+
+

@@ -1,0 +1,73 @@
+"""Signing in without losing what was being sent: an answer that meets the log-in waits in its form, signed."""
+
+from functools import wraps
+
+from django.contrib.auth import views as auth
+from django.contrib.auth.forms import AuthenticationForm
+from django.contrib.auth.views import redirect_to_login
+from django.core import signing
+from django.http import QueryDict
+from django.shortcuts import render
+from django.urls import resolve, reverse
+
+from annotation.access import annotator_of
+
+WAITING = "annotation.waiting"  # salt of an answer that waits for its log-in
+WAITS = 7 * 24 * 3600  # seconds
+ANSWERS = {"annotate", "answer", "skip", "flag"}  # names of the addresses that answers are sent to
+
+
+def for_annotators(view):
+    """The view gets the signed-in user's Annotator in place of the campaign's slug. A signed-out answer waits."""
+
+    @wraps(view)
+    def wrapped(request, slug, *args, **kwargs):
+        if not request.user.is_authenticated:
+            return _ask(request, slug) if request.method == "POST" else redirect_to_login(request.get_full_path())
+        return view(request, annotator_of(request.user, slug), *args, **kwargs)
+
+    return wrapped
+
+
+def _ask(request, slug):
+    """The log-in page, holding the request that met it. 401 tells the page's script that nothing was stored yet."""
+    waiting = signing.dumps({"path": request.path, "body": request.POST.urlencode()}, salt=WAITING, compress=True)
+    context = {"form": AuthenticationForm(request), "next": reverse("annotate", args=[slug]), "waiting": waiting}
+    return render(request, "registration/login.html", context, status=401)
+
+
+class SignIn(auth.LoginView):
+    """The log-in, which then does what had to wait for it."""
+
+    redirect_authenticated_user = True
+
+    def dispatch(self, request, *args, **kwargs):
+        if request.method == "POST" and request.user.is_authenticated and "waiting" in request.POST:
+            return self._send_waiting() or super().dispatch(request, *args, **kwargs)
+        return super().dispatch(request, *args, **kwargs)
+
+    def form_valid(self, form):
+        response = super().form_valid(form)
+        return self._send_waiting() or response
+
+    def get_context_data(self, **kwargs):
+        return super().get_context_data(waiting=self.request.POST.get("waiting", ""), **kwargs)
+
+    def _send_waiting(self):
+        try:
+            waiting = signing.loads(self.request.POST.get("waiting", ""), salt=WAITING, max_age=WAITS)
+        except signing.BadSignature:
+            return None
+        self.request.POST = QueryDict(waiting["body"])
+        view, args, kwargs = resolve(waiting["path"])
+        return view(self.request, *args, **kwargs)
+
+
+def csrf_failure(request, reason=""):
+    """The page's token was too old. An answer is shown back with a fresh one, to be sent by hand; never where the
+    request may have come from another site."""
+    match = request.resolver_match
+    fields = []
+    if match and match.url_name in ANSWERS and not reason.startswith(("Origin", "Referer")):
+        fields = [(name, v) for name, values in request.POST.lists() if name != "csrfmiddlewaretoken" for v in values]
+    return render(request, "403_csrf.html", {"fields": fields, "path": request.path}, status=403)

@@ -1,0 +1,77 @@
+"""Agreeing, withdrawing, and going on elsewhere: what an annotator decides about taking part."""
+
+from django.contrib.auth import login
+from django.core import signing
+from django.http import Http404
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+
+from annotation import services
+from annotation.errors import Refused
+from annotation.item_page import number
+from annotation.models import Annotator
+from annotation.views.sign_in import for_annotators
+
+RESUME = "annotation.resume"  # salt of a guest's own link
+
+
+@never_cache
+@for_annotators
+def consent(request, annotator):
+    slug, refused = annotator.campaign.slug, None
+    if request.method == "POST":
+        try:
+            services.agree(annotator, number(request.POST.get("version")))
+            return redirect("annotate", slug)
+        except Refused as error:
+            refused = error
+    due = services.consent_due(annotator)
+    shown = due or annotator.consent
+    if shown is None:
+        return redirect("annotate", slug)
+    context = {
+        "campaign": annotator.campaign, "annotator": annotator, "consent": shown, "is_due": due is not None, "refused": refused,
+    }  # fmt: skip
+    return render(request, "annotation/consent.html", context, status=422 if refused else 200)
+
+
+@never_cache
+@for_annotators
+def withdraw(request, annotator):
+    """Explains, and does it once confirmed. There is no way back by oneself."""
+    if request.method == "POST":
+        services.withdraw(annotator, request.user)
+        return redirect("annotate", annotator.campaign.slug)
+    if annotator.withdrawn_at:
+        return redirect("annotate", annotator.campaign.slug)
+    return render(request, "annotation/withdraw.html", {"campaign": annotator.campaign, "annotator": annotator})
+
+
+@never_cache
+@for_annotators
+def elsewhere(request, annotator):
+    """How to go on with another device: by signing in, or for a guest by a link of their own."""
+    link = None
+    if not request.user.has_usable_password():
+        link = request.build_absolute_uri(reverse("resume", args=[signing.dumps(annotator.pk, salt=RESUME)]))
+    context = {"campaign": annotator.campaign, "annotator": annotator, "link": link}
+    return render(request, "annotation/elsewhere.html", context)
+
+
+@never_cache
+def resume(request, token):
+    """Behind a guest's own link. Only a guest can come in this way: an account has its password."""
+    try:
+        pk = signing.loads(token, salt=RESUME)
+    except signing.BadSignature:
+        raise Http404 from None
+    annotator = get_object_or_404(
+        Annotator.objects.select_related("campaign", "user"), pk=pk, campaign__deleted_at=None, user__is_active=True
+    )
+    if annotator.user.has_usable_password():
+        raise Http404
+    if request.method == "POST":
+        login(request, annotator.user, backend="django.contrib.auth.backends.ModelBackend")
+        return redirect("annotate", annotator.campaign.slug)
+    return render(request, "annotation/resume.html", {"campaign": annotator.campaign, "annotator": annotator})

@@ -1,0 +1,89 @@
+// The keyboard. What is pressed while the next item is on its way is kept and done there.
+const SIDES = { a: "left", ArrowLeft: "left", t: "tie", b: "right", ArrowRight: "right" };
+const ahead = []; // keys pressed before their page was there
+let last = null; // the scale a key answered last
+
+const form = () => document.querySelector("[data-answer]");
+const scales = () => [...(form()?.querySelectorAll("[data-scale]") ?? [])];
+const name = (scale) => scale.dataset.scale;
+export const say = (text) => { document.querySelector("[data-said]").textContent = text; };
+
+export const open = (id) => {
+  const dialog = document.getElementById(id);
+  if (dialog && !dialog.open) dialog.showModal();
+};
+
+const answered = (scale) => Boolean(scale.querySelector("input:checked") || scale.querySelector("input[type=number]")?.value);
+const focusOn = (scale) => (scale.querySelector("input:checked") || scale.querySelector("input")).focus();
+const current = () => {
+  const all = scales();
+  return all.find((scale) => scale.contains(document.activeElement)) || all.find((scale) => !answered(scale))
+    || (all.includes(last) ? last : all[0]);
+};
+
+const choose = (values, pressed) => {
+  const scale = current();
+  const input = values.map((value) => scale.querySelector(`input[type=radio][value="${value}"]`)).find(Boolean);
+  if (!input) return say(`${name(scale)} has no ${pressed}.`);
+  input.checked = true;
+  input.dispatchEvent(new Event("change", { bubbles: true }));
+  last = scale;
+  const next = scales()[scales().indexOf(scale) + 1];
+  if (next) return focusOn(next);
+  input.focus();
+  say(`${name(scale)}: ${input.closest("label").textContent.trim()}. Enter sends.`);
+};
+
+const back = () => {
+  const before = scales()[scales().indexOf(current()) - 1];
+  if (before) focusOn(before);
+};
+
+const report = () => {
+  const details = document.querySelector("[data-report]");
+  if (!details) return;
+  details.open = true;
+  details.querySelector("input[type=text]").focus();
+};
+
+// Does what a key means here; says whether it means anything.
+const press = (key) => {
+  const scale = scales()[0];
+  if (key === "Enter") form()?.requestSubmit();
+  else if (key === "g") open("guidelines");
+  else if (key === "?") open("keys");
+  else if (key === "u") document.querySelector("[data-undo]")?.requestSubmit();
+  else if (key === "s") report();
+  else if (key === "r" && document.getElementById("reason")) document.getElementById("reason").focus();
+  else if (scale && key === "Backspace") back();
+  else if (scale?.classList.contains("choices") && key in SIDES) choose([SIDES[key]], key);
+  else if (scale?.classList.contains("scale") && /^[0-9]$/.test(key)) choose(key === "0" ? ["0", "10"] : [key], key);
+  else return false;
+  return true;
+};
+
+const keyOf = (event) => (event.key.length === 1 ? event.key.toLowerCase() : event.key);
+
+export const listen = (isBusy) => {
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || document.querySelector("dialog[open]")) return;
+    const key = keyOf(event), at = event.target;
+    if (isBusy()) {
+      ahead.push(key);
+      return event.preventDefault();
+    }
+    if (at.matches("textarea, input:not([type=radio])")) {
+      if (key === "Escape") at.blur();
+      if (key !== "Enter" || !at.closest("[data-answer]")) return;
+    }
+    if (key === "Enter" && at.matches("button, a, summary")) return;
+    if (press(key)) event.preventDefault();
+  });
+};
+
+// The new page is there: do what was pressed meanwhile, until it is on its way again. An Enter that nothing came before was
+// meant for the page that is gone.
+export const catchUp = (isBusy) => {
+  while (ahead[0] === "Enter") ahead.shift();
+  while (ahead.length && !isBusy()) press(ahead.shift());
+};

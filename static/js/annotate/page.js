@@ -1,0 +1,122 @@
+// The annotator's page. Without scripts it is plain forms and works the same; with them an answer is sent in the background,
+// the next item takes its place, and nothing is lost when the connection, the session or the tab goes.
+import * as clock from "./clock.js";
+import * as kept from "./kept.js";
+import * as keys from "./keys.js";
+import { send } from "./sending.js";
+
+const OFFLINE = "No connection. Your answer is kept on this device and is sent as soon as there is one.";
+let busy = false; // a request is under way; what the page shows has been dealt with
+const isBusy = () => busy;
+const user = document.querySelector("[data-user]").dataset.user;
+
+const notice = (text) => {
+  const place = document.querySelector("[data-notice]");
+  if (!place) return;
+  place.textContent = text;
+  place.hidden = !text;
+};
+
+const parsed = async (answer) => new DOMParser().parseFromString(await answer.text(), "text/html");
+
+// The answer's <main> takes the place of this one; the scripts and the guidelines stay.
+const show = (page, url) => {
+  const main = page.querySelector("main");
+  document.querySelector("main").replaceWith(main);
+  document.title = page.title;
+  if (new URL(url).pathname !== location.pathname) history.pushState(null, "", url);
+  scrollTo(0, 0);
+  (main.querySelector("h1[tabindex]") || main).focus({ preventScroll: true });
+  ready();
+};
+
+const settle = () => {
+  busy = false;
+  keys.catchUp(isBusy);
+};
+
+// Posts a form and shows what comes back. An answer is kept here until the server has confirmed it. Where the session has
+// ended, the plain form takes over: the log-in page keeps what it sends.
+const post = async (form, path, answer = null) => {
+  busy = true;
+  const fields = answer?.fields ?? fieldsOf(form);
+  if (answer) kept.saveAnswer(user, answer);
+  form.inert = true;
+  const reply = await send(path, fields, () => notice(answer ? OFFLINE : "No connection. Trying again."));
+  if (reply.status === 401 || reply.status === 403) return Object.assign(form, { action: path }).submit();
+  if (answer) kept.dropAnswer(user, answer);
+  if (answer && reply.ok) kept.dropDraft(user, answer.assignment);
+  show(await parsed(reply), reply.redirected ? reply.url : location.href);
+  settle();
+};
+
+// Answers from a tab that was closed, or a session that ended, before the server had confirmed them.
+const sendWaiting = async () => {
+  const waiting = kept.answersOf(user);
+  if (!waiting.length) return;
+  busy = true;
+  let refused = "";
+  notice("Sending an answer that was waiting on this device.");
+  for (const answer of waiting) {
+    const reply = await send(answer.path, answer.fields, () => notice(OFFLINE));
+    if (reply.status === 401) return location.reload();
+    if (!reply.ok) refused = (await parsed(reply)).querySelector("[role=alert]")?.textContent ?? String(reply.status);
+    kept.dropAnswer(user, answer);
+    kept.dropDraft(user, answer.assignment);
+  }
+  show(await parsed(await fetch(location.href)), location.href);
+  if (refused) notice(`An answer that was waiting here was not stored: ${refused}`);
+  settle();
+};
+
+const fieldsOf = (form) => [...new FormData(form)].filter(([name]) => name !== "csrfmiddlewaretoken");
+
+const postAnswer = (form) => {
+  form.elements.active.value = clock.milliseconds();
+  const path = new URL(form.action).pathname, fields = fieldsOf(form);
+  const button = form.querySelector("button");
+  button.setAttribute("aria-disabled", "true");
+  button.textContent = "Sending…";
+  const { key, assignment } = Object.fromEntries(fields);
+  post(form, path, { path, fields, key, assignment, at: Date.now() });
+};
+
+document.addEventListener("submit", (event) => {
+  const form = event.target;
+  if (!form.matches("[data-answer], [data-swap]")) return;
+  event.preventDefault();
+  if (busy) return;
+  if (form.matches("[data-answer]")) postAnswer(form);
+  else post(form, new URL(event.submitter?.hasAttribute("formaction") ? event.submitter.formAction : form.action).pathname);
+});
+
+document.addEventListener("input", keep);
+document.addEventListener("change", keep);
+function keep(event) {
+  const form = event.target.form;
+  if (form?.matches("[data-answer]")) kept.saveDraft(user, form);
+}
+
+// Guidelines and keys open as dialogs over the item; their links stay for those without scripts.
+document.addEventListener("click", (event) => {
+  const opener = event.target.closest("[data-open]");
+  if (!opener) return;
+  event.preventDefault();
+  keys.open(opener.dataset.open);
+});
+
+const ready = () => {
+  clock.restart();
+  for (const opener of document.querySelectorAll("[data-open]")) opener.hidden = false;
+  const form = document.querySelector("[data-answer]");
+  if (form) kept.restoreDraft(user, form);
+};
+
+// A page from the browser's memory shows an item that may be answered by now.
+addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
+addEventListener("popstate", () => location.reload());
+
+kept.tidy(user);
+ready();
+keys.listen(isBusy);
+sendWaiting();
