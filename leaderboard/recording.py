@@ -10,8 +10,9 @@ from annotation.outcome import Outcome
 from evaluator.services import code_version
 from leaderboard.field import Field
 from leaderboard.models import ContextResult, Game, OutputResult, SystemRating, Tournament
-from leaderboard.rating import bootstrap
-from leaderboard.rating.games import Games, Standings
+from leaderboard.rated import RESAMPLING_SEED, Rated, neighbours
+from leaderboard.rating.games import Games
+from leaderboard.rating.rules import PAPER
 from leaderboard.shares import Shares
 from leaderboard.signature import signature
 
@@ -24,12 +25,10 @@ class Found:
     """What there is to record."""
 
     played: object  # playing.Played
-    games: Games  # between systems
-    standings: Standings
-    replicates: np.ndarray  # (replicates, systems)
-    resampling_seed: int
+    rated: Rated
     means: list[float | None]  # people's mean score of each system
     shares: Shares
+    categories: list[dict]
 
 
 def record(tournament: Tournament, field: Field, found: Found) -> Tournament:
@@ -42,14 +41,19 @@ def record(tournament: Tournament, field: Field, found: Found) -> Tournament:
         SystemRating.objects.bulk_create(_rating_rows(tournament, field, found))
         OutputResult.objects.bulk_create(_output_rows(tournament, field, found.shares), batch_size=BATCH)
         ContextResult.objects.bulk_create(_context_rows(tournament, field, found.shares), batch_size=BATCH)
+        rated, played = found.rated, found.played
         tournament.settings = {
             **tournament.settings, "systems": [s.pk for s in field.systems], "contexts": len(field.contexts),
-            "resampling_seed": found.resampling_seed,
+            "resampling_seed": RESAMPLING_SEED, "looks": played.looks, "ending": played.ending,
         }  # fmt: skip
-        tournament.played = len(found.games)
-        tournament.settled = found.played.settled
-        tournament.head_to_head = head_to_head(len(field.systems), found.games)
-        tournament.replicates = np.round(found.replicates, 2).tolist()
+        tournament.played = len(rated.games)
+        tournament.settled = played.ending == "settled" if tournament.version_id else None
+        tournament.head_to_head = head_to_head(len(field.systems), rated.games)
+        tournament.replicates = np.round(rated.replicates, 2).tolist()
+        tournament.findings = {
+            "above": rated.ranking.above.astype(int).tolist(), "neighbours": neighbours(field, rated),
+            "categories": found.categories,
+        }  # fmt: skip
         tournament.signature = _signature(tournament)
         tournament.finished_at = timezone.now()
         tournament.save()
@@ -57,30 +61,32 @@ def record(tournament: Tournament, field: Field, found: Found) -> Tournament:
 
 
 def _signature(tournament: Tournament) -> str:
-    judge = str(tournament.judge)
-    if tournament.judge == Tournament.Judge.PEOPLE:
-        judge = f"people/{tournament.criterion.replace('|', '/').strip() or 'pairs'}"
+    people = tournament.judge == Tournament.Judge.PEOPLE
+    about = tournament.criterion.replace("|", "/").strip() or "pairs"
+    pairing = tournament.pairing if tournament.extends_id is None else f"{tournament.pairing}-on-{tournament.extends_id}"
     return signature(
-        judge=judge, comparator=tournament.version.name if tournament.version else None,
-        snapshot=tournament.snapshot.name if tournament.snapshot else "none", rating=tournament.rating,
-        pairing="once" if tournament.judge == Tournament.Judge.PEOPLE else tournament.pairing, ties=tournament.ties,
-        games=tournament.played, seed=tournament.seed, code=code_version(),
+        judge=f"people/{about}" if people else str(tournament.judge),
+        comparator=tournament.version.name if tournament.version else None,
+        snapshot=tournament.snapshot.name if tournament.snapshot else "none",
+        rating="paper" if tournament.rules() == PAPER else tournament.rating, pairing="once" if people else pairing,
+        ties=tournament.ties, games=tournament.played, seed=tournament.seed, code=code_version(),
     )  # fmt: skip
 
 
 def _game_rows(tournament: Tournament, field: Field, played):
-    between, chances = played.between, played.chances
-    for n, (a, b, outcome) in enumerate(zip(between.first, between.second, between.outcome.tolist())):
+    ids = np.array([output.pk for output in field.outputs])
+    first, second = ids[played.games.first].tolist(), ids[played.games.second].tolist()
+    chances = np.asarray(played.verdicts.probabilities(first, second)).tolist()
+    outcomes = [OUTCOMES[outcome] for outcome in played.games.outcome.tolist()]
+    for number, (a, b, outcome, (p_a, _, p_b)) in enumerate(zip(first, second, outcomes, chances), start=1):
         yield Game(
-            tournament=tournament, number=n + 1, output_a_id=field.outputs[a].pk, output_b_id=field.outputs[b].pk,
-            outcome=OUTCOMES[outcome], p_a=float(chances[n, 0]), p_b=float(chances[n, 2]),
+            tournament=tournament, number=number, output_a_id=a, output_b_id=b, outcome=outcome, p_a=p_a, p_b=p_b
         )  # fmt: skip
 
 
 def _rating_rows(tournament: Tournament, field: Field, found: Found):
-    low, high = bootstrap.interval(found.replicates)
-    rank_low, rank_high = rank_intervals(found.replicates)
-    s = found.standings
+    rated, s = found.rated, found.rated.standings
+    low, high, rank_low, rank_high = rated.low, rated.high, rated.ranking.rank_low, rated.ranking.rank_high
     for i, system in enumerate(field.systems):
         yield SystemRating(
             tournament=tournament, system=system, name=system.name, is_human=system.is_human, rating=s.rating[i],
@@ -109,12 +115,6 @@ def _context_rows(tournament: Tournament, field: Field, shares: Shares):
 
 def _or_none(values: np.ndarray) -> list[float | None]:
     return [None if np.isnan(value) else value for value in values.tolist()]
-
-
-def rank_intervals(replicates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    ranks = 1 + (replicates[:, None, :] > replicates[:, :, None]).sum(axis=2)
-    low, high = np.quantile(ranks, [0.025, 0.975], axis=0, method="nearest")
-    return low, high
 
 
 def head_to_head(n: int, games: Games) -> list:

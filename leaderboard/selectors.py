@@ -8,7 +8,6 @@ from annotation.models import Campaign
 from evaluator.selectors import basis
 from leaderboard.agreement import agreement_with_people
 from leaderboard.models import Tournament
-from leaderboard.rules import Rules
 
 PEOPLE, COMPARATOR, CALIBRATED = Tournament.Judge.PEOPLE, Tournament.Judge.COMPARATOR, Tournament.Judge.CALIBRATED
 JUDGE_LABELS = {PEOPLE: "people", COMPARATOR: "comparator", CALIBRATED: "people and comparator"}
@@ -78,10 +77,12 @@ def board(tournament: Tournament, people: Tournament | None = None, live: bool =
         "ties": tournament.ties,
         "games": tournament.played,
         "settled": tournament.settled,
+        "ending": tournament.settings.get("ending"),
         "simulated": tournament.is_simulated,
         "warning": tournament.settings.get("warning", ""),
         "finished_at": tournament.finished_at.isoformat(),
         "standings": [_standing(rating, name) for rating, name in _named(tournament, live)],
+        "neighbours": neighbours(tournament, live),
         "agreement_with_people": agreement_with_people(tournament, people),
     }
 
@@ -125,8 +126,24 @@ def categories(tournament: Tournament, live: bool = False) -> list[dict]:
     ]
 
 
-def rules_of(tournament: Tournament) -> Rules:
-    return Rules(tournament.rating, tournament.pairing, tournament.ties, tournament.level)
+def neighbours(tournament: Tournament, live: bool = False) -> list[dict]:
+    """What may be said of each system and the next in rank, with a forecast in words where it is not known yet."""
+    names = {row.system_id: name for row, name in _named(tournament, live)}
+    judged = "judgments" if tournament.judge == PEOPLE else "games"
+
+    def forecast(games: int | None) -> str:
+        return f"about {_rough(games):,} more {judged}" if games else ""
+
+    return [
+        {**found, "upper": names[found["upper"]], "lower": names[found["lower"]], "forecast": forecast(found["more_games"])}
+        for found in tournament.findings.get("neighbours", [])
+    ]
+
+
+def _rough(games: int) -> int:
+    """Two significant digits: a forecast is no more than a guess."""
+    digits = max(len(str(games)) - 2, 0)
+    return round(games, -digits)
 
 
 def choices(campaign: Campaign) -> list[tuple[str, str]]:

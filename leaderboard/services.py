@@ -1,6 +1,7 @@
 """Starting a tournament. What plays is read by its job: here nothing is read that grows with the outputs."""
 
 import logging
+from dataclasses import replace
 
 from django.db import transaction
 
@@ -14,7 +15,7 @@ from evaluator.selectors import basis, criteria
 from evaluator.services import check_seed
 from leaderboard import field, selectors
 from leaderboard.models import BoardSettings, Tournament
-from leaderboard.rules import Rules
+from leaderboard.rating.rules import DEFAULT, PAPER, Rules
 
 log = logging.getLogger(__name__)
 
@@ -26,12 +27,12 @@ PEOPLE, CALIBRATED = Tournament.Judge.PEOPLE, Tournament.Judge.CALIBRATED
 @transaction.atomic
 def start_tournament(
     campaign, judge: str, version: ComparatorVersion | None = None, criterion: str | None = None, seed: int = 0,
-    games: int | None = None, user=None, foreground: bool = False, rules: Rules | None = None,
+    games: int | None = None, user=None, foreground: bool = False, rules: Rules = DEFAULT,
     extends: Tournament | None = None,
 ) -> Tournament:  # fmt: skip
     """Record a tournament and its job. criterion: "" for judgments of pairs, None for what a training would take.
 
-    games: exactly so many; None plays as many as the pairing gives, or, where people judge, all their games.
+    games: so many, as far as there are; None plays until the rules' stop, or, where people judge, all their games.
     extends: a finished board of this judge whose games are taken over, so that only what is new since then plays.
     """
     if judge not in Tournament.Judge.values:
@@ -39,13 +40,13 @@ def start_tournament(
     if games is not None and not 1 <= games <= MAX_GAMES:
         raise Refused(f"The number of games must be from 1 to {MAX_GAMES}, not {games}.")
     check_seed(seed)
-    rules = rules or Rules()
     snapshot = latest_snapshot(campaign)
     version, criterion, warning = _basis(campaign, judge, version, snapshot, criterion)
     if campaign.systems.count() < 2:
         raise Refused(f"Campaign {campaign.slug!r} has fewer than two systems; nothing can play.")
     asked = dict(campaign=campaign, judge=judge, version=version, snapshot=snapshot, criterion=criterion, seed=seed,
-                 wanted_games=games, extends=extends, **rules.columns())  # fmt: skip
+                 wanted_games=games, extends=extends, rating=rules.rating, ties=rules.ties, pairing=rules.pairing,
+                 stop=rules.stop)  # fmt: skip
     if not foreground:
         _refuse_the_same_twice(asked)
     return _enqueue(asked, warning, user, foreground)
@@ -60,6 +61,19 @@ def play_new_comparator(sender, version: ComparatorVersion, campaign, **kwargs) 
         start_tournament(campaign, Tournament.Judge.COMPARATOR, version, version.criterion or None, version.seed)
     except Refused as refusal:
         log.warning("no tournament of %s on %s: %s", version.name, campaign.slug, refusal)
+
+
+def rules_named(rating: str = "", ties: str = "", pairing: str = "", stop: str = "") -> Rules:
+    """The rules that somebody asked for; "paper" is all of Zhou & Xu (2020), and what is named beside it differs."""
+    asked = {"ties": ties, "pairing": pairing, "stop": stop}
+    if rating != "paper":
+        asked["rating"] = rating
+    if rating == "bradley-terry" and not ties:
+        asked["ties"] = "davidson"
+    try:
+        return replace(PAPER if rating == "paper" else DEFAULT, **{name: value for name, value in asked.items() if value})
+    except ValueError as error:
+        raise Refused(str(error)) from None
 
 
 def board_settings(campaign) -> BoardSettings:

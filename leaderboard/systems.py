@@ -71,7 +71,7 @@ def rate_again(campaign: Campaign, user=None) -> Tournament | None:
         return None
     try:
         return start_tournament(
-            campaign, board.judge, board.version, board.criterion, board.seed, user=user, rules=selectors.rules_of(board),
+            campaign, board.judge, board.version, board.criterion, board.seed, user=user, rules=board.rules(),
             extends=board,
         )  # fmt: skip
     except Refused:  # the same is waiting already, or fewer than two systems are left

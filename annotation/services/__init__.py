@@ -13,6 +13,7 @@ from annotation.services.campaigns import (
     set_status,
 )
 from annotation.services.designing import CriterionSpec, change_campaign
+from annotation.services.known import mark_known, resolve, unmark_known
 from annotation.services.people import add_account, add_annotator, invite, join, join_as_guest, join_with_account, revoke
 from annotation.services.quality import overrule
 from annotation.services.reports import flag, skip
@@ -21,5 +22,6 @@ from annotation.services.undo import undo_last
 
 __all__ = ["CriterionSpec", "ImportRefused", "Refused", "add_account", "add_annotator", "add_researcher", "agree",
            "change_campaign", "consent_due", "create_campaign", "delete_campaign", "duplicate_campaign", "flag", "invite",
-           "join", "join_as_guest", "join_with_account", "overrule", "remove_researcher", "restore_campaign", "revise",
-           "revoke", "set_guidelines", "set_status", "skip", "submit", "undo_last", "withdraw"]  # fmt: skip
+           "join", "join_as_guest", "join_with_account", "mark_known", "overrule", "remove_researcher", "resolve",
+           "restore_campaign", "revise", "revoke", "set_guidelines", "set_status", "skip", "submit", "undo_last",
+           "unmark_known", "withdraw"]  # fmt: skip

@@ -4,6 +4,7 @@ from django.db import models
 from django.urls import reverse
 
 from leaderboard.models.frozen import Immutable, TournamentQuerySet
+from leaderboard.rating.rules import DEFAULT, Rules
 
 
 class Tournament(models.Model):
@@ -26,9 +27,10 @@ class Tournament(models.Model):
     )  # fmt: skip
     criterion = models.CharField(max_length=100, blank=True, help_text="Empty: judgments of pairs.")
     level = models.CharField(max_length=8, choices=Level, default=Level.SYSTEM)
-    rating = models.CharField(max_length=20, default="paper", help_text="The rule that turns games into ratings.")
-    pairing = models.CharField(max_length=20, default="random", help_text="Which games are played.")
-    ties = models.CharField(max_length=20, default="ratio0.1", help_text="What a tie does.")
+    rating = models.CharField(max_length=20, default=DEFAULT.rating, help_text="The rule that turns games into ratings.")
+    ties = models.CharField(max_length=20, default=DEFAULT.ties, help_text="What a tie does.")
+    pairing = models.CharField(max_length=20, default=DEFAULT.pairing, help_text="Which games are played.")
+    stop = models.CharField(max_length=20, default=DEFAULT.stop, help_text="When no more are played.")
     extends = models.ForeignKey(
         "self", models.RESTRICT, null=True, blank=True, related_name="extended_by",
         help_text="A finished board whose games are taken over; only systems that are new since then play.",
@@ -39,7 +41,7 @@ class Tournament(models.Model):
     settings = models.JSONField(
         default=dict, help_text="What takes part (`last_output`, `last_context`), and `systems`: ids in the order below."
     )
-    settled = models.BooleanField(null=True, help_text="Did the order settle by the paper's rule?")
+    settled = models.BooleanField(null=True, help_text="Did it end by the rule for its end?")
     head_to_head = models.JSONField(default=list, help_text="[i][j]: games i won against j, tied, lost.")
     replicates = models.JSONField(default=list, help_text="Ratings on resampled contexts: a row per replicate.")
     findings = models.JSONField(default=dict, help_text="What the board shows beside the ratings, by name.")
@@ -67,6 +69,9 @@ class Tournament(models.Model):
     def delete(self, *args, **kwargs):
         self._must_be_open()
         return super().delete(*args, **kwargs)
+
+    def rules(self) -> Rules:
+        return Rules(self.rating, self.ties, self.pairing, self.stop)
 
     def _must_be_open(self) -> None:
         if self.pk and Tournament.objects.filter(pk=self.pk, finished_at__isnull=False).exists():

@@ -11,10 +11,11 @@ from annotation.errors import Refused
 from annotation.importing import import_outputs
 from annotation.models import Campaign, Job, Output
 from evaluator.models import ComparatorVersion, TrainingRun
-from leaderboard import field, playing, selectors, tasks
+from leaderboard import field, playing, selectors, services, tasks
 from leaderboard.models import Game, Immutable, Tournament
-from leaderboard.rating import tournament as paper
+from leaderboard.rating import by_game
 from leaderboard.rating.games import Games
+from leaderboard.rating.rules import PAPER
 from leaderboard.services import start_tournament
 from leaderboard.signature import parse
 from tests.evaluator.world import SCORES, World, write
@@ -116,11 +117,16 @@ class TestPeople:
         assert tallies(tournament)["Fine"] == (3, 2, 1, 0) and tallies(tournament)["Poor"] == (2, 0, 0, 2)
         assert tournament.criterion == "" and parse(tournament.signature)["judge"] == "people/pairs"
 
-    def test_a_seed_orders_the_games_and_nothing_else(self, world):
-        first, again, other = (by_people(world.campaign, seed=seed) for seed in (1, 1, 2))
+    def test_by_the_papers_rating_a_seed_orders_the_games_and_nothing_else(self, world):
+        first, again, other = (by_people(world.campaign, seed=seed, rules=PAPER) for seed in (1, 1, 2))
         ratings = lambda t: list(t.ratings.order_by("system").values_list("rating", flat=True))
         assert ratings(first) == ratings(again) != ratings(other)
         assert tallies(first) == tallies(other)
+
+    def test_by_the_default_rating_the_order_of_games_makes_no_difference(self, world):
+        first, other = by_people(world.campaign, seed=1), by_people(world.campaign, seed=2)
+        ratings = lambda t: list(t.ratings.order_by("system").values_list("rating", "rd"))
+        assert np.allclose(ratings(first), ratings(other))
 
     def test_as_many_games_as_asked_for(self, world):
         assert by_people(world.campaign, games=10).played == 10
@@ -137,12 +143,12 @@ class TestPeople:
         said = parse(tournament.signature)
         assert said["judge"] == "people/Overall" and said["comparator"] is None
         assert said["snapshot"] == world.campaign.snapshots.get().name
-        assert (said["games"], said["seed"], said["pairing"], said["rating"]) == (144, 7, "once", "paper")
+        assert (said["games"], said["seed"], said["pairing"], said["rating"]) == (144, 7, "once", "glicko2")
 
 
 class TestComparator:
     def test_the_board_follows_the_judge(self, world, version):
-        tournament = by_comparator(world.campaign, games=400)
+        tournament = by_comparator(world.campaign, games=400, rules=PAPER)
         order = [r.system.name for r in tournament.ratings.select_related("system")]
         assert order[0] == "Person" and order[-1] == "Poor" and tournament.games.count() == 400
         table = {r["system"]: r["cells"] for r in selectors.head_to_head(tournament)}
@@ -150,7 +156,7 @@ class TestComparator:
         assert (tournament.version, tournament.criterion, tournament.settled) == (version, "Overall", tournament.settled)
 
     def test_the_ratings_are_those_of_the_recorded_games(self, world, version):
-        tournament = by_comparator(world.campaign, games=60)
+        tournament = by_comparator(world.campaign, games=60, rules=PAPER)
         column = {pk: i for i, pk in enumerate(tournament.settings["systems"])}
         played = list(tournament.games.select_related("output_a", "output_b"))
         assert all(g.output_a.context_id == g.output_b.context_id for g in played)
@@ -159,7 +165,7 @@ class TestComparator:
             [column[g.output_a.system_id] for g in played], [column[g.output_b.system_id] for g in played],
             [{"A": 1, "tie": 0, "B": -1}[g.outcome] for g in played], [0] * len(played),
         )  # fmt: skip
-        expected = paper.rate(len(column), games)
+        expected = by_game.rate(len(column), games)
         for rating in tournament.ratings.all():
             i = column[rating.system_id]
             assert (rating.rating, rating.rd, rating.volatility) == pytest.approx(
@@ -170,10 +176,39 @@ class TestComparator:
         game = by_comparator(world.campaign, games=5).games.first()
         assert (game.p_a, game.p_b) == (0.6, 0.3)
 
-    def test_until_the_order_settles(self, world, version):
-        tournament = by_comparator(world.campaign)
-        assert tournament.settled is not None
-        assert tournament.settled or tournament.games.count() == 5000
+    def test_until_the_papers_order_settles(self, world, version):
+        """Its judge ties Fine with Plain for ever, so that their order is kept or is not by the seed alone."""
+        tournament = by_comparator(world.campaign, rules=PAPER)
+        assert tournament.settled and tournament.settings["ending"] == "settled"
+        assert tournament.played == tournament.games.count() >= 2 * 50 * 4 / 2  # two blocks of 50 selections of 4 systems
+
+    def test_no_pair_meets_twice_on_a_context_by_default(self, world, version):
+        tournament = by_comparator(world.campaign, games=1000)
+        assert tournament.played == 12 * 6 and tournament.settings["ending"] == "all"
+        met = [frozenset(pair) for pair in tournament.games.values_list("output_a", "output_b")]
+        assert len(set(met)) == 12 * 6
+
+    def test_the_signature_names_the_papers_rules_and_ours(self, world, version):
+        paper, ours = by_comparator(world.campaign, games=9, rules=PAPER), by_comparator(world.campaign, games=9)
+        asked = services.rules_named("bradley-terry", pairing="round-robin")
+        theirs = by_comparator(world.campaign, games=9, rules=asked)
+        said = [parse(t.signature) for t in (paper, ours, theirs)]
+        assert [(s["rating"], s["ties"], s["pairing"]) for s in said] == [
+            ("paper", "ratio0.1", "again"), ("glicko2", "half", "random"), ("bradley-terry", "davidson", "round-robin"),
+        ]  # fmt: skip
+
+    def test_rules_that_mean_nothing_are_refused(self):
+        with pytest.raises(Refused, match="ties of a glicko2 rating must be one of half, drop, not 'davidson'"):
+            services.rules_named("glicko2", ties="davidson")
+
+    def test_whether_each_is_above_the_next(self, world, version):
+        """Person always beats Fine, Fine and Plain always tie, both always beat Poor: 12 contexts tell all but the tie."""
+        found = selectors.neighbours(by_comparator(world.campaign))
+        assert [n["above"] for n in found] == [True, False, True]
+        assert (found[0]["upper"], found[2]["lower"]) == ("Person", "Poor")
+        ranks = {row["system"]: (row["rank_low"], row["rank_high"]) for row in
+                 selectors.board(by_comparator(world.campaign))["standings"]}  # fmt: skip
+        assert ranks == {"Person": (1, 1), "Fine": (2, 3), "Plain": (2, 3), "Poor": (4, 4)}
 
     def test_the_same_seed_plays_the_same_games(self, world, version):
         first, again = by_comparator(world.campaign, games=50, seed=3), by_comparator(world.campaign, games=50, seed=3)

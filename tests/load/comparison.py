@@ -105,11 +105,12 @@ def _accounts(number: int) -> list[str]:
 
 
 async def _all_at_once(name: str, server, names: list[str], options, person: Callable) -> None:
-    timings = Timings()
+    timings, cpu = Timings(), server.cpu_seconds()
     for _ in range(options.rounds):
         crowd = _crowd(server, len(names), person)
         for somebody in crowd:
             somebody.browser.timings = timings
         await asyncio.gather(*(p.log_in(n, PASSWORD) for p, n in zip(crowd, names)))
-    print(f"{name}, {len(names)} log-ins at once, {options.rounds} times")
+    cpu = 1000 * (server.cpu_seconds() - cpu) / (options.rounds * len(names))
+    print(f"{name}, {len(names)} log-ins at once, {options.rounds} times; {cpu:.0f} ms of the server's CPU each")
     print("\n".join(timings.lines()), flush=True)

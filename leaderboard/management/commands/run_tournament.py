@@ -7,7 +7,8 @@ from evaluator.management.progress import ProgressBar
 from evaluator.selectors import version_named
 from leaderboard import tasks
 from leaderboard.models import Tournament
-from leaderboard.services import start_tournament
+from leaderboard.rating.rules import PAIRINGS, RATINGS, STOPS
+from leaderboard.services import rules_named, start_tournament
 
 
 class Command(ServiceCommand):
@@ -20,12 +21,19 @@ class Command(ServiceCommand):
         parser.add_argument("--comparator", help="name of a version; default: the one promoted for this campaign")
         parser.add_argument("--criterion", help="people's criterion; '' for the judgments of pairs")
         parser.add_argument("--seed", type=int, default=0)
-        parser.add_argument("--games", type=int, help="exactly so many; default: until the order settles")
+        parser.add_argument("--games", type=int, help="so many, as far as there are; default: until the stop")
+        parser.add_argument("--rating", default="", choices=["", "paper", *RATINGS], help="paper: all of Zhou & Xu (2020)")
+        parser.add_argument("--ties", default="", help="half, drop, davidson (bradley-terry) or ratio0.1 (by-game)")
+        parser.add_argument("--pairing", default="", choices=["", *PAIRINGS], help="again: as in the paper, with repeats")
+        parser.add_argument("--stop", default="", choices=["", *STOPS], help="parted: when neighbours are told apart")
         parser.add_argument("--wait", action="store_true", help="play here and now instead of asking a worker")
 
-    def run(self, slug, judge, comparator, criterion, seed, games, wait, **options):
+    def run(self, slug, judge, comparator, criterion, seed, games, rating, ties, pairing, stop, wait, **options):
         version = version_named(comparator) if comparator else None
-        tournament = start_tournament(campaign_named(slug), judge, version, criterion, seed, games, foreground=wait)
+        rules = rules_named(rating, ties, pairing, stop)
+        tournament = start_tournament(
+            campaign_named(slug), judge, version, criterion, seed, games, foreground=wait, rules=rules
+        )  # fmt: skip
         if warning := tournament.settings["warning"]:
             self.progress(f"Warning: {warning}")
         if not wait:
@@ -48,6 +56,7 @@ class Command(ServiceCommand):
             "criterion": tournament.criterion,
             "games": tournament.played,
             "settled": tournament.settled,
+            "ending": tournament.settings["ending"],
             "seconds": round(time.monotonic() - start, 1),
             "simulated": tournament.is_simulated,
             "warning": tournament.settings["warning"],

@@ -1,0 +1,52 @@
+"""The known answer of an item."""
+
+from django import forms
+
+from annotation.models import Item
+from annotation.services.known import KNOWN, LONGEST_FEEDBACK
+
+
+class KnownAnswerForm(forms.Form):
+    """One field for each criterion, or the choice of a pair; `expected` is what the service takes."""
+
+    purpose = forms.ChoiceField(label="What it is for", choices=[
+        ("gold", "gold: mixed in, to see who pays attention"),
+        ("training", "training: shown first, with feedback"),
+        ("qualification", "qualification: decides who goes on"),
+    ])  # fmt: skip
+
+    def __init__(self, *args, item: Item, criteria, **kwargs):
+        self.item, self.criteria = item, list(criteria)
+        known = item.expected or {}
+        initial = {"purpose": item.purpose if item.purpose in KNOWN else "gold", "feedback": known.get("feedback", "")}
+        super().__init__(*args, initial=initial, **kwargs)
+        if item.is_pair:
+            choices = [("", "–"), ("A", f"A: {item.output.system}"), ("tie", "a tie"), ("B", f"B: {item.other.system}")]
+            self.fields["choice"] = forms.ChoiceField(
+                choices=choices, required=False, initial=known.get("choice"), label="The better one"
+            )
+        else:
+            for criterion in self.criteria:
+                right = known.get("scores", {}).get(criterion.name, [])
+                self.fields[f"score_{criterion.pk}"] = forms.CharField(
+                    required=False, max_length=100, label=f"{criterion.name}: right scores", initial=", ".join(map(str, right)),
+                    help_text=f"From {criterion.low} to {criterion.high}; several with commas. Empty: not checked.",
+                )  # fmt: skip
+        self.fields["feedback"] = forms.CharField(
+            required=False, max_length=LONGEST_FEEDBACK, widget=forms.Textarea(attrs={"rows": 3}),
+            help_text="Why this is the right answer. Shown where people are told.",
+        )  # fmt: skip
+
+    def expected(self) -> dict:
+        data = self.cleaned_data
+        if self.item.is_pair:
+            choices = (self.item.expected or {}).get("choices")  # by criterion: kept as imported
+            return {"choice": data["choice"], "choices": choices, "feedback": data["feedback"]}
+        scores = {c.name: _whole_numbers(data[f"score_{c.pk}"]) for c in self.criteria if data[f"score_{c.pk}"].strip()}
+        return {"scores": scores, "feedback": data["feedback"]}
+
+
+def _whole_numbers(text: str) -> list:
+    """Numbers where they are numbers; the service refuses the rest in words."""
+    parts = [part.strip() for part in text.split(",") if part.strip()]
+    return [int(part) if part.lstrip("-").isdecimal() else part for part in parts]

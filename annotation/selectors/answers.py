@@ -1,0 +1,83 @@
+"""Which answers a researcher looks at: the filters that the live page and the list of answers share."""
+
+from dataclasses import dataclass, fields
+
+from django.db.models import F, Q
+from django.db.models.functions import Coalesce
+
+from annotation.models import Campaign, LikertScore, PairwiseJudgment, Submission
+
+TIME = Coalesce("active_seconds", "seconds")  # idle time excluded where the page could measure it
+
+
+@dataclass(frozen=True)
+class Filters:
+    """Ids and values to narrow by; None: not narrowed. seconds: from low (in) to high (out), without idle time."""
+
+    criterion: int | None = None
+    system: int | None = None
+    annotator: int | None = None
+    item: int | None = None
+    value: float | None = None
+    choice: str | None = None
+    low: float | None = None
+    high: float | None = None
+
+    @classmethod
+    def of(cls, query) -> "Filters":
+        """From a request's query; what is no number there is not narrowed by."""
+        kinds = {"value": float, "low": float, "high": float, "choice": str}
+        return cls(**{f.name: _read(query.get(f.name), kinds.get(f.name, int)) for f in fields(cls)})
+
+    def without_items(self) -> dict:
+        """What narrows a whole page of figures."""
+        return {name: getattr(self, name) for name in ("criterion", "system", "annotator") if getattr(self, name) is not None}
+
+
+def _read(text: str | None, kind):
+    try:
+        value = kind(text) if text else None
+        return value if value is None or kind is str or abs(value) < 2**31 else None
+    except ValueError:
+        return None
+
+
+def scores(campaign: Campaign, f: Filters):
+    found = _narrowed(LikertScore.objects.counted().filter(criterion__campaign=campaign), f)
+    if f.system is not None:
+        found = found.filter(output__system=f.system)
+    if f.item is not None:
+        found = found.filter(output__items=f.item, output__items__other=None)
+    return found if f.value is None else found.filter(value=f.value)
+
+
+def judgments(campaign: Campaign, f: Filters):
+    found = _narrowed(PairwiseJudgment.objects.counted().filter(annotator__campaign=campaign), f)
+    if f.system is not None:
+        found = found.filter(Q(output_a__system=f.system) | Q(output_b__system=f.system))
+    if f.item is not None:
+        found = found.filter(output_a__items=f.item, output_a__items__other=F("output_b"))
+    return found if f.choice is None else found.filter(choice=f.choice)
+
+
+def _narrowed(found, f: Filters):
+    for name in ("criterion", "annotator"):
+        if getattr(f, name) is not None:
+            found = found.filter(**{name: getattr(f, name)})
+    if f.low is not None or f.high is not None:
+        found = found.annotate(took=Coalesce("submission__active_seconds", "submission__seconds"))
+        found = found.filter(took__gte=f.low or 0)
+    return found if f.high is None else found.filter(took__lt=f.high)
+
+
+def submissions(campaign: Campaign, f: Filters):
+    """Answers as they were sent, live and counted ones, with how long they took."""
+    found = Submission.objects.filter(
+        annotator__campaign=campaign, annotator__withdrawn_at=None, retracted_at=None, is_surplus=False
+    )
+    if f.annotator is not None:
+        found = found.filter(annotator=f.annotator)
+    if f.system is not None:
+        item = "assignment__item"
+        found = found.filter(Q(**{f"{item}__output__system": f.system}) | Q(**{f"{item}__other__system": f.system}))
+    return found.annotate(took=TIME)

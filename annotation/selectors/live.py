@@ -1,0 +1,166 @@
+"""How a campaign is going: progress, distributions, times, agreement so far. A fixed number of queries, whatever its size."""
+
+from collections import Counter
+
+import numpy as np
+from django.db.models import Count, Max, Q, Sum
+
+from annotation.models import Annotator, Campaign, ItemReport, Purpose, Submission
+from annotation.quality.errors import UndefinedAgreement
+from annotation.quality.krippendorff import alpha, alpha_interval
+from annotation.selectors.answers import Filters, judgments, scores, submissions
+
+SECONDS = (0, 5, 10, 20, 40, 80)  # lower ends of the classes in which times are counted
+TIMES_READ = 20_000  # the newest answers whose times are read
+Z = 1.959964  # the normal's 97.5% point
+SIDES = ("left", "tie", "right")
+CODES = {"A": 0, "tie": 1, "B": 2}
+
+
+def item_progress(campaign: Campaign) -> dict:
+    """Items by how many people answered them or hold them now, and how far they are from full."""
+    items = campaign.items.filter(purpose=Purpose.EVALUATION).order_by()
+    counts = list(items.values_list("taken", "places").annotate(n=Count("pk")).order_by("taken", "places"))
+    by_taken = Counter()
+    for taken, _, n in counts:
+        by_taken[taken] += n
+    total = sum(by_taken.values())
+    return {
+        "total": total,
+        "full": sum(n for taken, places, n in counts if taken >= places),
+        "taken": sum(min(taken, places) * n for taken, places, n in counts),
+        "places": sum(places * n for _, places, n in counts),
+        "by_taken": [{"taken": taken, "items": n, "share": n / total} for taken, n in sorted(by_taken.items())],
+    }
+
+
+def system_progress(campaign: Campaign) -> dict[int, dict]:
+    """By system: places on the items its outputs are in, and how many of them are taken."""
+    found: dict[int, dict] = {}
+    items = campaign.items.filter(purpose=Purpose.EVALUATION).order_by()
+    for side in ("output", "other"):
+        rows = items.exclude(**{side: None}).values_list(f"{side}__system").annotate(Sum("places"), Sum("taken"))
+        for system, places, taken in rows:
+            row = found.setdefault(system, {"places": 0, "taken": 0})
+            row["places"] += places
+            row["taken"] += min(taken, places)
+    return found
+
+
+def score_figures(campaign: Campaign, f: Filters, criteria) -> list[dict]:
+    """For each criterion with scores: its distribution, every system's mean, agreement so far."""
+    rows = scores(campaign, f).order_by("output_id").values_list(
+        "criterion_id", "output__system_id", "output__context_id", "output_id", "value"
+    )  # fmt: skip
+    table = np.array(list(rows), dtype=float).reshape(-1, 5)
+    figures = []
+    for criterion in criteria:
+        mine = table[table[:, 0] == criterion.pk]
+        if len(mine):
+            figures.append({
+                "criterion": criterion, "scores": len(mine), "distribution": _distribution(criterion, mine[:, 4]),
+                "systems": _means(mine), "agreement": _agreement(mine[:, 3], mine[:, 4], "ordinal"),
+            })  # fmt: skip
+    return figures
+
+
+def _distribution(criterion, values: np.ndarray) -> list[dict]:
+    """Every point of the scale and every value that was given, with how often."""
+    given = Counter(values.tolist())
+    points = sorted(set(given) | (set(criterion.points) if len(criterion.points) <= 21 else set()))
+    return [{"value": f"{v:g}", "n": given[v], "share": given[v] / len(values)} for v in points]
+
+
+def _means(rows: np.ndarray) -> list[dict]:
+    """Each system's mean over contexts with its 95% interval (normal, over context means), the highest first."""
+    found = []
+    for system in np.unique(rows[:, 1]):
+        mine = rows[rows[:, 1] == system]
+        contexts, where = np.unique(mine[:, 2], return_inverse=True)
+        means = np.bincount(where, mine[:, 4]) / np.bincount(where)
+        half = Z * means.std(ddof=1) / np.sqrt(len(means)) if len(means) > 1 else None
+        mean = float(means.mean())
+        found.append({
+            "system": int(system), "n": len(mine), "contexts": len(contexts), "mean": mean,
+            "low": None if half is None else mean - half, "high": None if half is None else mean + half,
+        })  # fmt: skip
+    return sorted(found, key=lambda row: -row["mean"])
+
+
+def _agreement(units: np.ndarray, values: np.ndarray, level: str) -> dict:
+    """Krippendorff's alpha of all answers so far, none left out. units: sorted (answers,). Who answered does not matter
+    to alpha, so a unit's answers stand in as many rows as it has answers."""
+    if len(units) == 0:
+        return {"alpha": None, "why": "There are no answers."}
+    first = np.flatnonzero(np.r_[True, units[1:] != units[:-1]])
+    sizes = np.diff(np.r_[first, len(units)])
+    rank = np.arange(len(units)) - np.repeat(first, sizes)
+    compact = np.full((sizes.max(), len(first)), np.nan)
+    compact[rank, np.repeat(np.arange(len(first)), sizes)] = values
+    try:
+        found = {"alpha": alpha(compact, level), "units": int((sizes > 1).sum())}
+    except UndefinedAgreement as why:
+        return {"alpha": None, "why": str(why)}
+    try:
+        found["low"], found["high"] = alpha_interval(compact, level)
+    except UndefinedAgreement:
+        found["low"] = found["high"] = None
+    return found
+
+
+def pair_figures(campaign: Campaign, f: Filters) -> dict | None:
+    """Judgments of pairs: wins by system, which side was chosen, agreement on whole pairs so far."""
+    rows = list(judgments(campaign, f).order_by("output_a_id", "output_b_id").values_list(
+        "output_a_id", "output_b_id", "output_a__system_id", "output_b__system_id", "choice", "shown_swapped", "criterion_id"
+    ))  # fmt: skip
+    if not rows:
+        return None
+    won: dict[int, Counter] = {}
+    for _, _, a, b, choice, _, _ in rows:
+        won.setdefault(a, Counter())[{"A": "won", "tie": "tied", "B": "lost"}[choice]] += 1
+        won.setdefault(b, Counter())[{"A": "lost", "tie": "tied", "B": "won"}[choice]] += 1
+    systems = [{"system": pk, "n": sum(c.values()), **{k: c[k] for k in ("won", "tied", "lost")}} for pk, c in won.items()]
+    sides = Counter("tie" if r[4] == "tie" else "left" if (r[4] == "A") != r[5] else "right" for r in rows if r[5] is not None)
+    whole = [row for row in rows if row[6] == f.criterion]
+    pairs = np.array([row[0] * 2**31 + row[1] for row in whole], dtype=np.int64)
+    return {
+        "judgments": len(rows),
+        "systems": sorted(systems, key=lambda row: -(row["won"] + row["tied"] / 2) / row["n"]),
+        "sides": [{"side": s, "n": sides[s], "share": sides[s] / sides.total()} for s in SIDES if sides],
+        "agreement": _agreement(pairs, np.array([CODES[row[4]] for row in whole], dtype=float), "nominal"),
+    }  # fmt: skip
+
+
+def time_figures(campaign: Campaign, f: Filters) -> dict | None:
+    """Seconds an answer took, idle time left out where the page measured it: quartiles and classes of the newest answers."""
+    newest = submissions(campaign, f).exclude(took=None).order_by("-created_at")[:TIMES_READ]
+    took = np.array(list(newest.values_list("took", flat=True)), dtype=float)
+    if not len(took):
+        return None
+    low, median, high = np.quantile(took, (0.25, 0.5, 0.75))
+    n = np.histogram(took, bins=[*SECONDS, np.inf])[0]
+    ends = [*SECONDS[1:], None]
+    classes = [
+        {"low": a, "high": b, "n": int(c), "share": c / len(took)} for a, b, c in zip(SECONDS, ends, n)
+    ]  # fmt: skip
+    return {"n": len(took), "low": low, "median": median, "high": high, "classes": classes, "is_part": len(took) == TIMES_READ}
+
+
+def annotator_figures(people: list[Annotator]) -> None:
+    """Give each of a page's annotators their median seconds, skips, flags, and when they were last seen."""
+    ids = [person.pk for person in people]
+    live = Submission.objects.filter(annotator__in=ids, retracted_at=None, is_surplus=False)
+    times: dict[int, list] = {}
+    for pk, active, seconds in live.order_by("-created_at").values_list("annotator", "active_seconds", "seconds")[:TIMES_READ]:
+        times.setdefault(pk, []).append(seconds if active is None else active)
+    last = dict(live.order_by().values_list("annotator").annotate(Max("created_at")))
+    reports = ItemReport.objects.filter(annotator__in=ids).order_by().values("annotator").annotate(
+        skips=Count("pk", filter=Q(kind=ItemReport.Kind.SKIP)), flags=Count("pk", filter=Q(kind=ItemReport.Kind.FLAG))
+    )  # fmt: skip
+    reports = {row["annotator"]: row for row in reports}
+    for person in people:
+        said = reports.get(person.pk, {})
+        known = [t for t in times.get(person.pk, []) if t is not None]
+        person.last = last.get(person.pk)
+        person.median = float(np.median(known)) if known else None
+        person.skips, person.flags = said.get("skips", 0), said.get("flags", 0)

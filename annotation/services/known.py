@@ -1,0 +1,106 @@
+"""Items whose answer is known, marked by researchers; and reports about items, seen to."""
+
+from django.db import transaction
+from django.utils import timezone
+
+from annotation.errors import Refused
+from annotation.models import Assignment, AuditEvent, Item, ItemReport, LikertScore, PairwiseJudgment, Purpose, User
+from annotation.outcome import Outcome
+
+KNOWN = (Purpose.GOLD, Purpose.TRAINING, Purpose.QUALIFICATION)
+EXPECTED_PARTS = {"scores", "choice", "choices", "feedback"}
+LONGEST_FEEDBACK = 1000
+
+
+def check_expected(expected, criteria: dict, is_pair: bool) -> dict:
+    """The known answer of an item in the one shape that is stored; raises Refused with what is wrong.
+
+    expected: {"scores": {criterion: value or [values]}} for an output; {"choice": "A" | "tie" | "B"} or
+    {"choices": {criterion: ...}} for a pair; "feedback": text, if there is any. criteria: the campaign's, by name.
+    """
+    if not isinstance(expected, dict) or not set(expected) <= EXPECTED_PARTS:
+        raise Refused("A known answer has scores, or a choice, and may have feedback; nothing else.")
+    found = {}
+    feedback = expected.get("feedback") or ""
+    if not isinstance(feedback, str) or len(feedback) > LONGEST_FEEDBACK:
+        raise Refused(f"The feedback must be a text of at most {LONGEST_FEEDBACK} characters.")
+    if is_pair:
+        if expected.get("choice"):
+            found["choice"] = _choice(expected["choice"])
+        by_criterion = _mapping(expected.get("choices"), "choices")
+        if by_criterion:
+            found["choices"] = {_known(name, criteria).name: _choice(choice) for name, choice in by_criterion.items()}
+    elif scores := _mapping(expected.get("scores"), "scores"):
+        found["scores"] = {name: _values(_known(name, criteria), value) for name, value in scores.items()}
+    if not found:
+        raise Refused("Say what the right choice is." if is_pair else "Give the right score on one criterion at least.")
+    return found | ({"feedback": feedback} if feedback else {})
+
+
+def _mapping(value, what: str) -> dict:
+    if value is not None and not isinstance(value, dict):
+        raise Refused(f"The {what} of a known answer stand by criterion: {{criterion: answer}}.")
+    return value or {}
+
+
+def _known(name: str, criteria: dict):
+    if name not in criteria:
+        raise Refused(f"{name!r} is no criterion of this campaign.")
+    return criteria[name]
+
+
+def _choice(value) -> str:
+    for outcome in Outcome:
+        if isinstance(value, str) and value.strip().lower() == outcome.value.lower():
+            return outcome.value
+    raise Refused(f"The right choice is A, tie or B, not {str(value)[:40]!r}.")
+
+
+def _values(criterion, given) -> list[int]:
+    values = given if isinstance(given, list) else [given]
+    for value in values:
+        if isinstance(value, bool) or value not in criterion.points:
+            scale = f"{criterion.low} to {criterion.high}"
+            raise Refused(f"{criterion.name}: {str(value)[:40]} is no point of its scale ({scale}).")
+    if not values:
+        raise Refused(f"{criterion.name}: at least one right score was expected.")
+    return sorted({int(value) for value in values})
+
+
+@transaction.atomic
+def mark_known(item: Item, purpose: str, expected: dict, user: User | None = None) -> None:
+    """Turn an item that nobody has answered into a gold, training or qualification item."""
+    item = Item.objects.select_for_update().get(pk=item.pk)
+    if purpose not in KNOWN:
+        raise Refused("An item with a known answer is for gold, training or qualification.")
+    if item.purpose == Purpose.EVALUATION and _is_touched(item):
+        raise Refused("Somebody has answered this item or holds it now, so it stays in the evaluation. Choose another one.")
+    criteria = {criterion.name: criterion for criterion in item.campaign.criteria.all()}
+    item.purpose, item.expected = purpose, check_expected(expected, criteria, item.is_pair)
+    item.save(update_fields=["purpose", "expected"])
+    detail = {"item": item.pk, "purpose": str(purpose), "expected": item.expected}
+    AuditEvent.objects.create(campaign=item.campaign, user=user, action="known answer set", detail=detail)
+
+
+@transaction.atomic
+def unmark_known(item: Item, user: User | None = None) -> None:
+    """Put an item back into the evaluation, where nobody has met it as a check yet."""
+    item = Item.objects.select_for_update().get(pk=item.pk)
+    if item.assignments.exists():
+        raise Refused("Somebody has met this item as a check already, so it stays one.")
+    item.purpose, item.expected = Purpose.EVALUATION, None
+    item.save(update_fields=["purpose", "expected"])
+    AuditEvent.objects.create(campaign=item.campaign, user=user, action="known answer removed", detail={"item": item.pk})
+
+
+def _is_touched(item: Item) -> bool:
+    if item.assignments.exclude(status=Assignment.Status.EXPIRED, submissions=None).exists():
+        return True
+    if item.is_pair:
+        return PairwiseJudgment.objects.filter(output_a=item.output_id, output_b=item.other_id).exists()
+    return LikertScore.objects.filter(output=item.output_id).exists()
+
+
+def resolve(report: ItemReport, user: User | None = None) -> None:
+    """Somebody has seen to it."""
+    ItemReport.objects.filter(pk=report.pk, resolved_at=None).update(resolved_at=timezone.now(), resolved_by=user)

@@ -1,0 +1,77 @@
+"""The items of a campaign: who has judged them, what was said about them, which answers are known."""
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_POST
+
+from annotation import services
+from annotation.access import campaign_for_researcher
+from annotation.errors import Refused
+from annotation.forms import KnownAnswerForm
+from annotation.models import ItemReport
+from annotation.selectors import answers, items
+from annotation.selectors.answers import Filters
+from annotation.views.paging import paged
+
+
+@login_required
+def item_list(request, slug):
+    campaign = campaign_for_researcher(request.user, slug)
+    state, taken = request.GET.get("state", ""), request.GET.get("taken", "")
+    system = Filters.of(request.GET).system
+    found = items.items(campaign, state, system, int(taken) if taken.isdecimal() else None)
+    context = {
+        "campaign": campaign, "page": paged(request, found), "state": state, "states": items.STATES, "taken": taken,
+        "system": system, "systems": campaign.systems.all(),
+    }  # fmt: skip
+    return render(request, "annotation/items.html", context)
+
+
+@login_required
+def item(request, slug, pk):
+    campaign = campaign_for_researcher(request.user, slug)
+    found = items.item(campaign, pk)
+    if found is None:
+        raise Http404
+    form = KnownAnswerForm(request.POST or None, item=found, criteria=campaign.criteria.all())
+    if request.method == "POST" and form.is_valid():
+        try:
+            services.mark_known(found, form.cleaned_data["purpose"], form.expected(), request.user)
+        except Refused as refused:
+            form.add_error(None, str(refused))
+        else:
+            messages.success(request, "The known answer is set. The item is no longer part of the evaluation.")
+            return redirect("item", slug, pk)
+    about = answers.judgments(campaign, Filters(item=pk)) if found.is_pair else answers.scores(campaign, Filters(item=pk))
+    context = {
+        "campaign": campaign, "item": found, "form": form, "turns": found.output.context.turns,
+        "page": paged(request, about.select_related("annotator", "criterion", "submission").order_by("criterion", "pk")),
+        "reports": paged(request, found.reports.select_related("annotator", "resolved_by"), name="reports"),
+    }  # fmt: skip
+    return render(request, "annotation/item_answers.html", context, status=422 if request.method == "POST" else 200)
+
+
+@require_POST
+@login_required
+def unmark(request, slug, pk):
+    campaign = campaign_for_researcher(request.user, slug)
+    found = items.item(campaign, pk)
+    if found is None:
+        raise Http404
+    try:
+        services.unmark_known(found, request.user)
+        messages.success(request, "The item is part of the evaluation again.")
+    except Refused as refused:
+        messages.error(request, str(refused))
+    return redirect("item", slug, pk)
+
+
+@require_POST
+@login_required
+def resolve(request, slug, pk):
+    campaign = campaign_for_researcher(request.user, slug)
+    report = get_object_or_404(ItemReport, pk=pk, item__campaign=campaign)
+    services.resolve(report, request.user)
+    return redirect("item", slug, report.item_id)

@@ -1,0 +1,27 @@
+// Fetches the page's figures anew now and then. Without this file the page's Refresh link does the same.
+(() => {
+  "use strict";
+  const EVERY = 20000;
+  const region = document.querySelector("[data-live]");
+  const controls = document.querySelector("[data-live-controls]");
+  if (!region || !controls) return;
+  const label = document.createElement("label");
+  const box = Object.assign(document.createElement("input"), { type: "checkbox", checked: true });
+  label.append(box, " Update by itself");
+  controls.prepend(label);
+
+  const busy = () => !box.checked || document.hidden || region.contains(document.activeElement) || String(getSelection());
+  const look = async () => {
+    if (!busy()) {
+      try {
+        const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
+        if (answer.ok && !answer.redirected) {
+          const fresh = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector("[data-live]");
+          if (fresh && !busy()) region.replaceChildren(...fresh.childNodes);
+        }
+      } catch { /* the server is away: the figures stay, with the time they are from */ }
+    }
+    setTimeout(look, EVERY);
+  };
+  setTimeout(look, EVERY);
+})();

@@ -1,0 +1,185 @@
+"""A researcher follows a campaign: figures, the answers behind them, items, reports, known answers."""
+
+import re
+
+import pytest
+
+from annotation.assignment import next_assignment
+from annotation.errors import Refused
+from annotation.models import Item, ItemReport, LikertScore, Output, PairwiseJudgment, Submission, User
+from annotation.selectors import live
+from annotation.selectors.answers import Filters
+from annotation.services import add_annotator, mark_known, submit, unmark_known
+from annotation.services.known import check_expected
+from tests.annotation.pages import World, text
+
+pytestmark = pytest.mark.django_db
+PAGES = ["progress/", "progress/answers/", "progress/answers/?kind=judgments", "items/"]
+
+
+def judge(world, seconds, name="Overall"):
+    """Bob scores the next output; the page measured `seconds` without idle time, and 100 with it."""
+    assignment = next_assignment(world.annotator)
+    scores = {c.pk: c.high for c in world.campaign.criteria.all()}
+    made = submit(world.annotator, assignment.pk, f"0b5bd2d8-35c4-4b5e-9d6c-{seconds:012d}", {"scores": scores})
+    Submission.objects.filter(pk=made.pk).update(active_seconds=seconds, seconds=100)
+
+
+class TestWhoMaySee:
+    def test_researchers_only(self, world):
+        item = world.campaign.items.first()
+        for path in [*PAGES, f"items/{item.pk}/"]:
+            assert world.sign_in(world.alice).get(path).status_code == 200
+            assert world.sign_in(world.bob).get(path).status_code == 404
+            assert world.sign_in(world.charlie).get(path).status_code == 404
+
+
+class TestFigures:
+    def test_before_anybody_answered_the_pages_say_so(self, world):
+        world.sign_in(world.alice)
+        assert "No answers yet" in text(world.get("progress/")) and "No scores" in text(world.get("progress/answers/"))
+
+    def test_the_numbers_are_those_of_hand_arithmetic(self, world):
+        """Two contexts, scores 5 and 1 on c0, 3 on c1: context means 3 and 3, so the mean is 3; one more system: 4."""
+        overall, people = world.campaign.criteria.get(name="Overall"), [world.annotator]
+        people.append(add_annotator(world.campaign, User.objects.create_user("ann")))
+        hydra = Output.objects.filter(system__name="Hydra-system").order_by("context")
+        for person, output, value in ((0, 0, 5), (1, 0, 1), (0, 1, 3)):
+            LikertScore.objects.create(annotator=people[person], output=hydra[output], criterion=overall, value=value)
+        [figure] = live.score_figures(world.campaign, Filters(), [overall])
+        assert {row["value"]: row["n"] for row in figure["distribution"]} == {"1": 1, "2": 0, "3": 1, "4": 0, "5": 1}
+        [row] = figure["systems"]
+        assert (row["mean"], row["low"], row["high"], row["n"], row["contexts"]) == (3, 3, 3, 3, 2)
+        # one unit of two: they disagree as far as all pairable scores do, so alpha = 1 - De/De = 0
+        assert figure["agreement"]["alpha"] == 0 and figure["agreement"]["units"] == 1
+        assert live.score_figures(world.campaign, Filters(annotator=people[1].pk), [overall])[0]["scores"] == 1
+        assert live.score_figures(world.campaign, Filters(criterion=overall.pk + 99), [overall]) == []
+
+    def test_alpha_is_that_of_the_quality_room(self, scored):
+        from annotation.quality.report import assess_scores
+
+        overall = scored.campaign.criteria.get(name="Overall")
+        rows = LikertScore.objects.filter(criterion=overall).values_list("annotator", "output", "value")
+        who, what = sorted({r[0] for r in rows}), sorted({r[1] for r in rows})
+        table = [[next(v for a, o, v in rows if (a, o) == (person, output)) for output in what] for person in who]
+        [figure] = live.score_figures(scored.campaign, Filters(), [overall])
+        assert figure["agreement"]["alpha"] == pytest.approx(assess_scores(table, level="ordinal").alpha_before)
+
+    def test_wins_and_sides_of_pairs(self, tmp_path, client):
+        world = World(tmp_path, client, contexts=1, likert=False, pairwise=True)
+        a, b, _ = Output.objects.order_by("system__name")
+        for n, (choice, swapped) in enumerate([("A", False), ("A", True), ("tie", True), ("B", None)]):
+            person = world.campaign.annotators.create(name=f"p{n}")
+            PairwiseJudgment.objects.create(annotator=person, output_a=a, output_b=b, choice=choice, shown_swapped=swapped)
+        figures = live.pair_figures(world.campaign, Filters())
+        assert {row["system"]: (row["won"], row["tied"], row["lost"]) for row in figures["systems"]} == {
+            a.system_id: (2, 1, 1), b.system_id: (1, 1, 2)
+        }  # fmt: skip
+        assert {row["side"]: row["n"] for row in figures["sides"]} == {"left": 1, "tie": 1, "right": 1}
+        world.sign_in(world.alice)
+        assert "4 judgments, by system" in text(world.get("progress/"))
+        assert "B stood left" in text(world.get("progress/answers/?kind=judgments&choice=tie"))
+
+    def test_time_is_counted_without_idle_time(self, world):
+        for seconds in (3, 12, 14, 90):
+            judge(world, seconds)
+        times = live.time_figures(world.campaign, Filters())
+        assert times["n"] == 4 and times["median"] == 13
+        assert [row["n"] for row in times["classes"]] == [1, 0, 2, 0, 0, 1]
+        page = text(world.sign_in(world.alice).get("progress/answers/?low=10&high=20"))
+        assert "4, the newest first" in page  # two answers of two criteria
+
+    def test_every_linked_figure_leads_to_as_many_answers(self, scored):
+        page = text(scored.sign_in(scored.alice).get("progress/"))
+        links = re.findall(r'href="/c/talk/(progress/answers/\?[^"]+)">(\d+)</a>', page)
+        assert len(links) > 6
+        for path, count in links:
+            listed = text(scored.get(path.replace("&amp;", "&")))
+            assert f"<caption>{count}, the newest first" in listed or (count == "0" and "that fit" in listed), path
+
+    @pytest.mark.parametrize("query", ["?criterion=x&system=-1&annotator=9999999999999", "?value=nan&low=inf", "?page=zzz"])
+    def test_an_odd_address_is_no_error(self, scored, query):
+        scored.sign_in(scored.alice)
+        assert [scored.get(f"{path.split('?')[0]}{query}").status_code for path in PAGES] == [200] * 4
+
+    def test_the_number_of_queries_does_not_depend_on_the_number_of_rows(self, scored, django_assert_num_queries):
+        def count():
+            scored.sign_in(scored.alice)
+            # session, user, campaign; then what the page shows
+            for path, number in zip(PAGES, (19, 8, 7, 6)):
+                with django_assert_num_queries(number):
+                    scored.get(path)
+
+        judge(scored, 5)
+        ItemReport.objects.create(item=Item.objects.first(), annotator=scored.annotator, kind="flag", reason="broken")
+        count()
+        for n in range(9):
+            person = scored.campaign.annotators.create(name=f"more-{n}")
+            ItemReport.objects.create(item=Item.objects.last(), annotator=person, kind="skip", reason=f"odd {n}")
+            for output in Output.objects.all():
+                for criterion in scored.campaign.criteria.all():
+                    LikertScore.objects.create(annotator=person, output=output, criterion=criterion, value=1)
+        count()
+
+
+class TestItems:
+    def test_an_item_shows_its_texts_and_every_answer(self, scored):
+        item = scored.campaign.items.first()
+        page = text(scored.sign_in(scored.alice).get(f"items/{item.pk}/"))
+        assert item.output.text in page and item.output.system.name in page and page.count("annotator-") == 3
+
+    def test_the_list_is_narrowed(self, world):
+        judge(world, 7)
+        page = text(world.sign_in(world.alice).get("items/?taken=1"))
+        assert "1 items" in page.replace(",", "") and "6 items" in text(world.get("items/"))
+        assert "No items that fit" in text(world.get("items/?state=full"))
+
+    def test_a_report_is_seen_to(self, world):
+        item = world.campaign.items.first()
+        report = ItemReport.objects.create(item=item, annotator=world.annotator, kind="flag", reason="cut <off>")
+        page = text(world.sign_in(world.alice).get("progress/"))
+        assert "cut &lt;off&gt;" in page and f"/c/talk/items/{item.pk}/" in page
+        world.post(f"reports/{report.pk}/resolve/")
+        report.refresh_from_db()
+        assert report.resolved_by == world.alice and "seen to by alice" in text(world.get(f"items/{item.pk}/"))
+        assert world.sign_in(world.charlie).post(f"reports/{report.pk}/resolve/").status_code == 404
+
+
+class TestKnownAnswers:
+    def test_an_item_becomes_gold_in_the_browser_and_goes_back(self, world):
+        item, overall = world.campaign.items.first(), world.campaign.criteria.get(name="Overall")
+        sent = {"purpose": "gold", f"score_{overall.pk}": "5, 4", "feedback": "It answers."}
+        assert world.sign_in(world.alice).post(f"items/{item.pk}/", sent).url == f"/c/talk/items/{item.pk}/"
+        item.refresh_from_db()
+        assert item.purpose == "gold" and item.expected == {"scores": {"Overall": [4, 5]}, "feedback": "It answers."}
+        assert 'value="4, 5"' in text(world.get(f"items/{item.pk}/"))
+        world.post(f"items/{item.pk}/unmark/")
+        item.refresh_from_db()
+        assert item.purpose == "evaluation" and item.expected is None
+
+    @pytest.mark.parametrize("given, said", [("7", "no point of its scale"), ("good", "no point of its scale"),
+                                             ("", "right score on one criterion")])  # fmt: skip
+    def test_a_wrong_answer_is_refused(self, world, given, said):
+        item, overall = world.campaign.items.first(), world.campaign.criteria.get(name="Overall")
+        answer = world.sign_in(world.alice).post(f"items/{item.pk}/", {"purpose": "gold", f"score_{overall.pk}": given})
+        assert answer.status_code == 422 and said in text(answer)
+        item.refresh_from_db()
+        assert item.purpose == "evaluation" and item.expected is None
+
+    def test_what_was_judged_stays_in_the_evaluation(self, scored):
+        item = scored.campaign.items.first()
+        with pytest.raises(Refused, match="has answered this item"):
+            mark_known(item, "gold", {"scores": {"Overall": 5}})
+
+    def test_what_was_met_as_a_check_stays_one(self, world):
+        item = world.campaign.items.order_by("position").first()
+        mark_known(item, "gold", {"scores": {"Overall": 5}})
+        item.assignments.create(annotator=world.annotator, purpose="gold", assigned_at="2026-01-01T00:00Z")
+        with pytest.raises(Refused, match="stays one"):
+            unmark_known(item)
+
+    def test_pairs_and_their_shapes(self):
+        assert check_expected({"choice": "TIE", "feedback": "x"}, {}, is_pair=True) == {"choice": "tie", "feedback": "x"}
+        for wrong in ({"choice": "left"}, {"choices": {"Fun": "A"}}, {"choices": "A"}, {}, {"answer": 1}, [], {"scores": {}}):
+            with pytest.raises(Refused):
+                check_expected(wrong, {}, is_pair=True)
