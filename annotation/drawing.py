@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from django.db import transaction
-from django.db.models import Count, Q
+from django.db.models import Count, Exists, OuterRef, Q
 
 from annotation.design.draw import Design, draw
 from annotation.errors import Refused
@@ -15,9 +15,12 @@ BATCH = 500
 
 
 def playing_outputs(campaign: Campaign) -> list[Output]:
-    """The outputs that people judge and that play on the board: of a system with checkpoints, its last one's."""
+    """The outputs that people judge and that play on the board: of a system with checkpoints, its last one's. Outputs whose
+    judgment is known (gold, training, qualification) do not play."""
+    known = campaign.items.exclude(purpose=Purpose.EVALUATION).order_by()
+    is_known = Exists(known.filter(Q(output=OuterRef("pk")) | Q(other=OuterRef("pk"))))
     outputs = list(
-        Output.objects.filter(context__campaign=campaign, replaced_at=None, system__retired_at=None)
+        Output.objects.filter(~is_known, context__campaign=campaign, replaced_at=None, system__retired_at=None)
         .select_related("system", "checkpoint", "context")
         .order_by("context_id", "system_id", "sample", "id")
     )
@@ -110,7 +113,7 @@ def set_known_answers(campaign: Campaign, purpose: str, answers: Iterable[KnownA
     made = 0
     for answer in answers:
         fresh = new_item(campaign, answer.output, answer.other)
-        expected = answer.expected if fresh.output_id == answer.output.pk else _mirrored(answer.expected)
+        expected = answer.expected if fresh.output_id == answer.output.pk else mirrored(answer.expected)
         item = items.get((fresh.output_id, fresh.other_id), fresh)
         if item.pk and item.purpose != purpose and item.assignments.exists():
             raise Refused(f"{item} has been handed out already; it can't become a {purpose} item.")
@@ -121,7 +124,7 @@ def set_known_answers(campaign: Campaign, purpose: str, answers: Iterable[KnownA
     return made
 
 
-def _mirrored(expected: dict) -> dict:
+def mirrored(expected: dict) -> dict:
     """The same answer for the pair in the other order."""
     mirrored = dict(expected)
     if expected.get("choice"):

@@ -104,14 +104,16 @@ class Corpus:
             )
         return known
 
-    def store_corpus(self) -> Imported:
-        result = Imported()
-        written = [
+    def check(self) -> None:
+        """What only the whole file shows to be wrong; raises ImportRefused."""
+
+    def corpus_news(self) -> list[tuple[str, list]]:
+        return [
             ("systems", self.new_systems), ("checkpoints", self.new_checkpoints), ("contexts", self.new_contexts),
             ("references", self.new_references), ("outputs", self.new_outputs),
         ]  # fmt: skip
-        for kind, rows in written:
+
+    def store_corpus(self) -> None:
+        for _, rows in self.corpus_news():
             if rows:
                 type(rows[0]).objects.bulk_create(rows, batch_size=BATCH)
-                result.add(kind, len(rows))
-        return result

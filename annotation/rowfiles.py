@@ -15,7 +15,7 @@ from annotation.errors import ImportRefused, RowError
 
 MAX_LINE_BYTES = 8 * 2**20
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-JSON_IN_CSV = ("context", "references", "scale", "metadata", "knowledge", "published", "turns")
+JSON_IN_CSV = ("context", "references", "scale", "metadata", "knowledge", "published", "turns", "expected")
 
 
 class BadField(ValueError):
@@ -64,7 +64,7 @@ class Row:
         if isinstance(value, str) and value.strip().isdecimal():
             value = int(value)
         if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**31:
-            raise BadField(field, f"expected a whole number from 0, found {_shown(value)}")
+            raise BadField(field, f"expected a whole number from 0, found {shown(value)}")
         return value
 
     def number(self, field: str) -> float:
@@ -76,7 +76,7 @@ class Row:
         except (TypeError, ValueError, OverflowError):
             number = math.nan
         if not math.isfinite(number):
-            raise BadField(field, f"expected a number, found {_shown(value)}")
+            raise BadField(field, f"expected a number, found {shown(value)}")
         return number
 
     def texts(self, field: str, required: bool = False) -> list[str]:
@@ -103,9 +103,10 @@ class Row:
         return value
 
 
-def read_rows(source: str | Path | BinaryIO, name: str | None = None) -> Iterator[Row]:
+def read_rows(source: str | Path | BinaryIO, name: str | None = None, columns: dict[str, str] | None = None) -> Iterator[Row]:
     """Rows of a JSONL or CSV file, in order. A name ending in .csv is CSV, anything else JSON lines.
 
+    columns: {field: the file's name for it}; where given, a row has these fields and no others.
     Raises ImportRefused at the first line that can't be read.
     """
     if isinstance(source, (str, Path)):
@@ -115,13 +116,14 @@ def read_rows(source: str | Path | BinaryIO, name: str | None = None) -> Iterato
             raise _refusal(name, None, "is a folder; a JSONL or CSV file was expected")
         try:
             with path.open("rb") as file:
-                yield from read_rows(file, name)
+                yield from read_rows(file, name, columns)
         except OSError as error:
             raise _refusal(name, None, f"can't be opened ({error.strerror})") from error
         return
     name = name or getattr(source, "name", "file")
     lines = _decoded_lines(source, name)
-    rows = _csv_rows(lines, name) if name.lower().endswith(".csv") else _json_rows(lines, name)
+    fields = {column: field for field, column in columns.items()} if columns else None
+    rows = _csv_rows(lines, name, fields) if name.lower().endswith(".csv") else _json_rows(lines, name, fields)
     empty = True
     for row in rows:
         empty = False
@@ -150,7 +152,7 @@ def _decoded_lines(file: BinaryIO, name: str) -> Iterator[tuple[int, str]]:
             raise _refusal(name, number, message) from None
 
 
-def _json_rows(lines, name: str) -> Iterator[Row]:
+def _json_rows(lines, name: str, names: dict[str, str] | None) -> Iterator[Row]:
     for number, line in lines:
         if not line.strip():
             continue
@@ -166,6 +168,8 @@ def _json_rows(lines, name: str) -> Iterator[Row]:
             raise _refusal(name, number, f"is not valid ({error})") from None
         if not isinstance(fields, dict):
             raise _refusal(name, number, f"expected a JSON object, found {_kind(fields)}")
+        if names:
+            fields = {names[column]: value for column, value in fields.items() if column in names}
         yield _clean(Row(number, fields), name)
 
 
@@ -181,7 +185,7 @@ def _no_repeats(pairs):
     return fields
 
 
-def _csv_rows(lines, name: str) -> Iterator[Row]:
+def _csv_rows(lines, name: str, names: dict[str, str] | None) -> Iterator[Row]:
     csv.field_size_limit(MAX_LINE_BYTES)
     reader = csv.reader((text for _, text in lines), strict=True)
     try:
@@ -200,10 +204,21 @@ def _csv_rows(lines, name: str) -> Iterator[Row]:
                 continue
             if len(cells) != len(header):
                 raise _refusal(name, start, f"has {len(cells)} cells; the header has {len(header)} columns")
-            fields = {column: _csv_value(column, cell) for column, cell in zip(header, cells)}
+            cells = _unguarded(dict(zip(header, cells)))
+            if names:
+                cells = {names[column]: cell for column, cell in cells.items() if column in names}
+            fields = {column: _csv_value(column, cell) for column, cell in cells.items()}
             yield _clean(Row(start, fields), name)
     except csv.Error as error:
         raise _refusal(name, reader.line_num, f"is not CSV ({error})") from None
+
+
+def _unguarded(cells: dict[str, str]) -> dict[str, str]:
+    """Without the apostrophes that our own CSV puts before what a spreadsheet would run (exporting.as_csv)."""
+    for column in cells.pop("guarded", "").split():
+        if cells.get(column, "").startswith("'"):
+            cells[column] = cells[column][1:]
+    return cells
 
 
 def _csv_value(column: str, cell: str):
@@ -250,8 +265,8 @@ def _kind(value) -> str:
     return names.get(type(value), "nothing")
 
 
-def _shown(value) -> str:
-    shown = json.dumps(value, ensure_ascii=False)
-    return shown if len(shown) <= 40 else shown[:37] + "..."
+def shown(value) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 40 else text[:37] + "..."
 
 

@@ -3,7 +3,7 @@
 from django.db.models import Count, F, IntegerField, OuterRef, Subquery
 from django.db.models.functions import Coalesce
 
-from annotation.assignment import Progress, progress
+from annotation.assignment import Phase, Progress, progress
 from annotation.models import Annotator, Assignment, Campaign, LikertScore, Output, PairwiseJudgment, Purpose
 
 
@@ -50,4 +50,4 @@ def is_finished(annotator: Annotator, done: Progress | None = None) -> bool:
     if annotator.withdrawn_at or annotator.has_qualified is False:
         return False
     done = done or progress(annotator)
-    return done.done > 0 and done.left <= 0
+    return done.done > 0 and done.phase == Phase.FINISHED

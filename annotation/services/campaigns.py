@@ -5,6 +5,7 @@ from django.utils import timezone
 from django.utils.text import slugify
 
 from annotation.assignment import draw_items
+from annotation.drawing import KnownAnswer
 from annotation.errors import Refused
 from annotation.models import (
     AuditEvent,
@@ -12,7 +13,6 @@ from annotation.models import (
     Checkpoint,
     Context,
     Criterion,
-    Item,
     Membership,
     Output,
     Purpose,
@@ -21,6 +21,7 @@ from annotation.models import (
     User,
 )
 from annotation.services.designing import CriterionSpec, check_criteria, check_protocol, set_consent
+from annotation.services.known import store_known
 
 NOT_COPIED = {"id", "slug", "title", "status", "is_simulated", "created_by", "created_at", "deleted_at", "board_is_public"}
 BATCH = 500
@@ -80,15 +81,12 @@ def _copy_texts(source: Campaign, target: Campaign) -> None:
         Output, Output.objects.filter(context__campaign=source, replaced_at=None),
         {"system_id": systems.get, "context_id": contexts.get, "checkpoint_id": checkpoints.get},
     )  # fmt: skip
-    known = source.items.exclude(purpose=Purpose.EVALUATION).filter(output__replaced_at=None)
-    _copy(
-        Item, known.filter(other__replaced_at=None),
-        {
-            "campaign_id": lambda _: target.pk, "output_id": outputs.get, "other_id": outputs.get,
-            "context_id": contexts.get, "cell": lambda cell: ":".join(str(systems[int(pk)]) for pk in cell.split(":")),
-            "taken": lambda _: 0, "taken_swapped": lambda _: 0,
-        },
-    )  # fmt: skip
+    copies = Output.objects.in_bulk(outputs.values())
+    known = source.items.exclude(purpose=Purpose.EVALUATION).filter(output__replaced_at=None, other__replaced_at=None)
+    store_known(target, [
+        (item.purpose, KnownAnswer(copies[outputs[item.output_id]], item.expected, copies.get(outputs.get(item.other_id))))
+        for item in known.order_by("position")
+    ])  # fmt: skip
 
 
 def _copy(model, rows, changes: dict) -> dict[int, int]:

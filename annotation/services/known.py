@@ -3,8 +3,9 @@
 from django.db import transaction
 from django.utils import timezone
 
+from annotation.drawing import KnownAnswer, mirrored, recount, set_known_answers
 from annotation.errors import Refused
-from annotation.models import Assignment, AuditEvent, Item, ItemReport, LikertScore, PairwiseJudgment, Purpose, User
+from annotation.models import AuditEvent, Campaign, Item, ItemReport, LikertScore, PairwiseJudgment, Purpose, User
 from annotation.outcome import Outcome
 
 KNOWN = (Purpose.GOLD, Purpose.TRAINING, Purpose.QUALIFICATION)
@@ -68,18 +69,56 @@ def _values(criterion, given) -> list[int]:
 
 
 @transaction.atomic
+def store_known(campaign: Campaign, rows: list[tuple[str, KnownAnswer]]) -> int:
+    """Make these outputs and pairs items with known answers; returns how many are new or changed.
+
+    Raises Refused where one was already answered as part of the evaluation, or is in somebody's hands.
+    """
+    known = {(item.output_id, item.other_id): item for item in campaign.items.exclude(purpose=Purpose.EVALUATION)}
+    new = [row for row in rows if not _is_there(known, *row)]
+    _refuse_answered(campaign, [answer for _, answer in new if (answer.output.pk, _pk(answer.other)) not in known])
+    for purpose in KNOWN:
+        set_known_answers(campaign, purpose, [answer for asked, answer in new if asked == purpose])
+    return len(new)
+
+
+def _is_there(known: dict, purpose: str, answer: KnownAnswer) -> bool:
+    one, other = answer.output.pk, _pk(answer.other)
+    for key, expected in (((one, other), answer.expected), ((other, one), mirrored(answer.expected))):
+        if key in known and (known[key].purpose, known[key].expected) == (purpose, expected):
+            return True
+    return False
+
+
+def _pk(output) -> int | None:
+    return output and output.pk
+
+
+def _refuse_answered(campaign: Campaign, answers: list[KnownAnswer]) -> None:
+    scored = LikertScore.objects.filter(criterion__campaign=campaign).order_by()
+    scored = set(scored.values_list("output", flat=True).distinct())
+    judged = PairwiseJudgment.objects.filter(annotator__campaign=campaign).order_by()
+    judged = {frozenset(pair) for pair in judged.values_list("output_a", "output_b").distinct()}
+    items = campaign.items.filter(purpose=Purpose.EVALUATION, assignments__isnull=False).order_by()
+    held = {frozenset(pair) for pair in items.values_list("output", "other").distinct()}
+    for answer in answers:
+        pair = frozenset((answer.output.pk, _pk(answer.other)))
+        if pair in held or pair in judged or (answer.other is None and answer.output.pk in scored):
+            where = f"{answer.output.context.key}, {answer.output.system.name}"
+            raise Refused(f"{where}: somebody has answered this or holds it now, so it stays in the evaluation.")
+
+
+@transaction.atomic
 def mark_known(item: Item, purpose: str, expected: dict, user: User | None = None) -> None:
     """Turn an item that nobody has answered into a gold, training or qualification item."""
-    item = Item.objects.select_for_update().get(pk=item.pk)
+    campaign = item.campaign
+    criteria = {criterion.name: criterion for criterion in campaign.criteria.all()}
     if purpose not in KNOWN:
         raise Refused("An item with a known answer is for gold, training or qualification.")
-    if item.purpose == Purpose.EVALUATION and _is_touched(item):
-        raise Refused("Somebody has answered this item or holds it now, so it stays in the evaluation. Choose another one.")
-    criteria = {criterion.name: criterion for criterion in item.campaign.criteria.all()}
-    item.purpose, item.expected = purpose, check_expected(expected, criteria, item.is_pair)
-    item.save(update_fields=["purpose", "expected"])
-    detail = {"item": item.pk, "purpose": str(purpose), "expected": item.expected}
-    AuditEvent.objects.create(campaign=item.campaign, user=user, action="known answer set", detail=detail)
+    expected = check_expected(expected, criteria, item.is_pair)
+    store_known(campaign, [(purpose, KnownAnswer(item.output, expected, item.other))])
+    detail = {"item": item.pk, "purpose": str(purpose), "expected": expected}
+    AuditEvent.objects.create(campaign=campaign, user=user, action="known answer set", detail=detail)
 
 
 @transaction.atomic
@@ -90,15 +129,8 @@ def unmark_known(item: Item, user: User | None = None) -> None:
         raise Refused("Somebody has met this item as a check already, so it stays one.")
     item.purpose, item.expected = Purpose.EVALUATION, None
     item.save(update_fields=["purpose", "expected"])
+    recount(item.campaign)
     AuditEvent.objects.create(campaign=item.campaign, user=user, action="known answer removed", detail={"item": item.pk})
-
-
-def _is_touched(item: Item) -> bool:
-    if item.assignments.exclude(status=Assignment.Status.EXPIRED, submissions=None).exists():
-        return True
-    if item.is_pair:
-        return PairwiseJudgment.objects.filter(output_a=item.output_id, output_b=item.other_id).exists()
-    return LikertScore.objects.filter(output=item.output_id).exists()
 
 
 def resolve(report: ItemReport, user: User | None = None) -> None:

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from annotation.errors import ImportRefused
+from annotation.errors import ImportRefused, Refused
 from annotation.importing import import_judgments, import_outputs, import_scores
 from annotation.models import Context, LikertScore, Output, PairwiseJudgment, System
 from annotation.services import create_campaign
@@ -188,3 +188,103 @@ class TestJudgments:
     def test_a_wrong_row_is_refused(self, campaign, file, row, expected):
         assert f"line 2, {expected}" in refusal(import_judgments, campaign, file(pair("A"), row))
         assert PairwiseJudgment.objects.count() == Output.objects.count() == 0
+
+
+class TestKnownAnswers:
+    """Rows with a purpose are checks of people, not part of the evaluation."""
+
+    @pytest.fixture(autouse=True)
+    def criteria(self, campaign):
+        campaign.criteria.create(name="Overall", low=1, high=5)
+
+    def gold(self, purpose="gold", context="g1", **expected):
+        return output("check", context, purpose=purpose, expected=expected or {"scores": {"Overall": 5}})
+
+    def test_an_output_with_a_purpose_becomes_that_kind_of_item(self, campaign, file):
+        rows = [output(), self.gold(), self.gold("training", "t1", scores={"Overall": [1, 2]}, feedback="Rude.")]
+        assert import_outputs(campaign, file(*rows)).new["known answers"] == 2
+        items = {item.purpose: item for item in campaign.items.filter(other=None)}
+        assert items["gold"].expected == {"scores": {"Overall": [5]}} and items["evaluation"].output.system.name == "parrot"
+        assert items["training"].expected == {"scores": {"Overall": [1, 2]}, "feedback": "Rude."}
+        assert import_outputs(campaign, file(*rows)).new == {}
+
+    def test_in_csv_the_expected_answer_is_json(self, campaign, file):
+        raw = b'context_id,context,system,output,purpose,expected\ng,hi,check,yo,gold,"{""scores"": {""Overall"": 4}}"\n'
+        import_outputs(campaign, file(raw=raw, name="gold.csv"))
+        assert campaign.items.get().expected == {"scores": {"Overall": [4]}}
+
+    def test_a_pair_with_a_purpose_is_a_check_of_pairs_whichever_way_round_it_stands(self, campaign, file):
+        row = {k: v for k, v in pair().items() if k not in ("annotator", "choice")} | {"purpose": "gold"}
+        import_judgments(campaign, file(row | {"expected": {"choice": "A"}}))
+        item = campaign.items.get()
+        assert (item.output.system.name, item.other.system.name) == ("ape", "zebra")
+        assert item.purpose == "gold" and item.expected == {"choice": "B"} and not PairwiseJudgment.objects.exists()
+        assert import_judgments(campaign, file(row | {"expected": {"choice": "A"}})).new == {}
+
+    @pytest.mark.parametrize(
+        ("change", "expected"),
+        [
+            ({"purpose": "silver"}, "field 'purpose': expected gold, training, qualification or evaluation"),
+            ({"purpose": None}, "field 'purpose': is missing, and expected is given"),
+            ({"expected": None}, "field 'expected': Give the right score"),
+            ({"expected": {"scores": {"Overall": 9}}}, "field 'expected': Overall: 9 is no point of its scale"),
+            ({"expected": {"scores": {"Wit": 1}}}, "field 'expected': 'Wit' is no criterion"),
+        ],
+    )
+    def test_a_wrong_one_is_refused(self, campaign, file, change, expected):
+        assert f"line 2, {expected}" in refusal(import_outputs, campaign, file(output(), self.gold() | change))
+        assert Output.objects.count() == 0
+
+    def test_what_was_judged_does_not_become_a_check(self, campaign, file):
+        import_outputs(campaign, file(output()))
+        import_scores(campaign, file(score()))
+        with pytest.raises(Refused, match="stays in the evaluation"):
+            import_outputs(campaign, file(output(purpose="gold", expected={"scores": {"Overall": 5}})))
+
+
+class TestPairsInDetail:
+    def test_a_criterion_a_reason_and_the_shown_side_are_kept(self, campaign, file):
+        campaign.criteria.create(name="Wit")
+        about_wit = pair("B", aspect="Wit", reason="Drier.", shown_left="B")
+        rows = [pair("A"), about_wit, pair("A", annotator="ben", shown_left=None)]
+        import_judgments(campaign, file(*rows))
+        wit = PairwiseJudgment.objects.get(criterion__name="Wit")
+        assert (wit.choice, wit.reason, wit.shown_swapped) == ("A", "Drier.", False)  # stored the other way round
+        assert PairwiseJudgment.objects.get(annotator__name="ben").shown_swapped is None
+        assert import_judgments(campaign, file(*rows)).new == {}
+        assert "is no criterion of this campaign" in refusal(import_judgments, campaign, file(pair(aspect="Wisdom")))
+
+
+class TestColumns:
+    """The file calls its fields something else."""
+
+    NAMES = {"context_id": "id", "context": "prompt", "system": "model", "output": "reply"}
+
+    @pytest.mark.parametrize("name", ["rows.csv", "rows.jsonl"])
+    def test_named_columns_are_read_and_no_others(self, campaign, file, name):
+        if name.endswith("csv"):
+            raw = b'id,prompt,model,reply,sample\n7,"[""a"", ""b""]",parrot,hi,not a number\n'
+        else:
+            raw = b'{"id": "7", "prompt": ["a", "b"], "model": "parrot", "reply": "hi", "sample": "not a number"}\n'
+        import_outputs(campaign, file(raw=raw, name=name), columns=self.NAMES)
+        found = Output.objects.get()
+        assert (found.context.key, found.context.turns, found.system.name, found.text) == ("7", ["a", "b"], "parrot", "hi")
+
+    def test_an_error_names_the_files_own_column(self, campaign, file):
+        raw = b"id,prompt,model,reply\n7,a,,hi\n"
+        with pytest.raises(ImportRefused, match="line 2, field 'model': is missing"):
+            import_outputs(campaign, file(raw=raw, name="rows.csv"), columns=self.NAMES)
+
+
+class TestMeanwhile:
+    def test_what_somebody_wrote_while_the_file_was_read_is_met(self, campaign, file):
+        path, other = file(*(output(context=f"c{n}") for n in range(500)), name="a.jsonl"), file(output(), name="b.jsonl")
+        import_outputs(campaign, path, watch=lambda rows: import_outputs(campaign, other))
+        assert Output.objects.count() == 500 and Output.objects.filter(context__key="c1").count() == 1
+
+    def test_what_differs_by_then_is_refused(self, campaign, file):
+        path = file(*(output(context=f"c{n}") for n in range(500)), name="a.jsonl")
+        other = file(output(text="another reply"), name="b.jsonl")
+        with pytest.raises(ImportRefused, match="line 2, field 'output': differs"):
+            import_outputs(campaign, path, watch=lambda rows: import_outputs(campaign, other))
+        assert Output.objects.count() == 1

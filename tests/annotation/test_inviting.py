@@ -161,13 +161,12 @@ class TestCrowds:
 
 class TestFinishing:
     def test_the_work_is_done_when_nothing_is_left_and_not_before(self, world):
-        from annotation.assignment import Progress
+        from annotation.assignment import Phase, Progress
 
-        worker = world.annotator
-        assert not is_finished(worker)
-        assert not is_finished(worker, Progress(done=5, total=6)) and is_finished(worker, Progress(done=6, total=6))
-        assert not is_finished(worker, Progress(done=0, total=0))
+        worker, all_done = world.annotator, Progress(done=6, total=6, phase=Phase.FINISHED)
+        assert not is_finished(worker) and is_finished(worker, all_done)
+        assert not is_finished(worker, Progress(done=5, total=6)) and not is_finished(worker, Progress(0, 0, Phase.FINISHED))
         worker.has_qualified = False
-        assert not is_finished(worker, Progress(done=6, total=6))
+        assert not is_finished(worker, all_done)
         worker.has_qualified, worker.withdrawn_at = True, timezone.now()
-        assert not is_finished(worker, Progress(done=6, total=6))
+        assert not is_finished(worker, all_done)

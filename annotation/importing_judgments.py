@@ -1,0 +1,118 @@
+"""Judgments of pairs from a file, and pairs whose answer is known. Both bring their texts along."""
+
+from annotation.assignment import draw_items
+from annotation.importing_corpus import BATCH, Corpus, Imported
+from annotation.importing_known import KnownRows
+from annotation.importing_scores import Annotators
+from annotation.models import Campaign, Context, Criterion, Output, PairwiseJudgment
+from annotation.outcome import Outcome
+from annotation.rowfiles import BadField, Row, shown
+
+
+class JudgmentsImport(Corpus):
+    kind = "judgments"
+
+    def __init__(self, campaign: Campaign, simulated: bool):
+        super().__init__(campaign)
+        self.simulated = simulated
+
+    def begin(self) -> None:
+        super().begin()
+        self.annotators = Annotators(self.campaign, self.simulated)
+        self.criteria = {c.name: c for c in self.campaign.criteria.all()}
+        self.known_rows = KnownRows(self.criteria)
+        live = PairwiseJudgment.objects.filter(annotator__campaign=self.campaign, retracted_at=None)
+        names = {output.pk: key for key, output in self.outputs.items()}
+        self.judgments = {}
+        for j in live.select_related("annotator", "criterion"):
+            if j.output_a_id in names and j.output_b_id in names:  # not of a text that was replaced since
+                about = j.criterion.name if j.criterion else ""
+                self.judgments[names[j.output_a_id], names[j.output_b_id], j.annotator.name, about] = Outcome(j.choice)
+        self.new_judgments = []
+
+    def take(self, row: Row) -> None:
+        context = self.context(row)
+        a, b = self.side(row, context, "a"), self.side(row, context, "b")
+        if a is b:
+            raise BadField("system_b", "names the same output as system_a; a pair needs two")
+        if not self.known_rows.take(row, a, b):
+            self.judgment(row, a, b)
+
+    def judgment(self, row: Row, a: Output, b: Output) -> None:
+        annotator, choice, left = self.annotators.named(row), _choice(row), _shown_left(row)
+        criterion = self.criterion(row)
+        reason = row.text("reason", longest=500, empty=True, default="")
+        key_a, key_b = self.key(a), self.key(b)
+        if key_a > key_b:  # one stored order for a pair, whichever side it was shown on
+            a, b, key_a, key_b, choice = b, a, key_b, key_a, choice.swap()
+            left = left and {"A": "B", "B": "A"}[left]
+        key = (key_a, key_b, annotator.name, criterion.name if criterion else "")
+        if key not in self.judgments:
+            self.judgments[key] = choice
+            self.new_judgments.append(
+                PairwiseJudgment(
+                    annotator=annotator, output_a=a, output_b=b, choice=choice.value, criterion=criterion, reason=reason,
+                    shown_swapped=None if left is None else left == "B",
+                )
+            )  # fmt: skip
+        elif self.judgments[key] != choice:
+            raise BadField("choice", f"is not what {annotator.name!r} already said about this pair")
+
+    def criterion(self, row: Row) -> Criterion | None:
+        """Empty: which is better on the whole."""
+        name = row.name("aspect", "criterion", default="")
+        if name and name not in self.criteria:
+            raise BadField("aspect", f"{name!r} is no criterion of this campaign; pairs are judged on those it has")
+        return self.criteria.get(name)
+
+    def side(self, row: Row, context: Context, side: str) -> Output:
+        system = self.system(row.name(f"system_{side}"))
+        text = row.text(f"output_{side}", empty=True)
+        sample = row.whole(f"sample_{side}", default=0)
+        checkpoint = row.name(f"checkpoint_{side}", default="")
+        known = self.checkpoints.get((system.name, checkpoint))
+        if checkpoint and known is None:
+            raise BadField(f"checkpoint_{side}", f"{checkpoint!r} is no checkpoint of {system.name!r} in this campaign")
+        return self.output(context, system, known, sample, text, f"output_{side}")
+
+    @staticmethod
+    def key(output: Output) -> tuple:
+        """The order in which a pair is stored: by names, so that it does not depend on what came first."""
+        checkpoint = output.checkpoint.name if output.checkpoint else ""
+        return output.context.key, output.system.name, checkpoint, output.sample
+
+    def news(self):
+        return [
+            *self.corpus_news(), ("annotators", self.annotators.new), ("judgments", self.new_judgments),
+            ("known answers", self.known_rows.rows),
+        ]  # fmt: skip
+
+    def store(self, result: Imported) -> None:
+        self.store_corpus()
+        self.annotators.store()
+        for judgment in self.new_judgments:  # ids were given by store_corpus
+            judgment.output_a_id, judgment.output_b_id = judgment.output_a.pk, judgment.output_b.pk
+        PairwiseJudgment.objects.bulk_create(self.new_judgments, batch_size=BATCH)
+        if (self.new_judgments or self.known_rows.rows) and not self.campaign.pairwise:
+            Campaign.objects.filter(pk=self.campaign.pk).update(pairwise=True)
+        self.known_rows.store(self.campaign, result)
+        if items := draw_items(self.campaign):
+            result.add("items", items)
+
+
+def _choice(row: Row) -> Outcome:
+    value = row.text("choice").strip()
+    for outcome in Outcome:
+        if value.lower() == outcome.value.lower():
+            return outcome
+    raise BadField("choice", f"expected A, tie or B, found {shown(value)}")
+
+
+def _shown_left(row: Row) -> str | None:
+    """Which of the row's A and B stood on the left: A, unless the file says otherwise; None where it says that nobody knows."""
+    if "shown_left" not in row.fields:
+        return "A"
+    value = row.get("shown_left")
+    if value not in (None, "", "A", "B"):
+        raise BadField("shown_left", f"expected A or B, or nothing where it is not known, found {shown(value)}")
+    return value or None

@@ -1,0 +1,123 @@
+"""Scores from a file, and the annotators that a file names."""
+
+from annotation.assignment import draw_items
+from annotation.importing_corpus import BATCH, Corpus, Imported
+from annotation.models import Annotator, Campaign, Criterion, LikertScore, Output
+from annotation.rowfiles import BadField, Row
+
+
+class Annotators:
+    """The campaign's annotators by name, with the new ones of this file."""
+
+    def __init__(self, campaign: Campaign, simulated: bool):
+        self.campaign, self.simulated = campaign, simulated
+        self.known = {a.name: a for a in campaign.annotators.all()}
+        self.new = []
+
+    def named(self, row: Row) -> Annotator:
+        name = row.name("annotator")
+        if name not in self.known:
+            simulated = self.simulated or row.get("simulated") in (True, "true", "True", "1")
+            self.known[name] = Annotator(campaign=self.campaign, name=name, is_simulated=simulated)
+            self.new.append(self.known[name])
+        return self.known[name]
+
+    def store(self) -> None:
+        Annotator.objects.bulk_create(self.new, batch_size=BATCH)
+        if any(a.is_simulated for a in self.new):
+            Campaign.objects.filter(pk=self.campaign.pk).update(is_simulated=True)
+
+
+class ScoresImport:
+    kind = "scores"
+
+    def __init__(self, campaign: Campaign, simulated: bool):
+        self.campaign, self.simulated = campaign, simulated
+
+    def begin(self) -> None:
+        self.corpus = Corpus(self.campaign)
+        self.corpus.begin()
+        self.annotators = Annotators(self.campaign, self.simulated)
+        self.criteria = {c.name: c for c in self.campaign.criteria.all()}
+        self.new_criteria, self.new_scores = [], []
+        live = LikertScore.objects.filter(criterion__campaign=self.campaign, retracted_at=None)
+        found = live.values_list("criterion__name", "output_id", "annotator__name", "value")
+        self.scores = {(c, o, a): v for c, o, a, v in found}
+
+    def take(self, row: Row) -> None:
+        output = self.output(row)
+        criterion = self.criterion(row)
+        annotator = self.annotators.named(row)
+        value = row.number("score")
+        if not criterion.low <= value <= criterion.high:
+            scale = f"{criterion.low} to {criterion.high}"
+            raise BadField("score", f"is {value:g}, outside the scale {scale} of {criterion.name!r}")
+        key = (criterion.name, output.pk, annotator.name)
+        if key not in self.scores:
+            self.scores[key] = value
+            self.new_scores.append(LikertScore(criterion=criterion, output=output, annotator=annotator, value=value))
+        elif self.scores[key] != value:
+            raise BadField("score", f"is {value:g}, but {annotator.name!r} already gave this output {self.scores[key]:g}")
+
+    def output(self, row: Row) -> Output:
+        context, system, sample = row.name("context_id"), row.name("system"), row.whole("sample", default=0)
+        iteration = row.whole("iteration")
+        checkpoint = row.name("checkpoint", default="" if iteration is None else str(iteration))
+        if context not in self.corpus.contexts:
+            raise BadField("context_id", f"{context!r} is no context of this campaign; import its outputs first")
+        if system not in self.corpus.systems:
+            raise BadField("system", f"{system!r} is no system of this campaign; import its outputs first")
+        output = self.corpus.outputs.get((context, system, checkpoint, sample))
+        if output is None:
+            which = f" (checkpoint {checkpoint!r}, sample {sample})" if checkpoint or sample else ""
+            raise BadField("system", f"{system!r} has no output for context_id {context!r}{which}")
+        return output
+
+    def criterion(self, row: Row) -> Criterion:
+        name = row.name("aspect", "criterion")
+        if len(name) > 100:
+            raise BadField("aspect", "is longer than 100 characters")
+        scale = _scale(row)
+        known = self.criteria.get(name)
+        if known is None:
+            if scale is None:
+                raise BadField("scale", f"is missing, and {name!r} is a new criterion; expected [lowest, highest]")
+            known = Criterion(campaign=self.campaign, name=name, low=scale[0], high=scale[1], position=len(self.criteria))
+            self.criteria[name] = known
+            self.new_criteria.append(known)
+        elif scale is not None and scale != (known.low, known.high):
+            given, have = f"{scale[0]} to {scale[1]}", f"{known.low} to {known.high}"
+            raise BadField("scale", f"is {given}, but criterion {name!r} has the scale {have}")
+        return known
+
+    def check(self) -> None:
+        """Every row was checked by itself."""
+
+    def news(self):
+        return [("criteria", self.new_criteria), ("annotators", self.annotators.new), ("scores", self.new_scores)]
+
+    def store(self, result: Imported) -> None:
+        Criterion.objects.bulk_create(self.new_criteria)
+        self.annotators.store()
+        LikertScore.objects.bulk_create(self.new_scores, batch_size=BATCH)
+        if self.new_scores:
+            if not self.campaign.likert:
+                Campaign.objects.filter(pk=self.campaign.pk).update(likert=True)
+            draw_items(self.campaign)
+
+
+def _scale(row: Row) -> tuple[int, int] | None:
+    """[lowest, highest] as a list, or "1-5" / "1:5" as CSV writes it."""
+    value = row.get("scale")
+    if value is None:
+        return None
+    if isinstance(value, str):
+        value = value.replace(":", "-").split("-")
+    try:
+        numbers = [float(v) for v in value if not isinstance(v, bool)]
+        low, high = (int(n) for n in numbers if n == int(n))
+    except (TypeError, ValueError, OverflowError):
+        raise BadField("scale", "expected [lowest, highest], two whole numbers") from None
+    if not -1000 <= low < high <= 1000:
+        raise BadField("scale", "expected the lowest number first, and both between -1000 and 1000")
+    return low, high
