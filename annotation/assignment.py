@@ -22,7 +22,7 @@ from annotation import places
 from annotation.design.balance import Ranked, ranked
 from annotation.design.mixing import REPEAT_GAP, is_gold, repeat_is_due
 from annotation.drawing import draw_items, playing_outputs, recount, summarize
-from annotation.history import History
+from annotation.history import Handed, History
 from annotation.models import Annotator, Assignment, Campaign, Item, Purpose
 from annotation.places import HOLD, close, give_back, reopen, skip, withdraw
 from annotation.qualifying import decide
@@ -34,6 +34,8 @@ __all__ = [
 
 WINDOW = 200  # free items among which the least bad is looked for where none keeps both rules
 NEAR = 100  # fewer items left than this are counted afresh every time
+COUNTED = 2000  # more items left than this are not counted
+SWEEP_EVERY = 10  # items of one person between two looks for assignments held too long; also when nothing is left
 Status = Assignment.Status
 
 
@@ -51,8 +53,8 @@ class Phase(StrEnum):
 class Progress:
     """done: items of this phase that the person answered; total: those and the ones still to come.
 
-    Gold items and repeats count as the others, nothing tells them apart. With more than NEAR items to come the total is
-    an estimate that others' work lowers; below, it is exact but for the repeats.
+    Gold items and repeats count as the others, nothing tells them apart. With more than NEAR items to come (2,000 are
+    counted at most) the total is an estimate that others' work lowers; below, it is exact but for the repeats.
     """
 
     done: int
@@ -64,25 +66,39 @@ class Progress:
         return self.total - self.done
 
 
+@dataclass(frozen=True)
+class Turn:
+    """What to put before a person now, and how far they are. assignment: None where there is nothing; see the phase."""
+
+    assignment: Assignment | None
+    progress: Progress
+
+
 def next_assignment(annotator: Annotator) -> Assignment | None:
     """The item in this person's hands, or the next one; None where nothing is left for them or the campaign rests.
 
-    The assignment comes with its item, outputs and context loaded. `progress` says why there is none.
+    The assignment comes with its item, context and outputs loaded. `progress` says why there is none.
     """
+    return turn(annotator).assignment
+
+
+def turn(annotator: Annotator) -> Turn:
+    """next_assignment and progress at once, for less than both."""
     if annotator.campaign.status != Campaign.Status.OPEN or annotator.withdrawn_at:
-        return None
-    places.sweep(annotator.campaign)
-    with transaction.atomic():
-        _lock(annotator)
-        history = histories.read(annotator)
-        if history.held:
-            return _whole(annotator.assignments).get(pk=history.held.pk)
-        return _choose(annotator, history)
+        return Turn(None, progress(annotator))
+    taken, history = _attempt(annotator)
+    stale = (taken is None or history.main % SWEEP_EVERY == 0) and places.sweep(annotator.campaign)
+    if taken is None and stale:
+        taken, history = _attempt(annotator)
+    return Turn(taken, _progress(annotator, history))
 
 
 def progress(annotator: Annotator) -> Progress:
     """How far this person is in the phase they are in."""
-    history = histories.read(annotator)
+    return _progress(annotator, histories.read(annotator))
+
+
+def _progress(annotator: Annotator, history: History) -> Progress:
     phase = _phase(annotator, history)
     if phase in (Phase.TRAINING, Phase.QUALIFICATION):
         done = history.done[phase.value] + history.skipped[phase.value]
@@ -93,6 +109,20 @@ def progress(annotator: Annotator) -> Progress:
     if not coming and not history.held:
         phase = Phase.FINISHED
     return Progress(history.main_done, history.main + coming, phase)
+
+
+@transaction.atomic
+def _attempt(annotator: Annotator) -> tuple[Assignment | None, History]:
+    _lock(annotator)
+    history = histories.read(annotator)
+    if history.held:
+        whole = annotator.assignments.select_related("item__context", "item__output", "item__other")
+        return _with_context(whole.get(pk=history.held.pk)), history
+    made = _choose(annotator, history)
+    if made:
+        item = made.item
+        history.add(Handed(made.pk, made.status, made.purpose, item.pk, item.cell, item.context_id, made.assigned_at))
+    return made, history
 
 
 def _lock(annotator: Annotator) -> None:
@@ -107,8 +137,8 @@ def _choose(annotator: Annotator, history: History) -> Assignment | None:
         return _next_known(annotator, history, Purpose(phase.value))
     if phase != Phase.EVALUATION:
         return None
-    if len(history.recent) > histories.FOLD or "left" not in annotator.tally:
-        histories.fold(annotator, history, _free(annotator).count())
+    if histories.is_long(annotator, history):
+        histories.fold(annotator, history, _free(annotator)[:COUNTED].count())
     made = None
     if is_gold(history.main, campaign.gold_percent, _seed(annotator)):
         made = _next_gold(annotator, history)
@@ -234,11 +264,11 @@ def _lapsed(annotator: Annotator, history: History, item: Item, purpose: str) ->
 def _made(annotator: Annotator, item: Item, swapped: bool, purpose: str, lapsed: Assignment | None) -> Assignment:
     now = timezone.now()
     if lapsed is None:
-        return annotator.assignments.create(item=item, purpose=purpose, swapped=swapped, assigned_at=now)
+        return _with_context(annotator.assignments.create(item=item, purpose=purpose, swapped=swapped, assigned_at=now))
     lapsed.item, lapsed.status, lapsed.assigned_at = item, Status.OPEN, now
     lapsed.save(update_fields=["status", "assigned_at"])
     histories.forget(annotator.pk)
-    return lapsed
+    return _with_context(lapsed)
 
 
 def _free(annotator: Annotator):
@@ -259,12 +289,9 @@ def _had(annotator: Annotator):
 def _coming(annotator: Annotator, history: History) -> int:
     """Items of the main work that this person has still to be handed."""
     campaign = annotator.campaign
-    coming = _free(annotator)[: NEAR + 1].count()
-    if coming > NEAR and "left" in annotator.tally:
-        handed_since = history.main - annotator.tally["left_at"]
-        coming = max(NEAR, annotator.tally["left"] - handed_since)
-    elif coming > NEAR:
-        coming = _free(annotator).count()
+    coming = annotator.tally.get("left", 0) - (history.main - annotator.tally.get("left_at", 0))
+    if coming <= NEAR:
+        coming = _free(annotator)[:COUNTED].count()
     gold = campaign.drawn.get(Purpose.GOLD, 0) - history.done[Purpose.GOLD] - history.skipped[Purpose.GOLD]
     if campaign.gold_percent < 100:
         coming += min(gold, coming * campaign.gold_percent // (100 - campaign.gold_percent))
@@ -281,8 +308,14 @@ def _seed(annotator: Annotator) -> str:
 
 
 def _whole_item(items):
-    return items.select_related("output__context", "output__system", "other__system")
+    """With what a page shows of it; without the systems' names, which nobody who judges is to see."""
+    return items.select_related("context", "output", "other")
 
 
-def _whole(assignments):
-    return assignments.select_related("item__output__context", "item__output__system", "item__other__system")
+def _with_context(assignment: Assignment) -> Assignment:
+    """The outputs' context is the item's: not read twice."""
+    item = assignment.item
+    for output in (item.output, item.other):
+        if output is not None:
+            output.context = item.context
+    return assignment

@@ -11,7 +11,7 @@ from datetime import datetime
 from annotation.design.mixing import REPEAT_GAP
 from annotation.models import Annotator, Assignment, Purpose
 
-FOLD = 30  # rows read before the older ones are counted into the tally
+FOLD = 10  # assignments after which the older ones are counted into the tally
 MAIN = (Purpose.EVALUATION, Purpose.GOLD, Purpose.REPEAT)  # what counts towards the quota
 Status = Assignment.Status
 
@@ -63,6 +63,11 @@ class History:
         """The context shown last, whatever became of it."""
         return max(self.recent, key=lambda handed: (handed.at, handed.pk)).context if self.recent else None
 
+    def add(self, handed: Handed) -> None:
+        """One that was handed out just now."""
+        self.recent.append(handed)
+        self.count(handed)
+
     def count(self, handed: Handed) -> None:
         if handed.status == Status.DONE:
             self.done[handed.purpose] += 1
@@ -74,7 +79,7 @@ class History:
 
 
 def read(annotator: Annotator) -> History:
-    """One query, of about FOLD rows at most."""
+    """One query, of FOLD + REPEAT_GAP rows at most (one more is open)."""
     history = _settled(annotator.tally)
     rows = annotator.assignments.filter(pk__gt=annotator.tally.get("upto", 0)).order_by("pk")
     columns = ("pk", "status", "purpose", "item_id", "item__cell", "item__context_id", "assigned_at")
@@ -82,6 +87,11 @@ def read(annotator: Annotator) -> History:
     for handed in history.recent:
         history.count(handed)
     return history
+
+
+def is_long(annotator: Annotator, history: History) -> bool:
+    """Is it time to fold?"""
+    return "left" not in annotator.tally or len(history.recent) >= FOLD + REPEAT_GAP
 
 
 def fold(annotator: Annotator, history: History, left: int) -> None:

@@ -86,14 +86,16 @@ def withdraw(annotator: Annotator) -> int:
     return left
 
 
-def sweep(campaign: Campaign) -> None:
-    """Give back what nobody answered within HOLD. In a transaction of its own: nobody waits for two locks."""
+def sweep(campaign: Campaign) -> bool:
+    """Give back what nobody answered within HOLD; was there anything? In a transaction of its own: nobody who holds one
+    lock here waits for another."""
     stale = Assignment.objects.filter(
         item__campaign=campaign, status=Status.OPEN, assigned_at__lt=timezone.now() - HOLD
     ).order_by("pk")
     if not stale.exists():
-        return
+        return False
     with transaction.atomic():
         for assignment in stale.select_for_update(of=("self",), skip_locked=True):
             if Assignment.objects.filter(pk=assignment.pk, status=Status.OPEN).update(status=Status.EXPIRED):
                 leave(assignment)
+    return True
