@@ -16,35 +16,37 @@ CODES = {outcome.value: outcome.code for outcome in Outcome}
 @dataclass(frozen=True)
 class Table:
     """Answers to one question. annotators: ids, one a row; units: output ids, or (A, B) ids, one a column;
-    values: float (annotators, units), scores or codes of choices, nan where missing."""
+    values: float (annotators, units), scores or codes of choices, nan where missing; when: seconds since 1970, the same."""
 
     annotators: list[int]
     units: list
     values: np.ndarray
+    when: np.ndarray
 
 
 def score_table(criterion: Criterion) -> Table | None:
     """Everyone's scores on a criterion; None where there are none."""
     live = LikertScore.objects.counted().filter(criterion=criterion)
-    return _table(list(live.values_list("annotator_id", "output_id", "value")))
+    return _table(list(live.values_list("annotator_id", "output_id", "value", "created_at")))
 
 
 def pair_table(campaign: Campaign, criterion: Criterion | None = None) -> Table | None:
     """Everyone's choices between pairs on the whole, or on one criterion; None where there are none."""
     live = PairwiseJudgment.objects.counted().filter(annotator__campaign=campaign, criterion=criterion)
-    rows = live.values_list("annotator_id", "output_a_id", "output_b_id", "choice")
-    return _table([(who, (a, b), CODES[choice]) for who, a, b, choice in rows])
+    rows = live.values_list("annotator_id", "output_a_id", "output_b_id", "choice", "created_at")
+    return _table([(who, (a, b), CODES[choice], when) for who, a, b, choice, when in rows])
 
 
 def _table(rows: list[tuple]) -> Table | None:
     if not rows:
         return None
-    who, what, value = zip(*rows)
+    who, what, value, when = zip(*rows)
     annotators, units = sorted(set(who)), sorted(set(what))
     row, column = ({pk: i for i, pk in enumerate(ids)} for ids in (annotators, units))
-    values = np.full((len(annotators), len(units)), np.nan)
-    values[[row[pk] for pk in who], [column[unit] for unit in what]] = value
-    return Table(annotators, units, values)
+    place = [row[pk] for pk in who], [column[unit] for unit in what]
+    values, times = (np.full((len(annotators), len(units)), np.nan) for _ in range(2))
+    values[place], times[place] = value, [moment.timestamp() for moment in when]
+    return Table(annotators, units, values, times)
 
 
 @dataclass(frozen=True)

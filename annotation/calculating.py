@@ -1,0 +1,86 @@
+"""Figures that pages need and that may take long: worked out at once for small campaigns, by a worker for large ones, and
+kept until the answers change."""
+
+import hashlib
+import json
+
+from django.db import transaction
+from django.db.models import Count, Max
+from django.utils.module_loading import import_string
+
+from annotation import jobs
+from annotation.errors import Refused
+from annotation.models import AuditEvent, Calculation, Campaign, Job, LikertScore, PairwiseJudgment, User
+
+AT_ONCE = 10_000  # answers: about a second on one core
+KEPT = 20  # of each kind in a campaign
+
+FUNCTIONS = {  # each takes (campaign, **settings) and returns plain JSON
+    "preview": "annotation.previewing.preview",
+    "pictures": "annotation.picturing.pictures",
+    "annotators": "annotation.watching.annotators",
+    "study": "annotation.studying.study",
+}
+
+
+def look_up(campaign: Campaign, what: str, title: str, user: User | None = None, **settings) -> tuple[dict | None, Job | None]:
+    """(result, None), or (None, the job that works it out). Raises Refused where there is nothing to work with."""
+    key = _key(campaign, what, settings)
+    row = Calculation.objects.filter(campaign=campaign, key=key).select_related("job").first()
+    if row and row.result is not None:
+        return row.result, None
+    if row and row.job:
+        return None, row.job
+    if _answers(campaign) <= AT_ONCE:
+        return _store(campaign, what, key, settings, _work_out(campaign, what, settings)), None
+    with transaction.atomic():
+        row, _ = Calculation.objects.get_or_create(
+            campaign=campaign, key=key, defaults={"what": what, "settings": settings}
+        )
+        row.job = jobs.enqueue("annotation.tasks.calculate", title, campaign, user)
+        row.save(update_fields=["job"])
+    return None, row.job
+
+
+def run(job_id) -> None:
+    """Claim the job and fill its row."""
+    with jobs.claim(job_id) as claim:
+        row = Calculation.objects.select_related("campaign").filter(job=claim.job).first()
+        if row is None:
+            raise Refused("What this was to work out is no longer asked for.")
+        claim.report(0.1, "Reading the answers")
+        result = _work_out(row.campaign, row.what, row.settings)
+        Calculation.objects.filter(pk=row.pk).update(result=result)
+        claim.report(1.0, "Ready")
+
+
+def _work_out(campaign: Campaign, what: str, settings: dict) -> dict:
+    return import_string(FUNCTIONS[what])(campaign, **settings)
+
+
+def _store(campaign: Campaign, what: str, key: str, settings: dict, result: dict) -> dict:
+    Calculation.objects.update_or_create(
+        campaign=campaign, key=key, defaults={"what": what, "settings": settings, "result": result}
+    )
+    old = campaign.calculations.filter(what=what).values_list("pk", flat=True)[KEPT:]
+    Calculation.objects.filter(pk__in=list(old)).delete()
+    return result
+
+
+def _answers(campaign: Campaign) -> int:
+    scores = LikertScore.objects.counted().filter(criterion__campaign=campaign)
+    return scores.count() + PairwiseJudgment.objects.counted().filter(annotator__campaign=campaign).count()
+
+
+def _key(campaign: Campaign, what: str, settings: dict) -> str:
+    """SHA-256 of everything that the figures depend on, as far as it changes: answers, withdrawals, adjudications, and
+    what the audit trail saw last (imports, replaced outputs, changed criteria)."""
+    state = [
+        LikertScore.objects.filter(criterion__campaign=campaign).aggregate(Count("pk"), Max("pk"), Max("retracted_at")),
+        PairwiseJudgment.objects.filter(annotator__campaign=campaign).aggregate(Count("pk"), Max("pk"), Max("retracted_at")),
+        campaign.annotators.aggregate(Count("pk"), Max("withdrawn_at")),
+        campaign.adjudications.aggregate(Count("pk"), Max("pk")),
+        AuditEvent.objects.filter(campaign=campaign).exclude(action="snapshot frozen").aggregate(Max("pk")),
+        campaign.seed,
+    ]
+    return hashlib.sha256(json.dumps([what, settings, state], default=str).encode()).hexdigest()

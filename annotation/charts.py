@@ -1,0 +1,87 @@
+"""Places in pictures: numbers in, coordinates out. The templates write the SVG; no script and no style is needed."""
+
+from annotation.quality.report import ACCEPTED, TENTATIVE
+
+WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 420, 210, 44, 14, 12, 40
+LABELS, ROW, MAP = 150, 22, 600  # widths of names and of the map, and the height of a row
+
+
+def over_time(points: list[dict]) -> dict | None:
+    """Alpha with its interval against the number of answers; None below two points. points: picturing's over_time."""
+    if len(points) < 2:
+        return None
+    most = points[-1]["answers"]
+    low = min(-0.05, *(p["low"] for p in points))
+
+    def x(answers):
+        return round(LEFT + (WIDTH - LEFT - RIGHT) * answers / most, 1)
+
+    def y(alpha):
+        return round(TOP + (HEIGHT - TOP - BOTTOM) * (1 - alpha) / (1 - low), 1)
+
+    edge = [(x(p["answers"]), y(p["high"])) for p in points] + [(x(p["answers"]), y(p["low"])) for p in reversed(points)]
+    return {
+        "width": WIDTH, "height": HEIGHT, "left": LEFT, "right": WIDTH - RIGHT, "base": HEIGHT - BOTTOM, "middle": WIDTH // 2,
+        "line": _path((x(p["answers"]), y(p["alpha"])) for p in points), "area": _path(edge),
+        "dots": [(x(p["answers"]), y(p["alpha"])) for p in points],
+        "ticks": [(y(value), label) for value, label in ((0, "0"), (TENTATIVE, f"{TENTATIVE}"), (ACCEPTED, f"{ACCEPTED}"), (1, "1"))],
+        "x_ticks": [(x(p["answers"]), f"{p['answers']:,}") for p in (points[0], points[-1])],
+    }  # fmt: skip
+
+
+def agreement_by_annotator(people: list[dict]) -> dict | None:
+    """A line from low to high with a dot, one row an annotator; None where nobody has an agreement."""
+    known = [p for p in people if p["agreement"] is not None]
+    if not known:
+        return None
+
+    def x(r):
+        return round(LABELS + (MAP - LABELS - 20) * (r + 1) / 2, 1)
+
+    rows = [
+        {
+            "name": p["name"], "y": TOP + ROW * i + ROW // 2, "flagged": p["flagged"],
+            "low": x(p["agreement_low"]), "high": x(p["agreement_high"]), "at": x(p["agreement"]),
+        }
+        for i, p in enumerate(known)
+    ]  # fmt: skip
+    base = TOP + ROW * len(known)
+    return {
+        "width": MAP, "height": base + 24, "base": base, "top": TOP, "label": LABELS - 8, "rows": rows,
+        "ticks": [(x(value), label) for value, label in ((-1, "−1"), (-0.5, "−0.5"), (0, "0"), (0.5, "0.5"), (1, "1"))],
+    }  # fmt: skip
+
+
+def outlier_map(found: dict) -> dict:
+    """A cell for each annotator and item (or bin of items), the darker the more is dropped; empty where none answered."""
+    columns = len(found["columns"])
+    width = (MAP - LABELS) / max(columns, 1)
+    rows = [
+        {
+            "name": row["name"], "y": TOP + ROW * i, "middle": TOP + ROW * i + ROW // 2 + 3,
+            "cells": [
+                {"x": round(LABELS + width * j, 2), "shade": round(share, 2)} for j, share in enumerate(row["cells"]) if share
+            ],
+            "given": _spans([share is not None for share in row["cells"]], width),
+        }
+        for i, row in enumerate(found["rows"])
+    ]  # fmt: skip
+    return {
+        "width": MAP, "height": TOP + ROW * len(rows) + 8, "cell": round(width, 2), "tall": ROW - 3, "label": LABELS - 8,
+        "rows": rows, "binned": max(found["columns"], default=1) > 1, "hidden": found["annotators"] - len(rows),
+    }  # fmt: skip
+
+
+def _spans(given: list[bool], width: float) -> list[dict]:
+    """Stretches of neighbouring cells that were answered, as one rectangle each."""
+    spans = []
+    for j, there in enumerate(given):
+        if there and j and given[j - 1]:
+            spans[-1]["cells"] += 1
+        elif there:
+            spans.append({"x": round(LABELS + width * j, 2), "cells": 1})
+    return [{"x": span["x"], "width": round(width * span["cells"], 2)} for span in spans]
+
+
+def _path(points) -> str:
+    return " ".join(f"{x},{y}" for x, y in points)

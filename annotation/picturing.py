@@ -1,0 +1,71 @@
+"""What the quality page draws: agreement as the answers came in, and which answers of whom a filter drops."""
+
+import numpy as np
+
+from annotation.assessment import Judged, consider
+from annotation.models import Campaign
+from annotation.quality.errors import UndefinedAgreement
+from annotation.quality.krippendorff import alpha, alpha_interval
+
+STEPS = 10  # points of the line over time
+COLUMNS = 120  # of the map: more items than this share a column
+ROWS = 40  # of the map: the annotators with the largest share dropped
+
+
+def pictures(campaign: Campaign, mad: float, level: str, on_zero_mad: str) -> dict:
+    """Plain JSON: {questions: [{name, level, over_time, map}]}."""
+    considered = consider(campaign, mad, level, on_zero_mad)
+    names = dict(campaign.annotators.values_list("pk", "name"))
+    seed = considered.rule["seed"]
+    return {"questions": [_question(judged, level, seed, names) for judged in considered.questions]}
+
+
+def _question(judged: Judged, level: str, seed: int, names: dict[int, str]) -> dict:
+    level = level if judged.criterion else "nominal"
+    return {
+        "name": judged.criterion.name if judged.criterion else None, "level": level,
+        "over_time": _over_time(judged, level, seed), "map": _map(judged, names),
+    }  # fmt: skip
+
+
+def _over_time(judged: Judged, level: str, seed: int) -> list[dict]:
+    """Alpha of the first tenth of the answers, the first two tenths, ...; no filter. A step without an alpha is left out."""
+    values, when = judged.table.values, judged.table.when
+    moments = np.sort(when[~np.isnan(when)], kind="stable")
+    points = []
+    for last in sorted({moments[max(len(moments) * step // STEPS - 1, 0)] for step in range(1, STEPS + 1)}):
+        so_far = np.where(when <= last, values, np.nan)
+        try:
+            value, (low, high) = alpha(so_far, level), alpha_interval(so_far, level, seed=seed)
+        except UndefinedAgreement:
+            continue
+        points.append({"answers": int((~np.isnan(so_far)).sum()), "until": last, "alpha": value, "low": low, "high": high})
+    return points
+
+
+def _map(judged: Judged, names: dict[int, str]) -> dict:
+    """{columns: items in each, rows: [{name, given, dropped, cells: share dropped or None where nothing was answered}]}.
+
+    Items stand in order of how much is dropped of them, so that trouble gathers on the left.
+    """
+    given = ~np.isnan(judged.table.values)
+    dropped = given & ~judged.keep
+    share = dropped.sum(axis=0) / np.maximum(given.sum(axis=0), 1)
+    order = np.argsort(-share, kind="stable")
+    bins = np.array_split(order, min(COLUMNS, len(order)))
+    by_row = dropped.sum(axis=1) / np.maximum(given.sum(axis=1), 1)
+    rows = np.argsort(-by_row, kind="stable")[:ROWS]
+    return {
+        "columns": [len(items) for items in bins], "annotators": len(given),
+        "rows": [
+            {
+                "name": names[judged.table.annotators[i]], "given": int(given[i].sum()), "dropped": int(dropped[i].sum()),
+                "cells": [_share(dropped[i, items], given[i, items]) for items in bins],
+            }
+            for i in rows
+        ],
+    }  # fmt: skip
+
+
+def _share(dropped: np.ndarray, given: np.ndarray) -> float | None:
+    return round(float(dropped.sum() / given.sum()), 3) if given.any() else None

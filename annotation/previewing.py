@@ -1,0 +1,78 @@
+"""What a filter would do, before anybody decides: who and what it drops, alpha before, after and by chance, and which
+systems change rank. Nothing is stored but the figures themselves."""
+
+import numpy as np
+
+from annotation.answer_tables import Systems, Table, ratings_of, systems_of
+from annotation.assessment import Judged, consider
+from annotation.models import Campaign
+from annotation.quality.influence import ranks
+
+DROPPED_SHOWN = 100
+
+
+def preview(campaign: Campaign, mad: float, level: str, on_zero_mad: str) -> dict:
+    """Plain JSON: {digest, rule, scores, judgments, questions: one for each criterion and for the pairs}."""
+    considered = consider(campaign, mad, level, on_zero_mad)
+    systems = systems_of(campaign)
+    names = dict(campaign.annotators.values_list("pk", "name"))
+    return {
+        "digest": considered.digest, "rule": considered.rule,
+        "scores": len(considered.content.scores), "judgments": len(considered.content.judgments),
+        "questions": [_question(judged, systems, names) for judged in considered.questions],
+    }  # fmt: skip
+
+
+def _question(judged: Judged, systems: Systems, names: dict[int, str]) -> dict:
+    table = judged.table
+    given = ~np.isnan(table.values)
+    dropped = given & ~judged.keep
+    return {
+        "name": judged.criterion.name if judged.criterion else None,
+        "report": judged.report.as_dict(),
+        "given": int(given.sum()), "dropped": int(dropped.sum()),
+        "people": _people(table, given, dropped, names),
+        "answers": _furthest(table, dropped, names) if judged.criterion else [],
+        "systems": _systems(table, judged.keep, systems),
+    }  # fmt: skip
+
+
+def _people(table: Table, given, dropped, names) -> list[dict]:
+    """Each annotator with how much of theirs goes, the most first."""
+    rows = [
+        {"name": names[pk], "given": int(given[i].sum()), "dropped": int(dropped[i].sum())}
+        for i, pk in enumerate(table.annotators)
+    ]
+    return sorted(rows, key=lambda row: (-row["dropped"] / max(row["given"], 1), row["name"]))
+
+
+def _furthest(table: Table, dropped, names) -> list[dict]:
+    """The dropped scores that lie furthest from their output's median."""
+    distance = np.where(dropped, np.abs(table.values - _medians(table.values)), -1.0)
+    order = np.argsort(-distance, axis=None, kind="stable")[: min(DROPPED_SHOWN, int(dropped.sum()))]
+    return [
+        {
+            "output": table.units[j], "annotator": names[table.annotators[i]], "value": float(table.values[i, j]),
+            "others": sorted(float(v) for v in np.delete(table.values[:, j], i) if v == v),
+        }
+        for i, j in (np.unravel_index(place, distance.shape) for place in order)
+    ]  # fmt: skip
+
+
+def _medians(values: np.ndarray) -> np.ndarray:
+    """Each unit's median: (annotators, units) -> (units,). Every unit of a table has an answer."""
+    return np.nanmedian(values, axis=0)
+
+
+def _systems(table: Table, keep, systems: Systems) -> list[dict]:
+    """Every judged system's rating and rank before and after, the best first; none where only one was judged."""
+    sides = {side for unit in table.units for side in (unit if isinstance(unit, tuple) else (unit,))}
+    judged = sorted({systems.system[pk] for pk in sides})
+    if len(judged) < 2:
+        return []
+    before, after = (ratings_of(table, systems, kept)[judged] for kept in (None, keep))
+    rows = [
+        {"name": systems.names[s], "before": float(b), "after": float(a), "rank_before": int(rb), "rank_after": int(ra)}
+        for s, b, a, rb, ra in zip(judged, before, after, ranks(before), ranks(after))
+    ]
+    return sorted(rows, key=lambda row: (row["rank_after"], row["name"]))

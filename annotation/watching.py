@@ -1,0 +1,116 @@
+"""What each annotator's answers look like beside the others', from the stored rows: cards, whom to look at, influence."""
+
+import numpy as np
+
+from annotation.answer_tables import games_of, pair_table, score_table, systems_of
+from annotation.expected import is_right
+from annotation.models import Assignment, Campaign, LikertScore, PairwiseJudgment, Purpose, Submission
+from annotation.outcome import Outcome
+from annotation.quality.annotators import Behaviour, cards
+from annotation.quality.answers import Answers
+from annotation.quality.influence import influences
+from annotation.quality.suspicion import suspicion
+from leaderboard.rating.games import Games
+
+
+def annotators(campaign: Campaign) -> dict:
+    """Plain JSON: {people: [card and concerns, the most suspicious first], systems, influence: the strongest first}."""
+    who = list(campaign.annotators.filter(withdrawn_at=None).order_by("pk").values_list("pk", "name", "is_simulated"))
+    number = {pk: i for i, (pk, _, _) in enumerate(who)}
+    behaviour = _behaviour(campaign, number)
+    made = cards(_answers(campaign, number), behaviour, len(who))
+    suspects = {suspect.annotator: suspect for suspect in suspicion(made, behaviour)}
+    order = [*suspects, *(i for i in range(len(who)) if i not in suspects)]
+    people = [
+        {"pk": who[i][0], "name": who[i][1], "simulated": who[i][2], **made[i].as_dict(), **_concerns(suspects.get(i))}
+        for i in order
+    ]
+    return {"people": [p for p in people if p["answers"] or p["gold"] or p["repeats"]], **_influence(campaign, number, who)}
+
+
+def _concerns(suspect) -> dict:
+    if suspect is None:
+        return {"flagged": False, "reasons": [], "concerns": []}
+    concerns = [{"kind": c.kind, "p": c.p, "p_corrected": c.p_corrected, "reason": c.reason} for c in suspect.concerns]
+    return {"flagged": suspect.is_flagged, "reasons": suspect.reasons, "concerns": concerns}
+
+
+def _answers(campaign: Campaign, number: dict[int, int]) -> Answers:
+    """All counted answers, scores and choices, each question a criterion of its own."""
+    scores = LikertScore.objects.counted().filter(criterion__campaign=campaign)
+    judgments = PairwiseJudgment.objects.counted().filter(annotator__campaign=campaign)
+    common = ("annotator_id", "criterion_id", "submission__created_at")
+    rows = [
+        (number[who], output, ("score", criterion), value, when)
+        for who, criterion, when, output, value in scores.values_list(*common, "output_id", "value")
+    ]
+    rows += [
+        (number[who], (a, b), ("pair", criterion), Outcome(choice).code, when)
+        for who, criterion, when, a, b, choice in judgments.values_list(*common, "output_a_id", "output_b_id", "choice")
+    ]
+    if not rows:
+        return Answers([], [], [], [], [])
+    annotator, what, question, value, when = zip(*rows)
+    item = {unit: i for i, unit in enumerate(sorted(set(what), key=str))}
+    criterion = {name: i for i, name in enumerate(sorted(set(question), key=str))}
+    order = [np.nan if moment is None else moment.timestamp() for moment in when]
+    return Answers(annotator, [item[w] for w in what], [criterion[q] for q in question], value, order)
+
+
+def _behaviour(campaign: Campaign, number: dict[int, int]) -> Behaviour:
+    judgments = PairwiseJudgment.objects.counted().filter(annotator__campaign=campaign, shown_swapped__isnull=False)
+    sides = [
+        (number[who], 0 if choice == Outcome.TIE.value else 1 if (choice == Outcome.A.value) != swapped else -1)
+        for who, choice, swapped in judgments.values_list("annotator_id", "choice", "shown_swapped")
+    ]
+    submissions = Submission.objects.filter(
+        annotator__in=number, retracted_at=None, is_surplus=False, assignment__purpose=Purpose.EVALUATION,
+        assignment__status=Assignment.Status.DONE,
+    )  # fmt: skip
+    seconds = [
+        (number[who], active if active is not None else elapsed)
+        for who, active, elapsed in submissions.values_list("annotator_id", "active_seconds", "seconds")
+        if active is not None or elapsed is not None
+    ]
+    observed = sides, _repeats(campaign, number), _gold(campaign, number), seconds
+    return Behaviour(*(tuple(zip(*rows)) or ((), ()) for rows in observed))
+
+
+def _repeats(campaign: Campaign, number: dict[int, int]) -> list[tuple[int, bool]]:
+    """(annotator, same answer as before) of everything that was shown twice and answered both times."""
+    live = PairwiseJudgment.objects.filter(annotator__campaign=campaign, annotator__withdrawn_at=None, retracted_at=None)
+    fields = ("annotator_id", "output_a_id", "output_b_id", "criterion_id", "choice")
+    first = {tuple(row[:4]): row[4] for row in live.filter(purpose=Purpose.EVALUATION).values_list(*fields)}
+    again = live.filter(purpose=Purpose.REPEAT).values_list(*fields)
+    return [(number[row[0]], first[row[:4]] == row[4]) for row in again if row[:4] in first]
+
+
+def _gold(campaign: Campaign, number: dict[int, int]) -> list[tuple[int, bool]]:
+    """(annotator, was the known answer given) of every gold item answered."""
+    rows: dict = {}
+    for model in (LikertScore, PairwiseJudgment):
+        live = model.objects.filter(
+            annotator__campaign=campaign, annotator__withdrawn_at=None, retracted_at=None, purpose=Purpose.GOLD,
+            submission__isnull=False,
+        )  # fmt: skip
+        for row in live.select_related("criterion", "submission__assignment__item"):
+            rows.setdefault(row.submission_id, []).append(row)
+    found = [(of[0], is_right(of[0].submission.assignment.item, of)) for of in rows.values()]
+    return [(number[row.annotator_id], right) for row, right in found if right is not None]
+
+
+def _influence(campaign: Campaign, number: dict[int, int], who: list) -> dict:
+    """What leaving out each annotator does to the ranking, over all questions together."""
+    systems = systems_of(campaign)
+    tables = [score_table(criterion) for criterion in campaign.criteria.all()] + [pair_table(campaign)]
+    parts = [(*games_of(table, systems), table) for table in tables if table is not None]
+    if not parts or len(systems.names) < 2:
+        return {"systems": systems.names, "influence": []}
+    fields = ("first", "second", "outcome", "context")
+    games = Games(*(np.concatenate([getattr(g, f) for g, _, _ in parts]) for f in fields))
+    annotator = np.concatenate([[number[table.annotators[i]] for i in whose] for _, whose, table in parts])
+    if len(games) == 0:
+        return {"systems": systems.names, "influence": []}
+    found = influences(len(systems.names), games, annotator.astype(int), seed=campaign.seed)
+    rows = [one.as_dict() | {"name": who[one.annotator][1], "flagged": one.is_flagged} for one in found]
+    return {"systems": systems.names, "influence": rows}
