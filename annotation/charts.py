@@ -3,6 +3,7 @@
 from annotation.quality.report import ACCEPTED, TENTATIVE
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 420, 210, 44, 14, 12, 40
+PEOPLE = 60  # annotators in one picture; the table holds them all
 LABELS, ROW, MAP = 150, 22, 600  # widths of names and of the map, and the height of a row
 
 
@@ -12,6 +13,7 @@ def over_time(points: list[dict]) -> dict | None:
         return None
     most = points[-1]["answers"]
     low = min(-0.05, *(p["low"] for p in points))
+    lines = [0, TENTATIVE, ACCEPTED, 1]
 
     def x(answers):
         return round(LEFT + (WIDTH - LEFT - RIGHT) * answers / most, 1)
@@ -24,7 +26,7 @@ def over_time(points: list[dict]) -> dict | None:
         "width": WIDTH, "height": HEIGHT, "left": LEFT, "right": WIDTH - RIGHT, "base": HEIGHT - BOTTOM, "middle": WIDTH // 2,
         "line": _path((x(p["answers"]), y(p["alpha"])) for p in points), "area": _path(edge),
         "dots": [(x(p["answers"]), y(p["alpha"])) for p in points],
-        "ticks": [(y(value), label) for value, label in ((0, "0"), (TENTATIVE, f"{TENTATIVE}"), (ACCEPTED, f"{ACCEPTED}"), (1, "1"))],
+        "ticks": [(y(value), f"{value:g}") for value in lines],
         "x_ticks": [(x(p["answers"]), f"{p['answers']:,}") for p in (points[0], points[-1])],
     }  # fmt: skip
 

@@ -78,3 +78,48 @@ def annotators_in(snapshot: Snapshot) -> set[str]:
     """The names under which the snapshot holds answers."""
     content = read(snapshot)
     return {row["annotator"] for row in [*content.scores, *content.judgments]}
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What `new` holds and `old` does not, and the other way round. people: {annotator: (answers gone, answers new)}."""
+
+    rule: list[tuple[str, object, object]]  # (setting, old, new), where they differ
+    gone: dict[str, int]  # rows by kind
+    come: dict[str, int]
+    people: dict[str, tuple[int, int]]
+    changed: list[dict]  # answers whose value changed: the row with "before"
+
+
+KINDS = ("criteria", "outputs", "scores", "judgments")
+VALUES = {"scores": "value", "judgments": "choice"}
+
+
+def difference(old: Snapshot, new: Snapshot) -> Difference:
+    """Row by row; a score that changed its value counts as changed, not as gone and come."""
+    before, after = read(old), read(new)
+    rule = [(k, before.rule.get(k), after.rule.get(k)) for k in sorted({*before.rule, *after.rule})]
+    gone, come, people, changed = {}, {}, {}, []
+    for kind in KINDS:
+        olds, news = ({_identity(kind, row): row for row in getattr(content, kind)} for content in (before, after))
+        left, right = olds.keys() - news.keys(), news.keys() - olds.keys()
+        gone[kind], come[kind] = len(left), len(right)
+        if kind in VALUES:
+            value = VALUES[kind]
+            changed += [
+                {**row, "kind": kind, "before": olds[key][value], "after": row[value]}
+                for key, row in news.items() if key in olds and olds[key][value] != row[value]
+            ]  # fmt: skip
+            for side, keys, rows in ((0, left, olds), (1, right, news)):
+                for key in keys:
+                    counts = people.setdefault(rows[key]["annotator"], [0, 0])
+                    counts[side] += 1
+    return Difference(
+        [(k, a, b) for k, a, b in rule if a != b], gone, come,
+        {name: tuple(counts) for name, counts in sorted(people.items())}, changed,
+    )  # fmt: skip
+
+
+def _identity(kind: str, row: dict) -> str:
+    """A row's canonical line less the answer it holds."""
+    return _line(kind, {k: v for k, v in row.items() if k != VALUES.get(kind)})

@@ -17,6 +17,7 @@ from annotation.views import (
     people,
     quality,
     sign_in,
+    snapshots,
     taking_part,
 )
 
@@ -52,8 +53,11 @@ campaign = [
     path("people/links/<int:pk>/revoke/", people.revoke, name="revoke"),
     path("people/researchers/<int:pk>/remove/", people.remove_researcher, name="remove_researcher"),
     path("quality/", quality.quality, name="quality"),
+    path("quality/preview/", quality.preview, name="quality_preview"),
+    path("quality/annotators/", quality.annotators, name="quality_annotators"),
     path("decisions/<int:pk>/overrule/", quality.overrule, name="overrule"),
-    path("snapshots/<slug:digest>/", quality.snapshot, name="snapshot"),
+    path("snapshots/<slug:digest>/", snapshots.snapshot, name="snapshot"),
+    path("snapshots/<slug:digest>/difference/", snapshots.snapshot_difference, name="snapshot_difference"),
     path("snapshots/<slug:digest>.jsonl", data.snapshot_file, name="snapshot_file"),
 ]
 

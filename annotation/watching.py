@@ -8,7 +8,7 @@ from annotation.models import Assignment, Campaign, LikertScore, PairwiseJudgmen
 from annotation.outcome import Outcome
 from annotation.quality.annotators import Behaviour, cards
 from annotation.quality.answers import Answers
-from annotation.quality.influence import influences
+from annotation.quality.influence import influences, ranks, ratings
 from annotation.quality.suspicion import suspicion
 from leaderboard.rating.games import Games
 
@@ -112,5 +112,15 @@ def _influence(campaign: Campaign, number: dict[int, int], who: list) -> dict:
     if len(games) == 0:
         return {"systems": systems.names, "influence": []}
     found = influences(len(systems.names), games, annotator.astype(int), seed=campaign.seed)
-    rows = [one.as_dict() | {"name": who[one.annotator][1], "flagged": one.is_flagged} for one in found]
+    rank = ranks(ratings(len(systems.names), games)).tolist()
+    rows = [
+        {
+            "name": who[one.annotator][1], "flagged": one.is_flagged, "largest": max(map(abs, one.push)), "usual": one.usual,
+            "p_corrected": one.p_corrected, "moves": [
+                {"push": push, "rank": without, "moved": without != place}
+                for push, without, place in zip(one.push, one.rank_without, rank)
+            ],
+        }
+        for one in found
+    ]  # fmt: skip
     return {"systems": systems.names, "influence": rows}

@@ -23,12 +23,12 @@ class Card:
     """One annotator. None where a number is undefined or nothing is known.
 
     agreement: correlation with the mean of the others' answers to the same items and criteria, with its 95% interval
-    (Fisher's z over items). severity: mean of own answer less the others', in standard deviations of the criterion, with
-    its 95% interval over items; disagreement: the variance around it, and the standard error of its logarithm. spread: own
-    standard deviation over the others'. competence: expected share of answers
-    that name the true category (Dawid & Skene 1979), averaged over criteria. longest_run: the same answer that many
-    items in a row. left, right: how often the output shown on that side was preferred (ties left out). repeats: items
-    seen twice, repeats_same of them answered alike; gold: items with a known answer. seconds: median per item.
+    (Fisher's z over items). severity: mean of the others' answers less own, in standard deviations of the criterion, with
+    its 95% interval over items; above 0 is strict. disagreement: the variance around it, and the standard error of its
+    logarithm. spread: own standard deviation over the others'. competence: expected share of answers that name the true
+    category (Dawid & Skene 1979), averaged over criteria. longest_run: the same answer that many items in a row. left,
+    right: how often the output shown on that side was preferred (ties left out). repeats: items seen twice, repeats_same
+    of them answered alike; gold: items with a known answer. seconds: median per item.
     """
 
     annotator: int
@@ -119,9 +119,9 @@ def _beside_others(answers: Answers, people: int) -> dict[str, np.ndarray]:
     agreement = _divide(covariance, np.sqrt(variance(own) * variance(mean)))
     agreement[items < MIN_SHARED] = np.nan
     low, high = fisher_interval(agreement, items)
-    severity, disagreement = average(own - mean), variance(own - mean)
+    severity, disagreement = average(mean - own), variance(mean - own)
     half = norm.ppf(0.975) * np.sqrt(_divide(disagreement, np.maximum(items - 1.0, 0)))
-    kurtosis = _divide(average((own - mean - severity[annotator]) ** 4), disagreement**2)
+    kurtosis = _divide(average((mean - own - severity[annotator]) ** 4), disagreement**2)
     others_n = np.bincount(annotator, n, minlength=people)
     others_mean = _divide(np.bincount(annotator, n * mean, minlength=people), others_n)
     others_variance = _divide(np.bincount(annotator, n * square, minlength=people), others_n) - others_mean**2

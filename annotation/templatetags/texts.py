@@ -30,6 +30,24 @@ def three(value) -> str:
 
 
 @register.filter
+def two(value) -> str:
+    """The same with two decimals."""
+    return "–" if value is None else f"{value:.2f}".replace("-", "−")
+
+
+@register.filter
+def signed(value) -> str:
+    """A difference with its sign and two decimals."""
+    return "–" if value is None else f"{value:+.2f}".replace("-", "−")
+
+
+@register.filter
+def points(value) -> str:
+    """Rating points with their sign."""
+    return "–" if value is None else f"{value:+.0f}".replace("-", "−")
+
+
+@register.filter
 def count(value) -> str:
     """A whole number with thin thousands."""
     return "–" if value is None else f"{value:,}"
@@ -58,6 +76,12 @@ def phase_item(phase: str) -> str:
 def spaced(text: str) -> str:
     """A slot's name or value from a meaning representation, readable."""
     return text.replace("_", " ")
+
+
+@register.filter
+def next_line(outlook) -> str:
+    """What it would take to get alpha's interval above the next line; nothing where it is above both."""
+    return next((one["sentence"] for one in outlook or [] if one["units"] != 0), "")
 
 
 @register.filter

@@ -1,63 +1,99 @@
-"""How far people agree, what is accepted, and the frozen result."""
+"""How far people agree, what a filter would do, what is accepted."""
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import Http404
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
-from annotation import services
+from annotation import charts, services
 from annotation.access import campaign_for_researcher
 from annotation.assessment import assess
+from annotation.calculating import look_up
 from annotation.errors import Refused
 from annotation.forms import AssessForm, OverruleForm
-from annotation.models import QualityDecision
+from annotation.jobs import worker_alive
+from annotation.models import Output, QualityDecision
+from annotation.views.snapshots import decided, snapshots_of
 
-WITHOUT_CONTENT = ("content",)  # a snapshot's texts may be megabytes; no page shows them
+DEFAULT = {"mad": 1.0, "level": "ordinal", "on_zero_mad": "drop"}
 
 
 @login_required
 def quality(request, slug):
+    """GET: where things stand. POST: accept a rule, as the preview's button does."""
     campaign = campaign_for_researcher(request.user, slug)
-    snapshots = list(campaign.snapshots.select_related("created_by").defer(*WITHOUT_CONTENT))
-    form = AssessForm(request.POST or None, initial=_last_rule(snapshots))
+    form = AssessForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
-            made = assess(campaign, **form.cleaned_data, user=request.user)
+            made = assess(campaign, **form.cleaned_data, user=request.user, seen=request.POST.get("seen") or None)
         except Refused as refused:
             form.add_error(None, str(refused))
         else:
-            messages.success(request, f"Assessed. The accepted judgments are frozen as snapshot {made.name}.")
+            messages.success(request, f"Accepted. The judgments that are kept are frozen as snapshot {made.name}.")
             return redirect("quality", slug)
-    context = {"campaign": campaign, "form": form, "snapshots": snapshots}
+    snapshots = list(snapshots_of(campaign))
+    if not form.is_bound:
+        form = AssessForm(initial=_last_rule(snapshots))
+    context = {"campaign": campaign, "form": form, "snapshots": snapshots, **_worked_out(
+        campaign, "pictures", "Agreement over time and the map of outliers", request.user, _last_rule(snapshots)
+    )}  # fmt: skip
+    for question in (context["found"] or {}).get("questions", []):
+        question["chart"] = charts.over_time(question["over_time"])
+        question["map_chart"] = charts.outlier_map(question["map"])
     if snapshots:
-        context |= _decided(snapshots[0])
+        context |= decided(snapshots[0])
     return render(request, "annotation/quality.html", context, status=422 if request.method == "POST" else 200)
 
 
 @login_required
-def snapshot(request, slug, digest):
+def preview(request, slug):
+    """What a rule would drop and change. Nothing is decided here."""
     campaign = campaign_for_researcher(request.user, slug)
-    found = campaign.snapshots.select_related("created_by").defer(*WITHOUT_CONTENT)
-    found = found.filter(digest__startswith=digest).first()
-    if found is None:
-        raise Http404
-    return render(request, "annotation/snapshot.html", {"campaign": campaign, **_decided(found)})
+    asked = request.GET.dict() or _last_rule(list(snapshots_of(campaign)[:1]))
+    form = AssessForm(asked)
+    context = {"campaign": campaign, "form": form}
+    if not form.is_valid():
+        return render(request, "annotation/quality_preview.html", context, status=422)
+    context |= _worked_out(campaign, "preview", "What the filter would do", request.user, form.cleaned_data)
+    if context["found"]:
+        _name_outputs(context["found"]["questions"])
+    return render(request, "annotation/quality_preview.html", context)
 
 
-def _decided(found) -> dict:
-    decisions = list(found.decisions.select_related("criterion", "overruled_by"))
-    return {
-        "snapshot": found,
-        "score_decisions": [d for d in decisions if d.criterion_id],
-        "pair_decision": next((d for d in decisions if not d.criterion_id), None),
-        "decisions": decisions,
-    }
+@login_required
+def annotators(request, slug):
+    """A card for each annotator, the most suspicious first."""
+    campaign = campaign_for_researcher(request.user, slug)
+    context = {"campaign": campaign} | _worked_out(campaign, "annotators", "Annotators beside each other", request.user, {})
+    if found := context["found"]:
+        context["chart"] = charts.agreement_by_annotator(found["people"][: charts.PEOPLE])
+        context["flagged"] = any(row["flagged"] for row in [*found["people"], *found["influence"]])
+    return render(request, "annotation/quality_annotators.html", context)
+
+
+def _worked_out(campaign, what: str, title: str, user, settings: dict) -> dict:
+    """The figures, or the job that works them out, or the sentence why there are none."""
+    try:
+        found, job = look_up(campaign, what, title, user, **settings)
+    except Refused as refused:
+        return {"found": None, "job": None, "nothing": str(refused)}
+    return {"found": found, "job": job, "worker_alive": job is None or worker_alive()}
+
+
+def _name_outputs(questions: list[dict]) -> None:
+    """Put the outputs beside their ids, in one query."""
+    outputs = Output.objects.select_related("system", "context").in_bulk(
+        {answer["output"] for question in questions for answer in question["answers"]}
+    )
+    for question in questions:
+        for answer in question["answers"]:
+            answer["output"] = outputs.get(answer["output"])
 
 
 def _last_rule(snapshots) -> dict:
-    """The form starts from what was asked last."""
-    return {k: v for k, v in (snapshots[0].rule if snapshots else {}).items() if k in AssessForm.base_fields}
+    """What was asked last, or the rule a newcomer starts from."""
+    rule = snapshots[0].rule if snapshots else {}
+    return {name: rule.get(name, value) for name, value in DEFAULT.items()}
 
 
 @require_POST

@@ -27,7 +27,7 @@ def test_agreement_and_severity_are_those_of_numpy_annotator_by_annotator(scores
         own, others = scores[i, shared], np.array([np.nanmean(column) for column in rest[:, shared].T])
         assert card.shared_items == len(own)
         if len(own) and spread > 0:
-            assert card.severity == pytest.approx((own - others).mean() / spread, abs=1e-9)
+            assert card.severity == pytest.approx((others - own).mean() / spread, abs=1e-9)
         if len(own) >= 5 and np.ptp(own) > 0 and np.ptp(others) > 1e-9:
             assert card.agreement == pytest.approx(pearsonr(own, others).statistic, abs=1e-9)
 
@@ -37,8 +37,8 @@ def test_a_card_by_hand():
     scores = np.array([[2, 3, 4, 5, 6], [1, 2, 3, 4, 5]], dtype=float)
     strict = cards(Answers.of_table(scores))[1]
     assert strict.agreement == pytest.approx(1, abs=1e-5)
-    assert strict.severity == pytest.approx(-1 / 1.5)
-    assert (strict.severity_low, strict.severity_high) == pytest.approx((-1 / 1.5, -1 / 1.5))
+    assert strict.severity == pytest.approx(1 / 1.5)
+    assert (strict.severity_low, strict.severity_high) == pytest.approx((1 / 1.5, 1 / 1.5))
     assert (strict.spread, strict.disagreement) == pytest.approx((1, 0))
     assert (strict.answers, strict.items, strict.shared_items) == (5, 5, 5)
 

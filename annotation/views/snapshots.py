@@ -1,0 +1,55 @@
+"""What was frozen, and what changed from one snapshot to another."""
+
+from django.contrib.auth.decorators import login_required
+from django.db.models import Count
+from django.http import Http404
+from django.shortcuts import render
+
+from annotation.access import campaign_for_researcher
+from annotation.snapshots import difference
+
+WITHOUT_CONTENT = ("content",)  # a snapshot's texts may be megabytes; no page shows them
+
+
+def snapshots_of(campaign):
+    """Newest first, without their contents; mark_count: what became of them since."""
+    return campaign.snapshots.select_related("created_by").defer(*WITHOUT_CONTENT).annotate(mark_count=Count("marks"))
+
+
+@login_required
+def snapshot(request, slug, digest):
+    campaign = campaign_for_researcher(request.user, slug)
+    found = _named(campaign, digest)
+    others = snapshots_of(campaign).exclude(pk=found.pk)
+    context = {"campaign": campaign, "marks": found.marks.all(), "others": others, **decided(found)}
+    return render(request, "annotation/snapshot.html", context)
+
+
+@login_required
+def snapshot_difference(request, slug, digest):
+    """?from=digest: what this snapshot holds that the other does not, and the other way round."""
+    campaign = campaign_for_researcher(request.user, slug)
+    new = _named(campaign, digest, with_content=True)
+    old = _named(campaign, request.GET.get("from", ""), with_content=True)
+    changed = difference(old, new)
+    totals = [(kind, gone, changed.come[kind]) for kind, gone in changed.gone.items()]
+    context = {"campaign": campaign, "old": old, "new": new, "changed": changed, "totals": totals}
+    return render(request, "annotation/snapshot_difference.html", context)
+
+
+def _named(campaign, digest: str, with_content: bool = False):
+    rows = campaign.snapshots.select_related("created_by") if with_content else snapshots_of(campaign)
+    found = rows.filter(digest__startswith=digest).first() if digest else None
+    if found is None:
+        raise Http404
+    return found
+
+
+def decided(found) -> dict:
+    decisions = list(found.decisions.select_related("criterion", "overruled_by"))
+    return {
+        "snapshot": found,
+        "score_decisions": [d for d in decisions if d.criterion_id],
+        "pair_decision": next((d for d in decisions if not d.criterion_id), None),
+        "decisions": decisions,
+    }

@@ -1,0 +1,111 @@
+"""A filter is looked at before anybody decides."""
+
+import pytest
+
+from annotation import calculating, jobs
+from annotation.assessment import assess, consider
+from annotation.models import AuditEvent, Calculation, Job, LikertScore, Output, QualityDecision, Snapshot
+from annotation.previewing import preview
+from annotation.tasks import calculate
+from tests.annotation.pages import text
+
+pytestmark = pytest.mark.django_db
+
+RULE = {"mad": "1.0", "level": "interval", "on_zero_mad": "drop"}
+
+
+def stored():
+    return [model.objects.count() for model in (Snapshot, QualityDecision, AuditEvent)]
+
+
+class TestLooking:
+    def test_it_shows_who_and_what_goes_and_stores_no_decision(self, scored):
+        before = stored()
+        page = text(scored.sign_in(scored.alice).get("quality/preview/", data=RULE))
+        assert stored() == before
+        digest = consider(scored.campaign, 1.0, "interval", "drop").digest
+        assert f'name="seen" value="{digest}"' in page and digest[:12] in page
+        # One of 18 scores is off: judge0 gave the first output 5 where two others gave 1; MAD is 0 there.
+        assert "1 of 18" in page and "Nothing is decided until you accept it" in page
+        dropped = preview(scored.campaign, 1.0, "interval", "drop")["questions"][0]["answers"]
+        assert [(row["value"], row["others"]) for row in dropped] == [(5.0, [1.0, 1.0])]
+
+    def test_alpha_before_after_and_by_chance_are_the_reports(self, scored):
+        question = preview(scored.campaign, 1.0, "interval", "drop")["questions"][0]
+        report = assess(scored.campaign, 1.0, "interval", "drop").decisions.get().report
+        assert question["report"]["alpha_before"] == report["alpha_before"] < report["alpha_after"] == 1.0
+        assert question["report"]["alpha_null_mean"] == report["alpha_null_mean"]
+
+    def test_ranks_change_where_the_dropped_scores_made_them(self, world, scored):
+        # Without judge0's 5 for the first output, Hydra has only the lowest scores of context 0.
+        rows = {row["name"]: row for row in preview(scored.campaign, 1.0, "interval", "drop")["questions"][0]["systems"]}
+        assert rows["Hydra-system"]["after"] < rows["Hydra-system"]["before"]
+        assert {row["rank_after"] for row in rows.values()} <= {1, 2, 3}
+        untouched = preview(scored.campaign, 9.0, "interval", "keep")["questions"][0]["systems"]
+        assert all(row["before"] == row["after"] for row in untouched)
+
+    def test_a_rule_that_is_none_and_a_campaign_without_answers_say_so(self, world):
+        world.sign_in(world.alice)
+        assert world.get("quality/preview/", data=RULE | {"level": "cardinal"}).status_code == 422
+        assert "nothing to assess" in text(world.get("quality/preview/", data=RULE))
+
+    @pytest.mark.parametrize("path", ["quality/preview/", "quality/annotators/"])
+    def test_only_for_researchers(self, scored, path):
+        for user in (scored.bob, scored.charlie):
+            assert scored.sign_in(user).get(path).status_code == 404
+
+    def test_the_same_question_is_worked_out_once(self, scored, django_assert_max_num_queries):
+        scored.sign_in(scored.alice).get("quality/preview/", data=RULE)
+        assert Calculation.objects.filter(what="preview").count() == 1
+        with django_assert_max_num_queries(20):
+            scored.get("quality/preview/", data=RULE)
+        assert Calculation.objects.filter(what="preview").count() == 1
+        LikertScore.objects.first().delete()
+        assert "of 17" in text(scored.get("quality/preview/", data=RULE))
+
+
+class TestAccepting:
+    def test_accepting_freezes_what_was_seen(self, scored):
+        seen = consider(scored.campaign, 1.0, "interval", "drop").digest
+        answer = scored.sign_in(scored.alice).post("quality/", RULE | {"seen": seen})
+        assert answer.status_code == 302
+        assert Snapshot.objects.get().digest == seen
+
+    def test_where_answers_came_in_since_nothing_is_frozen(self, scored):
+        seen = consider(scored.campaign, 1.0, "interval", "drop").digest
+        LikertScore.objects.create(
+            annotator=scored.annotator, output=Output.objects.first(), value=3,
+            criterion=scored.campaign.criteria.get(name="Overall"),
+        )  # fmt: skip
+        answer = scored.sign_in(scored.alice).post("quality/", RULE | {"seen": seen})
+        assert answer.status_code == 422 and "Look again" in text(answer)
+        assert Snapshot.objects.count() == 0
+
+
+class TestLargeCampaigns:
+    @pytest.fixture(autouse=True)
+    def _large(self, monkeypatch):
+        monkeypatch.setattr(calculating, "AT_ONCE", 0)
+
+    def test_a_worker_works_it_out_and_the_page_shows_it_then(self, scored, django_capture_on_commit_callbacks):
+        scored.sign_in(scored.alice)
+        assert "What the filter would do" in text(scored.get("quality/preview/", data=RULE))
+        job = Job.objects.get()
+        scored.get("quality/preview/", data=RULE)
+        assert Job.objects.count() == 1  # looking again starts nothing new
+        calculate(str(job.pk))
+        assert "Accept and freeze" in text(scored.get("quality/preview/", data=RULE))
+        job.refresh_from_db()
+        assert job.status == Job.Status.DONE
+
+    def test_a_message_that_comes_twice_changes_nothing(self, scored):
+        scored.sign_in(scored.alice).get("quality/annotators/")
+        job = Job.objects.get()
+        calculate(str(job.pk))
+        result = Calculation.objects.get().result
+        calculate(str(job.pk))
+        assert Calculation.objects.get().result == result
+
+    def test_where_there_is_nothing_to_work_with_the_job_says_so(self, world):
+        world.sign_in(world.alice).get("quality/preview/", data=RULE)
+        assert not Job.objects.exists() or jobs.Job.objects.get().status == Job.Status.QUEUED

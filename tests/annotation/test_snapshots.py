@@ -1,0 +1,60 @@
+"""Frozen judgments: what changed between two, and what became of them."""
+
+import pytest
+
+from annotation.assessment import as_dict, assess
+from annotation.models import LikertScore
+from annotation.services import withdraw
+from annotation.snapshots import difference
+from tests.annotation.pages import text
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def two(scored):
+    """(world, before, after): one score changed, one came back that the stricter filter had dropped."""
+    before = assess(scored.campaign, 1.0, "interval", "drop")
+    LikertScore.objects.filter(annotator__user__username="judge1", output__text="Reply 1 to 0").update(value=4)
+    return scored, before, assess(scored.campaign, 9.0, "interval", "keep")
+
+
+def test_the_difference_tells_gone_new_and_changed_apart(two):
+    world, before, after = two
+    found = difference(before, after)
+    assert (found.gone["scores"], found.come["scores"]) == (0, 1)  # judge0's 5 is kept now
+    assert [(row["before"], row["after"], row["context"]) for row in found.changed] == [(3.0, 4.0, "c0")]
+    assert list(found.people.values()) == [(0, 1)]
+    assert dict((name, (a, b)) for name, a, b in found.rule) == {"mad": (1.0, 9.0), "on_zero_mad": ("drop", "keep")}
+    back = difference(after, before)
+    assert (back.gone["scores"], back.come["scores"]) == (1, 0)
+
+
+def test_a_snapshot_does_not_differ_from_itself(two):
+    _, before, _ = two
+    found = difference(before, before)
+    assert not (found.rule or found.people or found.changed or any(found.gone.values()) or any(found.come.values()))
+
+
+def test_the_page_shows_it_to_researchers_alone(two):
+    world, before, after = two
+    address = f"snapshots/{after.name}/difference/"
+    page = text(world.sign_in(world.alice).get(address, data={"from": before.digest}))
+    assert "1.0 → 9.0" in page and "Changed answers" in page
+    assert "Show the difference" in text(world.get(f"snapshots/{after.name}/"))
+    assert world.get(address).status_code == 404
+    for user in (world.bob, world.charlie):
+        assert world.sign_in(user).get(address, data={"from": before.digest}).status_code == 404
+
+
+def test_a_withdrawn_annotator_marks_it_on_every_page_and_in_the_command(two):
+    world, before, after = two
+    annotator = world.campaign.annotators.get(user__username="judge2")
+    withdraw(annotator)
+    words = f"{annotator.name} withdrew after it was frozen."
+    assert words in text(world.sign_in(world.alice).get(f"snapshots/{before.name}/"))
+    assert words in text(world.get("quality/")) and "1 mark" in text(world.get("quality/"))
+    assert as_dict(after)["marks"] == [words]
+    without = assess(world.campaign, 9.0, "interval", "keep")
+    assert difference(after, without).people == {annotator.name: (6, 0)}
+    assert as_dict(without)["marks"] == []

@@ -1,0 +1,122 @@
+"""What the rows say about each annotator."""
+
+import uuid
+
+import pytest
+from django.utils import timezone
+
+from annotation.models import (
+    Assignment,
+    Item,
+    LikertScore,
+    Output,
+    PairwiseJudgment,
+    Purpose,
+    Submission,
+    User,
+)
+from annotation.services import add_annotator
+from annotation.watching import annotators
+from tests.annotation.pages import World, text
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def many(tmp_path, client):
+    """Three careful judges of 72 outputs, and one who gives every output a three."""
+    world = World(tmp_path, client, contexts=24)
+    overall = world.campaign.criteria.get(name="Overall")
+    people = [add_annotator(world.campaign, User.objects.create_user(name)) for name in ("ann", "ben", "cai", "dud")]
+    for i, output in enumerate(Output.objects.order_by("pk")):
+        for n, person in enumerate(people):
+            value = 3 if n == 3 else 1 + (i * 7 + (i % 5 == n)) % 5
+            _answer(person, output, overall, value, seconds=2.0 if n == 3 else 20.0)
+    return world, people
+
+
+def _answer(person, output, criterion, value, seconds):
+    item = Item.objects.get(output=output, other=None)
+    now = timezone.now()
+    assignment = Assignment.objects.create(
+        item=item, annotator=person, status=Assignment.Status.DONE, assigned_at=now, completed_at=now
+    )
+    submission = Submission.objects.create(
+        key=uuid.uuid4(), annotator=person, assignment=assignment, payload={}, active_seconds=seconds
+    )
+    LikertScore.objects.create(annotator=person, output=output, criterion=criterion, value=value, submission=submission)
+
+
+def test_who_gives_every_output_a_three_in_no_time_stands_first(many):
+    world, people = many
+    found = annotators(world.campaign)
+    first = found["people"][0]
+    assert (first["name"], first["flagged"]) == (people[3].name, True)
+    assert "The same answer 72 times in a row, of 72 items." in first["reasons"]
+    assert any("72 of 72 items took under 6.7 s" in reason for reason in first["reasons"])
+    assert not any(person["flagged"] for person in found["people"][1:])
+    assert (first["answers"], first["items"], first["seconds"], first["longest_run"]) == (72, 72, 2.0, 72)
+
+
+def test_the_page_names_them_and_why(many):
+    world, people = many
+    page = text(world.sign_in(world.alice).get("quality/annotators/"))
+    assert "The same answer 72 times in a row" in page and people[3].name in page
+    assert "What each does to the ranking" in page and "Hydra-system" in page
+
+
+def test_who_withdrew_is_not_shown_and_counts_for_nobody(many):
+    world, people = many
+    type(people[3]).objects.filter(pk=people[3].pk).update(withdrawn_at=timezone.now())
+    found = annotators(world.campaign)
+    assert people[3].name not in [person["name"] for person in found["people"]]
+    assert not any(person["flagged"] for person in found["people"])
+
+
+@pytest.fixture
+def pairs(tmp_path, client):
+    """One person's judgments of pairs: (choice, shown swapped)."""
+    world = World(tmp_path, client, contexts=8, likert=False, pairwise=True)
+    person = add_annotator(world.campaign, User.objects.create_user("ann"))
+
+    def judged(choices, purpose=Purpose.EVALUATION):
+        for item, (choice, swapped) in zip(world.campaign.items.order_by("pk"), choices):
+            PairwiseJudgment.objects.create(
+                annotator=person, output_a=item.output, output_b=item.other, choice=choice, shown_swapped=swapped,
+                purpose=purpose,
+            )  # fmt: skip
+        return annotators(world.campaign)["people"][0]
+
+    return judged
+
+
+def test_left_is_where_the_output_stood_and_not_how_it_is_stored(pairs):
+    # A shown unswapped stands on the left, B shown swapped too; a tie is on no side; an unknown order does not count.
+    found = pairs([("A", False), ("B", True), ("A", True), ("tie", False), ("B", None)])
+    assert (found["left"], found["right"]) == (2, 1)
+
+
+def test_repeats_compare_the_stored_choice_whatever_side_was_shown(pairs):
+    pairs([("A", False), ("B", True), ("tie", False)])
+    found = pairs([("A", True), ("A", False), ("tie", True)], purpose=Purpose.REPEAT)
+    assert (found["repeats"], found["repeats_same"]) == (3, 2)
+    assert found["answers"] == 3  # repeats are no answers of their own
+
+
+def test_gold_is_what_the_item_expects(many):
+    world, people = many
+    overall = world.campaign.criteria.get(name="Overall")
+    item = Item.objects.filter(other=None).first()
+    Item.objects.filter(pk=item.pk).update(purpose=Purpose.GOLD, expected={"scores": {"Overall": [4, 5]}})
+    for person, value in zip(people, (5, 4, 2)):
+        assignment = Assignment.objects.get(item=item, annotator=person)
+        submission = Submission.objects.get(assignment=assignment)
+        LikertScore.objects.filter(submission=submission).update(value=value, purpose=Purpose.GOLD, criterion=overall)
+    found = {person["name"]: (person["gold"], person["gold_right"]) for person in annotators(world.campaign)["people"]}
+    assert [found[person.name] for person in people] == [(1, 1), (1, 1), (1, 0), (0, 0)]
+
+
+def test_a_campaign_without_answers_has_nobody_to_show(world):
+    found = annotators(world.campaign)
+    assert (found["people"], found["influence"], len(found["systems"])) == ([], [], 3)
+    assert "Nobody has answered yet" in text(world.sign_in(world.alice).get("quality/annotators/"))
