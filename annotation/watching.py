@@ -3,7 +3,7 @@
 import numpy as np
 
 from annotation.answer_tables import games_of, pair_table, score_table, systems_of
-from annotation.expected import is_right
+from annotation.expected import checks
 from annotation.models import Assignment, Campaign, LikertScore, PairwiseJudgment, Purpose, Submission
 from annotation.outcome import Outcome
 from annotation.quality.annotators import Behaviour, cards
@@ -95,8 +95,8 @@ def _gold(campaign: Campaign, number: dict[int, int]) -> list[tuple[int, bool]]:
         )  # fmt: skip
         for row in live.select_related("criterion", "submission__assignment__item"):
             rows.setdefault(row.submission_id, []).append(row)
-    found = [(of[0], is_right(of[0].submission.assignment.item, of)) for of in rows.values()]
-    return [(number[row.annotator_id], right) for row, right in found if right is not None]
+    found = [(of[0].annotator_id, checks(of[0].submission.assignment.item, of)) for of in rows.values()]
+    return [(number[who], all(check.is_right for check in checked)) for who, checked in found if checked]
 
 
 def _influence(campaign: Campaign, number: dict[int, int], who: list) -> dict:
