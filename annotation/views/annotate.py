@@ -8,7 +8,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
 from annotation import services
-from annotation.assignment import next_assignment, progress
+from annotation.assignment import progress, turn
 from annotation.errors import Refused
 from annotation.expected import checks, is_told, rows_of_submission
 from annotation.item_page import answer_again, answer_of, hidden_fields, item_context, key_of, number, times_of
@@ -33,14 +33,13 @@ def _next(request, annotator, **page):
         return _rest(request, annotator, None, **page)
     if annotator.newest_consent != annotator.consent_id and services.consent_due(annotator):
         return redirect("consent", annotator.campaign.slug)
-    done = progress(annotator)
     fresh = request.method == "GET" and "start" not in request.GET
-    if fresh and not done.done and annotator.campaign.status == Campaign.Status.OPEN:
+    if fresh and annotator.campaign.status == Campaign.Status.OPEN and not progress(annotator).done:
         return redirect("guidelines", annotator.campaign.slug)
-    assignment = next_assignment(annotator)
-    if assignment is None:
-        return _rest(request, annotator, done, **page)
-    return _item(request, annotator, assignment, done, **page)
+    now = turn(annotator)
+    if now.assignment is None:
+        return _rest(request, annotator, now.progress, **page)
+    return _item(request, annotator, now.assignment, now.progress, **page)
 
 
 def _submit(request, annotator):
