@@ -1,6 +1,6 @@
 """Geometry of the board's charts, computed here so that a page needs no script: plain numbers for SVG attributes."""
 
-WIDTH, SIDE, TOP = 420, 18, 8
+WIDTH, SIDE, TOP = 360, 18, 8
 ROW, LINE = 30, 11  # of a whisker chart: a system's name, and each whisker below it
 STEPS = (25, 50, 100, 200, 500, 1000, 2000)
 

@@ -45,21 +45,16 @@ class PlayForm(forms.Form):
 
 class BoardForm(forms.Form):
     is_public = forms.BooleanField(
-        label="Anyone may see the boards", required=False,
-        help_text="Ratings, charts and files. Texts and single judgments stay with the campaign's researchers.",
-    )  # fmt: skip
+        label="Anyone may see the boards: ratings, charts and files. Texts and single judgments stay with researchers.",
+        required=False,
+    )
     plays_new = forms.BooleanField(label="A new comparator plays a tournament at once", required=False)
 
 
 class SystemForm(forms.Form):
-    """Also renames: then without a file."""
-
     name = forms.CharField(max_length=200)
     description = forms.CharField(required=False, max_length=2000, widget=forms.Textarea(attrs={"rows": 2}))
     link = forms.URLField(required=False, assume_scheme="https", label="Link", help_text="A paper, a model card, a repository.")
-
-    def __init__(self, *args, **kwargs):
-        super().__init__(*args, label_suffix="", **kwargs)
 
 
 class OutputsForm(forms.Form):
@@ -70,9 +65,6 @@ class OutputsForm(forms.Form):
             "<code>output</code>; <code>checkpoint</code> and <code>iteration</code> where there are checkpoints."
         ),
     )
-
-    def __init__(self, *args, **kwargs):
-        super().__init__(*args, label_suffix="", **kwargs)
 
 
 class RegisterForm(SystemForm, OutputsForm):

@@ -52,7 +52,7 @@ def record(tournament: Tournament, field: Field, found: Found) -> Tournament:
         tournament.replicates = np.round(rated.replicates, 2).tolist()
         tournament.findings = {
             "above": rated.ranking.above.astype(int).tolist(), "neighbours": neighbours(field, rated),
-            "categories": found.categories,
+            "categories": found.categories, "contexts_played": len(np.unique(rated.games.context)),
         }  # fmt: skip
         tournament.signature = _signature(tournament)
         tournament.finished_at = timezone.now()

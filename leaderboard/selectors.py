@@ -121,7 +121,7 @@ def categories(tournament: Tournament, live: bool = False) -> list[dict]:
     """Ratings within each category of contexts: {key, values: [{value, contexts}], systems: [{name, cells}]}."""
     names = {row.system_id: name for row, name in _named(tournament, live)}
     return [
-        {**found, "systems": [{"name": names[int(pk)], "cells": cells} for pk, cells in found["systems"].items()]}
+        {**found, "systems": [{"name": name, "cells": found["systems"][str(pk)]} for pk, name in names.items()]}
         for found in tournament.findings.get("categories", [])
     ]
 
@@ -129,21 +129,28 @@ def categories(tournament: Tournament, live: bool = False) -> list[dict]:
 def neighbours(tournament: Tournament, live: bool = False) -> list[dict]:
     """What may be said of each system and the next in rank, with a forecast in words where it is not known yet."""
     names = {row.system_id: name for row, name in _named(tournament, live)}
-    judged = "judgments" if tournament.judge == PEOPLE else "games"
-
-    def forecast(games: int | None) -> str:
-        return f"about {_rough(games):,} more {judged}" if games else ""
-
     return [
-        {**found, "upper": names[found["upper"]], "lower": names[found["lower"]], "forecast": forecast(found["more_games"])}
+        {
+            **found, "upper": names[found["upper"]], "lower": names[found["lower"]],
+            "forecast": _forecast(tournament, found["more_games"]),
+        }
         for found in tournament.findings.get("neighbours", [])
-    ]
+    ]  # fmt: skip
+
+
+def _forecast(tournament: Tournament, games: int | None) -> str:
+    """In what can be collected: judgments of pairs where people judge those; else contexts with all their games."""
+    if not games:
+        return ""
+    if tournament.judge == PEOPLE and not tournament.criterion:
+        return f"about {_rough(games):,} more judgments"
+    contexts = -(-games * tournament.findings["contexts_played"] // tournament.played)
+    return f"about {_rough(contexts):,} more contexts"
 
 
 def _rough(games: int) -> int:
     """Two significant digits: a forecast is no more than a guess."""
-    digits = max(len(str(games)) - 2, 0)
-    return round(games, -digits)
+    return round(games, 2 - max(len(str(games)), 2))
 
 
 def choices(campaign: Campaign) -> list[tuple[str, str]]:

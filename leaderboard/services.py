@@ -96,7 +96,7 @@ def _enqueue(asked: dict, warning: str, user, foreground: bool) -> Tournament:
     campaign, version, snapshot = asked["campaign"], asked["version"], asked["snapshot"]
     who = {"comparator": "{}", "people": "people", "calibrated": "people and {}"}[asked["judge"]].format(version)
     about = "" if asked["judge"] == "comparator" else f" ({asked['criterion'] or 'pairs'})"
-    title = f"Tournament on {campaign.slug}, judged by {who}{about}"[:200]
+    title = f"Tournament on {campaign.slug}, judged by {who}{about}, seed {asked['seed']}"[:200]
     simulated = bool((version and version.is_simulated) or (snapshot and snapshot.is_simulated))
     job = jobs.enqueue(TASK, title, campaign=campaign, user=user, foreground=foreground)
     settings = {"warning": warning, **field.bounds()}

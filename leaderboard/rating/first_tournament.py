@@ -103,5 +103,3 @@ def _checked(outcome: int) -> int:
     if outcome not in (-1, 0, 1):
         raise ValueError(f"The judge must answer +1, 0 or -1, not {outcome!r}.")
     return int(outcome)
-
-

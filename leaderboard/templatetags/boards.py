@@ -3,8 +3,14 @@
 from django import template
 
 from leaderboard import charts
+from leaderboard.selectors import judge_label
 
 register = template.Library()
+
+ENDINGS = {
+    "settled": "by its rule", "asked": "after as many games as asked", "all": "every pair met on every context",
+    "limit": "at the limit, its rule not met",
+}  # fmt: skip
 
 
 @register.filter
@@ -50,3 +56,16 @@ def rating_heat(row) -> str:
         return ""
     rating, low, high = (row[k] if isinstance(row, dict) else getattr(row, k) for k in ("rating", "low", "high"))
     return charts.heat(0.5 + (rating - 1500) / 800) if low > 1500 or high < 1500 else ""
+
+
+@register.filter
+def ending(board: dict) -> str:
+    """How a tournament came to its end."""
+    if board["judge"] == "people":
+        return "every game once" if board["ending"] != "asked" else ENDINGS["asked"]
+    return ENDINGS.get(board["ending"], "settled" if board["settled"] else "not settled")
+
+
+@register.filter
+def judged_by(tournament) -> str:
+    return judge_label(tournament)

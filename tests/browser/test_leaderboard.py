@@ -1,0 +1,123 @@
+"""The leaderboard's pages in a browser: every one of them clean for axe and within a phone; entering a system by
+keyboard; and everything without JavaScript."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from leaderboard import services
+from tests.browser.axe import assert_axe_clean
+from tests.browser.conftest import sign_in
+from tests.evaluator.fixtures import models_dir, sent  # noqa: F401 (autouse: nothing is sent, nothing written elsewhere)
+from tests.evaluator.world import World
+from tests.leaderboard.test_tournaments import by_comparator, by_people, version  # noqa: F401 (a fixture)
+
+PHONE = {"viewport": {"width": 360, "height": 740}}
+BOARD = "/c/talk/leaderboard/"
+
+
+@pytest.fixture
+def world(tmp_path, client):
+    world = World(tmp_path, client)
+    world.alice.set_password("a-long-password")
+    world.alice.save()
+    world.campaign.contexts.update(metadata={"topic": "sport"})
+    world.campaign.contexts.filter(key__lt="c06").update(metadata={"topic": "film"})
+    return world
+
+
+@pytest.fixture
+def played(world, version):  # noqa: F811
+    by_people(world.campaign)
+    return by_comparator(world.campaign), by_comparator(world.campaign, seed=1)
+
+
+def pages(world, board) -> list[str]:
+    context, system = world.campaign.contexts.first(), world.campaign.systems.first()
+    return [
+        BOARD, f"{BOARD}?judge=people", f"/tournaments/{board.pk}/", f"{BOARD}beside/", f"{BOARD}history/",
+        f"{BOARD}breakdown/", f"{BOARD}samples/", f"{BOARD}samples/{context.pk}/", "/c/talk/systems/",
+        f"/c/talk/systems/{system.pk}/",
+    ]  # fmt: skip
+
+
+def too_wide(page) -> int:
+    return page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+
+
+def test_every_page_is_clean_and_fits_a_phone(world, played, open_page):
+    page = open_page(**PHONE)
+    sign_in(page, "alice-talk")
+    for address in pages(world, played[1]):
+        page.goto(address)
+        assert page.locator("h1").count() == 1, address
+        assert_axe_clean(page)
+        assert too_wide(page) <= 0, address
+
+
+def test_pages_before_anything_was_played(world, open_page):
+    page = open_page()
+    sign_in(page, "alice-talk")
+    for address in (BOARD, f"{BOARD}beside/", f"{BOARD}history/", f"{BOARD}breakdown/", f"{BOARD}samples/"):
+        page.goto(address)
+        assert page.locator(".empty").is_visible(), address
+        assert_axe_clean(page)
+
+
+def test_what_the_public_sees_is_clean(world, played, open_page):
+    services.set_board(world.campaign, is_public=True, plays_new=True)
+    page = open_page(**PHONE)
+    for address in (BOARD, f"{BOARD}beside/", f"{BOARD}history/", f"{BOARD}breakdown/", pages(world, played[1])[-1]):
+        page.goto(address)
+        assert page.get_by_role("link", name="Sign in").first.is_visible()
+        assert page.get_by_role("navigation", name="Campaign").count() == 0
+        assert_axe_clean(page)
+
+
+def test_from_the_board_down_to_a_text_by_keyboard(world, played, open_page):
+    page = open_page()
+    sign_in(page, "alice-talk")
+    page.goto(BOARD)
+    page.get_by_role("link", name="Samples").press("Enter")
+    page.wait_for_url("**/samples/")
+    page.locator("tbody a").first.press("Enter")
+    page.wait_for_url("**/samples/*/?tournament=*")
+    assert page.locator("article.output").count() == 4
+    page.get_by_role("link", name="All samples").press("Enter")
+    page.wait_for_url("**/samples/?tournament=*")
+
+
+def test_a_system_is_entered_renamed_and_retired_without_javascript(world, played, open_page, tmp_path):
+    rows = [{k: row[k] for k in ("context_id", "context", "output")} for row in world.rows if row["system"] == "Poor"]
+    file = Path(tmp_path / "new.jsonl")
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    page = open_page(java_script_enabled=False)
+    sign_in(page, "alice-talk")
+    page.goto("/c/talk/systems/")
+    page.get_by_role("textbox", name="Name").fill("Newcomer")
+    page.get_by_label("Outputs file").set_input_files(file)
+    page.get_by_role("button", name="Register").click()
+    assert page.get_by_role("heading", level=1).inner_text() == "Newcomer"
+    assert "A worker rates it against the others now." in page.get_by_role("status").inner_text()
+    page.get_by_role("textbox", name="Name").fill("Arrival")
+    page.get_by_role("button", name="Save").click()
+    assert "Called before: Newcomer" in page.locator("main").inner_text()
+    page.get_by_role("button", name="Retire").click()
+    assert "retired" in page.get_by_role("heading", level=1).inner_text()
+    page.goto("/c/talk/systems/")
+    page.get_by_role("textbox", name="Name").fill("Arrival")
+    page.get_by_label("Outputs file").set_input_files(file)
+    page.get_by_role("button", name="Register").click()
+    assert "There is a system 'Arrival' already" in page.get_by_role("alert").inner_text()
+
+
+def test_the_chart_to_embed_is_a_picture(world, played, open_page):
+    services.set_board(world.campaign, is_public=True, plays_new=True)
+    page = open_page()
+    page.goto(BOARD)
+    width = page.evaluate(
+        """async address => { const image = new Image(); image.src = address; await image.decode(); return image.width; }""",
+        f"/tournaments/{played[1].pk}.svg",
+    )
+    assert width == 360

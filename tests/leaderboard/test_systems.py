@@ -1,0 +1,223 @@
+"""Systems enter, are renamed, write anew and retire: on their pages and by the API, and nothing is lost by it."""
+
+import json
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+
+from annotation.errors import Refused
+from annotation.models import LikertScore, Output, System
+from leaderboard import field, playing, selectors, systems
+from leaderboard.models import Tournament
+from tests.leaderboard.test_tournaments import by_comparator, by_people, quiet, strict, version  # noqa: F401 (a fixture)
+
+pytestmark = pytest.mark.django_db
+PAGE = "/c/talk/systems/"
+API = "/api/campaigns/talk/systems/"
+
+
+def rows_of(world, text: str = "good new", **more) -> list[dict]:
+    contexts = {row["context_id"]: row["context"] for row in world.rows}
+    return [{"context_id": key, "context": turns, "output": f"{text} {key}", **more} for key, turns in contexts.items()]
+
+
+def upload(rows: list[dict]) -> SimpleUploadedFile:
+    return SimpleUploadedFile("new.jsonl", "".join(json.dumps(row) + "\n" for row in rows).encode())
+
+
+def rated_again(campaign) -> Tournament:
+    """The tournament that a change queued, played."""
+    waiting = Tournament.objects.get(campaign=campaign, finished_at=None)
+    return playing.play(waiting, quiet, strict)
+
+
+def games(tournament) -> list:
+    return list(tournament.games.order_by("number").values_list("output_a", "output_b", "outcome", "p_a", "p_b"))
+
+
+@pytest.fixture
+def board(world, version):  # noqa: F811
+    return by_comparator(world.campaign)
+
+
+class TestRegistering:
+    def test_in_the_browser(self, world, board):
+        page = world.post(
+            world.alice, PAGE,
+            {"name": "Poor too", "description": "A baseline.", "link": "https://example.org/m", "file": upload(rows_of(world))},
+        )  # fmt: skip
+        made = System.objects.get(name="Poor too")
+        assert page.status_code == 302 and page.url == f"{PAGE}{made.pk}/"
+        assert (made.description, made.link, made.is_human) == ("A baseline.", "https://example.org/m", False)
+        assert made.outputs.count() == 12 and made.outputs.first().checkpoint is None
+        shown = world.get(world.alice, page.url).content.decode()
+        assert "A baseline." in shown and "It is on no board yet" in shown
+
+    def test_it_plays_and_the_others_games_are_not_played_again(self, world, board, monkeypatch):
+        monkeypatch.setattr("tests.leaderboard.test_tournaments.Strict.__init__", _also_new)
+        systems.register(world.campaign, "New", upload(rows_of(world)), "new.jsonl")
+        judged = []
+        monkeypatch.setattr("tests.leaderboard.test_tournaments.Strict.outcomes", _watched(judged))
+        new = rated_again(world.campaign)
+        assert games(new)[: board.played] == games(board) and new.extends == board
+        mine = set(System.objects.get(name="New").outputs.values_list("pk", flat=True))
+        assert judged and all(mine & {a, b} for a, b in judged)
+        per_system = {r.name: r.games for r in new.ratings.all()}
+        assert per_system["New"] == 2 * board.played / 4  # as many as each of the others had
+        assert [row["system"] for row in selectors.board(new)["standings"]][0] == "New"
+        assert f"pairing:random-on-{board.pk}|" in new.signature
+
+    def test_checkpoints_come_along_and_the_last_one_plays(self, world):
+        rows = [row | {"iteration": n, "checkpoint": f"step {n}"} for n in (100, 200) for row in rows_of(world, f"at {n}")]
+        systems.register(world.campaign, "New", upload(rows), "new.jsonl")
+        playing_now = [o for o in field.field(world.campaign).outputs if o.system.name == "New"]
+        assert {o.checkpoint.name for o in playing_now} == {"step 200"} and len(playing_now) == 12
+
+    def test_without_a_board_it_waits_for_the_first(self, world):
+        systems.register(world.campaign, "New", upload(rows_of(world)), "new.jsonl")
+        assert not Tournament.objects.exists()
+
+    @pytest.mark.parametrize(
+        ("name", "rows", "said"),
+        [
+            ("Fine", None, "There is a system 'Fine' already; choose another name, or replace its outputs."),
+            ("New", [], "new.jsonl"),
+            ("New", [{"context_id": "c00", "context": "other", "output": "x"}], "new.jsonl, line 1, field 'context'"),
+            ("New", [{"context_id": "z", "context": "z", "output": "x", "system": "Old"}], "was sent for 'New'"),
+        ],
+    )
+    def test_what_is_wrong_is_said_and_changes_nothing(self, world, name, rows, said):
+        data = {"name": name, "file": upload(rows_of(world) if rows is None else rows)}
+        page = world.post(world.alice, PAGE, data)
+        assert page.status_code == 422
+        if rows != []:  # an empty file does not reach the service
+            assert said.replace("'", "&#x27;") in page.content.decode()
+        assert world.campaign.systems.count() == 4 and Output.objects.count() == 48
+
+
+class TestRenaming:
+    def test_snapshots_still_find_its_answers(self, world):
+        before = by_people(world.campaign)
+        systems.describe(world.campaign.systems.get(name="Fine"), "Finer", "", "")
+        after = by_people(world.campaign)
+        tally = lambda t: {r.system_id: (r.wins, r.ties, r.losses, r.human_mean) for r in t.ratings.all()}
+        assert tally(after) == tally(before)
+        assert "Finer" in {r.name for r in after.ratings.all()} and "Fine" in {r.name for r in before.ratings.all()}
+
+    def test_the_newest_board_calls_it_by_its_new_name_the_permalink_by_its_old(self, world):
+        board = by_people(world.campaign)
+        world.post(world.alice, f"{PAGE}{world.campaign.systems.get(name='Fine').pk}/describe/", {"name": "Finer"})
+        assert "Finer" in world.get(world.alice, "/c/talk/leaderboard/").content.decode()
+        assert "Finer" not in world.get(world.alice, f"/tournaments/{board.pk}/").content.decode()
+
+    def test_a_name_that_another_has_or_had_is_refused(self, world):
+        fine, plain = (world.campaign.systems.get(name=name) for name in ("Fine", "Plain"))
+        systems.describe(fine, "Finer", "", "")
+        for taken in ("Poor", "Fine"):
+            with pytest.raises(Refused, match=taken):
+                systems.describe(plain, taken, "", "")
+        systems.describe(fine, "Fine", "", "")  # its own old name it may have back
+        plain.refresh_from_db()
+        assert plain.name == "Plain"
+
+
+class TestReplacing:
+    def test_the_new_outputs_play_and_the_old_stay_with_their_scores(self, world, board):
+        poor = world.campaign.systems.get(name="Poor")
+        judged = set(LikertScore.objects.filter(output__system=poor).values_list("pk", flat=True))
+        page = world.post(world.alice, f"{PAGE}{poor.pk}/outputs/", {"file": upload(rows_of(world, "better"))})
+        assert page.status_code == 302
+        assert poor.outputs.count() == 24 and poor.outputs.filter(replaced_at=None).count() == 12
+        assert set(LikertScore.objects.filter(output__system=poor).values_list("pk", flat=True)) == judged and judged
+        now = [o for o in field.field(world.campaign).outputs if o.system == poor]
+        assert {o.checkpoint.name for o in now} == {"version 2"} and len(now) == 12
+        shown = world.get(world.alice, f"{PAGE}{poor.pk}/").content.decode()
+        assert "version 2" in shown and "as imported" in shown
+
+    def test_only_its_games_are_played_again(self, world, board):
+        poor = world.campaign.systems.get(name="Poor")
+        old = set(poor.outputs.values_list("pk", flat=True))
+        systems.replace_outputs(poor, upload(rows_of(world, "better")), "new.jsonl")
+        new = rated_again(world.campaign)
+        kept = [game for game in games(board) if not old & set(game[:2])]
+        assert games(new)[: len(kept)] == kept and 0 < len(kept) < board.played
+        assert not old & {pk for game in games(new) for pk in game[:2]}
+
+    def test_what_people_said_about_the_old_texts_is_not_said_of_the_new(self, world):
+        systems.replace_outputs(world.campaign.systems.get(name="Poor"), upload(rows_of(world, "better")), "new.jsonl")
+        assert {r.name: r.games for r in by_people(world.campaign).ratings.all()}["Poor"] == 0
+
+    def test_a_wrong_file_changes_nothing(self, world):
+        poor = world.campaign.systems.get(name="Poor")
+        wrong = upload([{"context_id": "c00", "context": "other", "output": "x"}])
+        page = world.post(world.alice, f"{PAGE}{poor.pk}/outputs/", {"file": wrong})
+        assert page.status_code == 422 and "Nothing was changed." in page.content.decode()
+        assert poor.outputs.filter(replaced_at=None).count() == 12
+
+    def test_a_third_version_is_called_so(self, world):
+        poor = world.campaign.systems.get(name="Poor")
+        for text in ("better", "best"):
+            systems.replace_outputs(poor, upload(rows_of(world, text)), "new.jsonl")
+        assert {o.checkpoint.name for o in field.field(world.campaign).outputs if o.system == poor} == {"version 3"}
+
+
+class TestRetiring:
+    def test_it_leaves_the_newest_board_and_comes_back(self, world, board):
+        poor = world.campaign.systems.get(name="Poor")
+        world.post(world.alice, f"{PAGE}{poor.pk}/retire/", {"retired": "yes"})
+        without = rated_again(world.campaign)
+        assert "Poor" not in {r.name for r in without.ratings.all()} and without.played < board.played
+        assert "Poor" in {r.name for r in board.ratings.all()}
+        world.post(world.alice, f"{PAGE}{poor.pk}/retire/", {"retired": "no"})
+        assert {r.name: r.games for r in rated_again(world.campaign).ratings.all()}["Poor"] > 0
+
+
+class TestApi:
+    def test_register_list_change_replace(self, world):
+        send = lambda method, path, data: getattr(world.client, method)(path, data, content_type="application/json")
+        world.client.force_login(world.alice)
+        made = send("post", API, {"name": "New", "link": "https://example.org", "outputs": rows_of(world)})
+        assert made.status_code == 201 and made.json()["name"] == "New"
+        one = f"{API}{made.json()['id']}/"
+        assert {row["name"] for row in world.client.get(API).json()} == {"Fine", "New", "Person", "Plain", "Poor"}
+        changed = send("patch", one, {"name": "Newer", "retired": True}).json()
+        assert changed["name"] == "Newer" and changed["retired_at"] and changed["link"] == "https://example.org"
+        assert send("put", one + "outputs/", {"outputs": rows_of(world, "again")}).status_code == 200
+        assert System.objects.get(name="Newer").outputs.count() == 24
+        assert world.client.get(one).json()["name"] == "Newer"
+
+    def test_a_file_as_in_the_browser(self, world):
+        made = world.post(world.alice, API, {"name": "New", "file": upload(rows_of(world))})
+        assert made.status_code == 201 and System.objects.get(name="New").outputs.count() == 12
+
+    def test_what_is_wrong_is_said(self, world):
+        assert world.post(world.alice, API, {"name": "New"}).status_code == 400
+        refused = world.post(world.alice, API, {"name": "Fine", "file": upload(rows_of(world))})
+        assert refused.status_code == 422 and "There is a system 'Fine' already" in refused.json()["detail"]
+        wrong = world.post(world.alice, API, {"name": "New", "file": upload([{"context_id": "c00"}])})
+        assert wrong.status_code == 422 and wrong.json()["errors"][0].startswith("new.jsonl, line 1")
+
+    def test_only_researchers(self, world):
+        fine = world.campaign.systems.get(name="Fine")
+        world.client.force_login(world.charlie)
+        for method, path in (
+            ("get", API), ("post", API), ("get", f"{API}{fine.pk}/"), ("patch", f"{API}{fine.pk}/"),
+            ("put", f"{API}{fine.pk}/outputs/"), ("get", PAGE), ("post", PAGE), ("get", f"{PAGE}{fine.pk}/"),
+            ("post", f"{PAGE}{fine.pk}/describe/"), ("post", f"{PAGE}{fine.pk}/outputs/"), ("post", f"{PAGE}{fine.pk}/retire/"),
+        ):  # fmt: skip
+            assert getattr(world.client, method)(path).status_code == 404, (method, path)
+
+
+def _also_new(judge, outputs):
+    best = {"Person": 9, "Fine": 5, "Plain": 5, "Poor": 1, "New": 20}
+    judge.u = {o.pk: best[o.system.name] for o in outputs}
+
+
+def _watched(judged: list):
+    import numpy as np
+
+    def outcomes(judge, a, b):
+        judged.extend(zip(a, b))
+        return np.sign([judge.u[i] - judge.u[j] for i, j in zip(a, b)]).astype(int)
+
+    return outcomes
