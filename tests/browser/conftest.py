@@ -32,16 +32,20 @@ def _database(transactional_db, settings):
 
 @pytest.fixture
 def open_page(browser, live_server):
-    """open_page(**context options) -> a page whose errors fail the test."""
+    """open_page(**context options) -> a page whose errors fail the test, but for those that hold one of `expected`."""
     contexts, problems = [], []
 
-    def opened(**options):
+    def opened(expected=("422",), **options):
+        def note(message):
+            if message.type == "error" and not any(text in message.text for text in expected):
+                problems.append(message.text)
+
         context = browser.new_context(base_url=live_server.url, **options)
         context.set_default_timeout(10_000)
         contexts.append(context)
         page = context.new_page()
         page.on("pageerror", lambda error: problems.append(str(error)))
-        page.on("console", lambda m: problems.append(m.text) if m.type == "error" and "422" not in m.text else None)
+        page.on("console", note)
         page.on("request", lambda r: None if r.url.startswith(live_server.url) else problems.append(f"fetched {r.url}"))
         return page
 

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from annotation.models import Assignment, Job, LikertScore, PairwiseJudgment, Submission
+from annotation.models import Assignment, Campaign, ItemReport, Job, LikertScore, PairwiseJudgment, Submission
 from tests.browser.conftest import sign_in
 
 LIVE = {"retracted_at": None}
@@ -145,6 +145,36 @@ class TestPairs:
             left = "B" if judgment.shown_swapped else "A"
             assert judgment.choice == {"left": left, "tie": "tie", "right": "BA"["AB".index(left)]}[side]
 
+    def test_each_criterion_and_a_reason_by_key(self, open_page, pairs):
+        Campaign.objects.update(pairwise_by_criterion=True, asks_reason=True)
+        page, press = (page := open_page()), page.keyboard.press
+        sign_in(page)
+        start_pairs(page)
+        press("a")
+        press("b")
+        press("Backspace")
+        press("t")
+        press("r")
+        page.keyboard.type("Shorter, but kind.")
+        press("Escape")
+        press("Enter")
+        counted(page, 1, 3)
+        payload = Submission.objects.get().payload
+        assert sorted(payload["choices"].values()) == ["right", "tie"] and payload["reason"] == "Shorter, but kind."
+
+    def test_an_item_is_skipped_by_key(self, open_page, pairs):
+        page, press = (page := open_page()), page.keyboard.press
+        sign_in(page)
+        start_pairs(page)
+        press("s")
+        page.keyboard.type("too long to read")
+        press("Enter")
+        expect(page.get_by_text("Skipped.")).to_be_visible()
+        press("a")
+        press("Enter")
+        counted(page, 1, 2)
+        assert ItemReport.objects.get().reason == "too long to read"
+
     def test_a_choice_is_undone_and_made_anew(self, open_page, pairs):
         page = open_page()
         sign_in(page)
@@ -170,7 +200,7 @@ def start_pairs(page):
 class TestPhone:
     PHONE = {"viewport": {"width": 360, "height": 720}, "has_touch": True, "is_mobile": True}
 
-    def test_by_touch_with_nothing_off_the_side(self, open_page, scores):
+    def test_a_whole_session_by_touch_with_nothing_off_the_side(self, open_page, scores):
         page = open_page(**self.PHONE)
         sign_in(page)
         fits(page)
@@ -178,12 +208,24 @@ class TestPhone:
         page.wait_for_url("**/guidelines/")
         fits(page)
         page.get_by_role("link", name="Start").tap()
-        counted(page, 0)
+        for n in range(6):
+            counted(page, n)
+            fits(page)
+            point(page, "Overall", 3).tap()
+            point(page, "Fluency", n % 2).tap()
+            page.get_by_role("button", name="Send and go on").tap()
+        expect(page.get_by_role("heading", name="All done")).to_be_visible()
+        assert Submission.objects.count() == 6 and LikertScore.objects.filter(value=3).count() == 6
+        page.get_by_role("link", name="Your answers").tap()
+        expect(page.get_by_role("heading", name="Your answers")).to_be_visible()
         fits(page)
-        point(page, "Overall", 3).tap()
-        point(page, "Fluency", 1).tap()
-        page.get_by_role("button", name="Send and go on").tap()
-        counted(page, 1)
+        page.get_by_role("link", name="Change answer 1", exact=True).tap()
+        expect(page.get_by_role("button", name="Change my answer")).to_be_visible()
+        fits(page)
+        point(page, "Overall", 5).tap()
+        page.get_by_role("button", name="Change my answer").tap()
+        expect(page.get_by_text("Your answer is changed")).to_be_visible()
+        assert LikertScore.objects.filter(value=5, **LIVE).count() == 1
 
     def test_a_pair_is_stacked(self, open_page, pairs):
         page = open_page(**self.PHONE)
@@ -212,20 +254,34 @@ def fits(page):
 
 
 class TestWithoutJavaScript:
-    def test_plain_forms_do_all_of_it(self, open_page, scores):
+    def test_a_whole_session_in_plain_forms(self, open_page, scores):
         page = open_page(java_script_enabled=False)
         sign_in(page)
         start(page)
-        score_by_mouse(page, 4, 1)
-        page.get_by_role("button", name="Send and go on").click()
-        counted(page, 1)
+        page.get_by_text("Skip or report this item").click()
+        page.get_by_label("Why?").fill("In Finnish.")
+        page.get_by_role("button", name="Report it as broken").click()
+        expect(page.get_by_text("Reported.")).to_be_visible()
+        assert page.get_by_role("button", name="Keys").count() == 0
+        for n in range(6):
+            counted(page, n)
+            score_by_mouse(page, 4, 1)
+            page.get_by_role("button", name="Send and go on").click()
         page.get_by_role("button", name="Undo last").click()
-        counted(page, 0)
-        page.get_by_role("button", name="Send and go on").click()
-        counted(page, 1)
+        counted(page, 5)
         page.get_by_role("link", name="Guidelines").click()
         expect(page.get_by_role("heading", name="Be kind")).to_be_visible()
-        assert LikertScore.objects.filter(**LIVE).count() == 2
+        page.get_by_role("link", name="Start").click()
+        page.get_by_role("button", name="Send and go on").click()
+        expect(point(page, "Overall", 4)).not_to_be_checked()
+        score_by_mouse(page, 2, 0)
+        page.get_by_role("button", name="Send and go on").click()
+        page.get_by_role("link", name="Your answers").click()
+        page.get_by_role("link", name="Change answer 6").click()
+        score_by_mouse(page, 1, 1)
+        page.get_by_role("button", name="Change my answer").click()
+        expect(page.get_by_text("Your answer is changed")).to_be_visible()
+        assert LikertScore.objects.filter(**LIVE).count() == 12 and ItemReport.objects.count() == 1
 
 
 def test_a_guest_comes_in_by_a_link(open_page, scores):
