@@ -12,6 +12,7 @@ from leaderboard.rating.glicko2 import SCALE, START_RATING, START_RD
 
 TOLERANCE = 1e-8  # of mu and phi, on their own scale
 MAX_ITERATIONS = 200
+PATIENCE = 20  # replays after which RDs go half way, for lopsided records can make ratings and RDs swing for ever
 MAX_STEP = 2.0  # of mu, so that a lopsided record cannot throw Newton's method off
 
 
@@ -30,7 +31,7 @@ def settle(met, score, prior_rating=START_RATING) -> tuple[np.ndarray, np.ndarra
     weight = (SCALE / START_RD) ** 2  # what the start is worth, in units of a game's information
     mu, phi = start.copy(), np.full(start.shape, START_RD / SCALE)
     diagonal = np.arange(met.shape[-1])
-    for _ in range(MAX_ITERATIONS):
+    for replay in range(MAX_ITERATIONS):
         g = 1 / np.sqrt(1 + 3 * phi[..., None, :] ** 2 / np.pi**2)  # of the opponent, j
         expected = 1 / (1 + np.exp(-g * (mu[..., :, None] - mu[..., None, :])))
         surprise = (g * (score - met * expected)).sum(axis=-1) - weight * (mu - start)
@@ -40,7 +41,7 @@ def settle(met, score, prior_rating=START_RATING) -> tuple[np.ndarray, np.ndarra
         step = np.clip(np.linalg.solve(slope, surprise[..., None])[..., 0], -MAX_STEP, MAX_STEP)
         new_phi = 1 / np.sqrt(weight + information.sum(axis=-1))  # step 7
         moved = max(np.abs(step).max(initial=0), np.abs(new_phi - phi).max(initial=0))
-        mu, phi = mu + step, new_phi
+        mu, phi = mu + step, new_phi if replay < PATIENCE else (phi + new_phi) / 2
         if moved < TOLERANCE:
             return START_RATING + SCALE * mu, SCALE * phi
     raise NotSettled(f"The ratings did not settle within {MAX_ITERATIONS} replays.")

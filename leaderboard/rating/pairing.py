@@ -1,8 +1,9 @@
 """Who meets whom next, and on which context: at random, all in turn, or where a game tells most about the order.
 
-The active rule chooses the game that is expected to lower the number of misordered pairs of systems most (an L-optimal
-design, chosen greedily: Fedorov 1972, "Theory of Optimal Experiments"). It reads what Davidson's model says of the games
-so far: how unsure each difference is (RD), how close it is, and how likely a tie is, for a tie tells less.
+The active rule chooses, one after the other, the games that tell most about the order. It reads what Davidson's model
+says of the games so far: how unsure the difference of two systems is (RD), how close they are, and how likely a tie is,
+for a tie tells less. After each choice the variances are what they will be once that game is known, so that a batch
+spreads over the pairs (sequential design: Fedorov 1972, "Theory of Optimal Experiments").
 """
 
 from __future__ import annotations
@@ -10,12 +11,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from scipy import special
 
 from leaderboard.rating import bradley_terry
 from leaderboard.rating.counts import scores
 from leaderboard.rating.games import Games
 from leaderboard.rating.glicko2 import SCALE, START_RD
+
+CONFIDENT = 0.9  # the comparator's chance from which its word is taken
 
 
 class Cells:
@@ -65,10 +67,13 @@ class Cells:
 
     def _greedy(self, strength, covariance, nu, played, size) -> np.ndarray:
         i, j = self.pairs.T
-        information = game_information((strength[i] - strength[j]) * SCALE, nu)  # (pairs,)
+        difference = strength[i] - strength[j]
+        win, tie, lose = bradley_terry.chances(difference * SCALE, nu if np.isfinite(nu) else 0.0)
+        information = _information(win, tie, lose)
         chosen = []
         for _ in range(size):
-            value = np.where(played < self.sizes, _value(strength, covariance, i, j, information), -1.0)
+            variance = covariance[i, i] + covariance[j, j] - 2 * covariance[i, j]
+            value = np.where(played < self.sizes, _value(difference, variance, information), -1.0)
             best = int(value.argmax())
             if value[best] < 0:
                 break
@@ -78,34 +83,38 @@ class Cells:
         return np.array(chosen, dtype=np.int64)
 
 
-def game_information(rating_difference, nu) -> np.ndarray:
-    """Fisher information of a game about the difference of two strengths (mu), under Davidson's model: (...)."""
-    win, tie, lose = bradley_terry.chances(rating_difference, np.where(np.isfinite(nu), nu, 0.0))
+def worth_asking(n_systems: int, games: Games, first, second, chances, confident: float = CONFIDENT) -> np.ndarray:
+    """Which pairs of outputs are worth people's time: (pairs,), the highest first; 0 is left to the comparator.
+
+    games: people's so far; first, second: int (pairs,), the systems of the outputs that could be judged; chances:
+    (pairs, 3), the comparator's that the first wins, ties, loses. The worth is the active rule's, with the tie and win
+    chances of this pair of outputs in place of the systems': what the comparator is sure of tells little, and where its
+    largest chance reaches `confident` people need not be asked.
+    """
+    chances = np.asarray(chances, dtype=float)
+    if chances.shape != (len(first), 3) or (chances < 0).any() or not np.allclose(chances.sum(axis=1), 1, atol=1e-3):
+        raise ValueError("The comparator's chances must be three numbers for each pair that add up to 1.")
+    fit = bradley_terry.fit(*scores(n_systems, games), prior_sd=START_RD)
+    difference, covariance = (fit.rating[first] - fit.rating[second]) / SCALE, fit.covariance / SCALE**2
+    variance = covariance[first, first] + covariance[second, second] - 2 * covariance[first, second]
+    win, tie, lose = chances.T
+    worth = _value(difference, variance, _information(win, tie, lose))
+    return np.where(chances.max(axis=1) >= confident, 0.0, worth)
+
+
+def _information(win, tie, lose) -> np.ndarray:
+    """Fisher information of a game about the difference of two strengths under Davidson's model: (pairs,)."""
     return (1 - tie - (win - lose) ** 2) / 4
 
 
-def _value(strength, covariance, i, j, information) -> np.ndarray:
-    """By how much a game of each pair is expected to lower the expected number of misordered pairs: (pairs,).
+def _value(difference, variance, information) -> np.ndarray:
+    """How much a game tells about the order of its two systems: (pairs,).
 
-    A difference known with variance v is misordered with chance E Phi(-|z|), z ~ N(t, 1), t the difference over
-    sqrt(v); its slope in v is `_urgency(t) / v`. A game of i and j lowers the variances of all differences, those of
-    i and j most.
+    The share of the difference's variance that it removes, I v / (1 + I v), times how open the order is: the density of
+    the true difference at 0, where the order turns, against that of two systems that look equal.
     """
-    spread = np.diag(covariance)
-    variance = spread[:, None] + spread[None, :] - 2 * covariance
-    np.fill_diagonal(variance, 1.0)
-    weight = _urgency((strength[:, None] - strength[None, :]) / np.sqrt(variance)) / variance
-    np.fill_diagonal(weight, 0.0)
-    laplacian = np.diag(weight.sum(axis=1)) - weight
-    gain = covariance @ laplacian @ covariance
-    lowered = gain[i, i] + gain[j, j] - 2 * gain[i, j]
-    return lowered * information / (1 + information * variance[i, j])
-
-
-def _urgency(t) -> np.ndarray:
-    """E |z| phi(z) / 2 for z ~ N(t, 1), in closed form: z is then N(t / 2, 1 / 2) with weight exp(-t^2 / 4)."""
-    folded = np.exp(-(t**2) / 4) / np.sqrt(np.pi) + t / 2 * special.erf(t / 2)  # E |N(t / 2, 1 / 2)|
-    return np.exp(-(t**2) / 4) * folded / (4 * np.sqrt(np.pi))
+    removed = information * variance / (1 + information * variance)
+    return removed * np.exp(-(difference**2) / variance / 2)
 
 
 def _after_game(covariance, i: int, j: int, information: float) -> np.ndarray:

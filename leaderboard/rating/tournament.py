@@ -16,7 +16,7 @@ from leaderboard.rating.games import Games
 from leaderboard.rating.pairing import Cells
 from leaderboard.rating.rules import DEFAULT, Rules
 
-BATCH = 100  # games drawn and judged together
+BATCH = 20  # games drawn and judged together; the active rule learns after each
 MAX_GAMES = 10_000
 
 Judge = Callable[[np.ndarray, np.ndarray, np.ndarray, np.random.Generator], Sequence[int]]

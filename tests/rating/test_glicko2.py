@@ -1,4 +1,5 @@
 import numpy as np
+import pyglicko2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,21 +18,17 @@ def test_glickmans_worked_example():
     assert after[2] == pytest.approx(0.059996, abs=5e-7)
 
 
-@pytest.mark.parametrize(
-    ("player", "opponents", "rds", "scores", "expected"),
-    [  # rating, RD and volatility by pyglicko2 0.0.1a2 with tau 0.5
-        ((1491.2, 99.8, 0.0559), [1833.7, 1357.1], [323.4, 188.9], [0, 0.5],
-         (1476.3320226821768, 96.43521040112084, 0.05589826129302426)),
-        ((1537.2, 328.8, 0.069), [2020.4, 1956.6], [97.5, 110.6], [0.5, 1],
-         (2076.019310584362, 271.3880919378707, 0.06901352757283243)),
-        ((1500.0, 30.0, 0.06), [2400.0] * 3, [30.0] * 3, [1, 1, 1],
-         (1517.2385795317095, 31.75692294873024, 0.06011925984954576)),
-        ((1200.0, 60.0, 0.12), [2000.0] * 4, [40.0] * 4, [1, 0.5, 1, 0],
-         (1256.4167277275812, 63.38531273258606, 0.12063997936265834)),
-    ],
-)  # fmt: skip
-def test_an_independent_package(player, opponents, rds, scores, expected):
-    assert update(*player, opponents, rds, scores) == pytest.approx(expected, rel=1e-9)
+def test_an_independent_package_on_a_thousand_random_periods():
+    rng = np.random.default_rng(0)
+    for _ in range(1000):
+        games = rng.integers(1, 9)
+        player = rng.uniform(800, 2200), rng.uniform(30, 350), rng.uniform(0.03, 0.12)
+        opponents = rng.uniform(800, 2200, games), rng.uniform(30, 350, games)
+        scores = rng.choice([0.0, 0.5, 1.0], games)
+        with pyglicko2.system(0.5):
+            theirs = pyglicko2.Player(*player)
+            theirs.update([pyglicko2.Player(*o) for o in zip(*opponents)], [pyglicko2.Outcome(s) for s in scores])
+        assert update(*player, *opponents, scores) == pytest.approx((theirs.r, theirs.RD, theirs.σ), rel=1e-9)
 
 
 @given(PLAYERS, RATINGS, RDS, SCORES)
