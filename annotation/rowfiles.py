@@ -106,7 +106,7 @@ class Row:
 def read_rows(source: str | Path | BinaryIO, name: str | None = None, columns: dict[str, str] | None = None) -> Iterator[Row]:
     """Rows of a JSONL or CSV file, in order. A name ending in .csv is CSV, anything else JSON lines.
 
-    columns: {field: the file's name for it}; where given, a row has these fields and no others.
+    columns: {field: the file's name for it, "" for none}; what it does not speak of keeps its name.
     Raises ImportRefused at the first line that can't be read.
     """
     if isinstance(source, (str, Path)):
@@ -122,8 +122,7 @@ def read_rows(source: str | Path | BinaryIO, name: str | None = None, columns: d
         return
     name = name or getattr(source, "name", "file")
     lines = _decoded_lines(source, name)
-    fields = {column: field for field, column in columns.items()} if columns else None
-    rows = _csv_rows(lines, name, fields) if name.lower().endswith(".csv") else _json_rows(lines, name, fields)
+    rows = _csv_rows(lines, name, columns or {}) if name.lower().endswith(".csv") else _json_rows(lines, name, columns or {})
     empty = True
     for row in rows:
         empty = False
@@ -152,7 +151,7 @@ def _decoded_lines(file: BinaryIO, name: str) -> Iterator[tuple[int, str]]:
             raise _refusal(name, number, message) from None
 
 
-def _json_rows(lines, name: str, names: dict[str, str] | None) -> Iterator[Row]:
+def _json_rows(lines, name: str, columns: dict[str, str]) -> Iterator[Row]:
     for number, line in lines:
         if not line.strip():
             continue
@@ -168,8 +167,7 @@ def _json_rows(lines, name: str, names: dict[str, str] | None) -> Iterator[Row]:
             raise _refusal(name, number, f"is not valid ({error})") from None
         if not isinstance(fields, dict):
             raise _refusal(name, number, f"expected a JSON object, found {_kind(fields)}")
-        if names:
-            fields = {names[column]: value for column, value in fields.items() if column in names}
+        fields = _renamed(fields, columns)
         yield _clean(Row(number, fields), name)
 
 
@@ -185,7 +183,7 @@ def _no_repeats(pairs):
     return fields
 
 
-def _csv_rows(lines, name: str, names: dict[str, str] | None) -> Iterator[Row]:
+def _csv_rows(lines, name: str, columns: dict[str, str]) -> Iterator[Row]:
     csv.field_size_limit(MAX_LINE_BYTES)
     reader = csv.reader((text for _, text in lines), strict=True)
     try:
@@ -204,13 +202,17 @@ def _csv_rows(lines, name: str, names: dict[str, str] | None) -> Iterator[Row]:
                 continue
             if len(cells) != len(header):
                 raise _refusal(name, start, f"has {len(cells)} cells; the header has {len(header)} columns")
-            cells = _unguarded(dict(zip(header, cells)))
-            if names:
-                cells = {names[column]: cell for column, cell in cells.items() if column in names}
+            cells = _renamed(_unguarded(dict(zip(header, cells))), columns)
             fields = {column: _csv_value(column, cell) for column, cell in cells.items()}
             yield _clean(Row(start, fields), name)
     except csv.Error as error:
         raise _refusal(name, reader.line_num, f"is not CSV ({error})") from None
+
+
+def _renamed(cells: dict, columns: dict[str, str]) -> dict:
+    """Cells under their fields' names, without those whose field is said to stand elsewhere or nowhere."""
+    fields = {column: field for field, column in columns.items() if column}
+    return {fields.get(column, column): cell for column, cell in cells.items() if column in fields or column not in columns}
 
 
 def _unguarded(cells: dict[str, str]) -> dict[str, str]:

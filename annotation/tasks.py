@@ -3,6 +3,8 @@
 from celery import shared_task
 
 from annotation import calculating, jobs
+from annotation.models import Upload
+from annotation.services import uploads
 
 
 @shared_task(name="annotation.tasks.calculate")
@@ -11,3 +13,13 @@ def calculate(job_id: str) -> None:
         calculating.run(job_id)
     except (jobs.Taken, jobs.Cancelled):
         pass  # somebody else's, or nobody's any more: the job's row says which
+
+
+@shared_task(name=uploads.TASK)
+def import_file(job_id: str) -> None:
+    """Check or store an uploaded file. Its errors are the upload's, not the job's: the job then has done its work."""
+    try:
+        with jobs.claim(job_id) as claim:
+            uploads.work(Upload.objects.select_related("campaign", "user").get(job=job_id), claim.report)
+    except (jobs.Taken, jobs.Cancelled):
+        pass

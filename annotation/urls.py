@@ -19,6 +19,7 @@ from annotation.views import (
     sign_in,
     snapshots,
     taking_part,
+    uploads,
 )
 
 api = SimpleRouter()
@@ -41,7 +42,10 @@ campaign = [
     path("consent/", taking_part.consent, name="consent"),
     path("withdraw/", taking_part.withdraw, name="withdraw"),
     path("elsewhere/", taking_part.elsewhere, name="elsewhere"),
-    path("import/", data.import_data, name="import_data"),
+    path("import/", uploads.import_data, name="import_data"),
+    path("import/<uuid:pk>/", uploads.upload, name="upload"),
+    path("import/<uuid:pk>/store/", uploads.store, name="upload_store"),
+    path("import/<uuid:pk>/discard/", uploads.discard, name="upload_discard"),
     path("export/<slug:what>.<slug:format>", data.export, name="export"),
     path("progress/", live.progress, name="live"),
     path("progress/answers/", live.answer_list, name="answer_list"),

@@ -9,11 +9,11 @@ from annotation.forms.campaigns import (
     criteria_formset,
     filled_rows,
 )
-from annotation.forms.data import ImportForm
+from annotation.forms.data import ColumnsForm, UploadForm
 from annotation.forms.items import KnownAnswerForm
 from annotation.forms.people import AccountForm, GuestForm, InvitationForm, OwnAccountForm, ResearcherForm
 from annotation.forms.quality import AssessForm, OverruleForm
 
-__all__ = ["AccountForm", "AssessForm", "CampaignForm", "CriterionFormSet", "DuplicateForm", "GuestForm", "GuidelinesForm",
-           "ImportForm", "InvitationForm", "KnownAnswerForm", "NewCampaignForm", "OverruleForm", "OwnAccountForm",
-           "ResearcherForm", "criteria_formset", "filled_rows"]  # fmt: skip
+__all__ = ["AccountForm", "AssessForm", "CampaignForm", "ColumnsForm", "CriterionFormSet", "DuplicateForm", "GuestForm",
+           "GuidelinesForm", "InvitationForm", "KnownAnswerForm", "NewCampaignForm", "OverruleForm", "OwnAccountForm",
+           "ResearcherForm", "UploadForm", "criteria_formset", "filled_rows"]  # fmt: skip

@@ -22,10 +22,11 @@ from annotation.models.judgment import (
 )
 from annotation.models.people import Annotator, Membership, User
 from annotation.models.quality import Adjudication, Calculation
+from annotation.models.upload import Upload
 
 __all__ = [
     "Adjudication", "Annotator", "Assignment", "AuditEvent", "Calculation", "Campaign", "Checkpoint", "ConsentText",
     "Context", "Criterion", "Invitation", "Item", "ItemReport", "Job", "LikertScore", "Membership", "Output",
     "PairwiseJudgment", "Purpose", "QualityDecision", "Reference", "Snapshot", "SnapshotMark", "Submission", "System",
-    "User", "WorkerPulse",
+    "Upload", "User", "WorkerPulse",
 ]  # fmt: skip

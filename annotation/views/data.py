@@ -1,46 +1,12 @@
-"""Files in, files out."""
+"""Files out."""
 
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse, StreamingHttpResponse
-from django.shortcuts import render
 
-from annotation import exporting, importing, snapshots
+from annotation import exporting, snapshots
 from annotation.access import campaign_for_researcher
-from annotation.errors import ImportRefused
-from annotation.forms import ImportForm
-from annotation.selectors import overview
 
 CONTENT_TYPES = {"jsonl": "application/x-ndjson", "csv": "text/csv; charset=utf-8"}
-
-
-@login_required
-def import_data(request, slug):
-    campaign = campaign_for_researcher(request.user, slug)
-    form = ImportForm(request.POST or None, request.FILES or None)
-    context = {"campaign": campaign, "form": form}
-    status = 200
-    if request.method == "POST":
-        status = 422
-        if form.is_valid():
-            try:
-                result = _import(campaign, form.cleaned_data, request.user)
-                context |= {"result": result, "new": [(n, kind) for kind, n in result.new.items() if n]}
-                status = 200
-            except ImportRefused as refused:
-                context["refused"] = refused
-            campaign.refresh_from_db()
-    context["numbers"] = overview(campaign)
-    return render(request, "annotation/import.html", context, status=status)
-
-
-def _import(campaign, data, user):
-    common = {"dry_run": data["dry_run"], "user": user}
-    if data["kind"] == "outputs":
-        return importing.import_outputs(
-            campaign, data["file"], data["file"].name, human_systems=data["human_systems"], **common
-        )
-    importer = importing.import_scores if data["kind"] == "scores" else importing.import_judgments
-    return importer(campaign, data["file"], data["file"].name, **common)
 
 
 @login_required

@@ -261,14 +261,19 @@ class TestColumns:
     NAMES = {"context_id": "id", "context": "prompt", "system": "model", "output": "reply"}
 
     @pytest.mark.parametrize("name", ["rows.csv", "rows.jsonl"])
-    def test_named_columns_are_read_and_no_others(self, campaign, file, name):
+    def test_named_columns_are_read_and_unwanted_ones_are_not(self, campaign, file, name):
         if name.endswith("csv"):
-            raw = b'id,prompt,model,reply,sample\n7,"[""a"", ""b""]",parrot,hi,not a number\n'
+            raw = b'id,prompt,model,reply,output,sample\n7,"[""a"", ""b""]",parrot,hi,other,not a number\n'
         else:
-            raw = b'{"id": "7", "prompt": ["a", "b"], "model": "parrot", "reply": "hi", "sample": "not a number"}\n'
-        import_outputs(campaign, file(raw=raw, name=name), columns=self.NAMES)
+            raw = b'{"id": "7", "prompt": ["a", "b"], "model": "parrot", "reply": "hi", "output": 1, "sample": "none"}\n'
+        import_outputs(campaign, file(raw=raw, name=name), columns=self.NAMES | {"sample": ""})
         found = Output.objects.get()
         assert (found.context.key, found.context.turns, found.system.name, found.text) == ("7", ["a", "b"], "parrot", "hi")
+
+    def test_a_field_that_only_later_rows_have_is_read(self, campaign, file):
+        rows = [output(), output("ape", "c2", references=["well"])]
+        import_outputs(campaign, file(*rows), columns={"output": "output", "system": "system"})
+        assert Context.objects.get(key="c2").references.get().text == "well"
 
     def test_an_error_names_the_files_own_column(self, campaign, file):
         raw = b"id,prompt,model,reply\n7,a,,hi\n"

@@ -1,0 +1,82 @@
+"""What a row of each kind of file holds, and by which other names files call it."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Field:
+    name: str
+    about: str
+    required: bool = True
+    others: tuple[str, ...] = ()  # other names under which it is recognised
+
+
+def maybe(name: str, about: str, *others: str) -> Field:
+    return Field(name, about, False, others)
+
+
+CONTEXT_ID = Field("context_id", "which input this answers", others=("id", "dialog_id", "dialogue_id", "item_id", "doc_id"))
+CONTEXT = Field("context", "the input: a text, or a JSON list of turns", others=("source", "input", "prompt", "question"))
+ANNOTATOR = Field("annotator", "who said it, under a pseudonym", others=("annotator_id", "rater", "worker", "user"))
+SAMPLE = maybe("sample", "a number, where a system has several outputs for one input")
+CHECKPOINT = maybe("checkpoint", "the training checkpoint that wrote it", "step")
+SIMULATED = maybe("simulated", "true where a program said it")
+PURPOSE = maybe("purpose", "gold, training or qualification, for rows with a known answer")
+EXPECTED = maybe("expected", 'the known answer: {"scores": {criterion: [values]}, "feedback": text}; for pairs {"choice": "A"}')
+
+FIELDS = {
+    "outputs": [
+        CONTEXT_ID, CONTEXT,
+        Field("system", "which system wrote it", others=("model", "system_id", "generator", "sys")),
+        Field("output", "what it wrote", others=("response", "reply", "text", "hypothesis", "generation", "prediction", "hyp")),
+        maybe("references", "human-written answers: a text or a JSON list", "reference", "ref", "gold", "target"),
+        CHECKPOINT, maybe("iteration", "how far that checkpoint's training was"),
+        maybe("total_iterations", "how long the whole training was"), SAMPLE,
+        maybe("knowledge", "facts shown with the input"), maybe("metadata", "anything else, a JSON object"), PURPOSE, EXPECTED,
+    ],
+    "scores": [
+        CONTEXT_ID, Field("system", "whose output was scored", others=("model", "system_id", "generator", "sys")),
+        Field("aspect", "the criterion", others=("criterion", "dimension", "quality")), ANNOTATOR,
+        Field("score", "a number on the scale", others=("rating", "value", "label")),
+        maybe("scale", "[lowest, highest] or 1-5; needed where the criterion is new"), CHECKPOINT,
+        maybe("iteration", "how far that checkpoint's training was"), SAMPLE, SIMULATED,
+    ],
+    "judgments": [
+        CONTEXT_ID, CONTEXT,
+        Field("system_a", "the system called A", others=("model_a", "system1", "model1")),
+        Field("output_a", "what A wrote", others=("response_a", "text_a", "response1", "output1")),
+        Field("system_b", "the system called B", others=("model_b", "system2", "model2")),
+        Field("output_b", "what B wrote", others=("response_b", "text_b", "response2", "output2")),
+        ANNOTATOR, Field("choice", "A, tie or B", others=("preference", "winner", "judgment", "label")),
+        maybe("aspect", "the criterion; empty: on the whole", "criterion"), maybe("reason", "why"),
+        maybe("shown_left", "A or B, which stood on the left; without it, A"),
+        maybe("sample_a", "A's sample"), maybe("sample_b", "B's sample"),
+        maybe("checkpoint_a", "A's checkpoint"), maybe("checkpoint_b", "B's checkpoint"), SIMULATED, PURPOSE, EXPECTED,
+    ],
+}  # fmt: skip
+FOR_CHECKS = {"annotator", "choice"}  # what a row with a known answer of a pair does without
+
+
+def guess(kind: str, columns: list[str]) -> dict[str, str]:
+    """{field: column} for the fields whose column can be told by its name; no column is used twice."""
+    plain = {_plain(column): column for column in reversed(columns)}
+    found: dict[str, str] = {}
+    for field in FIELDS[kind]:  # exact names first, so that another field's second name can't take them
+        if field.name in plain:
+            found[field.name] = plain[field.name]
+    for field in FIELDS[kind]:
+        for other in field.others:
+            column = plain.get(other)
+            if field.name not in found and column and column not in found.values():
+                found[field.name] = column
+    return found
+
+
+def _plain(column: str) -> str:
+    return column.strip().lower().replace(" ", "_").replace("-", "_")
+
+
+def missing(kind: str, columns: dict[str, str]) -> list[str]:
+    """The required fields that no column holds."""
+    required = [field.name for field in FIELDS[kind] if field.required]
+    return [name for name in required if not columns.get(name) and not (columns.get("purpose") and name in FOR_CHECKS)]

@@ -1,0 +1,58 @@
+"""A file that a researcher brings in."""
+
+import uuid
+from pathlib import Path
+
+from django.conf import settings
+from django.db import models
+
+
+class Upload(models.Model):
+    """A file to import: its columns are named and every row is checked before anything of it is stored.
+
+    The file lies in UPLOADS_DIR under the row's id until it is stored or thrown away.
+    """
+
+    class Kind(models.TextChoices):
+        OUTPUTS = "outputs", "Outputs: what the systems wrote"
+        SCORES = "scores", "Scores: people's Likert answers on outputs already here"
+        JUDGMENTS = "judgments", "Judgments: people's A / tie / B on pairs"
+
+    class State(models.TextChoices):
+        NEW = "new", "not checked yet"
+        CHECKING = "checking", "being checked"
+        REFUSED = "refused", "has errors"
+        FINE = "fine", "checked, not stored yet"
+        STORING = "storing", "being stored"
+        STORED = "stored", "imported"
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    campaign = models.ForeignKey("annotation.Campaign", models.CASCADE, related_name="uploads")
+    user = models.ForeignKey("annotation.User", models.SET_NULL, null=True, related_name="+")
+    name = models.CharField(max_length=200)
+    size = models.PositiveBigIntegerField(help_text="Bytes.")
+    kind = models.CharField(max_length=10, choices=Kind)
+    columns = models.JSONField(default=dict, help_text="{field: the file's column}.")
+    human_systems = models.JSONField(default=list)
+    simulated = models.BooleanField("a program made these answers", default=False)
+    state = models.CharField(max_length=10, choices=State, default=State.NEW)
+    errors = models.JSONField(default=list, help_text="[[line, field, message], ...], the first ones.")
+    error_count = models.PositiveIntegerField(default=0)
+    result = models.JSONField(default=dict, help_text="What the check or the import found: rows, new.")
+    job = models.ForeignKey("annotation.Job", models.SET_NULL, null=True, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-created_at"]
+
+    def __str__(self):
+        return self.name
+
+    @property
+    def path(self) -> Path:
+        return settings.UPLOADS_DIR / str(self.pk)
+
+    @property
+    def is_busy(self) -> bool:
+        """Is a worker at it, or to be?"""
+        return self.state in (self.State.CHECKING, self.State.STORING) and bool(self.job and not self.job.is_finished)

@@ -1,0 +1,125 @@
+"""A file from a browser: kept, looked at, checked, stored. A long one is a worker's to read."""
+
+from itertools import islice
+
+from django.db import transaction
+
+from annotation import importing, jobs
+from annotation.errors import ImportRefused, Refused, RowError
+from annotation.importing_fields import guess, missing
+from annotation.models import Campaign, Upload
+from annotation.rowfiles import read_rows
+
+TASK = "annotation.tasks.import_file"
+SMALL = 2 * 2**20  # bytes that the web process reads itself: well under a second
+LOOKED_AT = 50  # rows whose fields are taken for the file's columns
+State = Upload.State
+
+
+def receive(campaign: Campaign, file, kind: str, user=None) -> Upload:
+    """Keep an uploaded file, and check it at once where its columns speak for themselves."""
+    upload = Upload(campaign=campaign, user=user, name=file.name[-200:], size=file.size, kind=kind)
+    upload.path.parent.mkdir(parents=True, exist_ok=True)
+    with upload.path.open("wb") as kept:
+        for chunk in file.chunks():
+            kept.write(chunk)
+    columns, _, refused = look(upload)
+    upload.columns = guess(kind, columns)
+    if refused:
+        _note_errors(upload, refused)
+    upload.save(force_insert=True)
+    if not refused and not missing(kind, upload.columns):
+        run(upload, store=False)
+    return upload
+
+
+def look(upload: Upload, shown: int = 5) -> tuple[list[str], list[dict], ImportRefused | None]:
+    """(the file's columns, its first rows, why it can't be read at all) without reading it to the end."""
+    try:
+        rows = list(islice(read_rows(upload.path, upload.name), LOOKED_AT))
+    except ImportRefused as refused:
+        return [], [], refused
+    columns = list(dict.fromkeys(column for row in rows for column in row.fields))
+    return columns, [{"line": row.line, "cells": [row.fields.get(c) for c in columns]} for row in rows[:shown]], None
+
+
+def change(upload: Upload, columns: dict, human_systems=(), simulated=False) -> None:
+    """Say what the file's columns are; it is checked anew after that."""
+    upload.columns, upload.human_systems, upload.simulated = columns, list(human_systems), simulated
+    _save(upload, State.NEW, errors=[], error_count=0, result={})
+
+
+def run(upload: Upload, store: bool) -> None:
+    """Check the file, or store it: here where it is small, else by a worker."""
+    if upload.is_busy:
+        raise Refused("This file is being read; wait until that is done.")
+    if store and upload.state != State.FINE:
+        raise Refused("Only a file without errors is imported; check it first." if upload.state != State.STORED
+                      else "This file is imported already.")  # fmt: skip
+    if absent := missing(upload.kind, upload.columns):
+        raise Refused(f"Say which column holds: {', '.join(absent)}.")
+    state = State.STORING if store else State.CHECKING
+    if not Upload.objects.filter(pk=upload.pk, state=upload.state).update(state=state):
+        raise Refused("This file is being read; wait until that is done.")
+    upload.state = state
+    if upload.size <= SMALL:
+        return work(upload)
+    with transaction.atomic():
+        title = f"{'Import' if store else 'Check'} {upload.name}"
+        upload.job = jobs.enqueue(TASK, title[:200], campaign=upload.campaign, user=upload.user)
+        upload.save(update_fields=["job"])
+
+
+def work(upload: Upload, report=None) -> None:
+    """Do what the upload's state asks; report(share, message) is told now and then.
+
+    What is wrong with the file is written down, not raised. Doing it twice changes nothing more.
+    """
+    if upload.state not in (State.CHECKING, State.STORING):
+        return
+    how = {"columns": upload.columns, "user": upload.user, "dry_run": upload.state == State.CHECKING}
+    if upload.kind == Upload.Kind.OUTPUTS:
+        how["human_systems"] = upload.human_systems
+    else:
+        how["simulated"] = upload.simulated
+    importer = getattr(importing, f"import_{upload.kind}")
+    try:
+        with upload.path.open("rb") as file:
+            if report:
+                how["watch"] = lambda rows: report(0.9 * file.tell() / upload.size, f"{rows:,} rows read")
+            result = importer(upload.campaign, file, upload.name, **how)
+    except ImportRefused as refused:
+        _note_errors(upload, refused)
+        upload.save()
+    except Refused as refused:
+        _note_errors(upload, ImportRefused([RowError(upload.name, None, "", str(refused))]))
+        upload.save()
+    except OSError as error:
+        _note_errors(upload, ImportRefused([RowError(upload.name, None, "", f"can't be opened ({error.strerror})")]))
+        upload.save()
+    else:
+        done = State.FINE if upload.state == State.CHECKING else State.STORED
+        _save(upload, done, result=result.as_dict(), errors=[], error_count=0)
+        if done == State.STORED:
+            upload.path.unlink(missing_ok=True)
+
+
+def discard(upload: Upload) -> None:
+    """Throw a file away that was not imported."""
+    if upload.is_busy:
+        raise Refused("This file is being read; cancel that first.")
+    upload.path.unlink(missing_ok=True)
+    if upload.state != State.STORED:
+        upload.delete()
+
+
+def _note_errors(upload: Upload, refused: ImportRefused) -> None:
+    upload.state, upload.error_count, upload.result = State.REFUSED, refused.total, {}
+    upload.errors = [[error.line, error.field, error.message] for error in refused.errors]
+
+
+def _save(upload: Upload, state: str, **fields) -> None:
+    upload.state = state
+    for name, value in fields.items():
+        setattr(upload, name, value)
+    upload.save()

@@ -1,0 +1,85 @@
+"""A file comes in: sent, its columns named, checked, stored."""
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_POST
+
+from annotation.access import campaign_for_researcher
+from annotation.errors import Refused
+from annotation.forms import ColumnsForm, UploadForm
+from annotation.importing_fields import FIELDS
+from annotation.jobs import worker_alive
+from annotation.models import Upload
+from annotation.selectors import overview
+from annotation.services import uploads
+from annotation.views.paging import paged
+
+FILES_SHOWN = 10
+
+
+@login_required
+def import_data(request, slug):
+    campaign = campaign_for_researcher(request.user, slug)
+    form = UploadForm(request.POST or None, request.FILES or None)
+    if request.method == "POST" and form.is_valid():
+        upload = uploads.receive(campaign, form.cleaned_data["file"], form.cleaned_data["kind"], request.user)
+        return redirect("upload", slug, upload.pk)
+    context = {
+        "campaign": campaign, "form": form, "numbers": overview(campaign), "shapes": FIELDS,
+        "files": paged(request, campaign.uploads.select_related("user"), FILES_SHOWN, "files"),
+    }  # fmt: skip
+    return render(request, "annotation/import.html", context, status=422 if request.method == "POST" else 200)
+
+
+@login_required
+def upload(request, slug, pk):
+    campaign, found = _upload(request, slug, pk)
+    is_done = found.state == Upload.State.STORED
+    columns, rows, _ = ([], [], None) if is_done else uploads.look(found)
+    form = None if is_done else ColumnsForm(request.POST or None, upload=found, columns=columns)
+    if request.method == "POST" and form and form.is_valid():
+        try:
+            if not found.is_busy:
+                uploads.change(found, form.columns(), **form.options())
+            uploads.run(found, store=False)
+            return redirect("upload", slug, pk)
+        except Refused as refused:
+            form.add_error(None, str(refused))
+    context = {
+        "campaign": campaign, "upload": found, "form": form, "columns": columns, "rows": rows,
+        "job": found.job if found.is_busy or (found.job and found.job.status in ("failed", "cancelled")) else None,
+        "worker_alive": not found.is_busy or worker_alive(),
+        "errors": paged(request, found.errors, name="errors"),
+        "new": [(n, kind) for kind, n in found.result.get("new", {}).items() if n],
+    }  # fmt: skip
+    return render(request, "annotation/upload.html", context, status=422 if request.method == "POST" else 200)
+
+
+@require_POST
+@login_required
+def store(request, slug, pk):
+    _, found = _upload(request, slug, pk)
+    try:
+        uploads.run(found, store=True)
+    except Refused as refused:
+        messages.error(request, str(refused))
+    return redirect("upload", slug, pk)
+
+
+@require_POST
+@login_required
+def discard(request, slug, pk):
+    _, found = _upload(request, slug, pk)
+    try:
+        uploads.discard(found)
+    except Refused as refused:
+        messages.error(request, str(refused))
+        return redirect("upload", slug, pk)
+    messages.success(request, f"{found.name} is thrown away. Nothing of it was imported.")
+    return redirect("import_data", slug)
+
+
+def _upload(request, slug, pk):
+    campaign = campaign_for_researcher(request.user, slug)
+    return campaign, get_object_or_404(campaign.uploads.select_related("campaign", "user", "job"), pk=pk)
