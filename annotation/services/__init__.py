@@ -1,6 +1,7 @@
 """Everything that changes a campaign, one function per thing a person does, each in one transaction."""
 
 from annotation.errors import ImportRefused, Refused
+from annotation.services.adjudicating import adjudicate
 from annotation.services.answers import revise, submit
 from annotation.services.campaigns import (
     add_researcher,
@@ -17,11 +18,12 @@ from annotation.services.known import mark_known, resolve, unmark_known
 from annotation.services.people import add_account, add_annotator, invite, join, join_as_guest, join_with_account, revoke
 from annotation.services.quality import overrule
 from annotation.services.reports import flag, skip
+from annotation.services.studying import design_study
 from annotation.services.taking_part import agree, consent_due, withdraw
 from annotation.services.undo import undo_last
 
-__all__ = ["CriterionSpec", "ImportRefused", "Refused", "add_account", "add_annotator", "add_researcher", "agree",
-           "change_campaign", "consent_due", "create_campaign", "delete_campaign", "duplicate_campaign", "flag", "invite",
-           "join", "join_as_guest", "join_with_account", "mark_known", "overrule", "remove_researcher", "resolve",
+__all__ = ["CriterionSpec", "ImportRefused", "Refused", "add_account", "add_annotator", "add_researcher", "adjudicate", "agree",
+           "change_campaign", "consent_due", "create_campaign", "delete_campaign", "design_study", "duplicate_campaign", "flag",
+           "invite", "join", "join_as_guest", "join_with_account", "mark_known", "overrule", "remove_researcher", "resolve",
            "restore_campaign", "revise", "revoke", "set_guidelines", "set_status", "skip", "submit", "undo_last",
            "unmark_known", "withdraw"]  # fmt: skip

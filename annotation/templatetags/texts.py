@@ -9,6 +9,10 @@ from django.utils.safestring import mark_safe
 
 register = template.Library()
 
+MEASURES = {
+    "kappa": "Fleiss' kappa", "kappa_linear": "Fleiss' kappa, linear weights", "alpha_ordinal": "alpha, ordinal",
+    "alpha_interval": "alpha, interval", "spearman": "Spearman's correlation",
+}  # fmt: skip
 BADGES = {"accepted": "good", "tentative": "fair", "collect more": "poor", "undefined": "poor"}
 
 
@@ -76,6 +80,18 @@ def phase_item(phase: str) -> str:
 def spaced(text: str) -> str:
     """A slot's name or value from a meaning representation, readable."""
     return text.replace("_", " ")
+
+
+@register.filter
+def answer(value) -> str:
+    """A score without needless zeros, or a choice as it is."""
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+@register.filter
+def measure_name(name: str) -> str:
+    """A measure of agreement as people call it."""
+    return MEASURES.get(name, name)
 
 
 @register.filter

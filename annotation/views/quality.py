@@ -33,9 +33,9 @@ def quality(request, slug):
             return redirect("quality", slug)
     snapshots = list(snapshots_of(campaign))
     if not form.is_bound:
-        form = AssessForm(initial=_last_rule(snapshots))
-    context = {"campaign": campaign, "form": form, "snapshots": snapshots, **_worked_out(
-        campaign, "pictures", "Agreement over time and the map of outliers", request.user, _last_rule(snapshots)
+        form = AssessForm(initial=last_rule(snapshots))
+    context = {"campaign": campaign, "form": form, "snapshots": snapshots, **worked_out(
+        campaign, "pictures", "Agreement over time and the map of outliers", request.user, last_rule(snapshots)
     )}  # fmt: skip
     for question in (context["found"] or {}).get("questions", []):
         question["chart"] = charts.over_time(question["over_time"])
@@ -49,12 +49,12 @@ def quality(request, slug):
 def preview(request, slug):
     """What a rule would drop and change. Nothing is decided here."""
     campaign = campaign_for_researcher(request.user, slug)
-    asked = request.GET.dict() or _last_rule(list(snapshots_of(campaign)[:1]))
+    asked = request.GET.dict() or last_rule(list(snapshots_of(campaign)[:1]))
     form = AssessForm(asked)
     context = {"campaign": campaign, "form": form}
     if not form.is_valid():
         return render(request, "annotation/quality_preview.html", context, status=422)
-    context |= _worked_out(campaign, "preview", "What the filter would do", request.user, form.cleaned_data)
+    context |= worked_out(campaign, "preview", "What the filter would do", request.user, form.cleaned_data)
     if context["found"]:
         _name_outputs(context["found"]["questions"])
     return render(request, "annotation/quality_preview.html", context)
@@ -64,14 +64,14 @@ def preview(request, slug):
 def annotators(request, slug):
     """A card for each annotator, the most suspicious first."""
     campaign = campaign_for_researcher(request.user, slug)
-    context = {"campaign": campaign} | _worked_out(campaign, "annotators", "Annotators beside each other", request.user, {})
+    context = {"campaign": campaign} | worked_out(campaign, "annotators", "Annotators beside each other", request.user, {})
     if found := context["found"]:
         context["chart"] = charts.agreement_by_annotator(found["people"][: charts.PEOPLE])
         context["flagged"] = any(row["flagged"] for row in [*found["people"], *found["influence"]])
     return render(request, "annotation/quality_annotators.html", context)
 
 
-def _worked_out(campaign, what: str, title: str, user, settings: dict) -> dict:
+def worked_out(campaign, what: str, title: str, user, settings: dict) -> dict:
     """The figures, or the job that works them out, or the sentence why there are none."""
     try:
         found, job = look_up(campaign, what, title, user, **settings)
@@ -90,7 +90,7 @@ def _name_outputs(questions: list[dict]) -> None:
             answer["output"] = outputs.get(answer["output"])
 
 
-def _last_rule(snapshots) -> dict:
+def last_rule(snapshots) -> dict:
     """What was asked last, or the rule a newcomer starts from."""
     rule = snapshots[0].rule if snapshots else {}
     return {name: rule.get(name, value) for name, value in DEFAULT.items()}

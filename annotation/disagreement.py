@@ -1,0 +1,88 @@
+"""What people still disagree about after the filter: the queue of items for somebody to look at and settle."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from annotation.answer_tables import Table, pair_table, score_table
+from annotation.models import Campaign, Criterion, Output
+from annotation.outcome import Outcome
+from annotation.quality.mad import keep_mask
+
+WIDE = 0.5  # of the scale, between the lowest and the highest score that is kept
+CHOICES = {outcome.code: outcome.value for outcome in Outcome}
+
+
+@dataclass
+class Disagreement:
+    """One output on one criterion, or one pair; outputs are filled in for the page that shows them.
+
+    answers: [(annotator, value or choice)]; spread: share of the scale, 1 for a pair with A and B.
+    """
+
+    criterion: Criterion | None
+    unit: int | tuple[int, int]
+    spread: float
+    answers: list[tuple[str, object]]
+    output: Output | None = None
+    other: Output | None = None
+
+    @property
+    def options(self) -> list:
+        """What may be believed."""
+        return sorted({answer for _, answer in self.answers})
+
+    @property
+    def key(self) -> str:
+        """How a form names it: criterion, output, other; 0 for none."""
+        output, other = self.unit if isinstance(self.unit, tuple) else (self.unit, 0)
+        return f"{self.criterion.pk if self.criterion else 0}-{output}-{other}"
+
+
+def open_disagreements(campaign: Campaign, mad: float, on_zero_mad: str) -> list[Disagreement]:
+    """Those that nobody has settled, the widest first."""
+    names = dict(campaign.annotators.values_list("pk", "name"))
+    settled = {
+        (one.criterion_id, (one.output_id, one.other_id) if one.other_id else one.output_id)
+        for one in campaign.adjudications.all()
+    }
+    found = []
+    for criterion in campaign.criteria.all():
+        table = score_table(criterion)
+        if table is not None:
+            kept = np.where(keep_mask(table.values, mad, on_zero_mad), table.values, np.nan)
+            found += _wide(criterion, table, kept, _range(kept) / (criterion.high - criterion.low), names, settled)
+    table = pair_table(campaign)
+    if table is not None:
+        opposed = ((table.values == Outcome.A.code).any(axis=0) & (table.values == Outcome.B.code).any(axis=0)).astype(float)
+        found += _wide(None, table, table.values, opposed, names, settled)
+    return sorted(found, key=lambda one: (-one.spread, one.key))
+
+
+def _range(kept: np.ndarray) -> np.ndarray:
+    """Highest less lowest kept score of each unit, 0 where none is kept."""
+    there = ~np.isnan(kept)
+    highest = np.where(there, kept, -np.inf).max(axis=0, initial=-np.inf)
+    lowest = np.where(there, kept, np.inf).min(axis=0, initial=np.inf)
+    return np.where(there.any(axis=0), highest - lowest, 0.0)
+
+
+def _wide(criterion, table: Table, kept, spread, names, settled) -> list[Disagreement]:
+    wide = [j for j in np.flatnonzero(spread >= WIDE) if (criterion and criterion.pk, table.units[j]) not in settled]
+    return [
+        Disagreement(criterion, table.units[j], float(spread[j]), [
+            (names[table.annotators[i]], float(kept[i, j]) if criterion else CHOICES[int(kept[i, j])])
+            for i in np.flatnonzero(~np.isnan(kept[:, j]))
+        ])
+        for j in wide
+    ]  # fmt: skip
+
+
+def with_texts(shown: list[Disagreement]) -> list[Disagreement]:
+    """The same with their outputs, in one query."""
+    ids = {pk for one in shown for pk in (one.unit if isinstance(one.unit, tuple) else (one.unit,))}
+    outputs = Output.objects.select_related("system", "context").in_bulk(ids)
+    for one in shown:
+        pair = one.unit if isinstance(one.unit, tuple) else (one.unit, None)
+        one.output, one.other = outputs[pair[0]], outputs.get(pair[1])
+    return shown

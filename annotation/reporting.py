@@ -1,0 +1,155 @@
+"""A campaign's report: what was asked, how far people agree, who they are, and the datasheet; as Markdown, LaTeX or CSV."""
+
+import csv
+import io
+import re
+from dataclasses import dataclass, field
+
+from annotation.datasheet import datasheet
+from annotation.models import Campaign, Snapshot
+from annotation.templatetags.texts import rule_in_words
+
+OPEN = "(to be written)"
+FORMATS = {"md": "Markdown", "tex": "LaTeX", "csv": "CSV"}
+CONTENT_TYPES = {"md": "text/markdown", "tex": "application/x-tex", "csv": "text/csv"}
+
+
+@dataclass(frozen=True)
+class Section:
+    title: str
+    lines: list[str] = field(default_factory=list)
+    header: list[str] = field(default_factory=list)
+    rows: list[list[str]] = field(default_factory=list)
+
+
+def sections(campaign: Campaign, snapshot: Snapshot, watched: dict | None) -> list[Section]:
+    """watched: what annotation.watching found, where it is worked out already."""
+    found = [_head(campaign, snapshot), _agreement(snapshot), _how_many_more(snapshot)]
+    found += [_annotators(watched)] if watched and watched["people"] else []
+    sheet = datasheet(campaign, snapshot)
+    found.append(Section(
+        "Human Evaluation Datasheet",
+        ["Questions after Shimorina and Belz (2022). What the campaign does not know is left to be written."],
+        ["Question", "", "Answer"], [[a.number, a.question, a.answer or OPEN] for a in sheet],
+    ))  # fmt: skip
+    return found
+
+
+def _head(campaign: Campaign, snapshot: Snapshot) -> Section:
+    lines = [
+        f"Snapshot {snapshot.digest}, frozen {snapshot.created_at:%Y-%m-%d %H:%M} UTC.",
+        f"Rule: {rule_in_words(snapshot.rule)}, seed {snapshot.rule.get('seed', 0)}."
+        f" Kept: {snapshot.scores:,} scores and {snapshot.judgments:,} judgments.",
+    ]
+    if snapshot.is_simulated:
+        lines.append("It holds simulated judgments, made by a program and not by people.")
+    return Section(campaign.title, lines + list(snapshot.marks.values_list("reason", flat=True)))
+
+
+def _agreement(snapshot: Snapshot) -> Section:
+    rows, reasons = [], []
+    for decision in snapshot.decisions.select_related("criterion"):
+        r, name = decision.report, str(decision.criterion or "Pairs")
+        before, after = r.get("alpha_before"), r.get("alpha_after", r.get("alpha"))
+        ends = [r.get(f"alpha_after_{end}", r.get(f"alpha_{end}")) for end in ("low", "high")]
+        rows.append([
+            name, decision.verdict, _three(before), _three(after), "" if None in ends else f"{ends[0]:.3f} to {ends[1]:.3f}",
+            _three(r.get("alpha_null_mean")), _three(r["fleiss_kappa"]), _three(r["cohen_kappa_mean"]),
+            _three(r["percent_agreement"]), str(r["raters"]), str(r["units"]),
+        ])  # fmt: skip
+        reasons.append(f"{name}: {decision.verdict}. {r['reason']}" + (
+            f" Overruled: {decision.overrule_reason}" if decision.overrule_reason else ""
+        ))  # fmt: skip
+    header = ["Criterion", "Verdict", "Alpha before", "Alpha after", "95% interval", "By chance", "Fleiss' kappa",
+              "Cohen's kappa", "Equal", "Raters", "Items"]  # fmt: skip
+    level = snapshot.rule.get("level", "nominal")
+    return Section("Agreement", [f"Krippendorff's alpha, {level}; pairs nominal.", *reasons], header, rows)
+
+
+def _how_many_more(snapshot: Snapshot) -> Section:
+    rows = [
+        [str(d.criterion or "Pairs"), f"{one['line']:g}", one["sentence"]]
+        for d in snapshot.decisions.select_related("criterion") for one in d.report.get("outlook", [])
+    ]  # fmt: skip
+    return Section("How many more judgments", [], ["Criterion", "Line", "Outlook"], rows)
+
+
+def _annotators(watched: dict) -> Section:
+    rows = [
+        [p["name"], f"{p['answers']}", _three(p["agreement"]),
+         "" if p["agreement"] is None else f"{p['agreement_low']:.2f} to {p['agreement_high']:.2f}",
+         _three(p["severity"]), _three(p["spread"]), _three(p["competence"]), " ".join(p["reasons"])]
+        for p in watched["people"]
+    ]  # fmt: skip
+    header = ["Annotator", "Answers", "Agreement", "95% interval", "Severity", "Spread", "Competence", "To look at"]
+    return Section("Annotators", ["Agreement is the correlation with the mean of the others; severity in standard deviations."],
+                   header, rows)  # fmt: skip
+
+
+def _three(value: float | None) -> str:
+    return "" if value is None else f"{value:.3f}"
+
+
+def as_markdown(found: list[Section]) -> str:
+    parts = []
+    for n, section in enumerate(found):
+        parts.append(f"{'#' if n == 0 else '##'} {_markdown(section.title)}\n")
+        parts += [f"{_markdown(line)}\n" for line in section.lines]
+        if section.rows:
+            rows = [section.header, ["---"] * len(section.header), *([_markdown(c) for c in row] for row in section.rows)]
+            parts.append("\n".join("| " + " | ".join(row) + " |" for row in rows) + "\n")
+    return "\n".join(parts)
+
+
+def _markdown(text: str) -> str:
+    text = " ".join(text.split()).replace("<", "&lt;")
+    return re.sub(r"([\\|*_`#\[\]])", r"\\\1", text)
+
+
+LATEX = {"\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
+         "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "±": r"$\pm$", "−": "$-$", "→": r"$\to$"}  # fmt: skip
+
+
+def as_latex(found: list[Section]) -> str:
+    """Sections and longtables to \\input into a paper; needs the packages booktabs and longtable."""
+    parts = ["% Needs \\usepackage{booktabs,longtable}\n"]
+    for section in found:
+        parts.append(f"\\section*{{{_latex(section.title)}}}\n")
+        parts += [f"{_latex(line)}\n" for line in section.lines]
+        if section.rows:
+            last = r"p{0.5\textwidth}" if section.header[-1] in WORDY else "l"
+            columns = "l" * (len(section.header) - 1) + last
+            rows = [" & ".join(map(_latex, row)) + r" \\" for row in (section.header, *section.rows)]
+            parts.append("\n".join([
+                f"\\begin{{longtable}}{{{columns}}}", r"\toprule", rows[0], r"\midrule", r"\endhead", *rows[1:], r"\bottomrule",
+                r"\end{longtable}", "",
+            ]))  # fmt: skip
+    return "\n".join(parts)
+
+
+WORDY = {"Answer", "Outlook", "To look at"}
+
+
+def _latex(text: str) -> str:
+    return "".join(LATEX.get(c, c) for c in text)
+
+
+def as_csv(found: list[Section]) -> str:
+    """One long table: section, row, column, value; lines of text have no column."""
+    out = io.StringIO()
+    writer = csv.writer(out)
+    writer.writerow(["section", "row", "column", "value"])
+    for section in found:
+        writer.writerows([section.title, "", "", _cell(line)] for line in section.lines)
+        for row in section.rows:
+            cells = zip(section.header[1:], row[1:])
+            writer.writerows([section.title, _cell(row[0]), name, _cell(value)] for name, value in cells)
+    return out.getvalue()
+
+
+def _cell(text: str) -> str:
+    """Never a formula where a spreadsheet opens it."""
+    return f"'{text}" if text[:1] in ("=", "+", "@", "\t", "\r") else text
+
+
+WRITERS = {"md": as_markdown, "tex": as_latex, "csv": as_csv}

@@ -1,0 +1,44 @@
+"""A researcher settles what people disagree about."""
+
+from django.db import transaction
+
+from annotation.errors import Refused
+from annotation.models import Adjudication, AuditEvent, Campaign, LikertScore, Output, PairwiseJudgment, User
+
+LET_STAND = ""
+
+
+@transaction.atomic
+def adjudicate(
+    campaign: Campaign, user: User | None, criterion_id: int | None, output_id: int, other_id: int | None,
+    believed: str, reason: str,
+) -> Adjudication:  # fmt: skip
+    """Say which of the answers given to an output on a criterion, or to a pair, to believe; LET_STAND: all of them.
+
+    Snapshots to come keep exactly the answers that are believed. The answers themselves stay as they are.
+    """
+    if not reason.strip():
+        raise Refused("Say why: the reason is kept with what you decide.")
+    if other_id is None:
+        given = LikertScore.objects.counted().filter(criterion=criterion_id, criterion__campaign=campaign, output=output_id)
+        values = {f"{value:g}": value for value in given.values_list("value", flat=True)}
+    else:
+        given = PairwiseJudgment.objects.counted().filter(annotator__campaign=campaign, criterion=None)
+        given = given.filter(output_a=output_id, output_b=other_id)
+        values = {choice: choice for choice in given.values_list("choice", flat=True)}
+    if not values:
+        raise Refused("Nobody has answered this; there is nothing to settle.")
+    if believed != LET_STAND and believed not in values:
+        raise Refused(f"Choose one of the answers that were given: {', '.join(sorted(values))}.")
+    value = values.get(believed)
+    decided = {
+        "campaign": campaign, "value": value if other_id is None else None,
+        "choice": value or "" if other_id is not None else "", "reason": reason.strip()[:500], "decided_by": user,
+    }  # fmt: skip
+    made, _ = Adjudication.objects.update_or_create(
+        criterion_id=criterion_id, output_id=output_id, other_id=other_id, defaults=decided
+    )
+    output = Output.objects.select_related("system", "context").get(pk=output_id)
+    detail = {"criterion": str(made.criterion or "pair"), "output": str(output), "believed": believed, "reason": reason}
+    AuditEvent.objects.create(campaign=campaign, user=user, action="disagreement settled", detail=detail)
+    return made

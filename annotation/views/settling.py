@@ -1,0 +1,64 @@
+"""What people still disagree about, and which way of asking agrees better."""
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_POST
+
+from annotation import services
+from annotation.access import campaign_for_researcher
+from annotation.disagreement import open_disagreements, with_texts
+from annotation.errors import Refused
+from annotation.forms import AdjudicationForm, StudyForm
+from annotation.views.paging import paged
+from annotation.views.quality import last_rule, worked_out
+from annotation.views.snapshots import snapshots_of
+
+SHOWN = 10
+
+
+@login_required
+def disagreement(request, slug):
+    """The open ones, the widest first, and what was settled."""
+    campaign = campaign_for_researcher(request.user, slug)
+    rule = last_rule(list(snapshots_of(campaign)[:1]))
+    page = paged(request, open_disagreements(campaign, rule["mad"], rule["on_zero_mad"]), SHOWN)
+    page.object_list = with_texts(list(page.object_list))
+    about = ["criterion", "output__system", "output__context", "other__system", "decided_by"]
+    settled = campaign.adjudications.select_related(*about)
+    context = {"campaign": campaign, "page": page, "rule": rule, "settled": paged(request, settled, name="settled")}
+    return render(request, "annotation/quality_disagreement.html", context)
+
+
+@require_POST
+@login_required
+def settle(request, slug):
+    campaign = campaign_for_researcher(request.user, slug)
+    form = AdjudicationForm(request.POST)
+    try:
+        if not form.is_valid():
+            raise Refused(next(iter(form.errors.values()))[0])
+        data = form.cleaned_data
+        services.adjudicate(campaign, request.user, *data["key"], data["believed"], data["reason"])
+        messages.success(request, "Settled. Snapshots to come follow it; the answers themselves stay as they are.")
+    except Refused as refused:
+        messages.error(request, str(refused))
+    return redirect("quality_disagreement", slug)
+
+
+@login_required
+def study(request, slug):
+    """GET: both protocols side by side. POST: draw the outputs to ask about in both ways."""
+    campaign = campaign_for_researcher(request.user, slug)
+    form = StudyForm(request.POST or None)
+    if form.is_bound and form.is_valid():
+        try:
+            made = services.design_study(campaign, request.user, form.cleaned_data["outputs"])
+        except Refused as refused:
+            form.add_error(None, str(refused))
+        else:
+            messages.success(request, f"{made} items are waiting for annotators, beside what was there already.")
+            return redirect("quality_study", slug)
+    context = {"campaign": campaign, "form": form}
+    context |= worked_out(campaign, "study", "Two ways of asking", request.user, {})
+    return render(request, "annotation/quality_study.html", context, status=422 if form.is_bound else 200)

@@ -1,0 +1,92 @@
+"""The report that a paper takes along."""
+
+import csv
+import io
+import re
+
+import pytest
+
+from annotation.assessment import assess
+from annotation.datasheet import datasheet
+from annotation.models import System
+from tests.annotation.pages import text
+
+pytestmark = pytest.mark.django_db
+
+# The questions of HEDS, Shimorina & Belz 2022, as in their repository (sheet/markdown/human-evaluation-datasheet.md).
+HEDS = [
+    "1.1", "1.2", "1.3", "2.1", "2.2", "2.3", "2.4", "2.5", "3.1.1", "3.1.2", "3.1.3", "3.2.1", "3.2.2", "3.2.3", "3.2.4",
+    "3.2.5", "3.3.1", "3.3.2", "3.3.3", "3.3.4", "3.3.5", "3.3.6", "3.3.7", "3.3.8", "4.1.1", "4.1.2", "4.1.3", "4.2.1",
+    "4.2.2", "4.2.3", "4.3.1", "4.3.2", "4.3.3", "4.3.4", "4.3.5", "4.3.6", "4.3.7", "4.3.8", "4.3.9", "4.3.10", "4.3.11",
+    "5.1", "5.2", "5.3", "5.4",
+]  # fmt: skip
+
+
+@pytest.fixture
+def reported(scored):
+    System.objects.filter(name="Hydra-system").update(name="Hydra_50% & |more|")
+    assess(scored.campaign, 1.0, "interval", "drop", user=scored.alice)
+    return scored.sign_in(scored.alice)
+
+
+def sheet(world):
+    return {a.number: a.answer for a in datasheet(world.campaign, world.campaign.snapshots.first())}
+
+
+def test_every_question_of_the_datasheet_is_there_for_every_criterion(reported):
+    numbers = [a.number for a in datasheet(reported.campaign, reported.campaign.snapshots.first())]
+    by_criterion = [number for number in HEDS if number.startswith("4.")]
+    expected = [n for n in HEDS if n < "4"] + [n.replace("4.", f"4{c}.", 1) for c in "ab" for n in by_criterion] + HEDS[-4:]
+    assert numbers == expected
+
+
+def test_what_the_campaign_knows_is_answered_and_nothing_else(reported):
+    answers = sheet(reported)
+    assert answers["3.2.1"] == "4"  # three judges and Bob, who has joined
+    assert answers["4a.3.1"] == "Overall" and answers["4a.3.3"] == "5"
+    assert answers["4a.3.2"] == "Is it a good reply?" and answers["4b.3.2"] == "N/A"
+    assert answers["4b.3.4"] == "0 (broken) to 1 (fluent)"
+    alpha = reported.campaign.snapshots.first().decisions.get().report["alpha_after"]
+    assert f"Krippendorff's alpha {alpha:.3f}" in answers["4a.3.11"]
+    assert answers["4b.3.11"] is None  # nobody scored fluency
+    for unknown in ("1.1", "2.4", "3.2.2", "4a.1.1", "5.1", "5.4"):
+        assert answers[unknown] is None
+
+
+def test_markdown_tables_have_as_many_cells_as_their_heads(reported):
+    found = text(reported.get("quality/report.md"))
+    assert found.startswith("# Small talk") and "(to be written)" in found
+    width = None
+    for line in found.splitlines():
+        cells = len(re.findall(r"(?<!\\)\|", line)) if line.startswith("|") else None
+        assert cells is None or width is None or cells == width
+        width = cells
+    assert "Hydra\\_50% & \\|more\\|" in found
+
+
+def test_latex_escapes_what_it_would_read_as_a_command(reported):
+    found = text(reported.get("quality/report.tex"))
+    assert r"Hydra\_50\% \& |more|" in found
+    assert found.count(r"\begin{longtable}") == found.count(r"\end{longtable}") > 2
+
+
+def test_csv_holds_the_same_numbers(reported):
+    rows = list(csv.DictReader(io.StringIO(text(reported.get("quality/report.csv")))))
+    report = reported.campaign.snapshots.first().decisions.get().report
+    (alpha,) = [r["value"] for r in rows if (r["section"], r["row"], r["column"]) == ("Agreement", "Overall", "Alpha after")]
+    assert alpha == f"{report['alpha_after']:.3f}"
+
+
+def test_the_page_shows_it_and_outsiders_get_nothing(reported):
+    assert "Human Evaluation Datasheet" in text(reported.get("quality/report/"))
+    assert reported.get("quality/report.docx").status_code == 404
+    for user in (reported.bob, reported.charlie):
+        reported.sign_in(user)
+        assert reported.get("quality/report/").status_code == 404
+        assert reported.get("quality/report.md").status_code == 404
+
+
+def test_without_a_snapshot_it_says_what_to_do(world):
+    world.sign_in(world.alice)
+    assert "Nothing has been accepted yet" in text(world.get("quality/report/"))
+    assert world.get("quality/report.md").status_code == 404
