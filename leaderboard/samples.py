@@ -29,7 +29,8 @@ def outputs(tournament: Tournament, context: Context) -> list[OutputResult]:
 
 def scores(context: Context) -> dict[int, dict[str, dict]]:
     """{output id: {criterion: {mean, n}}} of every answer that counts, kept by the filter or not."""
-    rows = LikertScore.objects.counted().filter(output__context=context).order_by("criterion__position", "criterion_id")
+    here = list(context.outputs.values_list("pk", flat=True))
+    rows = LikertScore.objects.counted().filter(output__in=here).order_by("criterion__position", "criterion_id")
     found: dict[int, dict[str, dict]] = {}
     for row in rows.values("output_id", "criterion__name", "criterion__position", "criterion_id").annotate(
         mean=Avg("value"), n=Count("pk")
@@ -40,11 +41,14 @@ def scores(context: Context) -> dict[int, dict[str, dict]]:
 
 def judgments(context: Context) -> list[dict]:
     """Every pair that was judged there: {a, b: system names, won, tied, lost: by a}."""
-    rows = PairwiseJudgment.objects.counted().filter(output_a__context=context, criterion=None)
-    named = rows.values_list("output_a_id", "output_b_id", "output_a__system__name", "output_b__system__name", "choice")
+    here = list(context.outputs.values_list("pk", flat=True))
+    rows = PairwiseJudgment.objects.counted().filter(output_a__in=here).order_by("output_a_id", "output_b_id")
+    columns = ("criterion_id", "output_a_id", "output_b_id", "output_a__system__name", "output_b__system__name", "choice")
     found: dict[tuple, dict] = {}
     column = {Outcome.A.value: "won", Outcome.TIE.value: "tied", Outcome.B.value: "lost"}
-    for a, b, name_a, name_b, choice in named.order_by("output_a_id", "output_b_id"):
+    for criterion, a, b, name_a, name_b, choice in rows.values_list(*columns):
+        if criterion is not None:  # not asked of the database: SQLite would walk all judgments without a criterion
+            continue
         pair = found.setdefault((a, b), {"a": name_a, "b": name_b, "won": 0, "tied": 0, "lost": 0})
         pair[column[choice]] += 1
     return list(found.values())

@@ -7,7 +7,7 @@ import numpy as np
 from leaderboard.rating.bootstrap import context_draws, replay
 from leaderboard.rating.games import Games
 from leaderboard.rating.tournament import rate
-from tests import bench_quality
+from tests import bench_board, bench_quality
 
 
 def seconds(work) -> float:
@@ -37,6 +37,7 @@ def main() -> None:
     for bench in (rating_replay,):
         what, ours, theirs = bench()
         print(f"{what}: {ours:.2f} s against {theirs:.2f} s, {theirs / ours:.1f} times faster", flush=True)
+    bench_board.main()
 
 
 if __name__ == "__main__":
