@@ -10,6 +10,7 @@ The items are drawn in annotation/drawing.py; places are taken and given back in
 """
 
 import random
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -82,11 +83,19 @@ def next_assignment(annotator: Annotator) -> Assignment | None:
     return turn(annotator).assignment
 
 
-def turn(annotator: Annotator) -> Turn:
-    """next_assignment and progress at once, for less than both."""
+def turn(annotator: Annotator, first: Callable[[], object] | None = None) -> Turn:
+    """next_assignment and progress at once, for less than both.
+
+    first: called before, in the same transaction, once the annotator's row is locked: the answer to the item before.
+    What it raises undoes the turn.
+    """
     if annotator.campaign.status != Campaign.Status.OPEN or annotator.withdrawn_at:
+        if first:
+            with transaction.atomic():
+                lock(annotator)
+                first()
         return Turn(None, progress(annotator))
-    taken, history = _attempt(annotator)
+    taken, history = _attempt(annotator, first)
     stale = (taken is None or history.main % SWEEP_EVERY == 0) and places.sweep(annotator.campaign)
     if taken is None and stale:
         taken, history = _attempt(annotator)
@@ -112,8 +121,10 @@ def _progress(annotator: Annotator, history: History) -> Progress:
 
 
 @transaction.atomic
-def _attempt(annotator: Annotator) -> tuple[Assignment | None, History]:
-    _lock(annotator)
+def _attempt(annotator: Annotator, first: Callable[[], object] | None = None) -> tuple[Assignment | None, History]:
+    lock(annotator)
+    if first:
+        first()
     history = histories.read(annotator)
     if history.held:
         whole = annotator.assignments.select_related("item__context", "item__output", "item__other")
@@ -125,10 +136,11 @@ def _attempt(annotator: Annotator) -> tuple[Assignment | None, History]:
     return made, history
 
 
-def _lock(annotator: Annotator) -> None:
+def lock(annotator: Annotator) -> None:
     """Two tabs of one person get the same item: the second waits here, and then sees what the first did."""
     locked = Annotator.objects.select_for_update(of=("self",)).select_related("campaign").get(pk=annotator.pk)
     annotator.campaign, annotator.tally, annotator.has_qualified = locked.campaign, locked.tally, locked.has_qualified
+    annotator.withdrawn_at = locked.withdrawn_at
 
 
 def _choose(annotator: Annotator, history: History) -> Assignment | None:

@@ -2,7 +2,7 @@
 
 from annotation.errors import ImportRefused, Refused
 from annotation.services.adjudicating import adjudicate
-from annotation.services.answers import revise, submit
+from annotation.services.answers import revise, submit, submit_and_go_on
 from annotation.services.campaigns import (
     add_researcher,
     create_campaign,
@@ -25,5 +25,5 @@ from annotation.services.undo import undo_last
 __all__ = ["CriterionSpec", "ImportRefused", "Refused", "add_account", "add_annotator", "add_researcher", "adjudicate", "agree",
            "change_campaign", "consent_due", "create_campaign", "delete_campaign", "design_study", "duplicate_campaign", "flag",
            "invite", "join", "join_as_guest", "join_with_account", "mark_known", "overrule", "remove_researcher", "resolve",
-           "restore_campaign", "revise", "revoke", "set_guidelines", "set_status", "skip", "submit", "undo_last",
-           "unmark_known", "withdraw"]  # fmt: skip
+           "restore_campaign", "revise", "revoke", "set_guidelines", "set_status", "skip", "submit",
+           "submit_and_go_on", "undo_last", "unmark_known", "withdraw"]  # fmt: skip

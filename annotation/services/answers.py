@@ -3,10 +3,11 @@
 import uuid
 
 from django.db import transaction
-from django.db.models import Exists
+from django.db.models import Exists, prefetch_related_objects
 from django.utils import timezone
 
 from annotation import places
+from annotation.assignment import Turn, lock, turn
 from annotation.errors import Refused
 from annotation.models import (
     Annotator,
@@ -32,9 +33,22 @@ def submit(
     seconds: from showing the page to the answer; active_seconds: the same less idle time.
     Raises Refused where the answer is incomplete or off the scale, or the assignment is not this person's.
     """
+    lock(annotator)
+    return _submit(annotator, assignment_id, key, answer, seconds, active_seconds)
+
+
+def submit_and_go_on(annotator: Annotator, *answer, **times) -> tuple[Submission, Turn]:
+    """submit (its arguments, its errors), and what to put before the person next, in one transaction."""
+    stored = []
+    now = turn(annotator, first=lambda: stored.append(_submit(annotator, *answer, **times)))
+    return stored[0], now
+
+
+def _submit(annotator, assignment_id, key, answer, seconds=None, active_seconds=None) -> Submission:
     assignment, known = _assignment(annotator, assignment_id, key)
     if known:
         return known
+    prefetch_related_objects([annotator.campaign], "criteria")  # the next page shows them too
     rows = rows_of(annotator, assignment, annotator.campaign, answer)
     surplus = not places.close(assignment)
     return _store(annotator, assignment, key, answer, rows, seconds, active_seconds, surplus)
@@ -46,6 +60,7 @@ def revise(
 ) -> Submission:
     """Put a new answer in the place of one given earlier, while the campaign is open; the old one is retracted, not
     deleted. Arguments and errors as for submit."""
+    lock(annotator)
     assignment, known = _assignment(annotator, assignment_id, key)
     if known:
         return known
@@ -78,8 +93,8 @@ def retract(submission: Submission) -> None:
 
 
 def _assignment(annotator: Annotator, assignment_id: int, key: uuid.UUID) -> tuple[Assignment | None, Submission | None]:
-    """The assignment an answer is for, or the submission that this key already stands for. Locks the annotator."""
-    if Annotator.objects.select_for_update().get(pk=annotator.pk).withdrawn_at:
+    """The assignment an answer is for, or the submission that this key already stands for."""
+    if annotator.withdrawn_at:
         raise Refused("You have withdrawn from this campaign: nothing more of yours is stored.")
     stored = Exists(Submission.objects.filter(pk=key))
     assignment = annotator.assignments.select_related("item").annotate(stored=stored).filter(pk=assignment_id).first()

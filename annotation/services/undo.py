@@ -3,6 +3,7 @@
 from django.db import transaction
 
 from annotation import places
+from annotation.assignment import lock
 from annotation.errors import Refused
 from annotation.models import Annotator, Assignment
 from annotation.services.answers import live_submissions, may_change, retract
@@ -15,7 +16,7 @@ def undo_last(annotator: Annotator, in_hand: int | None = None) -> Assignment | 
     in_hand: the assignment that was shown with the button, 0 for none; where another is in their hands now, the click
     came twice and takes back nothing more.
     """
-    Annotator.objects.select_for_update().get(pk=annotator.pk)
+    lock(annotator)
     held = annotator.assignments.filter(status=Assignment.Status.OPEN)
     if in_hand is not None and (held.values_list("pk", flat=True).first() or 0) != in_hand:
         return None

@@ -27,8 +27,8 @@ def annotate(request, annotator):
     return _next(request, annotator)
 
 
-def _next(request, annotator, **page):
-    """The page of the item in hand, or of why there is none."""
+def _next(request, annotator, now=None, **page):
+    """The page of the item in hand, or of why there is none. now: the turn, where it is known already."""
     if annotator.withdrawn_at:
         return _rest(request, annotator, None, **page)
     if annotator.newest_consent != annotator.consent_id and services.consent_due(annotator):
@@ -36,26 +36,28 @@ def _next(request, annotator, **page):
     fresh = request.method == "GET" and "start" not in request.GET
     if fresh and annotator.campaign.status == Campaign.Status.OPEN and not progress(annotator).done:
         return redirect("guidelines", annotator.campaign.slug)
-    now = turn(annotator)
+    now = now or turn(annotator)
     if now.assignment is None:
         return _rest(request, annotator, now.progress, **page)
     return _item(request, annotator, now.assignment, now.progress, **page)
 
 
 def _submit(request, annotator):
-    posted = request.POST
+    posted, now = request.POST, None
     key, assignment_id = key_of(posted), number(posted.get("assignment"))
     try:
         if key is None:
             raise Refused("The answer came without its key; load the page again.")
-        submission = services.submit(annotator, assignment_id, key, answer_of(posted), **times_of(posted, assignment_id))
+        answer = annotator, assignment_id, key, answer_of(posted)
+        if wants_swap(request):
+            submission, now = services.submit_and_go_on(*answer, **times_of(posted, assignment_id))
+        else:
+            submission = services.submit(*answer, **times_of(posted, assignment_id))
     except Refused as refused:
         return _next(request, annotator, refused=refused, status=422)
     if is_told(submission, annotator.campaign):
         return HttpResponseRedirect(reverse("feedback", args=[annotator.campaign.slug, submission.key]), status=303)
-    if wants_swap(request):
-        return _next(request, annotator)
-    return see_other("annotate", annotator)
+    return _next(request, annotator, now) if now else see_other("annotate", annotator)
 
 
 @never_cache

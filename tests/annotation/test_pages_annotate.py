@@ -25,8 +25,8 @@ from tests.annotation.pages import SYSTEMS, World, hidden, text
 pytestmark = pytest.mark.django_db
 START = "annotate/?start=1"
 BASE = settings.BASE_DIR / "static"
-PAGE_QUERIES = 13
-ANSWER_QUERIES = 24  # two of them SAVEPOINT and two RELEASE, which outside of tests are BEGIN and COMMIT
+PAGE_QUERIES = 11
+ANSWER_QUERIES = 17  # the answer stored and the next item on its page, in one request
 
 
 @pytest.fixture
@@ -82,11 +82,14 @@ class TestReading:
         assert "no-store" in page["Cache-Control"] and "default-src 'self'" in page["Content-Security-Policy"]
 
     def test_the_database_is_asked_little(self, world, django_assert_max_num_queries):
-        page = world.sign_in(world.bob).get(START)
+        world.sign_in(world.bob)
+        for _ in range(2):  # the first ones also sum up what there is to do
+            world.post("annotate/", hidden(world.get(START)) | scored(world), headers={"X-Swap": "1"})
         with django_assert_max_num_queries(PAGE_QUERIES):
             page = world.get(START)
+        answer = hidden(page) | scored(world)
         with django_assert_max_num_queries(ANSWER_QUERIES):
-            world.post("annotate/", hidden(page) | scored(world), headers={"X-Swap": "1"})
+            world.post("annotate/", answer, headers={"X-Swap": "1"})
 
     def test_nothing_is_inline(self, world):
         page = text(world.sign_in(world.bob).get(START))

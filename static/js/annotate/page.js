@@ -22,6 +22,7 @@ const parsed = async (answer) => new DOMParser().parseFromString(await answer.te
 // The answer's <main> takes the place of this one; the scripts and the guidelines stay.
 const show = (page, url) => {
   const main = page.querySelector("main");
+  if (!main) return location.reload(); // not one of our pages: something between here and the server spoke
   document.querySelector("main").replaceWith(main);
   document.title = page.title;
   if (new URL(url).pathname !== location.pathname) history.pushState(null, "", url);
