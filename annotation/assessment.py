@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from django.db import transaction
 
+from annotation import frozen_answers
 from annotation.answer_tables import Table, pair_table, score_table
 from annotation.errors import Refused
 from annotation.models import Adjudication, AuditEvent, Campaign, Criterion, Output, QualityDecision, Snapshot
@@ -181,6 +182,7 @@ def _freeze(campaign: Campaign, considered: Considered, user) -> Snapshot:
         QualityDecision.objects.create(
             snapshot=snapshot, criterion=question.criterion, verdict=report["verdict"], report=report
         )
+    frozen_answers.freeze(campaign, snapshot, considered)
     detail = {"snapshot": snapshot.name, "rule": content.rule}
     AuditEvent.objects.create(campaign=campaign, user=user, action="snapshot frozen", detail=detail)
     return snapshot

@@ -3,24 +3,36 @@
 import csv
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from annotation.models import Campaign, LikertScore, PairwiseJudgment
 
-SCORE_FIELDS = ["context_id", "system", "checkpoint", "sample", "aspect", "scale", "annotator", "score", "seconds",
-                "answered_at", "simulated"]  # fmt: skip
+ABOUT = ["annotator", "seconds", "active_seconds", "answered_at", "simulated", "kept", "dropped_by"]
+SCORE_FIELDS = ["context_id", "system", "checkpoint", "sample", "aspect", "scale", "score", *ABOUT]
 JUDGMENT_FIELDS = ["context_id", "context", "system_a", "checkpoint_a", "sample_a", "output_a", "system_b", "checkpoint_b",
-                   "sample_b", "output_b", "annotator", "choice", "shown_left", "seconds", "answered_at",
-                   "simulated"]  # fmt: skip
-KINDS = {"scores": SCORE_FIELDS, "judgments": JUDGMENT_FIELDS}
+                   "sample_b", "output_b", "aspect", "choice", "reason", "shown_left", *ABOUT]  # fmt: skip
+PREFERENCE_FIELDS = ["prompt", "chosen", "rejected", "source", "aspect", "margin", "answers", "context_id", "system_chosen",
+                     "system_rejected"]  # fmt: skip
+KINDS = {"scores": SCORE_FIELDS, "judgments": JUDGMENT_FIELDS, "preferences": PREFERENCE_FIELDS}
+# What makes a spreadsheet run a cell (OWASP, "CSV Injection"), the full-width signs too.
+FORMULA = tuple("=+-@\t\r\n＝＋－＠")
+Decide = Callable[[int | None, int, object], tuple[bool | None, str | None]]
 
 
-def rows(campaign: Campaign, what: str) -> Iterator[dict]:
-    """Live answers in the order they were stored; annotators under their pseudonyms."""
-    return _scores(campaign) if what == "scores" else _judgments(campaign)
+def undecided(criterion, annotator, unit) -> tuple[None, None]:
+    """Outside a snapshot nothing is kept or dropped yet."""
+    return None, None
 
 
-def _scores(campaign: Campaign) -> Iterator[dict]:
+def rows(campaign: Campaign, what: str, decide: Decide = undecided) -> Iterator[dict]:
+    """Live answers in the order they were stored; annotators under their pseudonyms.
+
+    decide(criterion id or None, annotator id, output id or pair of ids) -> (kept, what dropped it).
+    """
+    return _scores(campaign, decide) if what == "scores" else _judgments(campaign, decide)
+
+
+def _scores(campaign: Campaign, decide: Decide) -> Iterator[dict]:
     live = LikertScore.objects.counted().filter(criterion__campaign=campaign)
     about = ["output__context", "output__system", "output__checkpoint", "criterion", "annotator", "submission"]
     live = live.select_related(*about)
@@ -29,15 +41,15 @@ def _scores(campaign: Campaign) -> Iterator[dict]:
         yield {
             "context_id": output.context.key, "system": output.system.name,
             "checkpoint": output.checkpoint.name if output.checkpoint else None, "sample": output.sample,
-            "aspect": score.criterion.name, "scale": [score.criterion.low, score.criterion.high],
-            "annotator": score.annotator.name, "score": score.value, **_about(score),
+            "aspect": score.criterion.name, "scale": [score.criterion.low, score.criterion.high], "score": score.value,
+            **_about(score, decide(score.criterion_id, score.annotator_id, score.output_id)),
         }  # fmt: skip
 
 
-def _judgments(campaign: Campaign) -> Iterator[dict]:
+def _judgments(campaign: Campaign, decide: Decide) -> Iterator[dict]:
     live = PairwiseJudgment.objects.counted().filter(annotator__campaign=campaign)
     sides = [f"output_{side}__{part}" for side in "ab" for part in ("system", "checkpoint")]
-    live = live.select_related("output_a__context", *sides, "annotator", "submission")
+    live = live.select_related("output_a__context", *sides, "annotator", "submission", "criterion")
     for judgment in live.order_by("pk").iterator(chunk_size=2000):
         context = judgment.output_a.context
         row = {"context_id": context.key, "context": context.turns}
@@ -45,32 +57,45 @@ def _judgments(campaign: Campaign) -> Iterator[dict]:
             row[f"system_{side}"] = output.system.name
             row[f"checkpoint_{side}"] = output.checkpoint.name if output.checkpoint else None
             row[f"sample_{side}"], row[f"output_{side}"] = output.sample, output.text
-        left = {None: None, True: "B", False: "A"}[judgment.shown_swapped]
+        unit = judgment.output_a_id, judgment.output_b_id
         yield {
-            **row, "annotator": judgment.annotator.name, "choice": judgment.choice, "shown_left": left, **_about(judgment)
+            **row, "aspect": judgment.criterion.name if judgment.criterion else None, "choice": judgment.choice,
+            "reason": judgment.reason or None, "shown_left": {None: None, True: "B", False: "A"}[judgment.shown_swapped],
+            **_about(judgment, decide(judgment.criterion_id, judgment.annotator_id, unit)),
         }  # fmt: skip
 
 
-def _about(answer) -> dict:
+def _about(answer, decision: tuple) -> dict:
+    submission = answer.submission
     return {
-        "seconds": answer.submission.seconds if answer.submission else None,
+        "annotator": answer.annotator.name,
+        "seconds": submission.seconds if submission else None,
+        "active_seconds": submission.active_seconds if submission else None,
         "answered_at": answer.created_at.isoformat(),
         "simulated": answer.annotator.is_simulated,
+        "kept": decision[0],
+        "dropped_by": decision[1],
     }
 
 
-def as_jsonl(rows: Iterator[dict]) -> Iterator[str]:
+def as_jsonl(rows: Iterable[dict]) -> Iterator[str]:
     for row in rows:
         yield json.dumps(row, ensure_ascii=False) + "\n"
 
 
-def as_csv(rows: Iterator[dict], what: str) -> Iterator[str]:
-    """A header even where there are no rows; lists are JSON in their cell, as the importer reads them."""
+def as_csv(rows: Iterable[dict], what: str) -> Iterator[str]:
+    """A header even where there are no rows; lists are JSON in their cell, as the importer reads them.
+
+    A text that a spreadsheet would run as a formula gets an apostrophe before it, and its column's name goes into the
+    cell `guarded`, so that the importer takes off exactly these apostrophes.
+    """
     line = io.StringIO()
-    writer = csv.DictWriter(line, KINDS[what])
+    writer = csv.DictWriter(line, [*KINDS[what], "guarded"])
     writer.writeheader()
     for row in rows:
-        writer.writerow({k: json.dumps(v, ensure_ascii=False) if isinstance(v, list) else v for k, v in row.items()})
+        guarded = [name for name, value in row.items() if isinstance(value, str) and value.startswith(FORMULA)]
+        cells = {k: json.dumps(v, ensure_ascii=False) if isinstance(v, list) else v for k, v in row.items()}
+        writer.writerow(cells | {name: "'" + row[name] for name in guarded} | {"guarded": " ".join(guarded)})
         if line.tell() > 2**16:
             yield line.getvalue()
             line.seek(0)

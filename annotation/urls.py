@@ -69,6 +69,7 @@ campaign = [
     path("decisions/<int:pk>/overrule/", quality.overrule, name="overrule"),
     path("snapshots/<slug:digest>/", snapshots.snapshot, name="snapshot"),
     path("snapshots/<slug:digest>/difference/", snapshots.snapshot_difference, name="snapshot_difference"),
+    path("snapshots/<slug:digest>/<slug:what>.<slug:format>", data.snapshot_export, name="snapshot_export"),
     path("snapshots/<slug:digest>.jsonl", data.snapshot_file, name="snapshot_file"),
 ]
 

@@ -13,6 +13,7 @@ from annotation.models.campaign import (
 from annotation.models.corpus import Checkpoint, Context, Output, Reference, System
 from annotation.models.job import AuditEvent, Job, WorkerPulse
 from annotation.models.judgment import (
+    FrozenAnswers,
     LikertScore,
     PairwiseJudgment,
     QualityDecision,
@@ -26,7 +27,7 @@ from annotation.models.upload import Upload
 
 __all__ = [
     "Adjudication", "Annotator", "Assignment", "AuditEvent", "Calculation", "Campaign", "Checkpoint", "ConsentText",
-    "Context", "Criterion", "Invitation", "Item", "ItemReport", "Job", "LikertScore", "Membership", "Output",
+    "Context", "Criterion", "FrozenAnswers", "Invitation", "Item", "ItemReport", "Job", "LikertScore", "Membership", "Output",
     "PairwiseJudgment", "Purpose", "QualityDecision", "Reference", "Snapshot", "SnapshotMark", "Submission", "System",
     "Upload", "User", "WorkerPulse",
 ]  # fmt: skip

@@ -134,6 +134,16 @@ class Snapshot(models.Model):
         return self.digest[:12]
 
 
+class FrozenAnswers(models.Model):
+    """Every answer that a snapshot was made from, kept or dropped, as its exports give them: zlib-compressed JSON lines."""
+
+    snapshot = models.OneToOneField(Snapshot, models.CASCADE, related_name="frozen_answers")
+    lines = models.BinaryField()
+
+    def __str__(self):
+        return f"answers of {self.snapshot}"
+
+
 class SnapshotMark(models.Model):
     """What became of a finished snapshot's contents later: an annotator in it withdrew, an output in it was replaced."""
 

@@ -3,31 +3,70 @@
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse, StreamingHttpResponse
 
-from annotation import exporting, snapshots
+from annotation import exporting, frozen_answers, snapshots
 from annotation.access import campaign_for_researcher
+from annotation.errors import Refused
 
 CONTENT_TYPES = {"jsonl": "application/x-ndjson", "csv": "text/csv; charset=utf-8"}
 
 
 @login_required
 def export(request, slug, what, format):
+    """The answers that count now."""
     campaign = campaign_for_researcher(request.user, slug)
+    if what not in ("scores", "judgments") or format not in CONTENT_TYPES:
+        raise Http404
+    return _file(exporting.rows(campaign, what), what, format, f"{campaign.slug}-{what}")
+
+
+@login_required
+def snapshot_export(request, slug, digest, what, format):
+    """A snapshot's answers with what became of them, or preference pairs: the same bytes whenever it is asked for."""
+    campaign, snapshot = _snapshot(request, slug, digest)
     if what not in exporting.KINDS or format not in CONTENT_TYPES:
         raise Http404
-    rows = exporting.rows(campaign, what)
-    lines = exporting.as_csv(rows, what) if format == "csv" else exporting.as_jsonl(rows)
-    response = StreamingHttpResponse(lines, content_type=CONTENT_TYPES[format])
-    response["Content-Disposition"] = f'attachment; filename="{campaign.slug}-{what}.{format}"'
-    return response
+    try:
+        if what == "preferences":
+            rows = list(frozen_answers.preferences(snapshot, _margin(request.GET.get("margin"))))
+        else:
+            rows = list(frozen_answers.rows(snapshot, what))
+    except Refused as refused:
+        return HttpResponse(str(refused), status=409, content_type="text/plain; charset=utf-8")
+    return _file(rows, what, format, f"{campaign.slug}-{snapshot.name}-{what}")
 
 
 @login_required
 def snapshot_file(request, slug, digest):
     """The snapshot's canonical lines: their SHA-256 is its hash."""
+    campaign, snapshot = _snapshot(request, slug, digest)
+    response = HttpResponse(snapshots.lines(snapshot), content_type="application/x-ndjson")
+    return _named(response, f"{campaign.slug}-{snapshot.name}.jsonl")
+
+
+def _snapshot(request, slug, digest):
     campaign = campaign_for_researcher(request.user, slug)
     snapshot = campaign.snapshots.filter(digest__startswith=digest).first()
     if snapshot is None:
         raise Http404
-    response = HttpResponse(snapshots.lines(snapshot), content_type="application/x-ndjson")
-    response["Content-Disposition"] = f'attachment; filename="{campaign.slug}-{snapshot.name}.jsonl"'
+    return campaign, snapshot
+
+
+def _margin(text: str | None) -> float | None:
+    """Points between mean scores that make a preference; None: no preferences from scores."""
+    try:
+        margin = float(text) if text else None
+    except ValueError:
+        raise Refused(f"The margin is a number of points on the scale, not {text[:20]!r}.") from None
+    if margin is not None and not 0 < margin < 1000:
+        raise Refused("The margin is a number of points on the scale, above zero.")
+    return margin
+
+
+def _file(rows, what: str, format: str, name: str):
+    lines = exporting.as_csv(rows, what) if format == "csv" else exporting.as_jsonl(rows)
+    return _named(StreamingHttpResponse(lines, content_type=CONTENT_TYPES[format]), f"{name}.{format}")
+
+
+def _named(response, name: str):
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
     return response

@@ -1,0 +1,102 @@
+"""What a snapshot's exports say: every answer that was assessed, kept or dropped, written down when it was frozen.
+
+Later answers, retractions, withdrawals and renamed systems change nothing here, so the same export of the same snapshot
+has the same bytes for ever.
+"""
+
+import json
+import zlib
+from collections.abc import Iterator
+
+import numpy as np
+
+from annotation import exporting, snapshots
+from annotation.errors import Refused
+from annotation.models import Campaign, FrozenAnswers, Snapshot
+
+PLACE = ("system", "checkpoint", "sample")
+
+
+def freeze(campaign: Campaign, snapshot: Snapshot, considered) -> None:
+    """Write down the answers as they are now. considered: the assessment's (assessment.Considered)."""
+    decisions = {}
+    rule = considered.rule
+    for question in considered.questions:
+        base = getattr(question.report, "keep", None)
+        base = ~np.isnan(question.table.values) if base is None else base
+        criterion = question.criterion.pk if question.criterion else None
+        for i, annotator in enumerate(question.table.annotators):
+            for j in np.flatnonzero(~np.isnan(question.table.values[i])):
+                kept = bool(question.keep[i, j])
+                by = None if kept else f"MAD {rule['mad']:g}" if not base[i, j] else "adjudication"
+                decisions[criterion, annotator, question.table.units[j]] = kept, by
+
+    def decide(*answer):
+        return decisions.get(answer, (None, None))
+
+    lines = [
+        json.dumps({"kind": kind, **row}, ensure_ascii=False) + "\n"
+        for kind in ("scores", "judgments") for row in exporting.rows(campaign, kind, decide)
+    ]  # fmt: skip
+    FrozenAnswers.objects.create(snapshot=snapshot, lines=zlib.compress("".join(lines).encode(), 6))
+
+
+def rows(snapshot: Snapshot, what: str) -> Iterator[dict]:
+    """The snapshot's scores or judgments, with `kept` and `dropped_by`. Raises Refused where they were never written down."""
+    frozen = FrozenAnswers.objects.filter(snapshot=snapshot).first()
+    if frozen is None:
+        raise Refused("This snapshot was frozen before answers were written down beside it; its own file has what it kept.")
+    for line in filter(None, zlib.decompress(bytes(frozen.lines)).decode().split("\n")):
+        row = json.loads(line)
+        if row.pop("kind") == what:
+            yield row
+
+
+def preferences(snapshot: Snapshot, min_margin: float | None = None) -> Iterator[dict]:
+    """Pairs {prompt, chosen, rejected} for preference training (DPO, Rafailov et al. 2023), from what was kept.
+
+    From judgments: the output that more people preferred, ties and even votes left out; margin: votes more. Where
+    min_margin is given, also from scores: outputs of one context whose means on a criterion differ by as many points.
+    answers: how many people's answers stand behind a pair. A dialogue's turns are one prompt, a line each.
+    """
+    yield from _from_judgments(row for row in rows(snapshot, "judgments") if row["kept"] is not False)
+    if min_margin is not None:
+        scores = [row for row in rows(snapshot, "scores") if row["kept"]]
+        yield from _from_scores(snapshots.read(snapshot), scores, min_margin)
+
+
+def _from_judgments(judgments) -> Iterator[dict]:
+    pairs: dict[tuple, list] = {}
+    for row in judgments:
+        key = (row["context_id"], row["aspect"] or "", *((row[f"{what}_{side}"] or "") for side in "ab" for what in PLACE))
+        pairs.setdefault(key, []).append(row)
+    for key in sorted(pairs, key=str):
+        votes, row = pairs[key], pairs[key][0]
+        margin = sum({"A": 1, "tie": 0, "B": -1}[vote["choice"]] for vote in votes)
+        if margin:
+            won, lost = ("a", "b") if margin > 0 else ("b", "a")
+            yield {
+                "prompt": "\n".join(row["context"]), "chosen": row[f"output_{won}"], "rejected": row[f"output_{lost}"],
+                "source": "judgments", "aspect": row["aspect"], "margin": abs(margin), "answers": len(votes),
+                "context_id": row["context_id"], "system_chosen": row[f"system_{won}"],
+                "system_rejected": row[f"system_{lost}"],
+            }  # fmt: skip
+
+
+def _from_scores(content, scores: list[dict], min_margin: float) -> Iterator[dict]:
+    given: dict[tuple, dict[tuple, list[float]]] = {}
+    for row in scores:
+        outputs = given.setdefault((row["context_id"], row["aspect"]), {})
+        outputs.setdefault((row["system"], row["checkpoint"] or "", row["sample"]), []).append(row["score"])
+    texts = {(o["context"], o["system"], o["checkpoint"], o["sample"]): o["text"] for o in content.outputs}
+    for context, aspect in sorted(given):
+        ranked = sorted(((float(np.mean(v)), place, len(v)) for place, v in given[context, aspect].items()), key=lambda r: r[1])
+        for high, chosen, n in ranked:
+            for low, rejected, m in ranked:
+                if high - low >= min_margin:
+                    yield {
+                        "prompt": "\n".join(content.contexts[context]), "chosen": texts[context, *chosen],
+                        "rejected": texts[context, *rejected], "source": "scores", "aspect": aspect,
+                        "margin": round(high - low, 6), "answers": n + m, "context_id": context,
+                        "system_chosen": chosen[0], "system_rejected": rejected[0],
+                    }  # fmt: skip

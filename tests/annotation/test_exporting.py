@@ -1,0 +1,128 @@
+"""Taking answers away: what counts now, and what a snapshot was made from, with the same bytes for ever."""
+
+import csv
+import io
+import json
+
+import pytest
+from django.utils import timezone
+
+from annotation.assessment import assess
+from annotation.importing import import_judgments, import_outputs, import_scores
+from annotation.models import LikertScore, Output, PairwiseJudgment
+from annotation.services import create_campaign, withdraw
+from tests.annotation.pages import text
+
+pytestmark = pytest.mark.django_db
+FILES = ["scores.jsonl", "scores.csv", "judgments.jsonl", "judgments.csv", "preferences.jsonl", "preferences.csv?margin=1"]
+
+
+def body(response) -> bytes:
+    return b"".join(response.streaming_content) if response.streaming else response.content
+
+
+def lines(response) -> list[dict]:
+    return [json.loads(line) for line in body(response).decode().split("\n") if line]
+
+
+def judge(campaign, a, b, choices, **more):
+    """People judge the outputs of two systems on the first context."""
+    pair = {s: Output.objects.get(context__campaign=campaign, context__key="c0", system__name=s) for s in (a, b)}
+    for n, choice in enumerate(choices):
+        person, _ = campaign.annotators.get_or_create(name=f"judge-{n}")
+        PairwiseJudgment.objects.create(annotator=person, output_a=pair[a], output_b=pair[b], choice=choice, **more)
+
+
+class TestWhatCountsNow:
+    def test_every_field_is_there_and_importers_read_it_back(self, scored, tmp_path):
+        judge(scored.campaign, "Hydra-system", "Kraken-system", ["A", "tie"], shown_swapped=True, reason="Warmer.")
+        scored.sign_in(scored.alice)
+        judgments = lines(scored.get("export/judgments.jsonl"))
+        assert judgments[0]["shown_left"] == "B" and judgments[0]["reason"] == "Warmer." and judgments[0]["kept"] is None
+        outputs = [{"context_id": o.context.key, "context": o.context.turns, "system": o.system.name, "output": o.text}
+                   for o in Output.objects.select_related("context", "system")]  # fmt: skip
+        again = create_campaign(slug="again")
+        for name, rows in (("o.jsonl", outputs), ("s.csv", None), ("j.csv", None)):
+            path = tmp_path / name
+            if rows is None:
+                path.write_bytes(body(scored.get({"s": "export/scores.csv", "j": "export/judgments.csv"}[name[0]])))
+            else:
+                path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+            {"o": import_outputs, "s": import_scores, "j": import_judgments}[name[0]](again, path)
+        assert LikertScore.objects.filter(criterion__campaign=again).count() == 18
+        stored = PairwiseJudgment.objects.filter(annotator__campaign=again).values_list("choice", "shown_swapped", "reason")
+        assert list(stored) == [("A", True, "Warmer."), ("tie", True, "Warmer.")]
+
+    def test_a_spreadsheet_runs_nothing_and_nothing_is_changed_by_it(self, world, tmp_path):
+        texts = ["=HYPERLINK(1)", "+1", "-- so", "@here", "a\u2028b", "'=quoted", "'plain", "\tTab", "＝1"]
+        rows = [{"context_id": f"x{n}", "context": "c", "system_a": "s", "output_a": t, "system_b": "t", "output_b": "b",
+                 "annotator": "p", "choice": "A"} for n, t in enumerate(texts)]  # fmt: skip
+        path = tmp_path / "j.jsonl"
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        import_judgments(world.campaign, path)
+        world.sign_in(world.alice)
+        assert [row["output_a"] for row in lines(world.get("export/judgments.jsonl"))] == texts
+        table = body(world.get("export/judgments.csv"))
+        cells = [row["output_a"] for row in csv.DictReader(io.StringIO(table.decode(), newline=""))]
+        assert cells == ["'=HYPERLINK(1)", "'+1", "'-- so", "'@here", "a\u2028b", "'=quoted", "'plain", "'\tTab", "'＝1"]
+        (tmp_path / "j.csv").write_bytes(table)
+        assert import_judgments(world.campaign, tmp_path / "j.csv").new == {}  # the same texts, to the letter
+
+
+class TestASnapshot:
+    @pytest.fixture
+    def frozen(self, scored):
+        judge(scored.campaign, "Hydra-system", "Kraken-system", ["A", "A", "B"])
+        judge(scored.campaign, "Human-writer", "Hydra-system", ["A", "B"])
+        scored.snapshot = assess(scored.campaign)
+        scored.sign_in(scored.alice)
+        return scored
+
+    def files(self, world) -> list[bytes]:
+        return [body(world.get(f"snapshots/{world.snapshot.name}/{name}")) for name in FILES]
+
+    def test_it_has_the_same_bytes_twice_and_after_everything_that_happens_later(self, frozen):
+        before = self.files(frozen)
+        assert all(before) and self.files(frozen) == before
+        judge(frozen.campaign, "Human-writer", "Kraken-system", ["A", "A"])
+        LikertScore.objects.filter(pk=LikertScore.objects.first().pk).update(retracted_at=timezone.now())
+        withdraw(LikertScore.objects.first().annotator)
+        frozen.campaign.systems.filter(name="Hydra-system").update(name="Lerna-system")
+        assert self.files(frozen) == before
+
+    def test_it_says_of_every_answer_whether_it_was_kept(self, frozen):
+        scores = lines(frozen.get(f"snapshots/{frozen.snapshot.name}/scores.jsonl"))
+        assert len(scores) == 18 and sum(row["kept"] for row in scores) == frozen.snapshot.scores < 18
+        assert {row["dropped_by"] for row in scores if not row["kept"]} == {"MAD 1"}
+        assert all(row["kept"] for row in lines(frozen.get(f"snapshots/{frozen.snapshot.name}/judgments.jsonl")))
+
+    def test_preferences_are_the_majoritys_and_even_votes_make_none(self, frozen):
+        [pair] = lines(frozen.get(f"snapshots/{frozen.snapshot.name}/preferences.jsonl"))
+        assert pair == {
+            "prompt": "Hello 0.\nHi there 0!", "chosen": "Reply 0 to 0", "rejected": "Reply 1 to 0", "source": "judgments",
+            "aspect": None, "margin": 1, "answers": 3, "context_id": "c0", "system_chosen": "Hydra-system",
+            "system_rejected": "Kraken-system",
+        }  # fmt: skip
+
+    def test_preferences_from_scores_are_asked_for_with_a_margin(self, frozen):
+        address = f"snapshots/{frozen.snapshot.name}/preferences.jsonl"
+        found = [row for row in lines(frozen.get(address + "?margin=2")) if row["source"] == "scores"]
+        kept = [r for r in lines(frozen.get(f"snapshots/{frozen.snapshot.name}/scores.jsonl")) if r["kept"]]
+        means = {}
+        for row in kept:
+            means.setdefault((row["context_id"], row["system"]), []).append(row["score"])
+        means = {key: sum(v) / len(v) for key, v in means.items()}
+        expected = {(c, s, t) for c, s in means for d, t in means if c == d and means[c, s] - means[c, t] >= 2}
+        assert {(r["context_id"], r["system_chosen"], r["system_rejected"]) for r in found} == expected and expected
+        for wrong in ("x", "0", "nan", "-1"):
+            refused = frozen.get(f"{address}?margin={wrong}")
+            assert refused.status_code == 409 and "margin" in text(refused)
+
+    def test_a_snapshot_from_before_says_so(self, frozen):
+        frozen.snapshot.frozen_answers.delete()
+        assert frozen.get(f"snapshots/{frozen.snapshot.name}/scores.csv").status_code == 409
+
+    def test_researchers_only(self, frozen):
+        for user in (frozen.bob, frozen.charlie):
+            frozen.sign_in(user)
+            assert {frozen.get(f"snapshots/{frozen.snapshot.name}/{name}").status_code for name in FILES} == {404}
