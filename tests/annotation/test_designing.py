@@ -200,3 +200,27 @@ class TestPuttingAway:
         answered.client.post("/admin/annotation/campaign/", restore)
         assert answered.sign_in(answered.alice).get().status_code == 200
         assert list(AuditEvent.objects.values_list("action", flat=True))[:2] == ["campaign restored", "campaign deleted"]
+
+
+class TestPreview:
+    def test_items_are_seen_as_annotators_see_them_and_nothing_is_stored(self, world):
+        before = Item.objects.count(), Submission.objects.count(), world.annotator.assignments.count()
+        world.sign_in(world.alice)
+        seen = []
+        address = "/c/talk/preview/"
+        for _ in range(6):
+            page = text(world.client.get(address))
+            assert "Nothing is stored" in page and "Fluency" in page
+            assert not any(system.name in page for system in world.campaign.systems.all())
+            seen.append(page.split('<p class="text" lang="">')[1].split("<")[0])
+            address = world.client.post(address, {"score_1": "5"}).url
+        assert len(set(seen)) == 6 and address == "/c/talk/preview/?n=1"
+        assert (Item.objects.count(), Submission.objects.count(), world.annotator.assignments.count()) == before
+
+    def test_without_items_it_says_what_to_do(self, world):
+        create_campaign(slug="bare", user=world.alice)
+        assert "Import outputs" in text(world.sign_in(world.alice).client.get("/c/bare/preview/"))
+
+    def test_researchers_only(self, world):
+        assert world.sign_in(world.bob).get("preview/").status_code == 404
+        assert world.sign_in(world.charlie).get("preview/").status_code == 404
