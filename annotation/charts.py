@@ -4,7 +4,8 @@ from annotation.quality.report import ACCEPTED, TENTATIVE
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 420, 210, 44, 14, 12, 40
 PEOPLE = 60  # annotators in one picture; the table holds them all
-LABELS, ROW, MAP = 150, 22, 600  # widths of names and of the map, and the height of a row
+ROW, MAP = 22, 600  # height of a row, width of a picture with names beside it
+LETTER, LONGEST = 7, 20  # width of a letter; longer names are cut
 
 
 def over_time(points: list[dict]) -> dict | None:
@@ -37,8 +38,10 @@ def agreement_by_annotator(people: list[dict]) -> dict | None:
     if not known:
         return None
 
+    labels = _labels(known)
+
     def x(r):
-        return round(LABELS + (MAP - LABELS - 20) * (r + 1) / 2, 1)
+        return round(labels + (MAP - labels - 20) * (r + 1) / 2, 1)
 
     rows = [
         {
@@ -49,7 +52,7 @@ def agreement_by_annotator(people: list[dict]) -> dict | None:
     ]  # fmt: skip
     base = TOP + ROW * len(known)
     return {
-        "width": MAP, "height": base + 24, "base": base, "top": TOP, "label": LABELS - 8, "rows": rows,
+        "width": MAP, "height": base + 24, "base": base, "top": TOP, "label": labels - 8, "rows": rows,
         "ticks": [(x(value), label) for value, label in ((-1, "−1"), (-0.5, "−0.5"), (0, "0"), (0.5, "0.5"), (1, "1"))],
     }  # fmt: skip
 
@@ -57,31 +60,37 @@ def agreement_by_annotator(people: list[dict]) -> dict | None:
 def outlier_map(found: dict) -> dict:
     """A cell for each annotator and item (or bin of items), the darker the more is dropped; empty where none answered."""
     columns = len(found["columns"])
-    width = (MAP - LABELS) / max(columns, 1)
+    labels = _labels(found["rows"])
+    width = (MAP - labels) / max(columns, 1)
     rows = [
         {
             "name": row["name"], "y": TOP + ROW * i, "middle": TOP + ROW * i + ROW // 2 + 3,
             "cells": [
-                {"x": round(LABELS + width * j, 2), "shade": round(share, 2)} for j, share in enumerate(row["cells"]) if share
+                {"x": round(labels + width * j, 2), "shade": round(share, 2)} for j, share in enumerate(row["cells"]) if share
             ],
-            "given": _spans([share is not None for share in row["cells"]], width),
+            "given": _spans([share is not None for share in row["cells"]], labels, width),
         }
         for i, row in enumerate(found["rows"])
     ]  # fmt: skip
     return {
-        "width": MAP, "height": TOP + ROW * len(rows) + 8, "cell": round(width, 2), "tall": ROW - 3, "label": LABELS - 8,
+        "width": MAP, "height": TOP + ROW * len(rows) + 8, "cell": round(width, 2), "tall": ROW - 3, "label": labels - 8,
         "rows": rows, "binned": max(found["columns"], default=1) > 1, "hidden": found["annotators"] - len(rows),
     }  # fmt: skip
 
 
-def _spans(given: list[bool], width: float) -> list[dict]:
+def _labels(rows: list[dict]) -> int:
+    """How wide the column of names is."""
+    return 20 + LETTER * min(max((len(row["name"]) for row in rows), default=0), LONGEST)
+
+
+def _spans(given: list[bool], labels: int, width: float) -> list[dict]:
     """Stretches of neighbouring cells that were answered, as one rectangle each."""
     spans = []
     for j, there in enumerate(given):
         if there and j and given[j - 1]:
             spans[-1]["cells"] += 1
         elif there:
-            spans.append({"x": round(LABELS + width * j, 2), "cells": 1})
+            spans.append({"x": round(labels + width * j, 2), "cells": 1})
     return [{"x": span["x"], "width": round(width * span["cells"], 2)} for span in spans]
 
 

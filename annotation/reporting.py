@@ -30,7 +30,7 @@ def sections(campaign: Campaign, snapshot: Snapshot, watched: dict | None) -> li
     found.append(Section(
         "Human Evaluation Datasheet",
         ["Questions after Shimorina and Belz (2022). What the campaign does not know is left to be written."],
-        ["Question", "", "Answer"], [[a.number, a.question, a.answer or OPEN] for a in sheet],
+        ["Number", "Question", "Answer"], [[a.number, a.question, a.answer or OPEN] for a in sheet],
     ))  # fmt: skip
     return found
 

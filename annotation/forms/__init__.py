@@ -15,5 +15,5 @@ from annotation.forms.people import AccountForm, GuestForm, InvitationForm, OwnA
 from annotation.forms.quality import AdjudicationForm, AssessForm, OverruleForm, StudyForm
 
 __all__ = ["AccountForm", "AdjudicationForm", "AssessForm", "CampaignForm", "ColumnsForm", "CriterionFormSet", "DuplicateForm",
-           "GuestForm", "GuidelinesForm", "ImportForm", "InvitationForm", "KnownAnswerForm", "NewCampaignForm", "OverruleForm",
+           "GuestForm", "GuidelinesForm", "InvitationForm", "KnownAnswerForm", "NewCampaignForm", "OverruleForm",
            "OwnAccountForm", "ResearcherForm", "StudyForm", "UploadForm", "criteria_formset", "filled_rows"]  # fmt: skip
