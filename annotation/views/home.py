@@ -7,33 +7,35 @@ from django.shortcuts import render
 from django.utils import timezone
 
 from annotation.access import campaigns_researched_by
-from annotation.assignment import progress
 from annotation.jobs import worker_alive
-from annotation.models import Annotator, Job, LikertScore, Output, PairwiseJudgment, WorkerPulse
+from annotation.models import Annotator, Assignment, Job, LikertScore, Output, PairwiseJudgment, WorkerPulse
 from annotation.selectors import counted
+from annotation.views.paging import paged
 
-JOBS_SHOWN = 12
+JOBS_SHOWN = CARDS = 12
 
 
 def home(request):
     if not request.user.is_authenticated:
         return render(request, "annotation/welcome.html")
     context = {
-        "mine": [(annotator, progress(annotator)) for annotator in _annotators(request.user)],
-        "researched": _with_numbers(campaigns_researched_by(request.user)),
+        "mine": paged(request, _annotators(request.user), CARDS, "mine"),
+        "researched": paged(request, _with_numbers(campaigns_researched_by(request.user))),
         "may_create": request.user.may_create_campaigns or request.user.is_admin,
     }
     if request.user.is_admin:
         context["jobs"] = Job.objects.select_related("campaign")[:JOBS_SHOWN]
         context["workers"] = WorkerPulse.objects.filter(seen_at__gte=timezone.now() - timedelta(hours=1))
-    if request.user.is_admin or context["researched"]:
+    if request.user.is_admin or context["researched"].paginator.count:
         context["worker_alive"] = worker_alive()
     return render(request, "annotation/home.html", context)
 
 
 def _annotators(user):
+    """The user's annotators with how many items each has done."""
     mine = Annotator.objects.filter(user=user, campaign__deleted_at=None)
-    return mine.select_related("campaign").order_by("-campaign__created_at")
+    done = Assignment.objects.filter(annotator=OuterRef("pk"), status=Assignment.Status.DONE)
+    return mine.select_related("campaign").annotate(done=counted(done, "annotator")).order_by("-campaign__created_at", "-pk")
 
 
 def _with_numbers(campaigns):

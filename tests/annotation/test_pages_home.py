@@ -4,6 +4,7 @@
 import pytest
 
 from annotation.models import Job, User
+from annotation.services import add_annotator, create_campaign
 from tests.annotation.pages import text
 
 pytestmark = pytest.mark.django_db
@@ -15,11 +16,13 @@ class TestHome:
 
     def test_an_annotator_starts_here(self, world):
         page = text(world.sign_in(world.bob).client.get("/"))
-        assert "Start" in page and "0 of 6 judged" in page and "Your campaigns" not in page
+        assert "Start" in page and "Not begun yet" in page and "Your campaigns" not in page
 
     def test_a_researcher_sees_numbers_in_a_fixed_number_of_queries(self, scored, django_assert_num_queries):
         scored.sign_in(scored.alice)
-        with django_assert_num_queries(6):  # session, user, annotators, campaigns with numbers, workers, jobs at work
+        for n in range(3):
+            add_annotator(create_campaign(slug=f"other-{n}", user=scored.alice), scored.alice)
+        with django_assert_num_queries(8):  # session, user; two lists and their numbers; workers, jobs at work
             page = text(scored.client.get("/"))
         assert '<td class="num">18</td>' in page and "Small talk" in page
 
