@@ -4,7 +4,7 @@ A pure function of the outputs' names, the settings and the seed: no primary key
 """
 
 import hashlib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import lcm
@@ -137,15 +137,19 @@ def _in_rotation(items: list[DrawnItem], seed: int) -> list[DrawnItem]:
 
 
 def _with_places(items: list[DrawnItem], design: Design) -> list[DrawnItem]:
-    """The first of each cell get the overlap until the share is reached, so cells differ by at most one."""
-    rank: dict[tuple, int] = defaultdict(int)
-    order = []
+    """The share that gets the overlap is split over the cells alike (up to one), and lies evenly along each cell's walk."""
+    cells: dict[tuple, list[int]] = defaultdict(list)
     for index, item in enumerate(items):
-        order.append((rank[item.cell], mix(design.seed, "overlap", *item.cell), index))
-        rank[item.cell] += 1
+        cells[item.cell].append(index)
     shared = round(len(items) * design.overlap_percent / 100)
-    chosen = {index for _, _, index in sorted(order)[:shared]}
-    return [replace(item, places=design.overlap if index in chosen else 1) for index, item in enumerate(items)]
+    order = sorted((rank, mix(design.seed, "overlap", *cell), cell) for cell in cells for rank in range(len(cells[cell])))
+    wanted = Counter(cell for _, _, cell in order[:shared])
+    places = [1] * len(items)
+    for cell, walk in cells.items():
+        for rank, index in enumerate(walk):
+            if (rank + 1) * wanted[cell] // len(walk) > rank * wanted[cell] // len(walk):
+                places[index] = design.overlap
+    return [replace(item, places=number) for item, number in zip(items, places)]
 
 
 def _with_sides(items: list[DrawnItem]) -> list[DrawnItem]:

@@ -42,7 +42,8 @@ class Annotating(RuleBasedStateMachine):
         self.transaction.__exit__(None, None, None)
 
     @initialize(
-        systems=st.integers(2, 4), contexts=st.integers(1, 4), kinds=st.sampled_from([(True, False), (False, True), (True, True)]),
+        systems=st.integers(2, 4), contexts=st.integers(1, 4),
+        kinds=st.sampled_from([(True, False), (False, True), (True, True)]),
         overlap=st.integers(1, 3), percent=st.sampled_from([0, 50, 100]), quota=st.sampled_from([None, None, 3, 8]),
         gold=st.sampled_from([0, 30]), repeats=st.sampled_from([0, 50]), seed=st.integers(0, 3),
     )  # fmt: skip

@@ -1,0 +1,192 @@
+"""The smallest difference a design can detect."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+from statsmodels.stats.power import TTestPower
+
+from annotation.design.comparison import compare, compare_pairs
+from annotation.design.draw import draw
+from annotation.design.pilot import components_of, pair_assumptions_of
+from annotation.design.plan import Protocol, plan
+from annotation.design.power import (
+    HIGH_VARIANCE,
+    LOW_VARIANCE,
+    Components,
+    PairAssumptions,
+    detectable_difference,
+    detectable_win_rate,
+    power_of,
+    standard_error,
+)
+from annotation.design.simulation import (
+    Setting,
+    corpus,
+    correlation_of_outcomes,
+    hand_out,
+    pairs_test,
+    scores_test,
+    share_found,
+)
+
+
+class TestScores:
+    @pytest.mark.parametrize(
+        ("variance", "coefficient", "items", "power"),
+        [
+            # Card et al. 2020: data/human_eval/highvar_lowmer_lmer.csv of their repository, the rows with 10 workers:
+            # shares of 200 simulated data sets in which lmer's t is above 1.96; the coefficient is half the difference.
+            (HIGH_VARIANCE, 0.05, 50, 0.24), (HIGH_VARIANCE, 0.05, 100, 0.315), (HIGH_VARIANCE, 0.05, 500, 0.34),
+            (HIGH_VARIANCE, 0.1, 50, 0.7), (HIGH_VARIANCE, 0.1, 100, 0.795), (HIGH_VARIANCE, 0.1, 500, 0.87),
+            (HIGH_VARIANCE, 0.15, 50, 0.955), (HIGH_VARIANCE, 0.15, 100, 0.98), (HIGH_VARIANCE, 0.15, 500, 0.995),
+            (LOW_VARIANCE, 0.05, 50, 0.575), (LOW_VARIANCE, 0.05, 100, 0.835), (LOW_VARIANCE, 0.05, 500, 0.95),
+            (LOW_VARIANCE, 0.1, 50, 0.985), (LOW_VARIANCE, 0.1, 100, 1.0),
+        ],
+    )  # fmt: skip
+    def test_the_standard_error_gives_the_power_that_card_and_others_simulated(self, variance, coefficient, items, power):
+        se, _ = standard_error(variance, contexts=items, annotators=10, r=1 / 10)
+        # Three standard errors of a share of 200 are 0.1 at most; lmer's own standard errors by ML are a little small.
+        assert norm.sf(1.96 - 2 * coefficient / se) == pytest.approx(power, abs=0.1)
+
+    def test_by_hand(self):
+        # n 10, N 4, r 1/2: shared 0.05; h = 1/4 + 3/4 x 0.05 = 0.2875. Var = 2 (0.4/10 + 0.2 x 0.2875 + 0.3 x 0.05).
+        se, _ = standard_error(Components(0.4, 0.2, 0.3), 10, 4, 0.5)
+        assert se == pytest.approx(math.sqrt(2 * (0.04 + 0.0575 + 0.015)))
+
+    def test_the_power_of_a_t_test_is_statsmodels(self):
+        # n 25 differences of standard deviation 1 around 0.6: SE 1/5, df 24.
+        theirs = TTestPower().power(effect_size=0.6, nobs=25, alpha=0.05, df=24, alternative="two-sided")
+        assert power_of(0.6, 0.2, 24) == pytest.approx(theirs, abs=1e-9)
+
+    def test_the_detectable_difference_has_the_power_it_was_asked_for(self):
+        found = detectable_difference(HIGH_VARIANCE, 80, 10, 1 / 3, power=0.9)
+        assert power_of(found.difference, found.standard_error, found.df) == pytest.approx(0.9)
+
+    def test_more_of_anything_detects_less(self):
+        base = detectable_difference(HIGH_VARIANCE, 50, 6, 1.0).difference
+        for more in ((100, 6, 1.0), (50, 12, 1.0), (50, 6, 1 / 3)):
+            assert detectable_difference(HIGH_VARIANCE, *more).difference < base
+
+    def test_a_scale_of_four_points_has_four_times_the_difference(self):
+        narrow, wide = (detectable_difference(c, 50, 6) for c in (LOW_VARIANCE, LOW_VARIANCE.on(1, 5)))
+        assert wide.difference == pytest.approx(4 * narrow.difference)
+
+    def test_without_variance_anything_is_found(self):
+        assert detectable_difference(Components(0, 0, 0), 10, 3).difference == 0
+
+    def test_one_annotator_or_one_context_tests_nothing(self):
+        for contexts, annotators in ((1, 5), (5, 1)):
+            with pytest.raises(ValueError, match="two contexts and two annotators"):
+                detectable_difference(HIGH_VARIANCE, contexts, annotators)
+
+    def test_simulated_campaigns_find_it_as_often_as_planned(self):
+        setting, components = Setting(3, 60, 12), HIGH_VARIANCE.on(1, 5)
+        found = detectable_difference(components, setting.contexts, setting.annotators, setting.r)
+        assert share_found(300, scores_test(setting, components, found.difference), seed=1) == pytest.approx(0.8, abs=0.08)
+        assert share_found(300, scores_test(setting, components, 0.0), seed=2) < 0.1
+
+
+class TestPairs:
+    def test_simulated_campaigns_find_it_as_often_as_planned(self):
+        setting, ties = Setting(2, 100, 8), 0.2
+        assumed = PairAssumptions(ties, correlation_of_outcomes(0.4, ties), correlation_of_outcomes(0.08, ties))
+        found = detectable_win_rate(assumed, setting.contexts, setting.annotators, setting.r)
+        test = pairs_test(setting, (0.4, 0.08), ties, 0.5 + found.difference)
+        assert share_found(300, test, seed=1) == pytest.approx(0.8, abs=0.08)
+
+    def test_independent_judgments_are_the_binomial_formula(self):
+        # No correlations, no ties, one judgment a context, very many annotators: d is found where
+        # d = (1.96 + 0.8416) sqrt((0.25 - d^2) / m), so d^2 = 0.25 z^2 / (m + z^2) with z = 2.8016.
+        found = detectable_win_rate(PairAssumptions(0, 0, 0), 400, 10**6)
+        assert found.difference == pytest.approx(math.sqrt(0.25 * 2.8016**2 / (400 + 2.8016**2)), rel=0.01)
+
+    def test_too_few_pairs_detect_nothing(self):
+        assert detectable_win_rate(PairAssumptions(0.5, 0.3, 0.1), 3, 3) is None
+
+    def test_preferences_that_do_not_correlate_give_outcomes_that_do_not(self):
+        assert correlation_of_outcomes(0.0, 0.2) == pytest.approx(0, abs=1e-6)
+
+
+class TestComparing:
+    def test_by_hand(self):
+        # Contexts x annotators: first 3 4 / 5 6 (mean 4.5), second 1 3 / 2 4 (mean 2.5). What each (context, annotator) adds to
+        # the difference: 0 -1/4 / 1/4 0. Squares of sums: contexts 1/8 x 2, annotators 1/8 x 2, both 1/8.
+        # Variance 1/4 + 1/4 - 1/8; df = (3/8)^2 / (1/16 + 1/16 + 1/64) = 1.
+        found = compare([3, 4, 5, 6, 1, 3, 2, 4], [True] * 4 + [False] * 4, [0, 0, 1, 1] * 2, [0, 1] * 4)
+        assert (found.difference, found.standard_error, found.df) == pytest.approx((2, math.sqrt(3 / 8), 1))
+        assert found.p == pytest.approx(2 * (0.5 - math.atan(2 / math.sqrt(3 / 8)) / math.pi))  # Student's t with one df
+
+    def test_one_annotator_tests_nothing(self):
+        with pytest.raises(ValueError, match="two contexts and two annotators"):
+            compare([1, 2, 3, 4], [True, False] * 2, [0, 0, 1, 1], [0] * 4)
+
+    def test_swapping_the_systems_swaps_the_sign(self):
+        rng = np.random.default_rng(0)
+        values, first = rng.normal(size=60), np.arange(60) % 2 == 0
+        contexts, annotators = np.arange(60) // 6, np.arange(60) % 5
+        one, other = compare(values, first, contexts, annotators), compare(values, ~first, contexts, annotators)
+        assert (one.difference, one.standard_error, one.p) == pytest.approx((-other.difference, other.standard_error, other.p))
+
+    def test_all_ties_differ_by_nothing(self):
+        found = compare_pairs([0] * 6, [0, 0, 1, 1, 2, 2], [0, 1] * 3)
+        assert (found.difference, found.p) == (0, 1)
+
+
+class TestPilot:
+    def test_known_variances_are_found_again(self):
+        truth = Components(context_system=0.5, annotator_system=0.2, residual=0.6, context=0.4, annotator=0.3)
+        rng, estimates = np.random.default_rng(0), []
+        s, c, a = (grid.ravel() for grid in np.meshgrid(range(4), range(60), range(25), indexing="ij"))
+        for _ in range(20):
+            y = rng.normal(0, 0.4**0.5, 60)[c] + rng.normal(0, 0.3**0.5, 25)[a] + rng.normal(0, 0.6**0.5, len(s))
+            y += rng.normal(0, 0.5**0.5, (4, 60))[s, c] + rng.normal(0, 0.2**0.5, (4, 25))[s, a] + s
+            found = components_of(y, s, c, a)
+            estimates.append([found.context_system, found.annotator_system, found.residual, found.context, found.annotator])
+        expected = [truth.context_system, truth.annotator_system, truth.residual, truth.context, truth.annotator]
+        assert np.mean(estimates, axis=0) == pytest.approx(expected, rel=0.1)
+
+    def test_pairs_correlations_are_found_again(self):
+        rng = np.random.default_rng(1)
+        c, a = (grid.ravel() for grid in np.meshgrid(range(3000), range(8), indexing="ij"))
+        preference = rng.normal(0, 0.4**0.5, 3000)[c] + rng.normal(0, 0.6**0.5, len(c))
+        outcomes = (preference > 0.2533).astype(int) - (preference < -0.2533)  # the middle fifth of a standard normal
+        found = pair_assumptions_of(outcomes, np.zeros(len(c)), c, a)
+        assert found.ties == pytest.approx(0.2, abs=0.03)
+        assert found.context == pytest.approx(correlation_of_outcomes(0.4, 0.2), abs=0.02)
+        assert found.annotator < 0.03
+
+    @pytest.mark.parametrize("values", [[], [3], [3, 3, 3]])
+    def test_nothing_to_learn_from_is_said(self, values):
+        assert components_of(values, [0] * len(values), range(len(values)), [0] * len(values)) is None
+
+
+class TestPlanning:
+    def test_by_hand(self):
+        # 5 systems x 100 contexts: 500 scores' items, half by 3: 250 x 3 + 250 = 1000. Ring: 500 pairs, as many judgments.
+        # Repeats 10%: 100. Gold 20% of all: (1000 + 1000 + 100) / 4 = 525. Main: 2625; quota 100: 27 people; 5 extras each.
+        settings = {"overlap_percent": 50, "quota": 100, "gold_percent": 20, "repeat_percent": 10, "extras": 5}
+        found = plan(Protocol(5, 100, pairwise=True, **settings))
+        assert (found.scores, found.pairs, found.repeats, found.gold) == (1000, 1000, 100, 525)
+        assert (found.annotators, found.extras, found.judgments) == (27, 135, 2760)
+        # 1000 x 25 s + 1100 x 35 s over 2100 is 30.238 s each.
+        assert found.seconds == pytest.approx(2760 * (25_000 + 38_500) / 2100)
+
+    @pytest.mark.parametrize(("design", "pairs", "items"), [("ring", None, 60), ("all", None, 120), ("number", 50, 50)])
+    def test_how_often_two_systems_meet(self, design, pairs, items):
+        protocol = Protocol(5, 12, likert=False, pairwise=True, pair_design=design, pairs=pairs)
+        assert protocol.pair_items == items and protocol.contexts_per_pair == items / 10
+
+    def test_people_are_as_many_as_the_overlap(self):
+        assert plan(Protocol(2, 10, overlap=3)).annotators == 3
+        with pytest.raises(ValueError, match="3 annotators are needed"):
+            plan(Protocol(2, 10, overlap=3, annotators=2))
+
+
+def test_people_without_a_database_keep_the_rules_of_handing_out():
+    setting = Setting(4, 24, 5)
+    items = [item for pairwise in (False, True) for item in draw(corpus(4, 24), setting.design(pairwise))]
+    judged = hand_out(items, setting.annotators, seed=0)
+    assert len(judged) == sum(item.places for item in items)
+    assert len({(one.item, one.annotator) for one in judged}) == len(judged)
