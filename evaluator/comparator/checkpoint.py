@@ -3,6 +3,7 @@
 comparator.json            written last: a folder without it is a training that has not finished
 encoder/                   config and tokenizer, and the untrained weights (for the cosines)
 member-0.safetensors ...   fp16 weights of each member
+base.safetensors           fp16 weights that all members started from, where there were dialogues; base.json beside it
 fold-0.json ...            what the training of that member gave, with its fingerprint
 """
 
@@ -72,6 +73,11 @@ def load_member(directory: Path, member: int, sha256: str | None = None) -> Util
     if sha256 is not None and path.is_file() and file_sha256(path) != sha256:
         raise BadCheckpoint(f"{path} is not the file that comparator.json names (its SHA-256 differs).")
     return load_weights(UtilityModel(_architecture(directory)), path)
+
+
+def load_base(directory: Path) -> UtilityModel:
+    """What every member starts from."""
+    return load_weights(UtilityModel(_architecture(directory)), directory / "base.safetensors")
 
 
 def save_weights(module: nn.Module, path: Path) -> str:

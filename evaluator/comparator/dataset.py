@@ -12,7 +12,7 @@ import torch
 
 from evaluator.comparator import checkpoint, heldout
 from evaluator.comparator.encoding import Encoder, Sequences
-from evaluator.comparator.examples import Pair, Text, context_key, fold_of
+from evaluator.comparator.examples import BY_PEOPLE, Pair, Text, context_key, fold_of
 from evaluator.comparator.inference import Tick, text_cosines
 from evaluator.comparator.model import use_bf16
 from evaluator.comparator.settings import Settings
@@ -27,6 +27,8 @@ class Data:
     targets: np.ndarray  # (p, 3)
     weights: np.ndarray  # (p,)
     choices: np.ndarray  # (p,) "A" | "tie" | "B"
+    margins: np.ndarray  # (p,) 1 but for weak supervision
+    by_people: np.ndarray  # (p,) True where people compared or scored the two
     scores: np.ndarray  # (n,) 0..1, NaN where unknown
     contexts: np.ndarray  # (n,) context number
     folds: np.ndarray  # (n,) -1 where the context has neither pair nor score
@@ -73,7 +75,10 @@ def prepare(
     number = {key: i for i, key in enumerate(dict.fromkeys(keys))}
     contexts = np.array([number[key] for key in keys])
     fold = np.array([folds.get(key, -1) for key in keys])
-    return Data(a, b, targets, weights, choices, scores, contexts, fold, encoder, encoder.pairs(texts), cosines, bf16)
+    margins = np.array([pair.margin for pair in pairs])
+    by_people = np.array([pair.source in BY_PEOPLE for pair in pairs])
+    sequences = encoder.pairs(texts)
+    return Data(a, b, targets, weights, choices, margins, by_people, scores, contexts, fold, encoder, sequences, cosines, bf16)
 
 
 def fingerprint_of(
@@ -106,3 +111,26 @@ def batches(data: Data, fold: int, size: int, rng: np.random.Generator) -> list[
         current = np.concatenate([current, group])
     made.append(current)
     return [made[i] for i in rng.permutation(len(made))]
+
+
+def parts(data: Data, rows: np.ndarray, limit: int) -> list[np.ndarray]:
+    """The texts `rows` (b,) in parts of at most `limit` tokens, padding included; a context's texts stay together unless
+    they alone are too many. One text is a part, however long."""
+    made, current = [], np.empty(0, dtype=int)
+    contexts = data.contexts[rows]
+    for context in dict.fromkeys(contexts):
+        group = rows[contexts == context]
+        if len(current) and _tokens(data, np.concatenate([current, group])) > limit:
+            made.append(current)
+            current = current[:0]
+        for row in group if _tokens(data, group) > limit else [group]:
+            joined = np.append(current, row)
+            if len(current) and _tokens(data, joined) > limit:
+                made.append(current)
+                joined = np.atleast_1d(row)
+            current = joined
+    return [*made, current]
+
+
+def _tokens(data: Data, rows: np.ndarray) -> int:
+    return int(data.sequences.lengths[rows].max()) * len(rows)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -16,7 +17,7 @@ class Sequences:
     ids: list[list[int]]
     segments: list[list[int]]
 
-    @property
+    @cached_property
     def lengths(self) -> np.ndarray:
         return np.array([len(ids) for ids in self.ids], dtype=int)  # (n,)
 

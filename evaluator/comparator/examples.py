@@ -10,6 +10,7 @@ from itertools import combinations
 # Two means of different people are called a tie when they lie closer than this share of the scale
 # (0.25 points on a scale from 1 to 5). Our choice: no annotator compared the two, so a small gap says little.
 TIE_SHARE = 1 / 16
+BY_PEOPLE = ("scores", "judgments")  # the sources of pairs that a comparator is measured on
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,8 @@ class Pair:
     b: int
     target: tuple[float, float, float]  # P(A better), P(tie), P(B better); sums to 1
     weight: float  # how many people compared the two (1 where only means were compared)
+    source: str = "scores"  # "scores" | "judgments" | "strong" | "weak"
+    margin: float = 1.0  # of weak supervision: the share of the training that lies between the two checkpoints
 
     @property
     def choice(self) -> str:
@@ -93,7 +96,7 @@ def pairs_from_judgments(rows: Iterable[tuple[int, int, str, str]]) -> list[Pair
         if a > b:
             a, b, choice = b, a, {"A": "B", "tie": "tie", "B": "A"}[choice]
         votes[a, b][annotator] = choice
-    return [_pair(a, b, list(given.values())) for (a, b), given in sorted(votes.items())]
+    return [_pair(a, b, list(given.values()), "judgments") for (a, b), given in sorted(votes.items())]
 
 
 def mean_scores(rows: Iterable[tuple[int, str, float]], count: int, scale: tuple[float, float] | None = None) -> list[float]:
@@ -120,6 +123,7 @@ def _side(difference: float, margin: float) -> str:
     return "A" if difference > 0 else "B"
 
 
-def _pair(a: int, b: int, votes: list[str]) -> Pair:
+def _pair(a: int, b: int, votes: list[str], source: str = "scores") -> Pair:
     count = len(votes)
-    return Pair(a, b, (votes.count("A") / count, votes.count("tie") / count, votes.count("B") / count), float(count))
+    shares = (votes.count("A") / count, votes.count("tie") / count, votes.count("B") / count)
+    return Pair(a, b, shares, float(count), source)

@@ -54,20 +54,26 @@ def text_cosines(
     wholes = [" ".join(text.context) for text in texts]
     lasts = [text.context[-1] if text.context else "" for text in texts]
     outputs = [text.output for text in texts]
+    if not texts:
+        return torch.zeros(0, COSINES)
     unique = {string: row for row, string in enumerate(dict.fromkeys([*wholes, *lasts, *outputs]))}
-    sequences = encoder.singles(list(unique), keep_end=True)
-    vectors = None  # (s, h)
+    vectors = embeddings(frozen, encoder, list(unique), bf16, batch_size, tick)  # (s, h)
+    whole, last, output = (vectors[[unique[s] for s in strings]] for strings in (wholes, lasts, outputs))  # (n, h)
+    return torch.stack([(whole * output).sum(-1), (last * output).sum(-1)], dim=-1)  # (n, 2)
+
+
+def embeddings(
+    frozen: nn.Module, encoder: Encoder, strings: Sequence[str], bf16: bool, batch_size: int = 64, tick: Tick | None = None
+) -> torch.Tensor:
+    """Of each string, as sentence-transformers embeds it: the mean of the hidden states, of length 1 -> (s, h) fp32."""
+    sequences = encoder.singles(strings, keep_end=True)
+    vectors = torch.empty(len(strings), frozen.config.hidden_size)
     done = 0
     for rows in by_length(sequences.lengths, batch_size):
         with torch.inference_mode():
             embedded = F.normalize(embed(frozen, encoder.batch(sequences, rows), bf16), dim=-1)  # (b, h)
-        if vectors is None:
-            vectors = torch.empty(len(unique), embedded.shape[1])
-        vectors[rows] = embedded
+        vectors[rows] = embedded.clone()
         done += len(rows)
         if tick:
-            tick(done / len(unique))
-    if vectors is None:
-        return torch.zeros(0, COSINES)
-    whole, last, output = (vectors[[unique[s] for s in strings]] for strings in (wholes, lasts, outputs))  # (n, h)
-    return torch.stack([(whole * output).sum(-1), (last * output).sum(-1)], dim=-1).clone()  # (n, 2)
+            tick(done / len(strings))
+    return vectors

@@ -49,14 +49,13 @@ class UtilityModel(nn.Module):
         pooled = embed(self.encoder, batch, bf16)  # (b, h)
         return self.utility(pooled).squeeze(-1) + cosines @ self.cosine  # (b,)
 
-    def pair_loss(self, d: torch.Tensor, targets: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
-        """Cross-entropy with people's shares: d (p,), targets (p, 3), weights (p,) -> ()"""
-        losses = -(targets * log_probabilities(d, self.theta)).sum(-1)  # (p,)
-        return (losses * weights).sum() / weights.sum()
+    def pair_losses(self, d: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+        """Cross-entropy with people's shares: d (p,), targets (p, 3) -> (p,)"""
+        return -(targets * log_probabilities(d, self.theta)).sum(-1)
 
-    def score_loss(self, u: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
-        """Cross-entropy with the mean score on 0..1: u (b,), scores (b,) -> ()"""
-        return F.binary_cross_entropy_with_logits(self.level[0] * u + self.level[1], scores)
+    def score_losses(self, u: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
+        """Cross-entropy with the mean score on 0..1: u (b,), scores (b,) -> (b,)"""
+        return F.binary_cross_entropy_with_logits(self.level[0] * u + self.level[1], scores, reduction="none")
 
 
 def embed(encoder: nn.Module, batch: Batch, bf16: bool) -> torch.Tensor:

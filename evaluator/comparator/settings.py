@@ -18,11 +18,29 @@ class Settings:
     head_learning_rate: float = 1e-3  # of the few head parameters, which start from nothing
     batch_size: int = 16  # texts in a step; a context's texts stay together where they fit
     max_length: int = 128  # tokens of context and output together
+    max_tokens: int = 4096  # in memory at once, padding included: a larger batch is taken in parts (gradients add up)
     warmup: float = 0.1  # share of the steps in which the learning rate climbs
     weight_decay: float = 0.01
+    layer_decay: float = 1.0  # how much slower each layer learns than the one above it
+    train_embeddings: bool = False  # of words; half the parameters, and few words are met often enough to learn
     score_weight: float = 1.0  # weight of predicting the mean score itself, beside the pairs
     cosine: bool = True  # the untrained encoder's cosine of context and output, beside the encoded pair
     precision: str = "auto"  # "fp32", "bf16", or "auto": bf16 where this CPU multiplies it in hardware
+    # What is learnt from, each a switch.
+    human_scores: bool = True
+    human_judgments: bool = True
+    strong: bool = True  # human-written over generated
+    weak: bool = True  # a later checkpoint over an earlier one
+    next_utterance: bool = True  # dialogues, in the base that all members start from
+    base_passes: float = 2.0  # how often an exchange is shown
+    base_learning_rate: float = 1e-4
+    base_max_length: int = 56
+    base_staged: bool = True  # random replies first, harder ones in the second half
+
+    def learns_from(self, source: str) -> bool:
+        """Whether pairs of this source (`Pair.source`) are learnt from."""
+        switches = {"scores": self.human_scores, "judgments": self.human_judgments, "strong": self.strong, "weak": self.weak}
+        return switches[source]
 
 
 def default_encoder() -> str:

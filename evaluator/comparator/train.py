@@ -1,23 +1,27 @@
 """Cross-fitted training: K members, each without one fold of the contexts, so that every judged context has a member
-that has not seen it. Read from `fit` downwards."""
+that has not seen it; all start from one self-supervised base where there are dialogues. Read from `fit` downwards."""
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
 import torch
 
-from evaluator.comparator import checkpoint, heldout
-from evaluator.comparator.dataset import Data, batches, fingerprint_of, prepare, split
+from evaluator.comparator import checkpoint, curriculum, heldout, loop
+from evaluator.comparator.base import Report, train_base
+from evaluator.comparator.dataset import Data, batches, fingerprint_of, parts, prepare, split
 from evaluator.comparator.examples import Pair, Text
 from evaluator.comparator.inference import utilities
 from evaluator.comparator.model import UtilityModel
 from evaluator.comparator.settings import Settings, default_encoder
+from evaluator.comparator.supervision import Exchange, unseen
 
 COSINE_SHARE = 0.03  # of the progress bar; the rest is the members'
+BASE_SHARE = 0.75  # of the progress bar, where there are dialogues to learn from
 REPORT_SECONDS = 1.0  # on_progress is called no more often, except with a point of the curve
 
 
@@ -34,9 +38,11 @@ class TrainingResult:
     heldout_three_way_accuracy: float  # A / tie / B, over all pairs
     longer_is_better_accuracy: float  # the baseline, on the same non-tied pairs
     curve: list[dict]  # fold, epoch, step, train_loss, heldout_loss, heldout_accuracy
+    base_curve: list[dict]  # step, accuracy: share of replies above their negative since the point before
     pairs: int
     texts: int
     contexts: int
+    learnt_from: dict[str, int]  # pairs by source, scored outputs, exchanges, and exchanges left out as seen
     tie_threshold: float  # |u_a - u_b| in logits below which `decide` says tie
     seconds: float  # of training, over all members (a member trained by an earlier run counts with its own)
     fingerprint: str
@@ -52,50 +58,62 @@ def fit(
     on_progress: Callable[[float, str, dict | None], None] | None = None,
     should_stop: Callable[[], bool] | None = None,
     scores: Sequence[float] | None = None,
+    exchanges: Sequence[Exchange] = (),
 ) -> TrainingResult:
-    """Train all members into `out_dir`; a member already there with the same fingerprint is not trained again.
+    """Train all members into `out_dir`; what is already there with the same fingerprint is not trained again.
 
-    scores  mean score of each text, 0..1, NaN where unknown (`examples.mean_scores`): a second target, optional
+    scores     mean score of each text, 0..1, NaN where unknown (`examples.mean_scores`): a second target, optional
+    exchanges  human dialogue (`supervision.exchanges`) for the base; what shares a dialogue with `texts` is left out
     """
     out_dir = Path(out_dir)
     out_dir.mkdir(parents=True, exist_ok=True)
     (out_dir / "comparator.json").unlink(missing_ok=True)  # until the end, this folder is unfinished
     progress = _Progress(on_progress, should_stop)
     progress(0.0, "Reading the encoder")
-    scores = np.full(len(texts), np.nan) if scores is None else np.asarray(scores, dtype=float)
+    pairs = [pair for pair in pairs if settings.learns_from(pair.source)]
+    known = settings.human_scores and scores is not None
+    scores = np.asarray(scores, dtype=float) if known else np.full(len(texts), np.nan)
     keys, folds = split(texts, pairs, scores, settings.folds, seed)
     encoder_sha256 = checkpoint.save_encoder(settings.encoder or default_encoder(), out_dir)
-    fingerprint = fingerprint_of(texts, pairs, scores, settings, seed, encoder_sha256)
-    data = prepare(
-        texts,
-        pairs,
-        scores,
-        keys,
-        folds,
-        settings,
-        out_dir,
-        tick=lambda done: progress(COSINE_SHARE * done, "Encoding the texts"),
-    )
-
-    records = [_member(data, fold, settings, seed, out_dir, fingerprint, progress) for fold in range(settings.folds)]
+    shown = unseen(exchanges, (text.context for text in texts)) if settings.next_utterance else []
+    base = train_base(shown, settings, seed, out_dir, encoder_sha256, progress.part(0.0, BASE_SHARE)) if shown else None
+    start = BASE_SHARE if base else 0.0
+    fingerprint = fingerprint_of(texts, pairs, scores, settings, seed, base["sha256"] if base else encoder_sha256)
+    encoding = progress.part(start, start + COSINE_SHARE)
+    data = prepare(texts, pairs, scores, keys, folds, settings, out_dir, lambda done: encoding(done, "Encoding the texts"))
+    each = (1 - start - COSINE_SHARE) / settings.folds
+    records = []
+    for fold in range(settings.folds):
+        begin = start + COSINE_SHARE + fold * each
+        part = progress.part(begin, begin + each)
+        records.append(_member(data, fold, settings, seed, out_dir, fingerprint, base is not None, part))
 
     raw = np.full(len(texts), np.nan)  # (n,)
     for fold, record in enumerate(records):
         raw[data.folds == fold] = record["utilities"]
-    head = heldout.fit_head(raw[data.a] - raw[data.b], data.targets, data.weights)
+    judged = measured(data)  # (p',)
+    head = heldout.fit_head(raw[data.a[judged]] - raw[data.b[judged]], data.targets[judged], data.weights[judged])
     u = head.scale * raw  # (n,)
-    found = heldout.evaluate(u, texts, pairs, data.contexts[data.a], data.folds[data.a], seed)
+    by_people = [pairs[i] for i in judged]
+    found = heldout.evaluate(u, texts, by_people, data.contexts[data.a[judged]], data.folds[data.a[judged]], seed)
     result = TrainingResult(
         heldout_pairwise_accuracy=found.pairwise_accuracy,
         heldout_pairwise_interval=found.pairwise_interval,
         heldout_three_way_accuracy=found.three_way_accuracy,
         longer_is_better_accuracy=found.longer_accuracy,
         curve=[point for record in records for point in record["curve"]],
+        base_curve=base["curve"] if base else [],
         pairs=len(pairs),
         texts=len(texts),
         contexts=len(folds),
+        learnt_from={
+            **Counter(pair.source for pair in pairs),
+            "scored outputs": int((~np.isnan(scores)).sum()),
+            "exchanges": len(shown),
+            "exchanges left out": len(exchanges) - len(shown),
+        },
         tie_threshold=head.tie_threshold,
-        seconds=sum(record["seconds"] for record in records),
+        seconds=sum(record["seconds"] for record in records) + (base["seconds"] if base else 0.0),
         fingerprint=fingerprint,
         utilities=u,
     )
@@ -108,7 +126,7 @@ def fit(
 
 
 def _member(
-    data: Data, fold: int, settings: Settings, seed: int, out_dir: Path, fingerprint: str, progress: "_Progress"
+    data: Data, fold: int, settings: Settings, seed: int, out_dir: Path, fingerprint: str, from_base: bool, progress: Report
 ) -> dict:
     """Train, or find again, the member without `fold`; its record is written when its weights are safe on disk."""
     path = out_dir / f"fold-{fold}.json"
@@ -117,80 +135,76 @@ def _member(
         record = checkpoint.read_json(path)
         if record.get("fingerprint") == fingerprint and record.get("sha256") == checkpoint.file_sha256(weights):
             return record
-    start = time.monotonic()
-    model = UtilityModel(checkpoint.load_encoder(out_dir))
+    model = checkpoint.load_base(out_dir) if from_base else UtilityModel(checkpoint.load_encoder(out_dir))
     if not settings.cosine:
         model.cosine.data.zero_()
         model.cosine.requires_grad_(False)
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(1009 * seed + fold)  # dropout
-        curve, u = _train(model, data, fold, settings, seed, progress)
+    state = loop.State(out_dir / f"fold-{fold}.state", fingerprint)
+    curve = _train(model, data, fold, settings, seed, state, progress)
+    _round_to_fp16(model)  # what is measured is what is saved
+    u, point = _heldout(model, data, fold, lambda _: progress(0.999, "Judging the held-out contexts"))
+    curve[-1] |= point
+    progress(1.0, f"Member {fold + 1} of {settings.folds} finished", curve[-1])
     record = {
         "fingerprint": fingerprint,
         "sha256": checkpoint.save_weights(model, weights),
         "curve": curve,
         "utilities": [float(value) for value in u],
-        "seconds": time.monotonic() - start,
+        "seconds": state.seconds(),
     }
     checkpoint.write_json(record, path)
+    state.clear()
     return record
 
 
 def _train(
-    model: UtilityModel, data: Data, fold: int, settings: Settings, seed: int, progress: "_Progress"
-) -> tuple[list[dict], np.ndarray]:
-    """The loop. Returns the learning curve and the utilities of the held-out texts, by the rounded final weights."""
+    model: UtilityModel, data: Data, fold: int, settings: Settings, seed: int, state: loop.State, progress: Report
+) -> list[dict]:
+    """The learning curve; a point is measured after every epoch but the last, which is measured on the rounded weights."""
     rng = np.random.default_rng([seed, fold])
     epochs = [batches(data, fold, settings.batch_size, rng) for _ in range(settings.epochs)]
-    steps = sum(len(rounds) for rounds in epochs)
-    optimizer, schedule = _optimizer(model, settings, steps)
-    trained = (data.folds[data.a] != fold).nonzero()[0]  # (p',) every pair that this member may see
-    position = np.full(len(data.scores), -1)  # (n,) a text's row in the batch
-    curve, u, step = [], np.empty(0), 0
-    for epoch, rounds in enumerate(epochs, start=1):
-        model.train()
-        losses = []
-        for rows in rounds:
+    steps = [rows for rounds in epochs for rows in rounds]
+    ends = np.cumsum([len(rounds) for rounds in epochs])  # (epochs,) steps done at the end of each
+    position = np.full(len(data.scores), -1)  # (n,) a text's row in the part
+    passed: list[float] = []  # losses since the last point
+
+    def losses(step: int) -> Iterator[torch.Tensor]:
+        inside = _trained_pairs(data, steps[step], step / len(steps))  # (q,)
+        total = max(float(data.weights[inside].sum()), 1e-9)
+        scored = max(int((~np.isnan(data.scores[steps[step]])).sum()), 1)
+        for rows in parts(data, steps[step], settings.max_tokens):
             position[rows] = np.arange(len(rows))
-            inside = trained[(position[data.a[trained]] >= 0) & (position[data.b[trained]] >= 0)]  # (q,)
             u = model(data.encoder.batch(data.sequences, rows), data.cosines[rows], data.bf16)  # (b,)
-            loss = _loss(model, u, data, rows, inside, position, settings.score_weight)
-            optimizer.zero_grad()
-            loss.backward()
-            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimizer.step()
-            schedule.step()
+            mine = inside[(position[data.a[inside]] >= 0) & (position[data.b[inside]] >= 0)]  # (q',)
+            d = u[position[data.a[mine]]] - u[position[data.b[mine]]]  # (q',)
+            of_pairs = model.pair_losses(d, _tensor(data.targets[mine])) * _tensor(data.weights[mine])  # (q',)
+            known = ~np.isnan(data.scores[rows])  # (b,)
+            of_scores = model.score_losses(u[known], _tensor(data.scores[rows][known]))
             position[rows] = -1
-            losses.append(float(loss.detach()))
-            step += 1
-            done = COSINE_SHARE + (1 - COSINE_SHARE) * (fold + step / steps) / settings.folds
-            progress(min(done, 0.999), f"Member {fold + 1} of {settings.folds}, epoch {epoch} of {settings.epochs}")
-        if epoch == settings.epochs:
-            _round_to_fp16(model)  # what is measured is what is saved
-        u, point = _heldout(model, data, fold, lambda _, done=done: progress(done, "Judging the held-out contexts"))
-        curve.append({"fold": fold, "epoch": epoch, "step": step, "train_loss": float(np.mean(losses)), **point})
-        progress(done, f"Member {fold + 1} of {settings.folds}, epoch {epoch} finished", curve[-1])
-    return curve, u
+            yield of_pairs.sum() / total + settings.score_weight * of_scores.sum() / scored
+
+    def after(step: int, loss: float, notes: list) -> None:
+        passed.append(loss)
+        done, epoch = step / len(steps), int(np.searchsorted(ends, step)) + 1
+        said = f"Member {fold + 1} of {settings.folds}, epoch {epoch} of {settings.epochs}"
+        progress(min(done, 0.999), said)
+        if step in ends:
+            point = {"fold": fold, "epoch": epoch, "step": step, "train_loss": float(np.mean(passed))}
+            passed.clear()
+            if step < ends[-1]:
+                point |= _heldout(model, data, fold, lambda _: progress(min(done, 0.999), said))[1]
+                progress(done, f"{said} finished", point)
+            notes.append(point)
+
+    return loop.run(model, settings, settings.learning_rate, len(steps), losses, [seed, 2, fold], state, after)
 
 
-def _loss(
-    model: UtilityModel,
-    u: torch.Tensor,
-    data: Data,
-    rows: np.ndarray,
-    inside: np.ndarray,
-    position: np.ndarray,
-    score_weight: float,
-) -> torch.Tensor:
-    """u (b,) of the texts `rows` (b,), which hold the pairs `inside` (q,) -> ()"""
-    loss = u.sum() * 0
-    if len(inside):
-        d = u[position[data.a[inside]]] - u[position[data.b[inside]]]  # (q,)
-        loss = loss + model.pair_loss(d, _tensor(data.targets[inside]), _tensor(data.weights[inside]))
-    known = ~np.isnan(data.scores[rows])  # (b,)
-    if score_weight and known.any():
-        loss = loss + score_weight * model.score_loss(u[known], _tensor(data.scores[rows][known]))
-    return loss
+def _trained_pairs(data: Data, rows: np.ndarray, progress: float) -> np.ndarray:
+    """(q,) the pairs among the texts `rows` that the curriculum shows by now."""
+    here = np.zeros(len(data.scores), dtype=bool)  # (n,)
+    here[rows] = True
+    shown = data.by_people | (data.margins >= curriculum.weak_margin(progress))  # (p,)
+    return (here[data.a] & here[data.b] & shown).nonzero()[0]
 
 
 def _heldout(model: UtilityModel, data: Data, fold: int, tick: Callable[[float], None]) -> tuple[np.ndarray, dict]:
@@ -199,29 +213,20 @@ def _heldout(model: UtilityModel, data: Data, fold: int, tick: Callable[[float],
     u = utilities(model, data.encoder, data.sequences, data.cosines, rows, data.bf16, tick=tick)  # (m,)
     every = np.full(len(data.folds), np.nan)  # (n,)
     every[rows] = u
-    inside = data.folds[data.a] == fold  # (p,)
+    inside = measured(data)
+    inside = inside[data.folds[data.a[inside]] == fold]  # (q,)
     d = every[data.a[inside]] - every[data.b[inside]]  # (q,)
     clear = data.choices[inside] != "tie"  # (q,)
     agree = heldout.agreement(d, data.choices[inside])[clear]
     with torch.no_grad():
-        loss = model.pair_loss(_tensor(d), _tensor(data.targets[inside]), _tensor(data.weights[inside]))
-    accuracy = float(agree.mean()) if len(agree) else None
-    return u, {"heldout_loss": float(loss) if inside.any() else None, "heldout_accuracy": accuracy}
+        losses = model.pair_losses(_tensor(d), _tensor(data.targets[inside])).numpy()  # (q,)
+    loss = float(np.average(losses, weights=data.weights[inside])) if len(inside) else None
+    return u, {"heldout_loss": loss, "heldout_accuracy": float(agree.mean()) if len(agree) else None}
 
 
-def _optimizer(model: UtilityModel, settings: Settings, steps: int):
-    """AdamW; the rate climbs over the warm-up and falls linearly to 0."""
-    encoder = list(model.encoder.parameters())
-    head = [p for name, p in model.named_parameters() if not name.startswith("encoder.")]
-    optimizer = torch.optim.AdamW(
-        [
-            {"params": encoder, "lr": settings.learning_rate, "weight_decay": settings.weight_decay},
-            {"params": head, "lr": settings.head_learning_rate, "weight_decay": 0.0},
-        ]
-    )
-    warm = max(1, math.ceil(settings.warmup * steps))
-    rate = lambda step: min((step + 1) / warm, (steps - step) / max(1, steps - warm))
-    return optimizer, torch.optim.lr_scheduler.LambdaLR(optimizer, rate)
+def measured(data: Data) -> np.ndarray:
+    """(p',) the pairs that a comparator is measured on: people's, or all where there are none of those."""
+    return data.by_people.nonzero()[0] if data.by_people.any() else np.arange(len(data.a))
 
 
 def _round_to_fp16(model: UtilityModel) -> None:
@@ -238,6 +243,10 @@ class _Progress:
 
     def __init__(self, on_progress, should_stop):
         self.on_progress, self.should_stop, self.told = on_progress, should_stop, -math.inf
+
+    def part(self, begin: float, end: float) -> Report:
+        """The same for one part of the work, which counts its own from 0 to 1."""
+        return lambda done, message, point=None: self(begin + (end - begin) * done, message, point)
 
     def __call__(self, fraction: float, message: str, point: dict | None = None) -> None:
         if self.should_stop and self.should_stop():

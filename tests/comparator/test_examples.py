@@ -55,7 +55,10 @@ def test_no_scores_give_no_pairs():
 def test_judgments_of_both_orders_are_counted_together():
     rows = [(0, 1, "Ann", "A"), (1, 0, "Bob", "A"), (0, 1, "Cid", "tie"), (1, 0, "Dee", "B"), (4, 3, "Ann", "A")]
     # Of (0, 1): Ann A; Bob says 1 is better: B; Cid tie; Dee says 0 is better: A.
-    assert pairs_from_judgments(rows) == [Pair(0, 1, (0.5, 0.25, 0.25), 4.0), Pair(3, 4, (0.0, 0.0, 1.0), 1.0)]
+    assert pairs_from_judgments(rows) == [
+        Pair(0, 1, (0.5, 0.25, 0.25), 4.0, "judgments"),
+        Pair(3, 4, (0.0, 0.0, 1.0), 1.0, "judgments"),
+    ]
 
 
 def test_an_unknown_choice_is_refused_and_never_a_tie():

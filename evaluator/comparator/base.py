@@ -1,0 +1,144 @@
+"""The self-supervised base: an encoder and a utility that tell which reply answers a context, before anybody judged one.
+Every member of a comparator starts from it. It sees no dialogue that a judged context comes from (`supervision.unseen`)."""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch.nn import functional as F
+
+from evaluator.comparator import checkpoint, curriculum, loop
+from evaluator.comparator.encoding import Encoder
+from evaluator.comparator.examples import Text
+from evaluator.comparator.inference import embeddings
+from evaluator.comparator.model import COSINES, UtilityModel, use_bf16
+from evaluator.comparator.negatives import Negatives
+from evaluator.comparator.settings import Settings
+from evaluator.comparator.supervision import Exchange
+
+GROUPS = 12  # exchanges in a step, each with a reply and a negative
+SORTED = 8  # so many steps' exchanges are sorted by length and dealt out
+GOOD, BAD = 0.95, 0.05  # the mean score that people would give to a reply of people's, and to a negative
+NEAREST = slice(5, 60)  # of the replies nearest to a context; the very nearest may well answer it
+EVERY = 50  # steps between two points of the curve
+SHARED = ("layer_decay", "weight_decay", "warmup", "head_learning_rate", "train_embeddings", "precision")
+
+Report = Callable[..., None]  # share done, what is being done, [a point of the learning curve]
+
+
+def train_base(
+    exchanges: Sequence[Exchange], settings: Settings, seed: int, directory: Path, encoder_sha256: str, progress: Report
+) -> dict:
+    """Train `base.safetensors` beside the encoder in `directory`, or find it again; returns its record."""
+    path, weights = directory / "base.json", directory / "base.safetensors"
+    fingerprint = _fingerprint(exchanges, settings, seed, encoder_sha256)
+    if path.is_file() and weights.is_file():
+        record = checkpoint.read_json(path)
+        if record.get("fingerprint") == fingerprint and record.get("sha256") == checkpoint.file_sha256(weights):
+            return record
+    model = UtilityModel(checkpoint.load_encoder(directory))
+    model.cosine.requires_grad_(False)  # the cosines join in where people judged
+    lesson = Lesson(exchanges, settings, seed, directory, lambda done: progress(0.1 * done, "Looking for hard negatives"))
+    state = loop.State(directory / "base.state", fingerprint)
+
+    def after(step: int, loss: float, notes: list) -> None:
+        point = lesson.point(step)
+        notes += [point] if point else []
+        progress(0.1 + 0.9 * step / lesson.steps, f"Learning from dialogues, step {step} of {lesson.steps}")
+
+    rate = settings.base_learning_rate
+    curve = loop.run(model, settings, rate, lesson.steps, lambda step: lesson.losses(model, step), [seed, 1], state, after)
+    record = {
+        "fingerprint": fingerprint,
+        "sha256": checkpoint.save_weights(model, weights),
+        "curve": curve,
+        "exchanges": len(exchanges),
+        "steps": lesson.steps,
+        "seconds": state.seconds(),
+    }
+    checkpoint.write_json(record, path)
+    state.clear()
+    return record
+
+
+class Lesson:
+    """What each step shows: exchanges of similar length, each with one of its replies and one negative."""
+
+    def __init__(self, exchanges: Sequence[Exchange], settings: Settings, seed: int, directory: Path, tick=None):
+        self.exchanges, self.settings, self.seed = exchanges, settings, seed
+        self.encoder = Encoder(checkpoint.load_tokenizer(directory), settings.base_max_length)
+        self.bf16 = use_bf16(settings.precision)
+        frozen = checkpoint.load_encoder(directory)
+        self.negatives = Negatives(exchanges, nearest_replies(frozen, self.encoder, exchanges, self.bf16, tick))
+        self.batches = self._deal()
+        self.steps = len(self.batches)
+        self.right: list[float] = []  # share of negatives below their reply, step by step since the last point
+
+    def losses(self, model: UtilityModel, step: int) -> Iterator[torch.Tensor]:
+        """Both as a pair (the reply is better) and each for itself (its mean score)."""
+        rng = np.random.default_rng([self.seed, 2, step])
+        kinds = curriculum.negatives(step / self.steps, self.settings.base_staged)
+        texts = []
+        for i in self.batches[step]:
+            context, replies = self.exchanges[i].context, self.exchanges[i].replies
+            good = replies[0] if rng.random() < 0.5 else replies[rng.integers(len(replies))]
+            kind = rng.choice(list(kinds), p=list(kinds.values()))
+            texts += [Text(context, good), Text(context, self.negatives.make(kind, int(i), good, rng))]
+        batch = self.encoder.batch(self.encoder.pairs(texts), range(len(texts)))
+        u = model(batch, torch.zeros(len(texts), COSINES), self.bf16).view(-1, 2)  # (g, 2) good, bad
+        d = u[:, 0] - u[:, 1]  # (g,)
+        self.right.append(float((d > 0).float().mean()))
+        wanted = torch.tensor([GOOD, BAD]).expand_as(u)  # (g, 2)
+        yield -F.logsigmoid(d).mean() + model.score_losses(u.reshape(-1), wanted.reshape(-1)).mean()
+
+    def point(self, step: int) -> dict | None:
+        """A point of the learning curve, every so many steps and at the end."""
+        if step % EVERY and step != self.steps:
+            return None
+        seen, self.right = self.right, []
+        return {"step": step, "accuracy": float(np.mean(seen))}
+
+    def _deal(self) -> list[np.ndarray]:
+        rng = np.random.default_rng([self.seed, 3])
+        wanted = max(GROUPS, round(self.settings.base_passes * len(self.exchanges)))
+        rounds = -(-wanted // len(self.exchanges))
+        order = np.concatenate([rng.permutation(len(self.exchanges)) for _ in range(rounds)])[:wanted]
+        length = np.array([sum(len(turn) for turn in exchange.context) for exchange in self.exchanges])  # characters
+        batches = []
+        for start in range(0, len(order), GROUPS * SORTED):
+            chunk = order[start : start + GROUPS * SORTED]
+            chunk = chunk[np.argsort(length[chunk], kind="stable")]
+            parts = [chunk[i : i + GROUPS] for i in range(0, len(chunk), GROUPS)]
+            batches += [parts[i] for i in rng.permutation(len(parts))]
+        return batches
+
+
+def nearest_replies(frozen, encoder: Encoder, exchanges: Sequence[Exchange], bf16: bool, tick=None) -> np.ndarray:
+    """(exchanges, k) positions among all replies of those, of other dialogues, that the untrained encoder finds nearest to
+    the last two turns; k is smaller where there are few replies."""
+    replies = [reply for exchange in exchanges for reply in exchange.replies]
+    dialogue = {name: i for i, name in enumerate(dict.fromkeys(exchange.dialogue for exchange in exchanges))}
+    owner = np.array([dialogue[exchange.dialogue] for exchange in exchanges for _ in exchange.replies])  # (r,)
+    contexts = [" ".join(exchange.context[-2:]) for exchange in exchanges]
+    vectors = embeddings(frozen, encoder, [*contexts, *replies], bf16, tick=tick).numpy()
+    context_vectors, reply_vectors = vectors[: len(contexts)], vectors[len(contexts) :]
+    largest = np.bincount(owner).max()
+    count = max(1, min(NEAREST.stop, len(replies) - largest))
+    found = np.empty((len(exchanges), count), dtype=int)
+    for i, exchange in enumerate(exchanges):
+        closeness = reply_vectors @ context_vectors[i]  # (r,)
+        closeness[owner == dialogue[exchange.dialogue]] = -2.0
+        near = np.argpartition(-closeness, count - 1)[:count]
+        found[i] = near[np.argsort(-closeness[near], kind="stable")]
+    return found[:, min(NEAREST.start, count - 1) :]
+
+
+def _fingerprint(exchanges: Sequence[Exchange], settings: Settings, seed: int, encoder_sha256: str) -> str:
+    """SHA-256 of everything that the base's weights depend on."""
+    recipe = {name: value for name, value in asdict(settings).items() if name.startswith("base_") or name in SHARED}
+    what = [recipe, seed, encoder_sha256, checkpoint.FORMAT, [asdict(exchange) for exchange in exchanges]]
+    return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()

@@ -1,0 +1,131 @@
+"""The training loop, read top to bottom. Each step draws from its own seed, so that a run that was cut goes on from its
+last saved step to exactly the weights of one that was not."""
+
+import json
+import math
+import os
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import numpy as np
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import nn
+
+from evaluator.comparator.settings import Settings
+
+SAVE_SECONDS = 60.0  # between two states on disk; resuming costs at most so much work
+
+
+class State:
+    """Where a run stands, in one safetensors file: weights and moments in fp32, the step, and what was noted so far."""
+
+    def __init__(self, path: Path, fingerprint: str):
+        self.path, self.fingerprint = path, fingerprint
+        self.started = self.saved = time.monotonic()  # started: moved back by what an earlier process spent
+
+    def save(self, model: nn.Module, optimizer: torch.optim.Optimizer, step: int, notes: list) -> None:
+        tensors = {f"model.{name}": tensor for name, tensor in model.state_dict().items()}
+        for i, moments in optimizer.state_dict()["state"].items():
+            tensors |= {f"optimizer.{i}.{name}": tensor for name, tensor in moments.items()}
+        metadata = {"fingerprint": self.fingerprint, "step": str(step), "seconds": str(self.seconds())}
+        metadata["notes"] = json.dumps(notes)
+        temporary = self.path.with_name(self.path.name + ".part")
+        save_file({name: tensor.detach().contiguous() for name, tensor in tensors.items()}, temporary, metadata)
+        os.replace(temporary, self.path)
+        self.saved = time.monotonic()
+
+    def restore(self, model: nn.Module, optimizer: torch.optim.Optimizer) -> tuple[int, list]:
+        """(the next step, the notes); from the beginning where there is no state of this very run."""
+        try:
+            with safe_open(self.path, "pt") as file:
+                metadata = file.metadata() or {}
+                if metadata.get("fingerprint") != self.fingerprint:
+                    return 0, []
+                tensors = {name: file.get_tensor(name) for name in file.keys()}
+        except (OSError, SafetensorError):
+            return 0, []
+        model.load_state_dict({n.removeprefix("model."): t for n, t in tensors.items() if n.startswith("model.")})
+        state: dict[int, dict] = {}
+        for name, tensor in tensors.items():
+            if name.startswith("optimizer."):
+                _, i, moment = name.split(".")
+                state.setdefault(int(i), {})[moment] = tensor
+        optimizer.load_state_dict({**optimizer.state_dict(), "state": state})
+        self.started = time.monotonic() - float(metadata["seconds"])
+        return int(metadata["step"]), json.loads(metadata["notes"])
+
+    def seconds(self) -> float:
+        """Spent on the run, by all processes that had a part in it."""
+        return time.monotonic() - self.started
+
+    def due(self) -> bool:
+        return time.monotonic() - self.saved >= SAVE_SECONDS
+
+    def clear(self) -> None:
+        self.path.unlink(missing_ok=True)
+
+
+def run(
+    model: nn.Module,
+    settings: Settings,
+    learning_rate: float,
+    steps: int,
+    losses: Callable[[int], Iterable[torch.Tensor]],
+    seed: list[int],
+    state: State,
+    after: Callable[[int, float, list], None],
+) -> list:
+    """Train for `steps` steps and return the notes.
+
+    losses(step)  the step's loss in parts that are summed: each is taken back through the model before the next is made,
+                  so that no more than one part is in memory
+    after         is told the step just done (from 1), its loss and the notes, to which it may add; may raise
+    """
+    optimizer = adamw(model, settings, learning_rate)
+    rates = [group["lr"] for group in optimizer.param_groups]
+    first, notes = state.restore(model, optimizer)
+    trained = [p for p in model.parameters() if p.requires_grad]
+    with torch.random.fork_rng(devices=[]):
+        for step in range(first, steps):
+            torch.manual_seed(int(np.random.SeedSequence([*seed, step]).generate_state(1)[0]))  # dropout
+            for group, rate in zip(optimizer.param_groups, rates, strict=True):
+                group["lr"] = rate * _share_of_rate(step, steps, settings.warmup)
+            model.train()
+            total = 0.0
+            for part in losses(step):
+                part.backward()
+                total += float(part.detach())
+            nn.utils.clip_grad_norm_(trained, 1.0)
+            optimizer.step()
+            optimizer.zero_grad()
+            after(step + 1, total, notes)
+            if state.due() and step + 1 < steps:
+                state.save(model, optimizer, step + 1, notes)
+    return notes
+
+
+def adamw(model: nn.Module, settings: Settings, learning_rate: float) -> torch.optim.AdamW:
+    """Each layer of the encoder learns `layer_decay` times as fast as the one above it; embeddings stay as they are unless
+    `train_embeddings`; the head has its own rate and no decay."""
+    layers: dict[int, list[nn.Parameter]] = {}
+    depth = model.encoder.config.num_hidden_layers
+    for name, parameter in model.encoder.named_parameters():
+        place = next((int(part) for part in name.split(".") if part.isdigit()), -1 if "embed" in name else depth - 1)
+        parameter.requires_grad_(place >= 0 or settings.train_embeddings)
+        if parameter.requires_grad:
+            layers.setdefault(place, []).append(parameter)
+    groups = []
+    for place, parameters in sorted(layers.items()):
+        rate = learning_rate * settings.layer_decay ** (depth - 1 - place)
+        groups.append({"params": parameters, "lr": rate, "weight_decay": settings.weight_decay})
+    head = [p for name, p in model.named_parameters() if not name.startswith("encoder.") and p.requires_grad]
+    return torch.optim.AdamW([*groups, {"params": head, "lr": settings.head_learning_rate, "weight_decay": 0.0}])
+
+
+def _share_of_rate(step: int, steps: int, warmup: float) -> float:
+    """Climbs to 1 over the warm-up, then falls linearly towards 0."""
+    warm = max(1, math.ceil(warmup * steps))
+    return min((step + 1) / warm, (steps - step) / max(1, steps - warm))

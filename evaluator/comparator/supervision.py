@@ -1,0 +1,109 @@
+"""What teaches a comparator without anybody judging: replies that people wrote, and what is known of who wrote a text.
+
+next utterance  a reply that people wrote to a context is better than one made worse or meant for another context
+                (Tao et al. 2018, RUBER; Zhao et al. 2020, section 5.2)
+strong          human-written is better than generated; two human-written texts, or two samples of one checkpoint, tie
+                (Zhou & Xu 2020, section 3.1)
+weak            a later checkpoint of a system is better than an earlier one (the same section)
+
+Next utterance stays apart from strong: it calls human-written text worse where it answers another context.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from evaluator.comparator.examples import Pair, Text, context_key
+
+MAX_TURNS = 8  # of a context that a reply is learnt in; more would be cut by the token limit anyhow
+SMALLEST_MARGIN = 0.1  # of a training's iterations between two checkpoints (Zhou & Xu 2020, section 3.1)
+CONVERGED = 0.8  # no two checkpoints from beyond this share of the training: "almost converged"
+A_BETTER, TIE, B_BETTER = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """A context and what people answered to it; the first reply is the dialogue's own."""
+
+    context: tuple[str, ...]
+    replies: tuple[str, ...]
+    dialogue: str  # exchanges of one dialogue share it
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Who wrote a text."""
+
+    system: str
+    human: bool = False
+    checkpoint: str = ""
+    reached: float | None = None  # share of the training's iterations done at the checkpoint, 0..1; None: not known
+
+
+def exchanges(dialogues: Iterable[tuple[str, Sequence[str], Sequence[Sequence[str]]]]) -> list[Exchange]:
+    """One for each turn that answers another; dialogues are (id, turns, references), references[i] other replies to
+    turns[i]. An empty reply is left out."""
+    found = []
+    for dialogue, turns, references in dialogues:
+        for i in range(1, len(turns)):
+            others = references[i - 1] if i - 1 < len(references) else []
+            if turns[i].strip():
+                found.append(Exchange(tuple(turns[max(0, i - MAX_TURNS) : i]), _different([turns[i], *others]), dialogue))
+    return found
+
+
+def unseen(given: Sequence[Exchange], judged: Iterable[Sequence[str]]) -> list[Exchange]:
+    """The exchanges of dialogues that none of the judged contexts comes from (told by its last two turns), so that what
+    is learnt from them knows no text that is held out."""
+    ends = {_end(context) for context in judged}
+    touched = {exchange.dialogue for exchange in given if _end(exchange.context) in ends}
+    return [exchange for exchange in given if exchange.dialogue not in touched]
+
+
+def strong_pairs(texts: Sequence[Text], origins: Sequence[Origin]) -> list[Pair]:
+    """All pairs within a context of which something is known; origins (n,) of texts (n,)."""
+    pairs = []
+    for a, b in _within_contexts(texts):
+        one, other = origins[a], origins[b]
+        if one.human != other.human:
+            pairs.append(Pair(a, b, A_BETTER if one.human else B_BETTER, 1.0, "strong"))
+        elif one.human or (one.system, one.checkpoint) == (other.system, other.checkpoint):
+            pairs.append(Pair(a, b, TIE, 1.0, "strong"))
+    return pairs
+
+
+def weak_pairs(texts: Sequence[Text], origins: Sequence[Origin]) -> list[Pair]:
+    """Pairs of one system's checkpoints in a context; `Pair.margin` is how far apart they are, as a share of the training."""
+    pairs = []
+    for a, b in _within_contexts(texts):
+        one, other = origins[a], origins[b]
+        if one.system != other.system or one.reached is None or other.reached is None:
+            continue
+        margin = round(abs(one.reached - other.reached), 9)  # 0.9 - 0.8 is a tenth, also in floating point
+        if margin >= SMALLEST_MARGIN and min(one.reached, other.reached) <= CONVERGED:
+            target = A_BETTER if one.reached > other.reached else B_BETTER
+            pairs.append(Pair(a, b, target, 1.0, "weak", margin))
+    return pairs
+
+
+def _different(replies: Iterable[str]) -> tuple[str, ...]:
+    """Less the empty ones and those that differ in case or spacing only."""
+    kept: dict[str, str] = {}
+    for reply in replies:
+        kept.setdefault(" ".join(reply.casefold().split()), reply)
+    kept.pop("", None)
+    return tuple(kept.values())
+
+
+def _within_contexts(texts: Sequence[Text]) -> Iterable[tuple[int, int]]:
+    groups: dict[str, list[int]] = defaultdict(list)
+    for i, text in enumerate(texts):
+        groups[context_key(text.context)].append(i)
+    for group in groups.values():
+        yield from combinations(group, 2)
+
+
+def _end(context: Sequence[str]) -> tuple[str, ...]:
+    """The last two turns, letters and digits alone: releases differ in spacing, case and quotes."""
+    return tuple("".join(c for c in turn.casefold() if c.isalnum()) for turn in context[-2:])

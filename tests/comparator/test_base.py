@@ -1,0 +1,128 @@
+"""Learning from dialogues alone: a tiny encoder must come to tell a fitting reply from one that does not fit."""
+
+import random
+import shutil
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file
+from transformers import BertModel
+
+from evaluator.comparator import checkpoint, loop
+from evaluator.comparator.base import train_base
+from evaluator.comparator.encoding import Encoder
+from evaluator.comparator.examples import Pair, Text
+from evaluator.comparator.inference import utilities
+from evaluator.comparator.predict import Comparator
+from evaluator.comparator.supervision import Exchange, exchanges
+from evaluator.comparator.train import Cancelled, fit
+
+WORDS = [f"w{i}" for i in range(20)]
+SUBJECTS = WORDS[:3]
+
+
+def talk(dialogues: int, seed: int) -> list[Exchange]:
+    """A turn on a subject and two replies that name it."""
+    rng = random.Random(seed)
+    rows = []
+    for i in range(dialogues):
+        subject = SUBJECTS[i % len(SUBJECTS)]
+        question, answer, other = (f"{subject} {rng.choice(WORDS[10:])}" for _ in range(3))
+        rows.append((f"d{i}", [question, answer], [[other]]))
+    return exchanges(rows)
+
+
+@pytest.fixture(scope="module")
+def lessons(settings, tmp_path_factory):
+    """With an encoder whose random weights are five times as large: it finds out about equal words sooner."""
+    folder = shutil.copytree(settings.encoder, tmp_path_factory.mktemp("larger") / "encoder")
+    encoder = BertModel.from_pretrained(folder)
+    for weights in encoder.parameters():
+        if weights.dim() == 2:
+            weights.data *= 5
+    encoder.save_pretrained(folder)
+    return replace(
+        settings, encoder=str(folder), base_passes=30.0, base_learning_rate=2e-3, base_max_length=16, train_embeddings=True
+    )
+
+
+@pytest.fixture(scope="module")
+def base(lessons, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("base")
+    sha256 = checkpoint.save_encoder(lessons.encoder, folder)
+    told = []
+    record = train_base(talk(60, 0), lessons, 0, folder, sha256, lambda *what: told.append(what))
+    return folder, record, told
+
+
+def test_it_learns_which_reply_answers(base, lessons):
+    folder, record, told = base
+    new = talk(40, 1)
+    texts = [Text(e.context, reply) for i, e in enumerate(new) for reply in (e.replies[0], new[(i + 1) % len(new)].replies[0])]
+    encoder = Encoder(checkpoint.load_tokenizer(folder), 16)
+    u = utilities(checkpoint.load_base(folder), encoder, encoder.pairs(texts), torch.zeros(80, 2), range(80), False)
+    assert (u[::2] > u[1::2]).mean() > 0.9
+    assert record["curve"][-1]["accuracy"] > record["curve"][0]["accuracy"]
+    fractions = [fraction for fraction, _ in told]
+    assert fractions == sorted(fractions) and fractions[-1] == 1.0
+
+
+def test_a_cut_base_goes_on_to_the_same_weights(lessons, tmp_path, monkeypatch):
+    monkeypatch.setattr(loop, "SAVE_SECONDS", 0.0)
+    short = replace(lessons, base_passes=6.0)
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
+    sha256 = checkpoint.save_encoder(lessons.encoder, whole)
+    checkpoint.save_encoder(lessons.encoder, parts)
+    at_once = train_base(talk(60, 0), short, 0, whole, sha256, lambda *what: None)
+
+    def cut(fraction, message):
+        if fraction > 0.6:
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        train_base(talk(60, 0), short, 0, parts, sha256, cut)
+    assert (parts / "base.state").is_file() and not (parts / "base.json").exists()
+    told = []
+    resumed = train_base(talk(60, 0), short, 0, parts, sha256, lambda *what: told.append(what[0]))
+    assert min(fraction for fraction in told if fraction > 0.1) > 0.5
+    assert resumed["sha256"] == at_once["sha256"]
+    assert not (parts / "base.state").exists()
+
+
+def test_a_member_cut_in_its_middle_gives_the_same_comparator(trained, judged, settings, tmp_path, monkeypatch):
+    monkeypatch.setattr(loop, "SAVE_SECONDS", 0.0)
+    texts, pairs, scores = judged
+    asked = []
+
+    def stop():
+        asked.append(1)
+        return len(asked) == 40
+
+    with pytest.raises(Cancelled):
+        fit(texts, pairs, settings, 3, tmp_path, should_stop=stop, scores=scores)
+    assert list(tmp_path.glob("fold-*.state"))
+    resumed = fit(texts, pairs, settings, 3, tmp_path, scores=scores)
+    assert np.array_equal(resumed.utilities, trained[0].utilities)
+    whole = load_file(trained[1] / "member-0.safetensors")
+    assert all((whole[name] == tensor).all() for name, tensor in load_file(tmp_path / "member-0.safetensors").items())
+
+
+def test_members_start_from_the_base_and_the_run_counts_what_it_saw(lessons, tmp_path):
+    new = talk(24, 2)
+    texts = [
+        Text((f"w30 {e.context[0]}",), reply)  # a context that no dialogue of the lesson holds
+        for i, e in enumerate(new) for reply in (e.replies[0], new[(i + 1) % 24].replies[0])
+    ]  # fmt: skip
+    pairs = [Pair(i, i + 1, (1.0, 0.0, 0.0), 1.0, "judgments") for i in range(0, 48, 2)]
+    barely = replace(lessons, epochs=1, learning_rate=1e-6)
+    seen = [*talk(60, 0), Exchange(texts[0].context, ("w1",), "one that is judged")]
+    result = fit(texts, pairs, barely, 0, tmp_path, exchanges=seen)
+    assert result.heldout_pairwise_accuracy > 0.8  # from the dialogues alone: nothing was learnt of the pairs
+    assert result.learnt_from == {"judgments": 24, "scored outputs": 0, "exchanges": 60, "exchanges left out": 1}
+    assert result.base_curve[-1]["accuracy"] > 0.7
+    assert np.isfinite(Comparator.load(tmp_path).utilities(texts)).all()
+    without = fit(texts, pairs, replace(barely, next_utterance=False), 0, tmp_path / "without", exchanges=seen)
+    assert without.heldout_pairwise_accuracy < 0.8
+    assert without.learnt_from["exchanges"] == 0
