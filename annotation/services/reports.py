@@ -3,6 +3,7 @@
 from django.db import transaction
 
 from annotation import places
+from annotation.assignment import lock
 from annotation.errors import Refused
 from annotation.models import Annotator, Assignment, ItemReport, Purpose
 
@@ -13,6 +14,7 @@ REASON_LENGTH = ItemReport._meta.get_field("reason").max_length
 def skip(annotator: Annotator, assignment_id: int, reason: str) -> None:
     """Pass an item by, saying why; its place is free for somebody else. An item no longer in hand stays as it is."""
     reason = _checked(reason)
+    lock(annotator)
     assignment = _own(annotator, assignment_id)
     if assignment.purpose in (Purpose.TRAINING, Purpose.QUALIFICATION):
         raise Refused("Practice and qualification items can't be skipped; report it if it is broken.")
@@ -42,6 +44,6 @@ def _checked(reason: str) -> str:
 
 def _own(annotator: Annotator, assignment_id: int) -> Assignment:
     assignment = annotator.assignments.filter(pk=assignment_id).first()
-    if assignment is None:
+    if assignment is None or annotator.withdrawn_at:
         raise Refused("This item is not in your hands; load the page again.")
     return assignment

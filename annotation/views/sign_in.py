@@ -2,12 +2,13 @@
 
 from functools import wraps
 
+from django.contrib import messages
 from django.contrib.auth import views as auth
 from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.views import redirect_to_login
 from django.core import signing
-from django.http import QueryDict
-from django.shortcuts import render
+from django.http import Http404, QueryDict
+from django.shortcuts import redirect, render
 from django.urls import resolve, reverse
 
 from annotation.access import annotator_of
@@ -60,7 +61,11 @@ class SignIn(auth.LoginView):
             return None
         self.request.POST = QueryDict(waiting["body"])
         view, args, kwargs = resolve(waiting["path"])
-        return view(self.request, *args, **kwargs)
+        try:
+            return view(self.request, *args, **kwargs)
+        except Http404:
+            messages.warning(self.request, "An answer was waiting here that this account did not give. It was not stored.")
+            return redirect("home")
 
 
 def csrf_failure(request, reason=""):

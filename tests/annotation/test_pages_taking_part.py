@@ -63,7 +63,7 @@ class TestWithdrawing:
         assert "You have withdrawn" in text(world.get("annotate/"))
         refused = world.post("annotate/", late | scored(world))
         assert refused.status_code == 422 and "nothing more of yours is stored" in text(refused)
-        assert "You have withdrawn" in text(world.client.get("/")) and world.get("withdraw/").status_code == 302
+        assert "You withdrew" in text(world.client.get("/")) and world.get("withdraw/").status_code == 302
 
 
 class TestElsewhere:
