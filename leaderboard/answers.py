@@ -1,10 +1,12 @@
-"""People's accepted answers about what plays: as games, and as mean scores. Read from the snapshot alone."""
+"""People's accepted answers about what plays: as games, and as mean scores, from the snapshot."""
 
 import numpy as np
 
+from annotation.models import LikertScore
 from annotation.outcome import Outcome
 from annotation.snapshots import SnapshotContent
 from leaderboard.field import Field
+from leaderboard.models import Tournament
 from leaderboard.rating.games import Games
 from leaderboard.rating.people import games_from_judgments, games_from_scores
 
@@ -15,6 +17,22 @@ def people_games(field: Field, content: SnapshotContent | None, criterion: str, 
     games = _games_from_judgments(field, content) if not criterion else _games_from_scores(field, content, criterion)
     apart = field.system_of[games.first] != field.system_of[games.second]  # two samples of one system play no game
     return games.take(apart).shuffled(seed)
+
+
+def unfiltered_games(tournament: Tournament, field: Field) -> Games:
+    """People's games had no score of the criterion been filtered out, by what counts now and was there by the snapshot."""
+    scores = LikertScore.objects.counted().filter(
+        criterion__campaign=tournament.campaign, criterion__name=tournament.criterion,
+        created_at__lte=tournament.snapshot.created_at,
+    )  # fmt: skip
+    number = {output.pk: i for i, output in enumerate(field.outputs)}
+    rows = scores.order_by("pk").values_list("output_id", "annotator_id", "value")
+    found = [(number[output], annotator, value) for output, annotator, value in rows if output in number]
+    outputs = np.array([output for output, _, _ in found], dtype=np.int64)
+    games = games_from_scores(
+        outputs, field.context_of[outputs], [annotator for _, annotator, _ in found], [value for _, _, value in found]
+    )  # fmt: skip
+    return games.take(field.system_of[games.first] != field.system_of[games.second])
 
 
 def _games_from_scores(field: Field, content: SnapshotContent, criterion: str) -> Games:

@@ -14,32 +14,45 @@ DEFAULT, PAIRS = "default", "pairs"
 class PlayForm(forms.Form):
     """Names are sent behind a colon, so that none can be taken for one of the other choices; a + asks people too."""
 
+    RULES = [
+        ("", "Glicko-2, order-free (default)"),
+        ("bradley-terry", "Bradley-Terry with ties"),
+        ("paper", "as in the paper: game by game"),
+    ]
     judge = forms.ChoiceField(label="Judge")
     criterion = forms.ChoiceField(label="People's criterion")
+    rating = forms.ChoiceField(label="Rating", choices=RULES, required=False)
+    level = forms.ChoiceField(label="Who plays", choices=[("system", "systems"), ("sample", "single outputs")], required=False)
     seed = forms.IntegerField(min_value=0, max_value=MAX_SEED, initial=0)
     games = forms.IntegerField(
         min_value=1, max_value=services.MAX_GAMES, required=False, label="Games",
-        widget=forms.NumberInput(attrs={"placeholder": "until settled"}),
+        widget=forms.NumberInput(attrs={"placeholder": "enough"}),
     )  # fmt: skip
 
     def __init__(self, *args, campaign, **kwargs):
         super().__init__(*args, label_suffix="", **kwargs)
-        self.versions = {f":{version.name}": version for version in campaign.comparators.filter(retired_at=None)}
-        self.fields["judge"].choices = [(key, version.name) for key, version in self.versions.items()]
-        self.fields["judge"].choices += [("people", "people")]
+        self.versions = {version.name: version for version in campaign.comparators.filter(retired_at=None)}
+        self.fields["judge"].choices = [
+            *((f":{name}", f"comparator {name}") for name in self.versions),
+            ("people", "people"),
+            *((f"+{name}", f"people and {name} together") for name in self.versions),
+        ]
         self.fields["criterion"].choices = [(DEFAULT, "what is accepted (default)")] + [
             (f":{name}", name) if name else (PAIRS, "judgments of pairs") for name in criteria(latest_snapshot(campaign))
         ]
 
     def request(self) -> dict:
-        """The arguments of services.start_tournament."""
+        """The arguments of services.start_tournament. Raises Refused where the rules mean nothing."""
         judge, criterion = self.cleaned_data["judge"], self.cleaned_data["criterion"]
+        judges = {":": Tournament.Judge.COMPARATOR, "+": Tournament.Judge.CALIBRATED}
         return {
-            "judge": Tournament.Judge.PEOPLE if judge == "people" else Tournament.Judge.COMPARATOR,
-            "version": self.versions.get(judge),
+            "judge": judges.get(judge[:1], Tournament.Judge.PEOPLE),
+            "version": self.versions.get(judge[1:]),
             "criterion": None if criterion == DEFAULT else "" if criterion == PAIRS else criterion[1:],
             "seed": self.cleaned_data["seed"],
             "games": self.cleaned_data["games"],
+            "rules": services.rules_named(self.cleaned_data["rating"]),
+            "level": self.cleaned_data["level"] or Tournament.Level.SYSTEM,
         }
 
 

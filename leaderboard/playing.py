@@ -1,7 +1,7 @@
 """Playing a tournament: what people's answers give, or what a comparator decides, and then the ratings."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -9,15 +9,16 @@ from annotation import snapshots
 from annotation.errors import Refused
 from annotation.models import Output
 from annotation.outcome import Outcome
-from annotation.snapshots import SnapshotContent
 from evaluator.models import ComparatorVersion, Utility
 from leaderboard import answers, rated
+from leaderboard.calibrating import calibrated
 from leaderboard.field import Field, field_of
 from leaderboard.models import Game, Tournament
 from leaderboard.rating import tournament as playing
 from leaderboard.rating.games import Games
 from leaderboard.rating.rules import Rules
 from leaderboard.recording import Found, record
+from leaderboard.sampling import sampled, three_scores
 from leaderboard.shares import shares
 
 CHUNK = 500  # SQLite takes a limited number of parameters
@@ -47,25 +48,52 @@ def play(tournament: Tournament, report: Report, judging: Judging | None = None)
     report(0.0, "Gathering the outputs")
     field = field_of(tournament)
     content = snapshots.read(tournament.snapshot) if tournament.snapshot else None
+    people = answers.people_games(field, content, tournament.criterion, tournament.seed)
+    verdicts = None if tournament.judge == Tournament.Judge.PEOPLE else _verdicts(tournament, field, report, judging)
+    found = _found(tournament, field, people, verdicts, report)
+    report(0.95, "Recording")
+    means = answers.human_means(field, content, tournament.criterion)
+    return record(tournament, field, replace(found, means=means, shares=shares(field, people, verdicts)))
+
+
+def _found(tournament: Tournament, field: Field, people: Games, verdicts, report: Report) -> Found:
+    """What the tournament finds, by who judges and who plays."""
+    if tournament.level == Tournament.Level.SAMPLE:
+        games, board, outputs, points = sampled(tournament, field, verdicts)
+        scores = three_scores(tournament, field, board, points)
+        played = Played(games, "asked" if tournament.wanted_games else "all", verdicts=verdicts)
+        return Found(played, board, {"three_scores": scores}, outputs=outputs, points=points)
+    if tournament.judge == Tournament.Judge.CALIBRATED:
+        board, worth = calibrated(tournament, field, people, verdicts)
+        return Found(Played(people), board, {"calibrated": worth})
     if tournament.judge == Tournament.Judge.PEOPLE:
-        played = _people_play(tournament, field, content)
+        played = _people_play(tournament, people)
     else:
-        played = _comparator_plays(tournament, field, report, judging)
+        played = _comparator_plays(tournament, field, verdicts, report)
     report(0.8, f"Rating {len(played.games)} games, and {rated.REPLICATES} times on resampled contexts")
     games, draws = rated.between_systems(field, played.games), rated.draws_of(field)
-    result = rated.rate(len(field.systems), games, draws, tournament.rules(), played.looks)
-    report(0.95, "Recording")
-    found = Found(
-        played, result,
-        means=answers.human_means(field, content, tournament.criterion),
-        shares=shares(field, answers.people_games(field, content, tournament.criterion, 0), played.verdicts),
-        categories=rated.categories(field, games, draws),
-    )  # fmt: skip
-    return record(tournament, field, found)
+    board = rated.rate(len(field.systems), games, draws, tournament.rules(), played.looks)
+    others = _other_games(tournament, field, played, report)
+    findings = {
+        "categories": rated.categories(field, games, draws),
+        "stability": rated.stability(field, board, tournament.rules(), others),
+    }  # fmt: skip
+    return Found(played, board, findings)
 
 
-def _people_play(tournament: Tournament, field: Field, content: SnapshotContent) -> Played:
-    games = answers.people_games(field, content, tournament.criterion, tournament.seed)
+def _other_games(tournament: Tournament, field: Field, played: Played, report: Report) -> dict[str, Games]:
+    """Games that another choice would have given, for the panel on rank stability."""
+    if tournament.judge == Tournament.Judge.PEOPLE:
+        unfiltered = answers.unfiltered_games(tournament, field)
+        return {"Every score, none filtered out": rated.between_systems(field, unfiltered)} if len(unfiltered) else {}
+    if played.ending == "all" or tournament.extends_id:  # another seed plays the same games
+        return {}
+    pairs, seed = field.contexts_by_pair(), tournament.seed + 1
+    _, again = _run(tournament.rules(), seed, tournament.wanted_games, field, pairs, played.verdicts, report)
+    return {f"Another seed ({seed})": rated.between_systems(field, again)}
+
+
+def _people_play(tournament: Tournament, games: Games) -> Played:
     about = f"the scores of {tournament.criterion!r}" if tournament.criterion else "the judgments of pairs"
     if not len(games):
         raise Refused(f"No game follows from {about}: nobody judged two systems on one context.")
@@ -75,18 +103,20 @@ def _people_play(tournament: Tournament, field: Field, content: SnapshotContent)
     return Played(games.take(slice(wanted)), "all" if wanted is None else "asked")
 
 
-def _comparator_plays(tournament: Tournament, field: Field, report: Report, judging: Judging) -> Played:
-    """A tournament between outputs; where it extends a board, that board's games and those of the newcomers."""
-    before, pairs, wanted = _taken_over(tournament, field), field.contexts_by_pair(), tournament.wanted_games
-    if not any(pairs.values()):
+def _verdicts(tournament: Tournament, field: Field, report: Report, judging: Judging):
+    """What the comparator says of everything that plays."""
+    if not any(field.contexts_by_pair().values()):
         slug = tournament.campaign.slug
         raise Refused(f"No two systems of campaign {slug!r} have answered the same context; nothing can play.")
+    outputs = _with_texts(field.outputs, tournament.version)
+    return judging(tournament.version, outputs, lambda done, message: report(0.6 * done, message))
+
+
+def _comparator_plays(tournament: Tournament, field: Field, verdicts, report: Report) -> Played:
+    """A tournament between outputs; where it extends a board, that board's games and those of the newcomers."""
+    before, pairs, wanted = _taken_over(tournament, field), field.contexts_by_pair(), tournament.wanted_games
     if len(before):
         pairs, wanted = _newcomers(field, before, pairs)
-    verdicts = judging(
-        tournament.version, _with_texts(field.outputs, tournament.version),
-        lambda done, message: report(0.6 * done, message),
-    )  # fmt: skip
     if not any(pairs.values()):  # nobody is new
         return Played(before, "all", tournament.extends.settings.get("looks", 1), verdicts)
     played, games = _run(tournament.rules(), tournament.seed, wanted, field, pairs, verdicts, report)

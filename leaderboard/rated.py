@@ -11,6 +11,7 @@ from leaderboard.rating.bootstrap import context_draws
 from leaderboard.rating.games import Games, Standings
 from leaderboard.rating.ranking import Ranking
 from leaderboard.rating.rules import DEFAULT, Rules
+from leaderboard.rating.stability import rank_stability
 
 REPLICATES = 200
 RESAMPLING_SEED = 0  # one for all boards, so that any two on the same contexts are rated on the same draws
@@ -80,6 +81,18 @@ def categories(field: Field, games: Games, draws: np.ndarray) -> list[dict]:
             systems = {str(s.pk): [cells[i] for _, cells in columns] for i, s in enumerate(field.systems)}
             found.append({"key": key, "values": [value for value, _ in columns], "systems": systems})
     return found
+
+
+def stability(field: Field, rated: Rated, by: Rules, others: dict[str, Games]) -> list[dict]:
+    """Does the order hold under another choice? {name, order: system ids, tau: None where undefined, moved: system ids}"""
+
+    def ids(systems: np.ndarray) -> list[int]:
+        return [field.systems[i].pk for i in systems]
+
+    return [
+        {"name": o.name, "order": ids(o.order), "tau": None if np.isnan(o.tau) else round(o.tau, 3), "moved": ids(o.moved)}
+        for o in rank_stability(len(field.systems), rated.games, by, others)
+    ]  # fmt: skip
 
 
 def _metadata(field: Field) -> dict[str, dict[int, str]]:

@@ -11,12 +11,13 @@ from evaluator.services import code_version
 from leaderboard.field import Field
 from leaderboard.models import ContextResult, Game, OutputResult, SystemRating, Tournament
 from leaderboard.rated import RESAMPLING_SEED, Rated, neighbours
-from leaderboard.rating.games import Games
+from leaderboard.rating.games import Games, Standings
 from leaderboard.rating.rules import PAPER
 from leaderboard.shares import Shares
 from leaderboard.signature import signature
 
 BATCH = 2000
+COMPARATOR = Tournament.Judge.COMPARATOR.value
 OUTCOMES = {1: Outcome.A.value, 0: Outcome.TIE.value, -1: Outcome.B.value}
 
 
@@ -26,9 +27,11 @@ class Found:
 
     played: object  # playing.Played
     rated: Rated
-    means: list[float | None]  # people's mean score of each system
-    shares: Shares
-    categories: list[dict]
+    findings: dict  # what the board shows beside the ratings, by name
+    means: list[float | None] | None = None  # people's mean score of each system
+    shares: Shares | None = None
+    outputs: Standings | None = None  # where outputs play: theirs
+    points: np.ndarray | None = None  # (outputs,) mean points against common references
 
 
 def record(tournament: Tournament, field: Field, found: Found) -> Tournament:
@@ -36,10 +39,10 @@ def record(tournament: Tournament, field: Field, found: Found) -> Tournament:
         tournament = Tournament.objects.select_for_update(of=("self",)).get(pk=tournament.pk)
         if tournament.finished_at:  # another worker was first
             return tournament
-        if tournament.judge == Tournament.Judge.COMPARATOR:
+        if tournament.judge == COMPARATOR:
             Game.objects.bulk_create(_game_rows(tournament, field, found.played), batch_size=BATCH)
         SystemRating.objects.bulk_create(_rating_rows(tournament, field, found))
-        OutputResult.objects.bulk_create(_output_rows(tournament, field, found.shares), batch_size=BATCH)
+        OutputResult.objects.bulk_create(_output_rows(tournament, field, found), batch_size=BATCH)
         ContextResult.objects.bulk_create(_context_rows(tournament, field, found.shares), batch_size=BATCH)
         rated, played = found.rated, found.played
         tournament.settings = {
@@ -47,12 +50,12 @@ def record(tournament: Tournament, field: Field, found: Found) -> Tournament:
             "resampling_seed": RESAMPLING_SEED, "looks": played.looks, "ending": played.ending,
         }  # fmt: skip
         tournament.played = len(rated.games)
-        tournament.settled = played.ending == "settled" if tournament.version_id else None
+        tournament.settled = played.ending == "settled" if tournament.judge == COMPARATOR else None
         tournament.head_to_head = head_to_head(len(field.systems), rated.games)
         tournament.replicates = np.round(rated.replicates, 2).tolist()
         tournament.findings = {
             "above": rated.ranking.above.astype(int).tolist(), "neighbours": neighbours(field, rated),
-            "categories": found.categories, "contexts_played": len(np.unique(rated.games.context)),
+            **found.findings, "contexts_played": len(np.unique(rated.games.context)),
         }  # fmt: skip
         tournament.signature = _signature(tournament)
         tournament.finished_at = timezone.now()
@@ -61,16 +64,21 @@ def record(tournament: Tournament, field: Field, found: Found) -> Tournament:
 
 
 def _signature(tournament: Tournament) -> str:
-    people = tournament.judge == Tournament.Judge.PEOPLE
     about = tournament.criterion.replace("|", "/").strip() or "pairs"
     pairing = tournament.pairing if tournament.extends_id is None else f"{tournament.pairing}-on-{tournament.extends_id}"
     return signature(
-        judge=f"people/{about}" if people else str(tournament.judge),
+        judge=f"{tournament.judge}/{about}" if tournament.judge != COMPARATOR else COMPARATOR,
         comparator=tournament.version.name if tournament.version else None,
         snapshot=tournament.snapshot.name if tournament.snapshot else "none",
-        rating="paper" if tournament.rules() == PAPER else tournament.rating, pairing="once" if people else pairing,
+        rating=_rating(tournament), pairing="once" if tournament.judge != COMPARATOR else pairing,
         ties=tournament.ties, games=tournament.played, seed=tournament.seed, code=code_version(),
     )  # fmt: skip
+
+
+def _rating(tournament: Tournament) -> str:
+    """paper is the name of all its rules; a rating of outputs says so."""
+    name = "paper" if tournament.rules() == PAPER else tournament.rating
+    return f"{name}-samples" if tournament.level == Tournament.Level.SAMPLE else name
 
 
 def _game_rows(tournament: Tournament, field: Field, played):
@@ -80,7 +88,7 @@ def _game_rows(tournament: Tournament, field: Field, played):
     outcomes = [OUTCOMES[outcome] for outcome in played.games.outcome.tolist()]
     for number, (a, b, outcome, (p_a, _, p_b)) in enumerate(zip(first, second, outcomes, chances), start=1):
         yield Game(
-            tournament=tournament, number=number, output_a_id=a, output_b_id=b, outcome=outcome, p_a=p_a, p_b=p_b
+            tournament_id=tournament.pk, number=number, output_a_id=a, output_b_id=b, outcome=outcome, p_a=p_a, p_b=p_b
         )  # fmt: skip
 
 
@@ -96,12 +104,15 @@ def _rating_rows(tournament: Tournament, field: Field, found: Found):
         )  # fmt: skip
 
 
-def _output_rows(tournament: Tournament, field: Field, shares: Shares):
-    columns = zip(field.outputs, _or_none(shares.comparator), _or_none(shares.people), shares.people_games.tolist())
-    for output, comparator, people, games in columns:
+def _output_rows(tournament: Tournament, field: Field, found: Found):
+    s, nothing = found.shares, np.full(len(field.outputs), np.nan)
+    rating, rd = (nothing, nothing) if found.outputs is None else (found.outputs.rating, found.outputs.rd)
+    points = nothing if found.points is None else found.points
+    columns = [s.people_games.tolist(), *(_or_none(c) for c in (s.comparator, s.people, rating, rd, points))]
+    for output, games, comparator, people, rating, rd, points in zip(field.outputs, *columns):
         yield OutputResult(
-            tournament=tournament, output_id=output.pk, system_id=output.system_id, context_id=output.context_id,
-            comparator=comparator, people=people, people_games=games,
+            tournament_id=tournament.pk, output_id=output.pk, system_id=output.system_id, context_id=output.context_id,
+            comparator=comparator, people=people, people_games=games, rating=rating, rd=rd, points=points,
         )  # fmt: skip
 
 
@@ -110,7 +121,7 @@ def _context_rows(tournament: Tournament, field: Field, shares: Shares):
     columns = list(zip(field.contexts, shares.context_games.tolist(), _or_none(shares.disagreement)))
     for number in np.unique(field.context_of).tolist():
         context, games, disagreement = columns[number]
-        yield ContextResult(tournament=tournament, context_id=context, games=games, disagreement=disagreement)
+        yield ContextResult(tournament_id=tournament.pk, context_id=context, games=games, disagreement=disagreement)
 
 
 def _or_none(values: np.ndarray) -> list[float | None]:

@@ -33,6 +33,11 @@ def latest(campaign: Campaign, judge: str = COMPARATOR, criterion: str | None = 
     return usual or boards.first()
 
 
+def latest_of_samples(campaign: Campaign, criterion: str) -> Tournament | None:
+    """The newest board on which outputs played."""
+    return finished(campaign).filter(level=Tournament.Level.SAMPLE, criterion=criterion).first()
+
+
 def latest_or_refuse(campaign: Campaign, judge: str, criterion: str | None) -> Tournament:
     if judge not in Tournament.Judge.values:
         raise Refused(unknown_judge(judge))
@@ -83,6 +88,9 @@ def board(tournament: Tournament, people: Tournament | None = None, live: bool =
         "finished_at": tournament.finished_at.isoformat(),
         "standings": [_standing(rating, name) for rating, name in _named(tournament, live)],
         "neighbours": neighbours(tournament, live),
+        "stability": stability(tournament, live),
+        "three_scores": three_scores(tournament, live),
+        "calibrated": tournament.findings.get("calibrated"),
         "agreement_with_people": agreement_with_people(tournament, people),
     }
 
@@ -138,6 +146,22 @@ def neighbours(tournament: Tournament, live: bool = False) -> list[dict]:
     ]  # fmt: skip
 
 
+def stability(tournament: Tournament, live: bool = False) -> list[dict]:
+    """Does the order hold under another choice? Systems by name."""
+    names = {row.system_id: name for row, name in _named(tournament, live)}
+    return [
+        {**found, "order": [names[pk] for pk in found["order"]], "moved": [names[pk] for pk in found["moved"]]}
+        for found in tournament.findings.get("stability", [])
+    ]
+
+
+def three_scores(tournament: Tournament, live: bool = False) -> list[dict]:
+    """Where outputs played: the paper's three scores of each system, best mean sample rating first."""
+    names = {row.system_id: name for row, name in _named(tournament, live)}
+    found = [{**row, "system": names[row["system"]]} for row in tournament.findings.get("three_scores", [])]
+    return sorted(found, key=lambda row: -row["sample_rating"])
+
+
 def _forecast(tournament: Tournament, games: int | None) -> str:
     """In what can be collected: judgments of pairs where people judge those; else contexts with all their games."""
     if not games:
@@ -155,7 +179,9 @@ def _rough(games: int) -> int:
 
 def choices(campaign: Campaign) -> list[tuple[str, str]]:
     """(judge, criterion) of every board there is."""
-    found = Tournament.objects.filter(campaign=campaign, finished_at__isnull=False)
+    found = Tournament.objects.filter(
+        campaign=campaign, finished_at__isnull=False, level=Tournament.Level.SYSTEM
+    )  # fmt: skip
     return sorted(set(found.order_by().values_list("judge", "criterion").distinct()))
 
 

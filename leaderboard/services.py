@@ -28,39 +28,42 @@ PEOPLE, CALIBRATED = Tournament.Judge.PEOPLE, Tournament.Judge.CALIBRATED
 def start_tournament(
     campaign, judge: str, version: ComparatorVersion | None = None, criterion: str | None = None, seed: int = 0,
     games: int | None = None, user=None, foreground: bool = False, rules: Rules = DEFAULT,
-    extends: Tournament | None = None,
+    level: str = Tournament.Level.SYSTEM, extends: Tournament | None = None,
 ) -> Tournament:  # fmt: skip
     """Record a tournament and its job. criterion: "" for judgments of pairs, None for what a training would take.
 
     games: so many, as far as there are; None plays until the rules' stop, or, where people judge, all their games.
-    extends: a finished board of this judge whose games are taken over, so that only what is new since then plays.
+    level: do systems play, or outputs? extends: a finished board of this judge whose games are taken over, so that only
+    what is new since then plays.
     """
     if judge not in Tournament.Judge.values:
         raise Refused(selectors.unknown_judge(judge))
     if games is not None and not 1 <= games <= MAX_GAMES:
         raise Refused(f"The number of games must be from 1 to {MAX_GAMES}, not {games}.")
     check_seed(seed)
+    _check_level(judge, level, rules)
     snapshot = latest_snapshot(campaign)
     version, criterion, warning = _basis(campaign, judge, version, snapshot, criterion)
     if campaign.systems.count() < 2:
         raise Refused(f"Campaign {campaign.slug!r} has fewer than two systems; nothing can play.")
     asked = dict(campaign=campaign, judge=judge, version=version, snapshot=snapshot, criterion=criterion, seed=seed,
                  wanted_games=games, extends=extends, rating=rules.rating, ties=rules.ties, pairing=rules.pairing,
-                 stop=rules.stop)  # fmt: skip
+                 stop=rules.stop, level=level)  # fmt: skip
     if not foreground:
         _refuse_the_same_twice(asked)
     return _enqueue(asked, warning, user, foreground)
 
 
 def play_new_comparator(sender, version: ComparatorVersion, campaign, **kwargs) -> None:
-    """A comparator that serves a campaign from now on plays there at once, unless the campaign says no. Receiver of
-    `promoted`."""
+    """A comparator that serves a campaign from now on plays there at once, alone and together with people, unless the
+    campaign says no. Receiver of `promoted`."""
     if not board_settings(campaign).plays_new:
         return
-    try:
-        start_tournament(campaign, Tournament.Judge.COMPARATOR, version, version.criterion or None, version.seed)
-    except Refused as refusal:
-        log.warning("no tournament of %s on %s: %s", version.name, campaign.slug, refusal)
+    for judge in (Tournament.Judge.COMPARATOR, CALIBRATED):
+        try:
+            start_tournament(campaign, judge, version, seed=version.seed)
+        except Refused as refusal:
+            log.warning("no %s board of %s on %s: %s", judge, version.name, campaign.slug, refusal)
 
 
 def rules_named(rating: str = "", ties: str = "", pairing: str = "", stop: str = "") -> Rules:
@@ -117,6 +120,15 @@ def _basis(campaign, judge: str, version, snapshot, criterion) -> tuple[Comparat
     if judge == CALIBRATED:
         _judged(campaign, snapshot)
     return version, _criterion_beside(campaign, version, snapshot, criterion), version.warning
+
+
+def _check_level(judge: str, level: str, rules: Rules) -> None:
+    if level not in Tournament.Level.values:
+        raise Refused(f"Systems or samples play: the level is 'system' or 'sample', not {level!r}.")
+    if level == Tournament.Level.SAMPLE and judge != Tournament.Judge.COMPARATOR:
+        raise Refused("Outputs of different contexts meet only where a comparator judges.")
+    if judge == CALIBRATED and rules.rating == "by-game":
+        raise Refused("A calibrated board needs a rating that does not depend on the order of games: glicko2 or bradley-terry.")
 
 
 def _judged(campaign, snapshot):

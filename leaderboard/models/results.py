@@ -65,6 +65,7 @@ class OutputResult(Result):
     people_games = models.PositiveIntegerField(default=0)
     rating = models.FloatField(null=True, help_text="Where outputs play: the output's own rating.")
     rd = models.FloatField(null=True)
+    points = models.FloatField(null=True, help_text="Mean points (3, 1, 0) against common references.")
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["tournament", "output"], name="one_result_per_output")]

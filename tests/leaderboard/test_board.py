@@ -178,6 +178,16 @@ class TestPages:
         )
         assert Tournament.objects.get().version == version and Tournament.objects.get().wanted_games == 9
 
+    def test_people_and_a_comparator_together_and_other_rules(self, world, version):  # noqa: F811
+        asked = {"judge": f"+{version.name}", "criterion": "default", "seed": "0", "rating": "bradley-terry"}
+        world.post(world.alice, PAGE + "play/", asked)
+        started = Tournament.objects.get()
+        assert (started.judge, started.version, started.rating, started.ties) == (
+            "calibrated", version, "bradley-terry", "davidson",
+        )  # fmt: skip
+        world.post(world.alice, PAGE + "play/", asked | {"judge": f":{version.name}", "level": "sample", "rating": "paper"})
+        assert Tournament.objects.filter(level="sample", rating="by-game", judge="comparator").count() == 1
+
     def test_a_foreign_comparator_is_refused(self, world, version):  # noqa: F811
         version.campaigns.clear()
         world.post(world.alice, PAGE + "play/", {"judge": f":{version.name}", "criterion": "default", "seed": "0"})

@@ -10,6 +10,7 @@ from annotation import jobs
 from annotation.errors import Refused
 from annotation.importing import import_outputs
 from annotation.models import Campaign, Job, Output
+from evaluator import registry
 from evaluator.models import ComparatorVersion, TrainingRun
 from leaderboard import field, playing, selectors, services, tasks
 from leaderboard.models import Game, Immutable, Tournament
@@ -261,6 +262,29 @@ class TestComparator:
     def test_a_number_of_games_out_of_range(self, world, version, games):
         with pytest.raises(Refused, match="number of games"):
             start_tournament(world.campaign, "comparator", games=games)
+
+
+class TestPromoted:
+    """A comparator that is promoted plays by itself, where the campaign says so."""
+
+    def promote(self, world, version, django_capture_on_commit_callbacks):
+        with django_capture_on_commit_callbacks(execute=True):
+            registry.promote(world.campaign, version, world.alice, reason="It is all we have.")
+        return set(Tournament.objects.values_list("judge", "version__name"))
+
+    def test_alone_and_together_with_people(self, world, version, django_capture_on_commit_callbacks):
+        started = self.promote(world, version, django_capture_on_commit_callbacks)
+        assert started == {("comparator", version.name), ("calibrated", version.name)}
+
+    def test_not_where_the_campaign_says_no(self, world, version, django_capture_on_commit_callbacks):
+        services.set_board(world.campaign, is_public=False, plays_new=False)
+        assert self.promote(world, version, django_capture_on_commit_callbacks) == set()
+
+    def test_alone_where_nobody_has_judged(self, tmp_path, world, version, django_capture_on_commit_callbacks):
+        (tmp_path / "new").mkdir()
+        new = World(tmp_path / "new", slug="new", judged=False)
+        version.campaigns.add(new.campaign)
+        assert self.promote(new, version, django_capture_on_commit_callbacks) == {("comparator", version.name)}
 
 
 class TestImmutable:

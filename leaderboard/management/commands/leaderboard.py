@@ -9,7 +9,9 @@ class Command(ServiceCommand):
     def add_arguments(self, parser):
         super().add_arguments(parser)
         parser.add_argument("slug")
-        parser.add_argument("--judge", default="comparator", choices=Tournament.Judge.values)
+        who = parser.add_mutually_exclusive_group()
+        who.add_argument("--judge", default="comparator", choices=Tournament.Judge.values)
+        who.add_argument("--calibrated", dest="judge", action="store_const", const="calibrated", help="people and comparator")
         parser.add_argument("--criterion", help="people's criterion; '' for the judgments of pairs")
 
     def run(self, slug, judge, criterion, **options):
@@ -30,6 +32,10 @@ class Command(ServiceCommand):
         for who in ("all", "generated"):
             if found := agreement.get(who):
                 self.stdout.write(f"Spearman with people, {who} ({found['systems']} systems): {_said(found)}")
+        if worth := result.get("calibrated"):
+            print_(
+                f"{worth['judgments']:,} games judged by people say as much as {worth['worth']:,} would without the comparator."
+            )
         if result["simulated"]:
             print_("Simulated data: judgments made by a program, not by people.")
         print_(result["signature"])

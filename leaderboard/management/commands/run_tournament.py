@@ -26,13 +26,15 @@ class Command(ServiceCommand):
         parser.add_argument("--ties", default="", help="half, drop, davidson (bradley-terry) or ratio0.1 (by-game)")
         parser.add_argument("--pairing", default="", choices=["", *PAIRINGS], help="again: as in the paper, with repeats")
         parser.add_argument("--stop", default="", choices=["", *STOPS], help="parted: when neighbours are told apart")
+        parser.add_argument("--level", default="system", choices=Tournament.Level.values, help="sample: outputs play")
         parser.add_argument("--wait", action="store_true", help="play here and now instead of asking a worker")
 
-    def run(self, slug, judge, comparator, criterion, seed, games, rating, ties, pairing, stop, wait, **options):
+    def run(self, slug, judge, comparator, criterion, seed, games, rating, ties, pairing, stop, level, wait, **options):
         version = version_named(comparator) if comparator else None
         rules = rules_named(rating, ties, pairing, stop)
         tournament = start_tournament(
-            campaign_named(slug), judge, version, criterion, seed, games, foreground=wait, rules=rules
+            campaign_named(slug), judge, version, criterion, seed, games, foreground=wait, rules=rules,
+            level=level,
         )  # fmt: skip
         if warning := tournament.settings["warning"]:
             self.progress(f"Warning: {warning}")
@@ -52,6 +54,7 @@ class Command(ServiceCommand):
             "permalink": tournament.get_absolute_url(),
             "signature": tournament.signature,
             "judge": tournament.judge,
+            "level": tournament.level,
             "comparator": tournament.version.name if tournament.version else None,
             "criterion": tournament.criterion,
             "games": tournament.played,

@@ -1,0 +1,151 @@
+"""People and comparator on one board, outputs as players, and whether the order holds under other choices."""
+
+import io
+
+import numpy as np
+import pytest
+from django.core.management import call_command
+
+from annotation.errors import Refused
+from leaderboard import answers, field, rated, selectors, services
+from leaderboard.models import Tournament
+from leaderboard.rating.calibrated import calibrate
+from leaderboard.rating.games import Games
+from leaderboard.rating.rules import PAPER
+from leaderboard.shares import meetings
+from leaderboard.signature import parse
+from tests.evaluator.world import SCORES, World
+from tests.leaderboard.test_tournaments import Strict, by_comparator, by_people, quiet, strict, version  # noqa: F401 (a fixture)
+
+pytestmark = pytest.mark.django_db
+
+
+def calibrated(campaign, **options) -> Tournament:
+    from leaderboard import playing
+
+    return playing.play(services.start_tournament(campaign, "calibrated", foreground=True, **options), quiet, strict)
+
+
+class TestCalibrated:
+    def test_it_is_what_calibrate_gives_for_these_games(self, world, version):  # noqa: F811
+        """People's games, the comparator's outcomes of the same ones, and of every pair on every context."""
+        board = calibrated(world.campaign)
+        there = field.field_of(board)
+        people = answers.people_games(there, _content(board), "Overall", 0)
+        judge = Strict(there.outputs)
+
+        def decided(a, b):
+            outcome = judge.outcomes([there.outputs[i].pk for i in a], [there.outputs[j].pk for j in b])
+            return rated.between_systems(there, Games(a, b, outcome, there.context_of[a]))
+
+        everything = decided(*meetings(there))
+        assert len(everything) == 12 * 6
+        expected = calibrate(
+            4, rated.between_systems(there, people), decided(people.first, people.second), everything, rated.draws_of(there)
+        )
+        shown = {r.system_id: r.rating for r in board.ratings.all()}
+        assert [shown[s.pk] for s in there.systems] == pytest.approx(expected.standings.rating.tolist())
+        said = selectors.board(board)["calibrated"]
+        assert said["judgments"] == len(people) == 144 and said["games"] == 72
+        assert said["worth"] == round(expected.worth)
+
+    def test_its_signature_and_its_place_beside_the_others(self, world, version, client):  # noqa: F811
+        by_people(world.campaign), by_comparator(world.campaign)
+        board = calibrated(world.campaign)
+        said = parse(board.signature)
+        assert (said["judge"], said["comparator"], said["pairing"]) == ("calibrated/Overall", version.name, "once")
+        html = world.get(world.alice, "/c/talk/leaderboard/beside/").content.decode()
+        for judge in ("people", "the comparator", "people and the comparator together"):
+            assert judge in html
+        assert html.count("Spearman") and html.count("line-3") > 1
+
+    def test_the_command_prints_it(self, world, version):  # noqa: F811
+        calibrated(world.campaign)
+        out = io.StringIO()
+        call_command("leaderboard", "talk", "--calibrated", stdout=out)
+        assert "144 games judged by people say as much as" in out.getvalue()
+
+    def test_it_needs_people_and_an_order_free_rating(self, world, version):  # noqa: F811
+        with pytest.raises(Refused, match="does not depend on the order of games"):
+            services.start_tournament(world.campaign, "calibrated", rules=PAPER)
+
+    def test_without_judgments_it_is_refused(self, tmp_path, version):  # noqa: F811
+        (tmp_path / "new").mkdir()
+        new = World(tmp_path / "new", slug="new", judged=False)
+        with pytest.raises(Refused, match="no snapshot of accepted judgments"):
+            services.start_tournament(new.campaign, "calibrated", version)
+
+
+class TestSamples:
+    def test_outputs_of_all_contexts_meet(self, world, version):  # noqa: F811
+        board = by_comparator(world.campaign, level="sample", games=600, rules=PAPER)
+        games = board.games.select_related("output_a", "output_b")
+        assert board.games.count() == 600 and any(g.output_a.context_id != g.output_b.context_id for g in games)
+        assert board.outputs.filter(rating=None).count() == 0 and board.outputs.count() == 48
+        assert parse(board.signature)["rating"] == "paper-samples"
+
+    def test_a_systems_rating_is_the_mean_of_its_outputs(self, world, version):  # noqa: F811
+        board = by_comparator(world.campaign, level="sample", games=600)
+        for row in board.ratings.all():
+            mine = board.outputs.filter(system_id=row.system_id).values_list("rating", flat=True)
+            assert row.rating == pytest.approx(sum(mine) / 12)
+        assert [r.name for r in board.ratings.all()][0] == "Person"
+
+    def test_points_against_references_by_hand(self, world, version):  # noqa: F811
+        """The references are all 36 machine-written outputs, as there are fewer than 50. Person beats each: 3 points.
+        Fine and Plain meet 23 of their like (1 point) and 12 of Poor (3): 59 / 35. Poor draws with 11 of its like."""
+        board = by_comparator(world.campaign, level="sample", games=100)
+        found = {row["system"]: row["points"] for row in selectors.board(board)["three_scores"]}
+        assert found["Person"] == 3.0
+        assert found["Fine"] == found["Plain"] == pytest.approx((23 * 1 + 12 * 3) / 35, abs=5e-4)
+        assert found["Poor"] == pytest.approx(11 / 35, abs=5e-4)
+
+    def test_it_stands_beside_the_systems_rating_and_is_never_the_newest_board(self, world, version):  # noqa: F811
+        systems = by_comparator(world.campaign)
+        board = by_comparator(world.campaign, level="sample", games=200)
+        assert selectors.latest(world.campaign) == systems
+        rating = {r.name: r.rating for r in systems.ratings.all()}
+        for row in selectors.board(board)["three_scores"]:
+            assert row["rating"] == pytest.approx(rating[row["system"]], abs=0.06)
+        html = world.get(world.alice, f"/tournaments/{board.pk}/").content.decode()
+        assert "Three scores" in html
+        assert f"/tournaments/{board.pk}/" in world.get(world.alice, "/c/talk/leaderboard/beside/").content.decode()
+
+    def test_people_cannot_be_asked_about_two_contexts(self, world):
+        with pytest.raises(Refused, match="meet only where a comparator judges"):
+            services.start_tournament(world.campaign, "people", level="sample")
+
+
+class TestStability:
+    def test_another_seed_and_other_rules_on_the_page(self, world, version):  # noqa: F811
+        by_comparator(world.campaign, games=40)
+        names = {row["name"] for row in selectors.stability(selectors.latest(world.campaign))}
+        assert "Another seed (1)" in names and "Bradley-Terry, fitted ties" in names and len(names) == 4
+        html = world.get(world.alice, "/c/talk/leaderboard/beside/").content.decode()
+        assert "Another seed (1)" in html and "Does the order hold?" in html
+
+    def test_without_the_filter(self, tmp_path):
+        """Cid's lone scores of Poor are filtered out; with them Poor would be first."""
+        world = World(tmp_path, judged=False)
+        world.score("Overall", SCORES, annotators=("Ann", "Bob", "Bea", "Ben"))
+        world.score("Overall", {"Person": 1, "Fine": 1, "Plain": 1, "Poor": 5}, annotators=("Cid",))
+        world.freeze()
+        board = by_people(world.campaign)
+        there = field.field_of(board)
+        kept, all_of_them = answers.people_games(there, _content(board), "Overall", 0), answers.unfiltered_games(board, there)
+        assert len(kept) == 12 * 6 * 4 and len(all_of_them) == 12 * 6 * 5
+        found = next(row for row in selectors.stability(board) if row["name"] == "Every score, none filtered out")
+        assert found["tau"] == 1.0 and found["order"][0] == "Person"  # one against four changes no rank
+        assert np.array_equal(np.sort(np.unique(all_of_them.outcome)), [-1, 0, 1])
+
+    def test_what_is_kept_is_frozen(self, world):
+        board = by_people(world.campaign)
+        before = selectors.board(board)
+        world.score("Overall", {"Person": 1, "Fine": 2, "Plain": 3, "Poor": 5}, annotators=("Cid", "Dan", "Eva"))
+        assert selectors.board(board) == before
+
+
+def _content(board):
+    from annotation import snapshots
+
+    return snapshots.read(board.snapshot)
