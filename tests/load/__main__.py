@@ -36,6 +36,7 @@ def options() -> argparse.Namespace:
             command.add_argument("--potato-python", help="of an environment with potato-annotation and gunicorn")
         if name == "versus":
             command.add_argument("--paced-seconds", type=int, default=30)
+            command.add_argument("--without-script", action="store_false", dest="with_script", help="plain forms, in ours")
     return parser.parse_args()
 
 

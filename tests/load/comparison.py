@@ -9,16 +9,15 @@ from django.db import connection
 from tests.load import campaign as corpus
 from tests.load import servers
 from tests.load.browser import Browser, Timings
-from tests.load.people import ComparenaPerson, PotatoPerson
+from tests.load.people import PASSWORD, ComparenaPerson, PotatoPerson
 
 EVERY = 3.0  # seconds between the judgments of one annotator, paced
-PASSWORD = "a-long-password"  # noqa: S105
 
 
 async def versus(options, folder) -> int:
     _, token = await asyncio.to_thread(corpus.make, options.items, options.k, False)
     with servers.comparena() as server:
-        crowd = _crowd(server, options.annotators, lambda browser, n: ComparenaPerson(browser, n, token))
+        crowd = _crowd(server, options.annotators, lambda browser, n: ComparenaPerson(browser, n, token, options.with_script))
         ours = await _measure(f"Comparena on {connection.vendor}", server, crowd, options)
     if options.potato_python:
         with _potato(options, folder) as server:
@@ -63,20 +62,17 @@ async def _measure(name: str, server, crowd: list, options) -> float:
 
 
 async def _work(crowd: list, judgments: int, seconds: float = 300, every: float = 0.0) -> Timings:
-    """Page + judgment until the time is over or that many judgments are sent."""
+    """Judgments, each with the page of the next item, until the time is over or so many are sent."""
     timings, end, left = Timings(), time.perf_counter() + seconds, [judgments]
 
     async def work(person) -> None:
         person.browser.timings = timings
         await asyncio.sleep(person.random.uniform(0, every))
-        while time.perf_counter() < end and left[0] > 0:
+        answer = await person.page()
+        while answer and time.perf_counter() < end and left[0] > 0:
             left[0] -= 1
             begin = time.perf_counter()
-            answer = await person.page()
-            if answer is None:
-                return
-            await asyncio.sleep(every / 2)
-            await person.send(answer)
+            answer = await person.judge(answer)
             await asyncio.sleep(max(0.0, every - (time.perf_counter() - begin)))
 
     await asyncio.gather(*(work(person) for person in crowd))
@@ -86,7 +82,7 @@ async def _work(crowd: list, judgments: int, seconds: float = 300, every: float 
 async def log_ins(options, folder) -> int:
     names = await asyncio.to_thread(_accounts, options.annotators)
     with servers.comparena() as server:
-        await _all_at_once("Comparena", server, names, options, lambda browser, n: ComparenaPerson(browser, n, ""))
+        await _all_at_once("Comparena", server, names, options, ComparenaPerson)
     if options.potato_python:
         with _potato(options, folder) as server:
             crowd = _crowd(server, options.annotators, lambda browser, n: PotatoPerson(browser, n, corpus.CRITERIA))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from tests.load.browser import Browser, Response
 
+PASSWORD = "a-long-password"  # noqa: S105
 ATTRIBUTE = re.compile(r'([\w-]+)(?:="([^"]*)")?')
 
 
@@ -26,6 +27,12 @@ def _inputs(html: str) -> list[dict]:
     return [dict(ATTRIBUTE.findall(tag)) for tag in re.findall(r"<input ([^>]*)>", html)]
 
 
+def _hidden(html: str, field: str) -> dict[str, str]:
+    """The hidden fields of the form that asks for this field."""
+    form = next(form for form in re.findall(r"<form.*?</form>", html, re.DOTALL) if f'name="{field}"' in form)
+    return {i["name"]: i.get("value", "") for i in _inputs(form) if i.get("type") == "hidden"}
+
+
 def _expect(response: Response, *statuses: int) -> Response:
     if response.status not in statuses:
         raise Broken(f"answered {response.status}: {response.body[:300]}")
@@ -33,26 +40,40 @@ def _expect(response: Response, *statuses: int) -> Response:
 
 
 class ComparenaPerson:
-    def __init__(self, browser: Browser, number: int, invitation: str):
+    """with_script: an answer is sent as the page's script sends it, and the next item comes in its response; without it,
+    a plain form is sent, and the page it leads to is loaded."""
+
+    def __init__(self, browser: Browser, number: int, invitation: str = "", with_script: bool = True):
         self.browser, self.number, self.invitation = browser, number, invitation
+        self.headers = {"X-Swap": "1"} if with_script else {}
         self.random = random.Random(number)
 
     async def join(self) -> None:
         path = f"/join/{self.invitation}/"
         page = _expect(await self.browser.get(path, "join page"), 200)
-        fields = {i["name"]: i.get("value", "") for i in _inputs(page.body) if i.get("type") == "hidden"}
-        fields["name"] = f"load {self.number}"
+        fields = _hidden(page.body, "name") | {"name": f"load {self.number}"}
         joined = _expect(await self.browser.post(path, fields, "join"), 302)
         self.work = joined.headers["location"]
 
     async def log_in(self, name: str, password: str) -> None:
         page = _expect(await self.browser.get("/login/", "log-in page"), 200)
-        fields = {i["name"]: i.get("value", "") for i in _inputs(page.body) if i.get("type") == "hidden"}
-        _expect(await self.browser.post("/login/", fields | {"username": name, "password": password}, "log-in"), 302)
+        fields = _hidden(page.body, "username") | {"username": name, "password": password}
+        _expect(await self.browser.post("/login/", fields, "log-in"), 302)
 
     async def page(self) -> Answer | None:
-        """The next item, answered at random; None where nothing is left."""
-        page = _expect(await self.browser.get(f"{self.work}?start=1", "page"), 200)
+        """The item in hand, answered at random; None where nothing is left."""
+        return self._answer(_expect(await self.browser.get(f"{self.work}?start=1", "page"), 200))
+
+    async def send(self, answer: Answer, browser: Browser | None = None) -> Response:
+        sent = await (browser or self.browser).post(answer.path, answer.fields, "judgment", self.headers)
+        return _expect(sent, 200 if self.headers else 303)
+
+    async def judge(self, answer: Answer) -> Answer | None:
+        """Send an answer; returns the next one."""
+        sent = await self.send(answer)
+        return self._answer(sent) if self.headers else await self.page()
+
+    def _answer(self, page: Response) -> Answer | None:
         form = re.search(r"<form[^>]*data-answer.*?</form>", page.body, re.DOTALL)
         if form is None:
             return None
@@ -65,20 +86,16 @@ class ComparenaPerson:
         fields |= {name: self.random.choice(values) for name, values in points.items()}
         return Answer(re.search(r'action="([^"]*)"', form[0])[1], fields)
 
-    async def send(self, answer: Answer, browser: Browser | None = None) -> Response:
-        response = await (browser or self.browser).post(answer.path, answer.fields, "judgment")
-        return _expect(response, 302, 303)
-
 
 class PotatoPerson:
-    """What Potato's annotation.js sends for one item: the answer, then the step forward, then the page is loaded."""
+    """What Potato's annotation.js sends for one item: the answer, then the step forward; then the page is loaded."""
 
     def __init__(self, browser: Browser, number: int, criteria: list[str]):
         self.browser, self.number, self.criteria = browser, number, criteria
         self.random = random.Random(number)
 
     async def join(self) -> None:
-        fields = {"email": f"load{self.number}", "pass": "a-long-password", "action": "signup"}
+        fields = {"email": f"load{self.number}", "pass": PASSWORD, "action": "signup"}
         _expect(await self.browser.post("/register", fields, "join"), 302)
         _expect(await self.browser.get("/", "join page"), 200, 302)
 
@@ -96,11 +113,10 @@ class PotatoPerson:
         scores = {f"{c}:{(value := self.random.randint(1, 5))}": str(value) for c in self.criteria}
         return Answer("/updateinstance", {"instance_id": item["value"], "annotations": scores, "span_annotations": []})
 
-    async def send(self, answer: Answer, browser: Browser | None = None) -> Response:
-        browser = browser or self.browser
-        stored = _expect(await browser.post_json(answer.path, json.dumps(answer.fields), "judgment"), 200)
+    async def judge(self, answer: Answer) -> Answer | None:
+        stored = _expect(await self.browser.post_json(answer.path, json.dumps(answer.fields), "judgment"), 200)
         if json.loads(stored.body).get("status") == "error":
             raise Broken(stored.body[:300])
         step = json.dumps({"action": "next_instance", "instance_id": answer.fields["instance_id"]})
-        await browser.post_json("/annotate", step, "step", {"X-Potato-Navigation": "1"})
-        return stored
+        await self.browser.post_json("/annotate", step, "step", {"X-Potato-Navigation": "1"})
+        return await self.page()

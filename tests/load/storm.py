@@ -13,7 +13,8 @@ from tests.load.people import Answer, ComparenaPerson
 
 PATIENCE = 12  # times somebody with nothing to do looks again before leaving
 LATE_SECONDS = (0.5, 2.0)
-# Shares of the judgments: two clicks at once; sent, cut before the answer, sent again; sent again after the answer; sent
+# One in four works without JavaScript. Shares of the judgments:
+# two clicks at once; sent, cut before the answer, sent again; sent again after the answer; sent
 # after its place was given back; the page closed and the place given back.
 MISHAPS = {"double": 0.05, "cut": 0.05, "again": 0.05, "late": 0.02, "left": 0.01}
 
@@ -26,7 +27,7 @@ class Storm:
 
     async def annotator(self, number: int) -> None:
         draw = random.Random(f"{self.seed}:{number}")
-        person = ComparenaPerson(Browser(servers.HOST, self.port, self.timings), number, self.token)
+        person = ComparenaPerson(Browser(servers.HOST, self.port, self.timings), number, self.token, number % 4 > 0)
         await person.join()
         idle = 0
         while idle < PATIENCE:
