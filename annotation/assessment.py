@@ -61,7 +61,14 @@ def checked_rule(campaign: Campaign, mad=1.0, level="ordinal", on_zero_mad="drop
 
 
 def consider(campaign: Campaign, mad=1.0, level="ordinal", on_zero_mad="drop") -> Considered:
-    """Filter the answers and measure their agreement. Raises Refused where there is nothing to assess."""
+    """Everything that freezing would store. Raises Refused where there is nothing to assess."""
+    rule, questions = judge(campaign, mad, level, on_zero_mad)
+    content = _content(campaign, rule, questions)
+    return Considered(rule, questions, content, *write(content))
+
+
+def judge(campaign: Campaign, mad=1.0, level="ordinal", on_zero_mad="drop") -> tuple[dict, list[Judged]]:
+    """The rule, and every question with its answers filtered and their agreement measured."""
     rule = checked_rule(campaign, mad, level, on_zero_mad)
     believed = _believed(campaign)
     questions = []
@@ -76,8 +83,7 @@ def consider(campaign: Campaign, mad=1.0, level="ordinal", on_zero_mad="drop") -
         questions.append(Judged(None, table, report, _adjudicated(table, None, ~np.isnan(table.values), believed)))
     if not questions:
         raise Refused(f"Campaign {campaign.slug!r} has no scores and no judgments yet; there is nothing to assess.")
-    content = _content(campaign, rule, questions)
-    return Considered(rule, questions, content, *write(content))
+    return rule, questions
 
 
 @transaction.atomic

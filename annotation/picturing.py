@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from annotation.assessment import Judged, consider
+from annotation.assessment import Judged, judge
 from annotation.models import Campaign
 from annotation.quality.errors import UndefinedAgreement
 from annotation.quality.krippendorff import alpha, alpha_interval
@@ -14,10 +14,9 @@ ROWS = 40  # of the map: the annotators with the largest share dropped
 
 def pictures(campaign: Campaign, mad: float, level: str, on_zero_mad: str) -> dict:
     """Plain JSON: {questions: [{name, level, over_time, map}]}."""
-    considered = consider(campaign, mad, level, on_zero_mad)
+    rule, questions = judge(campaign, mad, level, on_zero_mad)
     names = dict(campaign.annotators.values_list("pk", "name"))
-    seed = considered.rule["seed"]
-    return {"questions": [_question(judged, level, seed, names) for judged in considered.questions]}
+    return {"questions": [_question(judged, level, rule["seed"], names) for judged in questions]}
 
 
 def _question(judged: Judged, level: str, seed: int, names: dict[int, str]) -> dict:

@@ -13,11 +13,10 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from annotation.quality.suspicion import LEVEL, holm
-from leaderboard.rating.counts import resampled_scores
 from leaderboard.rating.frozen import settle
 from leaderboard.rating.games import Games
 
-DRAWS = 999  # stand-ins, so that the smallest p, 0.001, stands the correction for 50 annotators
+FEWEST_DRAWS, MOST_DRAWS = 199, 999  # stand-ins: twice as many as the smallest p needs to stand the correction
 
 
 @dataclass(frozen=True)
@@ -45,9 +44,31 @@ class Influence:
 def ratings(n_systems: int, games: Games, weights=None) -> np.ndarray:
     """Ratings (..., systems) of the games, each context counted as often as weights (..., contexts) says; once when
     left out."""
-    once = np.ones(int(games.context.max(initial=0)) + 1) if weights is None else np.asarray(weights, dtype=float)
-    met, score, _ = resampled_scores(n_systems, games, np.atleast_2d(once))
-    return settle(met, score)[0].reshape(*once.shape[:-1], n_systems)
+    games.check_systems(n_systems)
+    if weights is None:
+        weights = np.ones(int(games.context.max(initial=0)) + 1)
+    return _rated(n_systems, *_by_context(n_systems, games), np.asarray(weights, dtype=np.float32))
+
+
+def _by_context(n_systems: int, games: Games) -> tuple[np.ndarray, np.ndarray]:
+    """Games of each pair of systems i < j on each context, and the score of i in them: float (contexts, pairs) each."""
+    low, high = np.minimum(games.first, games.second), np.maximum(games.first, games.second)
+    pair = low * (2 * n_systems - low - 1) // 2 + high - low - 1
+    score = (1 + np.where(games.first < games.second, 1, -1) * games.outcome) / 2
+    shape = int(games.context.max(initial=0)) + 1, n_systems * (n_systems - 1) // 2
+    cell = games.context * shape[1] + pair
+    counts = (np.bincount(cell, values, minlength=shape[0] * shape[1]) for values in (None, score))
+    return tuple(count.reshape(shape).astype(np.float32) for count in counts)
+
+
+def _rated(n_systems: int, met, score, weights) -> np.ndarray:
+    """Ratings (..., systems) of contexts weighted by weights (..., contexts)."""
+    i, j = np.triu_indices(n_systems, 1)
+    table = np.zeros((2, *weights.shape[:-1], n_systems, n_systems))
+    met, score = weights @ met, weights @ score  # (..., pairs)
+    table[0][..., i, j] = table[0][..., j, i] = met
+    table[1][..., i, j], table[1][..., j, i] = score, met - score
+    return settle(*table)[0]
 
 
 def ranks(rating) -> np.ndarray:
@@ -56,23 +77,34 @@ def ranks(rating) -> np.ndarray:
     return (rating[None, :] > rating[:, None] + 1e-9).sum(axis=1) + 1
 
 
-def influences(n_systems: int, games: Games, annotator, draws: int = DRAWS, seed: int = 0) -> list[Influence]:
-    """One for each annotator who made a game; annotator: int (games,). The strongest push comes first."""
+def influences(n_systems: int, games: Games, annotator, draws: int | None = None, seed: int = 0) -> list[Influence]:
+    """One for each annotator who made a game; annotator: int (games,). The strongest push comes first.
+
+    draws: stand-ins of each; enough for the correction when left out, at most MOST_DRAWS.
+    """
+    games.check_systems(n_systems)
+    if len(games) == 0:
+        return []
     annotator = np.asarray(annotator, dtype=np.int64)
     contexts = int(games.context.max(initial=0)) + 1
     blocks, block = np.unique(annotator * contexts + games.context, return_inverse=True)  # an annotator's on a context
     who, where = np.divmod(blocks, contexts)
-    by_block = Games(games.first, games.second, games.outcome, block)
+    tables = _by_context(n_systems, Games(games.first, games.second, games.outcome, block))
+    people, rng, found = np.unique(who), np.random.default_rng(seed), []
+    draws = draws or min(MOST_DRAWS, max(FEWEST_DRAWS, 2 * len(people) * round(1 / LEVEL) - 1))
+
+    def rated(weights) -> np.ndarray:
+        return _rated(n_systems, *tables, weights.astype(np.float32))
+
     everything = np.ones(len(blocks))
-    rating = ratings(n_systems, by_block, everything)
-    rng, found = np.random.default_rng(seed), []
-    for person in np.unique(who):
-        without = ratings(n_systems, by_block, everything - (who == person))
-        push = rating - without
-        largest = _pushes_of_stand_ins(n_systems, by_block, who, where, person, rating, draws, rng)
-        p, usual = None, None
-        if largest is not None:
-            p = float((1 + (largest >= np.abs(push).max() - 1e-9).sum()) / (1 + len(largest)))
+    rating = rated(everything)
+    for person in people:
+        without = rated(everything - (who == person))
+        push, p, usual = rating - without, None, None
+        stand_ins = _stand_ins(who, where, person, draws, rng)
+        if stand_ins is not None:
+            largest = np.abs(rating - rated(stand_ins)).max(axis=1)
+            p = float((1 + (largest >= np.abs(push).max() - 1e-3).sum()) / (1 + draws))
             usual = float(np.quantile(largest, 0.95))
         found.append((int(person), int((annotator == person).sum()), push.tolist(), ranks(without).tolist(), usual, p))
     corrected = iter(holm([row[-1] for row in found if row[-1] is not None]))
@@ -80,14 +112,15 @@ def influences(n_systems: int, games: Games, annotator, draws: int = DRAWS, seed
     return sorted(made, key=lambda one: (1.0 if one.p is None else one.p, -np.abs(one.push).max()))
 
 
-def _pushes_of_stand_ins(n_systems, by_block, who, where, person, rating, draws, rng) -> np.ndarray | None:
-    """The largest push of each stand-in (draws,), None where the annotator's contexts were judged by nobody else."""
+def _stand_ins(who, where, person: int, draws: int, rng) -> np.ndarray | None:
+    """Which blocks stay when each stand-in's are left out: float (draws, blocks), 1 or 0. None where the annotator's
+    contexts were judged by nobody else."""
     judged = np.isin(where, where[who == person])
     if (who[judged] == person).all():
         return None
     order = np.flatnonzero(judged)[np.argsort(where[judged], kind="stable")]
     _, start, choices = np.unique(where[order], return_index=True, return_counts=True)
     picked = order[start + (rng.random((draws, len(start))) * choices).astype(np.int64)]  # (draws, contexts)
-    weights = np.ones((draws, len(who)))
+    weights = np.ones((draws, len(who)), dtype=np.float32)
     np.put_along_axis(weights, picked, 0.0, axis=1)
-    return np.abs(rating - ratings(n_systems, by_block, weights)).max(axis=1)
+    return weights
