@@ -80,6 +80,11 @@ def annotators_in(snapshot: Snapshot) -> set[str]:
     return {row["annotator"] for row in [*content.scores, *content.judgments]}
 
 
+def systems_in(snapshot: Snapshot) -> set[str]:
+    """The systems whose outputs it holds, as they were called then."""
+    return {row["system"] for row in read(snapshot).outputs}
+
+
 @dataclass(frozen=True)
 class Difference:
     """What `new` holds and `old` does not, and the other way round. people: {annotator: (answers gone, answers new)}."""

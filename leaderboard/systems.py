@@ -6,6 +6,7 @@ from django.utils import timezone
 from annotation.errors import Refused
 from annotation.importing import Imported, import_outputs
 from annotation.models import AuditEvent, Campaign, Output, System
+from annotation.services import mark_replaced
 from leaderboard import selectors
 from leaderboard.models import FormerName, Tournament
 from leaderboard.services import start_tournament
@@ -42,6 +43,7 @@ def replace_outputs(system: System, source, file: str, user=None) -> Imported:
     now = timezone.now()
     Output.objects.filter(system=system, replaced_at=None).update(replaced_at=now)
     imported = _import(system, source, file, user, version=f"version {versions(system) + 1}")
+    mark_replaced(system.campaign, system.name, {system.name, *system.former_names.values_list("name", flat=True)})
     _audit(system, "outputs replaced", user)
     rate_again(system.campaign, user)
     return imported

@@ -4,11 +4,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.errors import Refused
-from annotation.models import (
-    AuditEvent,
-    QualityDecision,
-    User,
-)
+from annotation.models import AuditEvent, Campaign, QualityDecision, SnapshotMark, User
+from annotation.snapshots import systems_in
 
 
 @transaction.atomic
@@ -22,3 +19,11 @@ def overrule(decision: QualityDecision, user: User | None, reason: str) -> None:
         campaign=decision.snapshot.campaign, user=user, action="quality decision overruled",
         detail={"snapshot": decision.snapshot.name, "criterion": str(decision.criterion or "pairwise"), "reason": reason},
     )  # fmt: skip
+
+
+def mark_replaced(campaign: Campaign, system: str, names: set[str]) -> None:
+    """Mark the snapshots that hold outputs of a system, which had these names, as its outputs are replaced now."""
+    for snapshot in campaign.snapshots.all():
+        if names & systems_in(snapshot):
+            reason = f"Outputs of {system} were replaced after it was frozen."
+            SnapshotMark.objects.get_or_create(snapshot=snapshot, reason=reason[:300])

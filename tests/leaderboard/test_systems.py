@@ -5,6 +5,7 @@ import json
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
+from annotation.assessment import assess
 from annotation.errors import Refused
 from annotation.models import LikertScore, Output, System
 from leaderboard import field, playing, selectors, systems
@@ -146,6 +147,12 @@ class TestReplacing:
     def test_what_people_said_about_the_old_texts_is_not_said_of_the_new(self, world):
         systems.replace_outputs(world.campaign.systems.get(name="Poor"), upload(rows_of(world, "better")), "new.jsonl")
         assert {r.name: r.games for r in by_people(world.campaign).ratings.all()}["Poor"] == 0
+
+    def test_snapshots_that_hold_the_old_texts_are_marked_under_any_name(self, world):
+        poor, frozen = world.campaign.systems.get(name="Poor"), assess(world.campaign)
+        systems.describe(poor, "Humble", "", "")
+        systems.replace_outputs(poor, upload(rows_of(world, "better")), "new.jsonl")
+        assert [mark.reason for mark in frozen.marks.all()] == ["Outputs of Humble were replaced after it was frozen."]
 
     def test_a_wrong_file_changes_nothing(self, world):
         poor = world.campaign.systems.get(name="Poor")
