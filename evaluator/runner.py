@@ -26,6 +26,7 @@ from evaluator.comparator import train as training
 from evaluator.comparator.examples import Pair, Text
 from evaluator.comparator.predict import Comparator
 from evaluator.comparator.settings import Settings
+from evaluator.comparator.supervision import Exchange
 from evaluator.models import ComparatorVersion, TrainingRun, Utility
 from evaluator.selectors import folder
 from evaluator.services import code_version
@@ -52,28 +53,46 @@ def train(run: TrainingRun, report: Report, stopped: Callable[[], bool]) -> Comp
     work = _work_folder(run)
     try:
         recipe = Settings(**run.settings.get("recipe", {}))
-        texts, pairs, scores, counts, ceilings = examples(run)
-        result = training.fit(texts, pairs, recipe, run.seed, work, _watch(run, report), should_stop=stopped, scores=scores)
+        shown = examples(run, recipe)
+        result = training.fit(
+            shown.texts, shown.pairs, recipe, run.seed, work, _watch(run, report), should_stop=stopped,
+            scores=shown.scores, exchanges=shown.exchanges,
+        )  # fmt: skip
     except training.Cancelled:
         raise Cancelled from None
     except (ValueError, checkpoint.BadCheckpoint) as error:
         raise Refused(f"The comparator could not be trained. {error}") from error
     report(0.99, "Entering it in the registry")
-    return _register(run, work, recipe, result, {"sources": counts, "ceilings": ceilings})
+    return _register(run, work, recipe, result, shown.told)
 
 
-def examples(run: TrainingRun) -> tuple[list[Text], list[Pair], list[float], dict, dict]:
-    """Texts, pairs, mean scores (NaN where unknown), counts by source and people's ceiling by campaign, from the run's
-    snapshots alone."""
-    texts, pairs, scores, counts, ceilings = [], [], [], Counter(), {}
+@dataclass(frozen=True)
+class Examples:
+    """What a run learns from. Judgments come from its snapshots alone; conversations and supervision without judgments
+    from the campaigns as they are now, which `told` pins by a hash."""
+
+    texts: list[Text]
+    pairs: list[Pair]
+    scores: list[float]  # mean, 0 to 1, nan where unknown
+    exchanges: list[Exchange]
+    told: dict  # for the version's metrics: counts by source, people's ceiling by campaign, the hash
+
+
+def examples(run: TrainingRun, recipe: Settings) -> Examples:
+    texts, pairs, scores, said, counts, ceilings = [], [], [], [], Counter(), {}
     for snapshot in run.snapshots.select_related("campaign").order_by("digest"):
-        source = sources.read(snapshot, *run.settings["sources"][snapshot.campaign.slug])
-        pairs += [replace(pair, a=pair.a + len(texts), b=pair.b + len(texts)) for pair in source.pairs]
-        texts += source.texts
-        scores += source.scores
+        campaign = snapshot.campaign
+        source = sources.read(snapshot, *run.settings["sources"][campaign.slug])
+        all_texts, supervised = sources.supervise(source, campaign, recipe.strong, recipe.weak)
+        here = [*source.pairs, *supervised]
+        pairs += [replace(pair, a=pair.a + len(texts), b=pair.b + len(texts)) for pair in here]
+        scores += source.scores + [np.nan] * (len(all_texts) - len(source.texts))
+        texts += all_texts
+        said += sources.conversations(campaign) if recipe.next_utterance else []
         counts.update(source.counts)
-        ceilings[snapshot.campaign.slug] = source.ceiling
-    return texts, pairs, scores, dict(counts), ceilings
+        ceilings[campaign.slug] = source.ceiling
+    pinned = hashlib.sha256(json.dumps([[asdict(t) for t in texts], [asdict(e) for e in said]]).encode()).hexdigest()
+    return Examples(texts, pairs, scores, said, {"sources": dict(counts), "ceilings": ceilings, "texts_sha256": pinned})
 
 
 def _watch(run: TrainingRun, report: Report):
@@ -81,7 +100,7 @@ def _watch(run: TrainingRun, report: Report):
     points = {(p["fold"], p["epoch"]): p for p in run.curve}
 
     def watch(fraction: float, message: str, point: dict | None) -> None:
-        if point:
+        if point and "fold" in point:  # the base's own points come with its result
             points[point["fold"], point["epoch"]] = _plain(point)
             TrainingRun.objects.filter(pk=run.pk).update(curve=[points[k] for k in sorted(points)])
         report(min(fraction, 0.99), message)

@@ -87,15 +87,20 @@ def ceilings(version: ComparatorVersion) -> list[tuple[str, str, dict]]:
     return [(slug, kind, c) for slug, kinds in sorted(found.items()) for kind, c in kinds.items() if c["pairs"]]
 
 
-SOURCE_NAMES = {
-    "scores": "people's scores", "judgments": "people's judgments of pairs", "pairs_from_scores": "pairs made from the scores",
-    "pairs_from_judgments": "pairs judged by people",
+GIVEN = {"scores": "people's scores", "judgments": "people's judgments of pairs"}
+LEARNT = {
+    "scores": "pairs made from the scores", "judgments": "pairs that people judged", "strong": "pairs of human-written text",
+    "weak": "pairs of checkpoints", "scored outputs": "outputs with a mean score", "exchanges": "replies in conversations",
+    "exchanges left out": "replies left out, since their conversation holds a judged context",
 }  # fmt: skip
 
 
 def sources(version: ComparatorVersion) -> list[tuple[str, int]]:
     """What it learned from, counted, in words."""
-    return [(SOURCE_NAMES.get(k, k.replace("_", " ")), n) for k, n in version.metrics.get("sources", {}).items()]
+    given, learnt = version.metrics.get("sources", {}), version.metrics.get("learnt_from", {})
+    return [(words, given[k]) for k, words in GIVEN.items() if k in given] + [
+        (words, learnt[k]) for k, words in LEARNT.items() if k in learnt
+    ]
 
 
 def folder(version: ComparatorVersion) -> Path:

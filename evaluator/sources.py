@@ -3,8 +3,9 @@
 from dataclasses import asdict, dataclass
 
 from annotation import snapshots
-from annotation.models import Output, Snapshot
+from annotation.models import Campaign, Output, Reference, Snapshot
 from evaluator.comparator.examples import Pair, Text, mean_scores, pairs_from_judgments, pairs_from_scores
+from evaluator.comparator.supervision import Exchange, Origin, exchanges, strong_pairs, weak_pairs
 from evaluator.metaevaluation import ceiling
 
 
@@ -58,16 +59,57 @@ def _ceilings(scores, judgments) -> dict:
     return found
 
 
+def supervise(source: Source, campaign: Campaign, strong: bool, weak: bool) -> tuple[list[Text], list[Pair]]:
+    """What is known without anybody judging: all texts of the campaign, those of the source first, and the pairs of those
+    that people wrote (strong) and of systems' checkpoints (weak)."""
+    if not (strong or weak):
+        return source.texts, []
+    place = {key: i for i, key in enumerate(source.keys)}
+    texts, origins = list(source.texts), [Origin(key[1], checkpoint=key[2]) for key in source.keys]
+    outputs = Output.objects.filter(context__campaign=campaign, replaced_at=None).order_by("pk")
+    for output in outputs.select_related("context", "system", "checkpoint").iterator(chunk_size=2000):
+        key, origin = _place(output), _origin(output)
+        if key in place:
+            origins[place[key]] = origin
+        elif strong or output.checkpoint_id:
+            texts.append(Text(tuple(output.context.turns), output.text))
+            origins.append(origin)
+    return texts, (strong_pairs(texts, origins) if strong else []) + (weak_pairs(texts, origins) if weak else [])
+
+
+def _place(output: Output) -> tuple:
+    checkpoint = output.checkpoint.name if output.checkpoint else ""
+    return output.context.key, output.system.name, checkpoint, output.sample
+
+
+def _origin(output: Output) -> Origin:
+    at = output.checkpoint
+    reached = at.iteration / at.total_iterations if at and at.iteration is not None and at.total_iterations else None
+    return Origin(output.system.name, output.system.is_human, at.name if at else "", reached)
+
+
+def conversations(campaign: Campaign) -> list[Exchange]:
+    """What people say to what: the imported dialogues, and what the campaign's human-written systems and references
+    answer to its contexts."""
+    found = exchanges((f"dialogue:{d.key}", d.turns, d.references) for d in campaign.dialogues.order_by("pk"))
+    replies: dict[int, list[str]] = {}
+    written = Output.objects.filter(context__campaign=campaign, replaced_at=None, system__is_human=True).order_by("pk")
+    references = Reference.objects.filter(context__campaign=campaign).order_by("pk")
+    for context, text in [*written.values_list("context", "text"), *references.values_list("context", "text")]:
+        if text.strip():
+            replies.setdefault(context, []).append(text)
+    turns = dict(campaign.contexts.filter(pk__in=replies).values_list("pk", "turns")) if replies else {}
+    return found + [Exchange(tuple(turns[pk]), tuple(dict.fromkeys(texts)), f"context:{pk}") for pk, texts in replies.items()]
+
+
 def outputs_of(snapshot: Snapshot, keys: list[tuple]) -> dict[tuple, Output]:
     """The campaign's outputs by key; one that was replaced since the snapshot is missing."""
     wanted = set(keys)
     there = Output.objects.filter(context__campaign=snapshot.campaign_id, replaced_at=None)
     found = {}
     for output in there.select_related("context", "system", "checkpoint"):
-        checkpoint = output.checkpoint.name if output.checkpoint else ""
-        key = (output.context.key, output.system.name, checkpoint, output.sample)
-        if key in wanted:
-            found[key] = output
+        if _place(output) in wanted:
+            found[_place(output)] = output
     return found
 
 

@@ -49,8 +49,12 @@ def save_encoder(source: str, out_dir: Path) -> str:
     """Copy the tokenizer, configuration and weights (fp16) of `source`; returns the SHA-256 of the weights."""
     folder = out_dir / "encoder"
     folder.mkdir(parents=True, exist_ok=True)
-    encoder = pretrained_encoder(source)
-    AutoTokenizer.from_pretrained(source, local_files_only=True).save_pretrained(folder)
+    try:
+        encoder = pretrained_encoder(source)
+        AutoTokenizer.from_pretrained(source, local_files_only=Path(source).is_dir()).save_pretrained(folder)
+    except (OSError, KeyError) as error:
+        reason = str(error).split("\n")[0]
+        raise ValueError(f"The encoder {source!r} cannot be loaded: {reason}") from error
     encoder.config.save_pretrained(folder)
     return save_weights(encoder, folder / "model.safetensors")
 

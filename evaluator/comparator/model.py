@@ -3,6 +3,7 @@ A better / tie / B better follow from d = u_a - u_b alone. So swapping the sides
 imply A > C, by construction."""
 
 import math
+from pathlib import Path
 
 import torch
 from torch import nn
@@ -69,9 +70,10 @@ def embed(encoder: nn.Module, batch: Batch, bf16: bool) -> torch.Tensor:
     return (hidden * mask).sum(1) / mask.sum(1)  # (b, h)
 
 
-def pretrained_encoder(folder: str) -> nn.Module:
-    """The encoder of a folder, with its weights."""
-    return _without_pooler(AutoModel.from_pretrained(folder, dtype=torch.float32, local_files_only=True))
+def pretrained_encoder(source: str) -> nn.Module:
+    """The encoder of a folder, or of a name on the Hugging Face hub where that may be reached, with its weights."""
+    local = Path(source).is_dir()
+    return _without_pooler(AutoModel.from_pretrained(source, dtype=torch.float32, local_files_only=local))
 
 
 def empty_encoder(folder: str) -> nn.Module:

@@ -29,8 +29,8 @@ class Settings:
     # What is learnt from, each a switch.
     human_scores: bool = True
     human_judgments: bool = True
-    strong: bool = True  # human-written over generated
-    weak: bool = True  # a later checkpoint over an earlier one
+    strong: bool = False  # human-written over generated; asked for where it holds for the systems at hand
+    weak: bool = False  # a later checkpoint over an earlier one; likewise
     next_utterance: bool = True  # dialogues, in the base that all members start from
     base_passes: float = 2.0  # how often an exchange is shown
     base_learning_rate: float = 1e-4

@@ -14,6 +14,7 @@ from evaluator import registry, selectors, services
 from evaluator.views.curves import learning_curves
 
 DEFAULT, PAIRS = "default", "pairs"
+SWITCHES, ON = ("next_utterance", "strong", "weak"), ("next_utterance",)  # those that are on by default
 
 
 class TrainForm(forms.Form):
@@ -21,6 +22,10 @@ class TrainForm(forms.Form):
 
     criterion = forms.ChoiceField(label="Learn from")
     seed = forms.IntegerField(min_value=0, max_value=services.MAX_SEED, initial=0)
+
+    next_utterance = forms.BooleanField(required=False, initial=True, label="Conversations between people, first")
+    strong = forms.BooleanField(required=False, label="Human-written text is better than generated")
+    weak = forms.BooleanField(required=False, label="A later checkpoint is better than an earlier one")
 
     def __init__(self, *args, snapshot, **kwargs):
         super().__init__(*args, label_suffix="", **kwargs)
@@ -32,6 +37,12 @@ class TrainForm(forms.Form):
     def clean_criterion(self) -> str | None:
         choice = self.cleaned_data["criterion"]
         return None if choice == DEFAULT else "" if choice == PAIRS else choice[1:]
+
+    @property
+    def recipe(self) -> dict:
+        """The switches that differ from the defaults of comparator.settings.Settings."""
+        chosen = {name: self.cleaned_data[name] for name in SWITCHES}
+        return {name: value for name, value in chosen.items() if value != (name in ON)}
 
 
 @login_required
@@ -61,7 +72,8 @@ def train(request, slug):
         messages.error(request, "Choose one of the criteria, and a whole number as seed.")
         return redirect("comparator", slug)
     try:
-        services.start_training([campaign], **form.cleaned_data, user=request.user)
+        asked = {name: form.cleaned_data[name] for name in ("criterion", "seed")}
+        services.start_training([campaign], **asked, recipe=form.recipe, user=request.user)
     except Refused as refused:
         messages.error(request, str(refused))
     else:

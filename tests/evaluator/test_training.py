@@ -3,16 +3,19 @@
 import json
 from datetime import timedelta
 
+import numpy as np
 import pytest
 from django.utils import timezone
 
 from annotation import jobs
 from annotation.errors import Refused
+from annotation.importing import import_outputs
 from annotation.models import Job, Output
 from evaluator import runner, tasks
-from evaluator.models import ComparatorVersion, TrainingRun, Utility
+from evaluator.comparator.settings import Settings
+from evaluator.models import ComparatorVersion, Dialogue, TrainingRun, Utility
 from evaluator.services import start_training
-from tests.evaluator.world import World, recipe
+from tests.evaluator.world import World, recipe, write
 
 pytestmark = pytest.mark.django_db
 
@@ -53,11 +56,56 @@ def test_the_same_training_again_gives_the_same_judge_under_another_name(world):
     assert runner.utilities(first, output) == runner.utilities(second, output)
 
 
-def test_human_written_is_not_told_to_the_comparator(world):
-    run = start_training([world.campaign], foreground=True, recipe=recipe())
-    texts, pairs, scores, *_ = runner.examples(run)
-    assert {type(text).__name__ for text in texts} == {"Text"} and set(vars(texts[0])) == {"context", "output"}
-    assert len(texts) == len(scores) == 48 and len(pairs) == 72
+def shown(run):
+    return runner.examples(run, Settings(**run.settings["recipe"]))
+
+
+def test_by_default_nobody_tells_the_comparator_who_wrote_what(world):
+    found = shown(start_training([world.campaign], foreground=True, recipe=recipe()))
+    assert {type(text).__name__ for text in found.texts} == {"Text"} and set(vars(found.texts[0])) == {"context", "output"}
+    assert len(found.texts) == len(found.scores) == 48 and len(found.pairs) == 72
+    assert {pair.source for pair in found.pairs} == {"scores"}
+
+
+def test_human_written_beats_generated_where_that_is_asked_for(world):
+    found = shown(start_training([world.campaign], foreground=True, recipe=recipe(strong=True)))
+    strong = [pair for pair in found.pairs if pair.source == "strong"]
+    assert len(strong) == 12 * 3  # Person against three systems, in twelve contexts
+    people = {row["output"] for row in world.rows if row["system"] == "Person"}
+    for pair in strong:
+        better = pair.a if pair.target[0] == 1 else pair.b
+        assert found.texts[better].output in people
+
+
+def test_later_checkpoints_beat_earlier_ones_where_that_is_asked_for(world):
+    rows = [
+        {"context_id": "c00", "context": world.rows[0]["context"], "system": "Net", "output": f"w{i}", "checkpoint": f"k{i}",
+         "iteration": i, "total_iterations": 10} for i in (1, 5, 9, 10)
+    ]  # fmt: skip
+    import_outputs(world.campaign, write(world.folder, "checkpoints.jsonl", rows))
+    found = shown(start_training([world.campaign], foreground=True, recipe=recipe(weak=True)))
+    weak = [pair for pair in found.pairs if pair.source == "weak"]
+    # 1-5, 1-9, 1-10, 5-9, 5-10; 9 and 10 both lie in the last fifth
+    assert sorted(round(pair.margin, 2) for pair in weak) == [0.4, 0.4, 0.5, 0.8, 0.9]
+    assert len(found.texts) == len(found.scores) == 52 and np.isnan(found.scores[48:]).all()
+
+
+def test_conversations_are_learnt_first_and_counted(world):
+    turns = [["w1 w2", "w3 good", "w4 w5"], ["w6", "good w7"], ["w8 w9", "w1 good"]]
+    for i, said in enumerate(turns * 4):
+        Dialogue.objects.create(campaign=world.campaign, key=str(i), turns=[f"w{i} w{i + 1}", *said])
+    fast = recipe(epochs=1, base_passes=1.0, base_max_length=32)
+    version = tasks.run(start_training([world.campaign], foreground=True, recipe=fast).job_id)
+    learnt = version.metrics["learnt_from"]
+    # 4 times 3 + 2 + 2 replies; the 12 contexts that people judged are kept from the base
+    assert (learnt["exchanges"], learnt["exchanges left out"]) == (28, 12)
+    assert len(version.metrics["texts_sha256"]) == 64 and version.metrics["base_curve"]
+
+
+def test_an_encoder_that_is_not_there_is_named(world):
+    run = start_training([world.campaign], foreground=True, recipe=recipe(encoder="nobody/no-such-encoder"))
+    with pytest.raises(Refused, match="encoder 'nobody/no-such-encoder' cannot be loaded"):
+        tasks.run(run.job_id)
 
 
 def test_several_campaigns_train_one_comparator(world, tmp_path):

@@ -14,10 +14,17 @@ class Command(ServiceCommand):
         parser.add_argument("slug", nargs="+")
         parser.add_argument("--criterion", help="whose scores to learn; '' for the judgments of pairs alone")
         parser.add_argument("--seed", type=int, default=0)
+        parser.add_argument("--strong", action="store_true", help="learn also that human-written text beats generated")
+        parser.add_argument("--weak", action="store_true", help="learn also that later checkpoints beat earlier ones")
+        parser.add_argument("--no-dialogues", action="store_true", help="do not learn from conversations first")
+        parser.add_argument("--encoder", help="a folder, or a name on the Hugging Face hub; default: the one that comes along")
         parser.add_argument("--wait", action="store_true", help="train here and now instead of asking a worker")
 
-    def run(self, slug, criterion, seed, wait, **options):
-        run = start_training([campaign_named(s) for s in slug], criterion, seed, foreground=wait)
+    def run(self, slug, criterion, seed, wait, strong, weak, no_dialogues, encoder, **options):
+        recipe = {"strong": strong, "weak": weak, "next_utterance": not no_dialogues, "encoder": encoder or ""}
+        usual = {"strong": False, "weak": False, "next_utterance": True, "encoder": ""}
+        recipe = {name: value for name, value in recipe.items() if value != usual[name]}
+        run = start_training([campaign_named(s) for s in slug], criterion, seed, foreground=wait, recipe=recipe)
         if run.warning:
             self.progress(f"Warning: {run.warning}")
         if not wait:
