@@ -117,8 +117,8 @@ def power_of(difference: float, se: float, df: float, alpha: float = ALPHA) -> f
         critical = norm.ppf(1 - alpha / 2)
         return float(norm.sf(critical - ratio) + norm.cdf(-critical - ratio))
     critical = t.ppf(1 - alpha / 2, df)
-    found = float(nct.sf(critical, df, ratio) + nct.cdf(-critical, df, ratio))
-    return 1.0 if math.isnan(found) and ratio > critical else found  # SciPy's noncentral t gives nan far out
+    wrong_way = nct.cdf(-critical, df, ratio)  # SciPy gives nan for it from a ratio of about 8, where it is 0
+    return float(nct.sf(critical, df, ratio) + (0.0 if math.isnan(wrong_way) else wrong_way))
 
 
 def detectable_difference(
