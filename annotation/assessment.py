@@ -31,9 +31,15 @@ class Judged:
     """The answers to one question, what is known about their agreement, and which of them are kept."""
 
     criterion: Criterion | None  # None: pairs on the whole
+    on_pairs: bool
     table: Table
     report: ScoreReport | JudgmentReport
     keep: np.ndarray  # bool like table.values: after the filter and the adjudications
+
+    @property
+    def name(self) -> str:
+        """What was judged, as QualityDecision.what."""
+        return (f"{self.criterion} (pairs)" if self.on_pairs else str(self.criterion)) if self.criterion else "Pairs"
 
 
 @dataclass(frozen=True)
@@ -76,11 +82,14 @@ def judge(campaign: Campaign, mad=1.0, level="ordinal", on_zero_mad="drop") -> t
         table = score_table(criterion)
         if table is not None:
             report = assess_scores(table.values, level, rule["mad"], on_zero_mad, seed=rule["seed"])
-            questions.append(Judged(criterion, table, report, _adjudicated(table, criterion.pk, report.keep, believed)))
-    table = pair_table(campaign)
-    if table is not None:
-        report = assess_judgments(table.values, seed=rule["seed"])
-        questions.append(Judged(None, table, report, _adjudicated(table, None, ~np.isnan(table.values), believed)))
+            keep = _adjudicated(table, criterion.pk, report.keep, believed)
+            questions.append(Judged(criterion, False, table, report, keep))
+    for criterion in (None, *campaign.criteria.all()):
+        table = pair_table(campaign, criterion)
+        if table is not None:
+            report = assess_judgments(table.values, seed=rule["seed"])
+            keep = _adjudicated(table, criterion and criterion.pk, ~np.isnan(table.values), believed)
+            questions.append(Judged(criterion, True, table, report, keep))
     if not questions:
         raise Refused(f"Campaign {campaign.slug!r} has no scores and no judgments yet; there is nothing to assess.")
     return rule, questions
@@ -128,20 +137,21 @@ def _content(campaign: Campaign, rule: dict, questions: list[Judged]) -> Snapsho
         table = question.table
         for i, j in np.argwhere(question.keep):
             unit, annotator, value = table.units[j], names[table.annotators[i]], float(table.values[i, j])
-            if question.criterion is None:
+            if question.on_pairs:
                 a, b = unit
-                content.judgments.append({
-                    "context": keys[a]["context"], "a": place[a], "b": place[b], "annotator": annotator,
-                    "choice": CHOICES[int(value)],
-                })  # fmt: skip
+                row = {"context": keys[a]["context"], "a": place[a], "b": place[b], "annotator": annotator}
+                row["choice"] = CHOICES[int(value)]
+                if question.criterion is None:
+                    content.judgments.append(row)
+                else:
+                    content.criterion_judgments.append(row | {"criterion": question.criterion.name})
                 used.update(unit)
             else:
                 row = {"criterion": question.criterion.name, "annotator": annotator, "value": value}
                 content.scores.append(keys[unit] | row)
                 used.add(unit)
-        if question.criterion is not None:
-            criterion = question.criterion
-            content.criteria.append({"name": criterion.name, "low": criterion.low, "high": criterion.high})
+    for criterion in dict.fromkeys(q.criterion for q in questions if q.criterion):
+        content.criteria.append({"name": criterion.name, "low": criterion.low, "high": criterion.high})
     _add_texts(content, used)
     return content
 
@@ -177,17 +187,19 @@ def _freeze(campaign: Campaign, considered: Considered, user) -> Snapshot:
     if known is not None:
         return known
     content = considered.content
-    names = {row["annotator"] for row in [*content.scores, *content.judgments]}
+    judgments = [*content.judgments, *content.criterion_judgments]
+    names = {row["annotator"] for row in [*content.scores, *judgments]}
     simulated = set(campaign.annotators.filter(is_simulated=True).values_list("name", flat=True))
     snapshot = Snapshot.objects.create(
         campaign=campaign, digest=considered.digest, content=considered.data, rule=content.rule, scores=len(content.scores),
-        judgments=len(content.judgments), is_simulated=bool(names & simulated), created_by=user,
+        judgments=len(judgments), is_simulated=bool(names & simulated), created_by=user,
     )  # fmt: skip
     for question in considered.questions:
         report = question.report.as_dict()
         QualityDecision.objects.create(
-            snapshot=snapshot, criterion=question.criterion, verdict=report["verdict"], report=report
-        )
+            snapshot=snapshot, criterion=question.criterion, on_pairs=question.on_pairs and question.criterion is not None,
+            verdict=report["verdict"], report=report,
+        )  # fmt: skip
     frozen_answers.freeze(campaign, snapshot, considered)
     detail = {"snapshot": snapshot.name, "rule": content.rule}
     AuditEvent.objects.create(campaign=campaign, user=user, action="snapshot frozen", detail=detail)
@@ -196,15 +208,18 @@ def _freeze(campaign: Campaign, considered: Considered, user) -> Snapshot:
 
 def as_dict(snapshot: Snapshot) -> dict:
     """What assess_quality prints: the snapshot and every decision in it."""
-    criteria, pairwise = [], None
+    criteria, pairwise, by_criterion = [], None, []
     for decision in snapshot.decisions.select_related("criterion"):
         report = {**decision.report, "overruled": decision.overrule_reason or None}
         if decision.criterion is None:
             pairwise = report
+        elif decision.on_pairs:
+            by_criterion.append({"name": decision.criterion.name, **report})
         else:
             criteria.append({"name": decision.criterion.name, "level": snapshot.rule["level"], **report})
     return {
         "snapshot": snapshot.name, "digest": snapshot.digest, "rule": snapshot.rule,
         "simulated": snapshot.is_simulated, "criteria": criteria, "pairwise": pairwise,
+        "pairwise_by_criterion": by_criterion,
         "marks": list(snapshot.marks.values_list("reason", flat=True)),
     }  # fmt: skip

@@ -22,7 +22,7 @@ class Answer:
 
 def datasheet(campaign: Campaign, snapshot: Snapshot) -> list[Answer]:
     """Every question in the sheet's order; section 4 once for each criterion, 4a, 4b, ... where there are several."""
-    decisions = {d.criterion_id: d for d in snapshot.decisions.select_related("criterion")}
+    decisions = {d.criterion_id: d for d in snapshot.decisions.select_related("criterion").order_by("-on_pairs")}
     found = [*_paper(), *_systems(campaign), *_sample(campaign, decisions), *_evaluators(campaign)]
     found += _design(campaign, snapshot)
     asked: list[Criterion | None] = [*campaign.criteria.all(), *([None] if None in decisions else [])]
@@ -61,7 +61,7 @@ def _sample(campaign: Campaign, decisions: dict) -> list[Answer]:
     counts = judged.order_by().values("system__name").annotate(n=Count("pk", distinct=True)).order_by("system__name")
     per_system = "; ".join(f"{row['system__name']}: {row['n']}" for row in counts)
     power = [
-        f"{d.criterion or 'Pairs'}: {one['sentence']}"
+        f"{d.what}: {one['sentence']}"
         for d in decisions.values() for one in d.report.get("outlook", []) if one["units"] != 0
     ]  # fmt: skip
     return [

@@ -20,9 +20,9 @@ def pictures(campaign: Campaign, mad: float, level: str, on_zero_mad: str) -> di
 
 
 def _question(judged: Judged, level: str, seed: int, names: dict[int, str]) -> dict:
-    level = level if judged.criterion else "nominal"
+    level = "nominal" if judged.on_pairs else level
     return {
-        "name": judged.criterion.name if judged.criterion else None, "level": level,
+        "name": judged.name, "on_pairs": judged.on_pairs, "level": level,
         "over_time": _over_time(judged, level, seed), "map": _map(judged, names),
     }  # fmt: skip
 

@@ -14,11 +14,11 @@ DROPPED_SHOWN = 100
 def preview(campaign: Campaign, mad: float, level: str, on_zero_mad: str) -> dict:
     """Plain JSON: {digest, rule, scores, judgments, questions: one for each criterion and for the pairs}."""
     considered = consider(campaign, mad, level, on_zero_mad)
-    systems = systems_of(campaign)
+    content, systems = considered.content, systems_of(campaign)
     names = dict(campaign.annotators.values_list("pk", "name"))
     return {
-        "digest": considered.digest, "rule": considered.rule,
-        "scores": len(considered.content.scores), "judgments": len(considered.content.judgments),
+        "digest": considered.digest, "rule": considered.rule, "scores": len(content.scores),
+        "judgments": len(content.judgments) + len(content.criterion_judgments),
         "questions": [_question(judged, systems, names) for judged in considered.questions],
     }  # fmt: skip
 
@@ -28,11 +28,11 @@ def _question(judged: Judged, systems: Systems, names: dict[int, str]) -> dict:
     given = ~np.isnan(table.values)
     dropped = given & ~judged.keep
     return {
-        "name": judged.criterion.name if judged.criterion else None,
+        "name": judged.name, "on_pairs": judged.on_pairs,
         "report": judged.report.as_dict(),
         "given": int(given.sum()), "dropped": int(dropped.sum()),
         "people": _people(table, given, dropped, names),
-        "answers": _furthest(table, dropped, names) if judged.criterion else [],
+        "answers": [] if judged.on_pairs else _furthest(table, dropped, names),
         "systems": _systems(table, judged.keep, systems),
     }  # fmt: skip
 

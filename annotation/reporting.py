@@ -49,7 +49,7 @@ def _head(campaign: Campaign, snapshot: Snapshot) -> Section:
 def _agreement(snapshot: Snapshot) -> Section:
     rows, reasons = [], []
     for decision in snapshot.decisions.select_related("criterion"):
-        r, name = decision.report, str(decision.criterion or "Pairs")
+        r, name = decision.report, decision.what
         before, after = r.get("alpha_before"), r.get("alpha_after", r.get("alpha"))
         ends = [r.get(f"alpha_after_{end}", r.get(f"alpha_{end}")) for end in ("low", "high")]
         rows.append([
@@ -68,7 +68,7 @@ def _agreement(snapshot: Snapshot) -> Section:
 
 def _how_many_more(snapshot: Snapshot) -> Section:
     rows = [
-        [str(d.criterion or "Pairs"), f"{one['line']:g}", one["sentence"]]
+        [d.what, f"{one['line']:g}", one["sentence"]]
         for d in snapshot.decisions.select_related("criterion") for one in d.report.get("outlook", [])
     ]  # fmt: skip
     return Section("How many more judgments", [], ["Criterion", "Line", "Outlook"], rows)

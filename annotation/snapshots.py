@@ -21,7 +21,8 @@ class SnapshotContent:
 
     outputs:   {context, system, checkpoint, sample, text, human}
     scores:    {context, system, checkpoint, sample, criterion, annotator, value}
-    judgments: {context, a: [system, checkpoint, sample], b: the same, annotator, choice}
+    judgments: {context, a: [system, checkpoint, sample], b: the same, annotator, choice}, on the whole
+    criterion_judgments: the same with their criterion
     criteria:  {name, low, high}
     """
 
@@ -31,13 +32,14 @@ class SnapshotContent:
     outputs: list[dict] = field(default_factory=list)
     scores: list[dict] = field(default_factory=list)
     judgments: list[dict] = field(default_factory=list)
+    criterion_judgments: list[dict] = field(default_factory=list)
 
 
 def write(content: SnapshotContent) -> tuple[str, bytes]:
     """(SHA-256 of the canonical lines in hex, the lines zlib-compressed)."""
     lines = [_line("rule", {"format": FORMAT, **content.rule})]
     lines += sorted(_line("context", {"key": key, "turns": turns}) for key, turns in content.contexts.items())
-    for kind in ("criterion", "output", "score", "judgment"):
+    for kind in ("criterion", "output", "score", "judgment", "criterion_judgment"):
         rows = content.criteria if kind == "criterion" else getattr(content, kind + "s")
         lines += sorted(_line(kind, row) for row in rows)
     data = "".join(lines).encode("utf-8")
@@ -77,7 +79,7 @@ def read(snapshot: Snapshot) -> SnapshotContent:
 def annotators_in(snapshot: Snapshot) -> set[str]:
     """The names under which the snapshot holds answers."""
     content = read(snapshot)
-    return {row["annotator"] for row in [*content.scores, *content.judgments]}
+    return {row["annotator"] for kind in VALUES for row in getattr(content, kind)}
 
 
 def systems_in(snapshot: Snapshot) -> set[str]:
@@ -96,8 +98,8 @@ class Difference:
     changed: list[dict]  # answers whose value changed: the row with "before"
 
 
-KINDS = ("criteria", "outputs", "scores", "judgments")
-VALUES = {"scores": "value", "judgments": "choice"}
+KINDS = ("criteria", "outputs", "scores", "judgments", "criterion_judgments")
+VALUES = {"scores": "value", "judgments": "choice", "criterion_judgments": "choice"}  # kinds of answers
 
 
 def difference(old: Snapshot, new: Snapshot) -> Difference:

@@ -102,7 +102,8 @@ def _gold(campaign: Campaign, number: dict[int, int]) -> list[tuple[int, bool]]:
 def _influence(campaign: Campaign, number: dict[int, int], who: list) -> dict:
     """What leaving out each annotator does to the ranking, over all questions together."""
     systems = systems_of(campaign)
-    tables = [score_table(criterion) for criterion in campaign.criteria.all()] + [pair_table(campaign)]
+    criteria = list(campaign.criteria.all())
+    tables = [score_table(criterion) for criterion in criteria] + [pair_table(campaign, c) for c in (None, *criteria)]
     parts = [(*games_of(table, systems), table) for table in tables if table is not None]
     if not parts or len(systems.names) < 2:
         return {"systems": systems.names, "influence": []}

@@ -24,8 +24,13 @@ def basis(snapshot: Snapshot, criterion: str | None = None) -> Basis:
     the one with the highest alpha after the filter. Judgments of pairs count where they are accepted, and where there
     is nothing else. Raises Refused where the snapshot lacks what is named."""
     decisions = list(snapshot.decisions.select_related("criterion"))
-    scored = [d for d in decisions if d.criterion_id]
+    scored = [d for d in decisions if d.criterion_id and not d.on_pairs]
     pairs = next((d for d in decisions if not d.criterion_id), None)
+    if not scored and pairs is None:
+        raise Refused(
+            f"Snapshot {snapshot.name} has judgments of pairs by criterion only; a comparator learns from scores, or from"
+            " pairs judged on the whole."
+        )
     accepted_pairs = pairs is not None and pairs.is_usable
     chosen = _chosen(snapshot, scored, pairs, accepted_pairs, criterion)
     if chosen is None:
@@ -64,7 +69,8 @@ def criteria(snapshot: Snapshot | None) -> list[str]:
     """What can be named as criterion: those with scores, and "" where there are judgments of pairs."""
     if snapshot is None:
         return []
-    return [d.criterion.name if d.criterion else "" for d in snapshot.decisions.select_related("criterion")]
+    decisions = snapshot.decisions.filter(on_pairs=False).select_related("criterion")
+    return [d.criterion.name if d.criterion else "" for d in decisions]
 
 
 def version_named(name: str) -> ComparatorVersion:

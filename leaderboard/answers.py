@@ -14,7 +14,11 @@ from leaderboard.rating.people import games_from_judgments, games_from_scores
 def people_games(field: Field, content: SnapshotContent | None, criterion: str, seed: int) -> Games:
     """Every game that people's accepted answers give, once, in seeded random order; its players are outputs."""
     content = content or SnapshotContent()
-    games = _games_from_judgments(field, content) if not criterion else _games_from_scores(field, content, criterion)
+    if criterion:
+        judged = [row for row in content.criterion_judgments if row["criterion"] == criterion]
+        games = _games_from_scores(field, content, criterion).then(_games_from_judgments(field, judged))
+    else:
+        games = _games_from_judgments(field, content.judgments)
     apart = field.system_of[games.first] != field.system_of[games.second]  # two samples of one system play no game
     return games.take(apart).shuffled(seed)
 
@@ -43,9 +47,9 @@ def _games_from_scores(field: Field, content: SnapshotContent, criterion: str) -
     return games_from_scores(outputs, field.context_of[outputs], annotators, [value for _, _, value in rows])
 
 
-def _games_from_judgments(field: Field, content: SnapshotContent) -> Games:
+def _games_from_judgments(field: Field, judged: list[dict]) -> Games:
     rows = []
-    for row in content.judgments:
+    for row in judged:
         a, b = (field.number_of.get((row["context"], *row[side])) for side in "ab")
         if a is not None and b is not None:
             rows.append((a, b, Outcome(row["choice"]).code))

@@ -160,7 +160,8 @@ class SnapshotMark(models.Model):
 
 
 class QualityDecision(models.Model):
-    """What was decided about one criterion (or about the pairwise judgments: criterion empty) in a snapshot."""
+    """What was decided in a snapshot about the scores on a criterion, or about judgments of pairs: on the whole
+    (criterion empty) or on a criterion."""
 
     class Verdict(models.TextChoices):
         ACCEPTED = "accepted", "accepted"
@@ -170,6 +171,7 @@ class QualityDecision(models.Model):
 
     snapshot = models.ForeignKey(Snapshot, models.CASCADE, related_name="decisions")
     criterion = models.ForeignKey("annotation.Criterion", models.CASCADE, null=True, blank=True, related_name="decisions")
+    on_pairs = models.BooleanField(default=False, help_text="Pairs judged on the criterion, not scores.")
     verdict = models.CharField(max_length=12, choices=Verdict)
     report = models.JSONField(help_text="The statistics behind the verdict, from annotation.quality.report.")
     overruled_by = models.ForeignKey("annotation.User", models.SET_NULL, null=True, blank=True, related_name="+")
@@ -178,10 +180,15 @@ class QualityDecision(models.Model):
 
     class Meta:
         ordering = ["criterion__position", "id"]
-        constraints = [models.UniqueConstraint(fields=["snapshot", "criterion"], name="one_decision_per_criterion")]
+        constraints = [models.UniqueConstraint(fields=["snapshot", "criterion", "on_pairs"], name="one_decision_per_question")]
 
     def __str__(self):
-        return f"{self.criterion or 'pairwise'}: {self.verdict}"
+        return f"{self.what}: {self.verdict}"
+
+    @property
+    def what(self) -> str:
+        """What was judged, in words."""
+        return (f"{self.criterion} (pairs)" if self.on_pairs else str(self.criterion)) if self.criterion else "Pairs"
 
     @property
     def is_usable(self) -> bool:

@@ -49,7 +49,7 @@ def decided(found) -> dict:
     decisions = list(found.decisions.select_related("criterion", "overruled_by"))
     return {
         "snapshot": found,
-        "score_decisions": [d for d in decisions if d.criterion_id],
-        "pair_decision": next((d for d in decisions if not d.criterion_id), None),
+        "score_decisions": [d for d in decisions if d.criterion_id and not d.on_pairs],
+        "pair_decisions": [d for d in decisions if d.on_pairs or not d.criterion_id],
         "decisions": decisions,
     }

@@ -3,10 +3,12 @@
 import pytest
 
 from annotation.assessment import as_dict, assess
-from annotation.models import LikertScore
-from annotation.services import withdraw
-from annotation.snapshots import difference
-from tests.annotation.pages import text
+from annotation.errors import Refused
+from annotation.models import LikertScore, PairwiseJudgment, User
+from annotation.services import add_annotator, withdraw
+from annotation.snapshots import annotators_in, difference, read
+from evaluator.selectors import basis
+from tests.annotation.pages import World, text
 
 pytestmark = pytest.mark.django_db
 
@@ -58,3 +60,28 @@ def test_a_withdrawn_annotator_marks_it_on_every_page_and_in_the_command(two):
     without = assess(world.campaign, 9.0, "interval", "keep")
     assert difference(after, without).people == {annotator.name: (6, 0)}
     assert as_dict(without)["marks"] == []
+
+
+def test_pairs_judged_on_a_criterion_have_their_own_decision_and_lines(tmp_path, client):
+    world = World(tmp_path, client, contexts=4, likert=False, pairwise=True, pairwise_by_criterion=True)
+    fluency = world.campaign.criteria.get(name="Fluency")
+    for n in range(2):
+        person = add_annotator(world.campaign, User.objects.create_user(f"judge{n}"))
+        for i, item in enumerate(world.campaign.items.exclude(other=None)):
+            PairwiseJudgment.objects.create(
+                annotator=person, output_a=item.output, output_b=item.other, criterion=fluency, choice="AB"[i % 2]
+            )
+    snapshot = assess(world.campaign)
+    decision = snapshot.decisions.get()
+    assert (decision.what, decision.on_pairs, decision.report["alpha"]) == ("Fluency (pairs)", True, 1.0)
+    content = read(snapshot)
+    assert content.judgments == [] and len(content.criterion_judgments) == snapshot.judgments == 24
+    assert {row["criterion"] for row in content.criterion_judgments} == {"Fluency"}
+    assert annotators_in(snapshot) == {row["annotator"] for row in content.criterion_judgments}
+    (found,) = as_dict(snapshot)["pairwise_by_criterion"]
+    assert (found["name"], found["judgments"]) == ("Fluency", 24)
+    world.sign_in(world.alice)
+    for path in ("quality/", "quality/preview/", "quality/annotators/", "quality/report/", f"snapshots/{snapshot.name}/"):
+        assert "Fluency" in text(world.get(path)) or "annotators" in path, path
+    with pytest.raises(Refused, match="by criterion only"):
+        basis(snapshot)
