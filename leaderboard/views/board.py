@@ -79,7 +79,7 @@ def shown_board(shown: Tournament, live: bool) -> dict:
     return {
         "tournament": shown, "board": board, "other": other, "beside": beside,
         "chart": charts.whiskers([b for b in (board, beside) if b]), "head_to_head": selectors.head_to_head(shown, live),
-        "neighbours": board["neighbours"],
+        "neighbours": board["neighbours"], "marks": shown.snapshot.marks.all() if shown.snapshot else [],
     }  # fmt: skip
 
 

@@ -154,6 +154,12 @@ class TestReplacing:
         systems.replace_outputs(poor, upload(rows_of(world, "better")), "new.jsonl")
         assert [mark.reason for mark in frozen.marks.all()] == ["Outputs of Humble were replaced after it was frozen."]
 
+    def test_boards_made_of_marked_snapshots_say_so(self, world):
+        board = by_people(world.campaign)
+        systems.replace_outputs(world.campaign.systems.get(name="Poor"), upload(rows_of(world, "better")), "new.jsonl")
+        shown = world.get(world.alice, f"/tournaments/{board.pk}/").content.decode()
+        assert f"Since this was played: {board.snapshot.marks.get().reason}" in shown
+
     def test_a_wrong_file_changes_nothing(self, world):
         poor = world.campaign.systems.get(name="Poor")
         wrong = upload([{"context_id": "c00", "context": "other", "output": "x"}])
