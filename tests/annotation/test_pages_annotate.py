@@ -89,7 +89,7 @@ class TestReading:
             page = world.get(START)
         answer = hidden(page) | scored(world)
         with django_assert_max_num_queries(ANSWER_QUERIES):
-            world.post("annotate/", answer, headers={"X-Swap": "1"})
+            assert "data-answer" in text(world.post("annotate/", answer, headers={"X-Swap": "1"}))
 
     def test_nothing_is_inline(self, world):
         page = text(world.sign_in(world.bob).get(START))
@@ -326,6 +326,14 @@ class TestRest:
         assert "is paused" in text(world.sign_in(world.bob).get("annotate/"))
         set_status(world.campaign, "closed")
         assert "is closed" in text(world.get("annotate/"))
+
+    @pytest.mark.parametrize("headers", [{}, {"X-Swap": "1"}])
+    @pytest.mark.parametrize("status", ["paused", "closed"])
+    def test_an_answer_under_way_when_it_was_paused_is_stored(self, world, status, headers):
+        given = hidden(world.sign_in(world.bob).get(START))
+        set_status(world.campaign, status)
+        page = world.post("annotate/", given | scored(world), headers=headers, follow=True)
+        assert f"is {status}" in text(page) and LikertScore.objects.counted().count() == 2
 
     def test_undo_in_a_paused_campaign_is_refused_in_words(self, world):
         given = hidden(world.sign_in(world.bob).get(START))

@@ -61,13 +61,22 @@ class TestWithdrawing:
         world.post("withdraw/")
         assert LikertScore.objects.counted().count() == 0 and LikertScore.objects.count() == 2
         assert "You have withdrawn" in text(world.get("annotate/"))
-        refused = world.post("annotate/", late | scored(world))
-        assert refused.status_code == 422 and "nothing more of yours is stored" in text(refused)
+        for headers in ({}, {"X-Swap": "1"}):
+            refused = world.post("annotate/", late | scored(world), headers=headers)
+            assert refused.status_code == 422 and "nothing more of yours is stored" in text(refused)
         assert "You withdrew" in text(world.client.get("/")) and world.get("withdraw/").status_code == 302
 
 
 class TestElsewhere:
-    def test_an_account_signs_in(self, world):
+    def test_an_account_signs_in_and_finds_the_same_item_and_its_answers(self, world):
+        world.post("annotate/", hidden(world.sign_in(world.bob).get(START)) | scored(world))
+        given = hidden(world.get(START))
+        phone = Client()
+        phone.post("/login/", {"username": "bob", "password": "a-long-password"})
+        assert hidden(phone.get("/c/talk/annotate/"))["assignment"] == given["assignment"]
+        assert "1 in Small talk" in text(phone.get("/c/talk/answers/"))
+
+    def test_an_account_is_told_to_sign_in(self, world):
         page = text(world.sign_in(world.bob).get("elsewhere/"))
         assert "Sign in there as bob" in page and "/resume/" not in page
 

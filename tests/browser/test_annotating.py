@@ -3,7 +3,8 @@
 import pytest
 from playwright.sync_api import expect
 
-from annotation.models import Assignment, Campaign, ItemReport, Job, LikertScore, PairwiseJudgment, Submission
+from annotation.drawing import summarize
+from annotation.models import Assignment, Campaign, Item, ItemReport, Job, LikertScore, PairwiseJudgment, Submission
 from tests.browser.conftest import sign_in
 
 LIVE = {"retracted_at": None}
@@ -189,6 +190,25 @@ class TestPairs:
         page.keyboard.press("Enter")
         counted(page, 1, 3)
         assert PairwiseJudgment.objects.count() == 2 and PairwiseJudgment.objects.filter(**LIVE).count() == 1
+
+    def test_practice_is_read_before_one_goes_on(self, open_page, pairs):
+        Item.objects.filter(position=0).update(purpose="training", expected={"choice": "A", "feedback": "A is shorter."})
+        summarize(pairs.campaign)
+        page, press = (page := open_page()), page.keyboard.press
+        sign_in(page)
+        page.get_by_role("link", name="Start").click()
+        page.get_by_role("link", name="Start").click()
+        expect(page.get_by_text("Practice, 1 of 1")).to_be_visible()
+        page.wait_for_load_state("load")
+        for key in ("t", "Enter", "a", "Enter"):  # typed ahead: what was expected stands in the way
+            press(key)
+        expect(page.get_by_text("A is shorter.")).to_be_visible()
+        page.wait_for_timeout(300)
+        expect(page.get_by_text("A is shorter.")).to_be_visible()
+        press("Enter")
+        counted(page, 0, 2)
+        page.go_back()
+        expect(page.get_by_text("A is shorter.")).to_be_visible()
 
 
 def start_pairs(page):

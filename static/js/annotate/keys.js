@@ -49,7 +49,7 @@ const report = () => {
 // Does what a key means here; says whether it means anything.
 const press = (key) => {
   const scale = scales()[0];
-  if (key === "Enter") form()?.requestSubmit();
+  if (key === "Enter") form() ? form().requestSubmit() : document.querySelector("[data-go-on]")?.click();
   else if (key === "g") open("guidelines");
   else if (key === "?") open("keys");
   else if (key === "u") document.querySelector("[data-undo]")?.requestSubmit();
@@ -82,8 +82,9 @@ export const listen = (isBusy) => {
 };
 
 // The new page is there: do what was pressed meanwhile, until it is on its way again. An Enter that nothing came before was
-// meant for the page that is gone.
+// meant for the page that is gone; a page without questions was not foreseen, and is to be read.
 export const catchUp = (isBusy) => {
+  if (!form()) ahead.length = 0;
   while (ahead[0] === "Enter") ahead.shift();
   while (ahead.length && !isBusy()) press(ahead.shift());
 };
