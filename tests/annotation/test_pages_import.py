@@ -1,12 +1,13 @@
 """A file is imported in the browser: sent, looked at, its columns named, every error seen, then stored."""
 
 import json
+from pathlib import Path
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from annotation import tasks
-from annotation.importing_fields import guess, missing
+from annotation.importing_fields import FIELDS, guess, missing
 from annotation.jobs import pulse
 from annotation.models import Job, LikertScore, Output, Upload
 from annotation.services import uploads
@@ -178,3 +179,10 @@ class TestWhoMay:
                 world.get("import/")
             for n in range(number):
                 Upload.objects.create(campaign=world.campaign, user=world.bob, name=f"{number}-{n}", size=1, kind="scores")
+
+
+def test_the_guide_names_every_field():
+    guide = (Path(__file__).parents[2] / "docs" / "guide-researchers.md").read_text(encoding="utf-8")
+    for kind, fields in FIELDS.items():
+        [row] = [line for line in guide.splitlines() if line.startswith(f"| {kind} |")]
+        assert [field.name for field in fields if f"`{field.name}`" not in row] == []
