@@ -37,9 +37,11 @@ def look_up(campaign: Campaign, what: str, title: str, user: User | None = None,
         row, _ = Calculation.objects.get_or_create(
             campaign=campaign, key=key, defaults={"what": what, "settings": settings}
         )
-        row.job = jobs.enqueue("annotation.tasks.calculate", title, campaign, user)
-        row.save(update_fields=["job"])
-    return None, row.job
+        row = Calculation.objects.select_for_update().get(pk=row.pk)
+        if row.job is None:  # two who ask at once wait for the same job
+            row.job = jobs.enqueue("annotation.tasks.calculate", title, campaign, user)
+            row.save(update_fields=["job"])
+    return row.result, None if row.result is not None else row.job
 
 
 def run(job_id) -> None:
