@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PORT ?= 8000
 
-.PHONY: demo serve test lint bench clean
+.PHONY: demo serve test lint bench tune clean
 
 demo: .venv/runtime
 	$(BIN)/python manage.py serve --demo --port $(PORT)
@@ -23,6 +23,9 @@ lint: .venv/dev
 
 bench: .venv/dev
 	$(BIN)/python -m tests.bench
+
+tune: .venv/dev
+	$(BIN)/python -m tests.tune $(or $(DATA),../shared/data)
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv || scripts/install_python_venv $(PYTHON)

@@ -9,12 +9,14 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from torch import nn
 from torch.nn import functional as F
 
 from evaluator.comparator import checkpoint, curriculum, loop
+from evaluator.comparator.contrast import train_matcher
 from evaluator.comparator.encoding import Encoder
 from evaluator.comparator.examples import Text
-from evaluator.comparator.inference import embeddings
+from evaluator.comparator.inference import Tick, embeddings
 from evaluator.comparator.model import COSINES, UtilityModel, use_bf16
 from evaluator.comparator.negatives import Negatives
 from evaluator.comparator.settings import Settings
@@ -24,6 +26,7 @@ GROUPS = 12  # exchanges in a step, each with a reply and a negative
 SORTED = 8  # so many steps' exchanges are sorted by length and dealt out
 GOOD, BAD = 0.95, 0.05  # the mean score that people would give to a reply of people's, and to a negative
 NEAREST = slice(5, 60)  # of the replies nearest to a context; the very nearest may well answer it
+CONTRAST_SHARE = 0.25  # of the progress bar
 EVERY = 50  # steps between two points of the curve
 SHARED = ("layer_decay", "weight_decay", "warmup", "head_learning_rate", "train_embeddings", "precision")
 
@@ -40,40 +43,64 @@ def train_base(
         record = checkpoint.read_json(path)
         if record.get("fingerprint") == fingerprint and record.get("sha256") == checkpoint.file_sha256(weights):
             return record
-    model = UtilityModel(checkpoint.load_encoder(directory))
+    cosines, seconds = _matcher(exchanges, settings, seed, directory, fingerprint, progress)
+    tuned = checkpoint.load_cosine_encoder(directory, cosines)
+    model = UtilityModel(tuned)
     model.cosine.requires_grad_(False)  # the cosines join in where people judged
-    lesson = Lesson(exchanges, settings, seed, directory, lambda done: progress(0.1 * done, "Looking for hard negatives"))
+    looking = lambda done: progress(CONTRAST_SHARE + 0.05 * done, "Looking for hard negatives")
+    lesson = Lesson(exchanges, settings, seed, tuned, checkpoint.load_tokenizer(directory), looking)
     state = loop.State(directory / "base.state", fingerprint)
+    begin = CONTRAST_SHARE + 0.05
 
     def after(step: int, loss: float, notes: list) -> None:
         point = lesson.point(step)
         notes += [point] if point else []
-        progress(0.1 + 0.9 * step / lesson.steps, f"Learning from dialogues, step {step} of {lesson.steps}")
+        progress(begin + (1 - begin) * step / lesson.steps, f"Learning from dialogues, step {step} of {lesson.steps}")
 
     rate = settings.base_learning_rate
     curve = loop.run(model, settings, rate, lesson.steps, lambda step: lesson.losses(model, step), [seed, 1], state, after)
     record = {
         "fingerprint": fingerprint,
         "sha256": checkpoint.save_weights(model, weights),
+        "cosines": cosines,
         "curve": curve,
         "exchanges": len(exchanges),
         "steps": lesson.steps,
-        "seconds": state.seconds(),
+        "seconds": seconds + state.seconds(),
     }
     checkpoint.write_json(record, path)
     state.clear()
     return record
 
 
+def _matcher(
+    exchanges: Sequence[Exchange], settings: Settings, seed: int, directory: Path, fingerprint: str, progress: Report
+) -> tuple[str, float]:
+    """Write `cosines.safetensors`, or find it again: its SHA-256, and the seconds it took."""
+    path, weights = directory / "cosines.json", directory / "cosines.safetensors"
+    if path.is_file() and weights.is_file():
+        record = checkpoint.read_json(path)
+        if record.get("fingerprint") == fingerprint and record.get("sha256") == checkpoint.file_sha256(weights):
+            return record["sha256"], record["seconds"]
+    state = loop.State(directory / "cosines.state", fingerprint)
+    tick = lambda done: progress(CONTRAST_SHARE * done, "Learning which replies belong to which contexts")
+    tuned = train_matcher(exchanges, settings, seed, directory, state, tick)
+    sha256, seconds = checkpoint.save_weights(tuned, weights), state.seconds()
+    checkpoint.write_json({"fingerprint": fingerprint, "sha256": sha256, "seconds": seconds}, path)
+    state.clear()
+    return sha256, seconds
+
+
 class Lesson:
     """What each step shows: exchanges of similar length, each with one of its replies and one negative."""
 
-    def __init__(self, exchanges: Sequence[Exchange], settings: Settings, seed: int, directory: Path, tick=None):
+    def __init__(
+        self, exchanges: Sequence[Exchange], settings: Settings, seed: int, tuned: nn.Module, tokenizer, tick: Tick | None
+    ):
         self.exchanges, self.settings, self.seed = exchanges, settings, seed
-        self.encoder = Encoder(checkpoint.load_tokenizer(directory), settings.base_max_length)
+        self.encoder = Encoder(tokenizer, settings.base_max_length)
         self.bf16 = use_bf16(settings.precision)
-        frozen = checkpoint.load_encoder(directory)
-        self.negatives = Negatives(exchanges, nearest_replies(frozen, self.encoder, exchanges, self.bf16, tick))
+        self.negatives = Negatives(exchanges, nearest_replies(tuned, self.encoder, exchanges, self.bf16, tick))
         self.batches = self._deal()
         self.steps = len(self.batches)
         self.right: list[float] = []  # share of negatives below their reply, step by step since the last point
@@ -104,9 +131,7 @@ class Lesson:
 
     def _deal(self) -> list[np.ndarray]:
         rng = np.random.default_rng([self.seed, 3])
-        wanted = max(GROUPS, round(self.settings.base_passes * len(self.exchanges)))
-        rounds = -(-wanted // len(self.exchanges))
-        order = np.concatenate([rng.permutation(len(self.exchanges)) for _ in range(rounds)])[:wanted]
+        order = np.concatenate([rng.permutation(len(self.exchanges)) for _ in range(self.settings.base_passes)])
         length = np.array([sum(len(turn) for turn in exchange.context) for exchange in self.exchanges])  # characters
         batches = []
         for start in range(0, len(order), GROUPS * SORTED):
@@ -117,14 +142,16 @@ class Lesson:
         return batches
 
 
-def nearest_replies(frozen, encoder: Encoder, exchanges: Sequence[Exchange], bf16: bool, tick=None) -> np.ndarray:
-    """(exchanges, k) positions among all replies of those, of other dialogues, that the untrained encoder finds nearest to
-    the last two turns; k is smaller where there are few replies."""
+def nearest_replies(
+    tuned: nn.Module, encoder: Encoder, exchanges: Sequence[Exchange], bf16: bool, tick: Tick | None
+) -> np.ndarray:
+    """(exchanges, k) positions among all replies of those, of other dialogues, that the tuned encoder finds nearest to the
+    last two turns; k is smaller where there are few replies."""
     replies = [reply for exchange in exchanges for reply in exchange.replies]
     dialogue = {name: i for i, name in enumerate(dict.fromkeys(exchange.dialogue for exchange in exchanges))}
     owner = np.array([dialogue[exchange.dialogue] for exchange in exchanges for _ in exchange.replies])  # (r,)
     contexts = [" ".join(exchange.context[-2:]) for exchange in exchanges]
-    vectors = embeddings(frozen, encoder, [*contexts, *replies], bf16, tick=tick).numpy()
+    vectors = embeddings(tuned, encoder, [*contexts, *replies], bf16, tick=tick).numpy()
     context_vectors, reply_vectors = vectors[: len(contexts)], vectors[len(contexts) :]
     largest = np.bincount(owner).max()
     count = max(1, min(NEAREST.stop, len(replies) - largest))
@@ -139,6 +166,7 @@ def nearest_replies(frozen, encoder: Encoder, exchanges: Sequence[Exchange], bf1
 
 def _fingerprint(exchanges: Sequence[Exchange], settings: Settings, seed: int, encoder_sha256: str) -> str:
     """SHA-256 of everything that the base's weights depend on."""
-    recipe = {name: value for name, value in asdict(settings).items() if name.startswith("base_") or name in SHARED}
+    mine = lambda name: name.startswith(("base_", "contrast_")) or name in SHARED
+    recipe = {name: value for name, value in asdict(settings).items() if mine(name)}
     what = [recipe, seed, encoder_sha256, checkpoint.FORMAT, [asdict(exchange) for exchange in exchanges]]
     return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()

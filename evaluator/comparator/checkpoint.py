@@ -1,7 +1,8 @@
 """A comparator on disk: safetensors and JSON, never a pickle; every file is written beside its place and then moved.
 
 comparator.json            written last: a folder without it is a training that has not finished
-encoder/                   config and tokenizer, and the untrained weights (for the cosines)
+encoder/                   config and tokenizer, and the untrained weights
+cosines.safetensors        fp16 weights of the encoder tuned on dialogues, whose cosines are used; without it, the untrained
 member-0.safetensors ...   fp16 weights of each member
 base.safetensors           fp16 weights that all members started from, where there were dialogues; base.json beside it
 fold-0.json ...            what the training of that member gave, with its fingerprint
@@ -43,6 +44,7 @@ class Manifest:
     head: Head
     members: list[str]  # SHA-256 of each member's file
     metrics: dict  # heldout accuracies, counts, seconds
+    cosines: str | None = None  # SHA-256 of cosines.safetensors; None: the cosines are the untrained encoder's
 
 
 def save_encoder(source: str, out_dir: Path) -> str:
@@ -62,6 +64,16 @@ def save_encoder(source: str, out_dir: Path) -> str:
 def load_encoder(directory: Path) -> nn.Module:
     """The untrained encoder, in fp32."""
     return load_weights(_architecture(directory), directory / "encoder" / "model.safetensors")
+
+
+def load_cosine_encoder(directory: Path, sha256: str | None) -> nn.Module:
+    """The encoder whose cosines stand beside the utility: tuned on dialogues where a hash is given, else untrained."""
+    path = directory / "cosines.safetensors"
+    if sha256 is None:
+        return load_encoder(directory)
+    if path.is_file() and file_sha256(path) != sha256:
+        raise BadCheckpoint(f"{path} is not the file that comparator.json names (its SHA-256 differs).")
+    return load_weights(_architecture(directory), path)
 
 
 def load_tokenizer(directory: Path):
@@ -118,7 +130,7 @@ def load_manifest(directory: Path) -> Manifest:
         raise BadCheckpoint(f"{path} is not of format {FORMAT}, the only one that this version reads.")
     try:
         record["settings"] = Settings(**record["settings"])
-        record["head"] = Head(**{field.name: float(record["head"][field.name]) for field in fields(Head)})
+        record["head"] = Head(**{field.name: float(record["head"].get(field.name, field.default)) for field in fields(Head)})
         manifest = Manifest(**record)
     except (TypeError, KeyError, ValueError, AttributeError) as error:
         raise BadCheckpoint(f"{path} lacks a field or has one too many: {error}.") from error

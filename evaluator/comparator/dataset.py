@@ -63,13 +63,15 @@ def prepare(
     folds: dict[str, int],
     settings: Settings,
     directory: Path,
+    cosines: str | None,
     tick: Tick,
 ) -> Data:
-    """Tokens and cosines of all texts, by the encoder in `directory`; keys and folds as from `split`."""
-    frozen = checkpoint.load_encoder(directory)
+    """Tokens and cosines of all texts, by the encoder in `directory` (the tuned one of hash `cosines`); keys and folds as
+    from `split`."""
+    frozen = checkpoint.load_cosine_encoder(directory, cosines)
     encoder = Encoder(checkpoint.load_tokenizer(directory), settings.max_length)
     bf16 = use_bf16(settings.precision)
-    cosines = text_cosines(frozen, encoder, texts, bf16, tick=tick)  # (n, 2)
+    closeness = text_cosines(frozen, encoder, texts, bf16, tick=tick)  # (n, 2)
     a, b, targets, weights = heldout.as_arrays(pairs)
     choices = np.array([pair.choice for pair in pairs])
     number = {key: i for i, key in enumerate(dict.fromkeys(keys))}
@@ -77,8 +79,10 @@ def prepare(
     fold = np.array([folds.get(key, -1) for key in keys])
     margins = np.array([pair.margin for pair in pairs])
     by_people = np.array([pair.source in BY_PEOPLE for pair in pairs])
-    sequences = encoder.pairs(texts)
-    return Data(a, b, targets, weights, choices, margins, by_people, scores, contexts, fold, encoder, sequences, cosines, bf16)
+    return Data(
+        a=a, b=b, targets=targets, weights=weights, choices=choices, margins=margins, by_people=by_people, scores=scores,
+        contexts=contexts, folds=fold, encoder=encoder, sequences=encoder.pairs(texts), cosines=closeness, bf16=bf16,
+    )  # fmt: skip
 
 
 def fingerprint_of(

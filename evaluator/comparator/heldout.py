@@ -8,22 +8,25 @@ from scipy.optimize import minimize
 from scipy.special import expit, log_expit
 
 from evaluator.comparator.examples import Pair, Text
+from evaluator.comparator.ties import Ties, measure_ties
 
 RESAMPLES = 1000  # bootstrap draws of the contexts
 
 
 @dataclass(frozen=True)
 class Head:
-    """Turns raw utilities into answers; all three are fitted on out-of-fold differences.
+    """Turns raw utilities into answers; all are fitted on out-of-fold utilities.
 
     scale          a raw utility times this is in logits
     theta          > 0, half the width of the tie in logits: P(A) = s(d - theta), P(B) = s(-d - theta)
     tie_threshold  |d| below it (in logits) is called a tie
+    guard          what a guarded output loses (in logits): the width of all utilities, so that it stands below them
     """
 
     scale: float
     theta: float
     tie_threshold: float
+    guard: float = 0.0
 
 
 def probabilities(d: np.ndarray, theta: float) -> np.ndarray:
@@ -74,6 +77,8 @@ class Heldout:
     pairwise_interval: tuple[float, float]  # 95%, bootstrapped over contexts
     three_way_accuracy: float  # share of all pairs; the tie threshold comes from the other folds
     longer_accuracy: float  # "the longer output is better", on the same pairs; equal lengths count half
+    calibration_error: float  # of the answers' probabilities by a head that was fitted on the other folds
+    ties: Ties | None
 
 
 def evaluate(
@@ -86,11 +91,14 @@ def evaluate(
     words = np.array([len(text.output.split()) for text in texts])  # (n,)
     clear = choices != "tie"  # (p,)
     agree = agreement(d, choices)[clear]
+    decided = _decide_by_other_folds(d, targets, weights, folds)  # (p,)
     return Heldout(
         pairwise_accuracy=_mean(agree),
         pairwise_interval=bootstrap(agree, contexts[clear], seed),
-        three_way_accuracy=_mean(_decide_by_other_folds(d, targets, weights, folds) == choices),
+        three_way_accuracy=_mean(decided == choices),
         longer_accuracy=_mean(agreement(words[a] - words[b], choices)[clear]),
+        calibration_error=calibration_error(_probabilities_by_other_folds(d, targets, weights, folds), targets, weights),
+        ties=measure_ties(decided, d, choices, contexts, seed),
     )
 
 
@@ -118,6 +126,33 @@ def as_arrays(pairs: Sequence[Pair]) -> tuple[np.ndarray, np.ndarray, np.ndarray
     b = np.array([pair.b for pair in pairs], dtype=int)
     targets = np.array([pair.target for pair in pairs], dtype=float).reshape(-1, 3)
     return a, b, targets, np.array([pair.weight for pair in pairs], dtype=float)
+
+
+def calibration_error(p: np.ndarray, targets: np.ndarray, weights: np.ndarray, bins: int = 10) -> float:
+    """Expected calibration error (Guo et al. 2017, equation 3): p (p, 3) and people's shares (p, 3), weights (p,).
+
+    The confidence of a pair is the probability of its likeliest answer, and its accuracy the share of people who gave
+    that answer; the bins are equally wide. NaN where there is no pair.
+    """
+    if not len(p):
+        return float("nan")
+    likeliest = p.argmax(-1)  # (p,)
+    rows = np.arange(len(p))
+    gap = (targets[rows, likeliest] - p[rows, likeliest]) * weights  # (p,)
+    bin_of = np.minimum((p[rows, likeliest] * bins).astype(int), bins - 1)  # (p,)
+    return float(np.abs(np.bincount(bin_of, weights=gap)).sum() / weights.sum())
+
+
+def _probabilities_by_other_folds(
+    d: np.ndarray, targets: np.ndarray, weights: np.ndarray, folds: np.ndarray
+) -> np.ndarray:
+    """(p, 3); each fold's by the head that the others give."""
+    p = np.empty((len(d), 3))
+    for fold in np.unique(folds):
+        mine, others = folds == fold, folds != fold
+        head = fit_head(d[others], targets[others], weights[others]) if others.any() else Head(1.0, 0.5, 0.0)
+        p[mine] = probabilities(head.scale * d[mine], head.theta)
+    return p
 
 
 def _decide_by_other_folds(d: np.ndarray, targets: np.ndarray, weights: np.ndarray, folds: np.ndarray) -> np.ndarray:

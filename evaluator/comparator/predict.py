@@ -11,6 +11,7 @@ import numpy as np
 from evaluator.comparator import checkpoint, heldout
 from evaluator.comparator.encoding import Encoder
 from evaluator.comparator.examples import Text, context_key
+from evaluator.comparator.guards import guarded
 from evaluator.comparator.inference import text_cosines, utilities
 from evaluator.comparator.model import UtilityModel, use_bf16
 
@@ -47,7 +48,7 @@ class Comparator:
 
     @cached_property
     def frozen(self):
-        return checkpoint.load_encoder(self.directory)
+        return checkpoint.load_cosine_encoder(self.directory, self.manifest.cosines)
 
     def members(self, texts: Sequence[Text]) -> np.ndarray:
         """(n,) the member that judges each text, or ALL."""
@@ -66,7 +67,14 @@ class Comparator:
             return np.empty(0)
         which = self.members(ordered)  # (m,)
         u = self._raw(ordered, which, batch_size, on_progress) * self.head.scale  # (m,)
+        if self.head.guard:
+            u -= self.head.guard * guarded(ordered)
         return u[[unique[text] for text in texts]]
+
+    def cosines(self, texts: Sequence[Text], tuned: bool = True) -> np.ndarray:
+        """(n, 2) cosine of each output with its context and with the last turn; by the untrained encoder if not `tuned`."""
+        encoder = self.frozen if tuned else checkpoint.load_encoder(self.directory)
+        return text_cosines(encoder, self.encoder, texts, self.bf16).numpy()
 
     def probabilities(self, u_a: np.ndarray, u_b: np.ndarray) -> np.ndarray:
         """u_a (n,), u_b (n,) -> (n, 3) P(A better), P(tie), P(B better)"""

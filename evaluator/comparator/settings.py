@@ -13,7 +13,7 @@ class Settings:
 
     encoder: str = ""  # a folder that transformers can load
     folds: int = 3  # members; each is trained without one fold of the contexts
-    epochs: int = 3
+    epochs: int = 2
     learning_rate: float = 1e-4  # of the encoder
     head_learning_rate: float = 1e-3  # of the few head parameters, which start from nothing
     batch_size: int = 16  # texts in a step; a context's texts stay together where they fit
@@ -24,7 +24,9 @@ class Settings:
     layer_decay: float = 1.0  # how much slower each layer learns than the one above it
     train_embeddings: bool = False  # of words; half the parameters, and few words are met often enough to learn
     score_weight: float = 1.0  # weight of predicting the mean score itself, beside the pairs
-    cosine: bool = True  # the untrained encoder's cosine of context and output, beside the encoded pair
+    cosine: bool = True  # cosines of context and output, beside the encoded pair
+    cosine_share: float = 1.0  # how much they say when members start, against the base's utility
+    guards: bool = True  # a blank, copied or repeating output stands below every other (guards.py)
     precision: str = "auto"  # "fp32", "bf16", or "auto": bf16 where this CPU multiplies it in hardware
     # What is learnt from, each a switch.
     human_scores: bool = True
@@ -32,7 +34,9 @@ class Settings:
     strong: bool = False  # human-written over generated; asked for where it holds for the systems at hand
     weak: bool = False  # a later checkpoint over an earlier one; likewise
     next_utterance: bool = True  # dialogues, in the base that all members start from
-    base_passes: float = 2.0  # how often an exchange is shown
+    contrast_passes: int = 3  # how often an exchange is shown to the encoder behind the cosines
+    contrast_learning_rate: float = 5e-5
+    base_passes: int = 3  # how often an exchange is shown to the encoder of the pair
     base_learning_rate: float = 1e-4
     base_max_length: int = 56
     base_staged: bool = True  # random replies first, harder ones in the second half

@@ -56,8 +56,8 @@ def exchanges(dialogues: Iterable[tuple[str, Sequence[str], Sequence[Sequence[st
 def unseen(given: Sequence[Exchange], judged: Iterable[Sequence[str]]) -> list[Exchange]:
     """The exchanges of dialogues that none of the judged contexts comes from (told by its last two turns), so that what
     is learnt from them knows no text that is held out."""
-    ends = {_end(context) for context in judged}
-    touched = {exchange.dialogue for exchange in given if _end(exchange.context) in ends}
+    ends = {ending(context) for context in judged}
+    touched = {exchange.dialogue for exchange in given if ending(exchange.context) in ends}
     return [exchange for exchange in given if exchange.dialogue not in touched]
 
 
@@ -104,6 +104,6 @@ def _within_contexts(texts: Sequence[Text]) -> Iterable[tuple[int, int]]:
         yield from combinations(group, 2)
 
 
-def _end(context: Sequence[str]) -> tuple[str, ...]:
+def ending(context: Sequence[str]) -> tuple[str, ...]:
     """The last two turns, letters and digits alone: releases differ in spacing, case and quotes."""
     return tuple("".join(c for c in turn.casefold() if c.isalnum()) for turn in context[-2:])

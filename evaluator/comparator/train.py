@@ -5,7 +5,7 @@ import math
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -15,10 +15,12 @@ from evaluator.comparator import checkpoint, curriculum, heldout, loop
 from evaluator.comparator.base import Report, train_base
 from evaluator.comparator.dataset import Data, batches, fingerprint_of, parts, prepare, split
 from evaluator.comparator.examples import Pair, Text
+from evaluator.comparator.guards import guarded
 from evaluator.comparator.inference import utilities
 from evaluator.comparator.model import UtilityModel
 from evaluator.comparator.settings import Settings, default_encoder
 from evaluator.comparator.supervision import Exchange, unseen
+from evaluator.comparator.ties import Ties
 
 COSINE_SHARE = 0.03  # of the progress bar; the rest is the members'
 BASE_SHARE = 0.75  # of the progress bar, where there are dialogues to learn from
@@ -37,6 +39,8 @@ class TrainingResult:
     heldout_pairwise_interval: tuple[float, float]  # 95%, bootstrapped over contexts
     heldout_three_way_accuracy: float  # A / tie / B, over all pairs
     longer_is_better_accuracy: float  # the baseline, on the same non-tied pairs
+    calibration_error: float  # expected, on all pairs (see `heldout.calibration_error`)
+    ties: Ties | None  # what its ties are worth
     curve: list[dict]  # fold, epoch, step, train_loss, heldout_loss, heldout_accuracy
     base_curve: list[dict]  # step, accuracy: share of replies above their negative since the point before
     pairs: int
@@ -80,7 +84,9 @@ def fit(
     start = BASE_SHARE if base else 0.0
     fingerprint = fingerprint_of(texts, pairs, scores, settings, seed, base["sha256"] if base else encoder_sha256)
     encoding = progress.part(start, start + COSINE_SHARE)
-    data = prepare(texts, pairs, scores, keys, folds, settings, out_dir, lambda done: encoding(done, "Encoding the texts"))
+    cosines = base["cosines"] if base else None
+    tick = lambda done: encoding(done, "Encoding the texts")
+    data = prepare(texts, pairs, scores, keys, folds, settings, out_dir, cosines, tick)
     each = (1 - start - COSINE_SHARE) / settings.folds
     records = []
     for fold in range(settings.folds):
@@ -93,7 +99,9 @@ def fit(
         raw[data.folds == fold] = record["utilities"]
     judged = measured(data)  # (p',)
     head = heldout.fit_head(raw[data.a[judged]] - raw[data.b[judged]], data.targets[judged], data.weights[judged])
-    u = head.scale * raw  # (n,)
+    if settings.guards:
+        head = replace(head, guard=head.scale * float(np.nanmax(raw) - np.nanmin(raw)))
+    u = head.scale * raw - head.guard * guarded(texts)  # (n,)
     by_people = [pairs[i] for i in judged]
     found = heldout.evaluate(u, texts, by_people, data.contexts[data.a[judged]], data.folds[data.a[judged]], seed)
     result = TrainingResult(
@@ -101,6 +109,8 @@ def fit(
         heldout_pairwise_interval=found.pairwise_interval,
         heldout_three_way_accuracy=found.three_way_accuracy,
         longer_is_better_accuracy=found.longer_accuracy,
+        calibration_error=found.calibration_error,
+        ties=found.ties,
         curve=[point for record in records for point in record["curve"]],
         base_curve=base["curve"] if base else [],
         pairs=len(pairs),
@@ -119,7 +129,7 @@ def fit(
     )
     metrics = {k: v for k, v in asdict(result).items() if k not in ("utilities", "curve", "fingerprint")}
     members = [record["sha256"] for record in records]
-    manifest = checkpoint.Manifest(settings, seed, fingerprint, folds, head, members, metrics)
+    manifest = checkpoint.Manifest(settings, seed, fingerprint, folds, head, members, metrics, cosines)
     checkpoint.save_manifest(manifest, out_dir)
     progress(1.0, "Trained")
     return result
@@ -136,9 +146,7 @@ def _member(
         if record.get("fingerprint") == fingerprint and record.get("sha256") == checkpoint.file_sha256(weights):
             return record
     model = checkpoint.load_base(out_dir) if from_base else UtilityModel(checkpoint.load_encoder(out_dir))
-    if not settings.cosine:
-        model.cosine.data.zero_()
-        model.cosine.requires_grad_(False)
+    _weigh_cosines(model, data, fold, settings)
     state = loop.State(out_dir / f"fold-{fold}.state", fingerprint)
     curve = _train(model, data, fold, settings, seed, state, progress)
     _round_to_fp16(model)  # what is measured is what is saved
@@ -155,6 +163,22 @@ def _member(
     checkpoint.write_json(record, path)
     state.clear()
     return record
+
+
+def _weigh_cosines(model: UtilityModel, data: Data, fold: int, settings: Settings) -> None:
+    """At the start the cosines vary over the training texts `cosine_share` times as much as the base's utility does; where
+    there is no base, the utility is 0 yet and the cosines count as they are."""
+    if not settings.cosine:
+        model.cosine.data.zero_()
+        model.cosine.requires_grad_(False)
+        return
+    rows = ((data.folds != fold) & (data.folds >= 0)).nonzero()[0]  # (m,)
+    closeness = data.cosines[rows].sum(-1).numpy()  # (m,)
+    u = utilities(model, data.encoder, data.sequences, torch.zeros_like(data.cosines), rows, data.bf16)  # (m,)
+    if u.std() > 1e-6 and closeness.std() > 1e-6:
+        weight = settings.cosine_share * u.std() / closeness.std()
+        model.cosine.data.fill_(weight)
+        model.utility.bias.data -= weight * closeness.mean()  # the level stays
 
 
 def _train(

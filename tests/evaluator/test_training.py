@@ -94,7 +94,7 @@ def test_conversations_are_learnt_first_and_counted(world):
     turns = [["w1 w2", "w3 good", "w4 w5"], ["w6", "good w7"], ["w8 w9", "w1 good"]]
     for i, said in enumerate(turns * 4):
         Dialogue.objects.create(campaign=world.campaign, key=str(i), turns=[f"w{i} w{i + 1}", *said])
-    fast = recipe(epochs=1, base_passes=1.0, base_max_length=32)
+    fast = recipe(epochs=1, base_passes=1, base_max_length=32)
     version = tasks.run(start_training([world.campaign], foreground=True, recipe=fast).job_id)
     learnt = version.metrics["learnt_from"]
     # 4 times 3 + 2 + 2 replies; the 12 contexts that people judged are kept from the base

@@ -1,0 +1,47 @@
+"""Plain guards for what an encoder is easily fooled by: nothing said, the context said back, one thing said over and over.
+A guarded output stands below every other; the guard looks at the words alone and is the same for every comparator."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from evaluator.comparator.examples import Text
+
+COPIED_WORDS, COPIED_SHARE = 4, 0.7  # so many words running from one turn, and so much of the output
+REPEATED_PAIRS, REPEATED_SHARE = 8, 0.55  # so many pairs of neighbouring words at least, and so few different ones
+
+
+def guarded(texts: Sequence[Text]) -> np.ndarray:
+    """(n,) True for an output that is blank, copied from its context, or mostly repetition."""
+    return np.array([_is_guarded(text) for text in texts], dtype=bool)
+
+
+def _is_guarded(text: Text) -> bool:
+    words = _words(text.output)
+    return not words or is_copied(words, [_words(turn) for turn in text.context]) or is_repetition(words)
+
+
+def is_copied(words: Sequence[str], turns: Sequence[Sequence[str]]) -> bool:
+    """Whether one turn's words, in a row, make up most of the output."""
+    longest = max((_longest_run(words, turn) for turn in turns), default=0)
+    return longest >= COPIED_WORDS and longest >= COPIED_SHARE * len(words)
+
+
+def is_repetition(words: Sequence[str]) -> bool:
+    pairs = list(zip(words, words[1:]))
+    return len(pairs) >= REPEATED_PAIRS and len(set(pairs)) <= REPEATED_SHARE * len(pairs)
+
+
+def _words(text: str) -> list[str]:
+    """Lower-case words; marks that hold no letter or digit are none."""
+    words = ("".join(c for c in word if c.isalnum()) for word in text.casefold().split())
+    return [word for word in words if word]
+
+
+def _longest_run(a: Sequence[str], b: Sequence[str]) -> int:
+    """Length of the longest row of words that both hold."""
+    best, ending = 0, [0] * (len(b) + 1)  # ending[j]: the run that ends at the current word of a and word j of b
+    for word in a:
+        ending = [0, *(ending[j] + 1 if word == other else 0 for j, other in enumerate(b))]
+        best = max(best, *ending)
+    return best

@@ -1,0 +1,219 @@
+"""`make tune`: the search behind the defaults of `comparator.settings`, on real judgments that are no part of the product.
+
+    python -m tests.tune ../shared/data [--out var/tune] [--seeds 0] [--only NAME ...]
+
+Every variant is measured as a user's training is: `fit` with five folds, so that each score of dailydialog_zhao is predicted
+by a member that saw neither its context nor, in the dialogues, its conversation. One line of JSON for each variant and
+seed goes to OUT/results.jsonl; what is there already is not run again, and a run that was cut goes on. The table in
+docs/comparator.md is made of these lines.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from evaluator.comparator.base import SHARED
+from evaluator.comparator.examples import Pair, Text, context_key, mean_scores, pairs_from_scores
+from evaluator.comparator.predict import Comparator
+from evaluator.comparator.settings import Settings
+from evaluator.comparator.supervision import ending, exchanges, unseen
+from evaluator.comparator.train import TrainingResult, fit
+from evaluator.metaevaluation import robustness
+from evaluator.metaevaluation.correlation import pearson, spearman
+
+MAIN = "dailydialog_zhao"
+SETS = {
+    MAIN: "Overall",
+    "dailydialog_gupta": "Overall",
+    "usr_topical_chat": "Overall",
+    "grade_dailydialog": "coherence",
+    "grade_empathetic": "coherence",
+}
+FOREIGN = ("usr_topical_chat", "grade_empathetic", "dailydialog_gupta")  # each left out of training in turn
+DRAWS = 1000
+
+DEFAULT = Settings(folds=5)
+VARIANTS = {
+    "default": DEFAULT,
+    "no self-supervision": replace(DEFAULT, next_utterance=False),
+    "cosine encoder not tuned": replace(DEFAULT, contrast_passes=0),
+    "pair encoder not tuned on dialogues": replace(DEFAULT, base_passes=0),
+    "hard negatives from the start": replace(DEFAULT, base_staged=False),
+    "no cosine": replace(DEFAULT, cosine=False),
+    "a quarter of the cosine": replace(DEFAULT, cosine_share=0.25),
+    "twice the cosine": replace(DEFAULT, cosine_share=2.0),
+    "no score loss": replace(DEFAULT, score_weight=0.0),
+    "more score loss": replace(DEFAULT, score_weight=4.0),
+    "one epoch": replace(DEFAULT, epochs=1),
+    "six epochs": replace(DEFAULT, epochs=6),
+    "learning rate 3e-5": replace(DEFAULT, learning_rate=3e-5),
+    "learning rate 2e-4": replace(DEFAULT, learning_rate=2e-4),
+    "lower layers slower": replace(DEFAULT, layer_decay=0.8),
+    "word embeddings too": replace(DEFAULT, train_embeddings=True),
+    "256 tokens": replace(DEFAULT, max_length=256),
+}
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One set of scored outputs."""
+
+    name: str
+    texts: list[Text]
+    means: np.ndarray  # (n,) mean score
+    scores: list[float]  # (n,) the same from 0 to 1
+    pairs: list[Pair]
+
+    @property
+    def contexts(self) -> np.ndarray:
+        """(n,) context number"""
+        number: dict[str, int] = {}
+        return np.array([number.setdefault(context_key(text.context), len(number)) for text in self.texts])
+
+
+def read(data: Path, name: str) -> Judged:
+    rows = _lines(data / f"{name}.outputs.jsonl")
+    place = {(row["context_id"], row["system"]): i for i, row in enumerate(rows)}
+    texts = [Text(tuple(row["context"]), row["output"]) for row in rows]
+    ratings = [r for r in _lines(data / f"{name}.ratings.jsonl") if r["aspect"] == SETS[name]]
+    given = [(place[r["context_id"], r["system"]], r["annotator"], r["score"]) for r in ratings]
+    low, high = ratings[0]["scale"]
+    scores = mean_scores(given, len(texts), (low, high))
+    return Judged(name, texts, low + (high - low) * np.array(scores), scores, pairs_from_scores(given, texts, (low, high)))
+
+
+def read_dialogues(data: Path):
+    rows = _lines(data / "dailydialog_multiref.jsonl")
+    return exchanges((row["dialogue_id"], row["turns"], row["references"]) for row in rows)
+
+
+def run(settings: Settings, seed: int, sets: list[Judged], dialogues, folder: Path) -> TrainingResult:
+    """Train on the sets together; a base that another variant has made of the same is used again."""
+    texts = [text for s in sets for text in s.texts]
+    starts = np.cumsum([0, *(len(s.texts) for s in sets)])
+    pairs = [
+        replace(pair, a=pair.a + int(start), b=pair.b + int(start)) for s, start in zip(sets, starts) for pair in s.pairs
+    ]  # fmt: skip
+    scores = [score for s in sets for score in s.scores]
+    shelf = folder.parent / ("base-" + _base_name(settings, seed, sets))
+    if shelf.is_dir() and not folder.is_dir():
+        shutil.copytree(shelf, folder)
+    told = [0.0]
+
+    def tell(done: float, message: str, point: dict | None) -> None:
+        if time.monotonic() - told[0] > 60:
+            told[0] = time.monotonic()
+            print(f"  {folder.name}: {done:.0%} {message}", flush=True)
+
+    result = fit(texts, pairs, settings, seed, folder, tell, scores=scores, exchanges=dialogues)
+    if not shelf.is_dir() and (folder / "base.json").is_file():
+        shelf.mkdir()
+        for name in ("base.json", "base.safetensors", "cosines.json", "cosines.safetensors"):
+            shutil.copy(folder / name, shelf)
+    return result
+
+
+def measure(name: str, seed: int, result: TrainingResult, judged: Judged) -> dict:
+    """Correlation of the out-of-fold utilities with people's means; ties and calibration on their pairs."""
+    u = result.utilities[: len(judged.texts)]  # (n,)
+    low, high = interval(lambda rows: pearson(u[rows], judged.means[rows]), judged.contexts, seed)
+    return {
+        "variant": name, "seed": seed, "pearson": pearson(u, judged.means), "interval": [low, high],
+        "spearman": spearman(u, judged.means), "pairwise": result.heldout_pairwise_accuracy,
+        "longer": result.longer_is_better_accuracy, "calibration_error": result.calibration_error,
+        "ties": result.ties, "seconds": round(result.seconds), "learnt_from": result.learnt_from,
+    }  # fmt: skip
+
+
+def transfer(settings: Settings, seed: int, sets: dict[str, Judged], dialogues, out: Path, left_out: str) -> dict:
+    """Trained on the other sets, less any that shares a context with the one left out, and on none of its dialogues."""
+    target = sets[left_out]
+    ends = {ending(text.context) for text in target.texts}
+    others = [s for name, s in sets.items() if name != left_out and not ends & {ending(t.context) for t in s.texts}]
+    clean = unseen(dialogues, [text.context for text in target.texts])
+    folder = out / f"without-{left_out}-{seed}"
+    run(replace(settings, folds=3), seed, others, clean, folder)
+    comparator = Comparator.load(folder)
+    u = comparator.utilities(target.texts)
+    cosine = comparator.cosines(target.texts, tuned=False).sum(-1)
+    difference = lambda rows: pearson(u[rows], target.means[rows]) - pearson(cosine[rows], target.means[rows])
+    return {
+        "variant": f"left out: {left_out}", "seed": seed, "trained on": [s.name for s in others],
+        "pearson": pearson(u, target.means), "spearman": spearman(u, target.means),
+        "interval": interval(lambda rows: pearson(u[rows], target.means[rows]), target.contexts, seed),
+        "cosine alone": pearson(cosine, target.means), "longer": pearson(_lengths(target), target.means),
+        "above cosine, interval": interval(difference, target.contexts, seed),
+    }  # fmt: skip
+
+
+def fooled(judged: Judged, comparator: Comparator, seed: int) -> dict:
+    """Share of good answers (mean score in the upper quarter of the scale) preferred to each attack, out of fold."""
+    good = [text for text, score in zip(judged.texts, judged.scores) if score >= 0.75]
+    shares = {}
+    for attack in robustness.attacks([text.context for text in good], [text.output for text in good], seed):
+        u_good = comparator.utilities([Text(c, answer) for c, answer in zip(attack.contexts, attack.good)])
+        u_bad = comparator.utilities([Text(c, answer) for c, answer in zip(attack.contexts, attack.bad)])
+        shares[attack.name + (", other words" if attack.held_out else "")] = robustness.preferred(u_good, u_bad)
+    return {"variant": "attacks", "seed": seed, "good answers": len(good), "preferred": shares}
+
+
+def interval(statistic, contexts: np.ndarray, seed: int) -> list[float]:
+    """95% percentile interval of statistic(rows), whole contexts (n,) drawn with replacement."""
+    rng = np.random.default_rng(seed)
+    places = [np.flatnonzero(contexts == c) for c in np.unique(contexts)]
+    drawn = [np.concatenate([places[i] for i in rng.integers(len(places), size=len(places))]) for _ in range(DRAWS)]
+    return [float(x) for x in np.quantile([statistic(rows) for rows in drawn], [0.025, 0.975])]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--out", type=Path, default=Path("var/tune"))
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0])
+    parser.add_argument("--only", nargs="+", help="variants, 'transfer' or 'attacks'; default: all")
+    chosen = parser.parse_args()
+    chosen.out.mkdir(parents=True, exist_ok=True)
+    sets, dialogues = {name: read(chosen.data, name) for name in SETS}, read_dialogues(chosen.data)
+    log = chosen.out / "results.jsonl"
+    done = {(row["variant"], row["seed"]) for row in _lines(log)} if log.is_file() else set()
+
+    def note(row: dict) -> None:
+        print(json.dumps(row), flush=True)
+        with log.open("a") as file:
+            file.write(json.dumps(row) + "\n")
+
+    for seed in chosen.seeds:
+        for name, settings in VARIANTS.items():
+            if (chosen.only is None or name in chosen.only) and (name, seed) not in done:
+                folder = chosen.out / f"{name.replace(' ', '-')}-{seed}"
+                note(measure(name, seed, run(settings, seed, [sets[MAIN]], dialogues, folder), sets[MAIN]))
+        if chosen.only is None or "attacks" in chosen.only:
+            note(fooled(sets[MAIN], Comparator.load(chosen.out / f"default-{seed}"), seed))
+        for name in FOREIGN:
+            if (chosen.only is None or "transfer" in chosen.only) and (f"left out: {name}", seed) not in done:
+                note(transfer(DEFAULT, seed, sets, dialogues, chosen.out, name))
+
+
+def _base_name(settings: Settings, seed: int, sets: list[Judged]) -> str:
+    parts = [f"{k}={v}" for k, v in vars(settings).items() if k.startswith(("base_", "contrast_")) or k in SHARED]
+    return context_key([*parts, str(seed), *(s.name for s in sets)])[:12]
+
+
+def _lengths(judged: Judged) -> np.ndarray:
+    return np.array([len(text.output.split()) for text in judged.texts])
+
+
+def _lines(path: Path) -> list[dict]:
+    with path.open(encoding="utf-8") as file:
+        return [json.loads(line) for line in file]
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    main()
