@@ -14,6 +14,7 @@ from annotation.expected import checks, is_told, rows_of_submission
 from annotation.item_page import answer_again, answer_of, hidden_fields, item_context, key_of, number, times_of
 from annotation.models import Campaign, Submission
 from annotation.pace import minutes_left
+from annotation.selectors import is_finished
 from annotation.views.sign_in import for_annotators
 
 FEEDBACK_SHOWS = ("assignment__item__output__context", "assignment__item__other")
@@ -137,7 +138,7 @@ def _rest(request, annotator, done, refused=None, status=200):
     """Nothing to answer now: finished, nothing yet, withdrawn, or the campaign rests."""
     context = {
         "campaign": annotator.campaign, "annotator": annotator, "progress": done, "refused": refused,
-        "swap": wants_swap(request),
+        "swap": wants_swap(request), "is_finished": done is not None and is_finished(annotator, done),
     }  # fmt: skip
     return render(request, "annotation/rest.html", context, status=status)
 

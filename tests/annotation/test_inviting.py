@@ -1,11 +1,14 @@
 """People are invited, and come in: by a link, with an account, from a crowd platform. Researchers come and go."""
 
+import uuid
+
 import pytest
 from django.utils import timezone
 
+from annotation.assignment import Phase, Progress, next_assignment
 from annotation.models import Annotator, AuditEvent, Invitation, Membership, User
 from annotation.selectors import is_finished
-from annotation.services import invite
+from annotation.services import change_campaign, invite, set_status, submit
 from tests.annotation.pages import text
 
 pytestmark = pytest.mark.django_db
@@ -161,8 +164,6 @@ class TestCrowds:
 
 class TestFinishing:
     def test_the_work_is_done_when_nothing_is_left_and_not_before(self, world):
-        from annotation.assignment import Phase, Progress
-
         worker, all_done = world.annotator, Progress(done=6, total=6, phase=Phase.FINISHED)
         assert not is_finished(worker) and is_finished(worker, all_done)
         assert not is_finished(worker, Progress(done=5, total=6)) and not is_finished(worker, Progress(0, 0, Phase.FINISHED))
@@ -170,3 +171,18 @@ class TestFinishing:
         assert not is_finished(worker, all_done)
         worker.has_qualified, worker.withdrawn_at = True, timezone.now()
         assert not is_finished(worker, all_done)
+
+    def test_the_code_is_shown_then_and_kept_when_the_campaign_closes(self, world):
+        change_campaign(world.campaign, completion_code="C0DE-7", quota=1)
+        world.sign_in(world.bob)
+        assert "C0DE-7" not in text(world.get("annotate/?start=1"))
+        assignment = next_assignment(world.annotator)
+        submit(world.annotator, assignment.pk, uuid.uuid4(), {"scores": {c.pk: 1 for c in world.campaign.criteria.all()}})
+        assert "C0DE-7" in text(world.get("annotate/?start=1"))
+        set_status(world.campaign, "closed")
+        assert "C0DE-7" in text(world.get("annotate/?start=1"))
+
+    def test_a_closed_campaign_gives_no_code_to_who_is_not_done(self, world):
+        change_campaign(world.campaign, completion_code="C0DE-7")
+        set_status(world.campaign, "closed")
+        assert "C0DE-7" not in text(world.sign_in(world.bob).get("annotate/?start=1"))
