@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from django.db import transaction
-from django.db.models import Count, Exists, OuterRef, Q
+from django.db.models import Count, Exists, F, OuterRef, Q
 
 from annotation.design.draw import Design, draw
 from annotation.errors import Refused
@@ -163,6 +163,16 @@ def recount(campaign: Campaign) -> None:
             item.taken, item.taken_swapped = taken, taken_swapped
             changed.append(item)
     Item.objects.bulk_update(changed, ["taken", "taken_swapped"], batch_size=BATCH)
+    summarize(campaign)
+
+
+def close_gone(campaign: Campaign) -> None:
+    """Hand out no more items whose outputs were replaced or whose system is retired. Those nobody has begun go."""
+    gone = Q(output__replaced_at__isnull=False) | Q(output__system__retired_at__isnull=False)
+    gone |= Q(other__replaced_at__isnull=False) | Q(other__system__retired_at__isnull=False)
+    items = campaign.items.filter(gone, purpose=Purpose.EVALUATION)
+    items.filter(taken=0, assignments=None).delete()
+    items.update(places=F("taken"))
     summarize(campaign)
 
 

@@ -1,7 +1,7 @@
 """Playing a tournament: what people's answers give, or what a comparator decides, and then the ratings."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from leaderboard.models import Game, Tournament
 from leaderboard.rating import tournament as playing
 from leaderboard.rating.games import Games
 from leaderboard.rating.rules import Rules
-from leaderboard.recording import Found, record
+from leaderboard.recording import Found, Played, record
 from leaderboard.sampling import sampled, three_scores
 from leaderboard.shares import shares
 
@@ -25,16 +25,6 @@ CHUNK = 500  # SQLite takes a limited number of parameters
 
 Report = Callable[[float, str], None]
 Judging = Callable[[ComparatorVersion, Iterable[Output], Report], object]  # evaluator.runner.verdicts
-
-
-@dataclass(frozen=True)
-class Played:
-    """Games between outputs; ending and looks as in `rating.tournament.Played`; verdicts: a comparator's, on everything."""
-
-    games: Games
-    ending: str = "all"
-    looks: int = 1
-    verdicts: object = None
 
 
 def play(tournament: Tournament, report: Report, judging: Judging | None = None) -> Tournament:

@@ -22,10 +22,20 @@ OUTCOMES = {1: Outcome.A.value, 0: Outcome.TIE.value, -1: Outcome.B.value}
 
 
 @dataclass(frozen=True)
+class Played:
+    """Games between outputs; ending and looks as in `rating.tournament.Played`; verdicts: a comparator's, on everything."""
+
+    games: Games
+    ending: str = "all"
+    looks: int = 1
+    verdicts: object = None  # evaluator.runner.Verdicts
+
+
+@dataclass(frozen=True)
 class Found:
     """What there is to record."""
 
-    played: object  # playing.Played
+    played: Played
     rated: Rated
     findings: dict  # what the board shows beside the ratings, by name
     means: list[float | None] | None = None  # people's mean score of each system
@@ -81,7 +91,7 @@ def _rating(tournament: Tournament) -> str:
     return f"{name}-samples" if tournament.level == Tournament.Level.SAMPLE else name
 
 
-def _game_rows(tournament: Tournament, field: Field, played):
+def _game_rows(tournament: Tournament, field: Field, played: Played):
     ids = np.array([output.pk for output in field.outputs])
     first, second = ids[played.games.first].tolist(), ids[played.games.second].tolist()
     chances = np.asarray(played.verdicts.probabilities(first, second)).tolist()

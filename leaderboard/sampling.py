@@ -36,7 +36,8 @@ def three_scores(tournament: Tournament, field: Field, board: Rated, points: np.
     return [
         {
             "system": system.pk, "sample_rating": round(float(board.standings.rating[i]), 1),
-            "points": round(float(mean_points[i]), 3), "rating": round(ratings[system.pk], 1) if system.pk in ratings else None,
+            "points": None if np.isnan(mean_points[i]) else round(float(mean_points[i]), 3),
+            "rating": round(ratings[system.pk], 1) if system.pk in ratings else None,
         }
         for i, system in enumerate(field.systems)
     ]  # fmt: skip

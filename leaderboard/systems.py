@@ -3,6 +3,7 @@
 from django.db import transaction
 from django.utils import timezone
 
+from annotation.drawing import close_gone, draw_items
 from annotation.errors import Refused
 from annotation.importing import Imported, import_outputs
 from annotation.models import AuditEvent, Campaign, Output, System
@@ -43,6 +44,7 @@ def replace_outputs(system: System, source, file: str, user=None) -> Imported:
     now = timezone.now()
     Output.objects.filter(system=system, replaced_at=None).update(replaced_at=now)
     imported = _import(system, source, file, user, version=f"version {versions(system) + 1}")
+    close_gone(system.campaign)
     mark_replaced(system.campaign, system.name, {system.name, *system.former_names.values_list("name", flat=True)})
     _audit(system, "outputs replaced", user)
     rate_again(system.campaign, user)
@@ -56,6 +58,10 @@ def set_retired(system: System, retired: bool, user=None) -> None:
         return
     system.retired_at = timezone.now() if retired else None
     system.save(update_fields=["retired_at"])
+    if retired:
+        close_gone(system.campaign)
+    else:
+        draw_items(system.campaign)
     _audit(system, "system retired" if retired else "system back", user)
     rate_again(system.campaign, user)
 

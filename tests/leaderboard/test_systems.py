@@ -4,12 +4,14 @@ import json
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db.models import F
 
 from annotation.assessment import assess
 from annotation.errors import Refused
 from annotation.models import LikertScore, Output, System
 from leaderboard import field, playing, selectors, systems
 from leaderboard.models import Tournament
+from tests.evaluator.world import World
 from tests.leaderboard.test_tournaments import by_comparator, by_people, quiet, strict, version  # noqa: F401 (a fixture)
 
 pytestmark = pytest.mark.django_db
@@ -183,6 +185,26 @@ class TestRetiring:
         assert "Poor" in {r.name for r in board.ratings.all()}
         world.post(world.alice, f"{PAGE}{poor.pk}/retire/", {"retired": "no"})
         assert {r.name: r.games for r in rated_again(world.campaign).ratings.all()}["Poor"] > 0
+
+
+    def test_nobody_is_asked_about_it_while_it_is_retired(self, tmp_path, client):
+        world = World(tmp_path, client, judged=False)
+        poor = world.campaign.systems.get(name="Poor")
+        free = lambda: world.campaign.items.filter(output__system=poor, taken__lt=F("places")).count()
+        assert free() == 12
+        systems.set_retired(poor, True)
+        assert free() == 0 and world.campaign.items.count() == 36
+        systems.set_retired(poor, False)
+        assert free() == 12
+
+    def test_nor_about_outputs_that_were_replaced(self, world):
+        """All are judged by Ann and Bob and have a place left; the new ones are free, the old keep their answers."""
+        poor = world.campaign.systems.get(name="Poor")
+        free = world.campaign.items.filter(output__system=poor, taken__lt=F("places"))
+        assert free.count() == 12
+        systems.replace_outputs(poor, upload(rows_of(world, "better")), "new.jsonl")
+        assert free.filter(output__replaced_at=None).count() == free.count() == 12
+        assert world.campaign.items.filter(output__system=poor).count() == 24
 
 
 class TestApi:
