@@ -52,11 +52,16 @@ def open_disagreements(campaign: Campaign, mad: float, on_zero_mad: str) -> list
         if table is not None:
             kept = np.where(keep_mask(table.values, mad, on_zero_mad), table.values, np.nan)
             found += _wide(criterion, table, kept, _range(kept) / (criterion.high - criterion.low), names, settled)
-    table = pair_table(campaign)
-    if table is not None:
-        opposed = ((table.values == Outcome.A.code).any(axis=0) & (table.values == Outcome.B.code).any(axis=0)).astype(float)
-        found += _wide(None, table, table.values, opposed, names, settled)
+    for criterion in (None, *campaign.criteria.all()):
+        table = pair_table(campaign, criterion)
+        if table is not None:
+            found += _wide(criterion, table, table.values, _opposed(table.values), names, settled)
     return sorted(found, key=lambda one: (-one.spread, one.key))
+
+
+def _opposed(choices: np.ndarray) -> np.ndarray:
+    """1 for each pair of which some prefer A and some B, else 0."""
+    return ((choices == Outcome.A.code).any(axis=0) & (choices == Outcome.B.code).any(axis=0)).astype(float)
 
 
 def _range(kept: np.ndarray) -> np.ndarray:
@@ -71,7 +76,7 @@ def _wide(criterion, table: Table, kept, spread, names, settled) -> list[Disagre
     wide = [j for j in np.flatnonzero(spread >= WIDE) if (criterion and criterion.pk, table.units[j]) not in settled]
     return [
         Disagreement(criterion, table.units[j], float(spread[j]), [
-            (names[table.annotators[i]], float(kept[i, j]) if criterion else CHOICES[int(kept[i, j])])
+            (names[table.annotators[i]], CHOICES[int(kept[i, j])] if isinstance(table.units[j], tuple) else float(kept[i, j]))
             for i in np.flatnonzero(~np.isnan(kept[:, j]))
         ])
         for j in wide

@@ -26,7 +26,8 @@ class Calculation(models.Model):
 
 
 class Adjudication(models.Model):
-    """Which answers to believe where people disagree about one output on one criterion, or about one pair."""
+    """Which answers to believe where people disagree about one output on one criterion, or about one pair, on the whole
+    or on a criterion."""
 
     campaign = models.ForeignKey("annotation.Campaign", models.CASCADE, related_name="adjudications")
     criterion = models.ForeignKey(
@@ -48,7 +49,11 @@ class Adjudication(models.Model):
                 fields=["criterion", "output"], condition=models.Q(other=None), name="one_adjudicated_score"
             ),
             models.UniqueConstraint(
-                fields=["output", "other"], condition=~models.Q(other=None), name="one_adjudicated_pair"
+                fields=["output", "other"], condition=models.Q(criterion=None), name="one_adjudicated_pair"
+            ),
+            models.UniqueConstraint(
+                fields=["criterion", "output", "other"], condition=~models.Q(criterion=None) & ~models.Q(other=None),
+                name="one_adjudicated_pair_per_criterion",
             ),
         ]
 

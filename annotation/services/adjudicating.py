@@ -23,7 +23,7 @@ def adjudicate(
         given = LikertScore.objects.counted().filter(criterion=criterion_id, criterion__campaign=campaign, output=output_id)
         values = {f"{value:g}": value for value in given.values_list("value", flat=True)}
     else:
-        given = PairwiseJudgment.objects.counted().filter(annotator__campaign=campaign, criterion=None)
+        given = PairwiseJudgment.objects.counted().filter(annotator__campaign=campaign, criterion=criterion_id)
         given = given.filter(output_a=output_id, output_b=other_id)
         values = {choice: choice for choice in given.values_list("choice", flat=True)}
     if not values:

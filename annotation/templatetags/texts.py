@@ -42,13 +42,19 @@ def two(value) -> str:
 @register.filter
 def signed(value) -> str:
     """A difference with its sign and two decimals."""
-    return "–" if value is None else f"{value:+.2f}".replace("-", "−")
+    return "–" if value is None else _with_sign(value, 2)
 
 
 @register.filter
 def points(value) -> str:
     """Rating points with their sign."""
-    return "–" if value is None else f"{value:+.0f}".replace("-", "−")
+    return "–" if value is None else _with_sign(value, 0)
+
+
+def _with_sign(value: float, digits: int) -> str:
+    """A rounded zero has no sign."""
+    rounded = round(value, digits)
+    return f"{rounded:+.{digits}f}".replace("-", "−") if rounded else f"{0:.{digits}f}"
 
 
 @register.filter

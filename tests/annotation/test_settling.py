@@ -80,6 +80,21 @@ def test_pairs_are_settled_alike(tmp_path, client):
     assert [row["choice"] for row in read(assess(world.campaign)).judgments] == ["tie"]
 
 
+def test_the_same_pair_is_settled_on_each_criterion_apart(tmp_path, client):
+    world = World(tmp_path, client, contexts=1, likert=False, pairwise=True, pairwise_by_criterion=True)
+    item, criteria = world.campaign.items.first(), list(world.campaign.criteria.all())
+    for n, choice in enumerate("AB"):
+        person = add_annotator(world.campaign, User.objects.create_user(f"judge{n}"))
+        for criterion in criteria:
+            PairwiseJudgment.objects.create(
+                annotator=person, output_a=item.output, output_b=item.other, choice=choice, criterion=criterion
+            )
+    for one, believed in zip(open_disagreements(world.campaign, 1.0, "drop"), "AB"):
+        adjudicate(world.campaign, world.alice, one.criterion.pk, *one.unit, believed, "Seen.")
+    kept = {row["criterion"]: row["choice"] for row in read(assess(world.campaign)).criterion_judgments}
+    assert kept == {criteria[0].name: "A", criteria[1].name: "B"}
+
+
 class TestPage:
     def test_a_researcher_settles_it_there(self, split):
         page = text(split.sign_in(split.alice).get("quality/disagreement/"))
