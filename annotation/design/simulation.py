@@ -182,7 +182,7 @@ def balance_table(seed: int) -> Iterator[str]:
     for pairwise, setting in ((False, Setting(5, 200, 12)), (True, Setting(5, 200, 12)), (True, Setting(6, 100, 9, 50))):
         items = draw(corpus(setting.systems, setting.contexts), setting.design(pairwise, seed))
         judged = hand_out(items, setting.annotators, seed)
-        shown, cells, left, worst, again = Counter(), Counter(), Counter(), 0, 0
+        shown, cells, left, beyond, again = Counter(), Counter(), Counter(), 0, 0
         by_person = defaultdict(Counter)
         last = {}
         for one in judged:
@@ -192,7 +192,7 @@ def balance_table(seed: int) -> Iterator[str]:
             last[one.annotator] = one.item.context
             by_person[one.annotator].update(one.item.cell)
             counts = [by_person[one.annotator][f"s{s}"] for s in range(setting.systems)]
-            worst = max(worst, max(counts) - min(counts))
+            beyond += max(counts) - min(counts) > 1
             if pairwise:
                 left[one.item.cell[one.swapped]] += 1
                 left[one.item.cell[not one.swapped]] -= 1
@@ -200,7 +200,7 @@ def balance_table(seed: int) -> Iterator[str]:
         yield (
             f"| {'pairs, ring' if pairwise else 'scores'} | {setting.systems} | {setting.contexts} | {setting.annotators} | "
             f"{setting.overlap_percent} % by {setting.overlap} | {len(judged)} | {_range(shown)} | {_range(cells)} | {sides} | "
-            f"{worst} | {again} |"
+            f"{beyond} | {again} |"
         )
 
 
