@@ -94,9 +94,8 @@ def _take_all(importer, source, name, file: str, columns, watch) -> int:
                 errors.append(RowError(file, row.line, (columns or {}).get(error.field, error.field), str(error)))
         if watch and rows % WATCH_EVERY == 0:
             watch(rows)
-    if errors:
+    if errors := errors or importer.check():
         raise ImportRefused(errors, total)
-    importer.check()
     return rows
 
 

@@ -1,7 +1,7 @@
 """Outputs from a file, with references, checkpoints and known answers."""
 
 from annotation.assignment import draw_items
-from annotation.errors import ImportRefused, RowError
+from annotation.errors import RowError
 from annotation.importing_corpus import Corpus, Imported
 from annotation.importing_known import KnownRows
 from annotation.models import Campaign, Reference
@@ -36,12 +36,11 @@ class OutputsImport(Corpus):
                 self.new_references.append(Reference(context=context, number=len(known), text=text))
                 known.append(text)
 
-    def check(self) -> None:
+    def check(self) -> list[RowError]:
         unknown = self.human - set(self.systems)
-        if unknown:
-            names = ", ".join(sorted(repr(n) for n in unknown))
-            message = f"no row has the system {names} that was called human-written"
-            raise ImportRefused([RowError("--human-system", None, "", message)])
+        names = ", ".join(sorted(repr(n) for n in unknown))
+        message = f"no row has the system {names} that was called human-written"
+        return [RowError("--human-system", None, "", message)] if unknown else []
 
     def news(self):
         return [*self.corpus_news(), ("known answers", self.known_rows.rows)]

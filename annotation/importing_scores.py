@@ -1,6 +1,7 @@
 """Scores from a file, and the annotators that a file names."""
 
 from annotation.assignment import draw_items
+from annotation.errors import RowError
 from annotation.importing_corpus import BATCH, Corpus, Imported
 from annotation.models import Annotator, Campaign, Criterion, LikertScore, Output
 from annotation.rowfiles import BadField, Row
@@ -90,8 +91,8 @@ class ScoresImport:
             raise BadField("scale", f"is {given}, but criterion {name!r} has the scale {have}")
         return known
 
-    def check(self) -> None:
-        """Every row was checked by itself."""
+    def check(self) -> list[RowError]:
+        return self.corpus.check()
 
     def news(self):
         return [("criteria", self.new_criteria), ("annotators", self.annotators.new), ("scores", self.new_scores)]

@@ -4,7 +4,7 @@ import pytest
 
 from annotation.errors import Refused
 from annotation.models import AuditEvent, Campaign, Criterion, Item, LikertScore, Output, Submission, User
-from annotation.services import CriterionSpec, change_campaign, create_campaign, duplicate_campaign, submit
+from annotation.services import CriterionSpec, change_campaign, create_campaign, duplicate_campaign, mark_known, submit
 from tests.annotation.pages import CRITERIA, text
 
 pytestmark = pytest.mark.django_db
@@ -170,6 +170,14 @@ class TestCopying:
         assert texts[0] == texts[1] and len(texts[0]) == 6
         assert made.items.count() == 6 and not made.annotators.exists() and answered.campaign.items.count() == 6
         assert LikertScore.objects.count() == 2
+
+    def test_known_answers_come_along_with_the_texts(self, world):
+        item = world.campaign.items.first()
+        mark_known(item, "gold", {"scores": {"Overall": 5}})
+        made = duplicate_campaign(world.campaign, slug="again", with_texts=True)
+        copy = made.items.get(purpose="gold")
+        assert copy.expected == {"scores": {"Overall": [5]}} and copy.output.text == item.output.text
+        assert copy.output.context.campaign == made and made.items.count() == 6
 
     def test_without_its_texts_it_is_empty(self, world):
         made = duplicate_campaign(world.campaign, slug="again")

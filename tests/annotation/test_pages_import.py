@@ -176,7 +176,7 @@ class TestWhoMay:
         send(world, "more.jsonl", row())
         for number in (1, 8):
             with django_assert_num_queries(16):
-                world.get("import/")
+                assert world.get("import/").status_code == 200
             for n in range(number):
                 Upload.objects.create(campaign=world.campaign, user=world.bob, name=f"{number}-{n}", size=1, kind="scores")
 

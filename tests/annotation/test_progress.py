@@ -108,7 +108,7 @@ class TestFigures:
             # session, user, campaign; then what the page shows
             for path, number in zip(PAGES, (19, 8, 7, 6)):
                 with django_assert_num_queries(number):
-                    scored.get(path)
+                    assert scored.get(path).status_code == 200
 
         judge(scored, 5)
         ItemReport.objects.create(item=Item.objects.first(), annotator=scored.annotator, kind="flag", reason="broken")
