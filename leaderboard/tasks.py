@@ -20,7 +20,7 @@ def run(job_id, watch=None) -> Tournament:
     with jobs.claim(job_id) as claim:
         tournament = Tournament.objects.select_related("campaign", "version", "snapshot").get(job_id=job_id)
         judging = None
-        if tournament.judge == Tournament.Judge.COMPARATOR:
+        if tournament.judge != Tournament.Judge.PEOPLE:
             claim.report(0.0, "Loading the comparator")
             from evaluator.runner import verdicts as judging
 

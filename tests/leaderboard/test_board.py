@@ -47,6 +47,11 @@ class TestCommands:
         agreement = board["agreement_with_people"]
         assert agreement["all"]["systems"] == 4 and agreement["generated"]["systems"] == 3
         assert -1 <= agreement["all"]["low"] <= agreement["all"]["high"] <= 1
+        together = command("run_tournament", "talk", "--judge", "calibrated", "--wait")
+        assert command("leaderboard", "talk", "--calibrated")["signature"] == together["signature"]
+        asked = ["--level", "sample", "--rating", "paper", "--games", "50"]
+        outputs = command("run_tournament", "talk", "--judge", "comparator", *asked, "--wait")
+        assert (outputs["level"], outputs["games"]) == ("sample", Tournament.objects.get(pk=outputs["tournament"]).played)
 
     def test_the_table_for_people(self, world):
         by_people(world.campaign)
