@@ -78,7 +78,7 @@ class TestScoring:
         press("?")
         expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
         press("Escape")
-        assert page.locator("input:checked").count() == 0
+        assert page.locator("input[type=radio]:checked").count() == 0
         press("2")
         press("Backspace")
         press("5")
@@ -90,6 +90,26 @@ class TestScoring:
         counted(page, 0)
         expect(point(page, "Overall", 5)).to_be_checked()
         assert LikertScore.objects.filter(**LIVE).count() == 0
+
+    def test_the_keys_can_be_turned_off(self, open_page, scores):
+        page, press = (page := open_page()), page.keyboard.press
+        sign_in(page)
+        start(page)
+        press("?")
+        page.get_by_label("Use letters, digits").uncheck()
+        press("Escape")
+        press("4")
+        press("g")
+        assert page.locator("input[type=radio]:checked, dialog[open]").count() == 0
+        page.reload()
+        counted(page, 0)
+        press("4")
+        assert page.locator("input[type=radio]:checked").count() == 0
+        page.get_by_role("button", name="Keys").click()
+        page.get_by_label("Use letters, digits").check()
+        press("Escape")
+        press("4")
+        expect(point(page, "Overall", 4)).to_be_checked()
 
     def test_a_digit_off_the_scale_is_announced_and_scores_nothing(self, open_page, scores):
         page = open_page()

@@ -125,7 +125,7 @@ class TestDrafts:
         point(page, "Fluency", 1).click()
         send(page)
         counted(page, 1)
-        assert page.locator("input:checked").count() == 0 and page.evaluate("localStorage.length") == 0
+        assert page.locator("input[type=radio]:checked").count() == 0 and page.evaluate("localStorage.length") == 0
 
     def test_the_next_person_at_this_device_sees_none_of_it(self, at_work, scores):
         page = at_work()
@@ -135,7 +135,7 @@ class TestDrafts:
         sign_in(page, "charlie")
         page.goto("/c/talk/annotate/?start=1")
         counted(page, 0)
-        assert page.locator("input:checked").count() == 0
+        assert page.locator("input[type=radio]:checked").count() == 0
         page.wait_for_function("localStorage.length === 0")
 
 

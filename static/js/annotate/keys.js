@@ -10,8 +10,19 @@ export const say = (text) => { document.querySelector("[data-said]").textContent
 
 export const open = (id) => {
   const dialog = document.getElementById(id);
-  if (dialog && !dialog.open) dialog.showModal();
+  if (!dialog || dialog.open) return;
+  const useKeys = dialog.querySelector("[data-use-keys]");
+  if (useKeys) useKeys.checked = !areOff();
+  dialog.showModal();
 };
+
+// Whoever speaks to the browser, or hits keys by accident, turns them off (WCAG 2.1.4); this browser remembers.
+const OFF = "comparena:keys-off";
+const areOff = () => { try { return localStorage.getItem(OFF) !== null; } catch { return false; } };
+document.addEventListener("change", ({ target }) => {
+  if (!target.matches("[data-use-keys]")) return;
+  try { target.checked ? localStorage.removeItem(OFF) : localStorage.setItem(OFF, "1"); } catch { /* not remembered */ }
+});
 
 const answered = (scale) => Boolean(scale.querySelector("input:checked") || scale.querySelector("input[type=number]")?.value);
 const focusOn = (scale) => (scale.querySelector("input:checked") || scale.querySelector("input")).focus();
@@ -68,6 +79,7 @@ export const listen = (isBusy) => {
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || document.querySelector("dialog[open]")) return;
     const key = keyOf(event), at = event.target;
+    if (key.length === 1 && areOff()) return;
     if (isBusy()) {
       ahead.push(key);
       return event.preventDefault();
