@@ -41,13 +41,11 @@ class Influence:
         return asdict(self)
 
 
-def ratings(n_systems: int, games: Games, weights=None) -> np.ndarray:
-    """Ratings (..., systems) of the games, each context counted as often as weights (..., contexts) says; once when
-    left out."""
+def ratings(n_systems: int, games: Games) -> np.ndarray:
+    """Ratings (systems,) of all games, 1500 for a system without any."""
     games.check_systems(n_systems)
-    if weights is None:
-        weights = np.ones(int(games.context.max(initial=0)) + 1)
-    return _rated(n_systems, *_by_context(n_systems, games), np.asarray(weights, dtype=np.float32))
+    together = Games(games.first, games.second, games.outcome, np.zeros(len(games), dtype=int))
+    return _rated(n_systems, *_by_context(n_systems, together), np.ones(1, dtype=np.float32))
 
 
 def _by_context(n_systems: int, games: Games) -> tuple[np.ndarray, np.ndarray]:
