@@ -3,7 +3,9 @@
 The active rule chooses, one after the other, the games that tell most about the order. It reads what Davidson's model
 says of the games so far: how unsure the difference of two systems is (RD), how close they are, and how likely a tie is,
 for a tie tells less. After each choice the variances are what they will be once that game is known, so that a batch
-spreads over the pairs (sequential design: Fedorov 1972, "Theory of Optimal Experiments").
+spreads over the pairs (sequential design: Fedorov 1972, "Theory of Optimal Experiments"). Every second game is of a
+random pair: pairs that are only chosen while they look close are never corrected once chance has drawn them apart, which
+in simulation stretched the ratings by a quarter and made their intervals hold the truth in 85% instead of 95%.
 """
 
 from __future__ import annotations
@@ -59,24 +61,23 @@ class Cells:
         pair = rng.integers(len(self.pairs), size=size)
         return self.starts[pair] + rng.integers(self.sizes[pair])
 
-    def most_telling(self, games: Games, size: int) -> np.ndarray:
-        """At most `size` unplayed cells, each the one that tells most after those before it: int (<= size,)."""
+    def most_telling(self, games: Games, size: int, rng: np.random.Generator) -> np.ndarray:
+        """At most `size` unplayed cells: int (<= size,). Of each two, one is what tells most after those before it, and
+        one is of a random pair."""
         played = np.bincount(self.number[games.first, games.second], minlength=len(self.pairs))
         fit = bradley_terry.fit(*scores(self.n_systems, games), prior_sd=START_RD)
-        return self._greedy(fit.rating / SCALE, fit.covariance / SCALE**2, fit.nu, played.copy(), size)
+        return self._greedy(fit.rating / SCALE, fit.covariance / SCALE**2, fit.nu, played, size, rng)
 
-    def _greedy(self, strength, covariance, nu, played, size) -> np.ndarray:
+    def _greedy(self, strength, covariance, nu, played, size, rng) -> np.ndarray:
         i, j = self.pairs.T
         difference = strength[i] - strength[j]
         win, tie, lose = bradley_terry.chances(difference * SCALE, nu if np.isfinite(nu) else 0.0)
         information = _information(win, tie, lose)
         chosen = []
-        for _ in range(size):
+        for turn in range(min(size, len(self) - int(played.sum()))):
             variance = covariance[i, i] + covariance[j, j] - 2 * covariance[i, j]
-            value = np.where(played < self.sizes, _value(difference, variance, information), -1.0)
-            best = int(value.argmax())
-            if value[best] < 0:
-                break
+            value = _value(difference, variance, information) if turn % 2 == 0 else rng.random(len(i))
+            best = int(np.where(played < self.sizes, value, -1.0).argmax())
             chosen.append(self.starts[best] + played[best])
             played[best] += 1
             covariance = _after_game(covariance, i[best], j[best], information[best])

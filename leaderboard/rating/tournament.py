@@ -72,7 +72,7 @@ def _drawing(cells: Cells, rules: Rules, seed: int) -> tuple[Callable[[Games, in
     if rules.pairing == "again":
         return (lambda before, k: cells.again(np.random.default_rng([seed, 2, k]), BATCH)), np.inf
     if rules.pairing == "active":
-        return (lambda before, k: cells.most_telling(before, BATCH)), len(cells)
+        return (lambda before, k: cells.most_telling(before, BATCH, np.random.default_rng([seed, 2, k]))), len(cells)
     order = cells.in_turn(seed) if rules.pairing == "round-robin" else cells.shuffled(seed)
     return (lambda before, k: order[k * BATCH : (k + 1) * BATCH]), len(cells)
 
