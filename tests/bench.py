@@ -5,9 +5,9 @@ import time
 import numpy as np
 
 from leaderboard.rating.bootstrap import context_draws, replay
+from leaderboard.rating.by_game import rate
 from leaderboard.rating.games import Games
-from leaderboard.rating.tournament import rate
-from tests import bench_board, bench_quality
+from tests import bench_board, bench_quality, bench_rating
 
 
 def seconds(work) -> float:
@@ -38,6 +38,7 @@ def main() -> None:
         what, ours, theirs = bench()
         print(f"{what}: {ours:.2f} s against {theirs:.2f} s, {theirs / ours:.1f} times faster", flush=True)
     bench_board.main()
+    bench_rating.main()
 
 
 if __name__ == "__main__":

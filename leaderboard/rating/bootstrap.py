@@ -36,12 +36,6 @@ def replay(
     return _replay_orders(n_systems, games, orders, draw_ratio, idle_growth)
 
 
-def interval(ratings, confidence: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
-    """Percentile interval of each system: ratings (replicates, systems) -> low, high (systems,)."""
-    low, high = np.quantile(ratings, [(1 - confidence) / 2, (1 + confidence) / 2], axis=0)
-    return low, high
-
-
 def _replay_orders(n_systems: int, games: Games, orders, draw_ratio: float | None, idle_growth: bool = False) -> np.ndarray:
     """`by_game.rate` for many orders of game numbers at once, in lock step: ratings (orders, systems)."""
     lengths = np.array([len(order) for order in orders])

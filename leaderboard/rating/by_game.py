@@ -29,19 +29,19 @@ def rate(
     system that sits a game out.
     """
     games.check_systems(n_systems)
-    players = newcomers(n_systems)
+    players = _newcomers(n_systems)
     for first, second, outcome in zip(games.first.tolist(), games.second.tolist(), games.outcome.tolist(), strict=True):
-        record(players, first, second, outcome, draw_ratio)
+        _record(players, first, second, outcome, draw_ratio)
         if idle_growth:
             players[:] = [p if i in (first, second) else _grown(p) for i, p in enumerate(players)]
     return _standings(players, games)
 
 
-def newcomers(n_systems: int) -> list[Player]:
+def _newcomers(n_systems: int) -> list[Player]:
     return [(START_RATING, START_RD, START_VOLATILITY)] * n_systems
 
 
-def record(players: list[Player], first: int, second: int, outcome: int, draw_ratio: float | None) -> None:
+def _record(players: list[Player], first: int, second: int, outcome: int, draw_ratio: float | None) -> None:
     """Both players after their game; each meets the other as the other was before it."""
     a, b = players[first], players[second]
     players[first] = _after(a, b, (1 + outcome) / 2, draw_ratio)

@@ -20,21 +20,20 @@ class NotSettled(ValueError):
     """The replays did not settle; the message says after how many."""
 
 
-def settle(met, score, prior_rating=START_RATING) -> tuple[np.ndarray, np.ndarray]:
+def settle(met, score) -> tuple[np.ndarray, np.ndarray]:
     """Rating and RD of each system on the public scale: two arrays (..., systems).
 
-    met, score: (..., systems, systems), games between i and j, and the score of i in them (win 1, tie 0.5);
-    prior_rating: (..., systems), where each system starts, with RD 350.
+    met, score: (..., systems, systems), games between i and j, and the score of i in them (win 1, tie 0.5). Each system
+    starts at 1500 with RD 350.
     """
     met, score = np.asarray(met, dtype=float), np.asarray(score, dtype=float)
-    start = np.broadcast_to((np.asarray(prior_rating, dtype=float) - START_RATING) / SCALE, met.shape[:-1])
     weight = (SCALE / START_RD) ** 2  # what the start is worth, in units of a game's information
-    mu, phi = start.copy(), np.full(start.shape, START_RD / SCALE)
+    mu, phi = np.zeros(met.shape[:-1]), np.full(met.shape[:-1], START_RD / SCALE)
     diagonal = np.arange(met.shape[-1])
     for replay in range(MAX_ITERATIONS):
         g = 1 / np.sqrt(1 + 3 * phi[..., None, :] ** 2 / np.pi**2)  # of the opponent, j
         expected = 1 / (1 + np.exp(-g * (mu[..., :, None] - mu[..., None, :])))
-        surprise = (g * (score - met * expected)).sum(axis=-1) - weight * (mu - start)
+        surprise = (g * (score - met * expected)).sum(axis=-1) - weight * mu
         information = g**2 * met * expected * (1 - expected)  # step 3, of each pair
         slope = -information
         slope[..., diagonal, diagonal] += information.sum(axis=-1) + weight

@@ -114,6 +114,3 @@ def _checked(outcomes, size: int) -> np.ndarray:
     if outcomes.shape != (size,) or not np.isin(outcomes, (-1, 0, 1)).all():
         raise ValueError(f"The judge must answer +1, 0 or -1 for each of {size} games, not {outcomes!r}.")
     return outcomes.astype(np.int64)
-
-
-from leaderboard.rating.first_tournament import DRAW_RATIO, play, rate  # noqa: E402, F401 - for callers not yet moved to run

@@ -1,0 +1,121 @@
+import numpy as np
+import pytest
+
+from leaderboard.rating import calibrated
+from leaderboard.rating.bootstrap import context_draws
+from leaderboard.rating.calibrated import calibrate, win_rates
+from leaderboard.rating.games import Games
+from leaderboard.rating.ranking import intervals
+from leaderboard.rating.rules import PAPER, standings
+
+
+def one_pair(codes):
+    """Games of 0 and 1, one a context; codes: 2, 1, 0 for won, tied, lost."""
+    outcome = np.array([int(code) - 1 for code in codes])
+    return Games(0 * outcome, 0 * outcome + 1, outcome, np.arange(len(outcome)))
+
+
+@pytest.fixture
+def judged(noisy_games):
+    """People's 300 games of 4 systems on the first 60 of 400 contexts, and what a comparator says that agrees with them in
+    8 of 10, there and in 1,700 more."""
+    rng, games = np.random.default_rng(1), noisy_games(4, 2000, 340)
+    context = np.where(np.arange(2000) < 300, games.context % 60, games.context + 60)
+    people = Games(games.first, games.second, games.outcome, context)
+    other = noisy_games(4, 2000, 10, seed=0).outcome[rng.permutation(2000)]
+    copied = np.where(rng.random(2000) < 0.8, people.outcome, other)
+    everything = Games(people.first, people.second, copied, context)
+    return people.take(slice(300)), everything.take(slice(300)), everything
+
+
+def test_a_mean_is_ppi_pythons(monkeypatch):
+    # ppi-python 0.2.3: ppi_mean_pointestimate and ppi_mean_ci(alpha=0.05) of 40 judged and 160 unjudged, scores 1, 0.5, 0.
+    people = "2212202201211220110102122120022220221202"
+    judged = "2212102201211200110102122120220220221202"
+    alone = (
+        "22000222022220122212221121222202210002002220000202222211212020210220222220010021"
+        "20220001021210002020221220212222202222020222202220022002222222201222002002022120"
+    )
+    monkeypatch.setattr(calibrated, "PRIOR_GAMES", 1e-12)  # theirs start from nothing
+    everything = one_pair(judged + alone)
+    draws = context_draws(200, 20_000)
+    found = win_rates(2, one_pair(people), everything.take(slice(40)), everything, draws)
+    assert found.rate[0, 1] == pytest.approx(0.65801528, abs=0.004)
+    assert found.high[0, 1] - found.low[0, 1] == pytest.approx(0.75232313 - 0.56370743, rel=0.1)
+    assert found.rate[1, 0] == pytest.approx(1 - found.rate[0, 1])
+    assert (found.low[1, 0], found.high[1, 0]) == pytest.approx((1 - found.high[0, 1], 1 - found.low[0, 1]))
+
+
+def test_the_comparators_luck_is_taken_off_by_hand(monkeypatch):
+    # People: 6 of 10. The comparator says the same of those, and 0.5 of all 20: they were lucky by 0.1. Its weight w is the
+    # slope of people's replicates on the luck's, so the rate is 0.6 - 0.1 w.
+    monkeypatch.setattr(calibrated, "PRIOR_GAMES", 1e-12)
+    everything = one_pair("22222200002222000000")
+    people = everything.take(slice(10))
+    found = win_rates(2, people, people, everything, context_draws(20, 5000))
+    assert found.rate[0, 1] == pytest.approx(0.6 - 0.1 * found.weight[0, 1])
+    # Perfect predictions: people's mean and the judged mean are one, so the best weight is near 1.
+    assert found.weight[0, 1] == pytest.approx(1, abs=0.1)
+
+
+def test_a_good_comparator_narrows_the_ratings(judged):
+    found = calibrate(4, *judged, context_draws(400, 500))
+    low, high = intervals(found.standings, found.replicates, found.contexts)
+    people_low, people_high = intervals(found.people, found.people_replicates, found.contexts)
+    assert ((high - low) < 0.9 * (people_high - people_low)).all()
+    assert found.worth > 1.2 * found.judgments == 360
+    assert found.saved == found.worth - 300
+    assert found.contexts == len(set(judged[0].context.tolist()))
+    assert (found.standings.rd < found.people.rd).all()
+    assert found.people.rating == pytest.approx(standings(4, judged[0]).rating)
+
+
+def test_a_useless_comparator_changes_next_to_nothing(judged):
+    people, _, everything = judged
+    noise = np.random.default_rng(3).integers(-1, 2, len(everything))
+    useless = Games(everything.first, everything.second, noise, everything.context)
+    found = calibrate(4, people, useless.take(slice(300)), useless, context_draws(400, 500))
+    assert found.weight < 0.2
+    assert found.worth == pytest.approx(300, rel=0.05)
+    assert found.standings.rating == pytest.approx(found.people.rating, abs=15)
+
+
+def test_a_comparator_that_contradicts_people_gets_no_weight(judged):
+    people, _, everything = judged
+    against = Games(everything.first, everything.second, -everything.outcome, everything.context)
+    found = calibrate(4, people, against.take(slice(300)), against, context_draws(400, 200))
+    assert found.weight == 0 and found.worth == found.judgments
+    assert found.standings.rating == pytest.approx(found.people.rating)
+
+
+def test_sides_and_names_do_not_matter(judged):
+    draws, names = context_draws(400, 50), np.array([2, 0, 3, 1])
+    found = calibrate(4, *judged, draws)
+    swapped = calibrate(4, *(games.swapped() for games in judged), draws)
+    assert swapped.standings.rating == pytest.approx(found.standings.rating)
+    renamed = calibrate(4, *(Games(names[g.first], names[g.second], g.outcome, g.context) for g in judged), draws)
+    assert renamed.standings.rating[names] == pytest.approx(found.standings.rating)
+
+
+def test_pairs_that_people_hardly_judged_have_no_win_rate():
+    everything = Games([0, 0, 0, 0], [1, 1, 2, 1], [1, 0, 1, 1], [0, 1, 0, 2])
+    people = everything.take(slice(3))
+    found = win_rates(3, people, people, everything, context_draws(3, 50))
+    assert np.isnan(found.rate[0, 2]) and np.isnan(found.rate[1, 2]) and np.isnan(found.rate[0, 0])
+    assert 0 <= found.low[0, 1] <= found.rate[0, 1] <= found.high[0, 1] <= 1
+
+
+def test_five_wins_of_five_are_no_certainty():
+    five = one_pair("22222")
+    found = win_rates(2, five, five, five, context_draws(5, 100))
+    assert found.low[0, 1] < 0.75
+
+
+def test_what_cannot_be_calibrated_is_refused(judged):
+    people, imitated, everything = judged
+    with pytest.raises(ValueError, match="one for one"):
+        calibrate(4, people, imitated.take(slice(299)), everything, context_draws(400, 2))
+    with pytest.raises(ValueError, match="one for one"):
+        win_rates(4, people, imitated.swapped(), everything, context_draws(400, 2))
+    with pytest.raises(ValueError, match="order of games"):
+        calibrate(4, people, imitated, everything, context_draws(400, 2), PAPER)

@@ -1,0 +1,87 @@
+from itertools import combinations
+
+import numpy as np
+import pytest
+from scipy import integrate, stats
+
+from leaderboard.rating.games import Games
+from leaderboard.rating.pairing import Cells, _after_game, _information, _value, worth_asking
+
+
+@pytest.fixture
+def four_systems():
+    """0 far above 1, 2 and 3, which are close; every pair has met 20 times."""
+    rng, pairs = np.random.default_rng(0), np.repeat(list(combinations(range(4), 2)), 20, axis=0)
+    strength = np.array([4.0, 0.2, 0.1, 0.0])
+    seen = strength[pairs[:, 0]] - strength[pairs[:, 1]] + rng.logistic(size=len(pairs))
+    return Games(*pairs.T, np.where(np.abs(seen) < 0.3, 0, np.sign(seen)).astype(int), np.tile(np.arange(20), 6))
+
+
+def cells(contexts=60):
+    return Cells(4, {pair: range(contexts) for pair in combinations(range(4), 2)})
+
+
+def chosen_pairs(drawn, there):
+    return [tuple(pair) for pair in there.pairs[there.pair[drawn]].tolist()]
+
+
+def test_every_second_choice_is_a_close_pair_and_the_others_are_random(four_systems):
+    there = cells()
+    drawn = chosen_pairs(there.most_telling(four_systems, 40, np.random.default_rng(0)), there)
+    assert all(0 not in pair for pair in drawn[::2])
+    assert sum(0 in pair for pair in drawn[1::2]) > 4
+
+
+def test_before_the_first_game_a_batch_reaches_everybody():
+    there = cells()
+    drawn = chosen_pairs(there.most_telling(Games([], [], [], []), 20, np.random.default_rng(0)), there)
+    assert len(set(drawn[::2])) > 2 and {system for pair in drawn[::2] for system in pair} == {0, 1, 2, 3}
+
+
+def test_a_choice_is_an_unplayed_context_of_its_pair(four_systems):
+    there = cells(25)
+    drawn = there.most_telling(four_systems, 100, np.random.default_rng(0))
+    assert len(drawn) == len(set(drawn.tolist())) == 30  # 5 of 25 are left to each of 6 pairs
+    assert (np.bincount(there.pair[drawn]) == 5).all()
+
+
+def test_the_rank_one_update_is_one_more_game():
+    # Sherman-Morrison against the inverse of the information with the game added.
+    root = np.random.default_rng(0).normal(size=(4, 4))
+    information = root @ root.T + np.eye(4)
+    along = np.array([0.0, 1.0, 0.0, -1.0])
+    expected = np.linalg.inv(information + 0.2 * np.outer(along, along))
+    assert _after_game(np.linalg.inv(information), 1, 3, 0.2) == pytest.approx(expected)
+
+
+def test_a_games_information_is_the_variance_of_its_score():
+    # Fisher information of the difference under Davidson's model: variance of (1, 1/2, 0) with these chances.
+    for win, tie, lose in ((0.5, 0.0, 0.5), (0.6, 0.3, 0.1), (0.0, 1.0, 0.0), (1.0, 0.0, 0.0)):
+        mean = win + tie / 2
+        assert _information(win, tie, lose) == pytest.approx(win * (1 - mean) ** 2 + tie * (0.5 - mean) ** 2 + lose * mean**2)
+
+
+def test_close_unsure_and_decisive_games_tell_most():
+    assert _value(0.0, 1.0, 0.2) > _value(1.0, 1.0, 0.2)  # closer
+    assert _value(0.0, 1.0, 0.2) > _value(0.0, 0.1, 0.2)  # less sure
+    assert _value(0.0, 1.0, 0.2) > _value(0.0, 1.0, 0.05)  # fewer ties
+    # The share of variance removed is that of a normal posterior after one observation of that information.
+    posterior, _ = integrate.quad(lambda d: d**2 * stats.norm.pdf(d) * np.exp(-0.2 * d**2 / 2), -9, 9)
+    weight, _ = integrate.quad(lambda d: stats.norm.pdf(d) * np.exp(-0.2 * d**2 / 2), -9, 9)
+    assert _value(0.0, 1.0, 0.2) == pytest.approx(1 - posterior / weight)
+
+
+def test_people_are_asked_what_the_comparator_does_not_know(four_systems):
+    sure, likely, split, tie = [0.95, 0.03, 0.02], [0.7, 0.2, 0.1], [0.5, 0.0, 0.5], [0.05, 0.89, 0.06]
+    worth = worth_asking(4, four_systems, [1, 1, 1, 1, 0], [2, 2, 2, 2, 1], [sure, likely, split, tie, split])
+    assert worth[0] == 0
+    assert worth[2] > worth[1] > worth[3] > 0
+    assert worth[4] < worth[2] / 10  # everybody knows that 0 is above 1
+    swapped = worth_asking(4, four_systems, [2], [1], [likely[::-1]])
+    assert swapped == pytest.approx(worth[1:2])
+
+
+def test_chances_that_are_none_are_refused(four_systems):
+    for chances in ([[0.5, 0.5]], [[0.9, 0.9, 0.9]], [[1.5, -0.5, 0.0]]):
+        with pytest.raises(ValueError, match="three numbers"):
+            worth_asking(4, four_systems, [0], [1], chances)

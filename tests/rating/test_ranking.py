@@ -1,0 +1,93 @@
+import numpy as np
+import pytest
+from scipy import stats
+
+from leaderboard.rating.games import Standings
+from leaderboard.rating.ranking import compare, games_to_part, intervals, parted
+
+
+def board(rating, rd=50.0):
+    zero = np.zeros(len(rating), dtype=int)
+    rating = np.asarray(rating, dtype=float)
+    return Standings(rating, np.full(len(rating), rd), zero * 0.0, zero, zero, zero, zero)
+
+
+def spread(rating, sd, replicates=4000, seed=0):
+    return np.asarray(rating) + sd * np.random.default_rng(seed).normal(size=(replicates, len(rating)))
+
+
+def test_the_interval_by_hand():
+    # Replicates -10, 0, 10 around 1600: variance 100, of 5 contexts 100 x 5 / 4; RD 70: (70^2 / 350)^2 = 196; t(4) = 2.7764.
+    low, high = intervals(board([1600.0], rd=70), [[1590], [1600], [1610]], contexts=5)
+    reach = 2.776445 * np.sqrt(125 + 196)
+    assert (low[0], high[0]) == pytest.approx((1600 - reach, 1600 + reach), rel=1e-6)
+
+
+def test_a_system_without_games_may_be_anywhere():
+    low, high = intervals(board([1500.0, 1500.0], rd=350), np.full((200, 2), 1500.0), contexts=1000)
+    assert high - low == pytest.approx([2 * 350 * stats.t.ppf(0.975, 999)] * 2)
+
+
+def test_one_context_says_almost_nothing():
+    low, high = intervals(board([1700.0, 1300.0], rd=60), np.tile([1700.0, 1300.0], (200, 1)), contexts=1)
+    assert (low < 1300).all() and (high > 1700).all()
+    assert not compare(board([1700.0, 1300.0], rd=60), np.tile([1700.0, 1300.0], (200, 1)), contexts=1).above.any()
+
+
+def test_above_needs_tukeys_range():
+    # Three systems, many contexts, SD 10 each: differences have SD 10 sqrt(2); Tukey's q(0.05; 3, infinity) = 3.314, so a
+    # difference must exceed 33.14 (plus what RD 1 adds: nothing).
+    rating = [1535.0, 1500.0, 1470.0]
+    found = compare(board(rating, rd=1), spread(rating, 10, 200_000), contexts=100_000)
+    assert found.margin[0, 1] == pytest.approx(33.14, rel=0.01)
+    assert found.above.tolist() == [[False, True, True], [False, False, False], [False, False, False]]
+    assert (found.rank_low.tolist(), found.rank_high.tolist()) == ([1, 2, 2], [1, 3, 3])
+
+
+def test_more_looks_ask_for_more():
+    rating = [1540.0, 1500.0]
+    one, ten = (compare(board(rating), spread(rating, 15), 200, looks=looks) for looks in (1, 10))
+    expected = stats.t.ppf(1 - 0.0025, 199) / stats.t.ppf(0.975, 199)
+    assert ten.margin[0, 1] / one.margin[0, 1] == pytest.approx(expected, rel=1e-3)
+
+
+def test_names_do_not_matter():
+    rating, names = np.array([1650.0, 1500.0, 1480.0, 1350.0]), np.array([2, 0, 3, 1])
+    replicates = spread(rating, 20)
+    renamed, moved = np.empty(4), np.empty_like(replicates)
+    renamed[names], moved[:, names] = rating, replicates
+    a, b = compare(board(rating), replicates, 50), compare(board(renamed), moved, 50)
+    assert (b.above[np.ix_(names, names)] == a.above).all()
+    assert (b.rank_low[names] == a.rank_low).all() and (b.rank_high[names] == a.rank_high).all()
+
+
+def test_parted_or_close_is_enough():
+    rating = [1700.0, 1500.0, 1480.0]
+    sure, vague = (compare(board(rating, rd=1), spread(rating, sd), 500) for sd in (15, 60))
+    assert parted(sure, rating) and not parted(sure, rating, precision=20)
+    assert not parted(vague, rating)
+
+
+def test_the_forecast_by_hand():
+    # Margins shrink with the root of the games: at a margin of twice the difference, four times the games are needed.
+    rating = [1700.0, 1500.0, 1480.0]
+    found = compare(board(rating, rd=1), spread(rating, 85), 500)
+    upper = found.margin[0, 1] / 200
+    lower = found.margin[1, 2] / 100  # they are close: knowing that to 100 points is enough
+    assert games_to_part(found, rating, 240) == [
+        (1, 2, int(np.ceil(240 * (upper**2 - 1)))), (2, 3, int(np.ceil(240 * (lower**2 - 1)))),
+    ]  # fmt: skip
+    assert games_to_part(compare(board(rating, rd=1), spread(rating, 15), 500), rating, 240) == []
+
+
+def test_no_false_statement_in_nineteen_of_twenty_worlds_where_all_are_equal():
+    equal, rng, false = np.full(10, 1500.0), np.random.default_rng(0), 0
+    for _ in range(400):
+        rating = equal + 20 * rng.normal(size=10)
+        false += compare(board(rating, rd=1), rating + 20 * rng.normal(size=(200, 10)), contexts=200).above.any()
+    assert false / 400 < 0.05 + 2.5 * np.sqrt(0.05 * 0.95 / 400)
+
+
+def test_replicates_of_other_systems_are_refused():
+    with pytest.raises(ValueError, match="hold 3 systems, the standings 2"):
+        intervals(board([1500.0, 1500.0]), np.zeros((5, 3)), 10)
