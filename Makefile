@@ -23,6 +23,7 @@ lint: .venv/dev
 
 bench: .venv/dev
 	$(BIN)/python -m tests.bench
+	$(BIN)/python -m tests.bench_assignment
 
 tune: .venv/dev
 	$(BIN)/python -m tests.tune $(or $(DATA),../shared/data)
