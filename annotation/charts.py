@@ -37,11 +37,11 @@ def agreement_by_annotator(people: list[dict]) -> dict | None:
     known = [p for p in people if p["agreement"] is not None]
     if not known:
         return None
-
-    labels = _labels(known)
+    labels, lowest = _labels(known), min(p["agreement_low"] for p in known)
+    start = 0.0 if lowest >= 0 else -0.5 if lowest >= -0.5 else -1.0
 
     def x(r):
-        return round(labels + (MAP - labels - 20) * (r + 1) / 2, 1)
+        return round(labels + (MAP - labels - 20) * (r - start) / (1 - start), 1)
 
     rows = [
         {
@@ -51,9 +51,10 @@ def agreement_by_annotator(people: list[dict]) -> dict | None:
         for i, p in enumerate(known)
     ]  # fmt: skip
     base = TOP + ROW * len(known)
+    ticks = [start + step / 2 for step in range(round((1 - start) * 2) + 1)]
     return {
         "width": MAP, "height": base + 24, "base": base, "top": TOP, "label": labels - 8, "rows": rows,
-        "ticks": [(x(value), label) for value, label in ((-1, "−1"), (-0.5, "−0.5"), (0, "0"), (0.5, "0.5"), (1, "1"))],
+        "ticks": [(x(tick), f"{tick:g}".replace("-", "−")) for tick in ticks],
     }  # fmt: skip
 
 
