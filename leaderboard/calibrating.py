@@ -19,8 +19,8 @@ def calibrated(tournament: Tournament, field: Field, people: Games, verdicts) ->
         about = f"scores of {tournament.criterion!r}" if tournament.criterion else "judgments of pairs"
         raise Refused(f"No game follows from people's {about}, so there is nothing to calibrate with.")
     n, draws = len(field.systems), rated.draws_of(field)
-    imitated = _decided(field, verdicts, people.first, people.second)
-    everything = rated.between_systems(field, _decided(field, verdicts, *meetings(field)))
+    imitated = decided(field, verdicts, people.first, people.second)
+    everything = rated.between_systems(field, decided(field, verdicts, *meetings(field)))
     games = rated.between_systems(field, people)
     try:
         found = calibrate(n, games, rated.between_systems(field, imitated), everything, draws, tournament.rules())
@@ -35,7 +35,7 @@ def calibrated(tournament: Tournament, field: Field, people: Games, verdicts) ->
     return Rated(games, found.standings, found.replicates, low, high, compared), worth
 
 
-def _decided(field: Field, verdicts, a: np.ndarray, b: np.ndarray) -> Games:
+def decided(field: Field, verdicts, a: np.ndarray, b: np.ndarray) -> Games:
     """The comparator's games between these outputs."""
     ids = np.array([output.pk for output in field.outputs])
     outcome = np.asarray(verdicts.outcomes(ids[a].tolist(), ids[b].tolist()), dtype=np.int64)
