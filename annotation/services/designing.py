@@ -102,6 +102,8 @@ def change_campaign(campaign: Campaign, user=None, criteria=None, consent=None, 
         raise Refused(f"{_label(name)}: people have answered, so this can't change. Duplicate the campaign to ask anew.")
     if "overlap" in changed and any(answers.values()) and settings["overlap"] < campaign.overlap:
         raise Refused("People have answered, so the number of people per item can be raised but not lowered.")
+    if "overlap" in changed and any(answers.values()) and campaign.overlap == 1 and campaign.overlap_percent < 100:
+        raise Refused("Which items several people are to judge was not drawn while one judged each; make a copy for that.")
     for name, new in settings.items():
         setattr(campaign, name, new)
     check_protocol(campaign)
@@ -174,4 +176,5 @@ def _redraw(campaign: Campaign, changed, answers) -> None:
         if "overlap" in changed:
             was, now = changed["overlap"]
             judged.filter(places=was).update(places=now)
+    campaign.annotators.update(tally={})  # counted again from what is there now (annotation/history.py)
     draw_items(campaign)

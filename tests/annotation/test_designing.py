@@ -2,6 +2,7 @@
 
 import pytest
 
+from annotation.assignment import next_assignment, progress
 from annotation.errors import Refused
 from annotation.models import AuditEvent, Campaign, Criterion, Item, LikertScore, Output, Submission, User
 from annotation.services import CriterionSpec, change_campaign, create_campaign, duplicate_campaign, mark_known, submit
@@ -74,8 +75,6 @@ class TestNewCampaign:
 @pytest.fixture
 def answered(world):
     """Bob has scored one output."""
-    from annotation.assignment import next_assignment
-
     assignment = next_assignment(world.annotator)
     scores = {c.pk: c.high for c in world.campaign.criteria.all()}
     submit(world.annotator, assignment.pk, "0b5bd2d8-35c4-4b5e-9d6c-6a4f7a4b1c01", {"scores": scores})
@@ -125,6 +124,18 @@ class TestChanging:
         assert changed == ["overlap", "pairwise", "quota", "title"]
         assert set(answered.campaign.items.filter(other=None).values_list("places", flat=True)) == {5}
         assert answered.campaign.items.count() > items and Submission.objects.count() == 1 and LikertScore.objects.count() == 2
+
+    def test_who_has_an_item_in_hand_goes_on_after_a_new_draw(self, world):
+        held = next_assignment(world.annotator)
+        change_campaign(world.campaign, likert=False, pairwise=True, pair_design="all")
+        world.annotator.refresh_from_db()
+        again = next_assignment(world.annotator)
+        assert again.item.is_pair and again.pk != held.pk and progress(world.annotator).total == 6
+
+    def test_several_people_for_a_share_can_not_follow_one_for_all(self, answered):
+        type(answered.campaign).objects.update(overlap=1, overlap_percent=50)
+        with pytest.raises(Refused, match="was not drawn"):
+            change_campaign(answered.campaign, overlap=2)
 
     def test_an_undone_answer_holds_its_item_too(self, answered):
         LikertScore.objects.update(retracted_at="2026-01-01T00:00Z")
