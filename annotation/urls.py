@@ -1,9 +1,8 @@
 from django.contrib.auth import views as auth
 from django.urls import include, path
-from rest_framework.routers import SimpleRouter
 
-from annotation.api import CampaignViewSet
 from annotation.views import (
+    account,
     annotate,
     answers,
     campaigns,
@@ -25,9 +24,6 @@ from annotation.views import (
     taking_part,
     uploads,
 )
-
-api = SimpleRouter()
-api.register("campaigns", CampaignViewSet, basename="api_campaign")
 
 campaign = [
     path("", campaigns.campaign, name="campaign"),
@@ -83,6 +79,8 @@ urlpatterns = [
     path("logout/", auth.LogoutView.as_view(), name="logout"),
     path("password/", auth.PasswordChangeView.as_view(), name="password_change"),
     path("password/done/", auth.PasswordChangeDoneView.as_view(), name="password_change_done"),
+    path("account/", account.account, name="account"),
+    path("account/tokens/<int:pk>/revoke/", account.revoke_token, name="revoke_token"),
     path("new/", designing.new, name="campaign_new"),
     path("join/<str:token>/", join.join, name="join"),
     path("resume/<str:token>/", taking_part.resume, name="resume"),
@@ -90,5 +88,5 @@ urlpatterns = [
     path("jobs/<uuid:pk>/cancel/", jobs.cancel, name="job_cancel"),
     path("jobs/<uuid:pk>/retry/", jobs.retry, name="job_retry"),
     path("c/<slug:slug>/", include(campaign)),
-    path("api/", include(api.urls)),
+    path("api/", include("annotation.api.urls")),
 ]

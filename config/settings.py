@@ -7,6 +7,9 @@ SECRET_KEY    default: made once and kept in DATA_DIR
 DEBUG         "1" shows tracebacks in the browser; never in production
 JOB_LEASE_SECONDS  how long a silent worker is believed to be at work (default: 45)
 ALLOWED_HOSTS comma-separated host names (default: this machine only)
+CSRF_TRUSTED_ORIGINS  comma-separated origins, https://name, where a proxy ends TLS
+HTTPS         "1" where a proxy ends TLS: cookies only travel encrypted, browsers are told to stay with https
+PROXIES       how many proxies stand before the web server and add to X-Forwarded-For (default: 0, the header is not believed)
 """
 
 import os
@@ -39,6 +42,13 @@ DEBUG = os.environ.get("DEBUG", "") == "1"
 ALLOWED_HOSTS = os.environ.get("ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]").split(",")
 CSRF_TRUSTED_ORIGINS = [o for o in os.environ.get("CSRF_TRUSTED_ORIGINS", "").split(",") if o]
 
+# Behind a proxy that ends TLS. The header says that the visitor's connection was safe; only the proxy may set it.
+HTTPS = os.environ.get("HTTPS", "") == "1"
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
+SECURE_HSTS_SECONDS = 30 * 24 * 3600 if HTTPS else 0
+PROXIES = int(os.environ.get("PROXIES", "0"))
+
 INSTALLED_APPS = [
     "django.contrib.admin",
     "django.contrib.auth",
@@ -47,6 +57,7 @@ INSTALLED_APPS = [
     "django.contrib.messages",
     "django.contrib.staticfiles",
     "rest_framework",
+    "drf_spectacular",
     "django_celery_results",
     "annotation",
     "evaluator",
@@ -143,12 +154,46 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TASK_TRACK_STARTED = True
 JOB_LEASE_SECONDS = float(os.environ.get("JOB_LEASE_SECONDS", "45"))
 
+# Counts of requests, for the throttles: shared where there is a Redis, else each web process counts its own.
+if CELERY_BROKER_URL.startswith(("redis://", "rediss://")):
+    CACHES = {
+        "default": {
+            "BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": CELERY_BROKER_URL, "KEY_PREFIX": "comparena"
+        }
+    }  # fmt: skip
+
 REST_FRAMEWORK = {
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
-    "DEFAULT_AUTHENTICATION_CLASSES": ["rest_framework.authentication.SessionAuthentication"],
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "annotation.api.authentication.TokenAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
     "DEFAULT_PAGINATION_CLASS": "rest_framework.pagination.PageNumberPagination",
     "PAGE_SIZE": 100,
+    "DEFAULT_THROTTLE_CLASSES": [
+        "rest_framework.throttling.UserRateThrottle",
+        "rest_framework.throttling.AnonRateThrottle",
+    ],
+    "DEFAULT_THROTTLE_RATES": {"user": "1200/min", "anon": "60/min", "join": "60/min"},
+    "NUM_PROXIES": PROXIES,
+    "EXCEPTION_HANDLER": "annotation.api.errors.answer",
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Comparena",
+    "DESCRIPTION": "Human evaluation of generated text: campaigns, judgments, quality, boards.",
+    "VERSION": "1",
+    "SERVE_PUBLIC": True,
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
+    "COMPONENT_SPLIT_REQUEST": True,
+    "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "annotation.api.schema.with_errors",
+    ],
 }
 
 LOGGING = {

@@ -21,12 +21,12 @@ from annotation.models.judgment import (
     SnapshotMark,
     Submission,
 )
-from annotation.models.people import Annotator, Membership, User
+from annotation.models.people import Annotator, ApiToken, Membership, User
 from annotation.models.quality import Adjudication, Calculation
 from annotation.models.upload import Upload
 
 __all__ = [
-    "Adjudication", "Annotator", "Assignment", "AuditEvent", "Calculation", "Campaign", "Checkpoint", "ConsentText",
+    "Adjudication", "Annotator", "ApiToken", "Assignment", "AuditEvent", "Calculation", "Campaign", "Checkpoint", "ConsentText",
     "Context", "Criterion", "FrozenAnswers", "Invitation", "Item", "ItemReport", "Job", "LikertScore", "Membership", "Output",
     "PairwiseJudgment", "Purpose", "QualityDecision", "Reference", "Snapshot", "SnapshotMark", "Submission", "System",
     "Upload", "User", "WorkerPulse",

@@ -58,3 +58,19 @@ class Annotator(models.Model):
 
     def __str__(self):
         return f"{self.name} (simulated)" if self.is_simulated else self.name
+
+
+class ApiToken(models.Model):
+    """A key with which a program acts for a user. Only its SHA-256 is kept: the key itself is shown once."""
+
+    user = models.ForeignKey("annotation.User", models.CASCADE, related_name="api_tokens")
+    name = models.CharField(max_length=100, help_text="What uses it, for the user.")
+    digest = models.CharField(max_length=64, unique=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    used_at = models.DateTimeField(null=True, blank=True, help_text="To the hour.")
+
+    class Meta:
+        ordering = ["-created_at"]
+
+    def __str__(self):
+        return f"{self.name} of {self.user}"

@@ -20,10 +20,12 @@ from annotation.services.quality import mark_replaced, overrule
 from annotation.services.reports import flag, skip
 from annotation.services.studying import design_study
 from annotation.services.taking_part import agree, consent_due, withdraw
+from annotation.services.tokens import make_token
 from annotation.services.undo import undo_last
 
-__all__ = ["CriterionSpec", "ImportRefused", "Refused", "add_account", "add_annotator", "add_researcher", "adjudicate", "agree",
-           "change_campaign", "consent_due", "create_campaign", "delete_campaign", "design_study", "duplicate_campaign", "flag",
-           "invite", "join", "join_as_guest", "join_with_account", "mark_known", "mark_replaced", "overrule",
-           "remove_researcher", "resolve", "restore_campaign", "revise", "revoke", "set_guidelines", "set_status", "skip",
-           "submit", "submit_and_go_on", "undo_last", "unmark_known", "withdraw"]  # fmt: skip
+__all__ = ["CriterionSpec", "ImportRefused", "Refused", "add_account", "add_annotator", "add_researcher",
+           "adjudicate", "agree", "change_campaign", "consent_due", "create_campaign", "delete_campaign",
+           "design_study", "duplicate_campaign", "flag", "invite", "join", "join_as_guest", "join_with_account",
+           "make_token", "mark_known", "mark_replaced", "overrule", "remove_researcher", "resolve",
+           "restore_campaign", "revise", "revoke", "set_guidelines", "set_status", "skip", "submit",
+           "submit_and_go_on", "undo_last", "unmark_known", "withdraw"]  # fmt: skip

@@ -9,6 +9,7 @@ from annotation.errors import Refused
 from annotation.forms import GuestForm, OwnAccountForm
 from annotation.models import Invitation
 from annotation.services.people import CROWD_IDENTITIES, MTURK_PREVIEW, crowd_source
+from annotation.throttling import JOINED_FROM_ADDRESS, address
 
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 
@@ -38,6 +39,8 @@ def join(request, token):
 
 def _admit(request, invitation, source, context, is_worker) -> bool:
     """Join as whoever this is. False where the form has to be filled in better."""
+    if not request.user.is_authenticated and JOINED_FROM_ADDRESS.is_reached(address(request)):
+        raise Refused("Very many people joined from your network just now. Try again in a quarter of an hour.")
     if request.user.is_authenticated and (request.user.has_usable_password() or not is_worker):
         services.join(invitation.token, request.user, source)
         return True
@@ -52,4 +55,5 @@ def _admit(request, invitation, source, context, is_worker) -> bool:
             return False
         user, _ = services.join_as_guest(invitation.token, context["guest_form"].cleaned_data["name"], source)
     login(request, user, backend=BACKEND)
+    JOINED_FROM_ADDRESS.count_one(address(request))
     return True

@@ -12,6 +12,7 @@ from django.shortcuts import redirect, render
 from django.urls import resolve, reverse
 
 from annotation.access import annotator_of
+from annotation.throttling import FAILED_FOR_ACCOUNT, FAILED_FROM_ADDRESS, address
 
 WAITING = "annotation.waiting"  # salt of an answer that waits for its log-in
 WAITS = 7 * 24 * 3600  # seconds
@@ -46,6 +47,20 @@ class SignIn(auth.LoginView):
         if request.method == "POST" and request.user.is_authenticated and "waiting" in request.POST:
             return self._send_waiting() or super().dispatch(request, *args, **kwargs)
         return super().dispatch(request, *args, **kwargs)
+
+    def post(self, request, *args, **kwargs):
+        """Who failed too often waits, also with the right password: a guess is not told from it."""
+        account = request.POST.get("username", "").strip().lower()[:150]
+        limits = ((FAILED_FOR_ACCOUNT, f"{address(request)} {account}"), (FAILED_FROM_ADDRESS, address(request)))
+        if any(limit.is_reached(key) for limit, key in limits):
+            messages.error(request, "Too many attempts failed. Wait a quarter of an hour, then try again.")
+            unchecked = AuthenticationForm(request)
+            return self.render_to_response(self.get_context_data(form=unchecked), status=429)
+        response = super().post(request, *args, **kwargs)
+        if not request.user.is_authenticated:
+            for limit, key in limits:
+                limit.count_one(key)
+        return response
 
     def form_valid(self, form):
         response = super().form_valid(form)

@@ -60,7 +60,7 @@ def test_in_the_api(case):
     world.sign_in(world.alice)
     found = world.client.get("/api/campaigns/talk/quality/", {"level": "interval"}).json()
     assert found["questions"][0]["report"]["reason"].startswith(sentence)
-    people = world.client.get("/api/campaigns/talk/annotators/").json()["people"]
+    people = world.client.get("/api/campaigns/talk/quality/annotators/").json()["people"]
     assert all(not person["flagged"] for person in people)
 
 
@@ -69,8 +69,8 @@ def test_no_answers_at_all(world):
         call_command("assess_quality", "talk")
     answer = world.sign_in(world.alice).client.get("/api/campaigns/talk/quality/")
     assert answer.status_code == 422 and "nothing to assess" in answer.json()["detail"]
-    assert world.client.get("/api/campaigns/talk/study/").json() == {"criteria": []}
-    assert world.client.get("/api/campaigns/talk/snapshots/").json() == []
+    assert world.client.get("/api/campaigns/talk/quality/study/").json() == {"criteria": []}
+    assert world.client.get("/api/campaigns/talk/snapshots/").json()["results"] == []
 
 
 def test_the_api_is_for_researchers(scored):

@@ -82,13 +82,13 @@ class TestAround:
         assert "not yours to do" in text(world.sign_in(world.bob).client.get("/new/"))
 
     def test_the_api_shows_researchers_their_own(self, world):
-        assert world.client.get("/api/campaigns/").status_code == 403
+        assert world.client.get("/api/campaigns/").status_code == 401
         listed = world.sign_in(world.alice).client.get("/api/campaigns/").json()
         assert [c["slug"] for c in listed["results"]] == ["talk"]
         assert world.client.get("/api/campaigns/talk/").json()["numbers"]["outputs"] == 6
         assert world.sign_in(world.bob).client.get("/api/campaigns/").json()["results"] == []
         assert world.client.get("/api/campaigns/talk/").status_code == 404
-        assert world.client.post("/api/campaigns/").status_code == 405
+        assert world.client.post("/api/campaigns/").status_code == 403
 
     def test_the_admin_opens_and_deletes_no_record(self, scored):
         scored.sign_in(User.objects.create_superuser("root"))

@@ -1,0 +1,150 @@
+"""The shapes of what annotators are shown and send. Nothing here names a system, or tells a known answer from another."""
+
+import uuid
+
+from rest_framework import serializers
+
+from annotation.api.serializers import CriterionSerializer
+from annotation.item_page import hidden_fields, item_context
+from annotation.models import Annotator, Assignment, Campaign, PairwiseJudgment
+from annotation.pace import minutes_left
+
+BIGGEST = 2**63 - 1
+REASON_LENGTH = PairwiseJudgment._meta.get_field("reason").max_length
+
+
+class ProgressSerializer(serializers.Serializer):
+    phase = serializers.CharField(help_text="training, qualification, evaluation, finished or not qualified.")
+    done = serializers.IntegerField()
+    total = serializers.IntegerField(help_text="Those done and the ones still to come; others' work may lower it.")
+
+
+class TaskSerializer(serializers.ModelSerializer):
+    """A campaign as its annotators see it."""
+
+    criteria = CriterionSerializer(many=True)
+
+    class Meta:
+        model = Campaign
+        fields = ["slug", "title", "guidelines", "status", "likert", "pairwise", "pairwise_by_criterion", "asks_reason",
+                  "criteria"]  # fmt: skip
+
+
+class TaskDetailSerializer(TaskSerializer):
+    progress = ProgressSerializer(read_only=True)
+    consent = serializers.JSONField(read_only=True, help_text="{version, text} to agree to before the first item, or null.")
+
+    class Meta(TaskSerializer.Meta):
+        fields = [*TaskSerializer.Meta.fields, "progress", "consent"]
+
+
+class AssignmentSerializer(serializers.Serializer):
+    """What is put before the annotator. key: send it with the answer, again if the connection broke; shown: send it back."""
+
+    id = serializers.IntegerField()
+    context = serializers.ListField(child=serializers.CharField(), help_text="The turns of a dialogue, or one text.")
+    output = serializers.CharField(allow_null=True, help_text="To be scored; null for a pair.")
+    left = serializers.CharField(allow_null=True)
+    right = serializers.CharField(allow_null=True)
+    key = serializers.UUIDField()
+    shown = serializers.CharField()
+
+
+class NextSerializer(serializers.Serializer):
+    assignment = AssignmentSerializer(allow_null=True, help_text="null: nothing is left, or the campaign rests.")
+    progress = ProgressSerializer()
+    minutes_left = serializers.IntegerField(allow_null=True, help_text="At the person's own pace; null at the beginning.")
+
+
+class SideField(serializers.ChoiceField):
+    def __init__(self, **kwargs):
+        super().__init__(choices=["left", "tie", "right"], **kwargs)
+
+
+class AnswerSerializer(serializers.Serializer):
+    """`scores` for an output; `choice` for a pair, or `choices` where pairs are judged on each criterion (by its id)."""
+
+    assignment = serializers.IntegerField(min_value=1, max_value=BIGGEST)
+    key = serializers.UUIDField(default=uuid.uuid4, help_text="The same key again stores nothing twice.")
+    scores = serializers.DictField(child=serializers.IntegerField(), required=False, help_text="By the criterion's id.")
+    choice = SideField(required=False)
+    choices = serializers.DictField(child=SideField(), required=False)
+    reason = serializers.CharField(required=False, allow_blank=True, max_length=REASON_LENGTH)
+    shown = serializers.CharField(required=False, allow_blank=True, max_length=200)
+    active_milliseconds = serializers.IntegerField(required=False, min_value=0, max_value=BIGGEST)
+
+    def answer(self) -> dict:
+        asked = ("scores", "choice", "choices", "reason")
+        return {name: value for name, value in self.validated_data.items() if name in asked}
+
+
+class CheckSerializer(serializers.Serializer):
+    what = serializers.CharField(help_text="The criterion's name; empty: the pair on the whole.")
+    given = serializers.CharField()
+    expected = serializers.CharField()
+    is_right = serializers.BooleanField()
+
+
+class StoredSerializer(serializers.Serializer):
+    """is_surplus: kept, but the item was answered before or its place had gone to another. feedback: in training, and for
+    missed known answers where the campaign tells at once."""
+
+    key = serializers.UUIDField()
+    is_surplus = serializers.BooleanField()
+    feedback = CheckSerializer(many=True)
+
+
+class GivenSerializer(serializers.Serializer):
+    """An answer given earlier."""
+
+    assignment = serializers.IntegerField(source="assignment_id")
+    key = serializers.UUIDField()
+    answer = serializers.JSONField(source="payload")
+    created_at = serializers.DateTimeField()
+
+
+class InHandSerializer(serializers.Serializer):
+    in_hand = serializers.IntegerField(
+        required=False, min_value=0, max_value=BIGGEST,
+        help_text="The assignment shown with the button, 0 for none: a second click then takes back nothing more.",
+    )  # fmt: skip
+
+
+class ReportSerializer(serializers.Serializer):
+    assignment = serializers.IntegerField(min_value=1, max_value=BIGGEST)
+    reason = serializers.CharField(max_length=500)
+
+
+class VersionSerializer(serializers.Serializer):
+    version = serializers.IntegerField(min_value=1, max_value=2**31 - 1)
+
+
+class GuestSerializer(serializers.Serializer):
+    name = serializers.CharField(max_length=60, required=False, allow_blank=True, help_text="Of a guest; researchers see it.")
+
+
+class JoinedSerializer(serializers.Serializer):
+    """token: a guest's key to everything they do from now on; null for a user who was signed in."""
+
+    task = serializers.CharField()
+    token = serializers.CharField(allow_null=True)
+
+
+def shown(assignment: Assignment | None, campaign: Campaign) -> dict | None:
+    if assignment is None:
+        return None
+    page, hidden = item_context(campaign, assignment.item, assignment.swapped), hidden_fields(assignment)
+    is_pair = assignment.item.is_pair
+    return {
+        "id": assignment.pk, "context": page["turns"], "key": hidden["key"], "shown": hidden["shown"],
+        "output": None if is_pair else page["output"].text,
+        "left": page["left"].text if is_pair else None, "right": page["right"].text if is_pair else None,
+    }  # fmt: skip
+
+
+def turn_as_dict(annotator: Annotator, turn) -> dict:
+    done = turn.progress
+    return {
+        "assignment": shown(turn.assignment, annotator.campaign), "progress": done,
+        "minutes_left": minutes_left(annotator, done.left),
+    }  # fmt: skip

@@ -1,0 +1,223 @@
+"""What researchers do, each call one service. An outsider gets the same 404 as for a campaign that does not exist."""
+
+from django.http import Http404, HttpResponse, StreamingHttpResponse
+from django.shortcuts import get_object_or_404
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import mixins, viewsets
+from rest_framework.decorators import action
+from rest_framework.exceptions import PermissionDenied
+from rest_framework.parsers import MultiPartParser
+from rest_framework.response import Response
+
+from annotation import exporting, importing, jobs, services, snapshots
+from annotation.access import campaigns_researched_by
+from annotation.api import serializers as s
+from annotation.api.quality import QualityActions
+from annotation.assessment import as_dict, assess
+from annotation.models import Job
+from annotation.selectors import annotators
+from annotation.views.data import CONTENT_TYPES
+
+FILES = {(200, kind.partition(";")[0]): OpenApiTypes.STR for kind in CONTENT_TYPES.values()}
+
+
+class CampaignViewSet(QualityActions, viewsets.GenericViewSet, mixins.ListModelMixin, mixins.RetrieveModelMixin):
+    lookup_field = "slug"
+    lookup_value_regex = "[-a-zA-Z0-9_]+"
+    serializer_class = s.CampaignSerializer
+
+    def get_queryset(self):
+        return campaigns_researched_by(self.request.user).prefetch_related("criteria")
+
+    def get_serializer_class(self):
+        return s.CampaignDetailSerializer if self.action == "retrieve" else super().get_serializer_class()
+
+    @extend_schema(request=s.NewCampaignSerializer, responses={201: s.CampaignSerializer})
+    def create(self, request):
+        _may_create(request.user)
+        data = valid(s.NewCampaignSerializer(data=request.data))
+        criteria = [s.CriterionSerializer.spec(row) for row in data.pop("criteria", [])]
+        made = services.create_campaign(**data, criteria=criteria, user=request.user)
+        return Response(s.CampaignSerializer(made).data, status=201)
+
+    @extend_schema(request=s.CampaignWriteSerializer, responses=s.CampaignSerializer)
+    def partial_update(self, request, slug):
+        """Only what is sent changes; criteria are sent as the whole list. What answers hold in place is refused."""
+        campaign = self.get_object()
+        data = valid(s.CampaignWriteSerializer(campaign, data=request.data, partial=True))
+        criteria, consent = data.pop("criteria", None), data.pop("consent", None)
+        if criteria is not None:
+            criteria = [s.CriterionSerializer.spec(row) for row in criteria]
+        services.change_campaign(campaign, request.user, criteria, consent, **data)
+        return Response(s.CampaignSerializer(self.get_object()).data)
+
+    @extend_schema(responses={204: None})
+    def destroy(self, request, slug):
+        """Put the campaign away. Nothing in it is lost; an admin brings it back."""
+        services.delete_campaign(self.get_object(), request.user)
+        return Response(status=204)
+
+    @extend_schema(request=s.StatusSerializer, responses=s.StatusSerializer)
+    @action(detail=True, methods=["put"])
+    def status(self, request, slug):
+        """Open, pause or close it."""
+        campaign = self.get_object()
+        services.set_status(campaign, valid(s.StatusSerializer(data=request.data))["status"], request.user)
+        return Response({"status": campaign.status})
+
+    @extend_schema(request=s.CopySerializer, responses={201: s.CampaignSerializer})
+    @action(detail=True, methods=["post"])
+    def duplicate(self, request, slug):
+        """The same questions again, without any answer."""
+        _may_create(request.user)
+        data = valid(s.CopySerializer(data=request.data))
+        made = services.duplicate_campaign(self.get_object(), **data, user=request.user)
+        return Response(s.CampaignSerializer(made).data, status=201)
+
+    @extend_schema(
+        request={"multipart/form-data": s.ImportSerializer}, responses=s.ImportedSerializer,
+        parameters=[OpenApiParameter("what", enum=["outputs", "scores", "judgments"], location="path")],
+    )  # fmt: skip
+    @action(
+        detail=True, methods=["post"], url_path="import/(?P<what>outputs|scores|judgments)", url_name="import",
+        parser_classes=[MultiPartParser],
+    )  # fmt: skip
+    def import_file(self, request, slug, what):
+        """All rows or none: an answer 422 has one entry for each wrong row, with its line. Repeating it changes nothing."""
+        campaign = self.get_object()
+        data = valid(s.ImportSerializer(data=request.data))
+        how = {"dry_run": data["dry_run"], "user": request.user}
+        if what == "outputs":
+            how["human_systems"] = data.get("human_systems", [])
+        done = getattr(importing, f"import_{what}")(campaign, data["file"], data["file"].name, **how)
+        return Response(s.ImportedSerializer(done).data)
+
+    @extend_schema(
+        responses=FILES,
+        parameters=[
+            OpenApiParameter("what", enum=["scores", "judgments"], location="path"),
+            OpenApiParameter("kind", enum=list(CONTENT_TYPES), location="path"),
+        ],
+    )
+    @action(
+        detail=True, url_path=r"export/(?P<what>scores|judgments)/(?P<kind>jsonl|csv)", url_name="export",
+        pagination_class=None,
+    )  # fmt: skip
+    def export(self, request, slug, what, kind):
+        """The answers that count now, under pseudonyms, as the importers read them back."""
+        rows = exporting.rows(self.get_object(), what)
+        lines = exporting.as_csv(rows, what) if kind == "csv" else exporting.as_jsonl(rows)
+        return StreamingHttpResponse(lines, content_type=CONTENT_TYPES[kind])
+
+    @extend_schema(responses=s.ItemSerializer(many=True))
+    @action(detail=True)
+    def items(self, request, slug):
+        """What is judged, in the drawn order, with how far each is."""
+        found = self.get_object().items.select_related("output__context", "output__system", "other__system")
+        return self._page(s.ItemSerializer, found.order_by("position", "pk"))
+
+    @extend_schema(responses=s.AnnotatorSerializer(many=True))
+    @action(detail=True)
+    def annotators(self, request, slug):
+        return self._page(s.AnnotatorSerializer, annotators(self.get_object()))
+
+    @extend_schema(responses=s.JobSerializer(many=True))
+    @action(detail=True)
+    def jobs(self, request, slug):
+        return self._page(s.JobSerializer, self.get_object().jobs.all())
+
+    @extend_schema(methods=["get"], responses=s.InvitationSerializer(many=True))
+    @extend_schema(methods=["post"], request=s.InvitationSerializer, responses={201: s.InvitationSerializer})
+    @action(detail=True, methods=["get", "post"])
+    def invitations(self, request, slug):
+        """Links that let people in; `token` is the last part of the link /join/TOKEN/."""
+        campaign = self.get_object()
+        if request.method == "GET":
+            return self._page(s.InvitationSerializer, campaign.invitations.order_by("-created_at", "-pk"))
+        data = valid(s.InvitationSerializer(data=request.data))
+        return Response(s.InvitationSerializer(services.invite(campaign, request.user, **data)).data, status=201)
+
+    @extend_schema(responses={204: None}, parameters=[OpenApiParameter("pk", int, location="path")])
+    @action(detail=True, methods=["delete"], url_path=r"invitations/(?P<pk>\d{1,9})", url_name="invitation")
+    def revoke(self, request, slug, pk):
+        """From now on the link admits nobody new; who came in by it stays in."""
+        services.revoke(get_object_or_404(self.get_object().invitations, pk=pk), request.user)
+        return Response(status=204)
+
+    @extend_schema(methods=["get"], responses=s.SnapshotSerializer(many=True))
+    @extend_schema(methods=["post"], request=s.RuleSerializer, responses={201: s.AssessmentSerializer})
+    @action(detail=True, methods=["get", "post"])
+    def snapshots(self, request, slug):
+        """POST assesses the answers and freezes what is accepted; the same answers under the same rule give the same one."""
+        campaign = self.get_object()
+        if request.method == "GET":
+            return self._page(s.SnapshotSerializer, campaign.snapshots.defer("content"))
+        made = assess(campaign, **valid(s.RuleSerializer(data=request.data)), user=request.user)
+        return Response(as_dict(made), status=201)
+
+    @extend_schema(responses=s.AssessmentSerializer)
+    @action(detail=True, url_path="snapshots/(?P<digest>[0-9a-f]{12,64})", url_name="snapshot")
+    def snapshot(self, request, slug, digest):
+        return Response(as_dict(self._snapshot(digest)))
+
+    @extend_schema(responses={(200, "application/x-ndjson"): OpenApiTypes.STR})
+    @action(detail=True, url_path="snapshots/(?P<digest>[0-9a-f]{12,64})/content", url_name="snapshot_content")
+    def content(self, request, slug, digest):
+        """The snapshot's canonical JSON lines: their SHA-256 is its digest."""
+        return HttpResponse(snapshots.lines(self._snapshot(digest)), content_type="application/x-ndjson")
+
+    @extend_schema(request=s.ReasonSerializer, responses=s.AssessmentSerializer)
+    @action(detail=True, methods=["post"], url_path="snapshots/(?P<digest>[0-9a-f]{12,64})/overrule", url_name="overrule")
+    def overrule(self, request, slug, digest):
+        """Let a criterion below the line be used, with a reason that is kept."""
+        snapshot = self._snapshot(digest)
+        data = valid(s.ReasonSerializer(data=request.data))
+        about = {"criterion__name": data["criterion"]} if data["criterion"] else {"criterion": None}
+        services.overrule(get_object_or_404(snapshot.decisions, **about), request.user, data["reason"])
+        return Response(as_dict(snapshot))
+
+    def _snapshot(self, digest: str):
+        found = self.get_object().snapshots.filter(digest__startswith=digest).first()
+        if found is None:
+            raise Http404
+        return found
+
+    def _page(self, serializer, rows):
+        return self.get_paginated_response(serializer(self.paginate_queryset(rows), many=True).data)
+
+
+class JobViewSet(viewsets.GenericViewSet, mixins.RetrieveModelMixin):
+    """Long work: where it stands, and its ends."""
+
+    queryset = Job.objects.none()
+    serializer_class = s.JobSerializer
+    lookup_value_regex = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+
+    def get_queryset(self):
+        if self.request.user.is_admin:
+            return Job.objects.all()
+        return Job.objects.filter(campaign__in=campaigns_researched_by(self.request.user))
+
+    @extend_schema(request=None)
+    @action(detail=True, methods=["post"])
+    def cancel(self, request, pk):
+        jobs.cancel(self.get_object())
+        return Response(s.JobSerializer(self.get_object()).data)
+
+    @extend_schema(request=None)
+    @action(detail=True, methods=["post"])
+    def retry(self, request, pk):
+        if not jobs.retry(self.get_object()):
+            raise services.Refused("Only a job that failed or was cancelled can be started again.")
+        return Response(s.JobSerializer(self.get_object()).data)
+
+
+def _may_create(user) -> None:
+    if not (user.may_create_campaigns or user.is_admin):
+        raise PermissionDenied("Your account may not create campaigns; an admin can allow it.")
+
+
+def valid(serializer) -> dict:
+    serializer.is_valid(raise_exception=True)
+    return dict(serializer.validated_data)

@@ -1,0 +1,39 @@
+"""What the OpenAPI schema says besides what the views and serializers show by themselves."""
+
+ERRORS = {
+    "400": "The request does not have the shape that is asked for.",
+    "401": "No token, or one that is not known.",
+    "403": "Not allowed to this user.",
+    "404": "Not there, or not for this user to see.",
+    "405": "No such method here.",
+    "406": "Only JSON is sent.",
+    "413": "The request is larger than this server takes.",
+    "415": "The body's content type is not one of those listed.",
+    "422": "Understood, but it can't be carried out as things stand; nothing was changed.",
+    "429": "Too many requests; Retry-After says when to come back.",
+}
+SHAPE = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
+
+
+ENTRY = {
+    "field": {"type": "string", "nullable": True, "description": "Of the request or the file; null: the whole of it."},
+    "line": {"type": "integer", "nullable": True, "description": "Of an imported file."},
+    "message": {"type": "string"},
+}
+COMPONENT = {
+    "type": "object", "required": ["message", "errors"],
+    "properties": {
+        "message": {"type": "string", "description": "One sentence for a person."},
+        "errors": {"type": "array", "items": {"type": "object", "properties": ENTRY, "required": list(ENTRY)}},
+    },
+}  # fmt: skip
+
+
+def with_errors(result, generator, request, public):
+    """A drf-spectacular hook: every operation may answer with an error in the one shape of annotation/api/errors.py."""
+    result["components"]["schemas"]["Error"] = COMPONENT
+    for path in result["paths"].values():
+        for operation in path.values():
+            for code, description in ERRORS.items():
+                operation["responses"].setdefault(code, {"description": description, "content": SHAPE})
+    return result

@@ -1,0 +1,173 @@
+"""The shapes that researchers' requests and answers have."""
+
+from rest_framework import serializers
+
+from annotation.models import Campaign, Criterion, Invitation, Item, Job, Snapshot
+from annotation.selectors import overview
+from annotation.services import CriterionSpec
+
+PROTOCOL = ["title", "guidelines", "likert", "pairwise", "pairwise_by_criterion", "asks_reason", "overlap", "overlap_percent",
+            "quota", "pair_design", "pairs", "in_file_order", "seed", "gold_percent", "gold_is_loud", "repeat_percent",
+            "pass_mark", "completion_code", "completion_url", "board_is_public", "plays_new_comparators"]  # fmt: skip
+LARGEST = 2**31 - 1  # PostgreSQL's integer
+COUNT = {"min_value": 0, "max_value": LARGEST}
+
+
+class CriterionSerializer(serializers.ModelSerializer):
+    """`id` is given to change a criterion that is there; without it, a new one is meant."""
+
+    id = serializers.IntegerField(required=False, min_value=1, max_value=LARGEST)
+    low = serializers.IntegerField(default=1, min_value=-1000, max_value=1000)
+    high = serializers.IntegerField(default=5, min_value=-1000, max_value=1000)
+    anchors = serializers.DictField(
+        child=serializers.CharField(max_length=200), default=dict, help_text='What a point means: {"3": "would do"}.'
+    )
+
+    class Meta:
+        model = Criterion
+        fields = ["id", "name", "description", "low", "high", "low_label", "high_label", "anchors"]
+
+    def validate_anchors(self, anchors: dict) -> dict:
+        for point in anchors:
+            if not (point.removeprefix("-").isascii() and point.removeprefix("-").isdecimal()):
+                raise serializers.ValidationError("The keys are points of the scale, written as whole numbers.")
+        return anchors
+
+    @staticmethod
+    def spec(data: dict) -> CriterionSpec:
+        return CriterionSpec(**{k: v for k, v in data.items() if k != "id"}, pk=data.get("id"))
+
+
+class CampaignSerializer(serializers.ModelSerializer):
+    criteria = CriterionSerializer(many=True, required=False, max_length=50)
+
+    class Meta:
+        model = Campaign
+        fields = ["slug", "status", "is_simulated", "created_at", *PROTOCOL, "criteria"]
+        read_only_fields = ["slug", "status", "is_simulated", "created_at"]
+        extra_kwargs = {"quota": COUNT, "pairs": COUNT, "seed": COUNT, "overlap": {"min_value": 1, "max_value": 1000}}
+
+
+class CampaignWriteSerializer(CampaignSerializer):
+    """`consent` is what annotators agree to (Markdown); a change makes a new version."""
+
+    consent = serializers.CharField(required=False, allow_blank=True, write_only=True)
+
+    class Meta(CampaignSerializer.Meta):
+        fields = [*CampaignSerializer.Meta.fields, "consent"]
+
+
+class NewCampaignSerializer(CampaignWriteSerializer):
+    slug = serializers.SlugField(max_length=80)
+
+    class Meta(CampaignWriteSerializer.Meta):
+        read_only_fields = ["status", "is_simulated", "created_at"]
+
+
+class CampaignDetailSerializer(CampaignSerializer):
+    """numbers: how many systems, contexts, outputs, items, annotators, scores, judgments, snapshots there are; items_done:
+    those that as many people answered as the overlap asks."""
+
+    numbers = serializers.SerializerMethodField()
+
+    class Meta(CampaignSerializer.Meta):
+        fields = [*CampaignSerializer.Meta.fields, "numbers"]
+
+    def get_numbers(self, campaign) -> dict[str, int]:
+        return overview(campaign)
+
+
+class StatusSerializer(serializers.Serializer):
+    status = serializers.ChoiceField(choices=Campaign.Status.choices)
+
+
+class CopySerializer(serializers.Serializer):
+    slug = serializers.SlugField(max_length=80)
+    title = serializers.CharField(max_length=200, required=False, allow_blank=True)
+    with_texts = serializers.BooleanField(default=False, help_text="With its outputs and known answers.")
+
+
+class ImportSerializer(serializers.Serializer):
+    file = serializers.FileField(allow_empty_file=True, help_text="JSON lines or CSV (by its name), UTF-8.")
+    dry_run = serializers.BooleanField(default=False, help_text="Only check; store nothing.")
+    human_systems = serializers.ListField(
+        child=serializers.CharField(max_length=200), required=False, max_length=100,
+        help_text="For outputs: systems whose texts people wrote.",
+    )  # fmt: skip
+
+
+class ImportedSerializer(serializers.Serializer):
+    rows = serializers.IntegerField()
+    new = serializers.DictField(child=serializers.IntegerField(), help_text="How many were new, by kind.")
+    dry_run = serializers.BooleanField()
+
+
+class ItemSerializer(serializers.ModelSerializer):
+    """systems: one for an output to score, two for a pair. taken: people who answered it or hold it now."""
+
+    context = serializers.CharField(source="output.context.key")
+    systems = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Item
+        fields = ["id", "position", "purpose", "context", "systems", "places", "taken"]
+
+    def get_systems(self, item) -> list[str]:
+        return [output.system.name for output in (item.output, item.other) if output]
+
+
+class AnnotatorSerializer(serializers.Serializer):
+    name = serializers.CharField(help_text="The pseudonym that exports carry.")
+    is_simulated = serializers.BooleanField()
+    scores = serializers.IntegerField(source="score_count")
+    judgments = serializers.IntegerField(source="judgment_count")
+    has_qualified = serializers.BooleanField(allow_null=True)
+    withdrawn_at = serializers.DateTimeField(allow_null=True)
+
+
+class InvitationSerializer(serializers.ModelSerializer):
+    class Meta:
+        model = Invitation
+        fields = ["id", "token", "label", "cap", "uses", "revoked_at", "created_at"]
+        read_only_fields = ["token", "uses", "revoked_at", "created_at"]
+        extra_kwargs = {"cap": {"min_value": 1, "max_value": LARGEST}}
+
+
+class RuleSerializer(serializers.Serializer):
+    """How scores are filtered before agreement is judged: see the statistics in the documentation."""
+
+    mad = serializers.FloatField(default=1.0, min_value=0.1, max_value=10)
+    level = serializers.ChoiceField(choices=["ordinal", "interval", "nominal", "ratio"], default="ordinal")
+    on_zero_mad = serializers.ChoiceField(choices=["drop", "keep"], default="drop")
+
+
+class SnapshotSerializer(serializers.ModelSerializer):
+    name = serializers.CharField(help_text="The first twelve digits of the digest.")
+
+    class Meta:
+        model = Snapshot
+        fields = ["name", "digest", "rule", "scores", "judgments", "is_simulated", "created_at"]
+
+
+class AssessmentSerializer(serializers.Serializer):
+    """A snapshot with what was decided: each report holds the statistics behind its verdict, with their intervals."""
+
+    snapshot = serializers.CharField()
+    digest = serializers.CharField()
+    rule = serializers.DictField()
+    simulated = serializers.BooleanField()
+    criteria = serializers.ListField(child=serializers.DictField())
+    pairwise = serializers.DictField(allow_null=True)
+    marks = serializers.ListField(child=serializers.CharField(), help_text="What became of its contents later.")
+
+
+class ReasonSerializer(serializers.Serializer):
+    criterion = serializers.CharField(max_length=100, allow_blank=True, help_text="Empty: the judgments of pairs.")
+    reason = serializers.CharField(max_length=1000)
+
+
+class JobSerializer(serializers.ModelSerializer):
+    class Meta:
+        model = Job
+        fields = ["id", "title", "status", "progress", "message", "error", "attempts", "created_at", "started_at",
+                  "finished_at"]  # fmt: skip

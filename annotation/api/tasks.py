@@ -1,0 +1,142 @@
+"""What annotators do: join, agree, take the next item, answer, undo, change, skip, report, withdraw."""
+
+from dataclasses import asdict
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import viewsets
+from rest_framework.decorators import action
+from rest_framework.permissions import AllowAny
+from rest_framework.response import Response
+from rest_framework.throttling import ScopedRateThrottle
+from rest_framework.views import APIView
+
+from annotation import services
+from annotation.access import annotator_of
+from annotation.api import answering as a
+from annotation.api.research import valid
+from annotation.assignment import progress, turn
+from annotation.expected import checks, is_told, rows_of_submission
+from annotation.item_page import times_of
+from annotation.models import Annotator, Campaign
+from annotation.services.answers import live_submissions
+from annotation.services.tokens import make_token
+
+
+class TaskViewSet(viewsets.GenericViewSet):
+    """The campaigns the user annotates."""
+
+    lookup_field = "slug"
+    lookup_value_regex = "[-a-zA-Z0-9_]+"
+    serializer_class = a.TaskSerializer
+
+    def get_queryset(self):
+        mine = Campaign.objects.filter(annotators__user=self.request.user, deleted_at=None)
+        return mine.prefetch_related("criteria")
+
+    def get_object(self) -> Annotator:
+        return annotator_of(self.request.user, self.kwargs["slug"])
+
+    def list(self, request):
+        page = self.paginate_queryset(self.get_queryset())
+        return self.get_paginated_response(a.TaskSerializer(page, many=True).data)
+
+    @extend_schema(responses=a.TaskDetailSerializer)
+    def retrieve(self, request, slug):
+        annotator = self.get_object()
+        due = services.consent_due(annotator)
+        annotator.campaign.progress = progress(annotator)
+        annotator.campaign.consent = due and {"version": due.version, "text": due.text}
+        return Response(a.TaskDetailSerializer(annotator.campaign).data)
+
+    @extend_schema(request=None, responses=a.NextSerializer)
+    @action(detail=True, methods=["post"])
+    def next(self, request, slug):
+        """The item in the person's hands, or the next one. It is theirs for an hour."""
+        annotator = self.get_object()
+        if services.consent_due(annotator):
+            raise services.Refused("There is a text to agree to first: see the task's consent.")
+        return Response(a.NextSerializer(a.turn_as_dict(annotator, turn(annotator))).data)
+
+    @extend_schema(methods=["get"], responses=a.GivenSerializer(many=True))
+    @extend_schema(methods=["post"], request=a.AnswerSerializer, responses={201: a.StoredSerializer})
+    @action(detail=True, methods=["get", "post"])
+    def judgments(self, request, slug):
+        """POST stores an answer, once for each key. GET lists the person's own answers that stand, the latest first."""
+        annotator = self.get_object()
+        if request.method == "GET":
+            page = self.paginate_queryset(live_submissions(annotator))
+            return self.get_paginated_response(a.GivenSerializer(page, many=True).data)
+        return self._store(annotator, services.submit, a.AnswerSerializer(data=request.data))
+
+    @extend_schema(request=a.AnswerSerializer, responses={201: a.StoredSerializer})
+    @action(detail=True, methods=["post"])
+    def revise(self, request, slug):
+        """Put another answer in the place of an earlier one; the earlier one is kept, but counts no more."""
+        return self._store(self.get_object(), services.revise, a.AnswerSerializer(data=request.data))
+
+    def _store(self, annotator: Annotator, service, serializer: a.AnswerSerializer) -> Response:
+        data = valid(serializer)
+        times = times_of({"shown": data.get("shown", ""), "active": data.get("active_milliseconds")}, data["assignment"])
+        stored = service(annotator, data["assignment"], data["key"], serializer.answer(), **times)
+        told = []
+        if is_told(stored, annotator.campaign):
+            assignment = stored.assignment
+            told = [asdict(check) for check in checks(assignment.item, rows_of_submission(stored), assignment.swapped)]
+        return Response({"key": stored.key, "is_surplus": stored.is_surplus, "feedback": told}, status=201)
+
+    @extend_schema(request=a.InHandSerializer, responses=a.NextSerializer)
+    @action(detail=True, methods=["post"])
+    def undo(self, request, slug):
+        """Take back the latest answer; its item is in the person's hands again."""
+        annotator = self.get_object()
+        services.undo_last(annotator, **valid(a.InHandSerializer(data=request.data)))
+        return Response(a.NextSerializer(a.turn_as_dict(annotator, turn(annotator))).data)
+
+    @extend_schema(request=a.ReportSerializer, responses={204: None})
+    @action(detail=True, methods=["post"])
+    def skip(self, request, slug):
+        """Pass an item by, saying why; it goes to somebody else."""
+        data = valid(a.ReportSerializer(data=request.data))
+        services.skip(self.get_object(), data["assignment"], data["reason"])
+        return Response(status=204)
+
+    @extend_schema(request=a.ReportSerializer, responses={204: None})
+    @action(detail=True, methods=["post"])
+    def flag(self, request, slug):
+        """Report an item as broken; it stays in the person's hands."""
+        data = valid(a.ReportSerializer(data=request.data))
+        services.flag(self.get_object(), data["assignment"], data["reason"])
+        return Response(status=204)
+
+    @extend_schema(request=a.VersionSerializer, responses={204: None})
+    @action(detail=True, methods=["post"])
+    def consent(self, request, slug):
+        """Agree to the newest consent text, by its version."""
+        annotator = self.get_object()
+        services.agree(annotator, valid(a.VersionSerializer(data=request.data))["version"])
+        return Response(status=204)
+
+    @extend_schema(request=None, responses={204: None})
+    @action(detail=True, methods=["post"])
+    def withdraw(self, request, slug):
+        """From now on none of the person's answers counts. This can't be taken back."""
+        services.withdraw(self.get_object(), request.user)
+        return Response(status=204)
+
+
+class JoinView(APIView):
+    """Whoever holds an invitation's token may annotate: with their account, or as a guest, who gets a token here."""
+
+    permission_classes = [AllowAny]
+    throttle_classes = [ScopedRateThrottle]
+    throttle_scope = "join"
+
+    @extend_schema(request=a.GuestSerializer, responses={201: a.JoinedSerializer})
+    def post(self, request, token):
+        name = valid(a.GuestSerializer(data=request.data)).get("name", "")
+        if request.user.is_authenticated:
+            annotator, key = services.join(token, request.user), None
+        else:
+            user, annotator = services.join_as_guest(token, name)
+            key = make_token(user, "guest")[1]
+        return Response({"task": annotator.campaign.slug, "token": key}, status=201)

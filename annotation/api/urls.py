@@ -1,0 +1,19 @@
+from django.urls import include, path
+from drf_spectacular.views import SpectacularAPIView
+from rest_framework.routers import SimpleRouter
+
+from annotation.api.reference import reference
+from annotation.api.research import CampaignViewSet, JobViewSet
+from annotation.api.tasks import JoinView, TaskViewSet
+
+router = SimpleRouter()
+router.register("campaigns", CampaignViewSet, basename="api_campaign")
+router.register("tasks", TaskViewSet, basename="api_task")
+router.register("jobs", JobViewSet, basename="api_job")
+
+urlpatterns = [
+    path("", reference, name="api"),
+    path("schema/", SpectacularAPIView.as_view(), name="api_schema"),
+    path("join/<str:token>/", JoinView.as_view(), name="api_join"),
+    path("", include(router.urls)),
+]

@@ -1,0 +1,41 @@
+"""Keys with which programs act for a user through the REST API."""
+
+import hashlib
+import secrets
+from datetime import timedelta
+
+from django.db.models import Q
+from django.utils import timezone
+
+from annotation.errors import Refused
+from annotation.models import ApiToken, User
+
+MOST = 20  # of one user
+PREFIX = "comparena_"  # so that scanners for leaked keys know one
+USED_WITHIN = timedelta(hours=1)  # a busy key writes its last use once an hour, not with every request
+
+
+def make_token(user: User, name: str) -> tuple[ApiToken, str]:
+    """The token's row, and the key itself: it is not kept and can't be shown again."""
+    if not name.strip() or len(name) > 100:
+        raise Refused("Say in at most 100 characters what the token is for.")
+    if user.api_tokens.count() >= MOST:
+        raise Refused(f"You have {MOST} tokens; revoke one that is no longer used.")
+    key = PREFIX + secrets.token_urlsafe(32)
+    return ApiToken.objects.create(user=user, name=name.strip(), digest=_digest(key)), key
+
+
+def user_of(key: str) -> User | None:
+    """Whom a key acts for; None where it was never made, or revoked, or the account is closed."""
+    token = ApiToken.objects.select_related("user").filter(digest=_digest(key), user__is_active=True).first()
+    if token is None:
+        return None
+    now = timezone.now()
+    unused = Q(used_at=None) | Q(used_at__lt=now - USED_WITHIN)
+    ApiToken.objects.filter(unused, pk=token.pk).update(used_at=now)
+    return token.user
+
+
+def _digest(key: str) -> str:
+    """The key is 256 random bits: one fast hash is enough, there is nothing to guess."""
+    return hashlib.sha256(key.encode("utf-8", "replace")).hexdigest()

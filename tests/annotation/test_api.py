@@ -1,0 +1,231 @@
+"""The REST API: tokens, who may do what, and a campaign from its making to its snapshot through it alone."""
+
+import io
+import json
+
+import pytest
+from django.test import Client
+
+from annotation.models import ApiToken, Campaign, LikertScore, User
+from annotation.services import add_annotator, create_campaign, invite, make_token
+from tests.annotation.pages import CRITERIA, write_outputs
+
+pytestmark = pytest.mark.django_db
+SCALE = {"name": "Overall", "low": 1, "high": 5, "anchors": {"3": "would do"}}
+
+
+class Caller:
+    """A program with a user's token."""
+
+    def __init__(self, user: User | None):
+        self.client = Client(headers={"Authorization": f"Bearer {make_token(user, 'test')[1]}"} if user else {})
+
+    def get(self, path, **query):
+        return self.client.get(f"/api/{path}", query)
+
+    def send(self, method, path, body=None):
+        return self.client.generic(method, f"/api/{path}", json.dumps(body), content_type="application/json")
+
+    def post(self, path, body=None):
+        return self.send("POST", path, body)
+
+    def upload(self, path, file, **fields):
+        return self.client.post(f"/api/{path}", {"file": file, **fields})
+
+
+@pytest.fixture
+def users():
+    alice = User.objects.create_user("alice", may_create_campaigns=True)
+    return {"alice": alice, **{name: User.objects.create_user(name) for name in ("bob", "charlie", "anna")}}
+
+
+@pytest.fixture
+def alice(users):
+    return Caller(users["alice"])
+
+
+@pytest.fixture
+def campaign(users, alice, tmp_path):
+    """Alice's campaign of two contexts by three systems, which Bob researches too and Anna annotates."""
+    made = create_campaign(slug="talk", title="Small talk", criteria=CRITERIA, overlap=1, user=users["alice"])
+    made.memberships.create(user=users["bob"])
+    with write_outputs(tmp_path).open("rb") as file:
+        assert alice.upload("campaigns/talk/import/outputs/", file).status_code == 200
+    add_annotator(made, users["anna"])
+    return made
+
+
+class TestTokens:
+    def test_only_the_digest_is_kept(self, users):
+        token, key = make_token(users["bob"], "laptop")
+        assert key not in json.dumps(list(ApiToken.objects.values()), default=str)
+        assert len(token.digest) == 64
+
+    def test_an_unknown_or_revoked_token_is_refused(self, users):
+        caller = Caller(users["bob"])
+        assert caller.get("campaigns/").status_code == 200
+        ApiToken.objects.all().delete()
+        answer = caller.get("campaigns/")
+        assert answer.status_code == 401
+        assert answer.json()["message"] == "This token is not known here; it may have been revoked."
+
+    def test_a_closed_account_s_token_is_refused(self, users):
+        caller = Caller(users["bob"])
+        User.objects.update(is_active=False)
+        assert caller.get("campaigns/").status_code == 401
+
+    def test_made_and_revoked_on_the_page_of_the_account(self, users, client):
+        client.force_login(users["bob"])
+        page = client.post("/account/", {"name": "laptop"}).content.decode()
+        key = page.split('id="key" readonly value="')[1].split('"')[0]
+        headers = {"Authorization": f"Bearer {key}"}
+        assert Client(headers=headers).get("/api/tasks/").status_code == 200
+        assert key not in client.get("/account/").content.decode()
+        token = users["bob"].api_tokens.get()
+        client.force_login(users["charlie"])
+        assert client.post(f"/account/tokens/{token.pk}/revoke/").status_code == 404
+        client.force_login(users["bob"])
+        client.post(f"/account/tokens/{token.pk}/revoke/")
+        assert Client(headers=headers).get("/api/tasks/").status_code == 401
+
+
+class TestWhoMay:
+    READ = ["", "items/", "annotators/", "jobs/", "invitations/", "snapshots/", "export/scores/jsonl/"]
+
+    def test_read_results_researchers_alone(self, users, campaign):
+        statuses = {
+            name: {Caller(user).get(f"campaigns/talk/{path}").status_code for path in self.READ} for name, user in users.items()
+        }
+        assert statuses == {"alice": {200}, "bob": {200}, "charlie": {404}, "anna": {404}}
+        assert {Caller(None).get(f"campaigns/talk/{path}").status_code for path in self.READ} == {401}
+
+    def test_change_a_campaign_researchers_alone(self, users, campaign):
+        for name in ("charlie", "anna"):
+            caller = Caller(users[name])
+            assert caller.send("PATCH", "campaigns/talk/", {"title": "x"}).status_code == 404
+            assert caller.send("PUT", "campaigns/talk/status/", {"status": "closed"}).status_code == 404
+            assert caller.send("DELETE", "campaigns/talk/").status_code == 404
+            assert caller.post("campaigns/talk/snapshots/", {}).status_code == 404
+            assert caller.post("campaigns/talk/invitations/", {}).status_code == 404
+            assert caller.upload("campaigns/talk/import/outputs/", io.BytesIO(b"")).status_code == 404
+        campaign.refresh_from_db()
+        assert (campaign.title, campaign.status, campaign.deleted_at) == ("Small talk", "open", None)
+
+    def test_make_campaigns_only_with_leave(self, users, campaign):
+        bob = Caller(users["bob"])
+        assert bob.post("campaigns/", {"slug": "own", "title": "Own"}).status_code == 403
+        assert bob.post("campaigns/talk/duplicate/", {"slug": "own"}).status_code == 403
+
+    def test_annotate_annotators_alone(self, users, campaign):
+        for name in ("alice", "bob", "charlie"):
+            assert Caller(users[name]).post("tasks/talk/next/").status_code == 404
+            assert Caller(users[name]).get("tasks/").json()["count"] == 0
+        assert Caller(users["anna"]).get("tasks/").json()["results"][0]["slug"] == "talk"
+
+
+class TestResearch:
+    def test_a_campaign_is_made_changed_copied_and_put_away(self, alice):
+        made = alice.post("campaigns/", {"slug": "new", "title": "New", "overlap": 2, "criteria": [SCALE]})
+        assert made.status_code == 201, made.json()
+        criterion = made.json()["criteria"][0]
+        assert criterion["anchors"] == {"3": "would do"}
+        criteria = [criterion | {"description": "Is it good?"}, {"name": "Fluency", "low": 0, "high": 1}]
+        changed = alice.send("PATCH", "campaigns/new/", {"title": "Newer", "criteria": criteria}).json()
+        assert (changed["title"], [c["name"] for c in changed["criteria"]]) == ("Newer", ["Overall", "Fluency"])
+        assert changed["criteria"][0]["id"] == criterion["id"]
+        assert alice.send("PUT", "campaigns/new/status/", {"status": "paused"}).json() == {"status": "paused"}
+        copy = alice.post("campaigns/new/duplicate/", {"slug": "copy"}).json()
+        assert (copy["title"], copy["overlap"], copy["status"]) == ("Newer", 2, "open")
+        assert alice.send("DELETE", "campaigns/new/").status_code == 204
+        assert [c["slug"] for c in alice.get("campaigns/").json()["results"]] == ["copy"]
+
+    def test_what_is_wrong_is_said_in_one_sentence_with_its_field(self, alice):
+        answer = alice.post("campaigns/", {"slug": "new", "title": "New", "overlap": "many"})
+        assert answer.status_code == 400
+        assert answer.json()["errors"] == [{"field": "overlap", "line": None, "message": "A valid integer is required."}]
+        answer = alice.post("campaigns/", {"slug": "new", "title": "New", "criteria": [SCALE | {"low": "a"}]})
+        assert answer.json()["errors"][0]["field"] == "criteria.0.low"
+        answer = alice.post("campaigns/", {"slug": "new", "title": "New", "likert": False})
+        assert answer.status_code == 422 and "neither was chosen" in answer.json()["message"]
+        assert not Campaign.objects.exists()
+
+    def test_a_file_with_errors_names_each_line_and_stores_nothing(self, alice, campaign):
+        file = io.BytesIO(b'{"context_id": "c0", "system": "nobody", "aspect": "Overall", "score": 9, "annotator": "x"}\n' * 2)
+        file.name = "scores.jsonl"
+        answer = alice.upload("campaigns/talk/import/scores/", file)
+        assert answer.status_code == 422
+        assert [(e["line"], e["field"]) for e in answer.json()["errors"]] == [(1, "system"), (2, "system")]
+        assert not LikertScore.objects.exists()
+
+    def test_lists_come_in_pages(self, alice, campaign):
+        page = alice.get("campaigns/talk/items/").json()
+        assert (page["count"], page["next"], len(page["results"])) == (6, None, 6)
+        assert page["results"][0].keys() == {"id", "position", "purpose", "context", "systems", "places", "taken"}
+        assert alice.get("campaigns/talk/items/", page=2).status_code == 404
+
+    def test_lists_make_a_fixed_number_of_queries(self, alice, campaign, django_assert_max_num_queries):
+        for path in ("campaigns/", "campaigns/talk/items/", "campaigns/talk/annotators/"):
+            with django_assert_max_num_queries(7):
+                alice.get(path)
+
+
+class TestAnnotating:
+    def test_a_guest_works_from_the_invitation_to_the_end(self, campaign, alice):
+        joined = Caller(None).post(f"join/{invite(campaign).token}/", {"name": "Gast"}).json()
+        guest = Caller(None)
+        guest.client = Client(headers={"Authorization": f"Bearer {joined['token']}"})
+        criteria = {str(c["id"]): c["high"] for c in guest.get("tasks/talk/").json()["criteria"]}
+        for done in range(6):
+            now = guest.post("tasks/talk/next/").json()
+            assert now["progress"]["done"] == done
+            answer = {name: now["assignment"][name] for name in ("key", "shown")}
+            answer |= {"assignment": now["assignment"]["id"], "scores": criteria}
+            first, again = guest.post("tasks/talk/judgments/", answer), guest.post("tasks/talk/judgments/", answer)
+            assert first.status_code == again.status_code == 201
+            assert first.json() == again.json() == {"key": answer["key"], "is_surplus": False, "feedback": []}
+        assert guest.post("tasks/talk/next/").json()["assignment"] is None
+        assert LikertScore.objects.count() == 12
+        snapshot = alice.post("campaigns/talk/snapshots/", {"level": "interval"}).json()
+        assert [c["name"] for c in snapshot["criteria"]] == ["Overall", "Fluency"]
+        lines = alice.get(f"campaigns/talk/snapshots/{snapshot['snapshot']}/content/").content
+        assert lines.count(b'"type":"score"') == 12
+
+    def test_an_answer_is_undone_revised_skipped_and_flagged(self, users, campaign):
+        anna = Caller(users["anna"])
+        criteria = {str(c.pk): c.high for c in campaign.criteria.all()}
+        item = anna.post("tasks/talk/next/").json()["assignment"]
+        anna.post("tasks/talk/judgments/", {"assignment": item["id"], "key": item["key"], "scores": criteria})
+        undone = anna.post("tasks/talk/undo/", {}).json()["assignment"]
+        assert undone["id"] == item["id"] and undone["key"] != item["key"]
+        anna.post("tasks/talk/judgments/", {"assignment": item["id"], "key": undone["key"], "scores": criteria})
+        lower = {pk: value - 1 for pk, value in criteria.items()}
+        assert anna.post("tasks/talk/revise/", {"assignment": item["id"], "scores": lower}).status_code == 201
+        live = LikertScore.objects.filter(retracted_at=None).order_by("criterion__position")
+        assert [score.value for score in live] == [4, 0]
+        given = anna.get("tasks/talk/judgments/").json()
+        assert [g["answer"]["scores"] for g in given["results"]] == [lower]
+        item = anna.post("tasks/talk/next/").json()["assignment"]
+        assert anna.post("tasks/talk/flag/", {"assignment": item["id"], "reason": "cut off"}).status_code == 204
+        assert anna.post("tasks/talk/skip/", {"assignment": item["id"], "reason": "cut off"}).status_code == 204
+        assert anna.post("tasks/talk/next/").json()["assignment"]["id"] != item["id"]
+
+    def test_nothing_shown_names_a_system_or_a_purpose(self, users, campaign):
+        shown = json.dumps(Caller(users["anna"]).post("tasks/talk/next/").json())
+        assert "Reply" in shown
+        assert not any(word in shown for word in ("Hydra", "Kraken", "Human-writer", "purpose", "expected"))
+
+    def test_an_incomplete_answer_is_refused_and_another_s_assignment_too(self, users, campaign):
+        anna = Caller(users["anna"])
+        item = anna.post("tasks/talk/next/").json()["assignment"]
+        refused = anna.post("tasks/talk/judgments/", {"assignment": item["id"], "scores": {}})
+        assert refused.status_code == 422 and refused.json()["message"] == "Still to score: Overall, Fluency."
+        add_annotator(campaign, users["charlie"])
+        other = Caller(users["charlie"]).post("tasks/talk/judgments/", {"assignment": item["id"], "scores": {}})
+        assert other.status_code == 422 and "not in your hands" in other.json()["message"]
+
+
+class TestReference:
+    def test_the_reference_names_every_operation_without_fetching_anything(self, client):
+        page = client.get("/api/").content.decode()
+        assert "/api/campaigns/{slug}/import/{what}/" in page and "/api/tasks/{slug}/judgments/" in page
+        assert "<script" not in page and "https://" not in page

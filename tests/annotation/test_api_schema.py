@@ -1,0 +1,64 @@
+"""Requests drawn from the OpenAPI schema, good ones and broken ones: none is a server error, every answer is as described."""
+
+import re
+
+import pytest
+import schemathesis
+from django.test import Client
+from hypothesis import HealthCheck, Phase, given, settings
+from schemathesis import checks
+from schemathesis.generation import GenerationMode
+from schemathesis.specs.openapi import checks as openapi
+
+from annotation.importing import import_outputs
+from annotation.models import Annotator, Campaign, User
+from annotation.services import add_annotator, create_campaign, invite, make_token
+from config.wsgi import application
+from tests.annotation.pages import CRITERIA, write_outputs
+
+CHECKED = [
+    checks.not_a_server_error, openapi.status_code_conformance, openapi.content_type_conformance,
+    openapi.response_schema_conformance,
+]  # fmt: skip
+BOARDS = re.compile("/(systems|leaderboard|sample|outputs|tournaments)/")  # they have tests of their own
+BOUNDED = settings(
+    max_examples=3, deadline=None, derandomize=True, database=None, phases=[Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)  # fmt: skip
+
+
+@pytest.fixture
+def key(db, tmp_path):
+    """Of somebody who researches the campaign and annotates it too."""
+    user = User.objects.create_user("alice", may_create_campaigns=True)
+    campaign = create_campaign(slug="talk", title="Small talk", criteria=CRITERIA, pairwise=True, user=user)
+    import_outputs(campaign, write_outputs(tmp_path))
+    add_annotator(campaign, user)
+    invite(campaign)
+    return make_token(user, "test")[1]
+
+
+@pytest.mark.parametrize("mode", list(GenerationMode))
+def test_every_answer_is_as_the_schema_says(key, mode):
+    schema = schemathesis.openapi.from_dict(Client().get("/api/schema/?format=json").json())
+    schema.app = application
+    schema.config.generation.update(modes=[mode])
+    asked = 0
+    for found in schema.get_all_operations():
+        operation = found.ok()
+        if BOARDS.search(operation.path):
+            continue
+
+        @given(case=operation.as_strategy(generation_mode=mode))
+        @BOUNDED
+        def ask(case):
+            Campaign.objects.update(deleted_at=None, status=Campaign.Status.OPEN)  # whatever was drawn before
+            Annotator.objects.update(withdrawn_at=None)
+            if "slug" in case.path_parameters:
+                case.path_parameters["slug"] = "talk"
+            response = case.call(headers={"Authorization": f"Bearer {key}", "Host": "localhost"})
+            case.validate_response(response, checks=CHECKED)
+
+        ask()
+        asked += 1
+    assert asked > 30

@@ -1,0 +1,77 @@
+"""Who tries too often waits."""
+
+import pytest
+from django.core.cache import cache
+
+from annotation.models import User
+from annotation.services import create_campaign, invite, make_token
+from annotation.throttling import JOINED_FROM_ADDRESS, address
+
+pytestmark = pytest.mark.django_db
+PASSWORD = "a-long-password"  # noqa: S105
+
+
+@pytest.fixture(autouse=True)
+def counted(settings):
+    settings.CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
+    cache.clear()
+    yield
+    cache.clear()
+
+
+def log_in(client, password, name="bob", **extra):
+    return client.post("/login/", {"username": name, "password": password}, **extra)
+
+
+class TestSigningIn:
+    def test_ten_failures_stop_further_guesses_even_a_right_one(self, client):
+        User.objects.create_user("bob", password=PASSWORD)
+        assert {log_in(client, "wrong").status_code for _ in range(10)} == {200}
+        refused = log_in(client, PASSWORD)
+        assert refused.status_code == 429 and "Wait a quarter of an hour" in refused.content.decode()
+        assert not refused.wsgi_request.user.is_authenticated
+
+    def test_other_accounts_and_other_addresses_go_on(self, client):
+        User.objects.create_user("bob", password=PASSWORD)
+        User.objects.create_user("eve", password=PASSWORD)
+        for _ in range(10):
+            log_in(client, "wrong")
+        assert log_in(client, PASSWORD, name="eve").status_code == 302
+        client.logout()
+        assert log_in(client, PASSWORD, REMOTE_ADDR="192.0.2.7").status_code == 302
+
+    def test_successes_are_not_counted(self, client):
+        User.objects.create_user("bob", password=PASSWORD)
+        for _ in range(12):
+            assert log_in(client, PASSWORD).status_code == 302
+            client.logout()
+
+
+class TestJoining:
+    def test_an_address_from_which_hundreds_joined_waits(self, client):
+        token = invite(create_campaign(slug="talk")).token
+        for _ in range(JOINED_FROM_ADDRESS.count):
+            JOINED_FROM_ADDRESS.count_one("127.0.0.1")
+        assert client.post(f"/join/{token}/", {"name": "x"}).status_code == 422
+        assert not User.objects.exists()
+        assert client.post(f"/join/{token}/", {"name": "x"}, REMOTE_ADDR="192.0.2.7").status_code == 302
+
+
+class TestAddress:
+    def test_a_header_anybody_can_send_is_not_believed(self, rf, settings):
+        request = rf.get("/", HTTP_X_FORWARDED_FOR="198.51.100.1", REMOTE_ADDR="192.0.2.7")
+        assert address(request) == "192.0.2.7"
+        settings.PROXIES = 1
+        request = rf.get("/", HTTP_X_FORWARDED_FOR="forged, 198.51.100.1", REMOTE_ADDR="192.0.2.7")
+        assert address(request) == "198.51.100.1"
+
+
+class TestApi:
+    def test_requests_beyond_the_rate_are_refused_in_the_usual_shape(self, client, monkeypatch):
+        from rest_framework.throttling import UserRateThrottle
+
+        monkeypatch.setattr(UserRateThrottle, "THROTTLE_RATES", {"user": "2/min"})
+        headers = {"Authorization": f"Bearer {make_token(User.objects.create_user('bob'), 'test')[1]}"}
+        answers = [client.get("/api/tasks/", headers=headers) for _ in range(3)]
+        assert [answer.status_code for answer in answers] == [200, 200, 429]
+        assert answers[2].json()["errors"] and "Retry-After" in answers[2]
