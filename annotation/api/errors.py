@@ -7,6 +7,7 @@ import: one entry for each wrong row). Nothing was changed in either case.
 """
 
 from django.http import JsonResponse
+from django.views.decorators.csrf import csrf_exempt
 from rest_framework import status
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
@@ -25,6 +26,7 @@ def answer(exception, context) -> Response | None:
     return response
 
 
+@csrf_exempt
 def missing(request, rest="") -> JsonResponse:
     """Addresses under /api/ that lead nowhere."""
     message = "There is nothing at this address; see /api/."
