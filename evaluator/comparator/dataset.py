@@ -69,7 +69,7 @@ def prepare(
     """Tokens and cosines of all texts, by the encoder in `directory` (the tuned one of hash `cosines`); keys and folds as
     from `split`."""
     frozen = checkpoint.load_cosine_encoder(directory, cosines)
-    encoder = Encoder(checkpoint.load_tokenizer(directory), settings.max_length)
+    encoder = Encoder(checkpoint.load_tokenizer(directory), settings.max_length, settings.max_words)
     bf16 = use_bf16(settings.precision)
     closeness = text_cosines(frozen, encoder, texts, bf16, tick=tick)  # (n, 2)
     a, b, targets, weights = heldout.as_arrays(pairs)

@@ -8,6 +8,9 @@ import numpy as np
 import torch
 
 from evaluator.comparator.examples import Text
+from evaluator.comparator.longtext import cut_at_sentence
+
+MAX_WORDS = 250  # Zhou & Xu 2020, section 4.1
 
 
 @dataclass(frozen=True)
@@ -16,6 +19,8 @@ class Sequences:
 
     ids: list[list[int]]
     segments: list[list[int]]
+    cut_contexts: int = 0  # how many lost their first turns
+    cut_outputs: int = 0  # how many lost their end
 
     @cached_property
     def lengths(self) -> np.ndarray:
@@ -32,28 +37,36 @@ class Batch:
 
 
 class Encoder:
-    """Tokenises. A context keeps its last tokens; the output is cut only when it fills `max_length` by itself."""
+    """Tokenises. A context keeps its last tokens; an output is cut at the sentence nearest to `max_words` words, and to
+    tokens only when it fills `max_length` by itself: never before its context is gone."""
 
-    def __init__(self, tokenizer, max_length: int):
-        self.tokenizer = tokenizer
+    def __init__(self, tokenizer, max_length: int, max_words: int = MAX_WORDS):
+        self.tokenizer, self.max_words = tokenizer, max_words
         self.max_length = min(max_length, tokenizer.model_max_length)  # what the encoder has positions for
         self.cls, self.sep, self.pad = tokenizer.cls_token_id, tokenizer.sep_token_id, tokenizer.pad_token_id
 
     def pairs(self, texts: Sequence[Text]) -> Sequences:
         """Each context with its output."""
         turns = self._tokens([turn for text in texts for turn in text.context])
-        outputs = self._tokens([text.output for text in texts])
-        ids, segments, start = [], [], 0
-        for text, output in zip(texts, outputs, strict=True):
+        shown = [self.shown(text.output) for text in texts]
+        outputs = self._tokens(shown)
+        ids, segments, start, cut_contexts, cut_outputs = [], [], 0, 0, 0
+        for text, kept, output in zip(texts, shown, outputs, strict=True):
             end = start + len(text.context)
             context = [token for turn in turns[start:end] for token in [*turn, self.sep]]
             start = end
+            cut_outputs += len(kept) < len(text.output) or len(output) > self.max_length - 2
             output = [*output[: self.max_length - 2], self.sep]
             room = self.max_length - 1 - len(output)
+            cut_contexts += len(context) > room
             context = context[-room:] if room > 0 else []
             ids.append([self.cls, *context, *output])
             segments.append([0] * (1 + len(context)) + [1] * len(output))
-        return Sequences(ids, segments)
+        return Sequences(ids, segments, cut_contexts, cut_outputs)
+
+    def shown(self, output: str) -> str:
+        """As much of an output as is read at all."""
+        return cut_at_sentence(output, self.max_words)
 
     def singles(self, strings: Sequence[str], keep_end: bool = False) -> Sequences:
         """One string each; too long a string keeps its beginning, or its end where `keep_end`."""

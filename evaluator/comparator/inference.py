@@ -53,7 +53,7 @@ def text_cosines(
     """
     wholes = [" ".join(text.context) for text in texts]
     lasts = [text.context[-1] if text.context else "" for text in texts]
-    outputs = [text.output for text in texts]
+    outputs = [encoder.shown(text.output) for text in texts]
     if not texts:
         return torch.zeros(0, COSINES)
     unique = {string: row for row, string in enumerate(dict.fromkeys([*wholes, *lasts, *outputs]))}

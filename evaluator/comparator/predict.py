@@ -33,7 +33,7 @@ class Comparator:
     def __init__(self, directory: Path, manifest: checkpoint.Manifest, members: list[UtilityModel]):
         self.directory, self.manifest, self.models = directory, manifest, members
         self.head = manifest.head
-        self.encoder = Encoder(checkpoint.load_tokenizer(directory), manifest.settings.max_length)
+        self.encoder = Encoder(checkpoint.load_tokenizer(directory), manifest.settings.max_length, manifest.settings.max_words)
         self.bf16 = use_bf16(manifest.settings.precision)
 
     @classmethod

@@ -18,6 +18,7 @@ class Settings:
     head_learning_rate: float = 1e-3  # of the few head parameters, which start from nothing
     batch_size: int = 16  # texts in a step; a context's texts stay together where they fit
     max_length: int = 128  # tokens of context and output together
+    max_words: int = 250  # of an output, which is cut at the nearest sentence's end (Zhou & Xu 2020, section 4.1)
     max_tokens: int = 4096  # in memory at once, padding included: a larger batch is taken in parts (gradients add up)
     warmup: float = 0.1  # share of the steps in which the learning rate climbs
     weight_decay: float = 0.01

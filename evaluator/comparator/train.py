@@ -46,6 +46,8 @@ class TrainingResult:
     pairs: int
     texts: int
     contexts: int
+    cut_contexts: int  # texts whose context lost its first turns to the limit of tokens
+    cut_outputs: int  # texts whose output lost its end to the limit of words or tokens
     learnt_from: dict[str, int]  # pairs by source, scored outputs, exchanges, and exchanges left out as seen
     tie_threshold: float  # |u_a - u_b| in logits below which `decide` says tie
     seconds: float  # of training, over all members (a member trained by an earlier run counts with its own)
@@ -109,6 +111,8 @@ def fit(
         heldout_pairwise_interval=found.pairwise_interval,
         heldout_three_way_accuracy=found.three_way_accuracy,
         longer_is_better_accuracy=found.longer_accuracy,
+        cut_contexts=data.sequences.cut_contexts,
+        cut_outputs=data.sequences.cut_outputs,
         calibration_error=found.calibration_error,
         ties=found.ties,
         curve=[point for record in records for point in record["curve"]],
