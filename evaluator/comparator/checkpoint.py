@@ -22,7 +22,7 @@ from torch import nn
 from transformers import AutoTokenizer
 
 from evaluator.comparator.heldout import Head
-from evaluator.comparator.model import UtilityModel, empty_encoder, pretrained_encoder
+from evaluator.comparator.model import UtilityModel, empty_encoder, pretrained_encoder, random_encoder
 from evaluator.comparator.settings import Settings
 
 FORMAT = 1
@@ -47,12 +47,13 @@ class Manifest:
     cosines: str | None = None  # SHA-256 of cosines.safetensors; None: the cosines are the untrained encoder's
 
 
-def save_encoder(source: str, out_dir: Path) -> str:
-    """Copy the tokenizer, configuration and weights (fp16) of `source`; returns the SHA-256 of the weights."""
+def save_encoder(source: str, out_dir: Path, random_seed: int | None = None) -> str:
+    """Copy the tokenizer, configuration and weights (fp16) of `source`, or random weights where there is a seed; returns
+    the SHA-256 of the weights."""
     folder = out_dir / "encoder"
     folder.mkdir(parents=True, exist_ok=True)
     try:
-        encoder = pretrained_encoder(source)
+        encoder = pretrained_encoder(source) if random_seed is None else random_encoder(source, random_seed)
         AutoTokenizer.from_pretrained(source, local_files_only=Path(source).is_dir()).save_pretrained(folder)
     except (OSError, KeyError) as error:
         reason = str(error).split("\n")[0]

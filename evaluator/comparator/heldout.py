@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import minimize
+from scipy.optimize import minimize, minimize_scalar
 from scipy.special import expit, log_expit
 
 from evaluator.comparator.examples import Pair, Text
@@ -52,8 +52,14 @@ def tie_threshold(d: np.ndarray, share: float) -> float:
     return float((sizes[count - 1] + sizes[count]) / 2)
 
 
-def fit_head(d: np.ndarray, targets: np.ndarray, weights: np.ndarray) -> Head:
-    """scale and theta by maximum likelihood on d (p,), targets (p, 3), weights (p,); the threshold by people's ties."""
+def fit_head(d: np.ndarray, targets: np.ndarray, weights: np.ndarray, ties: bool = True) -> Head:
+    """scale and theta by maximum likelihood on d (p,), targets (p, 3), weights (p,); the threshold by people's ties.
+    Without ties theta is 0, a tie of people's counts half for each side, and nothing but d = 0 is called one."""
+    if not ties:
+        won = targets[:, 0] + targets[:, 1] / 2  # (p,)
+        log_p = lambda s: won * log_expit(s) + (1 - won) * log_expit(-s)  # Bradley & Terry (1952)
+        cost = lambda log: -np.average(log_p(np.exp(log) * d), weights=weights)
+        return Head(float(np.exp(minimize_scalar(cost, bounds=np.log([1e-2, 1e2]), method="bounded").x)), 0.0, 0.0)
 
     def loss(logs: np.ndarray) -> float:
         scale, theta = np.exp(logs)
@@ -82,22 +88,23 @@ class Heldout:
 
 
 def evaluate(
-    u: np.ndarray, texts: Sequence[Text], pairs: Sequence[Pair], contexts: np.ndarray, folds: np.ndarray, seed: int
+    u: np.ndarray, texts: Sequence[Text], pairs: Sequence[Pair], contexts: np.ndarray, folds: np.ndarray, seed: int,
+    ties: bool = True,
 ) -> Heldout:
-    """u (n,) out-of-fold utilities; contexts (p,) and folds (p,) of each pair, as integers."""
+    """u (n,) out-of-fold utilities; contexts (p,) and folds (p,) of each pair, as integers; ties: whether it may say so."""
     a, b, targets, weights = as_arrays(pairs)
     choices = np.array([pair.choice for pair in pairs])  # (p,)
     d = u[a] - u[b]  # (p,)
     words = np.array([len(text.output.split()) for text in texts])  # (n,)
     clear = choices != "tie"  # (p,)
     agree = agreement(d, choices)[clear]
-    decided = _decide_by_other_folds(d, targets, weights, folds)  # (p,)
+    decided = _decide_by_other_folds(d, targets, weights, folds) if ties else decide(d, 0.0)  # (p,)
     return Heldout(
         pairwise_accuracy=_mean(agree),
         pairwise_interval=bootstrap(agree, contexts[clear], seed),
         three_way_accuracy=_mean(decided == choices),
         longer_accuracy=_mean(agreement(words[a] - words[b], choices)[clear]),
-        calibration_error=calibration_error(_probabilities_by_other_folds(d, targets, weights, folds), targets, weights),
+        calibration_error=calibration_error(_probabilities_by_other_folds(d, targets, weights, folds, ties), targets, weights),
         ties=measure_ties(decided, d, choices, contexts, seed),
     )
 
@@ -144,13 +151,13 @@ def calibration_error(p: np.ndarray, targets: np.ndarray, weights: np.ndarray, b
 
 
 def _probabilities_by_other_folds(
-    d: np.ndarray, targets: np.ndarray, weights: np.ndarray, folds: np.ndarray
+    d: np.ndarray, targets: np.ndarray, weights: np.ndarray, folds: np.ndarray, ties: bool
 ) -> np.ndarray:
     """(p, 3); each fold's by the head that the others give."""
     p = np.empty((len(d), 3))
     for fold in np.unique(folds):
         mine, others = folds == fold, folds != fold
-        head = fit_head(d[others], targets[others], weights[others]) if others.any() else Head(1.0, 0.5, 0.0)
+        head = fit_head(d[others], targets[others], weights[others], ties) if others.any() else Head(1.0, 0.5, 0.0)
         p[mine] = probabilities(head.scale * d[mine], head.theta)
     return p
 

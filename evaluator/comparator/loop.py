@@ -114,7 +114,7 @@ def adamw(model: nn.Module, settings: Settings, learning_rate: float) -> torch.o
     depth = model.encoder.config.num_hidden_layers
     for name, parameter in model.encoder.named_parameters():
         place = next((int(part) for part in name.split(".") if part.isdigit()), -1 if "embed" in name else depth - 1)
-        parameter.requires_grad_(place >= 0 or settings.train_embeddings)
+        parameter.requires_grad_(place >= 0 or settings.train_embeddings or settings.from_scratch)
         if parameter.requires_grad:
             layers.setdefault(place, []).append(parameter)
     groups = []

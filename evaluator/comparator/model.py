@@ -33,7 +33,7 @@ class UtilityModel(nn.Module):
 
     def __init__(self, encoder: nn.Module):
         super().__init__()
-        self.encoder = encoder
+        self.encoder, self.ties = encoder, True  # ties: whether there is a third answer
         self.utility = nn.Linear(encoder.config.hidden_size, 1)
         self.cosine = nn.Parameter(torch.ones(COSINES))
         self.raw_theta = nn.Parameter(torch.tensor(math.log(math.expm1(0.5))))  # theta 0.5: P(tie) = 0.24 at d = 0
@@ -51,7 +51,9 @@ class UtilityModel(nn.Module):
         return self.utility(pooled).squeeze(-1) + cosines @ self.cosine  # (b,)
 
     def pair_losses(self, d: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
-        """Cross-entropy with people's shares: d (p,), targets (p, 3) -> (p,)"""
+        """Cross-entropy with people's shares: d (p,), targets (p, 3) -> (p,); without ties by Bradley & Terry (1952)"""
+        if not self.ties:
+            return F.binary_cross_entropy_with_logits(d, targets[:, 0] + targets[:, 1] / 2, reduction="none")
         return -(targets * log_probabilities(d, self.theta)).sum(-1)
 
     def score_losses(self, u: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
@@ -80,6 +82,13 @@ def empty_encoder(folder: str) -> nn.Module:
     """The same architecture, its weights yet to be loaded."""
     config = AutoConfig.from_pretrained(folder, local_files_only=True)
     return _without_pooler(AutoModel.from_config(config, dtype=torch.float32))
+
+
+def random_encoder(folder: str, seed: int) -> nn.Module:
+    """The same architecture with random weights: training from scratch."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return empty_encoder(folder)
 
 
 def use_bf16(precision: str) -> bool:

@@ -71,6 +71,8 @@ class Comparator:
             u -= self.head.guard * guarded(ordered)
         return u[[unique[text] for text in texts]]
 
+    score = utilities  # by the name that both architectures answer to
+
     def cosines(self, texts: Sequence[Text], tuned: bool = True) -> np.ndarray:
         """(n, 2) cosine of each output with its context and with the last turn; by the untrained encoder if not `tuned`."""
         encoder = self.frozen if tuned else checkpoint.load_encoder(self.directory)

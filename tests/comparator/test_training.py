@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -185,3 +186,12 @@ def test_impossible_inputs_are_one_sentence(judged, settings, tmp_path):
         fit(texts, [], settings, SEED, tmp_path)
     with pytest.raises(ValueError, match="share a context"):
         fit(texts, [type(pairs[0])(0, 50, (1.0, 0.0, 0.0), 1.0)], settings, SEED, tmp_path)
+
+
+def test_without_the_tie_option_and_from_scratch(judged, settings, tmp_path):
+    texts, pairs, scores = judged
+    plain = replace(settings, ties=False, from_scratch=True, train_embeddings=True)
+    result = fit(texts, pairs, plain, SEED, tmp_path, scores=scores)
+    assert result.heldout_pairwise_accuracy > 0.9
+    found = Comparator.load(tmp_path).compare(NEW[:1], NEW[1:])
+    assert found.choices.tolist() == ["A"] and found.probabilities[0, 1] == 0
