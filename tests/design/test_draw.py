@@ -5,7 +5,7 @@ from collections import Counter
 from itertools import combinations, pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.design.draw import Design, draw
@@ -32,7 +32,6 @@ designs = st.builds(
 )  # fmt: skip
 
 
-@settings(deadline=None)
 @given(st.integers(2, 8), st.integers(1, 20), designs)
 def test_systems_pairs_and_sides_come_equally_often(systems, contexts, design):
     items = draw(corpus(systems, contexts), design)
