@@ -10,4 +10,4 @@ from leaderboard.models import Tournament
 class TournamentAdmin(ReadOnly):
     list_display = ["id", "campaign", "judge", "version", "criterion", "seed", "settled", "finished_at"]
     list_select_related = ["campaign", "version"]
-    exclude = ["replicates", "head_to_head"]
+    exclude = ["replicates", "head_to_head", "findings"]

@@ -78,7 +78,7 @@ def board(tournament: Tournament, people: Tournament | None = None, live: bool =
         "seed": tournament.seed,
         "level": tournament.level,
         "rating": tournament.rating,
-        "pairing": tournament.pairing,
+        "pairing": tournament.pairing if tournament.judge == COMPARATOR else "once",
         "ties": tournament.ties,
         "games": tournament.played,
         "settled": tournament.settled,
