@@ -88,6 +88,7 @@ def board(tournament: Tournament, people: Tournament | None = None, live: bool =
         "finished_at": tournament.finished_at.isoformat(),
         "standings": [_standing(rating, name) for rating, name in _named(tournament, live)],
         "neighbours": neighbours(tournament, live),
+        "known": known(tournament, live),
         "stability": stability(tournament, live),
         "three_scores": three_scores(tournament, live),
         "calibrated": tournament.findings.get("calibrated"),
@@ -160,6 +161,22 @@ def three_scores(tournament: Tournament, live: bool = False) -> list[dict]:
     names = {row.system_id: name for row, name in _named(tournament, live)}
     found = [{**row, "system": names[row["system"]]} for row in tournament.findings.get("three_scores", [])]
     return sorted(found, key=lambda row: -row["sample_rating"])
+
+
+def known(tournament: Tournament, live: bool = False) -> list[dict]:
+    """For each system, best first: {system, above, below, open}, names of those it is known to be above, below, or neither."""
+    named, above = _named(tournament, live), tournament.findings.get("above", [])
+    place = {pk: i for i, pk in enumerate(tournament.settings["systems"])}
+
+    def of(row, name) -> dict:
+        found = {"system": name, "above": [], "below": [], "open": []}
+        for other, other_name in named:
+            i, j = place[row.system_id], place[other.system_id]
+            if i != j:
+                found["above" if above[i][j] else "below" if above[j][i] else "open"].append(other_name)
+        return found
+
+    return [of(row, name) for row, name in named] if above else []
 
 
 def _forecast(tournament: Tournament, games: int | None) -> str:

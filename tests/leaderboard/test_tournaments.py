@@ -207,6 +207,9 @@ class TestComparator:
         found = selectors.neighbours(by_comparator(world.campaign))
         assert [n["above"] for n in found] == [True, False, True]
         assert (found[0]["upper"], found[2]["lower"]) == ("Person", "Poor")
+        known = {row["system"]: row for row in selectors.known(by_comparator(world.campaign))}
+        assert known["Person"]["above"] == ["Fine", "Plain", "Poor"] and known["Poor"]["below"] == ["Person", "Fine", "Plain"]
+        assert known["Fine"] == {"system": "Fine", "above": ["Poor"], "below": ["Person"], "open": ["Plain"]}
         ranks = {row["system"]: (row["rank_low"], row["rank_high"]) for row in
                  selectors.board(by_comparator(world.campaign))["standings"]}  # fmt: skip
         assert ranks == {"Person": (1, 1), "Fine": (2, 3), "Plain": (2, 3), "Poor": (4, 4)}
