@@ -26,7 +26,7 @@ bench: .venv/dev
 	$(BIN)/python -m tests.bench_assignment
 
 tune: .venv/dev
-	$(BIN)/python -m tests.tune $(or $(DATA),../shared/data)
+	$(BIN)/python -m tests.tune $(DATA)
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv || scripts/install_python_venv $(PYTHON)

@@ -12,16 +12,16 @@ from leaderboard.models import Tournament
 
 def campaigns_with_boards_for(user: User):
     """Campaigns whose boards the user may see."""
-    public = Campaign.objects.filter(deleted_at=None, board_settings__is_public=True)
+    public = Campaign.objects.filter(deleted_at=None, board_is_public=True)
     return (public | campaigns_researched_by(user)).distinct() if user.is_authenticated else public
 
 
 def campaign_with_boards(user: User, slug: str) -> Campaign:
-    return get_object_or_404(campaigns_with_boards_for(user).select_related("board_settings"), slug=slug)
+    return get_object_or_404(campaigns_with_boards_for(user), slug=slug)
 
 
 def tournament_for(user: User, pk: int) -> Tournament:
-    found = Tournament.objects.select_related("campaign__board_settings", "job", "version__run", "snapshot", "extends")
+    found = Tournament.objects.select_related("campaign", "job", "version__run", "snapshot", "extends")
     return get_object_or_404(found.defer("snapshot__content"), pk=pk, campaign__in=campaigns_with_boards_for(user).values("pk"))
 
 

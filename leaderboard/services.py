@@ -14,7 +14,7 @@ from evaluator.registry import serving
 from evaluator.selectors import basis, criteria
 from evaluator.services import check_seed
 from leaderboard import field, selectors
-from leaderboard.models import BoardSettings, Tournament
+from leaderboard.models import Tournament
 from leaderboard.rating.rules import DEFAULT, PAPER, Rules
 
 log = logging.getLogger(__name__)
@@ -57,7 +57,7 @@ def start_tournament(
 def play_new_comparator(sender, version: ComparatorVersion, campaign, **kwargs) -> None:
     """A comparator that serves a campaign from now on plays there at once, alone and together with people, unless the
     campaign says no. Receiver of `promoted`."""
-    if not board_settings(campaign).plays_new:
+    if not campaign.plays_new_comparators:
         return
     for judge in (Tournament.Judge.COMPARATOR, CALIBRATED):
         try:
@@ -79,20 +79,13 @@ def rules_named(rating: str = "", ties: str = "", pairing: str = "", stop: str =
         raise Refused(str(error)) from None
 
 
-def board_settings(campaign) -> BoardSettings:
-    """Those that hold: a campaign that never chose has the defaults."""
-    return BoardSettings.objects.filter(campaign=campaign).first() or BoardSettings(campaign=campaign)
-
-
 @transaction.atomic
-def set_board(campaign, is_public: bool, plays_new: bool, user=None) -> BoardSettings:
+def set_board(campaign, is_public: bool, plays_new: bool, user=None) -> None:
     """Who may see a campaign's boards, and whether a new comparator plays by itself."""
-    settings, _ = BoardSettings.objects.update_or_create(
-        campaign=campaign, defaults={"is_public": is_public, "plays_new": plays_new}
-    )
+    campaign.board_is_public, campaign.plays_new_comparators = is_public, plays_new
+    campaign.save(update_fields=["board_is_public", "plays_new_comparators"])
     detail = {"is_public": is_public, "plays_new": plays_new}
     AuditEvent.objects.create(campaign=campaign, user=user, action="boards set", detail=detail)
-    return settings
 
 
 def _enqueue(asked: dict, warning: str, user, foreground: bool) -> Tournament:

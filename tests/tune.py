@@ -1,6 +1,6 @@
 """`make tune`: the search behind the defaults of `comparator.settings`, on real judgments that are no part of the product.
 
-    python -m tests.tune ../shared/data [--out var/tune] [--seeds 0] [--only NAME ...]
+    python -m tests.tune FOLDER [--out var/tune] [--seeds 0] [--only NAME ...]
 
 Every variant is measured as a user's training is: `fit` with five folds, so that each score of dailydialog_zhao is predicted
 by a member that saw neither its context nor, in the dialogues, its conversation. One line of JSON for each variant and

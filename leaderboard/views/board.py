@@ -30,11 +30,12 @@ def leaderboard(request, slug):
     shown = selectors.latest(campaign, *judge_and_criterion)
     context |= {"boards": board_links(campaign, shown), "snapshot": latest_snapshot(campaign)}
     if context["member"]:
-        settings = services.board_settings(campaign)
         context |= {
             "open": selectors.open_tournaments(campaign), "worker_alive": jobs.worker_alive(),
             "form": PlayForm(campaign=campaign),
-            "board_form": BoardForm(initial={"is_public": settings.is_public, "plays_new": settings.plays_new}),
+            "board_form": BoardForm(
+                initial={"is_public": campaign.board_is_public, "plays_new": campaign.plays_new_comparators}
+            ),
         }  # fmt: skip
     if shown:
         context |= shown_board(shown, live=True)

@@ -160,8 +160,8 @@ class TestPages:
 
     def test_who_sees_it_is_set_on_the_page(self, world):
         world.post(world.alice, PAGE + "settings/", {"is_public": "on"})
-        settings = services.board_settings(world.campaign)
-        assert settings.is_public and not settings.plays_new
+        world.campaign.refresh_from_db()
+        assert world.campaign.board_is_public and not world.campaign.plays_new_comparators
         assert 'name="is_public" id="id_is_public" checked' in world.get(world.alice, PAGE).content.decode().replace(
             'aria-describedby="id_is_public_helptext" ', ""
         )
