@@ -6,6 +6,7 @@ import json
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 from rest_framework import serializers
+from rest_framework.parsers import JSONParser, MultiPartParser
 from rest_framework.permissions import AllowAny
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -16,6 +17,8 @@ from annotation.models import System
 from leaderboard import overviews, selectors, systems
 from leaderboard.access import campaign_with_boards, tournament_for
 from leaderboard.models import Tournament
+
+ROWS_OR_FILE = [JSONParser, MultiPartParser]
 
 
 class LeaderboardView(APIView):
@@ -65,6 +68,8 @@ class ChangeSerializer(SystemSerializer):
 class SystemsView(APIView):
     """GET lists; POST registers: name, description, link, is_human, and `outputs` (a list of rows) or `file`."""
 
+    parser_classes = ROWS_OR_FILE
+
     def get(self, request, slug):
         campaign = campaign_for_researcher(request.user, slug)
         return Response(SystemSerializer(overviews.systems(campaign), many=True).data)
@@ -102,6 +107,8 @@ class SystemView(APIView):
 
 class OutputsView(APIView):
     """PUT replaces a system's outputs: `outputs` (a list of rows) or `file`."""
+
+    parser_classes = ROWS_OR_FILE
 
     def put(self, request, slug, pk):
         system, (source, name) = _own(request, slug, pk), _outputs(request)
