@@ -3,6 +3,7 @@
 import io
 import json
 
+from django.db import transaction
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 from rest_framework import serializers
@@ -12,7 +13,6 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.access import campaign_for_researcher
-from annotation.errors import ImportRefused, Refused
 from annotation.models import System
 from leaderboard import overviews, selectors, systems
 from leaderboard.access import campaign_with_boards, tournament_for
@@ -80,7 +80,7 @@ class SystemsView(APIView):
         asked.is_valid(raise_exception=True)
         source, name = _outputs(request)
         said = {**asked.validated_data, "source": source, "file": name, "user": request.user}
-        return _answer(lambda: systems.register(campaign, **said), 201)
+        return Response(SystemSerializer(systems.register(campaign, **said)).data, status=201)
 
 
 class SystemView(APIView):
@@ -94,15 +94,12 @@ class SystemView(APIView):
         asked = ChangeSerializer(system, data=request.data, partial=True)
         asked.is_valid(raise_exception=True)
         data = asked.validated_data
-
-        def change() -> System:
-            said = {field: data.get(field, getattr(system, field)) for field in ("name", "description", "link")}
+        said = {field: data.get(field, getattr(system, field)) for field in ("name", "description", "link")}
+        with transaction.atomic():
             systems.describe(system, **said, user=request.user)
             if "retired" in data:
                 systems.set_retired(system, data["retired"], request.user)
-            return system
-
-        return _answer(change)
+        return Response(SystemSerializer(system).data)
 
 
 class OutputsView(APIView):
@@ -112,12 +109,8 @@ class OutputsView(APIView):
 
     def put(self, request, slug, pk):
         system, (source, name) = _own(request, slug, pk), _outputs(request)
-
-        def replace() -> System:
-            systems.replace_outputs(system, source, name, request.user)
-            return system
-
-        return _answer(replace)
+        systems.replace_outputs(system, source, name, request.user)
+        return Response(SystemSerializer(system).data)
 
 
 def _own(request, slug, pk) -> System:
@@ -134,12 +127,3 @@ def _outputs(request) -> tuple:
         raise serializers.ValidationError({"outputs": ["Send a list of rows, or a file."]})
     lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
     return io.BytesIO(lines.encode("utf-8")), "outputs.jsonl"
-
-
-def _answer(change, status: int = 200) -> Response:
-    try:
-        return Response(SystemSerializer(change()).data, status=status)
-    except ImportRefused as refused:
-        return Response({"detail": str(refused), "errors": [str(error) for error in refused.errors]}, status=422)
-    except Refused as refused:
-        return Response({"detail": str(refused)}, status=422)

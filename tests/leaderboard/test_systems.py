@@ -228,9 +228,9 @@ class TestApi:
     def test_what_is_wrong_is_said(self, world):
         assert world.post(world.alice, API, {"name": "New"}).status_code == 400
         refused = world.post(world.alice, API, {"name": "Fine", "file": upload(rows_of(world))})
-        assert refused.status_code == 422 and "There is a system 'Fine' already" in refused.json()["detail"]
+        assert refused.status_code == 422 and "There is a system 'Fine' already" in refused.json()["message"]
         wrong = world.post(world.alice, API, {"name": "New", "file": upload([{"context_id": "c00"}])})
-        assert wrong.status_code == 422 and wrong.json()["errors"][0].startswith("new.jsonl, line 1")
+        assert wrong.status_code == 422 and wrong.json()["errors"][0]["line"] == 1
 
     def test_only_researchers(self, world):
         fine = world.campaign.systems.get(name="Fine")
