@@ -24,6 +24,7 @@ lint: .venv/dev
 bench: .venv/dev
 	$(BIN)/python -m tests.bench
 	$(BIN)/python -m tests.bench_assignment
+	$(BIN)/python -m tests.bench_comparator
 
 tune: .venv/dev
 	$(BIN)/python -m tests.tune $(DATA)

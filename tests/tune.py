@@ -13,18 +13,19 @@ import json
 import os
 import shutil
 import time
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from evaluator.comparator.base import SHARED
-from evaluator.comparator.examples import Pair, Text, context_key, mean_scores, pairs_from_scores
+from evaluator.comparator.examples import Pair, Text, context_key, mean_scores, pairs_from_judgments, pairs_from_scores
+from evaluator.comparator.heldout import agreement
 from evaluator.comparator.predict import Comparator
 from evaluator.comparator.settings import Settings
 from evaluator.comparator.supervision import ending, exchanges, unseen
 from evaluator.comparator.train import TrainingResult, fit
-from evaluator.metaevaluation import robustness
+from evaluator.metaevaluation import ceiling, robustness
 from evaluator.metaevaluation.correlation import pearson, spearman
 
 MAIN = "dailydialog_zhao"
@@ -127,7 +128,7 @@ def measure(name: str, seed: int, result: TrainingResult, judged: Judged) -> dic
         "variant": name, "seed": seed, "pearson": pearson(u, judged.means), "interval": [low, high],
         "spearman": spearman(u, judged.means), "pairwise": result.heldout_pairwise_accuracy,
         "longer": result.longer_is_better_accuracy, "calibration_error": result.calibration_error,
-        "ties": result.ties, "seconds": round(result.seconds), "learnt_from": result.learnt_from,
+        "ties": asdict(result.ties), "seconds": round(result.seconds), "learnt_from": result.learnt_from,
     }  # fmt: skip
 
 
@@ -149,6 +150,31 @@ def transfer(settings: Settings, seed: int, sets: dict[str, Judged], dialogues, 
         "interval": interval(lambda rows: pearson(u[rows], target.means[rows]), target.contexts, seed),
         "cosine alone": pearson(cosine, target.means), "longer": pearson(_lengths(target), target.means),
         "above cosine, interval": interval(difference, target.contexts, seed),
+    }  # fmt: skip
+
+
+def pandalm(data: Path, seed: int, out: Path) -> dict:
+    """Instructions instead of dialogue: its own pairs, five folds by context, beside length, cosine and people."""
+    rows = _lines(data / "pandalm.pairwise.jsonl")
+    places: dict[Text, int] = {}
+    judged, given = [], []
+    for row in rows:
+        sides = [Text(tuple(row["context"]), row[f"output_{side}"]) for side in "ab"]
+        a, b = (places.setdefault(text, len(places)) for text in sides)
+        if a != b:  # equal outputs of two systems
+            judged.append((a, b, row["annotator"], row["choice"]))
+            given.append((context_key(row["context"]), (a, b), row["annotator"], row["choice"]))
+    pairs, texts = pairs_from_judgments(judged), list(places)
+    folder = out / f"pandalm-{seed}"
+    result = fit(texts, pairs, replace(DEFAULT, max_length=256), seed, folder)
+    cosine = Comparator.load(folder).cosines(texts).sum(-1)
+    choices = np.array([pair.choice for pair in pairs])
+    d = np.array([cosine[pair.a] - cosine[pair.b] for pair in pairs])
+    return {
+        "variant": "pandalm", "seed": seed, "pairs": len(pairs), "pairwise": result.heldout_pairwise_accuracy,
+        "interval": result.heldout_pairwise_interval, "longer": result.longer_is_better_accuracy,
+        "cosine": float(agreement(d, choices)[choices != "tie"].mean()), "three-way": result.heldout_three_way_accuracy,
+        "ties": asdict(result.ties), "ceiling": asdict(ceiling.from_judgments(given)), "seconds": round(result.seconds),
     }  # fmt: skip
 
 
@@ -176,7 +202,7 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("--out", type=Path, default=Path("var/tune"))
     parser.add_argument("--seeds", type=int, nargs="+", default=[0])
-    parser.add_argument("--only", nargs="+", help="variants, 'transfer' or 'attacks'; default: all")
+    parser.add_argument("--only", nargs="+", help="variants, 'attacks', 'pandalm' or 'transfer'; default: all")
     chosen = parser.parse_args()
     chosen.out.mkdir(parents=True, exist_ok=True)
     sets, dialogues = {name: read(chosen.data, name) for name in SETS}, read_dialogues(chosen.data)
@@ -195,6 +221,8 @@ def main() -> None:
                 note(measure(name, seed, run(settings, seed, [sets[MAIN]], dialogues, folder), sets[MAIN]))
         if chosen.only is None or "attacks" in chosen.only:
             note(fooled(sets[MAIN], Comparator.load(chosen.out / f"default-{seed}"), seed))
+        if (chosen.only is None or "pandalm" in chosen.only) and ("pandalm", seed) not in done:
+            note(pandalm(chosen.data, seed, chosen.out))
         for name in FOREIGN:
             if (chosen.only is None or "transfer" in chosen.only) and (f"left out: {name}", seed) not in done:
                 note(transfer(DEFAULT, seed, sets, dialogues, chosen.out, name))

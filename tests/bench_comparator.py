@@ -1,0 +1,112 @@
+"""`make bench`: what a round robin costs, utility against joint, in one run. Made-up words of lengths as in dialogue.
+
+Each is timed on a sample and multiplied up. All are one model of the same encoder; a comparator as trained has as many
+members, of either kind, as `Settings.folds` says.
+"""
+
+import resource
+import time
+
+import numpy as np
+import torch
+from transformers import AutoTokenizer
+
+from evaluator.comparator.encoding import Encoder, by_length
+from evaluator.comparator.examples import Text
+from evaluator.comparator.inference import text_cosines, utilities
+from evaluator.comparator.joint import JointComparator, JointModel
+from evaluator.comparator.model import UtilityModel, embed, pretrained_encoder, use_bf16
+from evaluator.comparator.settings import default_encoder
+
+SAMPLE = 400  # texts, and pairs of them, that are timed; the rest is multiplication
+ROUNDS = 3  # the shortest counts
+WORDS = "time people way water day man thing woman life child world school house night word money book friend game".split()
+
+
+def field(systems: int, contexts: int, rng: np.random.Generator) -> list[Text]:
+    """One output of each system for each context, about as long as in dailydialog_zhao."""
+    said = lambda low, high: " ".join(rng.choice(WORDS, rng.integers(low, high)))
+    texts = []
+    for _ in range(contexts):
+        turns = tuple(said(5, 20) for _ in range(4))
+        texts += [Text(turns, said(4, 20)) for _ in range(systems)]
+    return texts
+
+
+def seconds(work) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def round_robin(systems: int, contexts: int, model, joint, cross, encoder: Encoder, bf16: bool) -> None:
+    rng = np.random.default_rng(0)
+    texts = field(systems, SAMPLE // systems, rng)
+    pairs = contexts * systems * (systems - 1) // 2
+    c = rng.integers(SAMPLE // systems, size=SAMPLE)
+    a, shift = rng.integers(systems, size=SAMPLE), rng.integers(1, systems, size=SAMPLE)
+    first, second = [texts[i] for i in c * systems + a], [texts[i] for i in c * systems + (a + shift) % systems]
+    both = [(" ".join(x.context), f"{x.output} [SEP] {y.output}") for x, y in [*zip(first, second), *zip(second, first)]]
+
+    def one_by_one() -> None:
+        cosines = text_cosines(model.encoder, encoder, texts, bf16)
+        utilities(model, encoder, encoder.pairs(texts), cosines, range(len(texts)), bf16)
+
+    works = {"utility": one_by_one, "our joint, both orders": lambda: joint.compare(first, second)}
+    if cross:
+        works["sentence-transformers' CrossEncoder.predict, both orders, fp32"] = lambda: cross.predict(
+            both, batch_size=64, show_progress_bar=False
+        )
+    best = {name: min(seconds(work) for _ in range(ROUNDS)) for name, work in works.items()}
+    ours = best.pop("utility") * contexts * systems / len(texts)
+    for name, taken in best.items():
+        theirs = taken * pairs / SAMPLE
+        what = f"round robin of {systems} systems x {contexts} contexts, utility / {name}"
+        print(f"{what}: {ours:.1f} s against {theirs:.0f} s, {theirs / ours:.1f} times faster", flush=True)
+
+
+def overhead(model, encoder: Encoder, bf16: bool) -> None:
+    """Our judging of unread texts against the bare encoder on batches that are tokenised and sorted beforehand."""
+    texts = field(10, 100, np.random.default_rng(1))
+    sequences = encoder.pairs(texts)
+    batches = [encoder.batch(sequences, rows) for rows in by_length(sequences.lengths, 64)]
+    cosines = torch.zeros(len(texts), 2)
+
+    def bare() -> None:
+        with torch.inference_mode():
+            for batch in batches:
+                embed(model.encoder, batch, bf16)
+
+    bare()
+    theirs = min(seconds(bare) for _ in range(2))
+    ours = min(
+        seconds(lambda: utilities(model, encoder, encoder.pairs(texts), cosines, range(len(texts)), bf16)) for _ in range(2)
+    )
+    print(f"encoding {len(texts)} texts {ours:.1f} s / bare encoder {theirs:.1f} s: {theirs / ours:.0%} of its rate")
+
+
+def cross_encoder():
+    """The peer, where it is installed."""
+    try:
+        from sentence_transformers import CrossEncoder
+    except ImportError:
+        print("sentence-transformers is not installed; its CrossEncoder is not measured")
+        return None
+    return CrossEncoder(default_encoder(), num_labels=3, device="cpu", max_length=128, local_files_only=True)
+
+
+def main() -> None:
+    encoder = Encoder(AutoTokenizer.from_pretrained(default_encoder(), local_files_only=True), 128)
+    bf16 = use_bf16("auto")
+    model = UtilityModel(pretrained_encoder(default_encoder())).eval()
+    joint = JointComparator(JointModel(pretrained_encoder(default_encoder())).eval(), encoder, bf16)
+    cross = cross_encoder()
+    print(f"precision {'bf16' if bf16 else 'fp32'}, {torch.get_num_threads()} threads")
+    overhead(model, encoder, bf16)
+    for systems in (20, 100):
+        round_robin(systems, 200, model, joint, cross, encoder, bf16)
+    print(f"memory at most {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20:.1f} GiB")
+
+
+if __name__ == "__main__":
+    main()
