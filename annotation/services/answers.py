@@ -2,8 +2,9 @@
 
 import uuid
 
-from django.db import transaction
-from django.db.models import Exists, prefetch_related_objects
+from django.db import connection, transaction
+from django.db.models import BooleanField, prefetch_related_objects
+from django.db.models.expressions import RawSQL
 from django.utils import timezone
 
 from annotation import places
@@ -19,6 +20,9 @@ from annotation.models import (
     Submission,
 )
 from annotation.services.answer_rows import rows_of
+
+# Part of every answer, where building an Exists took longer than asking it.
+STORED = "EXISTS (SELECT 1 FROM annotation_submission stored WHERE stored.key = %s)"
 
 
 @transaction.atomic
@@ -96,7 +100,7 @@ def _assignment(annotator: Annotator, assignment_id: int, key: uuid.UUID) -> tup
     """The assignment an answer is for, or the submission that this key already stands for."""
     if annotator.withdrawn_at:
         raise Refused("You have withdrawn from this campaign: nothing more of yours is stored.")
-    stored = Exists(Submission.objects.filter(pk=key))
+    stored = RawSQL(STORED, (Submission._meta.pk.get_db_prep_value(key, connection),), BooleanField())
     assignment = annotator.assignments.select_related("item").annotate(stored=stored).filter(pk=assignment_id).first()
     if assignment is None or assignment.stored:
         known = Submission.objects.filter(pk=key).first()
