@@ -22,7 +22,7 @@ from torch import nn
 from transformers import AutoTokenizer
 
 from evaluator.comparator.heldout import Head
-from evaluator.comparator.model import UtilityModel, empty_encoder, pretrained_encoder, random_encoder
+from evaluator.comparator.model import UtilityModel, empty_encoder, positions, pretrained_encoder, random_encoder
 from evaluator.comparator.settings import Settings
 
 FORMAT = 1
@@ -54,10 +54,12 @@ def save_encoder(source: str, out_dir: Path, random_seed: int | None = None) -> 
     folder.mkdir(parents=True, exist_ok=True)
     try:
         encoder = pretrained_encoder(source) if random_seed is None else random_encoder(source, random_seed)
-        AutoTokenizer.from_pretrained(source, local_files_only=Path(source).is_dir()).save_pretrained(folder)
+        tokenizer = AutoTokenizer.from_pretrained(source, local_files_only=Path(source).is_dir())
     except (OSError, KeyError) as error:
         reason = str(error).split("\n")[0]
         raise ValueError(f"The encoder {source!r} cannot be loaded: {reason}") from error
+    tokenizer.model_max_length = min(tokenizer.model_max_length, positions(encoder.config))
+    tokenizer.save_pretrained(folder)
     encoder.config.save_pretrained(folder)
     return save_weights(encoder, folder / "model.safetensors")
 

@@ -3,6 +3,7 @@ A better / tie / B better follow from d = u_a - u_b alone. So swapping the sides
 imply A > C, by construction."""
 
 import math
+import sys
 from pathlib import Path
 
 import torch
@@ -89,6 +90,12 @@ def random_encoder(folder: str, seed: int) -> nn.Module:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         return empty_encoder(folder)
+
+
+def positions(config) -> int:
+    """How many tokens the encoder has positions for; RoBERTa and its kin count theirs from after the padding's."""
+    known = getattr(config, "max_position_embeddings", None) or sys.maxsize
+    return known - config.pad_token_id - 1 if "roberta" in config.model_type else known
 
 
 def use_bf16(precision: str) -> bool:

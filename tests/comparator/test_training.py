@@ -195,3 +195,13 @@ def test_without_the_tie_option_and_from_scratch(judged, settings, tmp_path):
     assert result.heldout_pairwise_accuracy > 0.9
     found = Comparator.load(tmp_path).compare(NEW[:1], NEW[1:])
     assert found.choices.tolist() == ["A"] and found.probabilities[0, 1] == 0
+
+
+def test_no_text_is_longer_than_the_encoder_has_positions_for(judged, settings, tmp_path):
+    texts, pairs, scores = judged
+    long = [Text(text.context, text.output + " w1" * 300) for text in texts[:12]]
+    shown = [pair for pair in pairs if pair.b < 12]
+    result = fit(long, shown, replace(settings, max_length=512, max_words=1000, epochs=1), SEED, tmp_path, scores=scores[:12])
+    assert np.isfinite(result.utilities).all()
+    assert Comparator.load(tmp_path).encoder.max_length == 128
+    assert (result.cut_contexts, result.cut_outputs) == (12, 12)
