@@ -3,7 +3,7 @@
 from celery import shared_task
 
 from annotation import jobs
-from leaderboard import playing
+from leaderboard import asking, playing
 from leaderboard.models import Tournament
 
 
@@ -30,3 +30,22 @@ def run(job_id, watch=None) -> Tournament:
                 watch(progress, message)
 
         return playing.play(tournament, report, judging)
+
+
+@shared_task(name="leaderboard.tasks.ask")
+def ask(job_id: str) -> None:
+    try:
+        order_pairs(job_id)
+    except (jobs.Taken, jobs.Cancelled):
+        pass
+
+
+def order_pairs(job_id) -> dict:
+    """Claim and do a reordering of what people judge next, here and now."""
+    with jobs.claim(job_id) as claim:
+        claim.report(0.0, "Loading the comparator")
+        from evaluator.runner import verdicts
+
+        result = asking.reorder(claim.job.campaign, verdicts, claim.job.created_by)
+        claim.report(1.0, f"{result['pairs']:,} pairs in order; {result['left to the comparator']:,} left to the comparator.")
+        return result

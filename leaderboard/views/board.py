@@ -10,7 +10,7 @@ from annotation import jobs
 from annotation.access import campaign_for_researcher
 from annotation.assessment import latest_snapshot
 from annotation.errors import Refused
-from leaderboard import charts, exports, selectors, services
+from leaderboard import asking, charts, exports, selectors, services
 from leaderboard.access import is_member, tournament_for
 from leaderboard.forms import BoardForm, PlayForm
 from leaderboard.models import Tournament
@@ -98,6 +98,19 @@ def play(request, slug):
         messages.error(request, str(refused))
     else:
         messages.success(request, "The tournament is in the queue. This page follows it.")
+    return redirect("leaderboard", slug)
+
+
+@require_POST
+@login_required
+def ask(request, slug):
+    campaign = campaign_for_researcher(request.user, slug)
+    try:
+        asking.start(campaign, request.user)
+    except Refused as refused:
+        messages.error(request, str(refused))
+    else:
+        messages.success(request, "A worker puts the open pairs in order. The campaign's overview shows how far it is.")
     return redirect("leaderboard", slug)
 
 

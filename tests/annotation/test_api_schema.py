@@ -4,6 +4,8 @@ import re
 
 import pytest
 import schemathesis
+from django.core.signals import request_finished, request_started
+from django.db import close_old_connections
 from django.test import Client
 from hypothesis import HealthCheck, Phase, given, settings
 from schemathesis import checks
@@ -28,7 +30,18 @@ BOUNDED = settings(
 
 
 @pytest.fixture
-def key(db, tmp_path):
+def open_connection():
+    """Requests go past Django's test client, which would keep them from closing the test's connection."""
+    signals = request_started, request_finished
+    for signal in signals:
+        signal.disconnect(close_old_connections)
+    yield
+    for signal in signals:
+        signal.connect(close_old_connections)
+
+
+@pytest.fixture
+def key(db, open_connection, tmp_path):
     """Of somebody who researches the campaign and annotates it too."""
     user = User.objects.create_user("alice", may_create_campaigns=True)
     campaign = create_campaign(slug="talk", title="Small talk", criteria=CRITERIA, pairwise=True, user=user)
