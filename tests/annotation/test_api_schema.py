@@ -30,18 +30,20 @@ BOUNDED = settings(
 
 
 @pytest.fixture
-def open_connection():
-    """Requests go past Django's test client, which would keep them from closing the test's connection."""
+def schema():
+    """Its requests go past Django's test client, which would keep them from closing the test's connection."""
+    found = schemathesis.openapi.from_dict(Client().get("/api/schema/?format=json").json())
+    found.app = application
     signals = request_started, request_finished
     for signal in signals:
         signal.disconnect(close_old_connections)
-    yield
+    yield found
     for signal in signals:
         signal.connect(close_old_connections)
 
 
 @pytest.fixture
-def key(db, open_connection, tmp_path):
+def key(db, tmp_path):
     """Of somebody who researches the campaign and annotates it too."""
     user = User.objects.create_user("alice", may_create_campaigns=True)
     campaign = create_campaign(slug="talk", title="Small talk", criteria=CRITERIA, pairwise=True, user=user)
@@ -52,9 +54,7 @@ def key(db, open_connection, tmp_path):
 
 
 @pytest.mark.parametrize("mode", list(GenerationMode))
-def test_every_answer_is_as_the_schema_says(key, mode):
-    schema = schemathesis.openapi.from_dict(Client().get("/api/schema/?format=json").json())
-    schema.app = application
+def test_every_answer_is_as_the_schema_says(key, schema, mode):
     schema.config.generation.update(modes=[mode])
     asked = 0
     for found in schema.get_all_operations():
