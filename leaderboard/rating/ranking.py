@@ -1,10 +1,12 @@
 """What the ratings allow one to say: intervals, "A is above B", ranks as intervals, and how many games would say more.
 
 Everything reads the ratings, their RDs and their replicates over resampled contexts (`rules.replicates`). A difference
-d of two ratings has the variance of its replicates, plus what pulling both towards 1500 may have cost: (RD^2 / 350)^2
-each, which is all there is for a system without games. "A is above B" is said of all pairs at once, so that with 95%
-confidence none of these statements is false: d must exceed Tukey's studentised range (Tukey 1953; Hochberg & Tamhane
-1987, chapter 3), with one degree of freedom less than there are contexts, as contexts are what was sampled.
+d of two ratings has the variance of its replicates, plus what pulling both towards 1500 may have cost. The pull leaves
+out the share RD^2 / 350^2 of a strength, and strengths vary by s, where s^2 is the mean of (rating - 1500)^2 + RD^2 over
+the systems (empirical Bayes; Efron & Morris 1973): (s RD^2 / 350^2)^2 for each, which is all there is for a system
+without games. "A is above B" is said of all pairs at once, so that with 95% confidence none of these statements is
+false: d must exceed Tukey's studentised range (Tukey 1953; Hochberg & Tamhane 1987, chapter 3), with one degree of
+freedom less than there are contexts, as contexts are what was sampled.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ import numpy as np
 from scipy import stats
 
 from leaderboard.rating.games import Standings
-from leaderboard.rating.glicko2 import START_RD
+from leaderboard.rating.glicko2 import START_RATING, START_RD
 
 CONFIDENCE = 0.95
 PRECISION = 100.0  # rating points; a difference of 100 is an expected score of 0.64
@@ -90,7 +92,8 @@ def _covariance(standings: Standings, replicates, contexts: int) -> np.ndarray:
     n = len(standings.rating)
     if replicates.shape[1] != n:
         raise ValueError(f"The replicates hold {replicates.shape[1]} systems, the standings {n}.")
-    pulled = (standings.rd**2 / START_RD) ** 2
+    strengths = min(float(np.mean((standings.rating - START_RATING) ** 2 + standings.rd**2)), START_RD**2)  # s^2
+    pulled = (standings.rd / START_RD) ** 4 * strengths
     if contexts < 2:  # one context says nothing about how contexts differ
         return np.diag(np.maximum(standings.rd**2, pulled))
     return np.cov(replicates, rowvar=False).reshape(n, n) * contexts / (contexts - 1) + np.diag(pulled)

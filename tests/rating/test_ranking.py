@@ -17,9 +17,10 @@ def spread(rating, sd, replicates=4000, seed=0):
 
 
 def test_the_interval_by_hand():
-    # Replicates -10, 0, 10 around 1600: variance 100, of 5 contexts 100 x 5 / 4; RD 70: (70^2 / 350)^2 = 196; t(4) = 2.7764.
+    # Replicates -10, 0, 10 around 1600: variance 100, of 5 contexts 100 x 5 / 4 = 125. RD 70: s^2 = 100^2 + 70^2 = 14,900,
+    # times (70 / 350)^4 = 0.0016: 23.84. t(4) = 2.7764.
     low, high = intervals(board([1600.0], rd=70), [[1590], [1600], [1610]], contexts=5)
-    reach = 2.776445 * np.sqrt(125 + 196)
+    reach = 2.776445 * np.sqrt(125 + 23.84)
     assert (low[0], high[0]) == pytest.approx((1600 - reach, 1600 + reach), rel=1e-6)
 
 
