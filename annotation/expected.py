@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from annotation.design.grading import wanted_choice, wanted_scores
 from annotation.models import Campaign, Item, LikertScore, PairwiseJudgment, Purpose, Submission
 from annotation.outcome import Outcome
 from annotation.services.answer_rows import SIDES
@@ -22,11 +23,10 @@ def checks(item: Item, rows: list, swapped: bool = False) -> list[Check]:
     speaks of. `swapped`: the pair's sides as they were shown, since A and B are written as the person saw them."""
     expected = item.expected or {}
     if item.is_pair:
-        by_criterion = expected.get("choices") or {}
-        asked = [(row, by_criterion.get(row.criterion.name if row.criterion else "", expected.get("choice"))) for row in rows]
+        asked = [(row, wanted_choice(expected, row.criterion.name if row.criterion else "")) for row in rows]
         return [_choice(row, wanted, swapped) for row, wanted in asked if wanted]
-    scores = expected.get("scores") or {}
-    return [_score(row, scores[row.criterion.name]) for row in rows if row.criterion.name in scores]
+    asked = [(row, wanted_scores(expected, row.criterion.name)) for row in rows]
+    return [_score(row, wanted) for row, wanted in asked if wanted]
 
 
 def is_told(submission: Submission, campaign: Campaign) -> bool:
@@ -46,8 +46,7 @@ def rows_of_submission(submission: Submission) -> list:
     return list(model.objects.filter(submission=submission).select_related("criterion").order_by("criterion__position", "pk"))
 
 
-def _score(row, wanted) -> Check:
-    values = wanted if isinstance(wanted, list) else [wanted]
+def _score(row, values: list) -> Check:
     return Check(row.criterion.name, f"{row.value:g}", " or ".join(f"{v:g}" for v in values), row.value in values)
 
 

@@ -11,6 +11,7 @@ from annotation import jobs
 from annotation.assessment import latest_snapshot
 from annotation.errors import Refused
 from annotation.models import AuditEvent, Job, Snapshot
+from evaluator.comparator.settings import Settings
 from evaluator.models import TrainingRun
 from evaluator.selectors import basis
 
@@ -50,6 +51,12 @@ def start_training(
         detail = {"job": str(job.pk), "criterion": run.criterion, "seed": seed}
         AuditEvent.objects.create(campaign=campaign, user=user, action="training started", detail=detail)
     return run
+
+
+def recipe(**chosen) -> dict:
+    """Of what was chosen, the fields of comparator.settings.Settings that differ from its defaults."""
+    usual = Settings()
+    return {name: value for name, value in chosen.items() if value != getattr(usual, name)}
 
 
 def check_seed(seed: int) -> None:

@@ -3,6 +3,17 @@
 from collections.abc import Mapping
 
 
+def wanted_scores(expected: Mapping, criterion: str) -> list | None:
+    """The accepted values of a criterion; None where it has no known answer."""
+    values = (expected.get("scores") or {}).get(criterion)
+    return values if values is None or isinstance(values, list) else [values]
+
+
+def wanted_choice(expected: Mapping, criterion: str = "") -> str | None:
+    """The accepted choice on a criterion, or on the whole; None where there is no known answer."""
+    return (expected.get("choices") or {}).get(criterion, expected.get("choice"))
+
+
 def is_right(expected: Mapping, given: Mapping) -> bool:
     """expected: {"scores": {criterion: [accepted values]}, "choice": "A", "choices": {criterion: "A"}}, any part of it.
     given: {"scores": {criterion: value}, "choice": ..., "choices": {criterion: ...}}; choices are about the outputs as
@@ -16,12 +27,11 @@ def is_right(expected: Mapping, given: Mapping) -> bool:
     if not scores and not choices and choice is None:
         raise ValueError("this item has no known answer")
     given_scores, given_choices = given.get("scores") or {}, given.get("choices") or {}
-    if choice is not None and given_choices:
-        choices, choice = dict.fromkeys(given_choices, choice) | dict(choices), None
+    asked = [*choices, *(given_choices if choice is not None else ())]  # criteria of which a choice is expected
     return (
-        all(given_scores.get(criterion) in accepted for criterion, accepted in scores.items())
-        and all(given_choices.get(criterion) == right for criterion, right in choices.items())
-        and (choice is None or given.get("choice") == choice)
+        all(given_scores.get(criterion) in wanted_scores(expected, criterion) for criterion in scores)
+        and all(given_choices.get(criterion) == wanted_choice(expected, criterion) for criterion in asked)
+        and (choice is None or bool(given_choices) or given.get("choice") == choice)
     )
 
 

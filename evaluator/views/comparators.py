@@ -14,7 +14,7 @@ from evaluator import registry, selectors, services
 from evaluator.views.curves import learning_curves
 
 DEFAULT, PAIRS = "default", "pairs"
-SWITCHES, ON = ("next_utterance", "strong", "weak"), ("next_utterance",)  # those that are on by default
+SWITCHES = ("next_utterance", "strong", "weak")
 
 
 class TrainForm(forms.Form):
@@ -40,9 +40,7 @@ class TrainForm(forms.Form):
 
     @property
     def recipe(self) -> dict:
-        """The switches that differ from the defaults of comparator.settings.Settings."""
-        chosen = {name: self.cleaned_data[name] for name in SWITCHES}
-        return {name: value for name, value in chosen.items() if value != (name in ON)}
+        return services.recipe(**{name: self.cleaned_data[name] for name in SWITCHES})
 
 
 @login_required

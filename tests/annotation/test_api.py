@@ -166,7 +166,8 @@ class TestResearch:
     def test_lists_make_a_fixed_number_of_queries(self, alice, campaign, django_assert_max_num_queries):
         for path in ("campaigns/", "campaigns/talk/items/", "campaigns/talk/annotators/"):
             with django_assert_max_num_queries(7):
-                alice.get(path)
+                found = alice.get(path)
+            assert found.status_code == 200 and found.json()["results"], path
 
 
 class TestAnnotating:

@@ -3,7 +3,7 @@ from annotation.errors import Refused
 from annotation.management.base import ServiceCommand, campaign_named
 from evaluator import tasks
 from evaluator.management.progress import ProgressBar
-from evaluator.services import start_training
+from evaluator.services import recipe, start_training
 
 
 class Command(ServiceCommand):
@@ -21,10 +21,8 @@ class Command(ServiceCommand):
         parser.add_argument("--wait", action="store_true", help="train here and now instead of asking a worker")
 
     def run(self, slug, criterion, seed, wait, strong, weak, no_dialogues, encoder, **options):
-        recipe = {"strong": strong, "weak": weak, "next_utterance": not no_dialogues, "encoder": encoder or ""}
-        usual = {"strong": False, "weak": False, "next_utterance": True, "encoder": ""}
-        recipe = {name: value for name, value in recipe.items() if value != usual[name]}
-        run = start_training([campaign_named(s) for s in slug], criterion, seed, foreground=wait, recipe=recipe)
+        chosen = recipe(strong=strong, weak=weak, next_utterance=not no_dialogues, encoder=encoder or "")
+        run = start_training([campaign_named(s) for s in slug], criterion, seed, foreground=wait, recipe=chosen)
         if run.warning:
             self.progress(f"Warning: {run.warning}")
         if not wait:
