@@ -26,6 +26,7 @@ from annotation.design.mixing import REPEAT_GAP, is_gold, repeat_is_due
 from annotation.drawing import draw_items, playing_outputs, recount, summarize
 from annotation.history import Handed, History
 from annotation.models import Annotator, Assignment, Campaign, Item, Purpose
+from annotation.pace import minutes_left
 from annotation.places import HOLD, close, give_back, reopen, skip, withdraw
 from annotation.qualifying import decide
 
@@ -41,7 +42,8 @@ SWEEP_EVERY = 10  # items of one person between two looks for assignments held t
 Status = Assignment.Status
 
 # Part of every turn, where building the same from Q, F and Exists took longer than asking it.
-FREE = """annotation_item.purpose = 'evaluation' AND annotation_item.taken < annotation_item.places AND NOT EXISTS (
+FREE = """annotation_item.campaign_id = %s AND annotation_item.purpose = 'evaluation'
+    AND annotation_item.taken < annotation_item.places AND NOT EXISTS (
     SELECT 1 FROM annotation_assignment had
     WHERE had.item_id = annotation_item.id AND had.annotator_id = %s AND had.status <> 'expired')"""
 
@@ -75,10 +77,12 @@ class Progress:
 
 @dataclass(frozen=True)
 class Turn:
-    """What to put before a person now, and how far they are. assignment: None where there is nothing; see the phase."""
+    """What to put before a person now, and how far they are. assignment: None where there is nothing; see the phase.
+    minutes: what is left, at their own pace; None where that is not known yet."""
 
     assignment: Assignment | None
     progress: Progress
+    minutes: int | None = None
 
 
 def next_assignment(annotator: Annotator) -> Assignment | None:
@@ -105,7 +109,8 @@ def turn(annotator: Annotator, first: Callable[[], object] | None = None) -> Tur
     stale = (taken is None or history.main % SWEEP_EVERY == 0) and places.sweep(annotator.campaign)
     if taken is None and stale:
         taken, history = _attempt(annotator)
-    return Turn(taken, _progress(annotator, history))
+    done = _progress(annotator, history)
+    return Turn(taken, done, minutes_left(history, done.left))
 
 
 def progress(annotator: Annotator) -> Progress:
@@ -133,7 +138,7 @@ def _attempt(annotator: Annotator, first: Callable[[], object] | None = None) ->
         first()
     history = histories.read(annotator)
     if history.held:
-        whole = annotator.assignments.select_related("item__context", "item__output", "item__other")
+        whole = annotator.assignments.select_related(*(f"item__{name}" for name in _shown(annotator.campaign)))
         return _with_context(whole.get(pk=history.held.pk)), history
     made = _choose(annotator, history)
     if made:
@@ -144,9 +149,10 @@ def _attempt(annotator: Annotator, first: Callable[[], object] | None = None) ->
 
 def lock(annotator: Annotator) -> None:
     """Two tabs of one person get the same item: the second waits here, and then sees what the first did."""
-    locked = Annotator.objects.select_for_update(of=("self",)).select_related("campaign").get(pk=annotator.pk)
-    annotator.campaign, annotator.tally, annotator.has_qualified = locked.campaign, locked.tally, locked.has_qualified
-    annotator.withdrawn_at = locked.withdrawn_at
+    mine = Annotator.objects.select_for_update().filter(pk=annotator.pk)
+    annotator.tally, annotator.has_qualified, annotator.withdrawn_at = mine.values_list(
+        "tally", "has_qualified", "withdrawn_at"
+    ).get()
 
 
 def _choose(annotator: Annotator, history: History) -> Assignment | None:
@@ -183,7 +189,7 @@ def _phase(annotator: Annotator, history: History) -> Phase:
 
 
 def _next_known(annotator: Annotator, history: History, purpose: Purpose) -> Assignment | None:
-    item = _whole_item(_known(annotator, purpose)).order_by("position").first()
+    item = _known(annotator, purpose).order_by("position").first()
     return item and _hand(annotator, history, item, _coin(annotator, item))
 
 
@@ -194,7 +200,7 @@ def _next_gold(annotator: Annotator, history: History) -> Assignment | None:
     if not gold:
         return None
     pk, _ = random.Random(f"{_seed(annotator)}:gold:{history.main}").choice(elsewhere or gold)
-    item = _whole_item(Item.objects).get(pk=pk)
+    item = _items(annotator).get(pk=pk)
     return _hand(annotator, history, item, _coin(annotator, item))
 
 
@@ -208,7 +214,7 @@ def _repeat(annotator: Annotator, history: History) -> Assignment | None:
     if not earlier:
         return None
     chosen = random.Random(f"{_seed(annotator)}:repeat:{history.main}").choice(earlier)
-    return _hand(annotator, history, _whole_item(Item.objects).get(pk=chosen.item_id), not chosen.swapped, Purpose.REPEAT)
+    return _hand(annotator, history, _items(annotator).get(pk=chosen.item_id), not chosen.swapped, Purpose.REPEAT)
 
 
 def _next_in_file_order(annotator: Annotator, history: History) -> Assignment | None:
@@ -236,7 +242,7 @@ def _any_free(annotator: Annotator, history: History) -> Assignment | None:
     while found := list(free[:WINDOW]):
         found.sort(key=lambda row: (row[0] == history.last_context, excess.get(row[1], 0), row[2]))
         for *_, pk in found:
-            if made := _place(annotator, history, _whole_item(Item.objects).select_for_update(of=("self",)).get(pk=pk)):
+            if made := _place(annotator, history, _items(annotator).select_for_update(of=("self",)).get(pk=pk)):
                 return made
     return None
 
@@ -253,8 +259,7 @@ def _text(entry: Ranked) -> str:
 
 def _place_first(annotator: Annotator, history: History, items) -> Assignment | None:
     """The first of these items in the drawn order that nobody else is just taking."""
-    items = _whole_item(items).select_for_update(of=("self",), skip_locked=True)
-    item = items.order_by("position").first()
+    item = items.select_for_update(of=("self",), skip_locked=True).order_by("position").first()
     return item and _place(annotator, history, item)
 
 
@@ -291,11 +296,11 @@ def _made(annotator: Annotator, item: Item, swapped: bool, purpose: str, lapsed:
 
 def _free(annotator: Annotator):
     """The evaluation items with a free place that this person has not had; those they let lapse are open to them."""
-    return annotator.campaign.items.filter(RawSQL(FREE, (annotator.pk,), BooleanField()))
+    return _items(annotator).filter(RawSQL(FREE, (annotator.campaign_id, annotator.pk), BooleanField()))
 
 
 def _known(annotator: Annotator, purpose: Purpose):
-    return annotator.campaign.items.filter(purpose=purpose).exclude(_had(annotator))
+    return _items(annotator).filter(campaign=annotator.campaign_id, purpose=purpose).exclude(_had(annotator))
 
 
 def _had(annotator: Annotator):
@@ -324,9 +329,13 @@ def _seed(annotator: Annotator) -> str:
     return f"{annotator.campaign.seed}:{annotator.name}"
 
 
-def _whole_item(items):
-    """With what a page shows of it; without the systems' names, which nobody who judges is to see."""
-    return items.select_related("context", "output", "other")
+def _shown(campaign: Campaign) -> list[str]:
+    """What a page shows of an item; without the systems' names, which nobody who judges is to see."""
+    return ["context", "output", "other"] if campaign.pairwise else ["context", "output"]
+
+
+def _items(annotator: Annotator):
+    return Item.objects.select_related(*_shown(annotator.campaign))
 
 
 def _with_context(assignment: Assignment) -> Assignment:

@@ -8,17 +8,24 @@ from collections import Counter
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from django.db.models import FloatField
+from django.db.models.expressions import RawSQL
+
 from annotation.design.mixing import REPEAT_GAP
 from annotation.models import Annotator, Assignment, Purpose
 
 FOLD = 10  # assignments after which the older ones are counted into the tally
+# How long the answer that stands took: an assignment's older ones were retracted, or are surplus.
+SECONDS = """(SELECT MAX(COALESCE(answer.active_seconds, answer.seconds)) FROM annotation_submission answer
+    WHERE answer.assignment_id = annotation_assignment.id AND answer.retracted_at IS NULL AND NOT answer.is_surplus)"""
 MAIN = (Purpose.EVALUATION, Purpose.GOLD, Purpose.REPEAT)  # what counts towards the quota
 Status = Assignment.Status
 
 
 @dataclass(frozen=True)
 class Handed:
-    """One assignment, as far as the choice of the next one looks at it."""
+    """One assignment, as far as the choice of the next one looks at it. seconds: how long its answer took, without idle
+    time where that is known."""
 
     pk: int
     status: str
@@ -27,6 +34,7 @@ class Handed:
     cell: str
     context: int
     at: datetime
+    seconds: float | None = None
 
 
 @dataclass
@@ -83,7 +91,7 @@ def read(annotator: Annotator) -> History:
     history = _settled(annotator.tally)
     rows = annotator.assignments.filter(pk__gt=annotator.tally.get("upto", 0)).order_by("pk")
     columns = ("pk", "status", "purpose", "item_id", "item__cell", "item__context_id", "assigned_at")
-    history.recent = [Handed(*row) for row in rows.values_list(*columns)]
+    history.recent = [Handed(*row) for row in rows.values_list(*columns, RawSQL(SECONDS, (), FloatField()))]
     for handed in history.recent:
         history.count(handed)
     return history

@@ -126,6 +126,7 @@ CSRF_FAILURE_VIEW = "annotation.views.sign_in.csrf_failure"
 LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"
 USE_TZ = True
+USE_I18N = False  # English only: numbers and texts are not looked up in catalogues
 
 STATIC_URL = "static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]

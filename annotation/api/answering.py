@@ -7,7 +7,6 @@ from rest_framework import serializers
 from annotation.api.serializers import CriterionSerializer
 from annotation.item_page import hidden_fields, item_context
 from annotation.models import Annotator, Assignment, Campaign, PairwiseJudgment
-from annotation.pace import minutes_left
 
 BIGGEST = 2**63 - 1
 REASON_LENGTH = PairwiseJudgment._meta.get_field("reason").max_length
@@ -143,8 +142,6 @@ def shown(assignment: Assignment | None, campaign: Campaign) -> dict | None:
 
 
 def turn_as_dict(annotator: Annotator, turn) -> dict:
-    done = turn.progress
     return {
-        "assignment": shown(turn.assignment, annotator.campaign), "progress": done,
-        "minutes_left": minutes_left(annotator, done.left),
+        "assignment": shown(turn.assignment, annotator.campaign), "progress": turn.progress, "minutes_left": turn.minutes,
     }  # fmt: skip

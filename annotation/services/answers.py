@@ -21,6 +21,7 @@ from annotation.models import (
 )
 from annotation.services.answer_rows import rows_of
 
+ANSWERED = ("annotator", "purpose", "swapped", "item__output", "item__other")  # what storing an answer looks at
 # Part of every answer, where building an Exists took longer than asking it.
 STORED = "EXISTS (SELECT 1 FROM annotation_submission stored WHERE stored.key = %s)"
 
@@ -101,7 +102,10 @@ def _assignment(annotator: Annotator, assignment_id: int, key: uuid.UUID) -> tup
     if annotator.withdrawn_at:
         raise Refused("You have withdrawn from this campaign: nothing more of yours is stored.")
     stored = RawSQL(STORED, (Submission._meta.pk.get_db_prep_value(key, connection),), BooleanField())
-    assignment = annotator.assignments.select_related("item").annotate(stored=stored).filter(pk=assignment_id).first()
+    try:
+        assignment = annotator.assignments.select_related("item").only(*ANSWERED).annotate(stored=stored).get(pk=assignment_id)
+    except Assignment.DoesNotExist:
+        assignment = None
     if assignment is None or assignment.stored:
         known = Submission.objects.filter(pk=key).first()
         if known is not None and known.annotator_id != annotator.pk:

@@ -13,7 +13,6 @@ from annotation.errors import Refused
 from annotation.expected import checks, is_told, rows_of_submission
 from annotation.item_page import answer_again, answer_of, hidden_fields, item_context, key_of, number, times_of
 from annotation.models import Campaign, Submission
-from annotation.pace import minutes_left
 from annotation.selectors import is_finished
 from annotation.views.sign_in import for_annotators
 
@@ -40,7 +39,7 @@ def _next(request, annotator, now=None, **page):
     now = now or turn(annotator)
     if now.assignment is None:
         return _rest(request, annotator, now.progress, **page)
-    return _item(request, annotator, now.assignment, now.progress, **page)
+    return _item(request, annotator, now, **page)
 
 
 def _submit(request, annotator):
@@ -112,16 +111,17 @@ def _report(request, annotator, report, said):
     return see_other("annotate", annotator)
 
 
-def _item(request, annotator, assignment, done, refused=None, status=200):
+def _item(request, annotator, now, refused=None, status=200):
     """An answer that was refused stays in its form, unless another item is in hand by now."""
+    assignment = now.assignment
     is_same = refused is not None and number(request.POST.get("assignment")) == assignment.pk
     answer = answer_of(request.POST) if is_same else _undone(assignment) if "again" in request.GET else None
     context = {
         **item_context(annotator.campaign, assignment.item, assignment.swapped, answer, refused),
         **hidden_fields(assignment, request.POST if is_same else None),
-        "progress": done,
+        "progress": now.progress,
         "action": reverse("annotate", args=[annotator.campaign.slug]),
-        "minutes": minutes_left(annotator, done.left),
+        "minutes": now.minutes,
         "swap": wants_swap(request),
     }
     template = "annotation/pair.html" if assignment.item.is_pair else "annotation/score.html"

@@ -25,8 +25,8 @@ from tests.annotation.pages import SYSTEMS, World, hidden, text
 pytestmark = pytest.mark.django_db
 START = "annotate/?start=1"
 BASE = settings.BASE_DIR / "static"
-PAGE_QUERIES = 11
-ANSWER_QUERIES = 17  # the answer stored and the next item on its page, in one request
+PAGE_QUERIES = 10
+ANSWER_QUERIES = 16  # the answer stored and the next item on its page, in one request
 
 
 @pytest.fixture
