@@ -42,7 +42,7 @@ SWEEP_EVERY = 10  # items of one person between two looks for assignments held t
 Status = Assignment.Status
 
 # Part of every turn, where building the same from Q, F and Exists took longer than asking it.
-FREE = """annotation_item.campaign_id = %s AND annotation_item.purpose = 'evaluation'
+FREE = """annotation_item.campaign_id = %s AND annotation_item.context_id <> %s AND annotation_item.purpose = 'evaluation'
     AND annotation_item.taken < annotation_item.places AND NOT EXISTS (
     SELECT 1 FROM annotation_assignment had
     WHERE had.item_id = annotation_item.id AND had.annotator_id = %s AND had.status <> 'expired')"""
@@ -226,7 +226,7 @@ def _next_in_balance(annotator: Annotator, history: History) -> Assignment | Non
     cells = _ranked_cells(annotator, history)
     if not cells:
         return None
-    free = _free(annotator).exclude(context_id=history.last_context)
+    free = _free(annotator, besides=history.last_context)
     best, *as_good = [_text(entry) for entry in cells if entry.excess == cells[0].excess]
     made = _place_first(annotator, history, free.filter(cell=best))
     if made is None and as_good:
@@ -294,9 +294,10 @@ def _made(annotator: Annotator, item: Item, swapped: bool, purpose: str, lapsed:
     return _with_context(lapsed)
 
 
-def _free(annotator: Annotator):
-    """The evaluation items with a free place that this person has not had; those they let lapse are open to them."""
-    return _items(annotator).filter(RawSQL(FREE, (annotator.campaign_id, annotator.pk), BooleanField()))
+def _free(annotator: Annotator, besides: int | None = None):
+    """The evaluation items with a free place that this person has not had; those they let lapse are open to them.
+    besides: a context whose items are left out."""
+    return _items(annotator).filter(RawSQL(FREE, (annotator.campaign_id, besides or 0, annotator.pk), BooleanField()))
 
 
 def _known(annotator: Annotator, purpose: Purpose):

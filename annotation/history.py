@@ -7,6 +7,8 @@ rows. The tally is a summary and nothing else: forgetting it loses nothing, the 
 from collections import Counter
 from dataclasses import dataclass, field
 from datetime import datetime
+from operator import attrgetter
+from typing import NamedTuple
 
 from django.db.models import FloatField
 from django.db.models.expressions import RawSQL
@@ -22,8 +24,7 @@ MAIN = (Purpose.EVALUATION, Purpose.GOLD, Purpose.REPEAT)  # what counts towards
 Status = Assignment.Status
 
 
-@dataclass(frozen=True)
-class Handed:
+class Handed(NamedTuple):
     """One assignment, as far as the choice of the next one looks at it. seconds: how long its answer took, without idle
     time where that is known."""
 
@@ -89,9 +90,10 @@ class History:
 def read(annotator: Annotator) -> History:
     """One query, of FOLD + REPEAT_GAP rows at most (one more is open)."""
     history = _settled(annotator.tally)
-    rows = annotator.assignments.filter(pk__gt=annotator.tally.get("upto", 0)).order_by("pk")
+    rows = annotator.assignments.filter(pk__gt=annotator.tally.get("upto", 0)).order_by()
     columns = ("pk", "status", "purpose", "item_id", "item__cell", "item__context_id", "assigned_at")
-    history.recent = [Handed(*row) for row in rows.values_list(*columns, RawSQL(SECONDS, (), FloatField()))]
+    found = [Handed(*row) for row in rows.values_list(*columns, RawSQL(SECONDS, (), FloatField()))]
+    history.recent = sorted(found, key=attrgetter("pk"))
     for handed in history.recent:
         history.count(handed)
     return history

@@ -34,10 +34,14 @@ class Scale:
         return "many" if count > ONE_LINE else "line"
 
     @property
-    def points(self) -> list[tuple[int, str, bool]]:
+    def field(self) -> str:
+        return f"score_{self.criterion.pk}"
+
+    @property
+    def points(self) -> list[tuple[str, str, bool]]:
         criterion = self.criterion
         ends = {criterion.low: criterion.low_label, criterion.high: criterion.high_label}
-        return [(p, criterion.anchors.get(str(p)) or ends.get(p, ""), p == self.value) for p in criterion.points]
+        return [(str(p), criterion.anchors.get(str(p)) or ends.get(p, ""), p == self.value) for p in criterion.points]
 
 
 @dataclass(frozen=True)
@@ -78,7 +82,7 @@ def _scales(campaign, answer, refused) -> list[Scale]:
     given = answer.get("scores", {})
     return [
         Scale(criterion, value := given.get(criterion.pk), bool(refused) and value not in criterion.points)
-        for criterion in campaign.criteria.all()
+        for criterion in campaign.asked
     ]
 
 
@@ -88,7 +92,7 @@ def _choices(campaign, answer, refused) -> list[Choice]:
     given = answer.get("choices", {})
     return [
         Choice(criterion, value := given.get(criterion.pk), bool(refused) and value is None)
-        for criterion in campaign.criteria.all()
+        for criterion in campaign.asked
     ]
 
 

@@ -8,7 +8,7 @@ The callers hold the lock on the annotator's row (`select_for_update`) and a tra
 
 from datetime import timedelta
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import Exists, F, OuterRef, Q
 from django.utils import timezone
 
@@ -17,12 +17,15 @@ from annotation.models import Annotator, Assignment, Campaign, Item, Purpose, Su
 
 HOLD = timedelta(hours=1)
 Status = Assignment.Status
+# Part of every turn: SQL, as assignment.FREE is.
+TAKE = "UPDATE annotation_item SET taken = taken + 1, taken_swapped = taken_swapped + %s WHERE id = %s AND taken < places"
 
 
 def take(item: Item, swapped: bool) -> bool:
     """Take one of the item's places, if one is free."""
-    free = Item.objects.filter(pk=item.pk, taken__lt=F("places"))
-    return bool(free.update(taken=F("taken") + 1, taken_swapped=F("taken_swapped") + int(swapped)))
+    with connection.cursor() as cursor:
+        cursor.execute(TAKE, [int(swapped), item.pk])
+        return cursor.rowcount == 1
 
 
 def leave(assignment: Assignment) -> None:

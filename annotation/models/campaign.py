@@ -6,6 +6,7 @@ from django.core.validators import MaxValueValidator
 from django.db import models
 from django.db.models import Q
 from django.urls import reverse
+from django.utils.functional import cached_property
 
 
 class Purpose(models.TextChoices):
@@ -80,6 +81,11 @@ class Campaign(models.Model):
 
     def get_absolute_url(self):
         return reverse("campaign", args=[self.slug])
+
+    @cached_property
+    def asked(self) -> list["Criterion"]:
+        """Its criteria, read once: an answer is checked against them, and the page after it shows them."""
+        return list(self.criteria.all())
 
 
 class Criterion(models.Model):

@@ -27,7 +27,7 @@ def rows_of(annotator: Annotator, assignment: Assignment, campaign: Campaign, an
 def _scores(annotator, assignment, campaign, given) -> list[LikertScore]:
     given = given if isinstance(given, dict) else {}
     rows, missing = [], []
-    for criterion in campaign.criteria.all():
+    for criterion in campaign.asked:
         value = given.get(criterion.pk, given.get(str(criterion.pk)))
         if value is None or value == "":
             missing.append(criterion.name)
@@ -56,8 +56,7 @@ def _point(criterion: Criterion, value) -> int:
 
 def _choices_by_criterion(campaign: Campaign, given) -> dict[Criterion, Outcome]:
     given = given if isinstance(given, dict) else {}
-    criteria = list(campaign.criteria.all())
-    choices = {c: _shown(given.get(c.pk, given.get(str(c.pk)))) for c in criteria}
+    choices = {c: _shown(given.get(c.pk, given.get(str(c.pk)))) for c in campaign.asked}
     missing = [criterion.name for criterion, shown in choices.items() if shown is None]
     if missing:
         raise Refused(f"Still to judge: {', '.join(missing)}.")

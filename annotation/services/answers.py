@@ -3,7 +3,7 @@
 import uuid
 
 from django.db import connection, transaction
-from django.db.models import BooleanField, prefetch_related_objects
+from django.db.models import BooleanField
 from django.db.models.expressions import RawSQL
 from django.utils import timezone
 
@@ -53,7 +53,6 @@ def _submit(annotator, assignment_id, key, answer, seconds=None, active_seconds=
     assignment, known = _assignment(annotator, assignment_id, key)
     if known:
         return known
-    prefetch_related_objects([annotator.campaign], "criteria")  # the next page shows them too
     rows = rows_of(annotator, assignment, annotator.campaign, answer)
     surplus = not places.close(assignment)
     return _store(annotator, assignment, key, answer, rows, seconds, active_seconds, surplus)
