@@ -10,6 +10,7 @@ from evaluator.comparator.heldout import agreement, bootstrap
 from evaluator.metaevaluation import gate
 from evaluator.models import ComparatorVersion
 from evaluator.registry import serving
+from evaluator.selectors import learned_from
 
 
 def ask_all(version: ComparatorVersion) -> None:
@@ -22,9 +23,18 @@ def ask(version: ComparatorVersion, campaign: Campaign) -> list[dict]:
     """[{question, passed, answer}] about serving this campaign; needs a worker, since the version judges the outputs."""
     asked = [gate.accepted(version.warning)]
     asked += _on_people(version, campaign)
-    asked.append(gate.calibrated(version.metrics.get("calibration_error")))
-    asked.append(gate.not_fooled({a["attack"]: a["share"] for a in version.metrics.get("attacks", [])}))
-    return [asdict(one) for one in asked]
+    calibration, attacks = _measured(version, campaign)
+    return [asdict(one) for one in [*asked, gate.calibrated(calibration), gate.not_fooled(attacks)]]
+
+
+def _measured(version: ComparatorVersion, campaign: Campaign) -> tuple[dict | None, list[dict]]:
+    """Calibration and attacks: those of its training, or where it did not learn from the campaign, those found there. What
+    an uploaded card says is nothing to go by."""
+    if learned_from(version, campaign):
+        return version.metrics.get("calibration"), version.metrics.get("attacks", [])
+    here = version.measured_here.get(campaign.slug, {})
+    confidence = here.get("confidence", {})
+    return confidence if confidence.get("kind") == "here" else None, here.get("attacks", [])
 
 
 def _on_people(version: ComparatorVersion, campaign: Campaign) -> list[gate.Asked]:

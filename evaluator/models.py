@@ -40,6 +40,9 @@ class ComparatorVersion(models.Model):
     metrics = models.JSONField(help_text="Held-out accuracy with interval and baseline, pairs, seconds.")
     is_simulated = models.BooleanField(default=False, help_text="Learned from simulated judgments.")
     gates = models.JSONField(default=dict, blank=True, help_text="By campaign, what was asked before it might serve.")
+    measured_here = models.JSONField(
+        default=dict, blank=True, help_text="By campaign it judges and did not learn from, what cards.py measured there."
+    )
     warning = models.TextField(blank=True, help_text="Why the judgments behind it are not above every doubt.")
     retired_at = models.DateTimeField(null=True, blank=True, help_text="No longer judges; what it judged stays.")
     created_at = models.DateTimeField(auto_now_add=True)

@@ -16,11 +16,12 @@ from django.db import transaction
 from django.utils.text import slugify
 from transformers.utils.logging import disable_progress_bar
 
+from annotation.assessment import latest_snapshot
 from annotation.errors import ImportRefused, Refused, RowError
 from annotation.jobs import Cancelled
-from annotation.models import Output
+from annotation.models import Campaign, Output
 from annotation.rowfiles import BadField, Row, read_rows
-from evaluator import sources
+from evaluator import cards, sources
 from evaluator.comparator import checkpoint, heldout
 from evaluator.comparator import train as training
 from evaluator.comparator.examples import Pair, Text
@@ -28,9 +29,10 @@ from evaluator.comparator.predict import Comparator
 from evaluator.comparator.settings import Settings
 from evaluator.comparator.supervision import Exchange
 from evaluator.models import ComparatorVersion, TrainingRun, Utility
-from evaluator.selectors import folder
+from evaluator.selectors import folder, learned_from
 from evaluator.services import code_version
 
+TRAINED = 0.85  # of a training's progress bar; the rest measures what its card says
 CHUNK = 1024  # rows of a file, or outputs of a campaign, that are judged together
 OWNER = "run.json"  # in a comparator's folder: the job that made it
 
@@ -55,15 +57,17 @@ def train(run: TrainingRun, report: Report, stopped: Callable[[], bool]) -> Comp
         recipe = Settings(**run.settings.get("recipe", {}))
         shown = examples(run, recipe)
         result = training.fit(
-            shown.texts, shown.pairs, recipe, run.seed, work, _watch(run, report), should_stop=stopped,
+            shown.texts, shown.pairs, recipe, run.seed, work, _watch(run, cards.part(report, 0.0, TRAINED)), should_stop=stopped,
             scores=shown.scores, exchanges=shown.exchanges,
         )  # fmt: skip
     except training.Cancelled:
         raise Cancelled from None
     except (ValueError, checkpoint.BadCheckpoint) as error:
         raise Refused(f"The comparator could not be trained. {error}") from error
+    measuring = cards.part(report, TRAINED, 0.99)
+    card = cards.card(Comparator.load(work), list(run.campaigns.all()), shown, result.utilities, run.seed, measuring)
     report(0.99, "Entering it in the registry")
-    return _register(run, work, recipe, result, shown.told)
+    return _register(run, work, recipe, result, shown.told | card)
 
 
 @dataclass(frozen=True)
@@ -75,11 +79,12 @@ class Examples:
     pairs: list[Pair]
     scores: list[float]  # mean, 0 to 1, nan where unknown
     exchanges: list[Exchange]
+    parts: dict[str, slice]  # which of the texts are of which campaign
     told: dict  # for the version's metrics: counts by source, people's ceiling by campaign, the hash
 
 
 def examples(run: TrainingRun, recipe: Settings) -> Examples:
-    texts, pairs, scores, said, counts, ceilings = [], [], [], [], Counter(), {}
+    texts, pairs, scores, said, counts, ceilings, parts = [], [], [], [], Counter(), {}, {}
     for snapshot in run.snapshots.select_related("campaign").order_by("digest"):
         campaign = snapshot.campaign
         source = sources.read(snapshot, *run.settings["sources"][campaign.slug])
@@ -87,12 +92,14 @@ def examples(run: TrainingRun, recipe: Settings) -> Examples:
         here = [*source.pairs, *supervised]
         pairs += [replace(pair, a=pair.a + len(texts), b=pair.b + len(texts)) for pair in here]
         scores += source.scores + [np.nan] * (len(all_texts) - len(source.texts))
+        parts[campaign.slug] = slice(len(texts), len(texts) + len(all_texts))
         texts += all_texts
         said += sources.conversations(campaign) if recipe.next_utterance else []
         counts.update(source.counts)
         ceilings[campaign.slug] = source.ceiling
     pinned = hashlib.sha256(json.dumps([[asdict(t) for t in texts], [asdict(e) for e in said]]).encode()).hexdigest()
-    return Examples(texts, pairs, scores, said, {"sources": dict(counts), "ceilings": ceilings, "texts_sha256": pinned})
+    told = {"sources": dict(counts), "ceilings": ceilings, "texts_sha256": pinned}
+    return Examples(texts, pairs, scores, said, parts, told)
 
 
 def _watch(run: TrainingRun, report: Report):
@@ -103,7 +110,7 @@ def _watch(run: TrainingRun, report: Report):
         if point and "fold" in point:  # the base's own points come with its result
             points[point["fold"], point["epoch"]] = _plain(point)
             TrainingRun.objects.filter(pk=run.pk).update(curve=[points[k] for k in sorted(points)])
-        report(min(fraction, 0.99), message)
+        report(fraction, message)
 
     return watch
 
@@ -207,6 +214,19 @@ def check(folder: Path) -> str:
     if not np.isfinite(value).all():
         raise Refused("It does not give a finite number for a simple text.")
     return fingerprint
+
+
+def measure_here(version: ComparatorVersion, campaign: Campaign) -> None:
+    """Note how far the version is to be trusted on a campaign that it judges, where it did not learn from that one; not
+    again before the campaign has a newer snapshot."""
+    if learned_from(version, campaign):
+        return
+    snapshot = latest_snapshot(campaign)
+    known, newest = version.measured_here.get(campaign.slug, {}), snapshot.name if snapshot else ""
+    if known.get("newest") != newest:
+        found = cards.where_it_did_not_learn(load(version), campaign, version.seed) | {"newest": newest}
+        version.measured_here[campaign.slug] = _plain(found)
+        version.save(update_fields=["measured_here"])
 
 
 def verdicts(version: ComparatorVersion, outputs: Iterable[Output], report: Report | None = None) -> Verdicts:

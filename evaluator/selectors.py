@@ -6,7 +6,7 @@ from pathlib import Path
 from django.conf import settings
 
 from annotation.errors import Refused
-from annotation.models import Job, QualityDecision, Snapshot
+from annotation.models import Campaign, Job, QualityDecision, Snapshot
 from evaluator.models import ComparatorVersion, TrainingRun
 
 
@@ -107,6 +107,11 @@ def sources(version: ComparatorVersion) -> list[tuple[str, int]]:
     return [(words, given[k]) for k, words in GIVEN.items() if k in given] + [
         (words, learnt[k]) for k, words in LEARNT.items() if k in learnt
     ]
+
+
+def learned_from(version: ComparatorVersion, campaign: Campaign) -> bool:
+    """Whether its own held-out figures are about this campaign; those of an uploaded one are about campaigns elsewhere."""
+    return campaign.slug in version.settings.get("sources", {})
 
 
 def folder(version: ComparatorVersion) -> Path:

@@ -43,9 +43,12 @@ def admit(job_id: str) -> None:
     """Check an uploaded comparator and enter it; whether it serves, a person says."""
     try:
         with jobs.claim(job_id) as claim:
-            from evaluator import gating
+            from evaluator import gating, runner
 
             version = uploading.admit(claim.job, claim.report)
+            claim.report(0.9, "Measuring how far to trust it here")
+            for campaign in version.campaigns.all():
+                runner.measure_here(version, campaign)
             claim.report(0.95, "Asking whether it may serve")
             gating.ask_all(version)
     except (jobs.Taken, jobs.Cancelled):

@@ -22,7 +22,10 @@ def run(job_id, watch=None) -> Tournament:
         judging = None
         if tournament.judge != Tournament.Judge.PEOPLE:
             claim.report(0.0, "Loading the comparator")
+            from evaluator.runner import measure_here
             from evaluator.runner import verdicts as judging
+
+            measure_here(tournament.version, tournament.campaign)
 
         def report(progress: float, message: str) -> None:
             claim.report(progress, message)

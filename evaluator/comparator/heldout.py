@@ -104,7 +104,7 @@ def evaluate(
         pairwise_interval=bootstrap(agree, contexts[clear], seed),
         three_way_accuracy=_mean(decided == choices),
         longer_accuracy=_mean(agreement(words[a] - words[b], choices)[clear]),
-        calibration_error=calibration_error(_probabilities_by_other_folds(d, targets, weights, folds, ties), targets, weights),
+        calibration_error=calibration_error(probabilities_by_other_folds(d, targets, weights, folds, ties), targets, weights),
         ties=measure_ties(decided, d, choices, contexts, seed),
     )
 
@@ -138,19 +138,23 @@ def as_arrays(pairs: Sequence[Pair]) -> tuple[np.ndarray, np.ndarray, np.ndarray
 def calibration_error(p: np.ndarray, targets: np.ndarray, weights: np.ndarray, bins: int = 10) -> float:
     """Expected calibration error (Guo et al. 2017, equation 3): p (p, 3) and people's shares (p, 3), weights (p,).
 
-    The confidence of a pair is the probability of its likeliest answer, and its accuracy the share of people who gave
-    that answer; the bins are equally wide. NaN where there is no pair.
+    The bins of `confidence` are equally wide. NaN where there is no pair.
     """
     if not len(p):
         return float("nan")
-    likeliest = p.argmax(-1)  # (p,)
-    rows = np.arange(len(p))
-    gap = (targets[rows, likeliest] - p[rows, likeliest]) * weights  # (p,)
-    bin_of = np.minimum((p[rows, likeliest] * bins).astype(int), bins - 1)  # (p,)
-    return float(np.abs(np.bincount(bin_of, weights=gap)).sum() / weights.sum())
+    said, right, bin_of = confidence(p, targets, bins)
+    return float(np.abs(np.bincount(bin_of, weights=(right - said) * weights)).sum() / weights.sum())
 
 
-def _probabilities_by_other_folds(
+def confidence(p: np.ndarray, targets: np.ndarray, bins: int = 10) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """p (p, 3) and people's shares (p, 3) -> the probability of each pair's likeliest answer (p,), the share of people who
+    gave that answer (p,), and the bin that the probability falls into (p,)."""
+    likeliest, rows = p.argmax(-1), np.arange(len(p))  # (p,)
+    said = p[rows, likeliest]
+    return said, targets[rows, likeliest], np.minimum((said * bins).astype(int), bins - 1)
+
+
+def probabilities_by_other_folds(
     d: np.ndarray, targets: np.ndarray, weights: np.ndarray, folds: np.ndarray, ties: bool
 ) -> np.ndarray:
     """(p, 3); each fold's by the head that the others give."""

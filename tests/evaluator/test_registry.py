@@ -107,6 +107,15 @@ class TestGate:
         assert not gate.better_than_chance(0.7, (0.5, 0.8)).passed
 
     def test_calibration_and_attacks(self):
-        assert gate.calibrated(0.05).passed and not gate.calibrated(0.051).passed and gate.calibrated(None).passed
-        asked = gate.not_fooled({"parroted": 0.6, "empty": 0.9})
-        assert not asked.passed and "parroted" in asked.answer and gate.not_fooled({}).passed
+        off = {"error": 0.05, "low": 0.02, "high": 0.09}
+        assert gate.calibrated(off).passed and not gate.calibrated(off | {"error": 0.051}).passed
+        assert gate.calibrated(None).passed
+        row = {"attack": "empty", "other_words": False, "share": 0.9, "low": 0.8, "high": 1.0}
+        parroted = row | {"attack": "parroted", "other_words": True, "share": 0.6, "low": 0.5, "high": 0.7}
+        asked = gate.not_fooled([row, parroted])
+        assert not asked.passed and "parroted (in other words): the honest output wins in 60% (50% to 70%)" in asked.answer
+        assert gate.not_fooled([]).passed
+
+    def test_negation_is_no_question_of_the_gate(self):
+        row = {"attack": "negated", "other_words": False, "share": 0.1, "low": 0.0, "high": 0.2}
+        assert gate.not_fooled([row]).answer == "No attack was tried on it."

@@ -1,0 +1,156 @@
+"""What a version's card says, measured by a worker: out of fold on what it learned from, and on campaigns that it did not.
+
+Imported by the runner alone, since a comparator needs torch."""
+
+import resource
+import sys
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from annotation.assessment import latest_snapshot
+from annotation.errors import Refused
+from annotation.models import Campaign, Snapshot
+from evaluator import sources
+from evaluator.comparator.examples import BY_PEOPLE, context_key
+from evaluator.comparator.heldout import as_arrays, probabilities_by_other_folds
+from evaluator.comparator.predict import Comparator
+from evaluator.metaevaluation import measuring
+from evaluator.metaevaluation.measuring import Judged
+from evaluator.metaevaluation.transfer import MOST_OUTPUTS, centre, stated, transfer
+from evaluator.selectors import basis
+
+MOST_CAMPAIGNS = 12  # those judged last; a card costs minutes, not an afternoon
+
+Report = Callable[[float, str], None]
+
+
+def card(comparator: Comparator, own: list[Campaign], shown, utilities: np.ndarray, seed: int, report: Report) -> dict:
+    """All of it, for a version's metrics, once its members are trained on `shown` (runner.Examples): utilities (n,) are out
+    of fold; the comparator is read from its files, as whoever uses it does."""
+    start, memory = time.monotonic(), peak_memory()
+    report(0.0, "Measuring what it is worth")
+    found = on_its_own(comparator, shown, utilities, seed, part(report, 0.0, 0.5))
+    found |= on_others(comparator, own, shown.texts, seed, part(report, 0.5, 1.0))
+    return found | {"peak_memory": memory, "measuring_seconds": time.monotonic() - start}
+
+
+def part(report: Report, begin: float, end: float) -> Report:
+    """The same for one part of the work, which counts its own from 0 to 1."""
+    return lambda done, message: report(begin + (end - begin) * done, message)
+
+
+def peak_memory() -> int:
+    """Bytes: the most that this process has held so far."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+def on_its_own(comparator: Comparator, shown, utilities: np.ndarray, seed: int, report: Report) -> dict:
+    """On what it learned from (`runner.Examples`), by utilities (n,) that are out of fold: calibration, correlations by
+    campaign, attacks, flips. On people's pairs, as the training measures itself; on all where there are none of those."""
+    recipe = comparator.manifest.settings
+    learnt = [pair for pair in shown.pairs if recipe.learns_from(pair.source)]
+    pairs = [pair for pair in learnt if pair.source in BY_PEOPLE] or learnt
+    judged = Judged(shown.texts, pairs, np.asarray(shown.scores, dtype=float))
+    a, b, targets, weights = as_arrays(pairs)
+    folds = np.array([comparator.manifest.folds[context_key(judged.texts[i].context)] for i in a], dtype=int)
+    p = probabilities_by_other_folds(utilities[a] - utilities[b], targets, weights, folds, recipe.ties)
+    calibration = measuring.calibration(p, targets, weights, judged.contexts[a], seed)
+    report(0.1, "Turning the sides round")
+    flips = measuring.flips(comparator.compare, judged, seed)
+    report(0.3, "Trying to fool it")
+    return {
+        "calibration": calibration,
+        "reliability": measuring.reliability(p, targets, weights) if len(p) else [],
+        "correlations": [
+            {"campaign": slug} | found for slug, part in shown.parts.items()
+            if (found := measuring.correlations(utilities[part], judged.scores[part], judged.contexts[part], seed))
+        ],
+        "flips": flips,
+        "attacks": attacks(comparator, judged, seed, lambda done: report(0.3 + 0.7 * done, "Trying to fool it")),
+    }  # fmt: skip
+
+
+def attacks(comparator: Comparator, judged: Judged, seed: int, tick: Callable[[float], None]) -> list[dict]:
+    good = measuring.good_answers(judged, seed)
+    watch = lambda done, message, point: tick(done)
+    return measuring.attack_table(lambda texts: comparator.utilities(texts, on_progress=watch), good, seed) if good else []
+
+
+def on_others(comparator: Comparator, own: list[Campaign], texts, seed: int, report: Report) -> dict:
+    """{transfer: a row for each other campaign with accepted judgments, not_measured: [{campaign, why}]}"""
+    snapshots, rows, left_out = _judged_last(own), [], []
+    home = centre(comparator, (text.context for text in texts), seed) if snapshots else None
+    for done, snapshot in enumerate(snapshots):
+        campaign = snapshot.campaign
+        begin, said = done / len(snapshots), f"Judging what people judged in {campaign.slug}"
+        report(begin, said)
+        watch = lambda part, message, point, begin=begin, said=said: report(begin + part / len(snapshots), said)
+        try:
+            judged, criterion = _accepted(snapshot)
+        except (Refused, ValueError) as error:
+            left_out.append({"campaign": campaign.slug, "why": str(error)})
+            continue
+        there = centre(comparator, (text.context for text in judged.texts), seed)
+        rows.append({
+            "campaign": campaign.slug, "criterion": criterion, "snapshot": snapshot.name, "similarity": float(home @ there),
+            "simulated": snapshot.is_simulated, **transfer(comparator, judged, seed, watch),
+        })  # fmt: skip
+    return {"transfer": rows, "not_measured": left_out}
+
+
+def where_it_did_not_learn(comparator: Comparator, campaign: Campaign, seed: int) -> dict:
+    """{confidence, attacks} of a campaign that the comparator judges and did not learn from. confidence is how far its
+    probabilities are from what people said: here, else on the judged campaign whose contexts are most alike (the mean
+    cosine of their embeddings), else of kind "unknown"."""
+    judged, snapshot = _judged(latest_snapshot(campaign))
+    if judged and (found := _off_by(comparator, judged, seed)):
+        confidence = {"kind": "here", "campaign": campaign.slug, "snapshot": snapshot.name, **found}
+        return {"confidence": confidence, "attacks": attacks(comparator, judged, seed, lambda done: None)}
+    return {"confidence": _on_the_nearest(comparator, campaign, seed) or {"kind": "unknown"}, "attacks": []}
+
+
+def _on_the_nearest(comparator: Comparator, campaign: Campaign, seed: int) -> dict | None:
+    contexts = list(campaign.contexts.order_by("pk").values_list("turns", flat=True))
+    others = [(judged, snapshot) for s in _judged_last([campaign]) for judged, snapshot in [_judged(s)] if judged]
+    if not contexts or not others:
+        return None
+    here = centre(comparator, contexts, seed)
+    alike = [float(here @ centre(comparator, (text.context for text in judged.texts), seed)) for judged, _ in others]
+    for i in np.argsort(alike)[::-1]:
+        judged, snapshot = others[i]
+        if found := _off_by(comparator, judged, seed):
+            return {"kind": "nearest", "campaign": snapshot.campaign.slug, "snapshot": snapshot.name,
+                    "similarity": alike[i], **found}  # fmt: skip
+    return None
+
+
+def _off_by(comparator: Comparator, judged: Judged, seed: int) -> dict | None:
+    sample = judged.sample(MOST_OUTPUTS, seed)
+    return stated(comparator.utilities(sample.texts), comparator.head.theta, sample, seed)
+
+
+def _judged_last(own: list[Campaign]) -> list[Snapshot]:
+    """The newest snapshot of each other campaign, of at most MOST_CAMPAIGNS."""
+    others = Campaign.objects.filter(deleted_at=None, snapshots__isnull=False).exclude(pk__in=[c.pk for c in own]).distinct()
+    newest = [latest_snapshot(campaign) for campaign in others.order_by("pk")]
+    return sorted(newest, key=lambda s: s.created_at, reverse=True)[:MOST_CAMPAIGNS]
+
+
+def _judged(snapshot: Snapshot | None) -> tuple[Judged | None, Snapshot | None]:
+    try:
+        return (_accepted(snapshot)[0], snapshot) if snapshot else (None, None)
+    except (Refused, ValueError):
+        return None, snapshot
+
+
+def _accepted(snapshot: Snapshot) -> tuple[Judged, str]:
+    """What people's accepted judgments say, and of which criterion. Raises Refused where none are accepted, ValueError
+    where the snapshot is damaged."""
+    found = basis(snapshot)
+    if found.warning:
+        raise Refused(found.warning)
+    source = sources.read(snapshot, found.criterion, found.judgments)
+    return Judged(source.texts, source.pairs, np.asarray(source.scores, dtype=float)), found.criterion

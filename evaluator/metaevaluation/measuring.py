@@ -1,0 +1,150 @@
+"""What a card says of a comparator's judgments: how far they fit people's, with intervals; whether it can be fooled; whether
+its answer depends on the sides. Everything is pure: a comparator and people's answers in, plain records out."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from evaluator.comparator.examples import Pair, Text, context_key
+from evaluator.comparator.heldout import RESAMPLES, agreement, as_arrays, bootstrap, calibration_error, confidence
+from evaluator.comparator.predict import Comparison
+from evaluator.metaevaluation import robustness
+from evaluator.metaevaluation.correlation import UndefinedCorrelation, pearson, spearman
+from evaluator.metaevaluation.resampling import drawn, interval
+
+GOOD_SCORE = 0.75  # of a scale from 0 to 1: the upper quarter is called a good answer
+MOST_ANSWERS, MOST_PAIRS = 100, 200  # that are attacked, and shown with the sides swapped: seconds instead of minutes
+
+Judge = Callable[[Sequence[Text]], np.ndarray]  # texts (n,) -> utilities (n,), higher is better
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Texts of some contexts with what people said of them; a slice of a campaign's accepted judgments."""
+
+    texts: list[Text]
+    pairs: list[Pair]  # by people, positions in texts
+    scores: np.ndarray  # (n,) mean score from 0 to 1, NaN where nobody scored
+
+    @property
+    def contexts(self) -> np.ndarray:
+        """(n,) context number"""
+        number: dict[str, int] = {}
+        return np.array([number.setdefault(context_key(text.context), len(number)) for text in self.texts], dtype=int)
+
+    def sample(self, limit: int, seed: int) -> "Judged":
+        """Whole contexts, at most `limit` texts."""
+        rows = drawn(self.contexts, limit, seed)
+        return self.take(rows)
+
+    def take(self, rows: np.ndarray) -> "Judged":
+        """The texts `rows`, and the pairs of which both are there."""
+        place = {int(row): i for i, row in enumerate(rows)}
+        kept = [p for p in self.pairs if p.a in place and p.b in place]
+        pairs = [Pair(place[p.a], place[p.b], p.target, p.weight, p.source, p.margin) for p in kept]
+        return Judged([self.texts[i] for i in rows], pairs, self.scores[rows])
+
+
+def calibration(p: np.ndarray, targets: np.ndarray, weights: np.ndarray, contexts: np.ndarray, seed: int) -> dict | None:
+    """Expected calibration error with its interval: p (n, 3), people's shares (n, 3), weights (n,), contexts (n,). The
+    interval resamples contexts and leans upwards, since every resample adds noise of its own. None without a pair."""
+    if not len(p):
+        return None
+    said, right, bin_of = confidence(p, targets)
+    _, where = np.unique(contexts, return_inverse=True)
+    gaps = np.zeros((where.max() + 1, bin_of.max() + 1))  # (contexts, bins)
+    np.add.at(gaps, (where, bin_of), (right - said) * weights)
+    judged = np.bincount(where, weights=weights)  # (contexts,)
+    draws = np.random.default_rng(seed).multinomial(len(gaps), np.full(len(gaps), 1 / len(gaps)), size=RESAMPLES)
+    low, high = np.quantile(np.abs(draws @ gaps).sum(1) / (draws @ judged), [0.025, 0.975])
+    return {"error": calibration_error(p, targets, weights), "low": float(low), "high": float(high), "pairs": len(p)}
+
+
+def reliability(p: np.ndarray, targets: np.ndarray, weights: np.ndarray) -> list[dict]:
+    """[{said, right, n}] by tenths of the stated probability: its mean, the share of people's answers that it got right, and
+    the number of pairs; the tenths in which nothing fell are left out."""
+    said, right, bin_of = confidence(p, targets)
+    found = []
+    for number in np.unique(bin_of):
+        here = bin_of == number
+        mean = lambda values: float(np.average(values[here], weights=weights[here]))
+        found.append({"said": mean(said), "right": mean(right), "n": int(here.sum())})
+    return found
+
+
+def correlations(u: np.ndarray, scores: np.ndarray, contexts: np.ndarray, seed: int) -> dict | None:
+    """Pearson and Spearman of u (n,) with people's mean scores (n,), pooled over all outputs that have both, NaN being
+    none. None where there is no correlation to speak of."""
+    rows = np.flatnonzero(np.isfinite(u) & np.isfinite(scores))
+    u, scores, contexts = u[rows], scores[rows], contexts[rows]
+    found: dict = {"outputs": len(rows), "contexts": len(np.unique(contexts))}
+    try:
+        for name, measure in (("pearson", pearson), ("spearman", spearman)):
+            found[name] = measure(u, scores)
+            found[f"{name}_interval"] = interval(lambda drawn: measure(u[drawn], scores[drawn]), contexts, seed)
+    except UndefinedCorrelation:
+        return None
+    return found
+
+
+def pairwise(u: np.ndarray, judged: Judged, seed: int) -> dict | None:
+    """Share of people's clear preferences that u (n,) orders the same way. None where there is none."""
+    clear = [pair for pair in judged.pairs if pair.choice != "tie"]
+    if not clear:
+        return None
+    a, b, _, _ = as_arrays(clear)
+    agree = agreement(u[a] - u[b], np.array([pair.choice for pair in clear]))  # (p,)
+    low, high = bootstrap(agree, judged.contexts[a], seed)
+    return {"accuracy": float(agree.mean()), "low": low, "high": high, "pairs": len(clear)}
+
+
+def good_answers(judged: Judged, seed: int) -> list[Text]:
+    """At most MOST_ANSWERS that people found good: mean score in the upper quarter of the scale; where an output has no
+    score, one that won a judged pair and lost none."""
+    won = {side for pair in judged.pairs if (side := _winner(pair)) is not None}
+    lost = {pair.a + pair.b - side for pair in judged.pairs if (side := _winner(pair)) is not None}
+    scores = np.asarray(judged.scores)
+    good = [i for i, s in enumerate(scores) if (s >= GOOD_SCORE if np.isfinite(s) else i in won - lost)]
+    chosen = np.random.default_rng(seed).permutation(len(good))[:MOST_ANSWERS]
+    return [judged.texts[good[i]] for i in sorted(chosen)]
+
+
+def _winner(pair: Pair) -> int | None:
+    return {"A": pair.a, "tie": None, "B": pair.b}[pair.choice]
+
+
+def attack_table(judge: Judge, good: Sequence[Text], seed: int) -> list[dict]:
+    """Of each attack on the good answers (n,), in what share of cases the honest answer is preferred: [{attack, other_words,
+    share, low, high, n, answers}]; equal utilities count half. An attack that could not be made is left out."""
+    made = robustness.attacks([text.context for text in good], [text.output for text in good], seed)
+    sides = [
+        [Text(tuple(context), answer) for context, answer in zip(attack.contexts, answers, strict=True)]
+        for attack in made for answers in (attack.good, attack.bad)
+    ]  # fmt: skip
+    u = judge([text for side in sides for text in side])
+    parts = np.split(u, np.cumsum([len(side) for side in sides])[:-1])
+    found = []
+    for attack, honest, bad in zip(made, parts[::2], parts[1::2], strict=True):
+        if len(honest):
+            preferred = (honest > bad) + 0.5 * (honest == bad)  # (n,)
+            low, high = bootstrap(preferred, np.array([context_key(context) for context in attack.contexts]), seed)
+            found.append({
+                "attack": attack.name, "other_words": attack.held_out, "share": float(preferred.mean()), "low": low,
+                "high": high, "n": len(honest), "answers": len(good),
+            })  # fmt: skip
+    return found
+
+
+def flips(compare: Callable[[list[Text], list[Text]], Comparison], judged: Judged, seed: int) -> dict | None:
+    """Share of judged pairs, at most MOST_PAIRS, whose answer is another when the sides are swapped."""
+    chosen = sorted(np.random.default_rng(seed).permutation(len(judged.pairs))[:MOST_PAIRS])
+    if not chosen:
+        return None
+    pairs = [judged.pairs[i] for i in chosen]
+    first, second = [judged.texts[p.a] for p in pairs], [judged.texts[p.b] for p in pairs]
+    there, back = compare(first, second).choices, compare(second, first).choices
+    swapped = np.select([back == "A", back == "B"], ["B", "A"], "tie")
+    flipped = (there != swapped).astype(float)  # (n,)
+    low, high = bootstrap(flipped, np.array([context_key(text.context) for text in first]), seed)
+    return {"share": float(flipped.mean()), "low": low, "high": high, "n": len(pairs)}

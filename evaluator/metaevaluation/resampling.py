@@ -1,0 +1,39 @@
+"""Intervals of any statistic of outputs or pairs, by drawing whole contexts: two answers to one context are not independent."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from evaluator.comparator.heldout import RESAMPLES
+from evaluator.metaevaluation.correlation import UndefinedCorrelation
+
+
+def interval(statistic: Callable[[np.ndarray], float], contexts: np.ndarray, seed: int) -> tuple[float, float] | None:
+    """95% percentile interval of statistic(rows), rows being positions in contexts (n,), whole contexts drawn with
+    replacement. None where most draws leave the statistic undefined (UndefinedCorrelation)."""
+    _, where = np.unique(contexts, return_inverse=True)
+    places = np.split(np.argsort(where, kind="stable"), np.cumsum(np.bincount(where))[:-1])  # rows of each context
+    rng, found = np.random.default_rng(seed), []
+    for _ in range(RESAMPLES):
+        rows = np.concatenate([places[i] for i in rng.integers(len(places), size=len(places))])
+        try:
+            found.append(statistic(rows))
+        except UndefinedCorrelation:
+            continue
+    if len(found) < RESAMPLES / 2:
+        return None
+    low, high = np.quantile(found, [0.025, 0.975])
+    return float(low), float(high)
+
+
+def drawn(contexts: np.ndarray, limit: int, seed: int) -> np.ndarray:
+    """Positions in contexts (n,) of at most `limit` items: whole contexts in an order drawn by the seed, up to the
+    first that does not fit; a first one that is larger by itself is cut."""
+    _, where = np.unique(contexts, return_inverse=True)
+    rows = np.empty(0, dtype=int)
+    for context in np.random.default_rng(seed).permutation(where.max(initial=-1) + 1):
+        more = np.flatnonzero(where == context)
+        if len(rows) and len(rows) + len(more) > limit:
+            break
+        rows = np.append(rows, more)
+    return np.sort(rows[:limit])

@@ -1,0 +1,49 @@
+"""What a comparator is worth on judgments that it did not learn from, beside two judges that learned nothing: "longer is
+better" and the cosine of context and output by the untrained encoder."""
+
+from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
+
+from evaluator.comparator.heldout import as_arrays, probabilities
+from evaluator.comparator.inference import embeddings
+from evaluator.comparator.predict import Comparator
+from evaluator.metaevaluation.measuring import Judged, calibration, correlations, pairwise
+
+MOST_OUTPUTS = 300  # of another campaign: whole contexts drawn by the seed, so that many campaigns cost minutes
+MOST_CONTEXTS = 200  # behind how alike two campaigns are
+
+Watch = Callable[[float, str, dict | None], None]
+
+
+def transfer(comparator: Comparator, judged: Judged, seed: int, on_progress: Watch | None = None) -> dict:
+    """{outputs, of_outputs, contexts, pairs, calibration, comparator, cosine, longer} on at most MOST_OUTPUTS outputs; each
+    judge has `pairwise` and `correlation`, None where people gave nothing to measure it by."""
+    sample = judged.sample(MOST_OUTPUTS, seed)
+    u = comparator.utilities(sample.texts, on_progress=on_progress)  # (n,)
+    cosine = comparator.cosines(sample.texts, tuned=False).sum(-1)  # (n,)
+    words = np.array([len(text.output.split()) for text in sample.texts], dtype=float)  # (n,)
+    of = lambda value: {
+        "pairwise": pairwise(value, sample, seed),
+        "correlation": correlations(value, sample.scores, sample.contexts, seed),
+    }  # fmt: skip
+    return {
+        "outputs": len(sample.texts), "of_outputs": len(judged.texts), "contexts": len(np.unique(sample.contexts)),
+        "pairs": len(sample.pairs), "calibration": stated(u, comparator.head.theta, sample, seed),
+        "comparator": of(u), "cosine": of(cosine), "longer": of(words),
+    }  # fmt: skip
+
+
+def stated(u: np.ndarray, theta: float, judged: Judged, seed: int) -> dict | None:
+    """How far the probabilities that follow from u (n,) in logits are from what people said."""
+    a, b, targets, weights = as_arrays(judged.pairs)
+    return calibration(probabilities(u[a] - u[b], theta), targets, weights, judged.contexts[a], seed)
+
+
+def centre(comparator: Comparator, contexts: Iterable[Sequence[str]], seed: int) -> np.ndarray:
+    """(h,) mean of the embeddings, each of length 1, of at most MOST_CONTEXTS contexts. The product of two centres is the
+    mean cosine between the contexts of one campaign and those of another."""
+    wholes = sorted({" ".join(context) for context in contexts})
+    chosen = np.random.default_rng(seed).permutation(len(wholes))[:MOST_CONTEXTS]
+    vectors = embeddings(comparator.frozen, comparator.encoder, [wholes[i] for i in chosen], comparator.bf16)
+    return vectors.numpy().mean(0)
