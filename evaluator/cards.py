@@ -58,10 +58,12 @@ def on_its_own(comparator: Comparator, shown, utilities: np.ndarray, seed: int, 
     folds = np.array([comparator.manifest.folds[context_key(judged.texts[i].context)] for i in a], dtype=int)
     p = probabilities_by_other_folds(utilities[a] - utilities[b], targets, weights, folds, recipe.ties)
     calibration = measuring.calibration(p, targets, weights, judged.contexts[a], seed)
+    words = np.array([len(text.output.split()) for text in judged.texts], dtype=float)
     report(0.1, "Turning the sides round")
     flips = measuring.flips(comparator.compare, judged, seed)
     report(0.3, "Trying to fool it")
     return {
+        "longer": measuring.pairwise(words, judged, seed),
         "calibration": calibration,
         "reliability": measuring.reliability(p, targets, weights) if len(p) else [],
         "correlations": [

@@ -10,6 +10,7 @@ from tempfile import TemporaryFile
 from typing import IO
 
 from annotation.errors import Refused
+from evaluator.card_shape import first_wrong
 from evaluator.models import ComparatorVersion
 
 CARD = "card.json"  # what the registry knew of it where it was trained
@@ -38,13 +39,15 @@ class Card:
     warning: str
 
 
-def pack(version: ComparatorVersion, folder: Path) -> IO[bytes]:
-    """An open temporary file with the zip. Raises Refused where the files are gone."""
+def pack(version: ComparatorVersion, folder: Path, metrics: dict) -> IO[bytes]:
+    """An open temporary file with the zip; metrics as whoever takes it along may see them (`shown.figures`). Raises Refused
+    where the files are gone."""
     if not (folder / "comparator.json").is_file():
         raise Refused(f"The files of {version.name} are not on this machine.")
     out = TemporaryFile()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_STORED) as archive:  # weights do not compress
-        archive.writestr(CARD, json.dumps({field: getattr(version, field) for field in TOLD}, ensure_ascii=False, indent=1))
+        told = {field: getattr(version, field) for field in TOLD} | {"metrics": metrics}
+        archive.writestr(CARD, json.dumps(told, ensure_ascii=False, indent=1))
         for path in sorted(folder.rglob("*")):
             name = path.relative_to(folder).as_posix()
             if path.is_file() and ALLOWED.fullmatch(name) and name not in (CARD, "run.json"):
@@ -101,7 +104,7 @@ def _write(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, target: Path) -> No
 
 def _card(archive: zipfile.ZipFile) -> Card:
     try:
-        told = json.loads(archive.read(CARD))
+        told = json.loads(archive.read(CARD), parse_constant=_no_number)
         card = Card(**{field: told[field] for field in TOLD})
     except (ValueError, KeyError, TypeError) as error:
         raise Refused(f"{CARD} lacks what a comparator's card says ({error}).") from None
@@ -113,7 +116,13 @@ def _card(archive: zipfile.ZipFile) -> Card:
     for number in MEASURED:
         if not isinstance(card.metrics.get(number), int | float):
             raise Refused(f"{CARD}: metrics lack the number {number}.")
+    if wrong := first_wrong(card.metrics):
+        raise Refused(f"{CARD}: {wrong} in the metrics is not what a card says there.")
     return card
+
+
+def _no_number(name: str):
+    raise ValueError(f"{name} is no number")
 
 
 def _check_no_code(folder: Path) -> None:

@@ -56,9 +56,10 @@ def train(run: TrainingRun, report: Report, stopped: Callable[[], bool]) -> Comp
     try:
         recipe = Settings(**run.settings.get("recipe", {}))
         shown = examples(run, recipe)
+        watch = _watch(run, cards.part(report, 0.0, TRAINED))
         result = training.fit(
-            shown.texts, shown.pairs, recipe, run.seed, work, _watch(run, cards.part(report, 0.0, TRAINED)), should_stop=stopped,
-            scores=shown.scores, exchanges=shown.exchanges,
+            shown.texts, shown.pairs, recipe, run.seed, work, watch, should_stop=stopped, scores=shown.scores,
+            exchanges=shown.exchanges,
         )  # fmt: skip
     except training.Cancelled:
         raise Cancelled from None

@@ -1,5 +1,6 @@
 from django.urls import include, path
 
+from evaluator import api
 from evaluator.views import card, comparators
 
 comparator = [
@@ -13,4 +14,8 @@ comparator = [
     path("<slug:name>/download/", card.download, name="comparator_download"),
 ]
 
-urlpatterns = [path("c/<slug:slug>/comparator/", include(comparator))]
+urlpatterns = [
+    path("c/<slug:slug>/comparator/", include(comparator)),
+    path("api/campaigns/<slug:slug>/comparators/", api.ComparatorsView.as_view(), name="api_comparators"),
+    path("api/campaigns/<slug:slug>/comparators/<slug:name>/", api.CardView.as_view(), name="api_card"),
+]

@@ -29,8 +29,8 @@ def markdown(text: str) -> str:
 
 @register.filter
 def three(value) -> str:
-    """A coefficient with three decimals; a dash where it is undefined."""
-    return "–" if value is None else f"{value:.3f}".replace("-", "−")
+    """A coefficient with three decimals; a dash where it is undefined, or not there at all."""
+    return "–" if value in (None, "") else f"{value:.3f}".replace("-", "−")
 
 
 @register.filter
@@ -60,13 +60,13 @@ def _with_sign(value: float, digits: int) -> str:
 @register.filter
 def count(value) -> str:
     """A whole number with thin thousands."""
-    return "–" if value is None else f"{value:,}"
+    return "–" if value in (None, "") else f"{value:,}"
 
 
 @register.filter
 def share(value) -> str:
     """A share from 0 to 1 as a percentage."""
-    return "–" if value is None else f"{100 * value:.0f}%"
+    return "–" if value in (None, "") else f"{100 * value:.0f}%"
 
 
 @register.filter

@@ -44,9 +44,8 @@ def calibrated(found: dict | None) -> Asked:
     if found is None:
         return Asked("Calibrated?", True, "Its calibration was not measured.")
     off, low, high = (found[key] for key in ("error", "low", "high"))
-    said = f"The probabilities it states are off by {off:.3f} ({low:.3f} to {high:.3f}) on average, on contexts it did not learn"
-    asked = f" from; {LARGEST_CALIBRATION_ERROR} is allowed."
-    return Asked("Calibrated?", off <= LARGEST_CALIBRATION_ERROR, said + asked)
+    said = f"The probabilities it states are off by {off:.3f} ({low:.3f} to {high:.3f}) on average, held out"
+    return Asked("Calibrated?", off <= LARGEST_CALIBRATION_ERROR, f"{said}; {LARGEST_CALIBRATION_ERROR} is allowed.")
 
 
 def not_fooled(table: list[dict]) -> Asked:

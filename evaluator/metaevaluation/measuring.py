@@ -65,12 +65,11 @@ def reliability(p: np.ndarray, targets: np.ndarray, weights: np.ndarray) -> list
     """[{said, right, n}] by tenths of the stated probability: its mean, the share of people's answers that it got right, and
     the number of pairs; the tenths in which nothing fell are left out."""
     said, right, bin_of = confidence(p, targets)
-    found = []
-    for number in np.unique(bin_of):
-        here = bin_of == number
-        mean = lambda values: float(np.average(values[here], weights=weights[here]))
-        found.append({"said": mean(said), "right": mean(right), "n": int(here.sum())})
-    return found
+    n, total = np.bincount(bin_of), np.bincount(bin_of, weights=weights)  # (bins,)
+    sums = [np.bincount(bin_of, weights=values * weights) for values in (said, right)]
+    return [
+        {"said": float(sums[0][i] / total[i]), "right": float(sums[1][i] / total[i]), "n": int(n[i])} for i in np.flatnonzero(n)
+    ]
 
 
 def correlations(u: np.ndarray, scores: np.ndarray, contexts: np.ndarray, seed: int) -> dict | None:
@@ -80,12 +79,13 @@ def correlations(u: np.ndarray, scores: np.ndarray, contexts: np.ndarray, seed: 
     u, scores, contexts = u[rows], scores[rows], contexts[rows]
     found: dict = {"outputs": len(rows), "contexts": len(np.unique(contexts))}
     try:
-        for name, measure in (("pearson", pearson), ("spearman", spearman)):
-            found[name] = measure(u, scores)
-            found[f"{name}_interval"] = interval(lambda drawn: measure(u[drawn], scores[drawn]), contexts, seed)
+        found |= {"pearson": pearson(u, scores), "spearman": spearman(u, scores)}
     except UndefinedCorrelation:
         return None
-    return found
+    return found | {
+        "pearson_interval": interval(lambda drawn: pearson(u[drawn], scores[drawn]), contexts, seed),
+        "spearman_interval": interval(lambda drawn: spearman(u[drawn], scores[drawn]), contexts, seed),
+    }
 
 
 def pairwise(u: np.ndarray, judged: Judged, seed: int) -> dict | None:

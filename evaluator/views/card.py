@@ -9,7 +9,7 @@ from django.views.decorators.http import require_POST
 
 from annotation.access import campaign_for_researcher
 from annotation.errors import ImportRefused, Refused
-from evaluator import dialogues, packing, registry, selectors, uploading
+from evaluator import dialogues, packing, registry, selectors, shown, uploading
 from evaluator.views.curves import learning_curves, reliability_chart
 
 
@@ -25,13 +25,13 @@ def _version(request, slug, name):
 @login_required
 def card(request, slug, name):
     campaign, version = _version(request, slug, name)
-    gate = version.gates.get(campaign.slug, [])
-    curve = version.run.curve if version.run else []
+    found = shown.card(version, campaign, request.user)
+    m = found["metrics"]
     context = {
-        "campaign": campaign, "version": version, "m": version.metrics, "gate": gate, "gate_passed": registry.passed(gate),
-        "stage": registry.stages(campaign, [version])[version.pk], "ceilings": selectors.ceilings(version),
-        "sources": selectors.sources(version), "curve": curve, "charts": learning_curves(curve),
-        "reliability": reliability_chart(version.metrics.get("reliability", [])),
+        "campaign": campaign, "version": version, "card": found, "m": m, "gate_passed": registry.passed(found["gate"]),
+        "stage": found["stage"], "ceilings": selectors.ceilings(version), "sources": selectors.sources(version),
+        "curve": found["curve"], "charts": learning_curves(found["curve"]),
+        "reliability": reliability_chart(m.get("reliability", [])),
         "promotions": campaign.promotions.select_related("version", "user")[:10],
         "served_before": campaign.promotions.filter(version=version).exists(),
     }  # fmt: skip
@@ -68,7 +68,7 @@ def _done(request, slug, name, said, work):
 def download(request, slug, name):
     _, version = _version(request, slug, name)
     try:
-        archive = packing.pack(version, selectors.folder(version))
+        archive = packing.pack(version, selectors.folder(version), shown.figures(version, request.user))
     except Refused as refused:
         messages.error(request, str(refused))
         return redirect("comparator_card", slug, name)

@@ -6,19 +6,38 @@ from evaluator.models import ComparatorVersion
 from tests.browser.axe import assert_axe_clean
 from tests.browser.conftest import sign_in
 
+PAIRWISE = {"accuracy": 0.6, "low": 0.52, "high": 0.68, "pairs": 310}
+CORRELATION = {
+    "pearson": 0.41, "pearson_interval": [0.3, 0.5], "spearman": 0.4, "spearman_interval": [0.29, 0.5], "outputs": 360,
+    "contexts": 60,
+}  # fmt: skip
+JUDGE = {"pairwise": PAIRWISE, "correlation": CORRELATION}
+CALIBRATION = {"error": 0.031, "low": 0.02, "high": 0.06, "pairs": 812}
 METRICS = {
     "heldout_pairwise_accuracy": 0.755, "heldout_pairwise_interval": [0.709, 0.803], "heldout_three_way_accuracy": 0.61,
     "longer_is_better_accuracy": 0.662, "pairs": 812, "contexts": 60, "texts": 360, "seconds": 300.0, "tie_threshold": 0.2,
-    "sources": {"scores": 863, "judgments": 0}, "cut_texts": 3, "calibration_error": 0.031,
+    "sources": {"scores": 863, "judgments": 0}, "cut_contexts": 12, "cut_outputs": 3, "longer": PAIRWISE,
     "ceilings": {"scored": {"scores": {
         "pairwise_accuracy": 0.83, "pairwise_interval": [0.8, 0.86], "pairs": 2000, "pearson": 0.71, "spearman": 0.7,
     }}},
+    "ties": {"macro_f1": 0.42, "rate": 0.07, "above_never": [0.05, 0.01, 0.1], "above_majority": [0.16, 0.1, 0.22],
+             "above_random": [0.04, 0.0, 0.09]},
+    "calibration": CALIBRATION, "calibration_error": 0.031, "correlations": [{"campaign": "scored", **CORRELATION}],
     "reliability": [{"said": 0.55, "right": 0.52, "n": 200}, {"said": 0.72, "right": 0.7, "n": 90}],
-    "attacks": [{"attack": "parroted last turn", "share": 0.9, "low": 0.84, "high": 0.95, "n": 120}],
+    "flips": {"share": 0.0, "low": 0.0, "high": 0.0, "n": 200}, "peak_memory": 1_410_000_000, "measuring_seconds": 71.0,
+    "attacks": [
+        {"attack": "parroted", "other_words": words, "share": 0.9, "low": 0.84, "high": 0.95, "n": 120, "answers": 100}
+        for words in (False, True)
+    ],
     "transfer": [{
-        "campaign": "Other talk", "accuracy": 0.6, "low": 0.5, "high": 0.7, "calibration_error": 0.1, "pairs": 80
+        "campaign": "elsewhere", "title": "Other talk", "criterion": "Overall", "snapshot": "0a1b2c3d4e5f",
+        "similarity": 0.31, "simulated": True, "outputs": 300, "of_outputs": 900, "contexts": 60, "pairs": 310,
+        "calibration": CALIBRATION, "comparator": JUDGE, "longer": {"pairwise": PAIRWISE, "correlation": None},
+        "cosine": JUDGE,
     }],
+    "not_measured": [{"campaign": "more", "title": "More talk", "why": "The scores of Overall are not accepted."}],
 }  # fmt: skip
+EMPTY = {k: v for k, v in METRICS.items() if k in ("heldout_pairwise_accuracy", "heldout_pairwise_interval", "seconds")}
 
 
 @pytest.fixture
@@ -32,11 +51,21 @@ def version(scores):
     return version
 
 
+@pytest.fixture
+def old(version):
+    """A card from before anything but accuracy was measured."""
+    old = ComparatorVersion.objects.create(
+        name="scored-old", settings={}, seed=0, code="0", snapshots=[], metrics=EMPTY, criterion=""
+    )
+    old.campaigns.add(version.campaigns.get())
+    return old
+
+
 @pytest.mark.parametrize("width", [360, 1280])
-def test_the_pages_are_clean_and_nothing_hangs_over_the_side(open_page, scores, version, width):
+def test_the_pages_are_clean_and_nothing_hangs_over_the_side(open_page, scores, version, old, width):
     page = open_page(viewport={"width": width, "height": 900})
     sign_in(page, "alice")
-    for path in ("", f"{version.name}/"):
+    for path in ("", f"{version.name}/", f"{old.name}/"):
         page.goto(f"/c/{scores.campaign.slug}/comparator/{path}")
         assert_axe_clean(page)
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

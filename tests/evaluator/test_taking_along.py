@@ -22,7 +22,7 @@ def version(world):
 
 @pytest.fixture
 def packed(version, models_dir) -> bytes:
-    return packing.pack(version, models_dir / version.name).read()
+    return packing.pack(version, models_dir / version.name, version.metrics).read()
 
 
 def changed(packed: bytes, **files) -> bytes:

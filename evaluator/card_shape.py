@@ -1,0 +1,50 @@
+"""What the metrics of a card that comes from elsewhere must look like, so that a page can show them."""
+
+NUMBER, MAYBE, TEXT, FLAG = "a number", "a number or null", "a text", "true or false"
+PAIRWISE = {"accuracy": NUMBER, "low": NUMBER, "high": NUMBER, "pairs": NUMBER}
+CALIBRATION = {"error": NUMBER, "low": NUMBER, "high": NUMBER, "pairs": NUMBER}
+CORRELATION = {
+    "outputs": NUMBER, "contexts": NUMBER, "pearson": NUMBER, "pearson_interval": [NUMBER], "spearman": NUMBER,
+    "spearman_interval": [NUMBER],
+}  # fmt: skip
+JUDGE = {"pairwise": PAIRWISE, "correlation": CORRELATION}
+CEILING = {"pairwise_accuracy": MAYBE, "pairwise_interval": [NUMBER], "pairs": NUMBER, "pearson": MAYBE, "spearman": MAYBE}
+EVERY = "*"  # in a dict: whatever the keys are called
+
+SHAPE = {
+    "heldout_pairwise_interval": [NUMBER], "heldout_three_way_accuracy": MAYBE, "texts": MAYBE, "tie_threshold": MAYBE,
+    "cut_contexts": MAYBE, "cut_outputs": MAYBE, "peak_memory": MAYBE, "measuring_seconds": MAYBE,
+    "calibration_error": MAYBE, "calibration": CALIBRATION, "longer": PAIRWISE,
+    "reliability": [{"said": NUMBER, "right": NUMBER, "n": NUMBER}],
+    "correlations": [{"campaign": TEXT} | CORRELATION],
+    "flips": {"share": NUMBER, "low": NUMBER, "high": NUMBER, "n": NUMBER},
+    "attacks": [{
+        "attack": TEXT, "other_words": FLAG, "share": NUMBER, "low": NUMBER, "high": NUMBER, "n": NUMBER, "answers": NUMBER,
+    }],
+    "transfer": [{
+        "title": TEXT, "criterion": TEXT, "snapshot": TEXT, "similarity": NUMBER, "simulated": FLAG, "outputs": NUMBER,
+        "of_outputs": NUMBER, "contexts": NUMBER, "pairs": NUMBER, "calibration": CALIBRATION, "comparator": JUDGE,
+        "cosine": JUDGE, "longer": JUDGE,
+    }],
+    "not_measured": [{"title": TEXT, "why": TEXT}],
+    "ties": {"macro_f1": NUMBER, "rate": NUMBER, "above_never": [NUMBER], "above_majority": [NUMBER], "above_random": [NUMBER]},
+    "ceilings": {EVERY: {EVERY: CEILING}}, "sources": {EVERY: NUMBER}, "learnt_from": {EVERY: NUMBER},
+}  # fmt: skip
+
+
+def first_wrong(metrics: dict) -> str | None:
+    """The name of a figure that is not of its shape; None where all that are there fit. What SHAPE does not name is shown
+    nowhere and left alone; a record or a list may be missing or null, the fields of a record that is there may not."""
+    return next((name for name, shape in SHAPE.items() if not _fits(metrics.get(name), shape)), None)
+
+
+def _fits(value, shape) -> bool:
+    if isinstance(shape, list):
+        return value is None or (isinstance(value, list) and all(_fits(one, shape[0]) and one is not None for one in value))
+    if isinstance(shape, dict) and EVERY in shape:
+        return value is None or (isinstance(value, dict) and all(_fits(one, shape[EVERY]) for one in value.values()))
+    if isinstance(shape, dict):
+        return value is None or (isinstance(value, dict) and all(_fits(value.get(key), part) for key, part in shape.items()))
+    if isinstance(value, bool) or value is None:
+        return shape == FLAG if value is not None else shape == MAYBE
+    return isinstance(value, str) if shape == TEXT else shape in (NUMBER, MAYBE) and isinstance(value, int | float)

@@ -1,0 +1,85 @@
+"""A version's card as one record, which the page shows and the API gives: what of it this user may see, and in which words.
+Reads only; never needs torch."""
+
+from annotation.access import campaigns_researched_by
+from annotation.models import Campaign
+from evaluator import registry, selectors
+from evaluator.models import ComparatorVersion
+
+HIDDEN = "a campaign that is not yours"
+UNKNOWN = "nothing is known about how far its confidence may be trusted here."
+
+
+def card(version: ComparatorVersion, campaign: Campaign, user) -> dict:
+    """Everything that is known of the version, as JSON takes it."""
+    gate = version.gates.get(campaign.slug, [])
+    return {
+        "name": version.name,
+        "campaign": campaign.slug,
+        "stage": registry.stages(campaign, [version])[version.pk],
+        "created_at": version.created_at.isoformat(),
+        "uploaded": version.run_id is None,
+        "simulated": version.is_simulated,
+        "warning": version.warning,
+        "criterion": version.criterion,
+        "snapshots": version.snapshots,
+        "settings": version.settings,
+        "seed": version.seed,
+        "code": version.code,
+        "gate": gate,
+        "confidence": confidence(version, campaign, user),
+        "attacks_here": version.measured_here.get(campaign.slug, {}).get("attacks", []),
+        "curve": version.run.curve if version.run else [],
+        "metrics": figures(version, user),
+    }
+
+
+def figures(version: ComparatorVersion, user) -> dict:
+    """The version's metrics; of other campaigns that the user does not research, the figures without the name."""
+    m = version.metrics
+    if version.run_id is None:  # its names are those of another installation, as the file gave them
+        return m
+    rows, left_out = m.get("transfer", []), m.get("not_measured", [])
+    titles = _titles(user, [row["campaign"] for row in [*rows, *left_out]])
+    return m | {
+        "transfer": [_named(row, titles) for row in rows],
+        "not_measured": [_named(row, titles) for row in left_out if row["campaign"] in titles],
+    }
+
+
+def confidence(version: ComparatorVersion, campaign: Campaign, user) -> dict:
+    """How far the version's stated probabilities are from what people say in this campaign: {kind, said}, and where that is
+    known error, low, high and pairs. kind: own (held out), here (measured, not learned from), nearest, unknown."""
+    if selectors.learned_from(version, campaign):
+        found = version.metrics.get("calibration")
+        found = {"kind": "own", **found} if found else {"kind": "unknown"}
+    else:
+        found = dict(version.measured_here.get(campaign.slug, {}).get("confidence", {"kind": "unknown"}))
+    if found["kind"] == "nearest":
+        found = _named(found, _titles(user, [found["campaign"]]))
+    return found | {"said": _said(found)}
+
+
+def _said(found: dict) -> str:
+    if found["kind"] == "unknown":
+        return UNKNOWN.capitalize()
+    off = f"its stated probabilities are off by {found['error']:.3f} ({found['low']:.3f} to {found['high']:.3f}) on average,"
+    pairs = f"over {found['pairs']:,} pairs that people judged"
+    if found["kind"] == "own":
+        return f"On contexts of this campaign that it did not learn from, {off} {pairs}."
+    if found["kind"] == "here":
+        return f"It did not learn from this campaign. Here {off} {pairs}."
+    return (
+        f"It did not learn from this campaign, and nobody's accepted judgments are here yet. On the most similar judged "
+        f"campaign, {found['title']} (mean cosine of the contexts {found['similarity']:.2f}), {off} {pairs}."
+    )
+
+
+def _titles(user, slugs: list[str]) -> dict[str, str]:
+    """{slug: title} of those that the user researches."""
+    return dict(campaigns_researched_by(user).filter(slug__in=slugs).values_list("slug", "title")) if slugs else {}
+
+
+def _named(row: dict, titles: dict[str, str]) -> dict:
+    slug = row["campaign"]
+    return row | {"campaign": slug if slug in titles else None, "title": titles.get(slug, HIDDEN)}

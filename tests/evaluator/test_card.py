@@ -1,0 +1,188 @@
+"""What a version's card says: measured when it was trained, shown to whom it may be shown, measured anew elsewhere."""
+
+import io
+import json
+import zipfile
+
+import numpy as np
+import pytest
+from django.utils import timezone
+
+from annotation.models import Campaign, LikertScore, Output, QualityDecision
+from evaluator import packing, runner, shown, tasks, uploading
+from evaluator.card_shape import first_wrong
+from evaluator.comparator.examples import Text
+from evaluator.models import ComparatorVersion
+from evaluator.services import start_training
+from tests.evaluator.world import World, recipe
+
+
+def trained(world, **options) -> ComparatorVersion:
+    return tasks.run(start_training([world.campaign], foreground=True, recipe=recipe(**options)).job_id)
+
+
+@pytest.fixture
+def other(world, tmp_path) -> World:
+    """A second campaign, which Alice of the first does not research."""
+    (tmp_path / "fenland").mkdir()
+    return World(tmp_path / "fenland", slug="fenland")
+
+
+class TestTraining:
+    @pytest.fixture
+    def version(self, world):
+        return trained(world)
+
+    def test_every_figure_has_its_interval_and_its_number(self, version):
+        m = version.metrics
+        assert m["calibration"]["pairs"] == 72 == sum(bin["n"] for bin in m["reliability"])
+        assert m["calibration"]["error"] == pytest.approx(m["calibration_error"])
+        assert m["longer"]["accuracy"] == pytest.approx(m["longer_is_better_accuracy"])
+        assert m["flips"] == {"share": 0.0, "low": 0.0, "high": 0.0, "n": 72}
+        assert {row["answers"] for row in m["attacks"]} == {24}  # Person's and Fine's: scored 5 and 4 of 1 to 5
+        names = {(row["attack"], row["other_words"]) for row in m["attacks"]}
+        assert len(names) == 16 and ("negated", False) not in names  # nothing to deny in these words
+        for row in [m["calibration"], m["longer"], *m["attacks"]]:
+            assert row["low"] <= row["high"]
+        assert m["peak_memory"] > 2**25 and m["measuring_seconds"] > 0
+        assert (m["transfer"], m["not_measured"]) == ([], [])
+        assert first_wrong(m) is None  # so that it may be taken along
+
+    def test_the_correlation_is_that_of_held_out_utilities_with_mean_scores(self, world, version):
+        outputs = Output.objects.filter(context__campaign=world.campaign).select_related("context")
+        u = runner.utilities(version, outputs)
+        means = {pk: np.mean(LikertScore.objects.filter(output=pk).values_list("value", flat=True)) for pk in u}
+        expected = np.corrcoef([u[pk] for pk in means], list(means.values()))[0, 1]
+        (row,) = version.metrics["correlations"]
+        assert (row["campaign"], row["outputs"], row["contexts"]) == ("talk", 48, 12)
+        assert row["pearson"] == pytest.approx(expected, abs=1e-4)
+        assert row["pearson_interval"][0] < row["pearson"] < row["pearson_interval"][1]
+
+    def test_the_gate_asks_by_what_was_measured(self, version):
+        answers = {asked["question"]: asked["answer"] for asked in version.gates["talk"]}
+        m = version.metrics
+        assert f"off by {m['calibration']['error']:.3f} ({m['calibration']['low']:.3f}" in answers["Calibrated?"]
+        assert f"{min(row['share'] for row in m['attacks']):.0%}" in answers["Hard to fool?"]
+
+
+class TestTransfer:
+    def test_what_people_judged_elsewhere_is_measured(self, world, other):
+        version = trained(world)
+        (row,) = version.metrics["transfer"]
+        digest = other.campaign.snapshots.get().name
+        assert (row["campaign"], row["criterion"], row["snapshot"]) == ("fenland", "Overall", digest)
+        assert (row["outputs"], row["of_outputs"], row["contexts"], row["pairs"]) == (48, 48, 12, 72)
+        u = dict(zip(
+            [(r["context_id"], r["system"]) for r in other.rows],
+            runner.load(version).utilities([Text(tuple(r["context"]), r["output"]) for r in other.rows]),
+        ))  # fmt: skip
+        better = ["Poor", "Plain", "Fine", "Person"]  # as people order them in every context
+        contexts = {r["context_id"] for r in other.rows}
+        agree = [u[c, better[j]] > u[c, better[i]] for c in contexts for i in range(4) for j in range(i + 1, 4)]
+        assert row["comparator"]["pairwise"]["accuracy"] == pytest.approx(np.mean(agree))
+        assert row["longer"]["pairwise"]["accuracy"] == 0.5  # every output has three words
+        assert row["longer"]["correlation"] is None and row["comparator"]["correlation"]["outputs"] == 48
+        assert 0 <= row["cosine"]["pairwise"]["low"] <= row["cosine"]["pairwise"]["high"] <= 1
+        assert row["calibration"]["pairs"] == 72 and -1 <= row["similarity"] <= 1.001
+
+    def test_judgments_that_are_not_accepted_are_named_and_not_used(self, world, other):
+        QualityDecision.objects.filter(snapshot__campaign=other.campaign).update(
+            verdict="collect more", report={"reason": "Alpha is 0.400."}
+        )
+        m = trained(world, epochs=1).metrics
+        why = "The scores of Overall are not accepted: Alpha is 0.400."
+        assert (m["transfer"], m["not_measured"]) == ([], [{"campaign": "fenland", "why": why}])
+
+    def test_a_campaign_that_is_gone_is_left_out(self, world, other):
+        Campaign.objects.filter(slug="fenland").update(deleted_at=timezone.now())
+        m = trained(world, epochs=1).metrics
+        assert m["transfer"] == m["not_measured"] == []
+
+    def test_a_campaign_of_others_lends_its_figures_and_not_its_name(self, world, other):
+        version = trained(world, epochs=1)
+        card = f"/c/talk/comparator/{version.name}/"
+        page, api = world.get(world.alice, card), world.get(world.alice, f"/api/campaigns/talk/comparators/{version.name}/")
+        archive = zipfile.ZipFile(io.BytesIO(b"".join(world.get(world.alice, card + "download/").streaming_content)))
+        for said in (page.content.decode(), json.dumps(api.json()["metrics"]["transfer"]), archive.read("card.json").decode()):
+            assert shown.HIDDEN in said and "fenland" not in said
+        by_admin = world.get(world.dora, f"/api/campaigns/talk/comparators/{version.name}/").json()
+        assert by_admin["metrics"]["transfer"][0]["campaign"] == "fenland"
+
+
+class TestApi:
+    def test_the_card_as_json_says_what_the_page_says(self, world):
+        version = trained(world, epochs=1)
+        found = world.get(world.alice, f"/api/campaigns/talk/comparators/{version.name}/").json()
+        assert (found["stage"], found["seed"], found["code"]) == ("promoted", 0, version.code)
+        assert found["metrics"] == version.metrics and found["gate"] == version.gates["talk"]
+        assert found["confidence"]["kind"] == "own"
+        (row,) = world.get(world.alice, "/api/campaigns/talk/comparators/").json()
+        assert row["card"] == f"/api/campaigns/talk/comparators/{version.name}/" and row["stage"] == "promoted"
+
+    def test_an_outsider_finds_nothing(self, world):
+        version = trained(world, epochs=1)
+        for path in ("", f"{version.name}/"):
+            assert world.get(world.charlie, f"/api/campaigns/talk/comparators/{path}").status_code == 404
+        assert world.get(world.alice, "/api/campaigns/talk/comparators/nobody/").status_code == 404
+
+
+class TestElsewhere:
+    """A comparator that judges a campaign it did not learn from."""
+
+    def taken_to(self, world, tmp_path, judged: bool, gone: bool = False) -> tuple[World, ComparatorVersion]:
+        version = trained(world, epochs=1)
+        packed = packing.pack(version, runner.folder(version), version.metrics).read()
+        if gone:
+            Campaign.objects.filter(slug="talk").update(deleted_at=timezone.now())
+        (tmp_path / "there").mkdir()
+        there = World(tmp_path / "there", world.client, slug="there", judged=judged)
+        tasks.admit(str(uploading.receive(there.campaign, [packed], there.alice).pk))
+        return there, there.campaign.comparators.get()
+
+    def test_where_people_judged_it_is_measured_there(self, world, tmp_path):
+        there, version = self.taken_to(world, tmp_path, judged=True)
+        found = shown.confidence(version, there.campaign, there.alice)
+        assert (found["kind"], found["pairs"], found["snapshot"]) == ("here", 72, there.campaign.snapshots.get().name)
+        answers = {asked["question"]: asked["answer"] for asked in version.gates["there"]}
+        assert f"off by {found['error']:.3f}" in answers["Calibrated?"] and "Fooled most by" in answers["Hard to fool?"]
+        html = there.get(there.alice, f"/c/there/comparator/{version.name}/").content.decode()
+        assert found["said"] in html and 'id="attacks-here"' in html
+
+    def test_where_nobody_judged_the_most_similar_judged_campaign_speaks(self, world, tmp_path):
+        there, version = self.taken_to(world, tmp_path, judged=False)
+        found = shown.confidence(version, there.campaign, there.dora)
+        assert (found["kind"], found["campaign"], found["title"]) == ("nearest", "talk", "Small talk")
+        assert "On the most similar judged campaign, Small talk (mean cosine" in found["said"]
+        assert shown.HIDDEN in shown.confidence(version, there.campaign, there.alice)["said"]
+        answers = {asked["question"]: asked for asked in version.gates["there"]}
+        assert answers["Calibrated?"]["answer"] == "Its calibration was not measured."  # not as far as this campaign goes
+
+        there.score("Overall", {"Person": 5, "Fine": 4, "Plain": 3, "Poor": 1})
+        there.freeze()
+        runner.measure_here(version, there.campaign)
+        assert shown.confidence(version, there.campaign, there.alice)["kind"] == "here"
+
+    def test_without_any_judgment_it_says_that_nothing_is_known(self, world, tmp_path):
+        there, version = self.taken_to(world, tmp_path, judged=False, gone=True)
+        assert shown.confidence(version, there.campaign, there.dora) == {
+            "kind": "unknown", "said": "Nothing is known about how far its confidence may be trusted here."
+        }  # fmt: skip
+        html = there.get(there.alice, f"/c/there/comparator/{version.name}/").content.decode()
+        assert "Nothing is known about how far" in html
+
+
+class TestShape:
+    def test_a_card_of_the_old_kind_fits(self):
+        assert first_wrong({"pairs": 3, "contexts": 2, "seconds": 1.0}) is None
+
+    @pytest.mark.parametrize(
+        "name, value",
+        [
+            ("calibration", {"error": "much"}), ("calibration", 0.3), ("reliability", [{"said": 0.5, "n": 3}]),
+            ("reliability", [None]), ("attacks", {"attack": "empty"}), ("transfer", [{"title": "x"}]),
+            ("flips", {"share": True, "low": 0, "high": 0, "n": 0}), ("ceilings", {"talk": {"scores": {"pairs": "many"}}}),
+            ("tie_threshold", "wide"), ("correlations", [{"campaign": 3}]), ("sources", {"scores": None}),
+        ],
+    )  # fmt: skip
+    def test_what_a_page_could_not_show_is_named(self, name, value):
+        assert first_wrong({name: value}) == name
