@@ -10,23 +10,16 @@ from datetime import datetime
 from operator import attrgetter
 from typing import NamedTuple
 
-from django.db.models import FloatField
-from django.db.models.expressions import RawSQL
-
 from annotation.design.mixing import REPEAT_GAP
 from annotation.models import Annotator, Assignment, Purpose
 
 FOLD = 10  # assignments after which the older ones are counted into the tally
-# How long the answer that stands took: an assignment's older ones were retracted, or are surplus.
-SECONDS = """(SELECT MAX(COALESCE(answer.active_seconds, answer.seconds)) FROM annotation_submission answer
-    WHERE answer.assignment_id = annotation_assignment.id AND answer.retracted_at IS NULL AND NOT answer.is_surplus)"""
 MAIN = (Purpose.EVALUATION, Purpose.GOLD, Purpose.REPEAT)  # what counts towards the quota
 Status = Assignment.Status
 
 
 class Handed(NamedTuple):
-    """One assignment, as far as the choice of the next one looks at it. seconds: how long its answer took, without idle
-    time where that is known."""
+    """One assignment, as far as the choice of the next one looks at it. until: when it was answered or skipped."""
 
     pk: int
     status: str
@@ -35,7 +28,7 @@ class Handed(NamedTuple):
     cell: str
     context: int
     at: datetime
-    seconds: float | None = None
+    until: datetime | None = None
 
 
 @dataclass
@@ -91,9 +84,8 @@ def read(annotator: Annotator) -> History:
     """One query, of FOLD + REPEAT_GAP rows at most (one more is open)."""
     history = _settled(annotator.tally)
     rows = annotator.assignments.filter(pk__gt=annotator.tally.get("upto", 0)).order_by()
-    columns = ("pk", "status", "purpose", "item_id", "item__cell", "item__context_id", "assigned_at")
-    found = [Handed(*row) for row in rows.values_list(*columns, RawSQL(SECONDS, (), FloatField()))]
-    history.recent = sorted(found, key=attrgetter("pk"))
+    columns = ("pk", "status", "purpose", "item_id", "item__cell", "item__context_id", "assigned_at", "completed_at")
+    history.recent = sorted((Handed(*row) for row in rows.values_list(*columns)), key=attrgetter("pk"))
     for handed in history.recent:
         history.count(handed)
     return history
