@@ -60,6 +60,16 @@ def confidence(version: ComparatorVersion, campaign: Campaign, user) -> dict:
     return found | {"said": _said(found)}
 
 
+def confidence_on_files(version: ComparatorVersion) -> str:
+    """The same for texts of which nobody knows where they come from."""
+    found = version.metrics.get("calibration")
+    unknown = "Nothing is known about how far its confidence may be trusted on other texts."
+    if found is None:
+        return unknown
+    off = f"{found['error']:.3f} ({found['low']:.3f} to {found['high']:.3f})"
+    return f"On held-out contexts of what it learned from, its stated probabilities are off by {off} on average. {unknown}"
+
+
 def _said(found: dict) -> str:
     if found["kind"] == "unknown":
         return UNKNOWN.capitalize()

@@ -7,6 +7,7 @@ from tqdm import tqdm
 
 from annotation.management.base import ServiceCommand
 from evaluator.selectors import version_named
+from evaluator.shown import confidence_on_files
 
 
 class JudgingCommand(ServiceCommand):
@@ -30,5 +31,5 @@ class JudgingCommand(ServiceCommand):
         seconds = round(time.monotonic() - start, 2)
         return {
             "comparator": version.name, "rows": rows, "out": str(out), "seconds": seconds,
-            "simulated": version.is_simulated,
+            "simulated": version.is_simulated, "confidence": confidence_on_files(version),
         }  # fmt: skip

@@ -14,7 +14,15 @@ from leaderboard import asking, charts, exports, selectors, services
 from leaderboard.access import is_member, tournament_for
 from leaderboard.forms import BoardForm, PlayForm
 from leaderboard.models import Tournament
-from leaderboard.views.common import COMPARATOR, PEOPLE, asked_board, board_links, public_page, sign_in_first
+from leaderboard.views.common import (
+    COMPARATOR,
+    PEOPLE,
+    asked_board,
+    board_links,
+    confidence_of,
+    public_page,
+    sign_in_first,
+)
 
 FILES = {
     "csv": (exports.as_csv, "text/csv; charset=utf-8"),
@@ -38,7 +46,7 @@ def leaderboard(request, slug):
             ),
         }  # fmt: skip
     if shown:
-        context |= shown_board(shown, live=True)
+        context |= shown_board(shown, live=True) | {"confidence": confidence_of(shown, request.user)}
     return render(request, "leaderboard/leaderboard.html", context)
 
 
@@ -54,7 +62,7 @@ def tournament(request, pk):
         "worker_alive": jobs.worker_alive(),
     }  # fmt: skip
     if found.finished_at:
-        context |= shown_board(found, live=False)
+        context |= shown_board(found, live=False) | {"confidence": confidence_of(found, request.user)}
     return render(request, "leaderboard/tournament.html", context)
 
 

@@ -7,6 +7,7 @@ from django.contrib.auth.views import redirect_to_login
 from django.http import Http404
 
 from annotation.access import campaign_for_researcher
+from evaluator.shown import confidence
 from leaderboard import selectors
 from leaderboard.access import campaign_with_boards, is_member
 from leaderboard.models import Tournament
@@ -45,6 +46,11 @@ def asked_board(request, campaign) -> tuple[str, str | None]:
     judges = {judge for judge, _ in selectors.choices(campaign)}
     usual = COMPARATOR if COMPARATOR in judges or not judges else PEOPLE
     return request.GET.get("judge") or usual, request.GET.get("criterion")
+
+
+def confidence_of(board: Tournament, user) -> dict | None:
+    """How far the confidence of a board's comparator may be trusted in its campaign; None where people alone judged."""
+    return confidence(board.version, board.campaign, user) if board.version else None
 
 
 def board_links(campaign, shown: Tournament | None) -> list[dict]:

@@ -3,7 +3,7 @@
 from django.shortcuts import render
 
 from leaderboard import charts, overviews, selectors
-from leaderboard.views.common import COMPARATOR, asked_board, board_links, public_page, sign_in_first
+from leaderboard.views.common import COMPARATOR, asked_board, board_links, confidence_of, public_page, sign_in_first
 
 
 @sign_in_first
@@ -23,7 +23,7 @@ def beside(request, slug):
         tried = next((board for board in boards if board.judge == COMPARATOR), boards[0])
         samples = selectors.latest_of_samples(context["campaign"], boards[0].criterion)
         context |= {
-            "of": tried, "stability": selectors.stability(tried, live=True),
+            "of": tried, "confidence": confidence_of(tried, request.user), "stability": selectors.stability(tried, live=True),
             "worth": next((board["calibrated"] for board in shown if board["calibrated"]), None),
             "samples_board": samples, "three_scores": selectors.three_scores(samples, live=True) if samples else [],
         }  # fmt: skip

@@ -60,6 +60,8 @@ class TestScoreOutputs:
         out = tmp_path / "scored.jsonl"
         said = command("score_outputs", tmp_path / "outputs.jsonl", "--comparator", version.name, "--out", out)
         rows = [json.loads(line) for line in out.read_text().splitlines()]
+        error = version.metrics["calibration"]["error"]
+        assert f"are off by {error:.3f}" in said["confidence"] and "Nothing is known" in said["confidence"]
         assert said["rows"] == 48 and [{k: v for k, v in r.items() if k != "score"} for r in rows] == world.rows
         assert all(isinstance(row["score"], float) for row in rows)
 

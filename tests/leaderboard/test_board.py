@@ -152,6 +152,29 @@ class TestPages:
         assert world.post(world.charlie, PAGE + "settings/", {"is_public": ""}).status_code == 404
         assert world.get(world.charlie, "/api/campaigns/talk/systems/").status_code == 404
 
+    def test_a_board_says_how_far_the_comparators_confidence_may_be_trusted(self, world, version):  # noqa: F811
+        by_comparator(world.campaign)
+        world.campaign.board_is_public = True
+        world.campaign.save()
+
+        def said(user, path=PAGE) -> str:
+            world.client.logout()
+            return (world.get(user, path) if user else world.client.get(path)).content.decode()
+
+        assert "Nothing is known about how far its confidence may be trusted here." in said(None)
+        off = {"error": 0.081, "low": 0.05, "high": 0.12, "pairs": 300}
+        version.measured_here = {"talk": {"confidence": {
+            "kind": "nearest", "campaign": "talk", "snapshot": "0a1b2c3d4e5f", "similarity": 0.42, **off,
+        }}}  # fmt: skip
+        version.save()
+        for path in (PAGE, PAGE + "beside/", f"/tournaments/{Tournament.objects.get().pk}/"):
+            assert "Small talk (mean cosine of the contexts 0.42)" in said(world.alice, path)
+            assert "a campaign that is not yours (mean cosine" in said(None, path)
+            assert "off by 0.081 (0.050 to 0.120) on average, over 300 pairs" in said(None, path)
+        version.settings, version.metrics = {"sources": {"talk": ["Overall", False]}}, version.metrics | {"calibration": off}
+        version.save()
+        assert "On contexts of this campaign that it did not learn from" in said(None)
+
     def test_a_deleted_campaign_is_public_no_more(self, world):
         services.set_board(world.campaign, is_public=True, plays_new=True)
         world.campaign.deleted_at = timezone.now()
