@@ -2,8 +2,8 @@
 
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
@@ -11,28 +11,58 @@ from annotation.access import campaign_for_researcher
 from evaluator import registry, selectors, shown
 
 
-class ComparatorsView(APIView):
-    """The campaign's comparators, the newest first: name, stage, when it was made, and the address of its card."""
+class ComparatorSerializer(serializers.Serializer):
+    name = serializers.CharField()
+    stage = serializers.ChoiceField(["candidate", "promoted", "retired"])
+    created_at = serializers.DateTimeField()
+    card = serializers.CharField(help_text="The address of its card.")
 
-    @extend_schema(responses=OpenApiTypes.OBJECT)
+
+class CardSerializer(serializers.Serializer):
+    """`shown.card`, said to programs."""
+
+    name = serializers.CharField()
+    campaign = serializers.CharField()
+    stage = serializers.ChoiceField(["candidate", "promoted", "retired"])
+    created_at = serializers.DateTimeField()
+    uploaded = serializers.BooleanField(help_text="Trained elsewhere; its metrics are as its file gave them.")
+    simulated = serializers.BooleanField()
+    warning = serializers.CharField()
+    criterion = serializers.CharField()
+    snapshots = serializers.ListField(child=serializers.CharField())
+    settings = serializers.DictField()
+    seed = serializers.IntegerField()
+    code = serializers.CharField()
+    gate = serializers.ListField(child=serializers.DictField(), help_text="[{question, passed, answer}]")
+    confidence = serializers.DictField(help_text="How far its stated probabilities may be trusted here: kind, said, figures.")
+    attacks_here = serializers.ListField(child=serializers.DictField(), help_text="Where it did not learn from the campaign.")
+    curve = serializers.ListField(child=serializers.DictField())
+    metrics = serializers.DictField(help_text="docs/comparator.md, what a card says.")
+
+
+class ComparatorsView(APIView):
+    """The campaign's comparators, the newest first."""
+
+    @extend_schema(responses=ComparatorSerializer(many=True))
     def get(self, request, slug):
         campaign = campaign_for_researcher(request.user, slug)
         versions = list(selectors.versions(campaign))
         stages = registry.stages(campaign, versions)
-        return Response([
+        rows = [
             {
                 "name": v.name, "stage": stages[v.pk], "created_at": v.created_at,
                 "card": reverse("api_card", args=[slug, v.name]),
             }
             for v in versions
-        ])  # fmt: skip
+        ]  # fmt: skip
+        return Response(ComparatorSerializer(rows, many=True).data)
 
 
 class CardView(APIView):
     """One comparator's card: what it learned from, what it is worth and how surely, what fools it, how to get it again."""
 
-    @extend_schema(responses=OpenApiTypes.OBJECT)
+    @extend_schema(responses=CardSerializer)
     def get(self, request, slug, name):
         campaign = campaign_for_researcher(request.user, slug)
         version = get_object_or_404(campaign.comparators.select_related("run"), name=name)
-        return Response(shown.card(version, campaign, request.user))
+        return Response(CardSerializer(shown.card(version, campaign, request.user)).data)

@@ -87,7 +87,7 @@ def on_others(comparator: Comparator, own: list[Campaign], texts, seed: int, rep
     home = centre(comparator, (text.context for text in texts), seed) if snapshots else None
     for done, snapshot in enumerate(snapshots):
         campaign = snapshot.campaign
-        begin, said = done / len(snapshots), f"Judging what people judged in {campaign.slug}"
+        begin, said = done / len(snapshots), f"Judging other campaigns ({done + 1} of {len(snapshots)})"
         report(begin, said)
         watch = lambda part, message, point, begin=begin, said=said: report(begin + part / len(snapshots), said)
         try:

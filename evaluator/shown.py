@@ -11,13 +11,13 @@ UNKNOWN = "nothing is known about how far its confidence may be trusted here."
 
 
 def card(version: ComparatorVersion, campaign: Campaign, user) -> dict:
-    """Everything that is known of the version, as JSON takes it."""
+    """Everything that is known of the version."""
     gate = version.gates.get(campaign.slug, [])
     return {
         "name": version.name,
         "campaign": campaign.slug,
         "stage": registry.stages(campaign, [version])[version.pk],
-        "created_at": version.created_at.isoformat(),
+        "created_at": version.created_at,
         "uploaded": version.run_id is None,
         "simulated": version.is_simulated,
         "warning": version.warning,

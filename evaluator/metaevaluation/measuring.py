@@ -3,6 +3,7 @@ its answer depends on the sides. Everything is pure: a comparator and people's a
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -27,7 +28,7 @@ class Judged:
     pairs: list[Pair]  # by people, positions in texts
     scores: np.ndarray  # (n,) mean score from 0 to 1, NaN where nobody scored
 
-    @property
+    @cached_property
     def contexts(self) -> np.ndarray:
         """(n,) context number"""
         number: dict[str, int] = {}
