@@ -17,7 +17,7 @@ CARD = "card.json"  # what the registry knew of it where it was trained
 MAX_BYTES = 8 * 2**30
 MAX_JSON_BYTES = 64 * 2**20
 ALLOWED = re.compile(
-    r"comparator\.json|card\.json|run\.json|cosines\.safetensors|fold-\d{1,3}\.json|member-\d{1,3}\.safetensors"
+    r"comparator\.json|card\.json|run\.json|matcher\.safetensors|fold-\d{1,3}\.json|member-\d{1,3}\.safetensors"
     r"|encoder/[\w.-]+\.(json|jinja|txt|model|safetensors)"
 )  # fmt: skip
 TOLD = ("name", "criterion", "seed", "code", "snapshots", "settings", "metrics", "is_simulated", "warning")

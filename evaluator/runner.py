@@ -24,7 +24,7 @@ from annotation.rowfiles import BadField, Row, read_rows
 from evaluator import cards, sources
 from evaluator.comparator import checkpoint, heldout
 from evaluator.comparator import train as training
-from evaluator.comparator.examples import Pair, Text
+from evaluator.comparator.examples import Pair, Text, aligned
 from evaluator.comparator.predict import Comparator
 from evaluator.comparator.settings import Settings
 from evaluator.comparator.supervision import Exchange
@@ -86,13 +86,18 @@ class Examples:
 
 def examples(run: TrainingRun, recipe: Settings) -> Examples:
     texts, pairs, scores, said, counts, ceilings, parts = [], [], [], [], Counter(), {}, {}
+    like = None  # the first campaign's scores, which the others' are brought in line with
     for snapshot in run.snapshots.select_related("campaign").order_by("digest"):
         campaign = snapshot.campaign
         source = sources.read(snapshot, *run.settings["sources"][campaign.slug])
         all_texts, supervised = sources.supervise(source, campaign, recipe.strong, recipe.weak)
         here = [*source.pairs, *supervised]
         pairs += [replace(pair, a=pair.a + len(texts), b=pair.b + len(texts)) for pair in here]
-        scores += source.scores + [np.nan] * (len(all_texts) - len(source.texts))
+        known = np.array([*source.scores, *[np.nan] * (len(all_texts) - len(source.texts))])  # (n,)
+        if np.isfinite(known).any():
+            known = known if like is None else aligned(known, like)
+            like = known if like is None else like
+        scores += known.tolist()
         parts[campaign.slug] = slice(len(texts), len(texts) + len(all_texts))
         texts += all_texts
         said += sources.conversations(campaign) if recipe.next_utterance else []

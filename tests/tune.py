@@ -13,13 +13,14 @@ import json
 import os
 import shutil
 import time
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from evaluator.comparator.base import SHARED
-from evaluator.comparator.examples import Pair, Text, context_key, mean_scores, pairs_from_judgments, pairs_from_scores
+from evaluator.comparator.examples import Pair, Text, aligned, context_key, mean_scores, pairs_from_judgments, pairs_from_scores
 from evaluator.comparator.heldout import agreement
 from evaluator.comparator.predict import Comparator
 from evaluator.comparator.settings import Settings
@@ -37,24 +38,26 @@ SETS = {
     "grade_empathetic": "coherence",
 }
 FOREIGN = ("usr_topical_chat", "grade_empathetic", "dailydialog_gupta")  # each left out of training in turn
+BESIDE = ("dailydialog_gupta", "grade_dailydialog")  # their judgments are learnt from too
+ALONE = ("this campaign alone",)  # but by these variants
 DRAWS = 1000
 
 DEFAULT = Settings(folds=5)
 VARIANTS = {
     "default": DEFAULT,
     "no self-supervision": replace(DEFAULT, next_utterance=False),
-    "cosine encoder not tuned": replace(DEFAULT, contrast_passes=0),
-    "pair encoder not tuned on dialogues": replace(DEFAULT, base_passes=0),
+    "no contrast": replace(DEFAULT, contrast_passes=0),
+    "contrast only": replace(DEFAULT, base_passes=0),
     "hard negatives from the start": replace(DEFAULT, base_staged=False),
-    "no cosine": replace(DEFAULT, cosine=False),
-    "a quarter of the cosine": replace(DEFAULT, cosine_share=0.25),
-    "twice the cosine": replace(DEFAULT, cosine_share=2.0),
+    "no cosine": replace(DEFAULT, cosine_share=0.0),
+    "as much of the cosine": replace(DEFAULT, cosine_share=1.0),
+    "this campaign alone": DEFAULT,
     "no score loss": replace(DEFAULT, score_weight=0.0),
     "more score loss": replace(DEFAULT, score_weight=4.0),
     "one epoch": replace(DEFAULT, epochs=1),
     "six epochs": replace(DEFAULT, epochs=6),
-    "learning rate 3e-5": replace(DEFAULT, learning_rate=3e-5),
-    "learning rate 2e-4": replace(DEFAULT, learning_rate=2e-4),
+    "learning rate 2e-5": replace(DEFAULT, learning_rate=2e-5),
+    "learning rate 1e-4": replace(DEFAULT, learning_rate=1e-4),
     "lower layers slower": replace(DEFAULT, layer_decay=0.8),
     "word embeddings too": replace(DEFAULT, train_embeddings=True),
     "256 tokens": replace(DEFAULT, max_length=256),
@@ -89,20 +92,33 @@ def read(data: Path, name: str) -> Judged:
     return Judged(name, texts, low + (high - low) * np.array(scores), scores, pairs_from_scores(given, texts, (low, high)))
 
 
-def read_dialogues(data: Path):
+def read_dialogues(data: Path, judged: Iterable[Judged] = ()):
+    """Less those that a judged context comes from, so that one base serves all variants."""
     rows = _lines(data / "dailydialog_multiref.jsonl")
-    return exchanges((row["dialogue_id"], row["turns"], row["references"]) for row in rows)
+    every = exchanges((row["dialogue_id"], row["turns"], row["references"]) for row in rows)
+    return unseen(every, [text.context for s in judged for text in s.texts])
+
+
+def apart_from(judged: Judged, main: Judged) -> Judged:
+    """Less the contexts that it shares with `main`, and its scores at the mean and spread of main's."""
+    ends = {ending(text.context) for text in main.texts}
+    keep = [i for i, text in enumerate(judged.texts) if ending(text.context) not in ends]
+    place = {i: k for k, i in enumerate(keep)}
+    scores = aligned(np.array(judged.scores)[keep], np.array(main.scores))
+    pairs = [replace(p, a=place[p.a], b=place[p.b]) for p in judged.pairs if p.a in place]
+    return replace(judged, texts=[judged.texts[i] for i in keep], means=judged.means[keep], scores=list(scores), pairs=pairs)
 
 
 def run(settings: Settings, seed: int, sets: list[Judged], dialogues, folder: Path) -> TrainingResult:
-    """Train on the sets together; a base that another variant has made of the same is used again."""
+    """Train on the sets together, the first one's scale for all; a base that another variant has made is used again."""
+    sets = [sets[0], *(apart_from(other, sets[0]) for other in sets[1:])]
     texts = [text for s in sets for text in s.texts]
     starts = np.cumsum([0, *(len(s.texts) for s in sets)])
     pairs = [
         replace(pair, a=pair.a + int(start), b=pair.b + int(start)) for s, start in zip(sets, starts) for pair in s.pairs
     ]  # fmt: skip
     scores = [score for s in sets for score in s.scores]
-    shelf = folder.parent / ("base-" + _base_name(settings, seed, sets))
+    shelf = folder.parent / ("base-" + _base_name(settings, seed))
     if shelf.is_dir() and not folder.is_dir():
         shutil.copytree(shelf, folder)
     told = [0.0]
@@ -115,7 +131,7 @@ def run(settings: Settings, seed: int, sets: list[Judged], dialogues, folder: Pa
     result = fit(texts, pairs, settings, seed, folder, tell, scores=scores, exchanges=dialogues)
     if not shelf.is_dir() and (folder / "base.json").is_file():
         shelf.mkdir()
-        for name in ("base.json", "base.safetensors", "cosines.json", "cosines.safetensors"):
+        for name in ("base.json", "base.safetensors", "matcher.json", "matcher.safetensors"):
             shutil.copy(folder / name, shelf)
     return result
 
@@ -133,16 +149,14 @@ def measure(name: str, seed: int, result: TrainingResult, judged: Judged) -> dic
 
 
 def transfer(settings: Settings, seed: int, sets: dict[str, Judged], dialogues, out: Path, left_out: str) -> dict:
-    """Trained on the other sets, less any that shares a context with the one left out, and on none of its dialogues."""
+    """Trained on the other sets, less the contexts they share with the one left out, and on none of its dialogues."""
     target = sets[left_out]
-    ends = {ending(text.context) for text in target.texts}
-    others = [s for name, s in sets.items() if name != left_out and not ends & {ending(t.context) for t in s.texts}]
-    clean = unseen(dialogues, [text.context for text in target.texts])
+    others = [apart_from(s, target) for name, s in sets.items() if name != left_out]
     folder = out / f"without-{left_out}-{seed}"
-    run(replace(settings, folds=3), seed, others, clean, folder)
+    run(replace(settings, folds=3), seed, others, dialogues, folder)
     comparator = Comparator.load(folder)
     u = comparator.utilities(target.texts)
-    cosine = comparator.cosines(target.texts, tuned=False).sum(-1)
+    cosine = comparator.cosines(target.texts)
     difference = lambda rows: pearson(u[rows], target.means[rows]) - pearson(cosine[rows], target.means[rows])
     return {
         "variant": f"left out: {left_out}", "seed": seed, "trained on": [s.name for s in others],
@@ -167,7 +181,7 @@ def pandalm(data: Path, seed: int, out: Path) -> dict:
     pairs, texts = pairs_from_judgments(judged), list(places)
     folder = out / f"pandalm-{seed}"
     result = fit(texts, pairs, replace(DEFAULT, max_length=256), seed, folder)
-    cosine = Comparator.load(folder).cosines(texts).sum(-1)
+    cosine = Comparator.load(folder).cosines(texts)
     choices = np.array([pair.choice for pair in pairs])
     d = np.array([cosine[pair.a] - cosine[pair.b] for pair in pairs])
     return {
@@ -205,7 +219,8 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", help="variants, 'attacks', 'pandalm' or 'transfer'; default: all")
     chosen = parser.parse_args()
     chosen.out.mkdir(parents=True, exist_ok=True)
-    sets, dialogues = {name: read(chosen.data, name) for name in SETS}, read_dialogues(chosen.data)
+    sets = {name: read(chosen.data, name) for name in SETS}
+    dialogues = read_dialogues(chosen.data, sets.values())
     log = chosen.out / "results.jsonl"
     done = {(row["variant"], row["seed"]) for row in _lines(log)} if log.is_file() else set()
 
@@ -218,7 +233,8 @@ def main() -> None:
         for name, settings in VARIANTS.items():
             if (chosen.only is None or name in chosen.only) and (name, seed) not in done:
                 folder = chosen.out / f"{name.replace(' ', '-')}-{seed}"
-                note(measure(name, seed, run(settings, seed, [sets[MAIN]], dialogues, folder), sets[MAIN]))
+                learnt = [sets[MAIN]] if name in ALONE else [sets[s] for s in (MAIN, *BESIDE)]
+                note(measure(name, seed, run(settings, seed, learnt, dialogues, folder), sets[MAIN]))
         if chosen.only is None or "attacks" in chosen.only:
             note(fooled(sets[MAIN], Comparator.load(chosen.out / f"default-{seed}"), seed))
         if (chosen.only is None or "pandalm" in chosen.only) and ("pandalm", seed) not in done:
@@ -228,9 +244,9 @@ def main() -> None:
                 note(transfer(DEFAULT, seed, sets, dialogues, chosen.out, name))
 
 
-def _base_name(settings: Settings, seed: int, sets: list[Judged]) -> str:
+def _base_name(settings: Settings, seed: int) -> str:
     parts = [f"{k}={v}" for k, v in vars(settings).items() if k.startswith(("base_", "contrast_")) or k in SHARED]
-    return context_key([*parts, str(seed), *(s.name for s in sets)])[:12]
+    return context_key([*parts, str(seed)])[:12]
 
 
 def _lengths(judged: Judged) -> np.ndarray:

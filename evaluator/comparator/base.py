@@ -10,19 +10,19 @@ from pathlib import Path
 import numpy as np
 import torch
 from torch import nn
-from torch.nn import functional as F
 
 from evaluator.comparator import checkpoint, curriculum, loop
 from evaluator.comparator.contrast import train_matcher
 from evaluator.comparator.encoding import Encoder
 from evaluator.comparator.examples import Text
 from evaluator.comparator.inference import Tick, embeddings
-from evaluator.comparator.model import COSINES, UtilityModel, use_bf16
+from evaluator.comparator.model import UtilityModel, use_bf16
 from evaluator.comparator.negatives import Negatives
 from evaluator.comparator.settings import Settings
 from evaluator.comparator.supervision import Exchange
 
-GROUPS = 12  # exchanges in a step, each with a reply and a negative
+GROUPS = 16  # exchanges in a step
+GOOD_ONES, BAD_ONES = 2, 2  # replies shown of each: people's, the dialogue's own in one of two cases first, and negatives
 SORTED = 8  # so many steps' exchanges are sorted by length and dealt out
 GOOD, BAD = 0.95, 0.05  # the mean score that people would give to a reply of people's, and to a negative
 NEAREST = slice(5, 60)  # of the replies nearest to a context; the very nearest may well answer it
@@ -43,12 +43,11 @@ def train_base(
         record = checkpoint.read_json(path)
         if record.get("fingerprint") == fingerprint and record.get("sha256") == checkpoint.file_sha256(weights):
             return record
-    cosines, seconds = _matcher(exchanges, settings, seed, directory, fingerprint, progress)
-    tuned = checkpoint.load_cosine_encoder(directory, cosines)
-    model = UtilityModel(tuned)
-    model.cosine.requires_grad_(False)  # the cosines join in where people judged
+    matcher, seconds = _matcher(exchanges, settings, seed, directory, fingerprint, progress)
+    model = UtilityModel(checkpoint.load_encoder(directory))
+    model.cosine.requires_grad_(False)  # it joins in where people judged
     looking = lambda done: progress(CONTRAST_SHARE + 0.05 * done, "Looking for hard negatives")
-    lesson = Lesson(exchanges, settings, seed, tuned, checkpoint.load_tokenizer(directory), looking)
+    lesson = Lesson(exchanges, settings, seed, model.encoder, checkpoint.load_tokenizer(directory), looking)
     state = loop.State(directory / "base.state", fingerprint)
     begin = CONTRAST_SHARE + 0.05
 
@@ -62,7 +61,7 @@ def train_base(
     record = {
         "fingerprint": fingerprint,
         "sha256": checkpoint.save_weights(model, weights),
-        "cosines": cosines,
+        "matcher": matcher,
         "curve": curve,
         "exchanges": len(exchanges),
         "steps": lesson.steps,
@@ -76,13 +75,13 @@ def train_base(
 def _matcher(
     exchanges: Sequence[Exchange], settings: Settings, seed: int, directory: Path, fingerprint: str, progress: Report
 ) -> tuple[str, float]:
-    """Write `cosines.safetensors`, or find it again: its SHA-256, and the seconds it took."""
-    path, weights = directory / "cosines.json", directory / "cosines.safetensors"
+    """Write `matcher.safetensors`, or find it again: its SHA-256, and the seconds it took."""
+    path, weights = directory / "matcher.json", directory / "matcher.safetensors"
     if path.is_file() and weights.is_file():
         record = checkpoint.read_json(path)
         if record.get("fingerprint") == fingerprint and record.get("sha256") == checkpoint.file_sha256(weights):
             return record["sha256"], record["seconds"]
-    state = loop.State(directory / "cosines.state", fingerprint)
+    state = loop.State(directory / "matcher.state", fingerprint)
     tick = lambda done: progress(CONTRAST_SHARE * done, "Learning which replies belong to which contexts")
     tuned = train_matcher(exchanges, settings, seed, directory, state, tick)
     sha256, seconds = checkpoint.save_weights(tuned, weights), state.seconds()
@@ -95,32 +94,38 @@ class Lesson:
     """What each step shows: exchanges of similar length, each with one of its replies and one negative."""
 
     def __init__(
-        self, exchanges: Sequence[Exchange], settings: Settings, seed: int, tuned: nn.Module, tokenizer, tick: Tick | None
+        self, exchanges: Sequence[Exchange], settings: Settings, seed: int, untrained: nn.Module, tokenizer, tick: Tick | None
     ):
         self.exchanges, self.settings, self.seed = exchanges, settings, seed
         self.encoder = Encoder(tokenizer, settings.base_max_length)
         self.bf16 = use_bf16(settings.precision)
-        self.negatives = Negatives(exchanges, nearest_replies(tuned, self.encoder, exchanges, self.bf16, tick))
+        self.negatives = Negatives(exchanges, nearest_replies(untrained, self.encoder, exchanges, self.bf16, tick))
         self.batches = self._deal()
         self.steps = len(self.batches)
         self.right: list[float] = []  # share of negatives below their reply, step by step since the last point
 
     def losses(self, model: UtilityModel, step: int) -> Iterator[torch.Tensor]:
-        """Both as a pair (the reply is better) and each for itself (its mean score)."""
+        """Each good reply is to be found among the negatives, and each text has a mean score of its own."""
         rng = np.random.default_rng([self.seed, 2, step])
-        kinds = curriculum.negatives(step / self.steps, self.settings.base_staged)
-        texts = []
-        for i in self.batches[step]:
-            context, replies = self.exchanges[i].context, self.exchanges[i].replies
-            good = replies[0] if rng.random() < 0.5 else replies[rng.integers(len(replies))]
-            kind = rng.choice(list(kinds), p=list(kinds.values()))
-            texts += [Text(context, good), Text(context, self.negatives.make(kind, int(i), good, rng))]
+        texts = [text for i in self.batches[step] for text in self._group(int(i), step, rng)]
         batch = self.encoder.batch(self.encoder.pairs(texts), range(len(texts)))
-        u = model(batch, torch.zeros(len(texts), COSINES), self.bf16).view(-1, 2)  # (g, 2) good, bad
-        d = u[:, 0] - u[:, 1]  # (g,)
-        self.right.append(float((d > 0).float().mean()))
-        wanted = torch.tensor([GOOD, BAD]).expand_as(u)  # (g, 2)
-        yield -F.logsigmoid(d).mean() + model.score_losses(u.reshape(-1), wanted.reshape(-1)).mean()
+        u = model(batch, torch.zeros(len(texts)), self.bf16).view(-1, GOOD_ONES + BAD_ONES)  # (g, k)
+        good, bad = u[:, :GOOD_ONES], u[:, GOOD_ONES:]  # (g, 2), (g, 2)
+        among = torch.cat([good.unsqueeze(-1), bad.unsqueeze(1).expand(-1, GOOD_ONES, -1)], dim=-1)  # (g, 2, 3)
+        self.right.append(float((good[:, :1] > bad).float().mean()))
+        wanted = torch.tensor([GOOD] * GOOD_ONES + [BAD] * BAD_ONES).expand_as(u)  # (g, k)
+        found = (torch.logsumexp(among, dim=-1) - good).mean()
+        yield found + model.score_losses(u.reshape(-1), wanted.reshape(-1)).mean()
+
+    def _group(self, i: int, step: int, rng: np.random.Generator) -> list[Text]:
+        """An exchange's good replies, then its negatives."""
+        context, replies = self.exchanges[i].context, self.exchanges[i].replies
+        first = 0 if rng.random() < 0.5 else int(rng.integers(len(replies)))
+        others = [reply for k, reply in enumerate(replies) if k != first] or [replies[first]]
+        good = [replies[first], *(others[rng.integers(len(others))] for _ in range(GOOD_ONES - 1))]
+        kinds = curriculum.negatives(step / self.steps, self.settings.base_staged)
+        chosen = rng.choice(list(kinds), size=BAD_ONES, p=list(kinds.values()))
+        return [Text(context, text) for text in [*good, *(self.negatives.make(kind, i, good[0], rng) for kind in chosen)]]
 
     def point(self, step: int) -> dict | None:
         """A point of the learning curve, every so many steps and at the end."""
@@ -143,15 +148,15 @@ class Lesson:
 
 
 def nearest_replies(
-    tuned: nn.Module, encoder: Encoder, exchanges: Sequence[Exchange], bf16: bool, tick: Tick | None
+    untrained: nn.Module, encoder: Encoder, exchanges: Sequence[Exchange], bf16: bool, tick: Tick | None
 ) -> np.ndarray:
-    """(exchanges, k) positions among all replies of those, of other dialogues, that the tuned encoder finds nearest to the
-    last two turns; k is smaller where there are few replies."""
+    """(exchanges, k) positions among all replies of those, of other dialogues, that the encoder finds nearest to the last two
+    turns; k is smaller where there are few replies."""
     replies = [reply for exchange in exchanges for reply in exchange.replies]
     dialogue = {name: i for i, name in enumerate(dict.fromkeys(exchange.dialogue for exchange in exchanges))}
     owner = np.array([dialogue[exchange.dialogue] for exchange in exchanges for _ in exchange.replies])  # (r,)
     contexts = [" ".join(exchange.context[-2:]) for exchange in exchanges]
-    vectors = embeddings(tuned, encoder, [*contexts, *replies], bf16, tick=tick).numpy()
+    vectors = embeddings(untrained, encoder, [*contexts, *replies], bf16, tick=tick).numpy()
     context_vectors, reply_vectors = vectors[: len(contexts)], vectors[len(contexts) :]
     largest = np.bincount(owner).max()
     count = max(1, min(NEAREST.stop, len(replies) - largest))

@@ -2,7 +2,7 @@
 
 comparator.json            written last: a folder without it is a training that has not finished
 encoder/                   config and tokenizer, and the untrained weights
-cosines.safetensors        fp16 weights of the encoder tuned on dialogues, whose cosines are used; without it, the untrained
+matcher.safetensors        fp16 weights of the encoder tuned on dialogues, whose cosines are used; without it, the untrained
 member-0.safetensors ...   fp16 weights of each member
 base.safetensors           fp16 weights that all members started from, where there were dialogues; base.json beside it
 fold-0.json ...            what the training of that member gave, with its fingerprint
@@ -25,7 +25,7 @@ from evaluator.comparator.heldout import Head
 from evaluator.comparator.model import UtilityModel, empty_encoder, positions, pretrained_encoder, random_encoder
 from evaluator.comparator.settings import Settings
 
-FORMAT = 1
+FORMAT = 2
 M = TypeVar("M", bound=nn.Module)
 
 
@@ -44,7 +44,7 @@ class Manifest:
     head: Head
     members: list[str]  # SHA-256 of each member's file
     metrics: dict  # heldout accuracies, counts, seconds
-    cosines: str | None = None  # SHA-256 of cosines.safetensors; None: the cosines are the untrained encoder's
+    matcher: str | None = None  # SHA-256 of matcher.safetensors; None: the cosines are the untrained encoder's
 
 
 def save_encoder(source: str, out_dir: Path, random_seed: int | None = None) -> str:
@@ -69,9 +69,9 @@ def load_encoder(directory: Path) -> nn.Module:
     return load_weights(_architecture(directory), directory / "encoder" / "model.safetensors")
 
 
-def load_cosine_encoder(directory: Path, sha256: str | None) -> nn.Module:
-    """The encoder whose cosines stand beside the utility: tuned on dialogues where a hash is given, else untrained."""
-    path = directory / "cosines.safetensors"
+def load_matcher(directory: Path, sha256: str | None) -> nn.Module:
+    """The encoder whose cosine stands beside the encoded pair: tuned on dialogues where a hash is given, else untrained."""
+    path = directory / "matcher.safetensors"
     if sha256 is None:
         return load_encoder(directory)
     if path.is_file() and file_sha256(path) != sha256:

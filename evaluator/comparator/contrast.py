@@ -1,9 +1,10 @@
-"""Tuning the encoder behind the cosines on dialogues: which of the replies of a batch belongs to which context?
+"""Tuning the encoder behind the cosine on dialogues: which of the replies of a batch belongs to which context?
 
 Both are embedded apart, and the cosine of a context with its own reply is to exceed that with all other replies of the
 batch (in-batch negatives: Henderson et al. 2017, "Efficient natural language response suggestion", section 4).
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -13,14 +14,15 @@ from torch import nn
 from torch.nn import functional as F
 
 from evaluator.comparator import checkpoint, loop
-from evaluator.comparator.encoding import Batch, Encoder
+from evaluator.comparator.encoding import TURNS, Batch, Encoder, by_length
 from evaluator.comparator.inference import Tick
 from evaluator.comparator.model import embed, use_bf16
 from evaluator.comparator.settings import Settings
 from evaluator.comparator.supervision import Exchange
 
-BATCH = 32  # contexts in a step; with as many replies again from other exchanges
-TURNS = 3  # of a context; the last alone in three of ten, since its cosine is asked for too
+BATCH = 64  # contexts in a step, each with two of its replies
+PART = 32  # replies, of similar length, that are padded together
+LAST_TURN_ALONE = 0.3  # how often a context is its last turn
 MAX_LENGTH = 56  # tokens
 SCALE = 20.0  # of the cosines at the start, as sentence-transformers has it
 
@@ -33,11 +35,10 @@ class Matcher(nn.Module):
         self.encoder = encoder
         self.log_scale = nn.Parameter(torch.tensor(SCALE).log())
 
-    def forward(self, contexts: Batch, replies: Batch, bf16: bool) -> torch.Tensor:
-        """Batches of b contexts and r replies -> (b, r) scaled cosines"""
-        context = F.normalize(embed(self.encoder, contexts, bf16), dim=-1)  # (b, h)
-        reply = F.normalize(embed(self.encoder, replies, bf16), dim=-1)  # (r, h)
-        return context @ reply.T * self.log_scale.exp()
+    def forward(self, contexts: Batch, replies: Sequence[Batch], bf16: bool) -> torch.Tensor:
+        """Batches of b contexts and, in parts, of r replies -> (b, r) scaled cosines"""
+        answers = torch.cat([embed(self.encoder, part, bf16) for part in replies])  # (r, h)
+        return embed(self.encoder, contexts, bf16) @ answers.T * self.log_scale.exp()
 
 
 def train_matcher(
@@ -54,13 +55,22 @@ def train_matcher(
     def losses(step: int) -> Iterator[torch.Tensor]:
         draw = np.random.default_rng([seed, 5, step])
         shown = [exchanges[i] for i in batches[step]]
-        others = [exchanges[i] for i in draw.integers(len(exchanges), size=len(shown))]
-        contexts = [e.context[-1] if draw.random() < 0.3 else " ".join(e.context[-TURNS:]) for e in shown]
-        replies = [e.replies[draw.integers(len(e.replies))] for e in [*shown, *others]]
-        asked, answered = encoder.singles(contexts, keep_end=True), encoder.singles(replies)
-        cosines = model(encoder.batch(asked, range(len(contexts))), encoder.batch(answered, range(len(replies))), bf16)
-        own = torch.arange(len(shown))
-        yield F.cross_entropy(cosines, own) + F.cross_entropy(cosines[:, : len(shown)].T, own)
+        contexts = [e.context[-1] if draw.random() < LAST_TURN_ALONE else " ".join(e.context[-TURNS:]) for e in shown]
+        two = [draw.permutation(len(e.replies))[[0, -1]] for e in shown]  # the same twice where there is one
+        asked = encoder.batch(encoder.singles(contexts, keep_end=True), range(len(shown)))
+        replies = encoder.singles([e.replies[k[turn]] for turn in (0, 1) for e, k in zip(shown, two)])
+        parts = list(by_length(replies.lengths, PART))
+        back = np.argsort(np.concatenate(parts))  # to the order of the exchanges
+        cosines = model(asked, [encoder.batch(replies, rows) for rows in parts], bf16)[:, back]  # (b, 2b)
+        own, itself = torch.arange(len(shown)), torch.eye(len(shown), dtype=torch.bool)
+        first, second = cosines.split(len(shown), dim=1)  # (b, b)
+        hidden = lambda side: side.masked_fill(itself, -math.inf)  # a context's other reply is no negative
+        yield (
+            F.cross_entropy(torch.cat([first, hidden(second)], 1), own)
+            + F.cross_entropy(torch.cat([hidden(first), second], 1), own + len(shown))
+            + F.cross_entropy(first.T, own)
+            + F.cross_entropy(second.T, own)
+        ) / 2
 
     def after(step: int, loss: float, notes: list) -> None:
         tick(step / len(batches))

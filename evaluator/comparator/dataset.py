@@ -12,7 +12,7 @@ import torch
 
 from evaluator.comparator import checkpoint, heldout
 from evaluator.comparator.encoding import Encoder, Sequences
-from evaluator.comparator.examples import BY_PEOPLE, Pair, Text, context_key, fold_of
+from evaluator.comparator.examples import BY_PEOPLE, Pair, Text, context_key, fold_of, softened
 from evaluator.comparator.inference import Tick, text_cosines
 from evaluator.comparator.model import use_bf16
 from evaluator.comparator.settings import Settings
@@ -24,8 +24,9 @@ class Data:
 
     a: np.ndarray  # (p,)
     b: np.ndarray  # (p,)
-    targets: np.ndarray  # (p, 3)
-    weights: np.ndarray  # (p,)
+    targets: np.ndarray  # (p, 3) what people said
+    learnt: np.ndarray  # (p, 3) what is learnt of it
+    weights: np.ndarray  # (p,) how many said it
     choices: np.ndarray  # (p,) "A" | "tie" | "B"
     margins: np.ndarray  # (p,) 1 but for weak supervision
     by_people: np.ndarray  # (p,) True where people compared or scored the two
@@ -34,7 +35,7 @@ class Data:
     folds: np.ndarray  # (n,) -1 where the context has neither pair nor score
     encoder: Encoder
     sequences: Sequences
-    cosines: torch.Tensor  # (n, 2)
+    cosines: torch.Tensor  # (n,)
     bf16: bool
 
 
@@ -63,25 +64,27 @@ def prepare(
     folds: dict[str, int],
     settings: Settings,
     directory: Path,
-    cosines: str | None,
+    matcher: str | None,
     tick: Tick,
 ) -> Data:
-    """Tokens and cosines of all texts, by the encoder in `directory` (the tuned one of hash `cosines`); keys and folds as
-    from `split`."""
-    frozen = checkpoint.load_cosine_encoder(directory, cosines)
+    """Tokens, and cosines by the encoder in `directory` (the tuned one of hash `matcher`); keys and folds as from `split`."""
     encoder = Encoder(checkpoint.load_tokenizer(directory), settings.max_length, settings.max_words)
     bf16 = use_bf16(settings.precision)
-    closeness = text_cosines(frozen, encoder, texts, bf16, tick=tick)  # (n, 2)
+    cosines = text_cosines(checkpoint.load_matcher(directory, matcher), encoder, texts, bf16, tick=tick)  # (n,)
     a, b, targets, weights = heldout.as_arrays(pairs)
     choices = np.array([pair.choice for pair in pairs])
     number = {key: i for i, key in enumerate(dict.fromkeys(keys))}
     contexts = np.array([number[key] for key in keys])
     fold = np.array([folds.get(key, -1) for key in keys])
     margins = np.array([pair.margin for pair in pairs])
+    scored = np.array([pair.source == "scores" for pair in pairs]) & ~np.isnan(scores[a] + scores[b])
+    learnt = targets.copy()
+    learnt[scored] = softened(targets[scored], (scores[a] - scores[b])[scored])
     by_people = np.array([pair.source in BY_PEOPLE for pair in pairs])
     return Data(
-        a=a, b=b, targets=targets, weights=weights, choices=choices, margins=margins, by_people=by_people, scores=scores,
-        contexts=contexts, folds=fold, encoder=encoder, sequences=encoder.pairs(texts), cosines=closeness, bf16=bf16,
+        a=a, b=b, targets=targets, learnt=learnt, weights=weights, choices=choices, margins=margins, by_people=by_people,
+        scores=scores, contexts=contexts, folds=fold, encoder=encoder, sequences=encoder.pairs(texts), cosines=cosines,
+        bf16=bf16,
     )  # fmt: skip
 
 

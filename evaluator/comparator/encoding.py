@@ -10,6 +10,7 @@ import torch
 from evaluator.comparator.examples import Text
 from evaluator.comparator.longtext import cut_at_sentence
 
+TURNS = 3  # of a context that is read by itself
 MAX_WORDS = 250  # Zhou & Xu 2020, section 4.1
 
 

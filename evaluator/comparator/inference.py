@@ -5,11 +5,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import torch
 from torch import nn
-from torch.nn import functional as F
 
-from evaluator.comparator.encoding import Encoder, Sequences, by_length
+from evaluator.comparator.encoding import TURNS, Encoder, Sequences, by_length
 from evaluator.comparator.examples import Text
-from evaluator.comparator.model import COSINES, UtilityModel, embed
+from evaluator.comparator.model import UtilityModel, embed
 
 Tick = Callable[[float], None]  # is told the share that is done, 0..1, after every batch
 
@@ -24,7 +23,7 @@ def utilities(
     batch_size: int = 64,
     tick: Tick | None = None,
 ) -> np.ndarray:
-    """Raw utility of the chosen texts -> (len(chosen),); cosines (n, 2) as from `text_cosines`."""
+    """Raw utility of the chosen texts -> (len(chosen),); cosines (n,) as from `text_cosines`."""
     chosen = np.asarray(chosen, dtype=int)  # (c,)
     u = np.empty(len(chosen))  # (c,)
     done = 0
@@ -40,39 +39,32 @@ def utilities(
 
 
 def text_cosines(
-    frozen: nn.Module,
-    encoder: Encoder,
-    texts: Sequence[Text],
-    bf16: bool,
-    batch_size: int = 64,
-    tick: Tick | None = None,
+    apart: nn.Module, encoder: Encoder, texts: Sequence[Text], bf16: bool, batch_size: int = 64, tick: Tick | None = None
 ) -> torch.Tensor:
-    """Cosine, by the untrained encoder, of each output with its context and with the last turn -> (n, 2) fp32.
+    """Cosine of each output with the last turns of its context, each embedded by itself -> (n,) fp32.
 
     Too long a string is embedded by its end.
     """
-    wholes = [" ".join(text.context) for text in texts]
-    lasts = [text.context[-1] if text.context else "" for text in texts]
+    contexts = [" ".join(text.context[-TURNS:]) for text in texts]
     outputs = [encoder.shown(text.output) for text in texts]
     if not texts:
-        return torch.zeros(0, COSINES)
-    unique = {string: row for row, string in enumerate(dict.fromkeys([*wholes, *lasts, *outputs]))}
-    vectors = embeddings(frozen, encoder, list(unique), bf16, batch_size, tick)  # (s, h)
-    whole, last, output = (vectors[[unique[s] for s in strings]] for strings in (wholes, lasts, outputs))  # (n, h)
-    return torch.stack([(whole * output).sum(-1), (last * output).sum(-1)], dim=-1)  # (n, 2)
+        return torch.zeros(0)
+    unique = {string: row for row, string in enumerate(dict.fromkeys([*contexts, *outputs]))}
+    vectors = embeddings(apart, encoder, list(unique), bf16, batch_size, tick)  # (s, h)
+    context, output = (vectors[[unique[s] for s in strings]] for strings in (contexts, outputs))  # (n, h)
+    return (context * output).sum(-1)  # (n,)
 
 
 def embeddings(
-    frozen: nn.Module, encoder: Encoder, strings: Sequence[str], bf16: bool, batch_size: int = 64, tick: Tick | None = None
+    apart: nn.Module, encoder: Encoder, strings: Sequence[str], bf16: bool, batch_size: int = 64, tick: Tick | None = None
 ) -> torch.Tensor:
-    """Of each string, as sentence-transformers embeds it: the mean of the hidden states, of length 1 -> (s, h) fp32."""
+    """Of each string -> (s, h) fp32, each of length 1"""
     sequences = encoder.singles(strings, keep_end=True)
-    vectors = torch.empty(len(strings), frozen.config.hidden_size)
+    vectors = torch.empty(len(strings), apart.config.hidden_size)
     done = 0
     for rows in by_length(sequences.lengths, batch_size):
         with torch.inference_mode():
-            embedded = F.normalize(embed(frozen, encoder.batch(sequences, rows), bf16), dim=-1)  # (b, h)
-        vectors[rows] = embedded.clone()
+            vectors[rows] = embed(apart, encoder.batch(sequences, rows), bf16).clone()
         done += len(rows)
         if tick:
             tick(done / len(strings))

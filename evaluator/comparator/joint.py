@@ -12,7 +12,7 @@ from torch.nn import functional as F
 from evaluator.comparator import loop
 from evaluator.comparator.encoding import Encoder, Sequences, by_length
 from evaluator.comparator.examples import Pair, Text
-from evaluator.comparator.model import embed, use_bf16
+from evaluator.comparator.model import hidden_states, mean_over, use_bf16
 from evaluator.comparator.predict import Comparison
 from evaluator.comparator.settings import Settings
 
@@ -27,7 +27,7 @@ class JointModel(nn.Module):
 
     def forward(self, batch, bf16: bool) -> torch.Tensor:
         """(b, 3) log-probabilities; without the tie option the tie has none (-inf is kept finite)"""
-        logits = self.answer(embed(self.encoder, batch, bf16))  # (b, 3)
+        logits = self.answer(mean_over(hidden_states(self.encoder, batch, bf16), batch.mask))  # (b, 3)
         if not self.ties:
             logits = logits + torch.tensor([0.0, -1e4, 0.0])
         return F.log_softmax(logits, dim=-1)

@@ -1,6 +1,7 @@
 """The training loop, read top to bottom. Each step draws from its own seed, so that a run that was cut goes on from its
 last saved step to exactly the weights of one that was not."""
 
+import ctypes
 import json
 import math
 import os
@@ -16,6 +17,7 @@ from torch import nn
 
 from evaluator.comparator.settings import Settings
 
+GIVE_BACK = 20  # steps, after which memory that the C library keeps for later goes back: it grows by gigabytes otherwise
 SAVE_SECONDS = 60.0  # between two states on disk; resuming costs at most so much work
 
 
@@ -102,9 +104,17 @@ def run(
             optimizer.step()
             optimizer.zero_grad()
             after(step + 1, total, notes)
+            if step % GIVE_BACK == 0:
+                _give_memory_back()
             if state.due() and step + 1 < steps:
                 state.save(model, optimizer, step + 1, notes)
     return notes
+
+
+def _give_memory_back() -> None:
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # glibc's
+    if trim:
+        trim(0)
 
 
 def adamw(model: nn.Module, settings: Settings, learning_rate: float) -> torch.optim.AdamW:

@@ -13,7 +13,10 @@ from transformers import AutoConfig, AutoModel
 
 from evaluator.comparator.encoding import Batch
 
-COSINES = 2  # cosine of the output with the whole context, and with its last turn
+AGREEMENT = 4.0  # what the cosine of output and context, inside the encoded pair, weighs at the start
+# Up to so many tokens plain attention trains 1.5 times as fast on a CPU as torch's fused one, whose backward pass is slow
+# there; beyond, it takes too much memory.
+EAGER_TOKENS = 192
 
 
 def log_probabilities(d: torch.Tensor, theta: torch.Tensor) -> torch.Tensor:
@@ -27,29 +30,37 @@ def log_probabilities(d: torch.Tensor, theta: torch.Tensor) -> torch.Tensor:
 
 
 class UtilityModel(nn.Module):
-    """Encoder, mean over the tokens, one linear unit; plus the untrained encoder's cosines with learnt weights.
+    """Encoder; one linear unit over the mean of all tokens, the mean of the output's, and its product with the mean of the
+    context's; plus the cosine of the two embedded apart (by another encoder), with a learnt weight.
 
-    The linear unit starts at zero, so the model starts as the cosines, the best untrained judge that we know of.
+    The unit starts as the cosine of output and context inside the encoded pair: cosines are the best untrained judges that
+    we know of.
     """
 
     def __init__(self, encoder: nn.Module):
         super().__init__()
         self.encoder, self.ties = encoder, True  # ties: whether there is a third answer
-        self.utility = nn.Linear(encoder.config.hidden_size, 1)
-        self.cosine = nn.Parameter(torch.ones(COSINES))
+        width = encoder.config.hidden_size
+        self.utility = nn.Linear(3 * width, 1)
+        self.cosine = nn.Parameter(torch.tensor(AGREEMENT))
         self.raw_theta = nn.Parameter(torch.tensor(math.log(math.expm1(0.5))))  # theta 0.5: P(tie) = 0.24 at d = 0
         self.level = nn.Parameter(torch.tensor([1.0, 0.0]))  # slope and intercept from u to the logit of the mean score
         nn.init.zeros_(self.utility.weight)
         nn.init.zeros_(self.utility.bias)
+        nn.init.constant_(self.utility.weight[:, 2 * width :], AGREEMENT / math.sqrt(width))
 
     @property
     def theta(self) -> torch.Tensor:
         return F.softplus(self.raw_theta) + 1e-4
 
     def forward(self, batch: Batch, cosines: torch.Tensor, bf16: bool) -> torch.Tensor:
-        """cosines (b, 2) -> utilities (b,) in fp32; bf16 is for the encoder only, too coarse for a utility"""
-        pooled = embed(self.encoder, batch, bf16)  # (b, h)
-        return self.utility(pooled).squeeze(-1) + cosines @ self.cosine  # (b,)
+        """cosines (b,) -> utilities (b,) in fp32; bf16 is for the encoder only, too coarse for a utility"""
+        hidden = hidden_states(self.encoder, batch, bf16)  # (b, t, h)
+        output = F.normalize(mean_over(hidden, batch.mask * batch.segments), dim=-1)  # (b, h)
+        context = F.normalize(mean_over(hidden, batch.mask * (1 - batch.segments)), dim=-1)  # (b, h)
+        agreement = output * context * math.sqrt(hidden.shape[-1])  # (b, h), of the size of 1
+        features = torch.cat([mean_over(hidden, batch.mask), output, agreement], dim=-1)  # (b, 3h)
+        return self.utility(features).squeeze(-1) + self.cosine * cosines  # (b,)
 
     def pair_losses(self, d: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
         """Cross-entropy with people's shares: d (p,), targets (p, 3) -> (p,); without ties by Bradley & Terry (1952)"""
@@ -62,15 +73,28 @@ class UtilityModel(nn.Module):
         return F.binary_cross_entropy_with_logits(self.level[0] * u + self.level[1], scores, reduction="none")
 
 
-def embed(encoder: nn.Module, batch: Batch, bf16: bool) -> torch.Tensor:
-    """Mean of the last hidden states over the tokens that are not padding -> (b, h) in fp32"""
+def hidden_states(encoder: nn.Module, batch: Batch, bf16: bool) -> torch.Tensor:
+    """The last layer's -> (b, t, h) in fp32"""
+    if encoder.config._attn_implementation in ("sdpa", "eager"):
+        wanted = "eager" if batch.ids.shape[1] <= EAGER_TOKENS else "sdpa"
+        if encoder.config._attn_implementation != wanted:
+            encoder.set_attn_implementation(wanted)
     arguments = {"input_ids": batch.ids, "attention_mask": batch.mask}
     if getattr(encoder.config, "type_vocab_size", 0) > 1:
         arguments["token_type_ids"] = batch.segments
     with torch.autocast("cpu", torch.bfloat16, enabled=bf16):
-        hidden = encoder(**arguments).last_hidden_state.float()  # (b, t, h)
-    mask = batch.mask.unsqueeze(-1).float()  # (b, t, 1)
-    return (hidden * mask).sum(1) / mask.sum(1)  # (b, h)
+        return encoder(**arguments).last_hidden_state.float()
+
+
+def mean_over(hidden: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+    """Mean of hidden (b, t, h) over the tokens of mask (b, t) -> (b, h)"""
+    mask = mask.unsqueeze(-1).float()  # (b, t, 1)
+    return (hidden * mask).sum(1) / mask.sum(1)
+
+
+def embed(encoder: nn.Module, batch: Batch, bf16: bool) -> torch.Tensor:
+    """As sentence-transformers does: the mean of the last hidden states, of length 1 -> (b, h) in fp32"""
+    return F.normalize(mean_over(hidden_states(encoder, batch, bf16), batch.mask), dim=-1)
 
 
 def pretrained_encoder(source: str) -> nn.Module:

@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 import numpy as np
+from torch import nn
 
 from evaluator.comparator import checkpoint, heldout
 from evaluator.comparator.encoding import Encoder
@@ -42,13 +43,20 @@ class Comparator:
         directory = Path(directory)
         manifest = checkpoint.load_manifest(directory)
         members = [checkpoint.load_member(directory, i, sha256) for i, sha256 in enumerate(manifest.members)]
+        checkpoint.load_encoder(directory)
         comparator = cls(directory, manifest, members)
-        _ = comparator.frozen
+        _ = comparator.matcher
         return comparator
 
     @cached_property
-    def frozen(self):
-        return checkpoint.load_cosine_encoder(self.directory, self.manifest.cosines)
+    def matcher(self) -> nn.Module:
+        """The encoder whose cosine stands beside the encoded pair."""
+        return checkpoint.load_matcher(self.directory, self.manifest.matcher)
+
+    @cached_property
+    def untrained(self) -> nn.Module:
+        """The encoder before any training."""
+        return checkpoint.load_encoder(self.directory)
 
     def members(self, texts: Sequence[Text]) -> np.ndarray:
         """(n,) the member that judges each text, or ALL."""
@@ -73,10 +81,9 @@ class Comparator:
 
     score = utilities  # by the name that both architectures answer to
 
-    def cosines(self, texts: Sequence[Text], tuned: bool = True) -> np.ndarray:
-        """(n, 2) cosine of each output with its context and with the last turn; by the untrained encoder if not `tuned`."""
-        encoder = self.frozen if tuned else checkpoint.load_encoder(self.directory)
-        return text_cosines(encoder, self.encoder, texts, self.bf16).numpy()
+    def cosines(self, texts: Sequence[Text]) -> np.ndarray:
+        """(n,) cosine of each output with the last turns of its context, by the untrained encoder."""
+        return text_cosines(self.untrained, self.encoder, texts, self.bf16).numpy()
 
     def probabilities(self, u_a: np.ndarray, u_b: np.ndarray) -> np.ndarray:
         """u_a (n,), u_b (n,) -> (n, 3) P(A better), P(tie), P(B better)"""
@@ -105,7 +112,7 @@ class Comparator:
             return on_progress and (lambda part: on_progress((start + part * of) / total, "Judging the texts", None))
 
         sequences = self.encoder.pairs(texts)
-        cosines = text_cosines(self.frozen, self.encoder, texts, self.bf16, batch_size, tick(len(texts)))  # (m, 2)
+        cosines = text_cosines(self.matcher, self.encoder, texts, self.bf16, batch_size, tick(len(texts)))  # (m,)
         done += len(texts)
         sums, counts = np.zeros(len(texts)), np.zeros(len(texts))  # (m,)
         for model, rows in zip(self.models, jobs, strict=True):

@@ -15,8 +15,8 @@ class Settings:
     from_scratch: bool = False  # its architecture and words alone, with random weights
     ties: bool = True  # whether there is a third answer; without it a tie of people's counts half for each side
     folds: int = 3  # members; each is trained without one fold of the contexts
-    epochs: int = 2
-    learning_rate: float = 1e-4  # of the encoder
+    epochs: int = 3
+    learning_rate: float = 5e-5  # of the encoder
     head_learning_rate: float = 1e-3  # of the few head parameters, which start from nothing
     batch_size: int = 16  # texts in a step; a context's texts stay together where they fit
     max_length: int = 128  # tokens of context and output together
@@ -27,8 +27,7 @@ class Settings:
     layer_decay: float = 1.0  # how much slower each layer learns than the one above it
     train_embeddings: bool = False  # of words; half the parameters, and few words are met often enough to learn
     score_weight: float = 1.0  # weight of predicting the mean score itself, beside the pairs
-    cosine: bool = True  # cosines of context and output, beside the encoded pair
-    cosine_share: float = 1.0  # how much they say when members start, against the base's utility
+    cosine_share: float = 0.6  # how much the cosine of the two embedded apart says when members start, against the pair
     guards: bool = True  # a blank, copied or repeating output stands below every other (guards.py)
     precision: str = "auto"  # "fp32", "bf16", or "auto": bf16 where this CPU multiplies it in hardware
     # What is learnt from, each a switch.
@@ -37,9 +36,9 @@ class Settings:
     strong: bool = False  # human-written over generated; asked for where it holds for the systems at hand
     weak: bool = False  # a later checkpoint over an earlier one; likewise
     next_utterance: bool = True  # dialogues, in the base that all members start from
-    contrast_passes: int = 3  # how often an exchange is shown to the encoder behind the cosines
+    contrast_passes: int = 2  # how often an exchange is shown with its context and reply apart
     contrast_learning_rate: float = 5e-5
-    base_passes: int = 3  # how often an exchange is shown to the encoder of the pair
+    base_passes: int = 2  # how often an exchange is shown with context and reply together
     base_learning_rate: float = 1e-4
     base_max_length: int = 56
     base_staged: bool = True  # random replies first, harder ones in the second half

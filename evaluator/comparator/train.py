@@ -87,9 +87,9 @@ def fit(
     start = BASE_SHARE if base else 0.0
     fingerprint = fingerprint_of(texts, pairs, scores, settings, seed, base["sha256"] if base else encoder_sha256)
     encoding = progress.part(start, start + COSINE_SHARE)
-    cosines = base["cosines"] if base else None
+    matcher = base["matcher"] if base else None
     tick = lambda done: encoding(done, "Encoding the texts")
-    data = prepare(texts, pairs, scores, keys, folds, settings, out_dir, cosines, tick)
+    data = prepare(texts, pairs, scores, keys, folds, settings, out_dir, matcher, tick)
     each = (1 - start - COSINE_SHARE) / settings.folds
     records = []
     for fold in range(settings.folds):
@@ -135,7 +135,7 @@ def fit(
     )
     metrics = {k: v for k, v in asdict(result).items() if k not in ("utilities", "curve", "fingerprint")}
     members = [record["sha256"] for record in records]
-    manifest = checkpoint.Manifest(settings, seed, fingerprint, folds, head, members, metrics, cosines)
+    manifest = checkpoint.Manifest(settings, seed, fingerprint, folds, head, members, metrics, matcher)
     checkpoint.save_manifest(manifest, out_dir)
     progress(1.0, "Trained")
     return result
@@ -173,19 +173,14 @@ def _member(
 
 
 def _weigh_cosines(model: UtilityModel, data: Data, fold: int, settings: Settings) -> None:
-    """At the start the cosines vary over the training texts `cosine_share` times as much as the base's utility does; where
-    there is no base, the utility is 0 yet and the cosines count as they are."""
-    if not settings.cosine:
-        model.cosine.data.zero_()
-        model.cosine.requires_grad_(False)
-        return
+    """At the start the cosine varies over the training texts `cosine_share` times as much as the encoded pair's utility."""
+    model.cosine.requires_grad_(settings.cosine_share > 0)
     rows = ((data.folds != fold) & (data.folds >= 0)).nonzero()[0]  # (m,)
-    closeness = data.cosines[rows].sum(-1).numpy()  # (m,)
+    cosines = data.cosines[rows]  # (m,)
     u = utilities(model, data.encoder, data.sequences, torch.zeros_like(data.cosines), rows, data.bf16)  # (m,)
-    if u.std() > 1e-6 and closeness.std() > 1e-6:
-        weight = settings.cosine_share * u.std() / closeness.std()
-        model.cosine.data.fill_(weight)
-        model.utility.bias.data -= weight * closeness.mean()  # the level stays
+    weight = settings.cosine_share * u.std() / max(float(cosines.std()), 1e-6)
+    model.cosine.data.fill_(weight)
+    model.utility.bias.data -= weight * cosines.mean()  # the level stays
 
 
 def _train(
@@ -201,18 +196,17 @@ def _train(
 
     def losses(step: int) -> Iterator[torch.Tensor]:
         inside = _trained_pairs(data, steps[step], step / len(steps))  # (q,)
-        total = max(float(data.weights[inside].sum()), 1e-9)
         scored = max(int((~np.isnan(data.scores[steps[step]])).sum()), 1)
         for rows in parts(data, steps[step], settings.max_tokens):
             position[rows] = np.arange(len(rows))
             u = model(data.encoder.batch(data.sequences, rows), data.cosines[rows], data.bf16)  # (b,)
             mine = inside[(position[data.a[inside]] >= 0) & (position[data.b[inside]] >= 0)]  # (q',)
             d = u[position[data.a[mine]]] - u[position[data.b[mine]]]  # (q',)
-            of_pairs = model.pair_losses(d, _tensor(data.targets[mine])) * _tensor(data.weights[mine])  # (q',)
+            of_pairs = model.pair_losses(d, _tensor(data.learnt[mine]))  # (q',)
             known = ~np.isnan(data.scores[rows])  # (b,)
             of_scores = model.score_losses(u[known], _tensor(data.scores[rows][known]))
             position[rows] = -1
-            yield of_pairs.sum() / total + settings.score_weight * of_scores.sum() / scored
+            yield of_pairs.sum() / max(len(inside), 1) + settings.score_weight * of_scores.sum() / scored
 
     def after(step: int, loss: float, notes: list) -> None:
         passed.append(loss)

@@ -21,7 +21,7 @@ def transfer(comparator: Comparator, judged: Judged, seed: int, on_progress: Wat
     judge has `pairwise` and `correlation`, None where people gave nothing to measure it by."""
     sample = judged.sample(MOST_OUTPUTS, seed)
     u = comparator.utilities(sample.texts, on_progress=on_progress)  # (n,)
-    cosine = comparator.cosines(sample.texts, tuned=False).sum(-1)  # (n,)
+    cosine = comparator.cosines(sample.texts)  # (n,)
     words = np.array([len(text.output.split()) for text in sample.texts], dtype=float)  # (n,)
     of = lambda value: {
         "pairwise": pairwise(value, sample, seed),
@@ -45,5 +45,5 @@ def centre(comparator: Comparator, contexts: Iterable[Sequence[str]], seed: int)
     mean cosine between the contexts of one campaign and those of another."""
     wholes = sorted({" ".join(context) for context in contexts})
     chosen = np.random.default_rng(seed).permutation(len(wholes))[:MOST_CONTEXTS]
-    vectors = embeddings(comparator.frozen, comparator.encoder, [wholes[i] for i in chosen], comparator.bf16)
+    vectors = embeddings(comparator.untrained, comparator.encoder, [wholes[i] for i in chosen], comparator.bf16)
     return vectors.numpy().mean(0)

@@ -63,7 +63,7 @@ def test_it_learns_which_reply_answers(base, lessons):
     new = talk(40, 1)
     texts = [Text(e.context, reply) for i, e in enumerate(new) for reply in (e.replies[0], new[(i + 1) % len(new)].replies[0])]
     encoder = Encoder(checkpoint.load_tokenizer(folder), 16)
-    u = utilities(checkpoint.load_base(folder), encoder, encoder.pairs(texts), torch.zeros(80, 2), range(80), False)
+    u = utilities(checkpoint.load_base(folder), encoder, encoder.pairs(texts), torch.zeros(80), range(80), False)
     assert (u[::2] > u[1::2]).mean() > 0.9
     assert record["curve"][-1]["accuracy"] > record["curve"][0]["accuracy"]
     fractions = [fraction for fraction, _ in told]
@@ -113,17 +113,17 @@ def test_a_member_cut_in_its_middle_gives_the_same_comparator(trained, judged, s
 def test_members_start_from_the_base_and_the_run_counts_what_it_saw(lessons, tmp_path):
     new = talk(24, 2)
     texts = [
-        Text((f"w30 {e.context[0]}",), reply)  # a context that no dialogue of the lesson holds
+        Text((f"{e.context[0]} w15",), reply)  # a context that no dialogue of the lesson holds
         for i, e in enumerate(new) for reply in (e.replies[0], new[(i + 1) % 24].replies[0])
     ]  # fmt: skip
     pairs = [Pair(i, i + 1, (1.0, 0.0, 0.0), 1.0, "judgments") for i in range(0, 48, 2)]
-    barely = replace(lessons, epochs=1, learning_rate=1e-6)
+    barely = replace(lessons, epochs=1, learning_rate=1e-6, head_learning_rate=1e-6)
     seen = [*talk(60, 0), Exchange(texts[0].context, ("w1",), "one that is judged")]
     result = fit(texts, pairs, barely, 0, tmp_path, exchanges=seen)
-    assert result.heldout_pairwise_accuracy > 0.8  # from the dialogues alone: nothing was learnt of the pairs
+    assert result.heldout_pairwise_accuracy > 0.9  # from the dialogues alone: nothing was learnt of the pairs
     assert result.learnt_from == {"judgments": 24, "scored outputs": 0, "exchanges": 60, "exchanges left out": 1}
     assert result.base_curve[-1]["accuracy"] > 0.7
     assert np.isfinite(Comparator.load(tmp_path).utilities(texts)).all()
     without = fit(texts, pairs, replace(barely, next_utterance=False), 0, tmp_path / "without", exchanges=seen)
-    assert without.heldout_pairwise_accuracy < 0.8
+    assert without.heldout_pairwise_accuracy < result.heldout_pairwise_accuracy
     assert without.learnt_from["exchanges"] == 0

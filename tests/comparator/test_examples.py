@@ -2,16 +2,19 @@
 
 import math
 
+import numpy as np
 import pytest
 
 from evaluator.comparator.examples import (
     Pair,
     Text,
+    aligned,
     context_key,
     fold_of,
     mean_scores,
     pairs_from_judgments,
     pairs_from_scores,
+    softened,
 )
 
 HI, BYE = ("hi", "how are you ?"), ("bye",)
@@ -107,3 +110,16 @@ def test_folds_are_balanced_stable_and_moved_by_the_seed():
 def test_more_folds_than_contexts_are_refused():
     with pytest.raises(ValueError, match="3 different contexts; there are 1"):
         fold_of(["x", "x"], 3, seed=0)
+
+
+def test_scores_of_another_campaign_are_brought_to_the_mean_and_spread_of_the_first():
+    like = np.array([0.2, 0.4, 0.6, np.nan])  # mean 0.4, spread 0.1633
+    brought = aligned(np.array([0.9, np.nan, 1.0, 0.8]), like)  # mean 0.9, spread 0.0816: half of the other's
+    assert brought[[0, 2, 3]] == pytest.approx([0.4, 0.6, 0.2])
+    assert np.isnan(brought[1])
+
+
+def test_how_sure_an_order_is_grows_with_the_difference_and_ties_stay():
+    soft = softened(np.array([[1.0, 0.0, 0.0], [0.0, 0.5, 0.5]]), np.array([0.25, -0.5]))
+    assert soft[0] == pytest.approx([0.8176, 0.0, 0.1824], abs=1e-4)  # 1 / (1 + exp(-1.5))
+    assert soft[1] == pytest.approx([0.5 * 0.0474, 0.5, 0.5 * 0.9526], abs=1e-4)  # 1 / (1 + exp(3))
