@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
+from leaderboard.rating import bradley_terry
 from leaderboard.rating.games import Games
-from leaderboard.rating.pairing import Cells, _after_game, _information, _value, worth_asking
+from leaderboard.rating.pairing import Cells, _after_game, _information, _neglected_share, _value, worth_asking
 
 
 @pytest.fixture
@@ -25,17 +26,31 @@ def chosen_pairs(drawn, there):
     return [tuple(pair) for pair in there.pairs[there.pair[drawn]].tolist()]
 
 
-def test_every_second_choice_is_a_close_pair_and_the_others_are_random(four_systems):
+def test_where_strengths_vary_as_supposed_close_pairs_are_chosen(four_systems):
     there = cells()
-    drawn = chosen_pairs(there.most_telling(four_systems, 40, np.random.default_rng(0)), there)
-    assert all(0 not in pair for pair in drawn[::2])
-    assert sum(0 in pair for pair in drawn[1::2]) > 4
+    assert all(0 not in pair for pair in chosen_pairs(there.most_telling(four_systems, 40, np.random.default_rng(0)), there))
 
 
-def test_before_the_first_game_a_batch_reaches_everybody():
-    there = cells()
-    drawn = chosen_pairs(there.most_telling(Games([], [], [], []), 20, np.random.default_rng(0)), there)
-    assert len(set(drawn[::2])) > 2 and {system for pair in drawn[::2] for system in pair} == {0, 1, 2, 3}
+def test_the_closer_the_strengths_the_more_games_go_to_neglected_pairs():
+    def share(lead, se):  # of two systems
+        return _neglected_share(bradley_terry.Fit(np.array([1500 + lead, 1500 - lead]), se**2 * np.eye(2), np.array(0.0)))
+
+    # By hand, s^2 = 2 lead^2 + 2 se^2: 25,000 of the start's 122,500, then more than that.
+    assert share(lead=100, se=50) == pytest.approx(1 - 25_000 / 122_500)
+    assert share(lead=300, se=50) == 0
+
+
+def test_neglected_pairs_catch_up_with_the_others():
+    there, played = cells(), np.array([3, 0, 1, 2, 2, 2])
+    drawn = there._greedy(np.zeros(4), np.eye(4), 0.0, played, 8 * [True], np.random.default_rng(0))
+    assert len(drawn) == 8 and played.tolist() == 6 * [3]
+
+
+def test_at_first_chance_plays_no_part_and_every_system_plays_as_often():
+    there, nothing = cells(), Games([], [], [], [])
+    drawn = [there.most_telling(nothing, 20, np.random.default_rng(seed)) for seed in (0, 1)]
+    assert drawn[0].tolist() == drawn[1].tolist()
+    assert np.ptp(np.bincount(there.pairs[there.pair[drawn[0]]].ravel())) <= 1
 
 
 def test_a_choice_is_an_unplayed_context_of_its_pair(four_systems):
@@ -61,14 +76,38 @@ def test_a_games_information_is_the_variance_of_its_score():
         assert _information(win, tie, lose) == pytest.approx(win * (1 - mean) ** 2 + tie * (0.5 - mean) ** 2 + lose * mean**2)
 
 
+def value(difference, variance, information):
+    """Of a game between two systems where there are no others."""
+    differences, covariance = np.array([[0.0, difference], [-difference, 0.0]]), variance / 2 * np.eye(2)
+    return _value(differences, covariance, np.array([0]), np.array([1]), np.array([information]))[0]
+
+
 def test_close_unsure_and_decisive_games_tell_most():
-    assert _value(0.0, 1.0, 0.2) > _value(1.0, 1.0, 0.2)  # closer
-    assert _value(0.0, 1.0, 0.2) > _value(0.0, 0.1, 0.2)  # less sure
-    assert _value(0.0, 1.0, 0.2) > _value(0.0, 1.0, 0.05)  # fewer ties
+    assert value(0.0, 1.0, 0.2) > value(1.0, 1.0, 0.2)  # closer
+    assert value(0.0, 1.0, 0.2) > value(0.0, 0.1, 0.2)  # less sure
+    assert value(0.0, 1.0, 0.2) > value(0.0, 1.0, 0.05)  # fewer ties
     # The share of variance removed is that of a normal posterior after one observation of that information.
     posterior, _ = integrate.quad(lambda d: d**2 * stats.norm.pdf(d) * np.exp(-0.2 * d**2 / 2), -9, 9)
     weight, _ = integrate.quad(lambda d: stats.norm.pdf(d) * np.exp(-0.2 * d**2 / 2), -9, 9)
-    assert _value(0.0, 1.0, 0.2) == pytest.approx(1 - posterior / weight)
+    assert value(0.0, 1.0, 0.2) == pytest.approx(1 - posterior / weight)
+
+
+def test_a_game_is_worth_what_it_tells_of_all_differences():
+    # Each variance before and after from an inverse, each weight from a density; no rank-one formula, no Laplacian.
+    rng = np.random.default_rng(0)
+    root, strength = rng.normal(size=(4, 4)), rng.normal(size=4)
+    precision, pairs = root @ root.T + np.eye(4), np.array(list(combinations(range(4), 2)))
+    between = np.eye(4)[pairs[:, 0]] - np.eye(4)[pairs[:, 1]]  # (pairs, systems)
+
+    def variances(information):
+        return np.einsum("ps,st,pt->p", between, np.linalg.inv(information), between)
+
+    before = variances(precision)
+    spread = np.sqrt(before)
+    weight = stats.norm.pdf(0, between @ strength, spread) / stats.norm.pdf(0, 0, spread)
+    expected = [(weight * (1 - variances(precision + 0.2 * np.outer(game, game)) / before)).sum() for game in between]
+    found = _value(np.subtract.outer(strength, strength), np.linalg.inv(precision), *pairs.T, np.full(6, 0.2))
+    assert found == pytest.approx(np.array(expected))
 
 
 def test_people_are_asked_what_the_comparator_does_not_know(four_systems):
@@ -76,7 +115,7 @@ def test_people_are_asked_what_the_comparator_does_not_know(four_systems):
     worth = worth_asking(4, four_systems, [1, 1, 1, 1, 0], [2, 2, 2, 2, 1], [sure, likely, split, tie, split])
     assert worth[0] == 0
     assert worth[2] > worth[1] > worth[3] > 0
-    assert worth[4] < worth[2] / 10  # everybody knows that 0 is above 1
+    assert worth[4] < worth[2] / 5  # everybody knows that 0 is above 1
     swapped = worth_asking(4, four_systems, [2], [1], [likely[::-1]])
     assert swapped == pytest.approx(worth[1:2])
 
