@@ -1,5 +1,5 @@
 """Plain guards for what an encoder is easily fooled by: nothing said, the context said back, one thing said over and over.
-A guarded output stands below every other; the guard looks at the words alone and is the same for every comparator."""
+A guarded output stands no higher than the worst twentieth; the guard looks at the words alone and is the same for every comparator."""
 
 from collections.abc import Sequence
 
@@ -8,12 +8,18 @@ import numpy as np
 from evaluator.comparator.examples import Text
 
 COPIED_WORDS, COPIED_SHARE = 4, 0.7  # so many words running from one turn, and so much of the output
+LOWEST = 0.05  # the share of outputs that a guarded one stands among: some honest ones are stopped as well
 REPEATED_PAIRS, REPEATED_SHARE = 8, 0.55  # so many pairs of neighbouring words at least, and so few different ones
 
 
 def guarded(texts: Sequence[Text]) -> np.ndarray:
     """(n,) True for an output that is blank, copied from its context, or mostly repetition."""
     return np.array([_is_guarded(text) for text in texts], dtype=bool)
+
+
+def lowered(u: np.ndarray, texts: Sequence[Text], most: float) -> np.ndarray:
+    """Utilities (n,) of n texts, those of guarded ones no higher than `most`."""
+    return np.where(guarded(texts), np.minimum(u, most), u)
 
 
 def _is_guarded(text: Text) -> bool:

@@ -13,6 +13,9 @@ from evaluator.comparator.ties import Ties, measure_ties
 RESAMPLES = 1000  # bootstrap draws of the contexts
 
 
+NO_GUARD = 1e9  # logits
+
+
 @dataclass(frozen=True)
 class Head:
     """Turns raw utilities into answers; all are fitted on out-of-fold utilities.
@@ -20,13 +23,13 @@ class Head:
     scale          a raw utility times this is in logits
     theta          > 0, half the width of the tie in logits: P(A) = s(d - theta), P(B) = s(-d - theta)
     tie_threshold  |d| below it (in logits) is called a tie
-    guard          what a guarded output loses (in logits): the width of all utilities, so that it stands below them
+    guard          the most (in logits) that the utility of a guarded output can be: the lowest twentieth of all begins there
     """
 
     scale: float
     theta: float
     tie_threshold: float
-    guard: float = 0.0
+    guard: float = NO_GUARD
 
 
 def probabilities(d: np.ndarray, theta: float) -> np.ndarray:

@@ -12,7 +12,7 @@ from torch import nn
 from evaluator.comparator import checkpoint, heldout
 from evaluator.comparator.encoding import Encoder
 from evaluator.comparator.examples import Text, context_key
-from evaluator.comparator.guards import guarded
+from evaluator.comparator.guards import lowered
 from evaluator.comparator.inference import text_cosines, utilities
 from evaluator.comparator.model import UtilityModel, use_bf16
 
@@ -75,8 +75,7 @@ class Comparator:
             return np.empty(0)
         which = self.members(ordered)  # (m,)
         u = self._raw(ordered, which, batch_size, on_progress) * self.head.scale  # (m,)
-        if self.head.guard:
-            u -= self.head.guard * guarded(ordered)
+        u = lowered(u, ordered, self.head.guard)
         return u[[unique[text] for text in texts]]
 
     score = utilities  # by the name that both architectures answer to

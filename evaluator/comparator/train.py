@@ -15,7 +15,7 @@ from evaluator.comparator import checkpoint, curriculum, heldout, loop
 from evaluator.comparator.base import Report, train_base
 from evaluator.comparator.dataset import Data, batches, fingerprint_of, parts, prepare, split
 from evaluator.comparator.examples import Pair, Text
-from evaluator.comparator.guards import guarded
+from evaluator.comparator.guards import LOWEST, lowered
 from evaluator.comparator.inference import utilities
 from evaluator.comparator.model import UtilityModel
 from evaluator.comparator.settings import Settings, default_encoder
@@ -104,8 +104,8 @@ def fit(
     a, b = data.a[judged], data.b[judged]  # (p',)
     head = heldout.fit_head(raw[a] - raw[b], data.targets[judged], data.weights[judged], settings.ties)
     if settings.guards:
-        head = replace(head, guard=head.scale * float(np.nanmax(raw) - np.nanmin(raw)))
-    u = head.scale * raw - head.guard * guarded(texts)  # (n,)
+        head = replace(head, guard=head.scale * float(np.nanquantile(raw, LOWEST)))
+    u = lowered(head.scale * raw, texts, head.guard)  # (n,)
     by_people = [pairs[i] for i in judged]
     found = heldout.evaluate(u, texts, by_people, data.contexts[a], data.folds[a], seed, settings.ties)
     result = TrainingResult(
