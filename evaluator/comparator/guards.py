@@ -1,5 +1,6 @@
 """Plain guards for what an encoder is easily fooled by: nothing said, the context said back, one thing said over and over.
-A guarded output stands no higher than the worst twentieth; the guard looks at the words alone and is the same for every comparator."""
+A guarded output stands no higher than the worst twentieth; the guard looks at the words alone and is the same for every
+comparator."""
 
 from collections.abc import Sequence
 
