@@ -9,8 +9,12 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from evaluator.comparator.supervision import GENERIC, Exchange
+from evaluator.comparator.supervision import Exchange
 
+GENERIC = (
+    "i am not sure .", "yes .", "no .", "really ?", "me too .", "sure .", "what do you mean ?", "sounds good .", "i think so .",
+    "of course .", "haha .", "all right .", "that is great .", "maybe .", "oh .", "right .", "i have no idea .", "what ?",
+)  # fmt: skip
 BLANK = ("", ".", "...", "?", "!")
 FILLERS = ("and things like that", "or something like that", "so yeah", "anyway", "to be honest", "if you know what i mean")
 DENIED = {

@@ -34,7 +34,6 @@ class Settings:
     human_scores: bool = True
     human_judgments: bool = True
     strong: bool = False  # human-written over generated; asked for where it holds for the systems at hand
-    generic: bool = True  # a phrase that fits anywhere is worse than what people scored highly
     weak: bool = False  # a later checkpoint over an earlier one; likewise
     next_utterance: bool = True  # dialogues, in the base that all members start from
     contrast_passes: int = 2  # how often an exchange is shown with its context and reply apart
@@ -46,10 +45,8 @@ class Settings:
 
     def learns_from(self, source: str) -> bool:
         """Whether pairs of this source (`Pair.source`) are learnt from."""
-        return {
-            "scores": self.human_scores, "judgments": self.human_judgments,
-            "strong": self.strong, "weak": self.weak, "generic": self.generic,
-        }[source]  # fmt: skip
+        switches = {"scores": self.human_scores, "judgments": self.human_judgments, "strong": self.strong, "weak": self.weak}
+        return switches[source]
 
 
 def default_encoder() -> str:

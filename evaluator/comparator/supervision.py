@@ -4,8 +4,6 @@ next utterance  a reply that people wrote to a context is better than one made w
                 (Tao et al. 2018, RUBER; Zhao et al. 2020, section 5.2)
 strong          human-written is better than generated; two human-written texts, or two samples of one checkpoint, tie
                 (Zhou & Xu 2020, section 3.1)
-generic         an output that people scored highly is better than a phrase that would fit anywhere: without this, people's
-                scores alone teach that short and safe is good
 weak            a later checkpoint of a system is better than an earlier one (the same section)
 
 Next utterance stays apart from strong: it calls human-written text worse where it answers another context.
@@ -16,18 +14,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-import numpy as np
-
 from evaluator.comparator.examples import Pair, Text, context_key
 
 MAX_TURNS = 8  # of a context that a reply is learnt in; more would be cut by the token limit anyhow
 SMALLEST_MARGIN = 0.1  # of a training's iterations between two checkpoints (Zhou & Xu 2020, section 3.1)
 CONVERGED = 0.8  # no two checkpoints from beyond this share of the training: "almost converged"
-GOOD = 0.75  # a mean score in the upper quarter of the scale
-GENERIC = (
-    "i am not sure .", "yes .", "no .", "really ?", "me too .", "sure .", "what do you mean ?", "sounds good .", "i think so .",
-    "of course .", "haha .", "all right .", "that is great .", "maybe .", "oh .", "right .", "i have no idea .", "what ?",
-)  # fmt: skip
 A_BETTER, TIE, B_BETTER = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 
 
@@ -94,21 +85,6 @@ def weak_pairs(texts: Sequence[Text], origins: Sequence[Origin]) -> list[Pair]:
             target = A_BETTER if one.reached > other.reached else B_BETTER
             pairs.append(Pair(a, b, target, 1.0, "weak", margin))
     return pairs
-
-
-def generic_pairs(texts: Sequence[Text], scores: Sequence[float], seed: int) -> tuple[list[Text], list[Pair]]:
-    """A generic phrase for each context with a good output, and its pairs with these, as (good, phrase); scores (n,) 0..1,
-    NaN where unknown. The phrases' positions follow those of the n texts."""
-    good: dict[str, list[int]] = defaultdict(list)
-    for i, score in enumerate(scores):
-        if score >= GOOD:
-            good[context_key(texts[i].context)].append(i)
-    rng = np.random.default_rng([seed, 11])
-    phrases = [Text(texts[rows[0]].context, GENERIC[rng.integers(len(GENERIC))]) for _, rows in sorted(good.items())]
-    pairs = [
-        Pair(i, len(texts) + k, A_BETTER, 1.0, "generic") for k, (_, rows) in enumerate(sorted(good.items())) for i in rows
-    ]  # fmt: skip
-    return phrases, pairs
 
 
 def _different(replies: Iterable[str]) -> tuple[str, ...]:

@@ -14,12 +14,12 @@ import torch
 from evaluator.comparator import checkpoint, curriculum, heldout, loop
 from evaluator.comparator.base import Report, train_base
 from evaluator.comparator.dataset import Data, batches, fingerprint_of, parts, prepare, split
-from evaluator.comparator.examples import Pair, Text, context_key
+from evaluator.comparator.examples import Pair, Text
 from evaluator.comparator.guards import LOWEST, lowered
 from evaluator.comparator.inference import utilities
 from evaluator.comparator.model import UtilityModel
 from evaluator.comparator.settings import Settings, default_encoder
-from evaluator.comparator.supervision import Exchange, generic_pairs, unseen
+from evaluator.comparator.supervision import Exchange, unseen
 from evaluator.comparator.ties import Ties
 
 COSINE_SHARE = 0.03  # of the progress bar; the rest is the members'
@@ -80,12 +80,6 @@ def fit(
     known = settings.human_scores and scores is not None
     scores = np.asarray(scores, dtype=float) if known else np.full(len(texts), np.nan)
     keys, folds = split(texts, pairs, scores, settings.folds, seed)
-    count, given = len(texts), len(pairs)  # what follows these is made, not judged
-    if settings.generic:
-        phrases, worse = generic_pairs(texts, scores, seed)
-        texts, pairs = [*texts, *phrases], [*pairs, *worse]
-        scores = np.append(scores, np.full(len(phrases), np.nan))
-        keys = [*keys, *(context_key(text.context) for text in phrases)]
     scratch = seed if settings.from_scratch else None
     encoder_sha256 = checkpoint.save_encoder(settings.encoder or default_encoder(), out_dir, scratch)
     shown = unseen(exchanges, (text.context for text in texts)) if settings.next_utterance else []
@@ -106,11 +100,11 @@ def fit(
     raw = np.full(len(texts), np.nan)  # (n,)
     for fold, record in enumerate(records):
         raw[data.folds == fold] = record["utilities"]
-    judged, judged_texts = measured(data), data.encoder.pairs(texts[:count])  # (p',)
+    judged = measured(data)  # (p',)
     a, b = data.a[judged], data.b[judged]  # (p',)
     head = heldout.fit_head(raw[a] - raw[b], data.targets[judged], data.weights[judged], settings.ties)
     if settings.guards:
-        head = replace(head, guard=head.scale * float(np.nanquantile(raw[:count], LOWEST)))
+        head = replace(head, guard=head.scale * float(np.nanquantile(raw, LOWEST)))
     u = lowered(head.scale * raw, texts, head.guard)  # (n,)
     by_people = [pairs[i] for i in judged]
     found = heldout.evaluate(u, texts, by_people, data.contexts[a], data.folds[a], seed, settings.ties)
@@ -119,14 +113,14 @@ def fit(
         heldout_pairwise_interval=found.pairwise_interval,
         heldout_three_way_accuracy=found.three_way_accuracy,
         longer_is_better_accuracy=found.longer_accuracy,
-        cut_contexts=judged_texts.cut_contexts,
-        cut_outputs=judged_texts.cut_outputs,
+        cut_contexts=data.sequences.cut_contexts,
+        cut_outputs=data.sequences.cut_outputs,
         calibration_error=found.calibration_error,
         ties=found.ties,
         curve=[point for record in records for point in record["curve"]],
         base_curve=base["curve"] if base else [],
-        pairs=given,
-        texts=count,
+        pairs=len(pairs),
+        texts=len(texts),
         contexts=len(folds),
         learnt_from={
             **Counter(pair.source for pair in pairs),
@@ -137,7 +131,7 @@ def fit(
         tie_threshold=head.tie_threshold,
         seconds=sum(record["seconds"] for record in records) + (base["seconds"] if base else 0.0),
         fingerprint=fingerprint,
-        utilities=u[:count],
+        utilities=u,
     )
     metrics = {k: v for k, v in asdict(result).items() if k not in ("utilities", "curve", "fingerprint")}
     members = [record["sha256"] for record in records]

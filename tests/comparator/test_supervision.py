@@ -6,16 +6,7 @@ import pytest
 from evaluator.comparator import curriculum
 from evaluator.comparator.examples import Pair, Text
 from evaluator.comparator.negatives import KINDS, Negatives
-from evaluator.comparator.supervision import (
-    GENERIC,
-    Exchange,
-    Origin,
-    exchanges,
-    generic_pairs,
-    strong_pairs,
-    unseen,
-    weak_pairs,
-)
+from evaluator.comparator.supervision import Exchange, Origin, exchanges, strong_pairs, unseen, weak_pairs
 
 TEA = ("tea", ["Tea ?", "Yes , please .", "With milk ?", "No ."], [["yes , please .", "No , coffee .", ""], [], ["Yes ."]])
 BUS = ("bus", ["When is the bus ?", "At ten ."], [])
@@ -104,10 +95,3 @@ def test_a_reply_from_elsewhere_is_never_of_this_dialogue():
 def test_one_dialogue_is_too_few():
     with pytest.raises(ValueError, match="two dialogues"):
         Negatives(exchanges([BUS]))
-
-
-def test_a_generic_phrase_is_worse_than_each_good_output_of_its_context():
-    texts = [Text(HERE, "a"), Text(HERE, "b"), Text(HERE, "c"), Text(("elsewhere",), "d"), Text(("unscored",), "e")]
-    phrases, pairs = generic_pairs(texts, [0.75, 0.74, 1.0, 0.5, float("nan")], 0)
-    assert [phrase.context for phrase in phrases] == [HERE] and phrases[0].output in GENERIC
-    assert pairs == [Pair(0, 5, (1.0, 0.0, 0.0), 1.0, "generic"), Pair(2, 5, (1.0, 0.0, 0.0), 1.0, "generic")]
