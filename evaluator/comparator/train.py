@@ -173,12 +173,13 @@ def _member(
 
 
 def _weigh_cosines(model: UtilityModel, data: Data, fold: int, settings: Settings) -> None:
-    """At the start the cosine varies over the training texts `cosine_share` times as much as the encoded pair's utility."""
+    """At the start the cosine varies over the training texts `cosine_share` times as much as the encoded pair's utility; one
+    that is the same for all of them says nothing, and nothing about other texts."""
     model.cosine.requires_grad_(settings.cosine_share > 0)
     rows = ((data.folds != fold) & (data.folds >= 0)).nonzero()[0]  # (m,)
-    cosines = data.cosines[rows]  # (m,)
+    cosines = data.cosines[rows].numpy()  # (m,)
     u = utilities(model, data.encoder, data.sequences, torch.zeros_like(data.cosines), rows, data.bf16)  # (m,)
-    weight = settings.cosine_share * u.std() / max(float(cosines.std()), 1e-6)
+    weight = settings.cosine_share * u.std() / cosines.std() if cosines.std() > 1e-6 else 0.0
     model.cosine.data.fill_(weight)
     model.utility.bias.data -= weight * cosines.mean()  # the level stays
 

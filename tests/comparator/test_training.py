@@ -3,16 +3,20 @@
 import json
 import shutil
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import torch
 from safetensors.torch import load_file, save_file
 
 from evaluator.comparator import checkpoint
 from evaluator.comparator.checkpoint import BadCheckpoint
+from evaluator.comparator.encoding import Encoder
 from evaluator.comparator.examples import Text, context_key
+from evaluator.comparator.model import UtilityModel
 from evaluator.comparator.predict import ALL, Comparator
-from evaluator.comparator.train import Cancelled, fit
+from evaluator.comparator.train import Cancelled, _weigh_cosines, fit
 
 SEED = 3  # the one that `trained` was trained with
 
@@ -205,3 +209,16 @@ def test_no_text_is_longer_than_the_encoder_has_positions_for(judged, settings, 
     assert np.isfinite(result.utilities).all()
     assert Comparator.load(tmp_path).encoder.max_length == 128
     assert (result.cut_contexts, result.cut_outputs) == (12, 12)
+
+
+def test_a_cosine_that_is_the_same_for_all_weighs_nothing(settings, tmp_path):
+    texts = [Text((f"w{i}",), word) for i in range(12) for word in ("good", "bad")]
+    checkpoint.save_encoder(settings.encoder, tmp_path)
+    encoder = Encoder(checkpoint.load_tokenizer(tmp_path), 32)
+    model = UtilityModel(checkpoint.load_encoder(tmp_path))
+    for cosines, weighs in ((torch.full((24,), 0.3), False), (torch.linspace(0, 1, 24), True)):
+        data = SimpleNamespace(
+            folds=np.array([0, 1] * 12), cosines=cosines, encoder=encoder, sequences=encoder.pairs(texts), bf16=False
+        )
+        _weigh_cosines(model, data, 0, settings)
+        assert (model.cosine.item() != 0) == weighs
