@@ -120,6 +120,15 @@ class TestCard:
         version.refresh_from_db()
         assert version.retired_at is None
 
+    def test_one_that_serves_without_having_passed_says_so(self, world, version):
+        card, warning = f"{PAGE}{version.name}/", "without having passed"
+        version.gates = {world.campaign.slug: [{"question": "Calibrated?", "passed": True, "answer": "Off by 0.01."}]}
+        version.save()
+        assert warning not in world.get(world.alice, card).content.decode()
+        version.gates[world.campaign.slug][0]["passed"] = False
+        version.save()
+        assert warning in world.get(world.alice, card).content.decode()
+
     def test_it_is_retired_and_another_promoted_with_a_reason(self, world, version):
         again = services.start_training([world.campaign], seed=1, foreground=True, recipe=recipe(epochs=1))
         second = tasks.run(again.job_id)
