@@ -90,13 +90,27 @@ def fit(
     matcher = base["matcher"] if base else None
     tick = lambda done: encoding(done, "Encoding the texts")
     data = prepare(texts, pairs, scores, keys, folds, settings, out_dir, matcher, tick)
-    each = (1 - start - COSINE_SHARE) / settings.folds
-    records = []
-    for fold in range(settings.folds):
-        begin = start + COSINE_SHARE + fold * each
-        part = progress.part(begin, begin + each)
-        records.append(_member(data, fold, settings, seed, out_dir, fingerprint, base is not None, part))
+    records = _members(data, settings, seed, out_dir, fingerprint, base is not None, progress, start + COSINE_SHARE)
+    head, u, found = _out_of_fold(records, texts, pairs, data, settings, seed)
+    learnt_from = {
+        **Counter(pair.source for pair in pairs),
+        "scored outputs": int((~np.isnan(scores)).sum()),
+        "exchanges": len(shown),
+        "exchanges left out": len(exchanges) - len(shown),
+    }
+    result = _result(found, u, head, data, records, base, learnt_from, fingerprint)
+    metrics = {k: v for k, v in asdict(result).items() if k not in ("utilities", "curve", "fingerprint")}
+    members = [record["sha256"] for record in records]
+    manifest = checkpoint.Manifest(settings, seed, fingerprint, folds, head, members, metrics, matcher)
+    checkpoint.save_manifest(manifest, out_dir)
+    progress(1.0, "Trained")
+    return result
 
+
+def _out_of_fold(
+    records: list[dict], texts: Sequence[Text], pairs: Sequence[Pair], data: Data, settings: Settings, seed: int
+) -> tuple[heldout.Head, np.ndarray, heldout.Heldout]:
+    """The head that turns the members' utilities into answers, the utilities (n,) in its logits, and what they are worth."""
     raw = np.full(len(texts), np.nan)  # (n,)
     for fold, record in enumerate(records):
         raw[data.folds == fold] = record["utilities"]
@@ -107,8 +121,14 @@ def fit(
         head = replace(head, guard=head.scale * float(np.nanquantile(raw, LOWEST)))
     u = lowered(head.scale * raw, texts, head.guard)  # (n,)
     by_people = [pairs[i] for i in judged]
-    found = heldout.evaluate(u, texts, by_people, data.contexts[a], data.folds[a], seed, settings.ties)
-    result = TrainingResult(
+    return head, u, heldout.evaluate(u, texts, by_people, data.contexts[a], data.folds[a], seed, settings.ties)
+
+
+def _result(
+    found: heldout.Heldout, u: np.ndarray, head: heldout.Head, data: Data, records: list[dict], base: dict | None,
+    learnt_from: dict[str, int], fingerprint: str,
+) -> TrainingResult:
+    return TrainingResult(
         heldout_pairwise_accuracy=found.pairwise_accuracy,
         heldout_pairwise_interval=found.pairwise_interval,
         heldout_three_way_accuracy=found.three_way_accuracy,
@@ -119,26 +139,29 @@ def fit(
         ties=found.ties,
         curve=[point for record in records for point in record["curve"]],
         base_curve=base["curve"] if base else [],
-        pairs=len(pairs),
-        texts=len(texts),
-        contexts=len(folds),
-        learnt_from={
-            **Counter(pair.source for pair in pairs),
-            "scored outputs": int((~np.isnan(scores)).sum()),
-            "exchanges": len(shown),
-            "exchanges left out": len(exchanges) - len(shown),
-        },
+        pairs=len(data.a),
+        texts=len(data.folds),
+        contexts=len(np.unique(data.contexts[data.folds >= 0])),
+        learnt_from=learnt_from,
         tie_threshold=head.tie_threshold,
         seconds=sum(record["seconds"] for record in records) + (base["seconds"] if base else 0.0),
         fingerprint=fingerprint,
         utilities=u,
     )
-    metrics = {k: v for k, v in asdict(result).items() if k not in ("utilities", "curve", "fingerprint")}
-    members = [record["sha256"] for record in records]
-    manifest = checkpoint.Manifest(settings, seed, fingerprint, folds, head, members, metrics, matcher)
-    checkpoint.save_manifest(manifest, out_dir)
-    progress(1.0, "Trained")
-    return result
+
+
+def _members(
+    data: Data, settings: Settings, seed: int, out_dir: Path, fingerprint: str, from_base: bool, progress: "_Progress",
+    start: float,
+) -> list[dict]:
+    """Their records, one by one; `start` is where on the progress bar they begin."""
+    each = (1 - start) / settings.folds
+    records = []
+    for fold in range(settings.folds):
+        begin = start + fold * each
+        part = progress.part(begin, begin + each)
+        records.append(_member(data, fold, settings, seed, out_dir, fingerprint, from_base, part))
+    return records
 
 
 def _member(
