@@ -11,7 +11,7 @@ fold-0.json ...            what the training of that member gave, with its finge
 import hashlib
 import json
 import os
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import TypeVar
 
@@ -45,6 +45,8 @@ class Manifest:
     members: list[str]  # SHA-256 of each member's file
     metrics: dict  # heldout accuracies, counts, seconds
     matcher: str | None = None  # SHA-256 of matcher.safetensors; None: the cosines are the untrained encoder's
+    criteria: list[str] = field(default_factory=lambda: [""])  # names; it judges by the first, whose head is `head`
+    other_heads: list[Head] = field(default_factory=list)  # of the criteria after the first
 
 
 def save_encoder(source: str, out_dir: Path, random_seed: int | None = None) -> str:
@@ -86,17 +88,17 @@ def load_tokenizer(directory: Path):
         raise BadCheckpoint(f"The tokenizer in {directory / 'encoder'} cannot be read.") from error
 
 
-def load_member(directory: Path, member: int, sha256: str | None = None) -> UtilityModel:
+def load_member(directory: Path, member: int, sha256: str | None = None, criteria: int = 1) -> UtilityModel:
     """One member; its file is checked against `sha256` where that is given."""
     path = directory / f"member-{member}.safetensors"
     if sha256 is not None and path.is_file() and file_sha256(path) != sha256:
         raise BadCheckpoint(f"{path} is not the file that comparator.json names (its SHA-256 differs).")
-    return load_weights(UtilityModel(_architecture(directory)), path)
+    return load_weights(UtilityModel(_architecture(directory), criteria), path)
 
 
-def load_base(directory: Path) -> UtilityModel:
-    """What every member starts from."""
-    return load_weights(UtilityModel(_architecture(directory)), directory / "base.safetensors")
+def load_base(directory: Path, criteria: int = 1) -> UtilityModel:
+    """What every member starts from: its one utility, for every criterion."""
+    return load_weights(UtilityModel(_architecture(directory)), directory / "base.safetensors").spread(criteria)
 
 
 def save_weights(module: nn.Module, path: Path) -> str:
@@ -133,13 +135,20 @@ def load_manifest(directory: Path) -> Manifest:
         raise BadCheckpoint(f"{path} is not of format {FORMAT}, the only one that this version reads.")
     try:
         record["settings"] = Settings(**record["settings"])
-        record["head"] = Head(**{field.name: float(record["head"].get(field.name, field.default)) for field in fields(Head)})
+        record["head"] = _head(record["head"])
+        record["other_heads"] = [_head(other) for other in record.get("other_heads", [])]
         manifest = Manifest(**record)
     except (TypeError, KeyError, ValueError, AttributeError) as error:
         raise BadCheckpoint(f"{path} lacks a field or has one too many: {error}.") from error
     if not set(manifest.folds.values()) <= set(range(len(manifest.members))):
         raise BadCheckpoint(f"{path} names a fold that has no member.")
+    if len(manifest.criteria) != 1 + len(manifest.other_heads):
+        raise BadCheckpoint(f"{path} does not hold one head for each criterion.")
     return manifest
+
+
+def _head(record: dict) -> Head:
+    return Head(**{known.name: float(record.get(known.name, known.default)) for known in fields(Head)})
 
 
 def write_json(record: dict, path: Path) -> None:

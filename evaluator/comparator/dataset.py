@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -30,7 +29,8 @@ class Data:
     choices: np.ndarray  # (p,) "A" | "tie" | "B"
     margins: np.ndarray  # (p,) 1 but for weak supervision
     by_people: np.ndarray  # (p,) True where people compared or scored the two
-    scores: np.ndarray  # (n,) 0..1, NaN where unknown
+    criteria: np.ndarray  # (p,) which criterion each pair speaks of
+    scores: np.ndarray  # (n, c) by each criterion 0..1, NaN where unknown
     contexts: np.ndarray  # (n,) context number
     folds: np.ndarray  # (n,) -1 where the context has neither pair nor score
     encoder: Encoder
@@ -42,9 +42,11 @@ class Data:
 def split(
     texts: Sequence[Text], pairs: Sequence[Pair], scores: np.ndarray, folds: int, seed: int
 ) -> tuple[list[str], dict[str, int]]:
-    """The key of each text's context, and the fold of each context that has a pair or a score."""
+    """The key of each text's context, and the fold of each context that has a pair or a score (n, c)."""
     if not pairs:
         raise ValueError("There is no pair of outputs to learn from.")
+    if missing := set(range(scores.shape[1])) - {pair.criterion for pair in pairs}:
+        raise ValueError(f"There is no pair of outputs to learn criterion {min(missing) + 1} of {scores.shape[1]} from.")
     if len(scores) != len(texts):
         raise ValueError(f"There are {len(scores)} scores for {len(texts)} texts.")
     keys = [context_key(text.context) for text in texts]
@@ -52,7 +54,7 @@ def split(
         if keys[pair.a] != keys[pair.b]:
             raise ValueError(f"Texts {pair.a} and {pair.b} are compared but do not share a context.")
     used = {keys[pair.a] for pair in pairs}
-    used |= {key for key, score in zip(keys, scores, strict=True) if not math.isnan(score)}
+    used |= {key for key, given in zip(keys, scores, strict=True) if not np.isnan(given).all()}
     return keys, fold_of(used, folds, seed)
 
 
@@ -77,14 +79,16 @@ def prepare(
     contexts = np.array([number[key] for key in keys])
     fold = np.array([folds.get(key, -1) for key in keys])
     margins = np.array([pair.margin for pair in pairs])
-    scored = np.array([pair.source == "scores" for pair in pairs]) & ~np.isnan(scores[a] + scores[b])
+    criteria = np.array([pair.criterion for pair in pairs])
+    differences = scores[a, criteria] - scores[b, criteria]  # (p,)
+    scored = np.array([pair.source == "scores" for pair in pairs]) & ~np.isnan(differences)
     learnt = targets.copy()
-    learnt[scored] = softened(targets[scored], (scores[a] - scores[b])[scored])
+    learnt[scored] = softened(targets[scored], differences[scored])
     by_people = np.array([pair.source in BY_PEOPLE for pair in pairs])
     return Data(
         a=a, b=b, targets=targets, learnt=learnt, weights=weights, choices=choices, margins=margins, by_people=by_people,
-        scores=scores, contexts=contexts, folds=fold, encoder=encoder, sequences=encoder.pairs(texts), cosines=cosines,
-        bf16=bf16,
+        criteria=criteria, scores=scores, contexts=contexts, folds=fold, encoder=encoder, sequences=encoder.pairs(texts),
+        cosines=cosines, bf16=bf16,
     )  # fmt: skip
 
 
@@ -98,7 +102,7 @@ def fingerprint_of(
 ) -> str:
     """SHA-256 of everything that a member's weights depend on; the encoder counts by its weights, not its path."""
     recipe = {**asdict(settings), "encoder": encoder_sha256, "seed": seed, "format": checkpoint.FORMAT}
-    data = [[asdict(text) for text in texts], [asdict(pair) for pair in pairs], [repr(float(s)) for s in scores]]
+    data = [[asdict(text) for text in texts], [asdict(pair) for pair in pairs], [repr(float(s)) for s in scores.flat]]
     return hashlib.sha256(json.dumps([recipe, data], sort_keys=True).encode()).hexdigest()
 
 

@@ -35,6 +35,7 @@ class Pair:
     weight: float  # how many people compared the two (1 where only means were compared)
     source: str = "scores"  # "scores" | "judgments" | "strong" | "weak"
     margin: float = 1.0  # of weak supervision: the share of the training that lies between the two checkpoints
+    criterion: int = 0  # which of the comparator's criteria it speaks of
 
     @property
     def choice(self) -> str:

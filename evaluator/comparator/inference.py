@@ -23,9 +23,9 @@ def utilities(
     batch_size: int = 64,
     tick: Tick | None = None,
 ) -> np.ndarray:
-    """Raw utility of the chosen texts -> (len(chosen),); cosines (n,) as from `text_cosines`."""
+    """Raw utilities of the chosen texts -> (len(chosen), criteria); cosines (n,) as from `text_cosines`."""
     chosen = np.asarray(chosen, dtype=int)  # (c,)
-    u = np.empty(len(chosen))  # (c,)
+    u = np.empty((len(chosen), model.criteria))  # (c, criteria)
     done = 0
     model.eval()
     for rows in by_length(sequences.lengths[chosen], batch_size):

@@ -1,6 +1,6 @@
-"""The utility comparator: each (context, output) is encoded once to a scalar utility u, and the probabilities of
-A better / tie / B better follow from d = u_a - u_b alone. So swapping the sides swaps the answer, and A > B, B > C
-imply A > C, by construction."""
+"""The utility comparator: each (context, output) is encoded once to a scalar utility u for each criterion, and the
+probabilities of A better / tie / B better follow from d = u_a - u_b alone. So swapping the sides swaps the answer, and
+A > B, B > C imply A > C, by construction."""
 
 import math
 import sys
@@ -30,21 +30,23 @@ def log_probabilities(d: torch.Tensor, theta: torch.Tensor) -> torch.Tensor:
 
 
 class UtilityModel(nn.Module):
-    """Encoder; one linear unit over the mean of all tokens, the mean of the output's, and its product with the mean of the
-    context's; plus the cosine of the two embedded apart (by another encoder), with a learnt weight.
+    """Encoder; for each criterion one linear unit over the mean of all tokens, the mean of the output's, and its product with
+    the mean of the context's; plus the cosine of the two embedded apart (by another encoder), with a learnt weight.
 
-    The unit starts as the cosine of output and context inside the encoded pair: cosines are the best untrained judges that
+    Each unit starts as the cosine of output and context inside the encoded pair: cosines are the best untrained judges that
     we know of.
     """
 
-    def __init__(self, encoder: nn.Module):
+    def __init__(self, encoder: nn.Module, criteria: int = 1):
         super().__init__()
-        self.encoder, self.ties = encoder, True  # ties: whether there is a third answer
+        self.encoder, self.ties, self.criteria = encoder, True, criteria  # ties: whether there is a third answer
         width = encoder.config.hidden_size
-        self.utility = nn.Linear(3 * width, 1)
-        self.cosine = nn.Parameter(torch.tensor(AGREEMENT))
+        each = () if criteria == 1 else (criteria,)
+        self.utility = nn.Linear(3 * width, criteria)
+        self.cosine = nn.Parameter(torch.full(each, AGREEMENT))
         self.raw_theta = nn.Parameter(torch.tensor(math.log(math.expm1(0.5))))  # theta 0.5: P(tie) = 0.24 at d = 0
-        self.level = nn.Parameter(torch.tensor([1.0, 0.0]))  # slope and intercept from u to the logit of the mean score
+        # Slope and intercept from u to the logit of the mean score.
+        self.level = nn.Parameter(torch.tensor([1.0, 0.0]).repeat(*each, 1))
         nn.init.zeros_(self.utility.weight)
         nn.init.zeros_(self.utility.bias)
         nn.init.constant_(self.utility.weight[:, 2 * width :], AGREEMENT / math.sqrt(width))
@@ -54,13 +56,20 @@ class UtilityModel(nn.Module):
         return F.softplus(self.raw_theta) + 1e-4
 
     def forward(self, batch: Batch, cosines: torch.Tensor, bf16: bool) -> torch.Tensor:
-        """cosines (b,) -> utilities (b,) in fp32; bf16 is for the encoder only, too coarse for a utility"""
+        """cosines (b,) -> utilities (b, c), one for each criterion, in fp32; bf16 is for the encoder only, too coarse for a
+        utility"""
         hidden = hidden_states(self.encoder, batch, bf16)  # (b, t, h)
         output = F.normalize(mean_over(hidden, batch.mask * batch.segments), dim=-1)  # (b, h)
         context = F.normalize(mean_over(hidden, batch.mask * (1 - batch.segments)), dim=-1)  # (b, h)
         agreement = output * context * math.sqrt(hidden.shape[-1])  # (b, h), of the size of 1
         features = torch.cat([mean_over(hidden, batch.mask), output, agreement], dim=-1)  # (b, 3h)
-        return self.utility(features).squeeze(-1) + self.cosine * cosines  # (b,)
+        return self.utility(features) + self.cosine * cosines.unsqueeze(-1)  # (b, c)
+
+    def spread(self, criteria: int) -> "UtilityModel":
+        """The same encoder with so many criteria, each of them this model's one."""
+        model, mine = UtilityModel(self.encoder, criteria), self.state_dict()
+        model.load_state_dict({name: mine[name].expand_as(tensor) for name, tensor in model.state_dict().items()})
+        return model
 
     def pair_losses(self, d: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
         """Cross-entropy with people's shares: d (p,), targets (p, 3) -> (p,); without ties by Bradley & Terry (1952)"""
@@ -68,9 +77,10 @@ class UtilityModel(nn.Module):
             return F.binary_cross_entropy_with_logits(d, targets[:, 0] + targets[:, 1] / 2, reduction="none")
         return -(targets * log_probabilities(d, self.theta)).sum(-1)
 
-    def score_losses(self, u: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
-        """Cross-entropy with the mean score on 0..1: u (b,), scores (b,) -> (b,)"""
-        return F.binary_cross_entropy_with_logits(self.level[0] * u + self.level[1], scores, reduction="none")
+    def score_losses(self, u: torch.Tensor, scores: torch.Tensor, criterion: int = 0) -> torch.Tensor:
+        """Cross-entropy with the mean score on 0..1: u (b,) and scores (b,) of one criterion -> (b,)"""
+        slope, intercept = self.level.view(-1, 2)[criterion]
+        return F.binary_cross_entropy_with_logits(slope * u + intercept, scores, reduction="none")
 
 
 def hidden_states(encoder: nn.Module, batch: Batch, bf16: bool) -> torch.Tensor:

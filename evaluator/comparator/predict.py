@@ -33,7 +33,7 @@ class Comparator:
 
     def __init__(self, directory: Path, manifest: checkpoint.Manifest, members: list[UtilityModel]):
         self.directory, self.manifest, self.models = directory, manifest, members
-        self.head = manifest.head
+        self.head, self.criteria = manifest.head, manifest.criteria
         self.encoder = Encoder(checkpoint.load_tokenizer(directory), manifest.settings.max_length, manifest.settings.max_words)
         self.bf16 = use_bf16(manifest.settings.precision)
 
@@ -42,7 +42,8 @@ class Comparator:
         """Checks every file; raises BadCheckpoint with one sentence."""
         directory = Path(directory)
         manifest = checkpoint.load_manifest(directory)
-        members = [checkpoint.load_member(directory, i, sha256) for i, sha256 in enumerate(manifest.members)]
+        criteria = len(manifest.criteria)
+        members = [checkpoint.load_member(directory, i, sha256, criteria) for i, sha256 in enumerate(manifest.members)]
         checkpoint.load_encoder(directory)
         comparator = cls(directory, manifest, members)
         _ = comparator.matcher
@@ -68,17 +69,26 @@ class Comparator:
         batch_size: int = 64,
         on_progress: Callable[[float, str, dict | None], None] | None = None,
     ) -> np.ndarray:
-        """(n,) in logits, higher is better. Equal texts are encoded once and have equal utilities."""
+        """(n,) by the first criterion, in logits, higher is better."""
+        return self.by_criterion(texts, batch_size, on_progress)[:, 0]
+
+    score = utilities  # by the name that both architectures answer to
+
+    def by_criterion(
+        self,
+        texts: Sequence[Text],
+        batch_size: int = 64,
+        on_progress: Callable[[float, str, dict | None], None] | None = None,
+    ) -> np.ndarray:
+        """(n, c) by each of `criteria`, in logits of its own. Equal texts are encoded once and have equal utilities."""
         ordered = sorted(set(texts), key=lambda text: (text.context, text.output))  # so that the order given is nothing
         unique = {text: row for row, text in enumerate(ordered)}
         if not unique:
-            return np.empty(0)
-        which = self.members(ordered)  # (m,)
-        u = self._raw(ordered, which, batch_size, on_progress) * self.head.scale  # (m,)
-        u = lowered(u, ordered, self.head.guard)
+            return np.empty((0, len(self.criteria)))
+        raw = self._raw(ordered, self.members(ordered), batch_size, on_progress)  # (m, c)
+        heads = [self.head, *self.manifest.other_heads]
+        u = np.stack([lowered(head.scale * raw[:, c], ordered, head.guard) for c, head in enumerate(heads)], axis=1)  # (m, c)
         return u[[unique[text] for text in texts]]
-
-    score = utilities  # by the name that both architectures answer to
 
     def cosines(self, texts: Sequence[Text]) -> np.ndarray:
         """(n,) cosine of each output with the last turns of its context, by the untrained encoder."""
@@ -113,7 +123,7 @@ class Comparator:
         sequences = self.encoder.pairs(texts)
         cosines = text_cosines(self.matcher, self.encoder, texts, self.bf16, batch_size, tick(len(texts)))  # (m,)
         done += len(texts)
-        sums, counts = np.zeros(len(texts)), np.zeros(len(texts))  # (m,)
+        sums, counts = np.zeros((len(texts), len(self.criteria))), np.zeros((len(texts), 1))  # (m, c), (m, 1)
         for model, rows in zip(self.models, jobs, strict=True):
             sums[rows] += utilities(model, self.encoder, sequences, cosines, rows, self.bf16, batch_size, tick(len(rows)))
             counts[rows] += 1
