@@ -17,6 +17,9 @@ SHAPE = {
     "calibration_error": MAYBE, "calibration": CALIBRATION, "longer": PAIRWISE,
     "reliability": [{"said": NUMBER, "right": NUMBER, "n": NUMBER}],
     "correlations": [{"campaign": TEXT} | CORRELATION],
+    "criteria": [{
+        "name": TEXT, "accuracy": MAYBE, "low": MAYBE, "high": MAYBE, "clear_pairs": NUMBER, "longer": MAYBE, "scale": NUMBER,
+    }],
     "flips": {"share": NUMBER, "low": NUMBER, "high": NUMBER, "n": NUMBER},
     "attacks": [{
         "attack": TEXT, "other_words": FLAG, "share": NUMBER, "low": NUMBER, "high": NUMBER, "n": NUMBER, "answers": NUMBER,

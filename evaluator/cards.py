@@ -27,7 +27,7 @@ Report = Callable[[float, str], None]
 
 
 def card(comparator: Comparator, own: list[Campaign], shown, utilities: np.ndarray, seed: int, report: Report) -> dict:
-    """All of it, for a version's metrics, once its members are trained on `shown` (runner.Examples): utilities (n,) are out
+    """All of it, for a version's metrics, once its members are trained on `shown` (sources.Examples): utilities (n,) are out
     of fold; the comparator is read from its files, as whoever uses it does."""
     start, memory = time.monotonic(), peak_memory()
     report(0.0, "Measuring what it is worth")
@@ -48,12 +48,13 @@ def peak_memory() -> int:
 
 
 def on_its_own(comparator: Comparator, shown, utilities: np.ndarray, seed: int, report: Report) -> dict:
-    """On what it learned from (`runner.Examples`), by utilities (n,) that are out of fold: calibration, correlations by
-    campaign, attacks, flips. On people's pairs, as the training measures itself; on all where there are none of those."""
+    """On what it learned from (`sources.Examples`), by utilities (n,) of the first criterion that are out of fold:
+    calibration, correlations by campaign, attacks, flips. On people's pairs, as the training measures itself; on all where
+    there are none of those."""
     recipe = comparator.manifest.settings
-    learnt = [pair for pair in shown.pairs if recipe.learns_from(pair.source)]
+    learnt = [pair for pair in shown.pairs if recipe.learns_from(pair.source) and pair.criterion == 0]
     pairs = [pair for pair in learnt if pair.source in BY_PEOPLE] or learnt
-    judged = Judged(shown.texts, pairs, np.asarray(shown.scores, dtype=float))
+    judged = Judged(shown.texts, pairs, shown.scores[:, 0])
     a, b, targets, weights = as_arrays(pairs)
     folds = np.array([comparator.manifest.folds[context_key(judged.texts[i].context)] for i in a], dtype=int)
     p = probabilities_by_other_folds(utilities[a] - utilities[b], targets, weights, folds, recipe.ties)
@@ -155,4 +156,4 @@ def _accepted(snapshot: Snapshot) -> tuple[Judged, str]:
     if found.warning:
         raise Refused(found.warning)
     source = sources.read(snapshot, found.criterion, found.judgments)
-    return Judged(source.texts, source.pairs, np.asarray(source.scores, dtype=float)), found.criterion
+    return Judged(source.texts, source.pairs, source.scores[:, 0]), found.criterion

@@ -4,9 +4,8 @@ import contextlib
 import hashlib
 import json
 import os
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
 
@@ -24,10 +23,9 @@ from annotation.rowfiles import BadField, Row, read_rows
 from evaluator import cards, sources
 from evaluator.comparator import checkpoint, heldout
 from evaluator.comparator import train as training
-from evaluator.comparator.examples import Pair, Text, aligned
+from evaluator.comparator.examples import Text
 from evaluator.comparator.predict import Comparator
 from evaluator.comparator.settings import Settings
-from evaluator.comparator.supervision import Exchange
 from evaluator.models import ComparatorVersion, TrainingRun, Utility
 from evaluator.selectors import folder, learned_from
 from evaluator.services import code_version
@@ -55,11 +53,11 @@ def train(run: TrainingRun, report: Report, stopped: Callable[[], bool]) -> Comp
     work = _work_folder(run)
     try:
         recipe = Settings(**run.settings.get("recipe", {}))
-        shown = examples(run, recipe)
+        shown = sources.examples(run, recipe)
         watch = _watch(run, cards.part(report, 0.0, TRAINED))
         result = training.fit(
             shown.texts, shown.pairs, recipe, run.seed, work, watch, should_stop=stopped, scores=shown.scores,
-            exchanges=shown.exchanges,
+            exchanges=shown.exchanges, criteria=shown.criteria,
         )  # fmt: skip
     except training.Cancelled:
         raise Cancelled from None
@@ -69,43 +67,6 @@ def train(run: TrainingRun, report: Report, stopped: Callable[[], bool]) -> Comp
     card = cards.card(Comparator.load(work), list(run.campaigns.all()), shown, result.utilities, run.seed, measuring)
     report(0.99, "Entering it in the registry")
     return _register(run, work, recipe, result, shown.told | card)
-
-
-@dataclass(frozen=True)
-class Examples:
-    """What a run learns from. Judgments come from its snapshots alone; conversations and supervision without judgments
-    from the campaigns as they are now, which `told` pins by a hash."""
-
-    texts: list[Text]
-    pairs: list[Pair]
-    scores: list[float]  # mean, 0 to 1, nan where unknown
-    exchanges: list[Exchange]
-    parts: dict[str, slice]  # which of the texts are of which campaign
-    told: dict  # for the version's metrics: counts by source, people's ceiling by campaign, the hash
-
-
-def examples(run: TrainingRun, recipe: Settings) -> Examples:
-    texts, pairs, scores, said, counts, ceilings, parts = [], [], [], [], Counter(), {}, {}
-    like = None  # the first campaign's scores, which the others' are brought in line with
-    for snapshot in run.snapshots.select_related("campaign").order_by("digest"):
-        campaign = snapshot.campaign
-        source = sources.read(snapshot, *run.settings["sources"][campaign.slug])
-        all_texts, supervised = sources.supervise(source, campaign, recipe.strong, recipe.weak)
-        here = [*source.pairs, *supervised]
-        pairs += [replace(pair, a=pair.a + len(texts), b=pair.b + len(texts)) for pair in here]
-        known = np.array([*source.scores, *[np.nan] * (len(all_texts) - len(source.texts))])  # (n,)
-        if np.isfinite(known).any():
-            known = known if like is None else aligned(known, like)
-            like = known if like is None else like
-        scores += known.tolist()
-        parts[campaign.slug] = slice(len(texts), len(texts) + len(all_texts))
-        texts += all_texts
-        said += sources.conversations(campaign) if recipe.next_utterance else []
-        counts.update(source.counts)
-        ceilings[campaign.slug] = source.ceiling
-    pinned = hashlib.sha256(json.dumps([[asdict(t) for t in texts], [asdict(e) for e in said]]).encode()).hexdigest()
-    told = {"sources": dict(counts), "ceilings": ceilings, "texts_sha256": pinned}
-    return Examples(texts, pairs, scores, said, parts, told)
 
 
 def _watch(run: TrainingRun, report: Report):
@@ -125,7 +86,7 @@ def _register(run: TrainingRun, work: Path, recipe: Settings, result, measured: 
     """The folder gets its name and the registry its row, both or neither."""
     metrics = {k: v for k, v in asdict(result).items() if k not in ("curve", "utilities")} | measured
     frozen = list(run.snapshots.order_by("digest"))
-    settings = {**asdict(recipe), "sources": run.settings["sources"]}
+    settings = {**asdict(recipe), **{k: v for k, v in run.settings.items() if k != "recipe"}}
     with transaction.atomic():
         run = TrainingRun.objects.select_for_update().select_related("job").get(pk=run.pk)
         if known := ComparatorVersion.objects.filter(run=run).first():
@@ -214,7 +175,7 @@ def check(folder: Path) -> str:
     """Load every member of a comparator in a folder and let it judge one text; returns its fingerprint. Raises Refused."""
     try:
         fingerprint = checkpoint.load_manifest(folder).fingerprint
-        value = Comparator.load(folder).utilities([Text(("How are you?",), "Fine, thank you.")])
+        value = Comparator.load(folder).by_criterion([Text(("How are you?",), "Fine, thank you.")])
     except checkpoint.BadCheckpoint as error:
         raise Refused(str(error).replace(f"{folder}/", "")) from error
     if not np.isfinite(value).all():
@@ -269,7 +230,8 @@ def utilities(version: ComparatorVersion, outputs: Iterable[Output], report: Rep
 
 
 def score_outputs(version: ComparatorVersion, path, out, on_progress: Callable[[int], None] | None = None) -> int:
-    """Each row of an outputs file with "score" added; returns how many. Nothing is written where a row is refused."""
+    """Each row of an outputs file with "score" added, and "scores" by criterion where it learnt several; returns how many.
+    Nothing is written where a row is refused."""
     comparator = load(version)
     return _judge_file(path, out, on_progress, lambda rows: _scored(comparator, rows))
 
@@ -281,9 +243,10 @@ def compare_outputs(version: ComparatorVersion, path, out, on_progress: Callable
 
 
 def _scored(comparator: Comparator, rows: list[Row]) -> Iterator[dict]:
-    u = comparator.utilities([_text(row, "output") for row in rows])
-    for row, value in zip(rows, u, strict=True):
-        yield {**row.fields, "score": float(value)}
+    u = comparator.by_criterion([_text(row, "output") for row in rows])  # (n, c)
+    for row, values in zip(rows, u.tolist(), strict=True):
+        several = {"scores": dict(zip(comparator.criteria, values, strict=True))} if len(values) > 1 else {}
+        yield {**row.fields, "score": values[0], **several}
 
 
 def _compared(comparator: Comparator, rows: list[Row]) -> Iterator[dict]:

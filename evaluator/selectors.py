@@ -39,6 +39,14 @@ def basis(snapshot: Snapshot, criterion: str | None = None) -> Basis:
     return Basis(chosen.criterion.name, accepted_pairs, warning)
 
 
+def others_in(snapshot: Snapshot, names: list[str]) -> dict[str, str]:
+    """Of the criteria named to be learnt beside another, those that the snapshot has scores for, with why these are not above
+    every doubt (empty: they are accepted)."""
+    found = {d.criterion.name: d for d in snapshot.decisions.filter(on_pairs=False, criterion__name__in=names)
+             .select_related("criterion")}  # fmt: skip
+    return {name: "" if d.is_usable else _warning(f"The scores of {name} are", d) for name, d in found.items()}
+
+
 def _chosen(snapshot, scored, pairs, accepted_pairs, criterion) -> QualityDecision | None:
     """The decision about the criterion to use, or None for the judgments of pairs alone."""
     if criterion:

@@ -2,6 +2,7 @@
 
 import subprocess
 import tomllib
+from collections.abc import Sequence
 from functools import cache
 
 from django.conf import settings as site
@@ -13,7 +14,7 @@ from annotation.errors import Refused
 from annotation.models import AuditEvent, Job, Snapshot
 from evaluator.comparator.settings import Settings
 from evaluator.models import TrainingRun
-from evaluator.selectors import basis
+from evaluator.selectors import basis, others_in
 
 TASK = "evaluator.tasks.train"
 MAX_SEED = 2**31 - 1
@@ -21,13 +22,15 @@ MAX_SEED = 2**31 - 1
 
 @transaction.atomic
 def start_training(
-    campaigns, criterion: str | None = None, seed: int = 0, user=None, foreground: bool = False, recipe: dict | None = None
+    campaigns, criterion: str | None = None, seed: int = 0, user=None, foreground: bool = False, recipe: dict | None = None,
+    others: Sequence[str] = (),
 ) -> TrainingRun:
     """Record a training on the latest snapshot of each campaign, and its job.
 
     criterion   whose scores; "" for judgments of pairs alone; None lets each campaign's own default decide
     foreground  the caller runs the job itself (evaluator.tasks.run)
     recipe      fields of comparator.settings.Settings that differ from their defaults
+    others      criteria learnt beside, from the campaigns that have scores for them
     """
     campaigns = list(dict.fromkeys(campaigns))
     if not campaigns:
@@ -37,13 +40,16 @@ def start_training(
     found = {c.slug: basis(snapshot, criterion) for c, snapshot in zip(campaigns, snapshots)}
     named = list(dict.fromkeys(b.criterion for b in found.values() if b.criterion))
     settings = {"sources": {slug: [b.criterion, b.judgments] for slug, b in found.items()}, "recipe": recipe or {}}
+    others = [name for name in dict.fromkeys(others) if name not in named]
+    doubts = _doubts(snapshots, others)
+    settings |= {"others": others} if others else {}
     if not foreground:
         _refuse_the_same_twice(campaigns[0], snapshots, settings, seed)
     title = f"Train a comparator on {', '.join(found)}"
     job = jobs.enqueue(TASK, title[:200], campaign=campaigns[0], user=user, foreground=foreground)
     run = TrainingRun.objects.create(
         job=job, criterion=" + ".join(named)[:100], seed=seed, settings=settings,
-        warning=" ".join(b.warning for b in found.values() if b.warning),
+        warning=" ".join([b.warning for b in found.values() if b.warning] + doubts),
     )  # fmt: skip
     run.campaigns.set(campaigns)
     run.snapshots.set(snapshots)
@@ -51,6 +57,16 @@ def start_training(
         detail = {"job": str(job.pk), "criterion": run.criterion, "seed": seed}
         AuditEvent.objects.create(campaign=campaign, user=user, action="training started", detail=detail)
     return run
+
+
+def _doubts(snapshots: list[Snapshot], names: list[str]) -> list[str]:
+    """Why the scores by the named criteria are not above every doubt. Raises Refused where no snapshot has any."""
+    found = [others_in(snapshot, names) for snapshot in snapshots]
+    for name in names:
+        if not any(name in there for there in found):
+            where = " or ".join(f"{s.name} of campaign {s.campaign.slug!r}" for s in snapshots)
+            raise Refused(f"There are no scores for the criterion {name!r} in snapshot {where}.")
+    return [warning for there in found for warning in there.values() if warning]
 
 
 def recipe(**chosen) -> dict:

@@ -1,12 +1,20 @@
-"""What a comparator learns from and is measured on, read from a snapshot alone. No torch here."""
+"""What a comparator learns from and is measured on. No torch here."""
 
-from dataclasses import asdict, dataclass
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+
+import numpy as np
 
 from annotation import snapshots
 from annotation.models import Campaign, Output, Reference, Snapshot
-from evaluator.comparator.examples import Pair, Text, mean_scores, pairs_from_judgments, pairs_from_scores
+from evaluator.comparator.examples import Pair, Text, aligned, mean_scores, pairs_from_judgments, pairs_from_scores
+from evaluator.comparator.settings import Settings
 from evaluator.comparator.supervision import Exchange, Origin, exchanges, strong_pairs, weak_pairs
 from evaluator.metaevaluation import ceiling
+from evaluator.models import TrainingRun
 
 
 @dataclass(frozen=True)
@@ -16,13 +24,14 @@ class Source:
     keys: list[tuple]  # (context, system, checkpoint, sample)
     texts: list[Text]
     pairs: list[Pair]
-    scores: list[float]  # mean score of each text, 0 to 1, nan where unknown
+    scores: np.ndarray  # (n, c) mean score of each text by each criterion, 0 to 1, nan where unknown
     counts: dict[str, int]
     ceiling: dict  # metaevaluation.ceiling.Ceiling as a dict, by "scores" and "judgments" where there are any
 
 
-def read(snapshot: Snapshot, criterion: str, with_judgments: bool) -> Source:
-    """criterion: whose scores; "" for none. with_judgments: the judgments of pairs too."""
+def read(snapshot: Snapshot, criterion: str, with_judgments: bool, others: Sequence[str] = ()) -> Source:
+    """criterion: whose scores; "" for none. with_judgments: the judgments of pairs too, which speak of that criterion.
+    others: further criteria, whose scores are read where there are any."""
     content = snapshots.read(snapshot)
     of_output = {_key(row): row for row in content.outputs}
     keys: dict[tuple, int] = {}
@@ -30,22 +39,26 @@ def read(snapshot: Snapshot, criterion: str, with_judgments: bool) -> Source:
     def place(key: tuple) -> int:
         return keys.setdefault(key, len(keys))
 
-    rows = [r for r in content.scores if criterion and r["criterion"] == criterion]
-    score_rows = [(place(_key(r)), r["annotator"], r["value"]) for r in rows]
+    of_criterion = [[r for r in content.scores if name and r["criterion"] == name] for name in (criterion, *others)]
+    scored = [[(place(_key(r)), r["annotator"], r["value"]) for r in rows] for rows in of_criterion]
     judged = content.judgments if with_judgments else []
     sides = [((r["context"], *r["a"]), (r["context"], *r["b"])) for r in judged]
     judgment_rows = [(place(a), place(b), r["annotator"], r["choice"]) for (a, b), r in zip(sides, judged)]
     texts = [Text(tuple(content.contexts[key[0]]), of_output[key]["text"]) for key in keys]
-    scale = next(((c["low"], c["high"]) for c in content.criteria if c["name"] == criterion), None)
-    from_scores, from_judgments = pairs_from_scores(score_rows, texts, scale), pairs_from_judgments(judgment_rows)
+    scale = {c["name"]: (c["low"], c["high"]) for c in content.criteria}
+    scales = [scale.get(name) for name in (criterion, *others)]
+    from_scores = [
+        replace(pair, criterion=i) for i, rows in enumerate(scored) for pair in pairs_from_scores(rows, texts, scales[i])
+    ]
+    from_judgments = pairs_from_judgments(judgment_rows)
     return Source(
         keys=list(keys), texts=texts, pairs=from_scores + from_judgments,
-        scores=mean_scores(score_rows, len(texts), scale),
+        scores=np.array([mean_scores(rows, len(texts), scales[i]) for i, rows in enumerate(scored)]).T,
         counts={
-            "scores": len(score_rows), "judgments": len(judgment_rows), "pairs_from_scores": len(from_scores),
+            "scores": sum(len(rows) for rows in scored), "judgments": len(judgment_rows), "pairs_from_scores": len(from_scores),
             "pairs_from_judgments": len(from_judgments),
         },
-        ceiling=_ceilings([(r["context"], str(_key(r)), r["annotator"], r["value"]) for r in rows],
+        ceiling=_ceilings([(r["context"], str(_key(r)), r["annotator"], r["value"]) for r in of_criterion[0]],
                           [(a[0], (a, b), r["annotator"], r["choice"]) for (a, b), r in zip(sides, judged)]),
     )  # fmt: skip
 
@@ -100,6 +113,50 @@ def conversations(campaign: Campaign) -> list[Exchange]:
             replies.setdefault(context, []).append(text)
     turns = dict(campaign.contexts.filter(pk__in=replies).values_list("pk", "turns")) if replies else {}
     return found + [Exchange(tuple(turns[pk]), tuple(dict.fromkeys(texts)), f"context:{pk}") for pk, texts in replies.items()]
+
+
+@dataclass(frozen=True)
+class Examples:
+    """What a run learns from. Judgments come from its snapshots alone; conversations and supervision without judgments
+    from the campaigns as they are now, which `told` pins by a hash."""
+
+    texts: list[Text]
+    pairs: list[Pair]
+    scores: np.ndarray  # (n, c) mean by each criterion, 0 to 1, nan where unknown
+    criteria: list[str]  # (c,) names; the first is the one it judges by
+    exchanges: list[Exchange]
+    parts: dict[str, slice]  # which of the texts are of which campaign
+    told: dict  # for the version's metrics: counts by source, people's ceiling by campaign, the hash
+
+
+def examples(run: TrainingRun, recipe: Settings) -> Examples:
+    texts, pairs, scores, said, counts, ceilings, parts = [], [], [], [], Counter(), {}, {}
+    others = run.settings.get("others", [])
+    for snapshot in run.snapshots.select_related("campaign").order_by("digest"):
+        campaign = snapshot.campaign
+        source = read(snapshot, *run.settings["sources"][campaign.slug], others)
+        all_texts, supervised = supervise(source, campaign, recipe.strong, recipe.weak)
+        here = [*source.pairs, *supervised]
+        pairs += [replace(pair, a=pair.a + len(texts), b=pair.b + len(texts)) for pair in here]
+        unknown = np.full((len(all_texts) - len(source.texts), 1 + len(others)), np.nan)
+        scores.append(np.concatenate([source.scores, unknown]))
+        parts[campaign.slug] = slice(len(texts), len(texts) + len(all_texts))
+        texts += all_texts
+        said += conversations(campaign) if recipe.next_utterance else []
+        counts.update(source.counts)
+        ceilings[campaign.slug] = source.ceiling
+    pinned = hashlib.sha256(json.dumps([[asdict(t) for t in texts], [asdict(e) for e in said]]).encode()).hexdigest()
+    told = {"sources": dict(counts), "ceilings": ceilings, "texts_sha256": pinned}
+    return Examples(texts, pairs, _in_line(scores), [run.criterion, *others], said, parts, told)
+
+
+def _in_line(scores: list[np.ndarray]) -> np.ndarray:
+    """Each campaign's scores (n, c) brought in line with those of the first that has any by that criterion, in one array."""
+    for c in range(scores[0].shape[1]):
+        known = [given[:, c] for given in scores if np.isfinite(given[:, c]).any()]
+        for column in known[1:]:
+            column[:] = aligned(column, known[0])
+    return np.concatenate(scores)
 
 
 def outputs_of(snapshot: Snapshot, keys: list[tuple]) -> dict[tuple, Output]:

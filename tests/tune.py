@@ -13,7 +13,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -40,6 +40,7 @@ SETS = {
 FOREIGN = ("usr_topical_chat", "grade_empathetic", "dailydialog_gupta")  # each left out of training in turn
 BESIDE = ("dailydialog_gupta", "grade_dailydialog")  # their judgments are learnt from too
 ALONE = ("this campaign alone",)  # but by these variants
+BESIDE_IT = {"two criteria": ("Relevance",)}  # further criteria of MAIN that these variants learn
 DRAWS = 1000
 
 DEFAULT = Settings(folds=5)
@@ -61,6 +62,7 @@ VARIANTS = {
     "lower layers slower": replace(DEFAULT, layer_decay=0.8),
     "word embeddings too": replace(DEFAULT, train_embeddings=True),
     "256 tokens": replace(DEFAULT, max_length=256),
+    "two criteria": DEFAULT,
 }
 
 
@@ -70,8 +72,9 @@ class Judged:
 
     name: str
     texts: list[Text]
-    means: np.ndarray  # (n,) mean score
-    scores: list[float]  # (n,) the same from 0 to 1
+    criteria: list[str]  # (c,) the first is the one that is measured
+    means: np.ndarray  # (n,) mean score by the first
+    scores: np.ndarray  # (n, c) mean score by each, from 0 to 1
     pairs: list[Pair]
 
     @property
@@ -81,15 +84,21 @@ class Judged:
         return np.array([number.setdefault(context_key(text.context), len(number)) for text in self.texts])
 
 
-def read(data: Path, name: str) -> Judged:
+def read(data: Path, name: str, others: Sequence[str] = ()) -> Judged:
+    """By the criterion of SETS, and by others that the set has."""
     rows = _lines(data / f"{name}.outputs.jsonl")
     place = {(row["context_id"], row["system"]): i for i, row in enumerate(rows)}
     texts = [Text(tuple(row["context"]), row["output"]) for row in rows]
-    ratings = [r for r in _lines(data / f"{name}.ratings.jsonl") if r["aspect"] == SETS[name]]
-    given = [(place[r["context_id"], r["system"]], r["annotator"], r["score"]) for r in ratings]
-    low, high = ratings[0]["scale"]
-    scores = mean_scores(given, len(texts), (low, high))
-    return Judged(name, texts, low + (high - low) * np.array(scores), scores, pairs_from_scores(given, texts, (low, high)))
+    ratings, criteria = _lines(data / f"{name}.ratings.jsonl"), [SETS[name], *others]
+    scale = {r["aspect"]: tuple(r["scale"]) for r in ratings}
+    scores, pairs = np.empty((len(texts), len(criteria))), []
+    for c, criterion in enumerate(criteria):
+        mine = [r for r in ratings if r["aspect"] == criterion]
+        given = [(place[r["context_id"], r["system"]], r["annotator"], r["score"]) for r in mine]
+        scores[:, c] = mean_scores(given, len(texts), scale[criterion])
+        pairs += [replace(pair, criterion=c) for pair in pairs_from_scores(given, texts, scale[criterion])]
+    low, high = scale[SETS[name]]
+    return Judged(name, texts, criteria, low + (high - low) * scores[:, 0], scores, pairs)
 
 
 def read_dialogues(data: Path, judged: Iterable[Judged] = ()):
@@ -100,13 +109,14 @@ def read_dialogues(data: Path, judged: Iterable[Judged] = ()):
 
 
 def apart_from(judged: Judged, main: Judged) -> Judged:
-    """Less the contexts that it shares with `main`, and its scores at the mean and spread of main's."""
+    """Less the contexts that it shares with `main`, and its scores by the first criterion at the mean and spread of main's."""
     ends = {ending(text.context) for text in main.texts}
     keep = [i for i, text in enumerate(judged.texts) if ending(text.context) not in ends]
     place = {i: k for k, i in enumerate(keep)}
-    scores = aligned(np.array(judged.scores)[keep], np.array(main.scores))
-    pairs = [replace(p, a=place[p.a], b=place[p.b]) for p in judged.pairs if p.a in place]
-    return replace(judged, texts=[judged.texts[i] for i in keep], means=judged.means[keep], scores=list(scores), pairs=pairs)
+    scores = aligned(judged.scores[keep, :1], main.scores[:, :1])
+    pairs = [replace(p, a=place[p.a], b=place[p.b]) for p in judged.pairs if p.a in place and p.criterion == 0]
+    texts = [judged.texts[i] for i in keep]
+    return replace(judged, texts=texts, criteria=judged.criteria[:1], means=judged.means[keep], scores=scores, pairs=pairs)
 
 
 def run(settings: Settings, seed: int, sets: list[Judged], dialogues, folder: Path) -> TrainingResult:
@@ -117,7 +127,9 @@ def run(settings: Settings, seed: int, sets: list[Judged], dialogues, folder: Pa
     pairs = [
         replace(pair, a=pair.a + int(start), b=pair.b + int(start)) for s, start in zip(sets, starts) for pair in s.pairs
     ]  # fmt: skip
-    scores = [score for s in sets for score in s.scores]
+    scores = np.full((len(texts), len(sets[0].criteria)), np.nan)  # the others have only the first criterion
+    for s, start in zip(sets, starts):
+        scores[start : start + len(s.texts), : s.scores.shape[1]] = s.scores
     shelf = folder.parent / ("base-" + _base_name(settings, seed))
     if shelf.is_dir() and not folder.is_dir():
         shutil.copytree(shelf, folder)
@@ -128,7 +140,7 @@ def run(settings: Settings, seed: int, sets: list[Judged], dialogues, folder: Pa
             told[0] = time.monotonic()
             print(f"  {folder.name}: {done:.0%} {message}", flush=True)
 
-    result = fit(texts, pairs, settings, seed, folder, tell, scores=scores, exchanges=dialogues)
+    result = fit(texts, pairs, settings, seed, folder, tell, scores=scores, exchanges=dialogues, criteria=sets[0].criteria)
     if not shelf.is_dir() and (folder / "base.json").is_file():
         shelf.mkdir()
         for name in ("base.json", "base.safetensors", "matcher.json", "matcher.safetensors"):
@@ -144,7 +156,8 @@ def measure(name: str, seed: int, result: TrainingResult, judged: Judged) -> dic
         "variant": name, "seed": seed, "pearson": pearson(u, judged.means), "interval": [low, high],
         "spearman": spearman(u, judged.means), "pairwise": result.heldout_pairwise_accuracy,
         "longer": result.longer_is_better_accuracy, "calibration_error": result.calibration_error,
-        "ties": asdict(result.ties), "seconds": round(result.seconds), "learnt_from": result.learnt_from,
+        "criteria": result.criteria, "ties": asdict(result.ties), "seconds": round(result.seconds),
+        "learnt_from": result.learnt_from,
     }  # fmt: skip
 
 
@@ -194,7 +207,7 @@ def pandalm(data: Path, seed: int, out: Path) -> dict:
 
 def fooled(judged: Judged, comparator: Comparator, seed: int) -> dict:
     """Share of good answers (mean score in the upper quarter of the scale) preferred to each attack, out of fold."""
-    good = [text for text, score in zip(judged.texts, judged.scores) if score >= 0.75]
+    good = [text for text, score in zip(judged.texts, judged.scores[:, 0]) if score >= 0.75]
     shares = {}
     for attack in robustness.attacks([text.context for text in good], [text.output for text in good], seed):
         u_good = comparator.utilities([Text(c, answer) for c, answer in zip(attack.contexts, attack.good)])
@@ -233,8 +246,9 @@ def main() -> None:
         for name, settings in VARIANTS.items():
             if (chosen.only is None or name in chosen.only) and (name, seed) not in done:
                 folder = chosen.out / f"{name.replace(' ', '-')}-{seed}"
-                learnt = [sets[MAIN]] if name in ALONE else [sets[s] for s in (MAIN, *BESIDE)]
-                note(measure(name, seed, run(settings, seed, learnt, dialogues, folder), sets[MAIN]))
+                main_set = read(chosen.data, MAIN, BESIDE_IT.get(name, ()))
+                learnt = [main_set] if name in ALONE else [main_set, *(sets[s] for s in BESIDE)]
+                note(measure(name, seed, run(settings, seed, learnt, dialogues, folder), main_set))
         if chosen.only is None or "attacks" in chosen.only:
             note(fooled(sets[MAIN], Comparator.load(chosen.out / f"default-{seed}"), seed))
         if (chosen.only is None or "pandalm" in chosen.only) and ("pandalm", seed) not in done:

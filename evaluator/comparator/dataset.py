@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from evaluator.comparator import checkpoint, heldout
+from evaluator.comparator import checkpoint, curriculum, heldout
 from evaluator.comparator.encoding import Encoder, Sequences
 from evaluator.comparator.examples import BY_PEOPLE, Pair, Text, context_key, fold_of, softened
 from evaluator.comparator.inference import Tick, text_cosines
@@ -29,7 +29,7 @@ class Data:
     choices: np.ndarray  # (p,) "A" | "tie" | "B"
     margins: np.ndarray  # (p,) 1 but for weak supervision
     by_people: np.ndarray  # (p,) True where people compared or scored the two
-    criteria: np.ndarray  # (p,) which criterion each pair speaks of
+    criterion: np.ndarray  # (p,) which of the criteria each pair speaks of
     scores: np.ndarray  # (n, c) by each criterion 0..1, NaN where unknown
     contexts: np.ndarray  # (n,) context number
     folds: np.ndarray  # (n,) -1 where the context has neither pair nor score
@@ -37,6 +37,20 @@ class Data:
     sequences: Sequences
     cosines: torch.Tensor  # (n,)
     bf16: bool
+
+    @property
+    def criteria(self) -> int:
+        return self.scores.shape[1]
+
+
+def matrix(scores: Sequence[float] | np.ndarray | None, texts: int, criteria: int) -> np.ndarray:
+    """Mean scores (texts,) or (texts, criteria) -> (texts, criteria), NaN where unknown."""
+    if scores is None:
+        return np.full((texts, criteria), np.nan)
+    scores = np.atleast_2d(np.asarray(scores, dtype=float).T).T
+    if scores.shape[1] != criteria:
+        raise ValueError(f"There are scores by {scores.shape[1]} criteria for {criteria} names.")
+    return scores
 
 
 def split(
@@ -79,15 +93,15 @@ def prepare(
     contexts = np.array([number[key] for key in keys])
     fold = np.array([folds.get(key, -1) for key in keys])
     margins = np.array([pair.margin for pair in pairs])
-    criteria = np.array([pair.criterion for pair in pairs])
-    differences = scores[a, criteria] - scores[b, criteria]  # (p,)
+    criterion = np.array([pair.criterion for pair in pairs])
+    differences = scores[a, criterion] - scores[b, criterion]  # (p,)
     scored = np.array([pair.source == "scores" for pair in pairs]) & ~np.isnan(differences)
     learnt = targets.copy()
     learnt[scored] = softened(targets[scored], differences[scored])
     by_people = np.array([pair.source in BY_PEOPLE for pair in pairs])
     return Data(
         a=a, b=b, targets=targets, learnt=learnt, weights=weights, choices=choices, margins=margins, by_people=by_people,
-        criteria=criteria, scores=scores, contexts=contexts, folds=fold, encoder=encoder, sequences=encoder.pairs(texts),
+        criterion=criterion, scores=scores, contexts=contexts, folds=fold, encoder=encoder, sequences=encoder.pairs(texts),
         cosines=cosines, bf16=bf16,
     )  # fmt: skip
 
@@ -104,6 +118,21 @@ def fingerprint_of(
     recipe = {**asdict(settings), "encoder": encoder_sha256, "seed": seed, "format": checkpoint.FORMAT}
     data = [[asdict(text) for text in texts], [asdict(pair) for pair in pairs], [repr(float(s)) for s in scores.flat]]
     return hashlib.sha256(json.dumps([recipe, data], sort_keys=True).encode()).hexdigest()
+
+
+def measured(data: Data, criterion: int = 0) -> np.ndarray:
+    """(p',) the pairs that a criterion is measured on: people's, or all of its pairs where there are none of those."""
+    mine = data.criterion == criterion  # (p,)
+    by_people = mine & data.by_people  # (p,)
+    return (by_people if by_people.any() else mine).nonzero()[0]
+
+
+def trained_pairs(data: Data, rows: np.ndarray, progress: float) -> np.ndarray:
+    """(q,) the pairs among the texts `rows` that the curriculum shows by now."""
+    here = np.zeros(len(data.folds), dtype=bool)  # (n,)
+    here[rows] = True
+    shown = data.by_people | (data.margins >= curriculum.weak_margin(progress))  # (p,)
+    return (here[data.a] & here[data.b] & shown).nonzero()[0]
 
 
 def batches(data: Data, fold: int, size: int, rng: np.random.Generator) -> list[np.ndarray]:

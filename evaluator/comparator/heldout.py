@@ -1,13 +1,15 @@
 """What out-of-fold utilities are worth: agreement with people, its interval, and the head fitted on them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import minimize, minimize_scalar
 from scipy.special import expit, log_expit
 
 from evaluator.comparator.examples import Pair, Text
+from evaluator.comparator.guards import LOWEST, lowered
+from evaluator.comparator.settings import Settings
 from evaluator.comparator.ties import Ties, measure_ties
 
 RESAMPLES = 1000  # bootstrap draws of the contexts
@@ -85,9 +87,39 @@ class Heldout:
     pairwise_accuracy: float  # share of people's non-tied pairs whose order agrees; equal utilities count half
     pairwise_interval: tuple[float, float]  # 95%, bootstrapped over contexts
     three_way_accuracy: float  # share of all pairs; the tie threshold comes from the other folds
+    clear_pairs: int  # people's non-tied pairs
     longer_accuracy: float  # "the longer output is better", on the same pairs; equal lengths count half
     calibration_error: float  # of the answers' probabilities by a head that was fitted on the other folds
     ties: Ties | None
+
+
+@dataclass(frozen=True)
+class OutOfFold:
+    """What the members say by one criterion, and what that is worth."""
+
+    head: Head
+    utilities: np.ndarray  # (n,) in the head's logits, NaN where nobody judged the context
+    agreement: Heldout
+
+    def row(self, name: str) -> dict:
+        low, high = self.agreement.pairwise_interval
+        return {
+            "name": name, "accuracy": self.agreement.pairwise_accuracy, "low": low, "high": high,
+            "clear_pairs": self.agreement.clear_pairs, "longer": self.agreement.longer_accuracy, "scale": self.head.scale,
+        }  # fmt: skip
+
+
+def judge(
+    raw: np.ndarray, texts: Sequence[Text], pairs: Sequence[Pair], contexts: np.ndarray, folds: np.ndarray, seed: int,
+    settings: Settings,
+) -> OutOfFold:
+    """raw (n,) utilities as the members give them; contexts (n,) and folds (n,) of each text; people's pairs of a criterion."""
+    a, b, targets, weights = as_arrays(pairs)
+    head = fit_head(raw[a] - raw[b], targets, weights, settings.ties)
+    if settings.guards:
+        head = replace(head, guard=head.scale * float(np.nanquantile(raw, LOWEST)))
+    u = lowered(head.scale * raw, texts, head.guard)  # (n,)
+    return OutOfFold(head, u, evaluate(u, texts, pairs, contexts[a], folds[a], seed, settings.ties))
 
 
 def evaluate(
@@ -106,6 +138,7 @@ def evaluate(
         pairwise_accuracy=_mean(agree),
         pairwise_interval=bootstrap(agree, contexts[clear], seed),
         three_way_accuracy=_mean(decided == choices),
+        clear_pairs=int(clear.sum()),
         longer_accuracy=_mean(agreement(words[a] - words[b], choices)[clear]),
         calibration_error=calibration_error(probabilities_by_other_folds(d, targets, weights, folds, ties), targets, weights),
         ties=measure_ties(decided, d, choices, contexts, seed),

@@ -27,6 +27,7 @@ class Settings:
     layer_decay: float = 1.0  # how much slower each layer learns than the one above it
     train_embeddings: bool = False  # of words; half the parameters, and few words are met often enough to learn
     score_weight: float = 1.0  # weight of predicting the mean score itself, beside the pairs
+    others_weight: float = 1.0  # of the criteria after the first, all together, beside the first's 1
     cosine_share: float = 0.6  # how much the cosine of the two embedded apart says when members start, against the pair
     guards: bool = True  # a blank, copied or repeating output stands below every other (guards.py)
     precision: str = "auto"  # "fp32", "bf16", or "auto": bf16 where this CPU multiplies it in hardware

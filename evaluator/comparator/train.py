@@ -5,17 +5,16 @@ import math
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
 import torch
 
-from evaluator.comparator import checkpoint, curriculum, heldout, loop
+from evaluator.comparator import checkpoint, heldout, loop
 from evaluator.comparator.base import Report, train_base
-from evaluator.comparator.dataset import Data, batches, fingerprint_of, parts, prepare, split
+from evaluator.comparator.dataset import Data, batches, fingerprint_of, matrix, measured, parts, prepare, split, trained_pairs
 from evaluator.comparator.examples import Pair, Text
-from evaluator.comparator.guards import LOWEST, lowered
 from evaluator.comparator.inference import utilities
 from evaluator.comparator.model import UtilityModel
 from evaluator.comparator.settings import Settings, default_encoder
@@ -41,6 +40,7 @@ class TrainingResult:
     longer_is_better_accuracy: float  # the baseline, on the same non-tied pairs
     calibration_error: float  # expected, on all pairs (see `heldout.calibration_error`)
     ties: Ties | None  # what its ties are worth
+    criteria: list[dict]  # name, accuracy, low, high, clear_pairs, longer, scale of each; the first's are those above
     curve: list[dict]  # fold, epoch, step, train_loss, heldout_loss, heldout_accuracy
     base_curve: list[dict]  # step, accuracy: share of replies above their negative since the point before
     pairs: int
@@ -52,7 +52,7 @@ class TrainingResult:
     tie_threshold: float  # |u_a - u_b| in logits below which `decide` says tie
     seconds: float  # of training, over all members (a member trained by an earlier run counts with its own)
     fingerprint: str
-    utilities: np.ndarray  # (texts,) out-of-fold, in logits; NaN for a text of a context without pair or score
+    utilities: np.ndarray  # (texts,) by the first criterion, out-of-fold, in logits; NaN without pair or score in the context
 
 
 def fit(
@@ -63,12 +63,15 @@ def fit(
     out_dir: str | Path,
     on_progress: Callable[[float, str, dict | None], None] | None = None,
     should_stop: Callable[[], bool] | None = None,
-    scores: Sequence[float] | None = None,
+    scores: Sequence[float] | np.ndarray | None = None,
     exchanges: Sequence[Exchange] = (),
+    criteria: Sequence[str] = ("",),
 ) -> TrainingResult:
     """Train all members into `out_dir`; what is already there with the same fingerprint is not trained again.
 
-    scores     mean score of each text, 0..1, NaN where unknown (`examples.mean_scores`): a second target, optional
+    scores     (n,) or (n, c) mean score of each text, 0..1, NaN where unknown (`examples.mean_scores`): a second target,
+               optional
+    criteria   the names of the c criteria that `Pair.criterion` counts; the comparator judges, and is measured, by the first
     exchanges  human dialogue (`supervision.exchanges`) for the base; what shares a dialogue with `texts` is left out
     """
     out_dir = Path(out_dir)
@@ -77,8 +80,7 @@ def fit(
     progress = _Progress(on_progress, should_stop)
     progress(0.0, "Reading the encoder")
     pairs = [pair for pair in pairs if settings.learns_from(pair.source)]
-    known = settings.human_scores and scores is not None
-    scores = np.asarray(scores, dtype=float) if known else np.full(len(texts), np.nan)
+    scores = matrix(scores if settings.human_scores else None, len(texts), len(criteria))  # (n, c)
     keys, folds = split(texts, pairs, scores, settings.folds, seed)
     scratch = seed if settings.from_scratch else None
     encoder_sha256 = checkpoint.save_encoder(settings.encoder or default_encoder(), out_dir, scratch)
@@ -91,17 +93,20 @@ def fit(
     tick = lambda done: encoding(done, "Encoding the texts")
     data = prepare(texts, pairs, scores, keys, folds, settings, out_dir, matcher, tick)
     records = _members(data, settings, seed, out_dir, fingerprint, base is not None, progress, start + COSINE_SHARE)
-    head, u, found = _out_of_fold(records, texts, pairs, data, settings, seed)
+    judged = _out_of_fold(records, texts, pairs, data, settings, seed)
     learnt_from = {
         **Counter(pair.source for pair in pairs),
-        "scored outputs": int((~np.isnan(scores)).sum()),
+        "scored outputs": int((~np.isnan(scores)).any(1).sum()),
         "exchanges": len(shown),
         "exchanges left out": len(exchanges) - len(shown),
     }
-    result = _result(found, u, head, data, records, base, learnt_from, fingerprint)
+    result = _result(judged, criteria, data, records, base, learnt_from, fingerprint)
     metrics = {k: v for k, v in asdict(result).items() if k not in ("utilities", "curve", "fingerprint")}
     members = [record["sha256"] for record in records]
-    manifest = checkpoint.Manifest(settings, seed, fingerprint, folds, head, members, metrics, matcher)
+    head, *others = (one.head for one in judged)
+    manifest = checkpoint.Manifest(
+        settings, seed, fingerprint, folds, head, members, metrics, matcher, list(criteria), others
+    )  # fmt: skip
     checkpoint.save_manifest(manifest, out_dir)
     progress(1.0, "Trained")
     return result
@@ -109,25 +114,20 @@ def fit(
 
 def _out_of_fold(
     records: list[dict], texts: Sequence[Text], pairs: Sequence[Pair], data: Data, settings: Settings, seed: int
-) -> tuple[heldout.Head, np.ndarray, heldout.Heldout]:
-    """The head that turns the members' utilities into answers, the utilities (n,) in its logits, and what they are worth."""
-    raw = np.full(len(texts), np.nan)  # (n,)
+) -> list[heldout.OutOfFold]:
+    """By each criterion, what the members say of the contexts that they did not see, and what that is worth."""
+    raw = np.full(data.scores.shape, np.nan)  # (n, c)
     for fold, record in enumerate(records):
         raw[data.folds == fold] = record["utilities"]
-    judged = measured(data)  # (p',)
-    a, b = data.a[judged], data.b[judged]  # (p',)
-    head = heldout.fit_head(raw[a] - raw[b], data.targets[judged], data.weights[judged], settings.ties)
-    if settings.guards:
-        head = replace(head, guard=head.scale * float(np.nanquantile(raw, LOWEST)))
-    u = lowered(head.scale * raw, texts, head.guard)  # (n,)
-    by_people = [pairs[i] for i in judged]
-    return head, u, heldout.evaluate(u, texts, by_people, data.contexts[a], data.folds[a], seed, settings.ties)
+    by_people = [[pairs[i] for i in measured(data, c)] for c in range(data.criteria)]
+    return [heldout.judge(u, texts, of, data.contexts, data.folds, seed, settings) for u, of in zip(raw.T, by_people)]
 
 
 def _result(
-    found: heldout.Heldout, u: np.ndarray, head: heldout.Head, data: Data, records: list[dict], base: dict | None,
+    judged: list[heldout.OutOfFold], criteria: Sequence[str], data: Data, records: list[dict], base: dict | None,
     learnt_from: dict[str, int], fingerprint: str,
 ) -> TrainingResult:
+    head, found = judged[0].head, judged[0].agreement
     return TrainingResult(
         heldout_pairwise_accuracy=found.pairwise_accuracy,
         heldout_pairwise_interval=found.pairwise_interval,
@@ -137,6 +137,7 @@ def _result(
         cut_outputs=data.sequences.cut_outputs,
         calibration_error=found.calibration_error,
         ties=found.ties,
+        criteria=[one.row(name) for name, one in zip(criteria, judged, strict=True)],
         curve=[point for record in records for point in record["curve"]],
         base_curve=base["curve"] if base else [],
         pairs=len(data.a),
@@ -146,7 +147,7 @@ def _result(
         tie_threshold=head.tie_threshold,
         seconds=sum(record["seconds"] for record in records) + (base["seconds"] if base else 0.0),
         fingerprint=fingerprint,
-        utilities=u,
+        utilities=judged[0].utilities,
     )
 
 
@@ -174,7 +175,10 @@ def _member(
         record = checkpoint.read_json(path)
         if record.get("fingerprint") == fingerprint and record.get("sha256") == checkpoint.file_sha256(weights):
             return record
-    model = checkpoint.load_base(out_dir) if from_base else UtilityModel(checkpoint.load_encoder(out_dir))
+    if from_base:
+        model = checkpoint.load_base(out_dir, data.criteria)
+    else:
+        model = UtilityModel(checkpoint.load_encoder(out_dir), data.criteria)
     model.ties = settings.ties
     _weigh_cosines(model, data, fold, settings)
     state = loop.State(out_dir / f"fold-{fold}.state", fingerprint)
@@ -187,7 +191,7 @@ def _member(
         "fingerprint": fingerprint,
         "sha256": checkpoint.save_weights(model, weights),
         "curve": curve,
-        "utilities": [float(value) for value in u],
+        "utilities": u.tolist(),
         "seconds": state.seconds(),
     }
     checkpoint.write_json(record, path)
@@ -197,11 +201,11 @@ def _member(
 
 def _weigh_cosines(model: UtilityModel, data: Data, fold: int, settings: Settings) -> None:
     """At the start the cosine varies over the training texts `cosine_share` times as much as the encoded pair's utility; one
-    that is the same for all of them says nothing, and nothing about other texts."""
+    that is the same for all of them says nothing, and nothing about other texts. All criteria start alike."""
     model.cosine.requires_grad_(settings.cosine_share > 0)
     rows = ((data.folds != fold) & (data.folds >= 0)).nonzero()[0]  # (m,)
     cosines = data.cosines[rows].numpy()  # (m,)
-    u = utilities(model, data.encoder, data.sequences, torch.zeros_like(data.cosines), rows, data.bf16)  # (m,)
+    u = utilities(model, data.encoder, data.sequences, torch.zeros_like(data.cosines), rows, data.bf16)[:, 0]  # (m,)
     weight = settings.cosine_share * u.std() / cosines.std() if cosines.std() > 1e-6 else 0.0
     model.cosine.data.fill_(weight)
     model.utility.bias.data -= weight * cosines.mean()  # the level stays
@@ -215,22 +219,32 @@ def _train(
     epochs = [batches(data, fold, settings.batch_size, rng) for _ in range(settings.epochs)]
     steps = [rows for rounds in epochs for rows in rounds]
     ends = np.cumsum([len(rounds) for rounds in epochs])  # (epochs,) steps done at the end of each
+    others = data.criteria - 1
+    weights = [1.0, *[settings.others_weight / max(others, 1)] * others]  # (c,)
     position = np.full(len(data.scores), -1)  # (n,) a text's row in the part
     passed: list[float] = []  # losses since the last point
 
+    def summed(c: int, u: torch.Tensor, rows: np.ndarray, pairs: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
+        """The losses of the part's pairs (q',) of criterion c, and of the scores of its texts, with utilities u (b,)."""
+        d = u[position[data.a[pairs]]] - u[position[data.b[pairs]]]  # (q',)
+        known = ~np.isnan(data.scores[rows, c])  # (b,)
+        of_scores = model.score_losses(u[known], _tensor(data.scores[rows, c][known]), c)
+        return model.pair_losses(d, _tensor(data.learnt[pairs])).sum(), of_scores.sum()
+
     def losses(step: int) -> Iterator[torch.Tensor]:
-        inside = _trained_pairs(data, steps[step], step / len(steps))  # (q,)
-        scored = max(int((~np.isnan(data.scores[steps[step]])).sum()), 1)
+        inside = trained_pairs(data, steps[step], step / len(steps))  # (q,)
+        paired = np.bincount(data.criterion[inside], minlength=data.criteria).clip(1).tolist()  # (c,)
+        scored = (~np.isnan(data.scores[steps[step]])).sum(0).clip(1).tolist()  # (c,)
         for rows in parts(data, steps[step], settings.max_tokens):
             position[rows] = np.arange(len(rows))
-            u = model(data.encoder.batch(data.sequences, rows), data.cosines[rows], data.bf16)  # (b,)
-            mine = inside[(position[data.a[inside]] >= 0) & (position[data.b[inside]] >= 0)]  # (q',)
-            d = u[position[data.a[mine]]] - u[position[data.b[mine]]]  # (q',)
-            of_pairs = model.pair_losses(d, _tensor(data.learnt[mine]))  # (q',)
-            known = ~np.isnan(data.scores[rows])  # (b,)
-            of_scores = model.score_losses(u[known], _tensor(data.scores[rows][known]))
+            u = model(data.encoder.batch(data.sequences, rows), data.cosines[rows], data.bf16)  # (b, c)
+            here = inside[(position[data.a[inside]] >= 0) & (position[data.b[inside]] >= 0)]  # (q',)
+            sums = [summed(c, u[:, c], rows, here[data.criterion[here] == c]) for c in range(data.criteria)]
             position[rows] = -1
-            yield of_pairs.sum() / max(len(inside), 1) + settings.score_weight * of_scores.sum() / scored
+            yield sum(
+                weights[c] * (of_pairs / paired[c] + settings.score_weight * of_scores / scored[c])
+                for c, (of_pairs, of_scores) in enumerate(sums)
+            )
 
     def after(step: int, loss: float, notes: list) -> None:
         passed.append(loss)
@@ -248,20 +262,12 @@ def _train(
     return loop.run(model, settings, settings.learning_rate, len(steps), losses, [seed, 2, fold], state, after)
 
 
-def _trained_pairs(data: Data, rows: np.ndarray, progress: float) -> np.ndarray:
-    """(q,) the pairs among the texts `rows` that the curriculum shows by now."""
-    here = np.zeros(len(data.scores), dtype=bool)  # (n,)
-    here[rows] = True
-    shown = data.by_people | (data.margins >= curriculum.weak_margin(progress))  # (p,)
-    return (here[data.a] & here[data.b] & shown).nonzero()[0]
-
-
 def _heldout(model: UtilityModel, data: Data, fold: int, tick: Callable[[float], None]) -> tuple[np.ndarray, dict]:
-    """Utilities of the fold's texts (m,), and the model's loss and accuracy on the fold's pairs."""
+    """Utilities of the fold's texts (m, c), and the model's loss and accuracy on the fold's pairs by the first criterion."""
     rows = (data.folds == fold).nonzero()[0]  # (m,)
-    u = utilities(model, data.encoder, data.sequences, data.cosines, rows, data.bf16, tick=tick)  # (m,)
+    u = utilities(model, data.encoder, data.sequences, data.cosines, rows, data.bf16, tick=tick)  # (m, c)
     every = np.full(len(data.folds), np.nan)  # (n,)
-    every[rows] = u
+    every[rows] = u[:, 0]
     inside = measured(data)
     inside = inside[data.folds[data.a[inside]] == fold]  # (q,)
     d = every[data.a[inside]] - every[data.b[inside]]  # (q,)
@@ -271,11 +277,6 @@ def _heldout(model: UtilityModel, data: Data, fold: int, tick: Callable[[float],
         losses = model.pair_losses(_tensor(d), _tensor(data.targets[inside])).numpy()  # (q,)
     loss = float(np.average(losses, weights=data.weights[inside])) if len(inside) else None
     return u, {"heldout_loss": loss, "heldout_accuracy": float(agree.mean()) if len(agree) else None}
-
-
-def measured(data: Data) -> np.ndarray:
-    """(p',) the pairs that a comparator is measured on: people's, or all where there are none of those."""
-    return data.by_people.nonzero()[0] if data.by_people.any() else np.arange(len(data.a))
 
 
 def _round_to_fp16(model: UtilityModel) -> None:

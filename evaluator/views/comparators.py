@@ -21,6 +21,7 @@ class TrainForm(forms.Form):
     """Criterion names are sent behind a colon, so that none can be taken for the two other choices."""
 
     criterion = forms.ChoiceField(label="Learn from")
+    others = forms.MultipleChoiceField(required=False, widget=forms.CheckboxSelectMultiple)
     seed = forms.IntegerField(min_value=0, max_value=services.MAX_SEED, initial=0)
 
     next_utterance = forms.BooleanField(required=False, initial=True, label="Conversations between people, first")
@@ -29,10 +30,11 @@ class TrainForm(forms.Form):
 
     def __init__(self, *args, snapshot, **kwargs):
         super().__init__(*args, label_suffix="", **kwargs)
+        names = selectors.criteria(snapshot)
         self.fields["criterion"].choices = [(DEFAULT, "what is accepted (default)")] + [
-            (f":{name}", f"scores of {name}") if name else (PAIRS, "judgments of pairs alone")
-            for name in selectors.criteria(snapshot)
+            (f":{name}", f"scores of {name}") if name else (PAIRS, "judgments of pairs alone") for name in names
         ]
+        self.fields["others"].choices = [(name, name) for name in names if name]
 
     def clean_criterion(self) -> str | None:
         choice = self.cleaned_data["criterion"]
@@ -70,7 +72,7 @@ def train(request, slug):
         messages.error(request, "Choose one of the criteria, and a whole number as seed.")
         return redirect("comparator", slug)
     try:
-        asked = {name: form.cleaned_data[name] for name in ("criterion", "seed")}
+        asked = {name: form.cleaned_data[name] for name in ("criterion", "seed", "others")}
         services.start_training([campaign], **asked, recipe=form.recipe, user=request.user)
     except Refused as refused:
         messages.error(request, str(refused))

@@ -11,7 +11,7 @@ from annotation import jobs
 from annotation.errors import Refused
 from annotation.importing import import_outputs
 from annotation.models import Job, Output
-from evaluator import runner, tasks
+from evaluator import runner, sources, tasks
 from evaluator.comparator.settings import Settings
 from evaluator.models import ComparatorVersion, Dialogue, TrainingRun, Utility
 from evaluator.services import start_training
@@ -57,7 +57,7 @@ def test_the_same_training_again_gives_the_same_judge_under_another_name(world):
 
 
 def shown(run):
-    return runner.examples(run, Settings(**run.settings["recipe"]))
+    return sources.examples(run, Settings(**run.settings["recipe"]))
 
 
 def test_by_default_nobody_tells_the_comparator_who_wrote_what(world):

@@ -12,7 +12,10 @@ class Command(ServiceCommand):
     def add_arguments(self, parser):
         super().add_arguments(parser)
         parser.add_argument("slug", nargs="+")
-        parser.add_argument("--criterion", help="whose scores to learn; '' for the judgments of pairs alone")
+        parser.add_argument(
+            "--criterion", action="append", default=[],
+            help="whose scores to learn; '' for the judgments of pairs alone; again for others, learnt beside the first",
+        )  # fmt: skip
         parser.add_argument("--seed", type=int, default=0)
         parser.add_argument("--strong", action="store_true", help="learn also that human-written text beats generated")
         parser.add_argument("--weak", action="store_true", help="learn also that later checkpoints beat earlier ones")
@@ -22,7 +25,10 @@ class Command(ServiceCommand):
 
     def run(self, slug, criterion, seed, wait, strong, weak, no_dialogues, encoder, **options):
         chosen = recipe(strong=strong, weak=weak, next_utterance=not no_dialogues, encoder=encoder or "")
-        run = start_training([campaign_named(s) for s in slug], criterion, seed, foreground=wait, recipe=chosen)
+        first, *others = criterion or [None]
+        run = start_training(
+            [campaign_named(s) for s in slug], first, seed, foreground=wait, recipe=chosen, others=others
+        )  # fmt: skip
         if run.warning:
             self.progress(f"Warning: {run.warning}")
         if not wait:
@@ -40,6 +46,7 @@ class Command(ServiceCommand):
             "heldout_pairwise_accuracy": metrics["heldout_pairwise_accuracy"],
             "heldout_pairwise_interval": metrics["heldout_pairwise_interval"],
             "longer_is_better_accuracy": metrics["longer_is_better_accuracy"],
+            **({"criteria": metrics["criteria"]} if len(metrics["criteria"]) > 1 else {}),
             "pairs": metrics["pairs"],
             "seconds": round(metrics["seconds"], 1),
             "seed": version.seed,

@@ -1,0 +1,131 @@
+"""Several criteria in one training: the first judges, the others are learnt beside it and can be read."""
+
+import io
+import json
+
+import numpy as np
+import pytest
+from django.core.management import CommandError, call_command
+
+from annotation.errors import Refused
+from annotation.models import Job, Output, QualityDecision
+from evaluator import runner, sources, tasks
+from evaluator.card_shape import first_wrong
+from evaluator.comparator.settings import Settings
+from evaluator.models import ComparatorVersion, TrainingRun
+from evaluator.services import start_training
+from tests.evaluator.world import SCORES, World, recipe
+
+pytestmark = pytest.mark.django_db
+WIT = {"Person": 1, "Fine": 5, "Plain": 2, "Poor": 4}
+
+
+def command(*words) -> dict:
+    out = io.StringIO()
+    call_command(*words, "--json", stdout=out)
+    return json.loads(out.getvalue())
+
+
+@pytest.fixture
+def twice(world):
+    """The world, judged by Wit too."""
+    world.score("Wit", WIT)
+    world.freeze()
+    return world
+
+
+def shown(run) -> sources.Examples:
+    return sources.examples(run, Settings(**run.settings["recipe"]))
+
+
+class TestStarting:
+    def test_the_first_is_the_runs_and_the_others_stand_in_its_settings(self, twice):
+        run = start_training([twice.campaign], "Overall", others=["Wit", "Overall", "Wit"])
+        assert (run.criterion, run.settings["others"]) == ("Overall", ["Wit"])
+        with pytest.raises(Refused, match="already waiting"):
+            start_training([twice.campaign], "Overall", others=["Wit"])
+        assert "others" not in start_training([twice.campaign], "Overall").settings
+
+    @pytest.mark.parametrize("name", ["Charm", ""])
+    def test_one_that_nobody_scored_is_refused(self, twice, name):
+        with pytest.raises(Refused, match=f"no scores for the criterion '{name}' in snapshot .* of campaign 'talk'"):
+            start_training([twice.campaign], "Overall", others=[name])
+        assert not Job.objects.exists() and not TrainingRun.objects.exists()
+
+    def test_one_that_is_not_accepted_is_warned_of(self, twice):
+        QualityDecision.objects.filter(criterion__name="Wit").update(
+            verdict="collect more", report={"reason": "Alpha is 0.400."}, overrule_reason=""
+        )
+        run = start_training([twice.campaign], "Overall", others=["Wit"])
+        assert run.warning == "The scores of Wit are not accepted: Alpha is 0.400."
+
+    def test_the_form_names_them(self, twice):
+        page = "/c/talk/comparator/"
+        html = twice.get(twice.alice, page).content.decode()
+        assert 'name="others" value="Wit"' in html
+        twice.post(twice.alice, page + "train/", {"criterion": ":Overall", "others": ["Overall", "Wit"], "seed": "0"})
+        assert TrainingRun.objects.get().settings["others"] == ["Wit"]
+        twice.post(twice.alice, page + "train/", {"criterion": ":Overall", "others": ["Charm"], "seed": "1"})
+        assert TrainingRun.objects.count() == 1
+
+    def test_with_one_criterion_the_form_does_not_ask(self, world):
+        assert 'name="others"' not in world.get(world.alice, "/c/talk/comparator/").content.decode()
+
+
+class TestExamples:
+    def test_each_criterion_brings_its_scores_and_pairs(self, twice):
+        found = shown(start_training([twice.campaign], "Overall", others=["Wit"], recipe=recipe()))
+        assert found.criteria == ["Overall", "Wit"] and found.scores.shape == (48, 2)
+        assert [sum(pair.criterion == c for pair in found.pairs) for c in (0, 1)] == [72, 72]
+        by_text = {row["output"]: row["system"] for row in twice.rows}
+        for c, given in enumerate((SCORES, WIT)):
+            expected = [(given[by_text[text.output]] - 1) / 4 for text in found.texts]
+            assert found.scores[:, c] == pytest.approx(expected)
+
+    def test_a_campaign_without_it_teaches_nothing_about_it(self, twice, tmp_path):
+        (tmp_path / "other").mkdir()
+        other = World(tmp_path / "other", slug="other")
+        run = start_training([twice.campaign, other.campaign], "Overall", others=["Wit"], recipe=recipe())
+        found = shown(run)
+        there, here = found.scores[found.parts["other"]], found.scores[found.parts["talk"]]
+        assert np.isnan(there[:, 1]).all() and np.isfinite(there[:, 0]).all() and np.isfinite(here).all()
+        assert sum(pair.criterion == 1 for pair in found.pairs) == 72
+
+
+class TestTraining:
+    @pytest.fixture
+    def version(self, twice) -> ComparatorVersion:
+        run = start_training([twice.campaign], "Overall", foreground=True, others=["Wit"], recipe=recipe())
+        return tasks.run(run.job_id)
+
+    def test_what_it_is_worth_and_what_it_says_by_each(self, twice, version, tmp_path):
+        m = version.metrics
+        assert (version.criterion, version.settings["others"]) == ("Overall", ["Wit"])
+        assert [(row["name"], row["clear_pairs"]) for row in m["criteria"]] == [("Overall", 72), ("Wit", 72)]
+        assert m["criteria"][0]["accuracy"] == m["heldout_pairwise_accuracy"] and m["calibration"]["pairs"] == 72
+        assert first_wrong(m) is None  # so that it may be taken along
+
+        html = twice.get(twice.alice, f"/c/talk/comparator/{version.name}/").content.decode()
+        wit = m["criteria"][1]
+        assert f"{wit['accuracy']:.3f}" in html and f"{wit['low']:.3f} to {wit['high']:.3f}" in html
+        assert '--criterion "Overall" --criterion "Wit"' in html
+
+        out = tmp_path / "scored.jsonl"
+        command("score_outputs", tmp_path / "outputs.jsonl", "--comparator", version.name, "--out", out)
+        rows = [json.loads(line) for line in out.read_text().splitlines()]
+        assert all(list(row["scores"]) == ["Overall", "Wit"] and row["scores"]["Overall"] == row["score"] for row in rows)
+        assert len({row["scores"]["Wit"] for row in rows}) > 1
+
+        outputs = list(Output.objects.filter(context__campaign=twice.campaign).select_related("context", "system"))
+        remembered = runner.utilities(version, outputs)
+        place = {(o.context.key, o.system.name): remembered[o.pk] for o in outputs}
+        assert [row["score"] for row in rows] == pytest.approx(
+            [place[row["context_id"], row["system"]] for row in rows], abs=1e-4
+        )  # fmt: skip
+
+    def test_the_command_takes_several(self, twice, monkeypatch):
+        monkeypatch.setattr("evaluator.comparator.train.default_encoder", lambda: recipe()["encoder"])
+        with pytest.raises(CommandError, match="no scores for the criterion 'Charm'"):
+            command("train_comparator", "talk", "--criterion", "Overall", "--criterion", "Charm")
+        said = command("train_comparator", "talk", "--criterion", "Wit", "--criterion", "Overall", "--wait")
+        assert said["criterion"] == "Wit" and [row["name"] for row in said["criteria"]] == ["Wit", "Overall"]
