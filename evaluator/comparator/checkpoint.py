@@ -142,7 +142,8 @@ def load_manifest(directory: Path) -> Manifest:
         raise BadCheckpoint(f"{path} lacks a field or has one too many: {error}.") from error
     if not set(manifest.folds.values()) <= set(range(len(manifest.members))):
         raise BadCheckpoint(f"{path} names a fold that has no member.")
-    if len({str(name) for name in manifest.criteria}) != 1 + len(manifest.other_heads):
+    names = [str(name) for name in manifest.criteria]
+    if not len(names) == len(set(names)) == 1 + len(manifest.other_heads):
         raise BadCheckpoint(f"{path} does not name one criterion for each head.")
     return manifest
 

@@ -117,16 +117,14 @@ class TestImpossible:
         assert matrix([0.5, 1.0], 2, 1).tolist() == [[0.5], [1.0]]
         assert np.isnan(matrix(None, 2, 3)).all()
 
-    def test_a_file_with_more_names_than_heads(self, both):
+    def test_a_file_whose_names_are_not_those_of_its_heads(self, both):
         folder = both[1]
         whole = (folder / "comparator.json").read_text()
-        (folder / "comparator.json").write_text(json.dumps(json.loads(whole) | {"criteria": ["Overall", "Wit", "Wit"]}))
         try:
-            with pytest.raises(BadCheckpoint, match="lacks|name"):
-                Comparator.load(folder)
-            (folder / "comparator.json").write_text(json.dumps(json.loads(whole) | {"criteria": ["Overall"]}))
-            with pytest.raises(BadCheckpoint, match="one criterion for each head"):
-                Comparator.load(folder)
+            for names in (["Overall", "Wit", "Wit"], ["Overall"], ["Wit", "Wit"]):
+                (folder / "comparator.json").write_text(json.dumps(json.loads(whole) | {"criteria": names}))
+                with pytest.raises(BadCheckpoint, match="one criterion for each head"):
+                    Comparator.load(folder)
         finally:
             (folder / "comparator.json").write_text(whole)
 
