@@ -31,6 +31,10 @@ SHAPE = {
     }],
     "not_measured": [{"title": TEXT, "why": TEXT}],
     "ties": {"macro_f1": NUMBER, "rate": NUMBER, "above_never": [NUMBER], "above_majority": [NUMBER], "above_random": [NUMBER]},
+    "consistency": {
+        "flips": MAYBE, "flips_interval": [NUMBER], "pairs": NUMBER, "circular": MAYBE, "circular_interval": [NUMBER],
+        "triples": NUMBER,
+    },
     "ceilings": {EVERY: {EVERY: CEILING}}, "sources": {EVERY: NUMBER}, "learnt_from": {EVERY: NUMBER},
 }  # fmt: skip
 

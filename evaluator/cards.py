@@ -15,6 +15,7 @@ from annotation.models import Campaign, Snapshot
 from evaluator import sources
 from evaluator.comparator.examples import BY_PEOPLE, context_key
 from evaluator.comparator.heldout import as_arrays, probabilities_by_other_folds
+from evaluator.comparator.joint import JointComparator
 from evaluator.comparator.predict import Comparator
 from evaluator.metaevaluation import measuring
 from evaluator.metaevaluation.measuring import Judged
@@ -26,7 +27,9 @@ MOST_CAMPAIGNS = 12  # those judged last; a card costs minutes, not an afternoon
 Report = Callable[[float, str], None]
 
 
-def card(comparator: Comparator, own: list[Campaign], shown, utilities: np.ndarray, seed: int, report: Report) -> dict:
+def card(
+    comparator: Comparator | JointComparator, own: list[Campaign], shown, utilities: np.ndarray, seed: int, report: Report
+) -> dict:
     """All of it, for a version's metrics, once its members are trained on `shown` (sources.Examples): utilities (n,) are out
     of fold; the comparator is read from its files, as whoever uses it does."""
     start, memory = time.monotonic(), peak_memory()
@@ -47,7 +50,7 @@ def peak_memory() -> int:
     return peak if sys.platform == "darwin" else peak * 1024
 
 
-def on_its_own(comparator: Comparator, shown, utilities: np.ndarray, seed: int, report: Report) -> dict:
+def on_its_own(comparator: Comparator | JointComparator, shown, utilities: np.ndarray, seed: int, report: Report) -> dict:
     """On what it learned from (`sources.Examples`), by utilities (n,) of the first criterion that are out of fold:
     calibration, correlations by campaign, attacks, flips. On people's pairs, as the training measures itself; on all where
     there are none of those."""
@@ -57,11 +60,14 @@ def on_its_own(comparator: Comparator, shown, utilities: np.ndarray, seed: int, 
     judged = Judged(shown.texts, pairs, shown.scores[:, 0])
     a, b, targets, weights = as_arrays(pairs)
     folds = np.array([comparator.manifest.folds[context_key(judged.texts[i].context)] for i in a], dtype=int)
-    p = probabilities_by_other_folds(utilities[a] - utilities[b], targets, weights, folds, recipe.ties)
+    if recipe.architecture == "joint":
+        p = comparator.compare([judged.texts[i] for i in a], [judged.texts[i] for i in b]).probabilities
+    else:
+        p = probabilities_by_other_folds(utilities[a] - utilities[b], targets, weights, folds, recipe.ties)
     calibration = measuring.calibration(p, targets, weights, judged.contexts[a], seed)
     words = np.array([len(text.output.split()) for text in judged.texts], dtype=float)
     report(0.1, "Turning the sides round")
-    flips = measuring.flips(comparator.compare, judged, seed)
+    flips = measuring.flips(comparator.one_order, judged, seed)
     report(0.3, "Trying to fool it")
     return {
         "longer": measuring.pairwise(words, judged, seed),
@@ -76,13 +82,14 @@ def on_its_own(comparator: Comparator, shown, utilities: np.ndarray, seed: int, 
     }  # fmt: skip
 
 
-def attacks(comparator: Comparator, judged: Judged, seed: int, tick: Callable[[float], None]) -> list[dict]:
+def attacks(comparator: Comparator | JointComparator, judged: Judged, seed: int, tick: Callable[[float], None]) -> list[dict]:
     good = measuring.good_answers(judged, seed)
     watch = lambda done, message, point: tick(done)
-    return measuring.attack_table(lambda texts: comparator.utilities(texts, on_progress=watch), good, seed) if good else []
+    ahead = lambda honest, bad: comparator.differences(honest, bad, on_progress=watch)
+    return measuring.attack_table(ahead, good, seed) if good else []
 
 
-def on_others(comparator: Comparator, own: list[Campaign], texts, seed: int, report: Report) -> dict:
+def on_others(comparator: Comparator | JointComparator, own: list[Campaign], texts, seed: int, report: Report) -> dict:
     """{transfer: a row for each other campaign with accepted judgments, not_measured: [{campaign, why}]}"""
     snapshots, rows, left_out = _judged_last(own), [], []
     home = centre(comparator, (text.context for text in texts), seed) if snapshots else None
@@ -104,7 +111,7 @@ def on_others(comparator: Comparator, own: list[Campaign], texts, seed: int, rep
     return {"transfer": rows, "not_measured": left_out}
 
 
-def where_it_did_not_learn(comparator: Comparator, campaign: Campaign, seed: int) -> dict:
+def where_it_did_not_learn(comparator: Comparator | JointComparator, campaign: Campaign, seed: int) -> dict:
     """{confidence, attacks} of a campaign that the comparator judges and did not learn from. confidence is how far its
     probabilities are from what people said: here, else on the judged campaign whose contexts are most alike (the mean
     cosine of their embeddings), else of kind "unknown"."""
@@ -115,7 +122,7 @@ def where_it_did_not_learn(comparator: Comparator, campaign: Campaign, seed: int
     return {"confidence": _on_the_nearest(comparator, campaign, seed) or {"kind": "unknown"}, "attacks": []}
 
 
-def _on_the_nearest(comparator: Comparator, campaign: Campaign, seed: int) -> dict | None:
+def _on_the_nearest(comparator: Comparator | JointComparator, campaign: Campaign, seed: int) -> dict | None:
     contexts = list(campaign.contexts.order_by("pk").values_list("turns", flat=True))
     others = [(judged, snapshot) for s in _judged_last([campaign]) for judged, snapshot in [_judged(s)] if judged]
     if not contexts or not others:
@@ -130,9 +137,11 @@ def _on_the_nearest(comparator: Comparator, campaign: Campaign, seed: int) -> di
     return None
 
 
-def _off_by(comparator: Comparator, judged: Judged, seed: int) -> dict | None:
+def _off_by(comparator: Comparator | JointComparator, judged: Judged, seed: int) -> dict | None:
     sample = judged.sample(MOST_OUTPUTS, seed)
-    return stated(comparator.utilities(sample.texts), comparator.head.theta, sample, seed)
+    a, b, _, _ = as_arrays(sample.pairs)
+    p = comparator.compare([sample.texts[i] for i in a], [sample.texts[i] for i in b]).probabilities
+    return stated(p, sample, seed)
 
 
 def _judged_last(own: list[Campaign]) -> list[Snapshot]:

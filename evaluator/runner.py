@@ -1,11 +1,10 @@
 """The only bridge between Django and torch. Imported inside task bodies and commands, never by a web process."""
 
-import contextlib
 import hashlib
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 
@@ -16,19 +15,20 @@ from django.utils.text import slugify
 from transformers.utils.logging import disable_progress_bar
 
 from annotation.assessment import latest_snapshot
-from annotation.errors import ImportRefused, Refused, RowError
+from annotation.errors import Refused
 from annotation.jobs import Cancelled
 from annotation.models import Campaign, Output
-from annotation.rowfiles import BadField, Row, read_rows
 from evaluator import cards, sources
-from evaluator.comparator import checkpoint, heldout
+from evaluator.comparator import checkpoint, loading, progress
 from evaluator.comparator import train as training
 from evaluator.comparator.examples import Text
+from evaluator.comparator.joint import JointComparator
 from evaluator.comparator.predict import Comparator
 from evaluator.comparator.settings import Settings
 from evaluator.models import ComparatorVersion, TrainingRun, Utility
-from evaluator.selectors import folder, learned_from
+from evaluator.selectors import architecture, folder, learned_from
 from evaluator.services import code_version
+from evaluator.verdicts import JointVerdicts, Verdicts, read_together, text_of
 
 TRAINED = 0.85  # of a training's progress bar; the rest measures what its card says
 CHUNK = 1024  # rows of a file, or outputs of a campaign, that are judged together
@@ -59,12 +59,12 @@ def train(run: TrainingRun, report: Report, stopped: Callable[[], bool]) -> Comp
             shown.texts, shown.pairs, recipe, run.seed, work, watch, should_stop=stopped, scores=shown.scores,
             exchanges=shown.exchanges, criteria=shown.criteria,
         )  # fmt: skip
-    except training.Cancelled:
+    except progress.Cancelled:
         raise Cancelled from None
     except (ValueError, checkpoint.BadCheckpoint) as error:
         raise Refused(f"The comparator could not be trained. {error}") from error
     measuring = cards.part(report, TRAINED, 0.99)
-    card = cards.card(Comparator.load(work), list(run.campaigns.all()), shown, result.utilities, run.seed, measuring)
+    card = cards.card(loading.load(work), list(run.campaigns.all()), shown, result.utilities, run.seed, measuring)
     report(0.99, "Entering it in the registry")
     return _register(run, work, recipe, result, shown.told | card)
 
@@ -144,43 +144,24 @@ def _plain(value):
 # --- judging
 
 
-@dataclass(frozen=True)
-class Verdicts:
-    """What a version says of some outputs, by their ids."""
-
-    utility: dict[int, float]
-    head: heldout.Head
-
-    def difference(self, a: Iterable[int], b: Iterable[int]) -> np.ndarray:
-        return np.array([self.utility[i] - self.utility[j] for i, j in zip(a, b, strict=True)], dtype=float)
-
-    def outcomes(self, a: Iterable[int], b: Iterable[int]) -> np.ndarray:
-        """(n,) +1 where a is better, 0 for a tie, -1 where b is."""
-        choices = heldout.decide(self.difference(a, b), self.head.tie_threshold)
-        return (choices == "A").astype(int) - (choices == "B").astype(int)
-
-    def probabilities(self, a: Iterable[int], b: Iterable[int]) -> np.ndarray:
-        """(n, 3) P(a better), P(tie), P(b better)"""
-        return heldout.probabilities(self.difference(a, b), self.head.theta)
-
-
-def load(version: ComparatorVersion) -> Comparator:
+def load(version: ComparatorVersion) -> Comparator | JointComparator:
     try:
-        return Comparator.load(folder(version))
+        return loading.load(folder(version))
     except checkpoint.BadCheckpoint as error:
         raise Refused(f"Comparator {version.name} cannot be used. {error}") from error
 
 
-def check(folder: Path) -> str:
-    """Load every member of a comparator in a folder and let it judge one text; returns its fingerprint. Raises Refused."""
+def check(folder: Path) -> checkpoint.Manifest:
+    """Load every member of a comparator in a folder and let it judge two texts; returns its manifest. Raises Refused."""
+    texts = [Text(("How are you?",), answer) for answer in ("Fine, thank you.", "On the table.")]
     try:
-        fingerprint = checkpoint.load_manifest(folder).fingerprint
-        value = Comparator.load(folder).by_criterion([Text(("How are you?",), "Fine, thank you.")])
+        comparator = loading.load(folder)
+        scores = comparator.by_criterion(texts)
     except checkpoint.BadCheckpoint as error:
         raise Refused(str(error).replace(f"{folder}/", "")) from error
-    if not np.isfinite(value).all():
+    if not np.isfinite(scores).all():
         raise Refused("It does not give a finite number for a simple text.")
-    return fingerprint
+    return comparator.manifest
 
 
 def measure_here(version: ComparatorVersion, campaign: Campaign) -> None:
@@ -196,8 +177,12 @@ def measure_here(version: ComparatorVersion, campaign: Campaign) -> None:
         version.save(update_fields=["measured_here"])
 
 
-def verdicts(version: ComparatorVersion, outputs: Iterable[Output], report: Report | None = None) -> Verdicts:
-    """The version's utilities of the outputs (their contexts selected with them), and how it decides."""
+def verdicts(
+    version: ComparatorVersion, outputs: Iterable[Output], report: Report | None = None
+) -> Verdicts | JointVerdicts:
+    """What the version says of the outputs (their contexts selected with them)."""
+    if architecture(version) == "joint":
+        return read_together(load(version), outputs, report)
     try:
         head = checkpoint.load_manifest(folder(version)).head
     except checkpoint.BadCheckpoint as error:
@@ -206,11 +191,15 @@ def verdicts(version: ComparatorVersion, outputs: Iterable[Output], report: Repo
 
 
 def utilities(version: ComparatorVersion, outputs: Iterable[Output], report: Report | None = None) -> dict[int, float]:
-    """{output id: utility}; each output is judged once by a version, and remembered."""
+    """{output id: utility}; each output is judged once by a version, and remembered. Of a joint version the scores, which
+    depend on what is judged together and so are not."""
     outputs = {output.pk: output for output in outputs}
+    if architecture(version) == "joint":
+        scores = load(version).score([text_of(output) for output in outputs.values()])
+        return dict(zip(outputs, scores.tolist(), strict=True))
     found = {
         pk: value
-        for pks in _chunks(outputs, 500)
+        for pks in chunks(outputs, 500)
         for pk, value in Utility.objects.filter(version=version, output__in=pks).values_list("output_id", "value")
     }
     missing = [output for pk, output in outputs.items() if pk not in found]
@@ -222,82 +211,14 @@ def utilities(version: ComparatorVersion, outputs: Iterable[Output], report: Rep
             if report:
                 report((start + fraction * len(part)) / len(missing), f"Judging {len(missing)} outputs")
 
-        u = comparator.utilities([Text(tuple(o.context.turns), o.text) for o in part], on_progress=watch)
+        u = comparator.utilities([text_of(output) for output in part], on_progress=watch)
         found |= {output.pk: float(value) for output, value in zip(part, u, strict=True)}
         rows = [Utility(version=version, output=output, value=found[output.pk]) for output in part]
         Utility.objects.bulk_create(rows, ignore_conflicts=True, batch_size=500)
     return found
 
 
-def score_outputs(version: ComparatorVersion, path, out, on_progress: Callable[[int], None] | None = None) -> int:
-    """Each row of an outputs file with "score" added, and "scores" by criterion where it learnt several; returns how many.
-    Nothing is written where a row is refused."""
-    comparator = load(version)
-    return _judge_file(path, out, on_progress, lambda rows: _scored(comparator, rows))
-
-
-def compare_outputs(version: ComparatorVersion, path, out, on_progress: Callable[[int], None] | None = None) -> int:
-    """Each row of a pairwise file with "p_a", "p_tie", "p_b" and "predicted_choice" added; returns how many."""
-    comparator = load(version)
-    return _judge_file(path, out, on_progress, lambda rows: _compared(comparator, rows))
-
-
-def _scored(comparator: Comparator, rows: list[Row]) -> Iterator[dict]:
-    u = comparator.by_criterion([_text(row, "output") for row in rows])  # (n, c)
-    for row, values in zip(rows, u.tolist(), strict=True):
-        several = {"scores": dict(zip(comparator.criteria, values, strict=True))} if len(values) > 1 else {}
-        yield {**row.fields, "score": values[0], **several}
-
-
-def _compared(comparator: Comparator, rows: list[Row]) -> Iterator[dict]:
-    found = comparator.compare([_text(row, "output_a") for row in rows], [_text(row, "output_b") for row in rows])
-    for row, (p_a, p_tie, p_b), choice in zip(rows, found.probabilities, found.choices, strict=True):
-        yield {**row.fields, "p_a": float(p_a), "p_tie": float(p_tie), "p_b": float(p_b), "predicted_choice": str(choice)}
-
-
-def _text(row: Row, field: str) -> Text:
-    try:
-        return Text(tuple(row.texts("context", required=True)), row.text(field, empty=True))
-    except BadField as error:
-        error.line = row.line
-        raise
-
-
-def _judge_file(path, out, on_progress, judge: Callable[[list[Row]], Iterator[dict]]) -> int:
-    """Read, judge and write a chunk at a time, so that a file of any length fits."""
-    count = 0
-    with _written(Path(out)) as file:
-        try:
-            for rows in _chunks(read_rows(path), CHUNK):
-                for record in judge(rows):
-                    file.write(json.dumps(record, ensure_ascii=False) + "\n")
-                count += len(rows)
-                if on_progress:
-                    on_progress(count)
-        except BadField as error:
-            raise ImportRefused([RowError(Path(path).name, error.line, error.field, str(error))]) from None
-    return count
-
-
-def _chunks(items: Iterable, size: int) -> Iterator[list]:
+def chunks(items: Iterable, size: int) -> Iterator[list]:
     items = iter(items)
     while chunk := list(islice(items, size)):
         yield chunk
-
-
-@contextlib.contextmanager
-def _written(path: Path):
-    """A file that is there as a whole or not at all."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
-    if path.is_dir():
-        raise Refused(f"{path} is a folder; name a file to write.")
-    try:
-        file = temporary.open("w", encoding="utf-8")
-    except OSError as error:
-        raise Refused(f"{path} cannot be written ({error.strerror}).") from error
-    try:
-        with file:
-            yield file
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)

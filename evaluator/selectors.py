@@ -122,6 +122,11 @@ def learned_from(version: ComparatorVersion, campaign: Campaign) -> bool:
     return campaign.slug in version.settings.get("sources", {})
 
 
+def architecture(version: ComparatorVersion) -> str:
+    """One of `comparator.settings.ARCHITECTURES`."""
+    return version.settings.get("architecture", "utility")
+
+
 def folder(version: ComparatorVersion) -> Path:
     return settings.MODELS_DIR / version.name
 

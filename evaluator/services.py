@@ -42,6 +42,8 @@ def start_training(
     settings = {"sources": {slug: [b.criterion, b.judgments] for slug, b in found.items()}, "recipe": recipe or {}}
     others = [name for name in dict.fromkeys(others) if name not in named]
     doubts = _doubts(snapshots, others)
+    if others and settings["recipe"].get("architecture") == "joint":
+        raise Refused("A joint comparator learns one criterion; name one, or train a utility comparator.")
     settings |= {"others": others} if others else {}
     if not foreground:
         _refuse_the_same_twice(campaigns[0], snapshots, settings, seed)

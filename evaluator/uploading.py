@@ -64,15 +64,18 @@ def admit(job: Job, report) -> ComparatorVersion:
 
 
 @transaction.atomic
-def _enter(job: Job, card: packing.Card, fingerprint: str, work: Path) -> ComparatorVersion:
-    """A new row, or the one of the same comparator, which then belongs to this campaign too."""
+def _enter(job: Job, card: packing.Card, manifest, work: Path) -> ComparatorVersion:
+    """A new row, or the one of the same comparator (by its `checkpoint.Manifest`), which then belongs to this campaign too."""
+    fingerprint, architecture = manifest.fingerprint, manifest.settings.architecture
+    if card.settings.get("architecture", architecture) != architecture:
+        raise Refused(f"Its card names another architecture than comparator.json, which says {architecture}.")
     campaign = Campaign.objects.select_for_update().get(pk=job.campaign_id)
     detail = {"trained as": card.name[:100]}
     version = ComparatorVersion.objects.filter(metrics__fingerprint=fingerprint).first()
     if version is None:
         version = ComparatorVersion.objects.create(
             name=f"{campaign.slug[:24].strip('-')}-upload-{fingerprint[:8]}", run=None, criterion=card.criterion[:100],
-            settings=card.settings | {"uploaded": card.name[:100], "sources": {}}, seed=card.seed,
+            settings=card.settings | {"architecture": architecture, "uploaded": card.name[:100], "sources": {}}, seed=card.seed,
             snapshots=card.snapshots, code=card.code[:60], metrics=card.metrics | {"fingerprint": fingerprint},
             is_simulated=card.is_simulated, warning=card.warning,
         )  # fmt: skip

@@ -11,7 +11,7 @@ from annotation.errors import Refused
 from annotation.models import AuditEvent, Job
 from evaluator.models import ComparatorVersion
 from evaluator.registry import serving
-from evaluator.selectors import basis, criteria
+from evaluator.selectors import architecture, basis, criteria
 from evaluator.services import check_seed
 from leaderboard import field, selectors
 from leaderboard.models import Tournament
@@ -44,6 +44,8 @@ def start_tournament(
     _check_level(judge, level, rules)
     snapshot = latest_snapshot(campaign)
     version, criterion, warning = _basis(campaign, judge, version, snapshot, criterion)
+    if level == Tournament.Level.SAMPLE and architecture(version) == "joint":
+        raise Refused("A joint comparator compares outputs of one context only; with it systems play, not outputs.")
     if campaign.systems.count() < 2:
         raise Refused(f"Campaign {campaign.slug!r} has fewer than two systems; nothing can play.")
     asked = dict(campaign=campaign, judge=judge, version=version, snapshot=snapshot, criterion=criterion, seed=seed,

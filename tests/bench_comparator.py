@@ -14,7 +14,7 @@ from transformers import AutoTokenizer
 from evaluator.comparator.encoding import Encoder, by_length
 from evaluator.comparator.examples import Text
 from evaluator.comparator.inference import text_cosines, utilities
-from evaluator.comparator.joint import JointComparator, JointModel
+from evaluator.comparator.joint import JointModel, both_orders
 from evaluator.comparator.model import UtilityModel, embed, pretrained_encoder, use_bf16
 from evaluator.comparator.settings import default_encoder
 
@@ -52,7 +52,11 @@ def round_robin(systems: int, contexts: int, model, joint, cross, encoder: Encod
         cosines = text_cosines(model.encoder, encoder, texts, bf16)
         utilities(model, encoder, encoder.pairs(texts), cosines, range(len(texts)), bf16)
 
-    works = {"utility": one_by_one, "our joint, both orders": lambda: joint.compare(first, second)}
+    def together() -> None:
+        a = np.arange(SAMPLE)
+        both_orders(joint, encoder, encoder.pairs([*first, *second]), a, a + SAMPLE, bf16)
+
+    works = {"utility": one_by_one, "our joint, both orders": together}
     if cross:
         works["sentence-transformers' CrossEncoder.predict, both orders, fp32"] = lambda: cross.predict(
             both, batch_size=64, show_progress_bar=False
@@ -99,7 +103,7 @@ def main() -> None:
     encoder = Encoder(AutoTokenizer.from_pretrained(default_encoder(), local_files_only=True), 128)
     bf16 = use_bf16("auto")
     model = UtilityModel(pretrained_encoder(default_encoder())).eval()
-    joint = JointComparator(JointModel(pretrained_encoder(default_encoder())).eval(), encoder, bf16)
+    joint = JointModel(pretrained_encoder(default_encoder())).eval()
     cross = cross_encoder()
     print(f"precision {'bf16' if bf16 else 'fp32'}, {torch.get_num_threads()} threads")
     overhead(model, encoder, bf16)

@@ -46,6 +46,7 @@ DRAWS = 1000
 DEFAULT = Settings(folds=5)
 VARIANTS = {
     "default": DEFAULT,
+    "joint": replace(DEFAULT, architecture="joint"),
     "no self-supervision": replace(DEFAULT, next_utterance=False),
     "no contrast": replace(DEFAULT, contrast_passes=0),
     "contrast only": replace(DEFAULT, base_passes=0),
@@ -157,7 +158,7 @@ def measure(name: str, seed: int, result: TrainingResult, judged: Judged) -> dic
         "spearman": spearman(u, judged.means), "pairwise": result.heldout_pairwise_accuracy,
         "longer": result.longer_is_better_accuracy, "calibration_error": result.calibration_error,
         "criteria": result.criteria, "ties": asdict(result.ties), "seconds": round(result.seconds),
-        "learnt_from": result.learnt_from,
+        "learnt_from": result.learnt_from, "consistency": result.consistency and asdict(result.consistency),
     }  # fmt: skip
 
 

@@ -11,6 +11,7 @@ fold-0.json ...            what the training of that member gave, with its finge
 import hashlib
 import json
 import os
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import TypeVar
@@ -23,7 +24,7 @@ from transformers import AutoTokenizer
 
 from evaluator.comparator.heldout import Head
 from evaluator.comparator.model import UtilityModel, empty_encoder, positions, pretrained_encoder, random_encoder
-from evaluator.comparator.settings import Settings
+from evaluator.comparator.settings import ARCHITECTURES, Settings
 
 FORMAT = 2
 M = TypeVar("M", bound=nn.Module)
@@ -88,12 +89,12 @@ def load_tokenizer(directory: Path):
         raise BadCheckpoint(f"The tokenizer in {directory / 'encoder'} cannot be read.") from error
 
 
-def load_member(directory: Path, member: int, sha256: str | None = None, criteria: int = 1) -> UtilityModel:
-    """One member; its file is checked against `sha256` where that is given."""
+def load_member(directory: Path, member: int, sha256: str, kind: Callable[[nn.Module], M]) -> M:
+    """One member, made by `kind` from its encoder; its file is checked against `sha256`."""
     path = directory / f"member-{member}.safetensors"
-    if sha256 is not None and path.is_file() and file_sha256(path) != sha256:
+    if path.is_file() and file_sha256(path) != sha256:
         raise BadCheckpoint(f"{path} is not the file that comparator.json names (its SHA-256 differs).")
-    return load_weights(UtilityModel(_architecture(directory), criteria), path)
+    return load_weights(kind(_architecture(directory)), path)
 
 
 def load_base(directory: Path, criteria: int = 1) -> UtilityModel:
@@ -108,6 +109,12 @@ def save_weights(module: nn.Module, path: Path) -> str:
     save_file(tensors, temporary)
     os.replace(temporary, path)
     return file_sha256(path)
+
+
+def round_to_fp16(module: nn.Module) -> None:
+    """To the precision in which weights are saved."""
+    for parameter in module.parameters():
+        parameter.data = parameter.data.half().float()
 
 
 def load_weights(module: M, path: Path) -> M:
@@ -140,6 +147,8 @@ def load_manifest(directory: Path) -> Manifest:
         manifest = Manifest(**record)
     except (TypeError, KeyError, ValueError, AttributeError) as error:
         raise BadCheckpoint(f"{path} lacks a field or has one too many: {error}.") from error
+    if manifest.settings.architecture not in ARCHITECTURES:
+        raise BadCheckpoint(f"{path} names the unknown architecture {manifest.settings.architecture!r}.")
     if not set(manifest.folds.values()) <= set(range(len(manifest.members))):
         raise BadCheckpoint(f"{path} names a fold that has no member.")
     names = [str(name) for name in manifest.criteria]

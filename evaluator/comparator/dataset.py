@@ -37,6 +37,7 @@ class Data:
     sequences: Sequences
     cosines: torch.Tensor  # (n,)
     bf16: bool
+    texts: Sequence[Text]  # (n,)
 
     @property
     def criteria(self) -> int:
@@ -86,7 +87,9 @@ def prepare(
     """Tokens, and cosines by the encoder in `directory` (the tuned one of hash `matcher`); keys and folds as from `split`."""
     encoder = Encoder(checkpoint.load_tokenizer(directory), settings.max_length, settings.max_words)
     bf16 = use_bf16(settings.precision)
-    cosines = text_cosines(checkpoint.load_matcher(directory, matcher), encoder, texts, bf16, tick=tick)  # (n,)
+    cosines = torch.zeros(len(texts))  # (n,)
+    if settings.architecture == "utility":
+        cosines = text_cosines(checkpoint.load_matcher(directory, matcher), encoder, texts, bf16, tick=tick)
     a, b, targets, weights = heldout.as_arrays(pairs)
     choices = np.array([pair.choice for pair in pairs])
     number = {key: i for i, key in enumerate(dict.fromkeys(keys))}
@@ -102,7 +105,7 @@ def prepare(
     return Data(
         a=a, b=b, targets=targets, learnt=learnt, weights=weights, choices=choices, margins=margins, by_people=by_people,
         criterion=criterion, scores=scores, contexts=contexts, folds=fold, encoder=encoder, sequences=encoder.pairs(texts),
-        cosines=cosines, bf16=bf16,
+        cosines=cosines, bf16=bf16, texts=texts,
     )  # fmt: skip
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from scipy.optimize import minimize, minimize_scalar
 from scipy.special import expit, log_expit
 
+from evaluator.comparator.consistency import Consistency
 from evaluator.comparator.examples import Pair, Text
 from evaluator.comparator.guards import LOWEST, lowered
 from evaluator.comparator.settings import Settings
@@ -89,8 +90,9 @@ class Heldout:
     three_way_accuracy: float  # share of all pairs; the tie threshold comes from the other folds
     clear_pairs: int  # people's non-tied pairs
     longer_accuracy: float  # "the longer output is better", on the same pairs; equal lengths count half
-    calibration_error: float  # of the answers' probabilities by a head that was fitted on the other folds
+    calibration_error: float  # of the answers' probabilities (of utilities, by a head that was fitted on the other folds)
     ties: Ties | None
+    consistency: Consistency | None = None  # None: utilities neither flip nor go in circles
 
 
 @dataclass(frozen=True)
@@ -128,19 +130,28 @@ def evaluate(
 ) -> Heldout:
     """u (n,) out-of-fold utilities; contexts (p,) and folds (p,) of each pair, as integers; ties: whether it may say so."""
     a, b, targets, weights = as_arrays(pairs)
-    choices = np.array([pair.choice for pair in pairs])  # (p,)
     d = u[a] - u[b]  # (p,)
+    decided = _decide_by_other_folds(d, targets, weights, folds) if ties else decide(d, 0.0)  # (p,)
+    return worth(d, decided, probabilities_by_other_folds(d, targets, weights, folds, ties), texts, pairs, contexts, seed)
+
+
+def worth(
+    d: np.ndarray, decided: np.ndarray, p: np.ndarray, texts: Sequence[Text], pairs: Sequence[Pair], contexts: np.ndarray,
+    seed: int,
+) -> Heldout:
+    """Of the pairs, out of fold: d (p,) which side is ahead, decided (p,) the answers, p (p, 3) their probabilities."""
+    a, b, targets, weights = as_arrays(pairs)
+    choices = np.array([pair.choice for pair in pairs])  # (p,)
     words = np.array([len(text.output.split()) for text in texts])  # (n,)
     clear = choices != "tie"  # (p,)
     agree = agreement(d, choices)[clear]
-    decided = _decide_by_other_folds(d, targets, weights, folds) if ties else decide(d, 0.0)  # (p,)
     return Heldout(
         pairwise_accuracy=_mean(agree),
         pairwise_interval=bootstrap(agree, contexts[clear], seed),
         three_way_accuracy=_mean(decided == choices),
         clear_pairs=int(clear.sum()),
         longer_accuracy=_mean(agreement(words[a] - words[b], choices)[clear]),
-        calibration_error=calibration_error(probabilities_by_other_folds(d, targets, weights, folds, ties), targets, weights),
+        calibration_error=calibration_error(p, targets, weights),
         ties=measure_ties(decided, d, choices, contexts, seed),
     )
 

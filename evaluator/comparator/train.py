@@ -1,8 +1,6 @@
 """Cross-fitted training: K members, each without one fold of the contexts, so that every judged context has a member
 that has not seen it; all start from one self-supervised base where there are dialogues. Read from `fit` downwards."""
 
-import math
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -11,23 +9,21 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from evaluator.comparator import checkpoint, heldout, loop
+from evaluator.comparator import checkpoint, heldout, joint_training, loop
 from evaluator.comparator.base import Report, train_base
+from evaluator.comparator.consistency import Consistency
 from evaluator.comparator.dataset import Data, batches, fingerprint_of, matrix, measured, parts, prepare, split, trained_pairs
 from evaluator.comparator.examples import Pair, Text
 from evaluator.comparator.inference import utilities
+from evaluator.comparator.learning_curve import epoch_points
 from evaluator.comparator.model import UtilityModel
-from evaluator.comparator.settings import Settings, default_encoder
+from evaluator.comparator.progress import Progress
+from evaluator.comparator.settings import ARCHITECTURES, Settings, default_encoder
 from evaluator.comparator.supervision import Exchange, unseen
 from evaluator.comparator.ties import Ties
 
 COSINE_SHARE = 0.03  # of the progress bar; the rest is the members'
 BASE_SHARE = 0.75  # of the progress bar, where there are dialogues to learn from
-REPORT_SECONDS = 1.0  # on_progress is called no more often, except with a point of the curve
-
-
-class Cancelled(Exception):
-    """`should_stop` said so; the members that were finished remain and are used again."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +36,7 @@ class TrainingResult:
     longer_is_better_accuracy: float  # the baseline, on the same non-tied pairs
     calibration_error: float  # expected, on all pairs (see `heldout.calibration_error`)
     ties: Ties | None  # what its ties are worth
+    consistency: Consistency | None  # of a joint comparator: how often it contradicts itself
     criteria: list[dict]  # name, accuracy, low, high, clear_pairs, longer, scale of each; the first's are those above
     curve: list[dict]  # fold, epoch, step, train_loss, heldout_loss, heldout_accuracy
     base_curve: list[dict]  # step, accuracy: share of replies above their negative since the point before
@@ -52,7 +49,8 @@ class TrainingResult:
     tie_threshold: float  # |u_a - u_b| in logits below which `decide` says tie
     seconds: float  # of training, over all members (a member trained by an earlier run counts with its own)
     fingerprint: str
-    utilities: np.ndarray  # (texts,) by the first criterion, out-of-fold, in logits; NaN without pair or score in the context
+    # (texts,) by the first criterion, out-of-fold, in logits (joint: `score`, 0 to 1); NaN without pair or score in the context
+    utilities: np.ndarray
 
 
 def fit(
@@ -74,10 +72,14 @@ def fit(
     criteria   the names of the c criteria that `Pair.criterion` counts; the comparator judges, and is measured, by the first
     exchanges  human dialogue (`supervision.exchanges`) for the base; what shares a dialogue with `texts` is left out
     """
+    if settings.architecture not in ARCHITECTURES:
+        raise ValueError(f"The architecture is {' or '.join(ARCHITECTURES)}, not {settings.architecture!r}.")
+    if settings.architecture == "joint" and len(criteria) > 1:
+        raise ValueError(f"A joint comparator learns one criterion, not {len(criteria)}.")
     out_dir = Path(out_dir)
     out_dir.mkdir(parents=True, exist_ok=True)
     (out_dir / "comparator.json").unlink(missing_ok=True)  # until the end, this folder is unfinished
-    progress = _Progress(on_progress, should_stop)
+    progress = Progress(on_progress, should_stop)
     progress(0.0, "Reading the encoder")
     pairs = [pair for pair in pairs if settings.learns_from(pair.source)]
     scores = matrix(scores if settings.human_scores else None, len(texts), len(criteria))  # (n, c)
@@ -93,7 +95,8 @@ def fit(
     tick = lambda done: encoding(done, "Encoding the texts")
     data = prepare(texts, pairs, scores, keys, folds, settings, out_dir, matcher, tick)
     records = _members(data, settings, seed, out_dir, fingerprint, base is not None, progress, start + COSINE_SHARE)
-    judged = _out_of_fold(records, texts, pairs, data, settings, seed)
+    out_of_fold = joint_training.out_of_fold if settings.architecture == "joint" else _out_of_fold
+    judged = out_of_fold(records, texts, pairs, data, settings, seed)
     learnt_from = {
         **Counter(pair.source for pair in pairs),
         "scored outputs": int((~np.isnan(scores)).any(1).sum()),
@@ -137,6 +140,7 @@ def _result(
         cut_outputs=data.sequences.cut_outputs,
         calibration_error=found.calibration_error,
         ties=found.ties,
+        consistency=found.consistency,
         criteria=[one.row(name) for name, one in zip(criteria, judged, strict=True)],
         curve=[point for record in records for point in record["curve"]],
         base_curve=base["curve"] if base else [],
@@ -152,7 +156,7 @@ def _result(
 
 
 def _members(
-    data: Data, settings: Settings, seed: int, out_dir: Path, fingerprint: str, from_base: bool, progress: "_Progress",
+    data: Data, settings: Settings, seed: int, out_dir: Path, fingerprint: str, from_base: bool, progress: Progress,
     start: float,
 ) -> list[dict]:
     """Their records, one by one; `start` is where on the progress bar they begin."""
@@ -175,28 +179,37 @@ def _member(
         record = checkpoint.read_json(path)
         if record.get("fingerprint") == fingerprint and record.get("sha256") == checkpoint.file_sha256(weights):
             return record
+    state = loop.State(out_dir / f"fold-{fold}.state", fingerprint)
+    learn = joint_training.learn if settings.architecture == "joint" else _learn
+    model, curve, said = learn(data, fold, settings, seed, out_dir, from_base, state, progress)
+    progress(1.0, f"Member {fold + 1} of {settings.folds} finished", curve[-1])
+    record = {
+        "fingerprint": fingerprint,
+        "sha256": checkpoint.save_weights(model, weights),
+        "curve": curve,
+        **said,
+        "seconds": state.seconds(),
+    }
+    checkpoint.write_json(record, path)
+    state.clear()
+    return record
+
+
+def _learn(
+    data: Data, fold: int, settings: Settings, seed: int, out_dir: Path, from_base: bool, state: loop.State, progress: Report
+) -> tuple[UtilityModel, list[dict], dict]:
+    """A member, its learning curve, and the utilities that it gives to the texts of its fold."""
     if from_base:
         model = checkpoint.load_base(out_dir, data.criteria)
     else:
         model = UtilityModel(checkpoint.load_encoder(out_dir), data.criteria)
     model.ties = settings.ties
     _weigh_cosines(model, data, fold, settings)
-    state = loop.State(out_dir / f"fold-{fold}.state", fingerprint)
     curve = _train(model, data, fold, settings, seed, state, progress)
-    _round_to_fp16(model)  # what is measured is what is saved
+    checkpoint.round_to_fp16(model)  # what is measured is what is saved
     u, point = _heldout(model, data, fold, lambda _: progress(0.999, "Judging the held-out contexts"))
     curve[-1] |= point
-    progress(1.0, f"Member {fold + 1} of {settings.folds} finished", curve[-1])
-    record = {
-        "fingerprint": fingerprint,
-        "sha256": checkpoint.save_weights(model, weights),
-        "curve": curve,
-        "utilities": u.tolist(),
-        "seconds": state.seconds(),
-    }
-    checkpoint.write_json(record, path)
-    state.clear()
-    return record
+    return model, curve, {"utilities": u.tolist()}
 
 
 def _weigh_cosines(model: UtilityModel, data: Data, fold: int, settings: Settings) -> None:
@@ -222,7 +235,6 @@ def _train(
     others = data.criteria - 1
     weights = [1.0, *[settings.others_weight / max(others, 1)] * others]  # (c,)
     position = np.full(len(data.scores), -1)  # (n,) a text's row in the part
-    passed: list[float] = []  # losses since the last point
 
     def summed(c: int, u: torch.Tensor, rows: np.ndarray, pairs: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
         """The losses of the part's pairs (q',) of criterion c, and of the scores of its texts, with utilities u (b,)."""
@@ -246,19 +258,8 @@ def _train(
                 for c, (of_pairs, of_scores) in enumerate(sums)
             )
 
-    def after(step: int, loss: float, notes: list) -> None:
-        passed.append(loss)
-        done, epoch = step / len(steps), int(np.searchsorted(ends, step)) + 1
-        said = f"Member {fold + 1} of {settings.folds}, epoch {epoch} of {settings.epochs}"
-        progress(min(done, 0.999), said)
-        if step in ends:
-            point = {"fold": fold, "epoch": epoch, "step": step, "train_loss": float(np.mean(passed))}
-            passed.clear()
-            if step < ends[-1]:
-                point |= _heldout(model, data, fold, lambda _: progress(min(done, 0.999), said))[1]
-                progress(done, f"{said} finished", point)
-            notes.append(point)
-
+    measure = lambda tick: _heldout(model, data, fold, tick)[1]
+    after = epoch_points(fold, settings, ends, measure, progress)
     return loop.run(model, settings, settings.learning_rate, len(steps), losses, [seed, 2, fold], state, after)
 
 
@@ -279,29 +280,5 @@ def _heldout(model: UtilityModel, data: Data, fold: int, tick: Callable[[float],
     return u, {"heldout_loss": loss, "heldout_accuracy": float(agree.mean()) if len(agree) else None}
 
 
-def _round_to_fp16(model: UtilityModel) -> None:
-    for parameter in model.parameters():
-        parameter.data = parameter.data.half().float()
-
-
 def _tensor(array: np.ndarray) -> torch.Tensor:
     return torch.as_tensor(array, dtype=torch.float32)
-
-
-class _Progress:
-    """Asks whether to stop at every step; tells at most once a second, and always when there is a point."""
-
-    def __init__(self, on_progress, should_stop):
-        self.on_progress, self.should_stop, self.told = on_progress, should_stop, -math.inf
-
-    def part(self, begin: float, end: float) -> Report:
-        """The same for one part of the work, which counts its own from 0 to 1."""
-        return lambda done, message, point=None: self(begin + (end - begin) * done, message, point)
-
-    def __call__(self, fraction: float, message: str, point: dict | None = None) -> None:
-        if self.should_stop and self.should_stop():
-            raise Cancelled("The training was cancelled.")
-        now = time.monotonic()
-        if self.on_progress and (point or fraction == 1.0 or now - self.told >= REPORT_SECONDS):
-            self.told = now
-            self.on_progress(fraction, message, point)

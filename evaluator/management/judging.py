@@ -11,7 +11,7 @@ from evaluator.shown import confidence_on_files
 
 
 class JudgingCommand(ServiceCommand):
-    """FILE --comparator VERSION --out FILE.jsonl; `function` is the runner's."""
+    """FILE --comparator VERSION --out FILE.jsonl; `function` is one of `judged_files`."""
 
     function: str
 
@@ -23,11 +23,11 @@ class JudgingCommand(ServiceCommand):
 
     def run(self, file, comparator, out, **options):
         version = version_named(comparator)
-        from evaluator import runner
+        from evaluator import judged_files
 
         start = time.monotonic()
         with tqdm(unit=" rows", file=sys.stderr, mininterval=0.1 if sys.stderr.isatty() else 10) as bar:
-            rows = getattr(runner, self.function)(version, file, out, lambda count: bar.update(count - bar.n))
+            rows = getattr(judged_files, self.function)(version, file, out, lambda count: bar.update(count - bar.n))
         seconds = round(time.monotonic() - start, 2)
         return {
             "comparator": version.name, "rows": rows, "out": str(out), "seconds": seconds,

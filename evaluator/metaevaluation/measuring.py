@@ -17,7 +17,7 @@ from evaluator.metaevaluation.resampling import drawn, interval
 GOOD_SCORE = 0.75  # of a scale from 0 to 1: the upper quarter is called a good answer
 MOST_ANSWERS, MOST_PAIRS = 100, 200  # that are attacked, and shown with the sides swapped: seconds instead of minutes
 
-Judge = Callable[[Sequence[Text]], np.ndarray]  # texts (n,) -> utilities (n,), higher is better
+Ahead = Callable[[Sequence[Text], Sequence[Text]], np.ndarray]  # two texts (n,) each -> (n,) above 0 where the first is better
 
 
 @dataclass(frozen=True)
@@ -115,24 +115,23 @@ def _winner(pair: Pair) -> int | None:
     return {"A": pair.a, "tie": None, "B": pair.b}[pair.choice]
 
 
-def attack_table(judge: Judge, good: Sequence[Text], seed: int) -> list[dict]:
+def attack_table(ahead: Ahead, good: Sequence[Text], seed: int) -> list[dict]:
     """Of each attack on the good answers (n,), in what share of cases the honest answer is preferred: [{attack, other_words,
-    share, low, high, n, answers}]; equal utilities count half. An attack that could not be made is left out."""
+    share, low, high, n, answers}]; neither being better counts half. An attack that could not be made is left out."""
     made = robustness.attacks([text.context for text in good], [text.output for text in good], seed)
-    sides = [
-        [Text(tuple(context), answer) for context, answer in zip(attack.contexts, answers, strict=True)]
-        for attack in made for answers in (attack.good, attack.bad)
-    ]  # fmt: skip
-    u = judge([text for side in sides for text in side])
-    parts = np.split(u, np.cumsum([len(side) for side in sides])[:-1])
+    honest, bad = (
+        [Text(tuple(context), answer) for attack in made for context, answer in zip(attack.contexts, side(attack), strict=True)]
+        for side in (lambda attack: attack.good, lambda attack: attack.bad)
+    )
+    parts = np.split(ahead(honest, bad), np.cumsum([len(attack.good) for attack in made])[:-1])
     found = []
-    for attack, honest, bad in zip(made, parts[::2], parts[1::2], strict=True):
-        if len(honest):
-            preferred = (honest > bad) + 0.5 * (honest == bad)  # (n,)
+    for attack, d in zip(made, parts, strict=True):
+        if len(d):
+            preferred = (d > 0) + 0.5 * (d == 0)  # (n,)
             low, high = bootstrap(preferred, np.array([context_key(context) for context in attack.contexts]), seed)
             found.append({
                 "attack": attack.name, "other_words": attack.held_out, "share": float(preferred.mean()), "low": low,
-                "high": high, "n": len(honest), "answers": len(good),
+                "high": high, "n": len(d), "answers": len(good),
             })  # fmt: skip
     return found
 

@@ -5,8 +5,9 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
-from evaluator.comparator.heldout import as_arrays, probabilities
+from evaluator.comparator.heldout import as_arrays
 from evaluator.comparator.inference import embeddings
+from evaluator.comparator.joint import JointComparator
 from evaluator.comparator.predict import Comparator
 from evaluator.metaevaluation.measuring import Judged, calibration, correlations, pairwise
 
@@ -16,11 +17,12 @@ MOST_CONTEXTS = 200  # behind how alike two campaigns are
 Watch = Callable[[float, str, dict | None], None]
 
 
-def transfer(comparator: Comparator, judged: Judged, seed: int, on_progress: Watch | None = None) -> dict:
+def transfer(comparator: Comparator | JointComparator, judged: Judged, seed: int, on_progress: Watch | None = None) -> dict:
     """{outputs, of_outputs, contexts, pairs, calibration, comparator, cosine, longer} on at most MOST_OUTPUTS outputs; each
     judge has `pairwise` and `correlation`, None where people gave nothing to measure it by."""
     sample = judged.sample(MOST_OUTPUTS, seed)
-    u = comparator.utilities(sample.texts, on_progress=on_progress)  # (n,)
+    a, b, _, _ = as_arrays(sample.pairs)
+    u, p = comparator.judge(sample.texts, a, b, on_progress)  # (n,), (p, 3)
     cosine = comparator.cosines(sample.texts)  # (n,)
     words = np.array([len(text.output.split()) for text in sample.texts], dtype=float)  # (n,)
     of = lambda value: {
@@ -29,18 +31,18 @@ def transfer(comparator: Comparator, judged: Judged, seed: int, on_progress: Wat
     }  # fmt: skip
     return {
         "outputs": len(sample.texts), "of_outputs": len(judged.texts), "contexts": len(np.unique(sample.contexts)),
-        "pairs": len(sample.pairs), "calibration": stated(u, comparator.head.theta, sample, seed),
+        "pairs": len(sample.pairs), "calibration": stated(p, sample, seed),
         "comparator": of(u), "cosine": of(cosine), "longer": of(words),
     }  # fmt: skip
 
 
-def stated(u: np.ndarray, theta: float, judged: Judged, seed: int) -> dict | None:
-    """How far the probabilities that follow from u (n,) in logits are from what people said."""
-    a, b, targets, weights = as_arrays(judged.pairs)
-    return calibration(probabilities(u[a] - u[b], theta), targets, weights, judged.contexts[a], seed)
+def stated(p: np.ndarray, judged: Judged, seed: int) -> dict | None:
+    """How far the probabilities p (p, 3) of the pairs are from what people said."""
+    a, _, targets, weights = as_arrays(judged.pairs)
+    return calibration(p, targets, weights, judged.contexts[a], seed)
 
 
-def centre(comparator: Comparator, contexts: Iterable[Sequence[str]], seed: int) -> np.ndarray:
+def centre(comparator: Comparator | JointComparator, contexts: Iterable[Sequence[str]], seed: int) -> np.ndarray:
     """(h,) mean of the embeddings, each of length 1, of at most MOST_CONTEXTS contexts. The product of two centres is the
     mean cosine between the contexts of one campaign and those of another."""
     wholes = sorted({" ".join(context) for context in contexts})

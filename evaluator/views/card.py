@@ -29,6 +29,7 @@ def card(request, slug, name):
     m = found["metrics"]
     context = {
         "campaign": campaign, "version": version, "card": found, "m": m, "gate_passed": registry.passed(found["gate"]),
+        "joint": selectors.architecture(version) == "joint",
         "stage": found["stage"], "ceilings": selectors.ceilings(version), "sources": selectors.sources(version),
         "curve": found["curve"], "charts": learning_curves(found["curve"]),
         "reliability": reliability_chart(m.get("reliability", [])),

@@ -16,8 +16,9 @@ from evaluator.comparator.encoding import Encoder
 from evaluator.comparator.examples import Pair, Text
 from evaluator.comparator.inference import utilities
 from evaluator.comparator.predict import Comparator
+from evaluator.comparator.progress import Cancelled
 from evaluator.comparator.supervision import Exchange, exchanges
-from evaluator.comparator.train import Cancelled, fit
+from evaluator.comparator.train import fit
 
 WORDS = [f"w{i}" for i in range(20)]
 SUBJECTS = WORDS[:3]

@@ -1,64 +1,204 @@
-"""The paper's architecture on a tiny encoder: it must learn, and both orders must give one answer."""
+"""The paper's architecture on a tiny encoder: it must learn, resume, and give one answer for both orders."""
 
+import json
+import shutil
 from dataclasses import replace
 
 import numpy as np
 import pytest
-import torch
-from transformers import AutoModel, AutoTokenizer
+from transformers import AutoTokenizer
 
+from evaluator.comparator import checkpoint, joint
+from evaluator.comparator.checkpoint import BadCheckpoint
 from evaluator.comparator.encoding import Encoder
 from evaluator.comparator.examples import Text
-from evaluator.comparator.joint import JointComparator, JointModel, train_joint, triples
+from evaluator.comparator.loading import load
 from evaluator.comparator.loop import State
+from evaluator.comparator.predict import ALL, Comparator
+from evaluator.comparator.progress import Cancelled
+from evaluator.comparator.supervision import Exchange
+from evaluator.comparator.train import fit
+
+SEED = 3
+NEW = [Text(("w1 w2 w3 w4", "w5 w6"), f"w7 {word} w8") for word in ("good", "w0", "bad")]  # a context never judged
 
 
 @pytest.fixture(scope="module")
-def encoder(tiny_encoder):
-    return Encoder(AutoTokenizer.from_pretrained(tiny_encoder), 24)
+def fitted(settings, judged, tmp_path_factory):
+    """The result and the folder of one training."""
+    texts, pairs, scores = judged
+    folder = tmp_path_factory.mktemp("joint")
+    recipe = replace(
+        settings, architecture="joint", folds=2, epochs=28, learning_rate=3e-3, batch_size=8, train_embeddings=True
+    )
+    return fit(texts, pairs, recipe, SEED, folder, scores=scores), folder
 
 
-@pytest.fixture(scope="module", params=[True, False], ids=["ties", "no ties"])
-def joint(request, judged, settings, tiny_encoder, encoder, tmp_path_factory):
-    """Trained on the first 40 contexts, three outputs each."""
-    torch.manual_seed(0)
-    model = JointModel(AutoModel.from_pretrained(tiny_encoder), ties=request.param)
-    texts, pairs, _ = judged
-    recipe = replace(settings, epochs=20, learning_rate=3e-3, train_embeddings=True)
-    shown = [pair for pair in pairs if pair.a < 120]
-    train_joint(model, encoder, texts, shown, recipe, 0, State(tmp_path_factory.mktemp("joint") / "state", "it"))
-    return JointComparator(model, encoder, bf16=False)
+@pytest.fixture(scope="module")
+def short(settings):
+    return replace(settings, architecture="joint", epochs=1, folds=2)
 
 
-def test_context_and_both_outputs_are_read_together(encoder):
-    sequences = triples(encoder, [Text(("w1", "w2"), "w3")], [Text(("w1", "w2"), "w4 w5")])
-    words = encoder.tokenizer.convert_ids_to_tokens(sequences.ids[0])
-    assert words == ["[CLS]", "w1", "[SEP]", "w2", "[SEP]", "w3", "[SEP]", "w4", "w5", "[SEP]"]
-    assert sequences.segments[0] == [0, 0, 0, 0, 0, 1, 1, 1, 1, 1]
+class TestReading:
+    def test_context_and_both_outputs_are_read_together(self, tiny_encoder):
+        encoder = _encoder(tiny_encoder, 24)
+        sequences = encoder.pairs([Text(("w1", "w2"), "w3"), Text(("w1", "w2"), "w4 w5")])
+        read = joint.triples(sequences, [0, 1], [1, 0], 24)
+        words = [encoder.tokenizer.convert_ids_to_tokens(ids) for ids in read.ids]
+        assert words[0] == ["[CLS]", "w1", "[SEP]", "w2", "[SEP]", "w3", "[SEP]", "w4", "w5", "[SEP]"]
+        assert words[1] == ["[CLS]", "w1", "[SEP]", "w2", "[SEP]", "w4", "w5", "[SEP]", "w3", "[SEP]"]
+        assert read.segments[0] == [0, 0, 0, 0, 0, 1, 1, 1, 1, 1]
+
+    @pytest.mark.parametrize(("a", "b", "kept"), [(3, 20, (4, 7)), (20, 3, (7, 4)), (20, 20, (5, 6)), (2, 2, (3, 3))])
+    def test_the_longer_output_is_cut_and_the_context_before_it(self, tiny_encoder, a, b, kept):
+        encoder = _encoder(tiny_encoder, 12)  # [CLS] and 11 more
+        sequences = encoder.pairs([Text(("w1 w2 w3 w4 w5 w6",), " ".join(["w7"] * n)) for n in (a, b)])
+        read = joint.triples(sequences, [0], [1], 12)
+        context = max(0, 11 - sum(kept))
+        assert read.segments[0] == [0] * (1 + context) + [1] * sum(kept)
+        ends = [i for i, token in enumerate(read.ids[0]) if token == encoder.sep]
+        assert (ends[-2], ends[-1]) == (context + kept[0], context + sum(kept))
 
 
-def test_it_learns_and_scores_correlate_with_people(joint, judged):
-    texts, _, scores = judged
-    u = joint.score(texts[120:])
-    assert np.corrcoef(u, scores[120:])[0, 1] > 0.8
+class TestLearning:
+    def test_it_learns_which_word_is_good(self, fitted, judged):
+        result, _ = fitted
+        assert result.heldout_pairwise_accuracy > 0.9
+        low, high = result.heldout_pairwise_interval
+        assert low <= result.heldout_pairwise_accuracy <= high
+        assert result.heldout_three_way_accuracy > 0.85 and result.calibration_error < 0.2
+        assert 0.3 < result.longer_is_better_accuracy < 0.7
+        assert np.corrcoef(result.utilities, judged[2])[0, 1] > 0.8
+        points = [point for point in result.curve if point["fold"] == 0]
+        assert [point["epoch"] for point in points] == list(range(1, 29))
+        assert points[-1]["heldout_loss"] < points[0]["heldout_loss"]
+
+    def test_it_tells_how_often_it_contradicts_itself(self, fitted):
+        found = fitted[0].consistency
+        assert (found.pairs, found.triples) == (180, 60)  # three pairs and one triple in each of 60 contexts
+        assert found.flips_interval[0] <= found.flips <= found.flips_interval[1] < 0.5
+        assert 0 <= found.circular <= 0.2
+
+    def test_what_is_loaded_gives_the_heldout_answers(self, fitted, judged):
+        texts, pairs, _ = judged
+        result, folder = fitted
+        comparator = load(folder)
+        assert comparator.score(texts) == pytest.approx(result.utilities, abs=1e-5)
+        found = comparator.compare([texts[p.a] for p in pairs], [texts[p.b] for p in pairs])
+        assert (found.choices == [p.choice for p in pairs]).mean() == pytest.approx(result.heldout_three_way_accuracy)
+
+    def test_the_same_seed_gives_the_same_weights_even_after_a_cut(self, short, judged, tmp_path, monkeypatch):
+        texts, pairs, scores = judged
+        whole = fit(texts, pairs, short, SEED, tmp_path / "whole", scores=scores)
+        monkeypatch.setattr(State, "due", lambda self: True)
+        asked = []
+
+        def stop():
+            asked.append(1)
+            return len(asked) == 8  # in the middle of the first member
+
+        with pytest.raises(Cancelled):
+            fit(texts, pairs, short, SEED, tmp_path / "cut", should_stop=stop, scores=scores)
+        assert (tmp_path / "cut" / "fold-0.state").is_file() and not (tmp_path / "cut" / "fold-0.json").exists()
+        resumed = fit(texts, pairs, short, SEED, tmp_path / "cut", scores=scores)
+        assert np.array_equal(resumed.utilities, whole.utilities)
+        for member in range(2):
+            name = f"member-{member}.safetensors"
+            assert (tmp_path / "cut" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+        other = fit(texts, pairs, short, SEED + 1, tmp_path / "other", scores=scores)
+        assert not np.array_equal(other.utilities, whole.utilities)
+
+    def test_without_the_tie_option_it_never_says_tie(self, short, judged, tmp_path):
+        texts, pairs, scores = judged
+        result = fit(texts, pairs, replace(short, ties=False), SEED, tmp_path, scores=scores)
+        said = load(tmp_path).compare([texts[p.a] for p in pairs], [texts[p.b] for p in pairs])
+        assert said.probabilities[:, 1] == pytest.approx(0) and "tie" not in said.choices
+        assert np.isfinite([point["heldout_loss"] for point in result.curve]).all() and result.ties.rate == 0
+
+    def test_members_start_from_the_encoder_of_the_base(self, short, judged, tmp_path):
+        texts, pairs, scores = judged
+        exchanges = [Exchange(str(i), (f"w{i} w{i + 1} said",), (f"w{i} good", f"w{i + 2}")) for i in range(20)]
+        still = replace(short, learning_rate=0.0, weight_decay=0.0, base_passes=1, contrast_passes=1)
+        result = fit(texts, pairs, still, SEED, tmp_path, scores=scores, exchanges=exchanges)
+        assert result.learnt_from["exchanges"] == 20
+        base, member = checkpoint.load_base(tmp_path), load(tmp_path).models[0]
+        untrained = checkpoint.load_encoder(tmp_path).state_dict()
+        for name, tensor in base.encoder.state_dict().items():
+            assert np.array_equal(tensor, member.encoder.state_dict()[name]), name
+        assert any(not np.array_equal(tensor, untrained[name]) for name, tensor in base.encoder.state_dict().items())
 
 
-def test_swapping_the_sides_swaps_the_answer(joint, judged):
-    a, b = judged[0][120::3], judged[0][121::3]
-    there, back = joint.compare(a, b), joint.compare(b, a)
-    assert there.probabilities == pytest.approx(back.probabilities[:, ::-1], abs=1e-6)
-    assert there.probabilities.sum(-1) == pytest.approx(1)
-    swapped = {"A": "B", "tie": "tie", "B": "A"}
-    assert there.choices.tolist() == [swapped[choice] for choice in back.choices]
-    if not joint.model.ties:
-        assert there.probabilities[:, 1] == pytest.approx(0)
-        assert "tie" not in there.choices
+class TestJudging:
+    def test_swapping_the_sides_swaps_the_answer(self, fitted, judged):
+        comparator, a, b = load(fitted[1]), judged[0][::3], judged[0][1::3]
+        there, back = comparator.compare(a, b), comparator.compare(b, a)
+        assert there.probabilities == pytest.approx(back.probabilities[:, ::-1], abs=1e-6)
+        assert there.probabilities.sum(-1) == pytest.approx(1)
+        swapped = {"A": "B", "tie": "tie", "B": "A"}
+        assert there.choices.tolist() == [swapped[choice] for choice in back.choices]
+
+    def test_equal_outputs_tie(self, fitted, judged):
+        found = load(fitted[1]).compare(judged[0][:9], judged[0][:9])
+        assert set(found.choices) == {"tie"} and np.array_equal(found.probabilities, found.probabilities[:, ::-1])
+
+    def test_the_mean_of_both_orders(self, fitted, judged):
+        comparator, a, b = load(fitted[1]), judged[0][::3], judged[0][1::3]
+        there, back = comparator.one_order(a, b).probabilities, comparator.one_order(b, a).probabilities
+        assert comparator.compare(a, b).probabilities == pytest.approx((there + back[:, ::-1]) / 2, abs=1e-6)
+
+    def test_unseen_contexts_are_judged_by_all_members(self, fitted):
+        comparator = load(fitted[1])
+        assert set(comparator.members(NEW)) == {ALL}
+        assert comparator.compare(NEW[:1], NEW[2:]).choices.tolist() == ["A"]
+        each = []
+        for model in list(comparator.models):
+            comparator.models = [model]
+            each.append(comparator.compare(NEW[:1], NEW[2:]).probabilities)
+        assert load(fitted[1]).compare(NEW[:1], NEW[2:]).probabilities == pytest.approx(np.mean(each, axis=0))
+
+    def test_a_score_is_the_mean_of_the_games_in_its_context(self, fitted):
+        comparator = load(fitted[1])
+        p = comparator.compare([NEW[0], NEW[0], NEW[1]], [NEW[1], NEW[2], NEW[2]]).probabilities
+        win, lose = p[:, 0] + p[:, 1] / 2, p[:, 2] + p[:, 1] / 2
+        expected = [(win[0] + win[1]) / 2, (lose[0] + win[2]) / 2, (lose[1] + lose[2]) / 2]
+        alone = Text(("w9",), "w2")
+        assert comparator.score([*NEW, alone]) == pytest.approx([*expected, 0.5], abs=1e-6)
+        assert expected == sorted(expected, reverse=True)
+        scores, of_pairs = comparator.judge(NEW, [2], [0])
+        assert scores == pytest.approx(expected, abs=1e-6) and of_pairs == pytest.approx(p[1:2, ::-1], abs=1e-6)
+        assert comparator.differences(NEW[:1], NEW[2:]) == pytest.approx(p[1, 0] - p[1, 2], abs=1e-6)
+
+    def test_outputs_of_different_contexts_are_refused(self, fitted):
+        with pytest.raises(ValueError, match="one context"):
+            load(fitted[1]).compare([Text(("w1",), "w2")], [Text(("w2",), "w2")])
+
+    def test_a_guarded_output_never_stands_above_another(self):
+        honest, blank = Text(("w1",), "w2"), Text(("w1",), " ")
+        p = np.array([[0.1, 0.2, 0.7], [0.7, 0.2, 0.1], [0.1, 0.2, 0.7], [0.3, 0.4, 0.3]])
+        kept = joint.guard(p, [honest, honest, blank, blank], [blank, blank, blank, honest])
+        assert kept == pytest.approx(np.array([[0.7, 0.2, 0.1], [0.7, 0.2, 0.1], [0.1, 0.2, 0.7], [0.3, 0.4, 0.3]]))
 
 
-def test_an_output_alone_has_nobody_to_beat(joint):
-    assert joint.score([Text(("w1",), "w2")]).tolist() == [0.5]
+class TestFiles:
+    def test_each_architecture_is_loaded_as_what_it_is(self, fitted, trained):
+        assert type(load(fitted[1])) is joint.JointComparator
+        assert type(load(trained[1])) is Comparator
+        with pytest.raises(BadCheckpoint, match="holds a joint comparator"):
+            Comparator.load(fitted[1])
+
+    @pytest.mark.parametrize(("named", "says"), [("utility", "weights of this encoder"), ("both", "unknown architecture")])
+    def test_an_architecture_that_is_not_the_weights_is_refused(self, fitted, tmp_path, named, says):
+        copy = shutil.copytree(fitted[1], tmp_path / "copy")
+        record = json.loads((copy / "comparator.json").read_text())
+        record["settings"]["architecture"] = named
+        (copy / "comparator.json").write_text(json.dumps(record))
+        with pytest.raises(BadCheckpoint, match=says):
+            load(copy)
+
+    def test_an_unknown_one_is_not_trained(self, settings, judged, tmp_path):
+        with pytest.raises(ValueError, match="utility or joint"):
+            fit(judged[0], judged[1], replace(settings, architecture="both"), SEED, tmp_path)
 
 
-def test_outputs_of_different_contexts_are_refused(joint):
-    with pytest.raises(ValueError, match="one context"):
-        joint.compare([Text(("w1",), "w2")], [Text(("w2",), "w2")])
+def _encoder(folder: str, max_length: int) -> Encoder:
+    return Encoder(AutoTokenizer.from_pretrained(folder), max_length)

@@ -96,7 +96,8 @@ class TestAttacks:
         assert measuring.good_answers(many, seed=0) != measuring.good_answers(many, seed=1)
 
     def test_a_judge_of_length_is_fooled_by_padding_and_not_by_nothing(self):
-        longer = lambda texts: np.array([len(text.output.split()) for text in texts])
+        words = lambda texts: np.array([len(text.output.split()) for text in texts])
+        longer = lambda honest, bad: words(honest) - words(bad)
         good = [Text(("where is it ?",), "it is over there ."), Text(("bye",), "see you very soon .")]
         table = {(row["attack"], row["other_words"]): row for row in measuring.attack_table(longer, good, seed=0)}
         assert table["padded", False] | {"n": 2, "share": 0.0, "low": 0.0, "high": 0.0} == table["padded", False]

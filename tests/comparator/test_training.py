@@ -16,7 +16,8 @@ from evaluator.comparator.encoding import Encoder
 from evaluator.comparator.examples import Text, context_key
 from evaluator.comparator.model import UtilityModel
 from evaluator.comparator.predict import ALL, Comparator
-from evaluator.comparator.train import Cancelled, _weigh_cosines, fit
+from evaluator.comparator.progress import Cancelled
+from evaluator.comparator.train import _weigh_cosines, fit
 
 SEED = 3  # the one that `trained` was trained with
 

@@ -2,6 +2,7 @@ from annotation import jobs
 from annotation.errors import Refused
 from annotation.management.base import ServiceCommand, campaign_named
 from evaluator import tasks
+from evaluator.comparator.settings import ARCHITECTURES
 from evaluator.management.progress import ProgressBar
 from evaluator.services import recipe, start_training
 
@@ -20,11 +21,14 @@ class Command(ServiceCommand):
         parser.add_argument("--strong", action="store_true", help="learn also that human-written text beats generated")
         parser.add_argument("--weak", action="store_true", help="learn also that later checkpoints beat earlier ones")
         parser.add_argument("--no-dialogues", action="store_true", help="do not learn from conversations first")
+        parser.add_argument("--architecture", choices=ARCHITECTURES, default="utility", help="joint: the paper's")
         parser.add_argument("--encoder", help="a folder, or a name on the Hugging Face hub; default: the one that comes along")
         parser.add_argument("--wait", action="store_true", help="train here and now instead of asking a worker")
 
-    def run(self, slug, criterion, seed, wait, strong, weak, no_dialogues, encoder, **options):
-        chosen = recipe(strong=strong, weak=weak, next_utterance=not no_dialogues, encoder=encoder or "")
+    def run(self, slug, criterion, seed, wait, strong, weak, no_dialogues, architecture, encoder, **options):
+        chosen = recipe(
+            strong=strong, weak=weak, next_utterance=not no_dialogues, architecture=architecture, encoder=encoder or ""
+        )
         first, *others = criterion or [None]
         run = start_training(
             [campaign_named(s) for s in slug], first, seed, foreground=wait, recipe=chosen, others=others

@@ -1,0 +1,143 @@
+"""A member of the joint comparator: trained on the pairs of the other folds, judged on its own by all games of its contexts."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import nn
+
+from evaluator.comparator import checkpoint, curriculum, heldout, loop
+from evaluator.comparator.base import Report
+from evaluator.comparator.consistency import circular_triples, measure_consistency
+from evaluator.comparator.dataset import Data, measured
+from evaluator.comparator.encoding import by_length
+from evaluator.comparator.examples import Pair, Text
+from evaluator.comparator.inference import Tick
+from evaluator.comparator.joint import JointModel, both_orders, choices, guard, mean_points, meetings, triples
+from evaluator.comparator.learning_curve import epoch_points
+from evaluator.comparator.settings import Settings
+
+
+def learn(
+    data: Data, fold: int, settings: Settings, seed: int, out_dir: Path, from_base: bool, state: loop.State, progress: Report
+) -> tuple[JointModel, list[dict], dict]:
+    """A member, its learning curve, and what it says of its fold: `utilities` (m,), its scores of the texts; `orders`
+    (q, 2, 3), of the measured pairs in either order; `triples`, circular and all of each context."""
+    encoder = checkpoint.load_base(out_dir).encoder if from_base else checkpoint.load_encoder(out_dir)
+    model = new_model(encoder, settings.ties, [seed, 11, fold])
+    curve = _train(model, data, fold, settings, seed, state, progress)
+    checkpoint.round_to_fp16(model)  # what is measured is what is saved
+    tick = lambda _: progress(0.999, "Judging the held-out contexts")
+    inside = _measured(data, fold)  # (q,)
+    p = _read(model, data, data.a[inside], data.b[inside], tick)  # (2, q, 3)
+    curve[-1] |= _point(model, data, inside, p.mean(0))
+    return model, curve, {"orders": p.transpose(1, 0, 2).tolist(), **_round_robin(model, data, fold, settings.guards, tick)}
+
+
+def out_of_fold(
+    records: list[dict], texts: Sequence[Text], pairs: Sequence[Pair], data: Data, settings: Settings, seed: int
+) -> list[heldout.OutOfFold]:
+    """Of the one criterion: a head that leaves the answers as they are, the scores (n,), and what the answers on people's
+    pairs are worth."""
+    scores = np.full(len(texts), np.nan)  # (n,)
+    judged = measured(data)  # (p',)
+    a, b = data.a[judged], data.b[judged]  # (p',)
+    orders = np.empty((len(judged), 2, 3))
+    for fold, record in enumerate(records):
+        scores[data.folds == fold] = record["utilities"]
+        orders[data.folds[a] == fold] = np.reshape(record["orders"], (-1, 2, 3))
+    p = orders.mean(1)  # (p', 3)
+    if settings.guards:
+        p = guard(p, [texts[i] for i in a], [texts[i] for i in b])
+    by_people, contexts = [pairs[i] for i in judged], data.contexts[a]
+    found = heldout.worth(p[:, 0] - p[:, 2], choices(p), p, texts, by_people, contexts, seed)
+    flipped = choices(orders[:, 0]) != choices(orders[:, 1])  # (p',)
+    circles = [counts for record in records for counts in record["triples"]]
+    consistency = measure_consistency(flipped, contexts, circles, seed)
+    return [heldout.OutOfFold(heldout.Head(1.0, 0.0, 0.0), scores, replace(found, consistency=consistency))]
+
+
+def new_model(encoder: nn.Module, ties: bool, seed: list[int]) -> JointModel:
+    """The head starts at random, by the seed."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(int(np.random.SeedSequence(seed).generate_state(1)[0]))
+        return JointModel(encoder, ties)
+
+
+def _train(
+    model: JointModel, data: Data, fold: int, settings: Settings, seed: int, state: loop.State, progress: Report
+) -> list[dict]:
+    """Each pair in an order drawn anew in every epoch."""
+    rng = np.random.default_rng([seed, 8, fold])
+    pairs, size = (data.folds[data.a] != fold).nonzero()[0], settings.batch_size
+    epochs = [rng.permutation(pairs) for _ in range(settings.epochs)]
+    steps = [order[i : i + size] for order in epochs for i in range(0, len(order), size)]
+    ends = len(steps) // settings.epochs * np.arange(1, settings.epochs + 1)  # (epochs,) steps done at the end of each
+
+    def losses(step: int) -> Iterator[torch.Tensor]:
+        shown = steps[step][_shown_by(data, steps[step], step / len(steps))]  # (q,)
+        swap = np.random.default_rng([seed, 9, fold, step]).random(len(shown)) < 0.5  # (q,)
+        a, b = np.where(swap, [data.b[shown], data.a[shown]], [data.a[shown], data.b[shown]])  # (q,), (q,)
+        targets = np.where(swap[:, None], data.learnt[shown, ::-1], data.learnt[shown])  # (q, 3)
+        sequences = triples(data.sequences, a, b, data.encoder.max_length)
+        together = max(1, settings.max_tokens // int(sequences.lengths.max(initial=1)))
+        for rows in by_length(sequences.lengths, together):
+            log_p = model(data.encoder.batch(sequences, rows), data.bf16)  # (b, 3)
+            yield model.losses(log_p, _tensor(targets[rows])).sum() / len(shown)
+
+    inside = _measured(data, fold)  # (q,)
+    measure = lambda tick: _point(model, data, inside, _read(model, data, data.a[inside], data.b[inside], tick).mean(0))
+    after = epoch_points(fold, settings, ends, measure, progress)
+    return loop.run(model, settings, settings.learning_rate, len(steps), losses, [seed, 10, fold], state, after)
+
+
+def _shown_by(data: Data, pairs: np.ndarray, progress: float) -> np.ndarray:
+    """(b,) whether the curriculum shows the pairs (b,) by now"""
+    return data.by_people[pairs] | (data.margins[pairs] >= curriculum.weak_margin(progress))
+
+
+def _read(model: JointModel, data: Data, a: np.ndarray, b: np.ndarray, tick: Callable[[float], None]) -> np.ndarray:
+    """(2, q, 3) of the pairs at positions a, b"""
+    return both_orders(model, data.encoder, data.sequences, a, b, data.bf16, tick=tick)
+
+
+def _measured(data: Data, fold: int) -> np.ndarray:
+    """(q,) the fold's pairs that a comparator is measured on"""
+    inside = measured(data)
+    return inside[data.folds[data.a[inside]] == fold]
+
+
+def _point(model: JointModel, data: Data, inside: np.ndarray, p: np.ndarray) -> dict:
+    """Loss and accuracy of p (q, 3) on the pairs `inside` (q,)"""
+    if not len(inside):
+        return {"heldout_loss": None, "heldout_accuracy": None}
+    losses = model.losses(_tensor(np.log(np.maximum(p, 1e-12))), _tensor(data.targets[inside])).numpy()  # (q,)
+    chosen = data.choices[inside]  # (q,)
+    agree = heldout.agreement(p[:, 0] - p[:, 2], chosen)[chosen != "tie"]
+    return {
+        "heldout_loss": float(np.average(losses, weights=data.weights[inside])),
+        "heldout_accuracy": float(agree.mean()) if len(agree) else None,
+    }
+
+
+def _round_robin(model: JointModel, data: Data, fold: int, guards: bool, tick: Tick) -> dict:
+    """Every two texts of each of the fold's contexts: the texts' scores, and how often three go in a circle."""
+    rows = (data.folds == fold).nonzero()[0]  # (m,)
+    a, b = meetings(data.contexts[rows].tolist())  # (g,)
+    p = _read(model, data, rows[a], rows[b], tick).mean(0)  # (g, 3)
+    if guards:
+        p = guard(p, [data.texts[i] for i in rows[a]], [data.texts[i] for i in rows[b]])
+    chosen = choices(p)  # (g,)
+    beats = np.zeros((len(rows), len(rows)), dtype=bool)
+    beats[a, b], beats[b, a] = chosen == "A", chosen == "B"
+    groups = [np.flatnonzero(data.contexts[rows] == context) for context in np.unique(data.contexts[rows])]
+    return {
+        "utilities": mean_points(len(rows), a, b, p).tolist(),
+        "triples": [circular_triples(beats[np.ix_(group, group)]) for group in groups],
+    }
+
+
+def _tensor(array: np.ndarray) -> torch.Tensor:
+    return torch.as_tensor(array, dtype=torch.float32)

@@ -1,0 +1,135 @@
+"""A joint version, from its training to a board: everything that a utility version does, or one sentence why not."""
+
+import io
+import json
+import zipfile
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from annotation.errors import Refused
+from annotation.models import Job, Output
+from annotation.outcome import Outcome
+from evaluator import packing, registry, runner, tasks, uploading
+from evaluator.card_shape import first_wrong
+from evaluator.comparator.examples import Text
+from evaluator.comparator.joint import JointComparator
+from evaluator.models import ComparatorVersion, TrainingRun, Utility
+from evaluator.services import start_training
+from leaderboard import tasks as boards
+from leaderboard.models import Game, Tournament
+from leaderboard.services import start_tournament
+from tests.evaluator.world import recipe, write
+
+pytestmark = pytest.mark.django_db
+
+
+def command(*words) -> dict:
+    out = io.StringIO()
+    call_command(*words, "--json", stdout=out)
+    return json.loads(out.getvalue())
+
+
+@pytest.fixture
+def version(world) -> ComparatorVersion:
+    chosen = recipe(architecture="joint", epochs=1)
+    return tasks.run(start_training([world.campaign], foreground=True, recipe=chosen).job_id)
+
+
+def test_the_command_asks_for_it(world):
+    command("train_comparator", "talk", "--architecture", "joint")
+    assert TrainingRun.objects.get().settings["recipe"] == {"architecture": "joint"}
+    command("train_comparator", "talk", "--architecture", "utility")
+    assert TrainingRun.objects.first().settings["recipe"] == {}
+    with pytest.raises(CommandError, match="invalid choice: 'both'"):
+        command("train_comparator", "talk", "--architecture", "both")
+
+
+def test_its_card_tells_how_often_it_contradicts_itself(world, version):
+    m = version.metrics
+    assert version.settings["architecture"] == "joint" and isinstance(runner.load(version), JointComparator)
+    assert (m["consistency"]["pairs"], m["consistency"]["triples"]) == (72, 48)  # six pairs, four triples in 12 contexts
+    assert m["flips"]["share"] == pytest.approx(m["consistency"]["flips"]) and m["flips"]["n"] == 72
+    assert m["calibration"]["error"] == pytest.approx(m["calibration_error"])
+    assert {row["answers"] for row in m["attacks"]} == {24} and first_wrong(m) is None
+    assert registry.serving(world.campaign) == version  # the first of its campaign
+    page = world.get(world.alice, f"/c/talk/comparator/{version.name}/").content.decode()
+    for said in ("Joint: two outputs are read together", "In one order alone", "In a circle", "--architecture joint"):
+        assert said in page, said
+
+
+def test_it_plays_by_the_answers_of_compare(world, version):
+    tournament = start_tournament(world.campaign, Tournament.Judge.COMPARATOR, version, foreground=True)
+    played = boards.run(tournament.job_id)
+    comparator = runner.load(version)
+    games = Game.objects.filter(tournament=played).select_related("output_a__context", "output_b__context")
+    sides = [[Text(tuple(o.context.turns), o.text) for o in (g.output_a, g.output_b)] for g in games]
+    found = comparator.compare([a for a, _ in sides], [b for _, b in sides])
+    assert len(games) == played.played > 0
+    outcomes = {"A": Outcome.A, "tie": Outcome.TIE, "B": Outcome.B}
+    assert [g.outcome for g in games] == [outcomes[choice].value for choice in found.choices]
+    assert [g.p_a for g in games] == pytest.approx(found.probabilities[:, 0], abs=1e-5)
+    assert not Utility.objects.exists()  # there is none to remember
+    with pytest.raises(Refused, match="compares outputs of one context only"):
+        start_tournament(world.campaign, Tournament.Judge.COMPARATOR, version, level=Tournament.Level.SAMPLE)
+    outputs = list(Output.objects.filter(context__campaign=world.campaign).select_related("context"))
+    other = next(o for o in outputs if o.context_id != outputs[0].context_id)
+    with pytest.raises(Refused, match="compares outputs of one context only"):
+        runner.verdicts(version, outputs).outcomes([outputs[0].pk], [other.pk])
+
+
+def test_files_are_judged(world, version, tmp_path):
+    scored = tmp_path / "scored.jsonl"
+    by_system = sorted(world.rows, key=lambda row: row["system"])  # so that the outputs of a context are far apart
+    said = command("score_outputs", write(tmp_path, "in.jsonl", by_system), "--comparator", version.name, "--out", scored)
+    scores = [json.loads(line)["score"] for line in scored.read_text().splitlines()]
+    texts = [Text(tuple(row["context"]), row["output"]) for row in by_system]
+    assert said["rows"] == 48 and scores == pytest.approx(runner.load(version).score(texts), abs=1e-5)
+    alone = write(tmp_path, "alone.jsonl", [*world.rows, {**world.rows[0], "context": ["another"]}])
+    with pytest.raises(CommandError, match="line 49, field 'context': has one output in this file"):
+        command("score_outputs", alone, "--comparator", version.name, "--out", tmp_path / "none.jsonl")
+    assert not (tmp_path / "none.jsonl").exists()
+
+    a, b = world.rows[0], world.rows[3]
+    pair = {"context": a["context"], "output_a": a["output"], "output_b": b["output"]}
+    path, out = write(tmp_path, "pairs.jsonl", [pair]), tmp_path / "compared.jsonl"
+    assert command("compare_outputs", path, "--comparator", version.name, "--out", out)["rows"] == 1
+    row = json.loads(out.read_text())
+    assert row["p_a"] + row["p_tie"] + row["p_b"] == pytest.approx(1) and row["predicted_choice"] in ("A", "tie", "B")
+
+
+class TestTakingAlong:
+    @pytest.fixture
+    def packed(self, version, models_dir) -> bytes:
+        return packing.pack(version, models_dir / version.name, version.metrics).read()
+
+    def upload(self, world, data: bytes) -> Job:
+        job = uploading.receive(world.campaign, [data], world.alice)
+        try:
+            tasks.admit(str(job.pk))
+        except Refused:
+            pass
+        job.refresh_from_db()
+        return job
+
+    def test_what_comes_back_is_joint_still(self, world, version, packed):
+        ComparatorVersion.objects.filter(pk=version.pk).update(metrics=version.metrics | {"fingerprint": "another"})
+        job = self.upload(world, packed)
+        assert job.status == Job.Status.DONE, job.error
+        came = ComparatorVersion.objects.get(run=None)
+        assert came.settings["architecture"] == "joint" and isinstance(runner.load(came), JointComparator)
+
+    def test_a_card_of_another_architecture_is_refused(self, world, version, packed):
+        ComparatorVersion.objects.filter(pk=version.pk).update(metrics=version.metrics | {"fingerprint": "another"})
+        out = io.BytesIO()
+        with zipfile.ZipFile(io.BytesIO(packed)) as old, zipfile.ZipFile(out, "w") as new:
+            for name in old.namelist():
+                content = old.read(name)
+                if name == "card.json":
+                    card = json.loads(content)
+                    card["settings"]["architecture"] = "utility"
+                    content = json.dumps(card)
+                new.writestr(name, content)
+        job = self.upload(world, out.getvalue())
+        assert job.status == Job.Status.FAILED and "Its card names another architecture" in job.error
+        assert ComparatorVersion.objects.count() == 1
