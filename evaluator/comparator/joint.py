@@ -4,12 +4,14 @@ round robin of n outputs takes n (n - 1) readings where the utility comparator t
 
 from collections.abc import Sequence
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import torch
 from torch import nn
 from torch.nn import functional as F
 
+from evaluator.comparator.checkpoint import Manifest
 from evaluator.comparator.encoding import Encoder, Sequences, by_length
 from evaluator.comparator.examples import Text, context_key
 from evaluator.comparator.guards import guarded
@@ -50,8 +52,8 @@ class JointComparator(Trained):
 
     architecture = "joint"
 
-    def member(self, encoder: nn.Module) -> JointModel:
-        return JointModel(encoder, self.manifest.settings.ties)
+    def __init__(self, directory: Path, manifest: Manifest):
+        super().__init__(directory, manifest, lambda encoder: JointModel(encoder, manifest.settings.ties))
 
     def compare(
         self, texts_a: Sequence[Text], texts_b: Sequence[Text], batch_size: int = 64, on_progress: OnProgress | None = None

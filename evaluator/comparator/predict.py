@@ -37,10 +37,11 @@ class Trained:
 
     architecture: str
 
-    def __init__(self, directory: Path, manifest: checkpoint.Manifest):
+    def __init__(self, directory: Path, manifest: checkpoint.Manifest, kind: Callable[[nn.Module], nn.Module]):
+        """kind: an encoder -> a member's model, its weights yet to be loaded"""
         self.directory, self.manifest = directory, manifest
         self.head, self.criteria = manifest.head, manifest.criteria
-        self.models = [checkpoint.load_member(directory, i, sha, self.member) for i, sha in enumerate(manifest.members)]
+        self.models = [checkpoint.load_member(directory, i, sha256, kind) for i, sha256 in enumerate(manifest.members)]
         self.encoder = Encoder(checkpoint.load_tokenizer(directory), manifest.settings.max_length, manifest.settings.max_words)
         self.bf16 = use_bf16(manifest.settings.precision)
 
@@ -54,10 +55,6 @@ class Trained:
         comparator = cls(directory, manifest)
         checkpoint.load_encoder(directory)
         return comparator
-
-    def member(self, encoder: nn.Module) -> nn.Module:
-        """A member's model, its weights yet to be loaded."""
-        raise NotImplementedError
 
     @cached_property
     def untrained(self) -> nn.Module:
@@ -79,11 +76,8 @@ class Comparator(Trained):
     architecture = "utility"
 
     def __init__(self, directory: Path, manifest: checkpoint.Manifest):
-        super().__init__(directory, manifest)
+        super().__init__(directory, manifest, lambda encoder: UtilityModel(encoder, len(manifest.criteria)))
         self.matcher = checkpoint.load_matcher(directory, manifest.matcher)  # its cosine stands beside the encoded pair
-
-    def member(self, encoder: nn.Module) -> UtilityModel:
-        return UtilityModel(encoder, len(self.criteria))
 
     def utilities(
         self, texts: Sequence[Text], batch_size: int = 64, on_progress: OnProgress | None = None

@@ -195,6 +195,17 @@ class TestFiles:
         with pytest.raises(BadCheckpoint, match=says):
             load(copy)
 
+    def test_a_comparator_from_before_there_were_two_is_a_utility(self, trained, tmp_path):
+        copy = shutil.copytree(trained[1], tmp_path / "copy")
+        record = json.loads((copy / "comparator.json").read_text())
+        del record["settings"]["architecture"]
+        (copy / "comparator.json").write_text(json.dumps(record))
+        assert type(load(copy)) is Comparator
+
+    def test_several_criteria_are_not_learnt(self, short, judged, tmp_path):
+        with pytest.raises(ValueError, match="learns one criterion, not 2"):
+            fit(judged[0], judged[1], short, SEED, tmp_path, criteria=("Overall", "Wit"))
+
     def test_an_unknown_one_is_not_trained(self, settings, judged, tmp_path):
         with pytest.raises(ValueError, match="utility or joint"):
             fit(judged[0], judged[1], replace(settings, architecture="both"), SEED, tmp_path)

@@ -19,7 +19,7 @@ from evaluator.services import start_training
 from leaderboard import tasks as boards
 from leaderboard.models import Game, Tournament
 from leaderboard.services import start_tournament
-from tests.evaluator.world import recipe, write
+from tests.evaluator.world import SCORES, recipe, write
 
 pytestmark = pytest.mark.django_db
 
@@ -43,6 +43,14 @@ def test_the_command_asks_for_it(world):
     assert TrainingRun.objects.first().settings["recipe"] == {}
     with pytest.raises(CommandError, match="invalid choice: 'both'"):
         command("train_comparator", "talk", "--architecture", "both")
+
+
+def test_several_criteria_are_refused(world):
+    world.score("Wit", SCORES)
+    world.freeze()
+    with pytest.raises(Refused, match="learns one criterion"):
+        start_training([world.campaign], "Overall", recipe={"architecture": "joint"}, others=["Wit"])
+    assert not TrainingRun.objects.exists()
 
 
 def test_its_card_tells_how_often_it_contradicts_itself(world, version):
