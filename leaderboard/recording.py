@@ -28,7 +28,7 @@ class Played:
     games: Games
     ending: str = "all"
     looks: int = 1
-    verdicts: object = None  # evaluator.runner.Verdicts
+    verdicts: object = None  # of evaluator.verdicts
 
 
 @dataclass(frozen=True)
