@@ -25,6 +25,10 @@ METRICS = {
     "calibration": CALIBRATION, "calibration_error": 0.031, "correlations": [{"campaign": "scored", **CORRELATION}],
     "reliability": [{"said": 0.55, "right": 0.52, "n": 200}, {"said": 0.72, "right": 0.7, "n": 90}],
     "flips": {"share": 0.0, "low": 0.0, "high": 0.0, "n": 200}, "peak_memory": 1_410_000_000, "measuring_seconds": 71.0,
+    "criteria": [
+        {"name": "Overall", "accuracy": 0.755, "low": 0.709, "high": 0.803, "clear_pairs": 310, "longer": 0.662, "scale": 1.8},
+        {"name": "Relevance", "accuracy": 0.731, "low": 0.68, "high": 0.78, "clear_pairs": 290, "longer": 0.64, "scale": 1.7},
+    ],
     "attacks": [
         {"attack": "parroted", "other_words": words, "share": 0.9, "low": 0.84, "high": 0.95, "n": 120, "answers": 100}
         for words in (False, True)

@@ -110,6 +110,11 @@ class TestImpossible:
         with pytest.raises(ValueError, match="no pair of outputs to learn criterion 2 of 2 from"):
             fit(texts, first, quick, SEED, tmp_path, scores=scores, criteria=NAMES)
 
+    def test_a_joint_comparator_learns_one(self, twice_judged, quick, tmp_path):
+        texts, pairs, scores = twice_judged
+        with pytest.raises(ValueError, match="joint comparator learns one criterion, not 2"):
+            fit(texts, pairs, replace(quick, architecture="joint"), SEED, tmp_path, scores=scores, criteria=NAMES)
+
     def test_scores_by_more_criteria_than_names(self, twice_judged, quick, tmp_path):
         texts, pairs, scores = twice_judged
         with pytest.raises(ValueError, match="scores by 2 criteria for 1 names"):

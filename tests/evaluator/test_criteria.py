@@ -52,6 +52,11 @@ class TestStarting:
             start_training([twice.campaign], "Overall", others=[name])
         assert not Job.objects.exists() and not TrainingRun.objects.exists()
 
+    def test_a_joint_comparator_learns_one(self, twice):
+        with pytest.raises(Refused, match="joint comparator learns one criterion"):
+            start_training([twice.campaign], "Overall", others=["Wit"], recipe={"architecture": "joint"})
+        assert not Job.objects.exists()
+
     def test_one_that_is_not_accepted_is_warned_of(self, twice):
         QualityDecision.objects.filter(criterion__name="Wit").update(
             verdict="collect more", report={"reason": "Alpha is 0.400."}, overrule_reason=""
