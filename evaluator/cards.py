@@ -55,9 +55,9 @@ def on_its_own(comparator: Comparator | JointComparator, shown, utilities: np.nd
     calibration, correlations by campaign, attacks, flips. On people's pairs, as the training measures itself; on all where
     there are none of those."""
     recipe = comparator.manifest.settings
-    learnt = [pair for pair in shown.pairs if recipe.learns_from(pair.source) and pair.criterion == 0]
+    learnt = [p for p in shown.pairs if recipe.learns_from(p.source) and p.criterion == 0 and not shown.beside[p.a]]
     pairs = [pair for pair in learnt if pair.source in BY_PEOPLE] or learnt
-    judged = Judged(shown.texts, pairs, shown.scores[:, 0])
+    judged = Judged(shown.texts, pairs, np.where(shown.beside, np.nan, shown.scores[:, 0]))
     a, b, targets, weights = as_arrays(pairs)
     folds = np.array([comparator.manifest.folds[context_key(judged.texts[i].context)] for i in a], dtype=int)
     if recipe.architecture == "joint":
@@ -65,6 +65,7 @@ def on_its_own(comparator: Comparator | JointComparator, shown, utilities: np.nd
     else:
         p = probabilities_by_other_folds(utilities[a] - utilities[b], targets, weights, folds, recipe.ties)
     calibration = measuring.calibration(p, targets, weights, judged.contexts[a], seed)
+    expected = comparator.expected(utilities[:, None])[:, 0]  # (n,)
     words = np.array([len(text.output.split()) for text in judged.texts], dtype=float)
     report(0.1, "Turning the sides round")
     flips = measuring.flips(comparator.one_order, judged, seed)
@@ -75,7 +76,7 @@ def on_its_own(comparator: Comparator | JointComparator, shown, utilities: np.nd
         "reliability": measuring.reliability(p, targets, weights) if len(p) else [],
         "correlations": [
             {"campaign": slug} | found for slug, part in shown.parts.items()
-            if (found := measuring.correlations(utilities[part], judged.scores[part], judged.contexts[part], seed))
+            if (found := measuring.correlations(expected[part], judged.scores[part], judged.contexts[part], seed))
         ],
         "flips": flips,
         "attacks": attacks(comparator, judged, seed, lambda done: report(0.3 + 0.7 * done, "Trying to fool it")),

@@ -18,9 +18,9 @@ from evaluator.selectors import architecture
 
 
 def score_outputs(version: ComparatorVersion, path, out, on_progress: Callable[[int], None] | None = None) -> int:
-    """Each row of an outputs file with "score" added, and "scores" by criterion where it learnt several; returns how many.
-    Nothing is written where a row is refused. A joint version scores an output against the others of its context, so that it
-    needs the whole file at once."""
+    """Each row of an outputs file with "score" and "utility" added, and both by criterion ("scores", "utilities") where it
+    learnt several; returns how many. Nothing is written where a row is refused. A joint version scores an output against the
+    others of its context, so that it needs the whole file at once, and has no utility."""
     comparator = runner.load(version)
     if architecture(version) == "joint":
         return _judge_file(path, out, on_progress, lambda rows: _scored_together(comparator, rows), together=True)
@@ -33,11 +33,12 @@ def compare_outputs(version: ComparatorVersion, path, out, on_progress: Callable
     return _judge_file(path, out, on_progress, lambda rows: _compared(comparator, rows))
 
 
-def _scored(comparator: Comparator | JointComparator, rows: list[Row]) -> Iterator[dict]:
+def _scored(comparator: Comparator, rows: list[Row]) -> Iterator[dict]:
     u = comparator.by_criterion([_text(row, "output") for row in rows])  # (n, c)
-    for row, values in zip(rows, u.tolist(), strict=True):
-        several = {"scores": dict(zip(comparator.criteria, values, strict=True))} if len(values) > 1 else {}
-        yield {**row.fields, "score": values[0], **several}
+    named = lambda values: dict(zip(comparator.criteria, values, strict=True))
+    for row, expected, values in zip(rows, comparator.expected(u).tolist(), u.tolist(), strict=True):
+        several = {"scores": named(expected), "utilities": named(values)} if len(values) > 1 else {}
+        yield {**row.fields, "score": expected[0], "utility": values[0], **several}
 
 
 def _scored_together(comparator: JointComparator, rows: list[Row]) -> Iterator[dict]:
@@ -48,7 +49,8 @@ def _scored_together(comparator: JointComparator, rows: list[Row]) -> Iterator[d
             error = BadField("context", "has one output in this file; a joint comparator scores it against others")
             error.line = row.line
             raise error
-    return _scored(comparator, rows)
+    for row, score in zip(rows, comparator.score([_text(row, "output") for row in rows]).tolist(), strict=True):
+        yield {**row.fields, "score": score}
 
 
 def _compared(comparator: Comparator | JointComparator, rows: list[Row]) -> Iterator[dict]:

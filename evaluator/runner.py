@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 from django.conf import settings as site
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils.text import slugify
 from transformers.utils.logging import disable_progress_bar
 
@@ -57,7 +58,7 @@ def train(run: TrainingRun, report: Report, stopped: Callable[[], bool]) -> Comp
         watch = _watch(run, cards.part(report, 0.0, TRAINED))
         result = training.fit(
             shown.texts, shown.pairs, recipe, run.seed, work, watch, should_stop=stopped, scores=shown.scores,
-            exchanges=shown.exchanges, criteria=shown.criteria,
+            exchanges=shown.exchanges, criteria=shown.criteria, beside=shown.beside,
         )  # fmt: skip
     except progress.Cancelled:
         raise Cancelled from None
@@ -98,16 +99,21 @@ def _register(run: TrainingRun, work: Path, recipe: Settings, result, measured: 
             snapshots=[s.digest for s in frozen], code=code_version(), metrics=_plain(metrics),
             is_simulated=any(s.is_simulated for s in frozen), warning=run.warning,
         )  # fmt: skip
-        version.campaigns.set(run.campaigns.all())
+        version.campaigns.set(_measured_on(run))
         os.rename(work, folder(version))
     return version
+
+
+def _measured_on(run: TrainingRun) -> QuerySet[Campaign]:
+    """The campaigns that the version is for; not those that only lent their judgments."""
+    return run.campaigns.exclude(slug__in=run.settings.get("beside", []))
 
 
 def _free_name(run: TrainingRun, frozen, settings: dict) -> str:
     """campaign-criterion-hash, where the hash is of what went in; the same again gets a number."""
     what = [[s.digest for s in frozen], settings, run.seed]
     digest = hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:8]
-    campaign = run.campaigns.order_by("pk").first()
+    campaign = _measured_on(run).order_by("pk").first()
     name = f"{campaign.slug[:24].strip('-')}-{slugify(run.criterion)[:20].strip('-') or 'pairs'}-{digest}"
     number, free = 1, name
     while ComparatorVersion.objects.filter(name=free).exists() or (site.MODELS_DIR / free).exists():
@@ -156,7 +162,7 @@ def check(folder: Path) -> checkpoint.Manifest:
     texts = [Text(("How are you?",), answer) for answer in ("Fine, thank you.", "On the table.")]
     try:
         comparator = loading.load(folder)
-        scores = comparator.by_criterion(texts)
+        scores = comparator.score(texts)
     except checkpoint.BadCheckpoint as error:
         raise Refused(str(error).replace(f"{folder}/", "")) from error
     if not np.isfinite(scores).all():

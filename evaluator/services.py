@@ -11,7 +11,7 @@ from django.db import transaction
 from annotation import jobs
 from annotation.assessment import latest_snapshot
 from annotation.errors import Refused
-from annotation.models import AuditEvent, Job, Snapshot
+from annotation.models import AuditEvent, Campaign, Job, Snapshot
 from evaluator.comparator.settings import Settings
 from evaluator.models import TrainingRun
 from evaluator.selectors import basis, others_in
@@ -23,7 +23,7 @@ MAX_SEED = 2**31 - 1
 @transaction.atomic
 def start_training(
     campaigns, criterion: str | None = None, seed: int = 0, user=None, foreground: bool = False, recipe: dict | None = None,
-    others: Sequence[str] = (),
+    others: Sequence[str] = (), beside: Sequence[Campaign] = (),
 ) -> TrainingRun:
     """Record a training on the latest snapshot of each campaign, and its job.
 
@@ -31,11 +31,14 @@ def start_training(
     foreground  the caller runs the job itself (evaluator.tasks.run)
     recipe      fields of comparator.settings.Settings that differ from their defaults
     others      criteria learnt beside, from the campaigns that have scores for them
+    beside      further campaigns whose judgments are learnt from, and on which the comparator is not measured
     """
     campaigns = list(dict.fromkeys(campaigns))
     if not campaigns:
         raise Refused("Name at least one campaign to learn from.")
     check_seed(seed)
+    lent = [campaign.slug for campaign in dict.fromkeys(beside) if campaign not in campaigns]
+    campaigns += [campaign for campaign in dict.fromkeys(beside) if campaign not in campaigns]
     snapshots = [_snapshot(campaign) for campaign in campaigns]
     found = {c.slug: basis(snapshot, criterion) for c, snapshot in zip(campaigns, snapshots)}
     named = list(dict.fromkeys(b.criterion for b in found.values() if b.criterion))
@@ -44,7 +47,7 @@ def start_training(
     doubts = _doubts(snapshots, others)
     if others and settings["recipe"].get("architecture") == "joint":
         raise Refused("A joint comparator learns one criterion; name one, or train a utility comparator.")
-    settings |= {"others": others} if others else {}
+    settings |= ({"others": others} if others else {}) | ({"beside": lent} if lent else {})
     if not foreground:
         _refuse_the_same_twice(campaigns[0], snapshots, settings, seed)
     title = f"Train a comparator on {', '.join(found)}"

@@ -126,13 +126,15 @@ class Examples:
     criteria: list[str]  # (c,) names; the first is the one it judges by
     exchanges: list[Exchange]
     parts: dict[str, slice]  # which of the texts are of which campaign
+    beside: np.ndarray  # (n,) True where it is learnt from and not measured
     told: dict  # for the version's metrics: counts by source, people's ceiling by campaign, the hash
 
 
 def examples(run: TrainingRun, recipe: Settings) -> Examples:
-    texts, pairs, scores, said, counts, ceilings, parts = [], [], [], [], Counter(), {}, {}
-    others = run.settings.get("others", [])
-    for snapshot in run.snapshots.select_related("campaign").order_by("digest"):
+    texts, pairs, scores, said, beside, counts, ceilings, parts = [], [], [], [], [], Counter(), {}, {}
+    others, lent = run.settings.get("others", []), run.settings.get("beside", [])
+    frozen = run.snapshots.select_related("campaign").order_by("digest")
+    for snapshot in sorted(frozen, key=lambda snapshot: snapshot.campaign.slug in lent):  # the measured ones' scale for all
         campaign = snapshot.campaign
         source = read(snapshot, *run.settings["sources"][campaign.slug], others)
         all_texts, supervised = supervise(source, campaign, recipe.strong, recipe.weak)
@@ -142,12 +144,13 @@ def examples(run: TrainingRun, recipe: Settings) -> Examples:
         scores.append(np.concatenate([source.scores, unknown]))
         parts[campaign.slug] = slice(len(texts), len(texts) + len(all_texts))
         texts += all_texts
+        beside += [campaign.slug in lent] * len(all_texts)
         said += conversations(campaign) if recipe.next_utterance else []
         counts.update(source.counts)
         ceilings[campaign.slug] = source.ceiling
     pinned = hashlib.sha256(json.dumps([[asdict(t) for t in texts], [asdict(e) for e in said]]).encode()).hexdigest()
     told = {"sources": dict(counts), "ceilings": ceilings, "texts_sha256": pinned}
-    return Examples(texts, pairs, _in_line(scores), [run.criterion, *others], said, parts, told)
+    return Examples(texts, pairs, _in_line(scores), [run.criterion, *others], said, parts, np.array(beside), told)
 
 
 def _in_line(scores: list[np.ndarray]) -> np.ndarray:

@@ -3,9 +3,9 @@
     python -m tests.tune FOLDER [--out var/tune] [--seeds 0] [--only NAME ...]
 
 Every variant is measured as a user's training is: `fit` with five folds, so that each score of dailydialog_zhao is predicted
-by a member that saw neither its context nor, in the dialogues, its conversation. One line of JSON for each variant and
-seed goes to OUT/results.jsonl; what is there already is not run again, and a run that was cut goes on. The table in
-docs/comparator.md is made of these lines.
+by a member that saw neither its context nor, in the dialogues, its conversation; other sets are learnt from beside it. One
+line of JSON for each variant and seed goes to OUT/results.jsonl; what is there already is not run again, and a run that was
+cut goes on. The table in docs/comparator.md is made of these lines.
 """
 
 import argparse
@@ -13,18 +13,19 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
+from evaluator.comparator import checkpoint
 from evaluator.comparator.base import SHARED
 from evaluator.comparator.examples import Pair, Text, aligned, context_key, mean_scores, pairs_from_judgments, pairs_from_scores
 from evaluator.comparator.heldout import agreement
 from evaluator.comparator.predict import Comparator
 from evaluator.comparator.settings import Settings
-from evaluator.comparator.supervision import ending, exchanges, unseen
+from evaluator.comparator.supervision import Exchange, ending, exchanges, unseen
 from evaluator.comparator.train import TrainingResult, fit
 from evaluator.metaevaluation import ceiling, robustness
 from evaluator.metaevaluation.correlation import pearson, spearman
@@ -50,7 +51,8 @@ VARIANTS = {
     "no self-supervision": replace(DEFAULT, next_utterance=False),
     "no contrast": replace(DEFAULT, contrast_passes=0),
     "contrast only": replace(DEFAULT, base_passes=0),
-    "hard negatives from the start": replace(DEFAULT, base_staged=False),
+    "harder negatives later": replace(DEFAULT, base_harder_from=0.6),
+    "harder negatives from the start": replace(DEFAULT, base_harder_from=0.0),
     "no cosine": replace(DEFAULT, cosine_share=0.0),
     "as much of the cosine": replace(DEFAULT, cosine_share=1.0),
     "this campaign alone": DEFAULT,
@@ -102,11 +104,9 @@ def read(data: Path, name: str, others: Sequence[str] = ()) -> Judged:
     return Judged(name, texts, criteria, low + (high - low) * scores[:, 0], scores, pairs)
 
 
-def read_dialogues(data: Path, judged: Iterable[Judged] = ()):
-    """Less those that a judged context comes from, so that one base serves all variants."""
+def read_dialogues(data: Path) -> list[Exchange]:
     rows = _lines(data / "dailydialog_multiref.jsonl")
-    every = exchanges((row["dialogue_id"], row["turns"], row["references"]) for row in rows)
-    return unseen(every, [text.context for s in judged for text in s.texts])
+    return exchanges((row["dialogue_id"], row["turns"], row["references"]) for row in rows)
 
 
 def apart_from(judged: Judged, main: Judged) -> Judged:
@@ -121,7 +121,7 @@ def apart_from(judged: Judged, main: Judged) -> Judged:
 
 
 def run(settings: Settings, seed: int, sets: list[Judged], dialogues, folder: Path) -> TrainingResult:
-    """Train on the sets together, the first one's scale for all; a base that another variant has made is used again."""
+    """Train on the first set, the others beside it and on its scale; a base that another variant has made is used again."""
     sets = [sets[0], *(apart_from(other, sets[0]) for other in sets[1:])]
     texts = [text for s in sets for text in s.texts]
     starts = np.cumsum([0, *(len(s.texts) for s in sets)])
@@ -141,7 +141,11 @@ def run(settings: Settings, seed: int, sets: list[Judged], dialogues, folder: Pa
             told[0] = time.monotonic()
             print(f"  {folder.name}: {done:.0%} {message}", flush=True)
 
-    result = fit(texts, pairs, settings, seed, folder, tell, scores=scores, exchanges=dialogues, criteria=sets[0].criteria)
+    beside = np.arange(len(texts)) >= len(sets[0].texts)  # (n,)
+    result = fit(
+        texts, pairs, settings, seed, folder, tell, scores=scores, exchanges=dialogues, criteria=sets[0].criteria,
+        beside=beside,
+    )  # fmt: skip
     if not shelf.is_dir() and (folder / "base.json").is_file():
         shelf.mkdir()
         for name in ("base.json", "base.safetensors", "matcher.json", "matcher.safetensors"):
@@ -149,31 +153,38 @@ def run(settings: Settings, seed: int, sets: list[Judged], dialogues, folder: Pa
     return result
 
 
-def measure(name: str, seed: int, result: TrainingResult, judged: Judged) -> dict:
-    """Correlation of the out-of-fold utilities with people's means; ties and calibration on their pairs."""
+def measure(name: str, seed: int, result: TrainingResult, folder: Path, judged: Judged) -> dict:
+    """Correlation of the scores expected out of fold with people's means; ties and calibration on their pairs."""
     u = result.utilities[: len(judged.texts)]  # (n,)
-    low, high = interval(lambda rows: pearson(u[rows], judged.means[rows]), judged.contexts, seed)
+    expected = checkpoint.load_manifest(folder).head.expected(u)  # (n,)
     return {
-        "variant": name, "seed": seed, "pearson": pearson(u, judged.means), "interval": [low, high],
-        "spearman": spearman(u, judged.means), "pairwise": result.heldout_pairwise_accuracy,
+        "variant": name, "seed": seed, "pearson": pearson(expected, judged.means),
+        "interval": interval(lambda rows: pearson(expected[rows], judged.means[rows]), judged.contexts, seed),
+        "spearman": spearman(expected, judged.means), "pearson of utilities": pearson(u, judged.means),
+        "epochs": [point["epoch"] for point in result.curve if point["chosen"]], "pairwise": result.heldout_pairwise_accuracy,
         "longer": result.longer_is_better_accuracy, "calibration_error": result.calibration_error,
         "criteria": result.criteria, "ties": asdict(result.ties), "seconds": round(result.seconds),
         "learnt_from": result.learnt_from, "consistency": result.consistency and asdict(result.consistency),
     }  # fmt: skip
 
 
-def transfer(settings: Settings, seed: int, sets: dict[str, Judged], dialogues, out: Path, left_out: str) -> dict:
-    """Trained on the other sets, less the contexts they share with the one left out, and on none of its dialogues."""
+def transfer(seed: int, sets: dict[str, Judged], dialogues, out: Path, left_out: str) -> dict:
+    """The default on a set that it did not learn from: of the sets it learns from, trained without that one, without the
+    contexts that others share with it and without its dialogues."""
     target = sets[left_out]
-    others = [apart_from(s, target) for name, s in sets.items() if name != left_out]
-    folder = out / f"without-{left_out}-{seed}"
-    run(replace(settings, folds=3), seed, others, dialogues, folder)
+    if left_out in BESIDE:
+        folder = out / f"without-{left_out}-{seed}"
+        others = [sets[MAIN], *(sets[name] for name in BESIDE if name != left_out)]
+        foreign = unseen(dialogues, [text.context for text in target.texts])
+        run(replace(DEFAULT, folds=3), seed, [apart_from(s, target) for s in others], foreign, folder)
+    else:
+        folder = out / f"default-{seed}"
     comparator = Comparator.load(folder)
-    u = comparator.utilities(target.texts)
+    u = comparator.score(target.texts)
     cosine = comparator.cosines(target.texts)
     difference = lambda rows: pearson(u[rows], target.means[rows]) - pearson(cosine[rows], target.means[rows])
     return {
-        "variant": f"left out: {left_out}", "seed": seed, "trained on": [s.name for s in others],
+        "variant": f"left out: {left_out}", "seed": seed,
         "pearson": pearson(u, target.means), "spearman": spearman(u, target.means),
         "interval": interval(lambda rows: pearson(u[rows], target.means[rows]), target.contexts, seed),
         "cosine alone": pearson(cosine, target.means), "longer": pearson(_lengths(target), target.means),
@@ -234,7 +245,7 @@ def main() -> None:
     chosen = parser.parse_args()
     chosen.out.mkdir(parents=True, exist_ok=True)
     sets = {name: read(chosen.data, name) for name in SETS}
-    dialogues = read_dialogues(chosen.data, sets.values())
+    dialogues = read_dialogues(chosen.data)
     log = chosen.out / "results.jsonl"
     done = {(row["variant"], row["seed"]) for row in _lines(log)} if log.is_file() else set()
 
@@ -249,14 +260,14 @@ def main() -> None:
                 folder = chosen.out / f"{name.replace(' ', '-')}-{seed}"
                 main_set = read(chosen.data, MAIN, BESIDE_IT.get(name, ()))
                 learnt = [main_set] if name in ALONE else [main_set, *(sets[s] for s in BESIDE)]
-                note(measure(name, seed, run(settings, seed, learnt, dialogues, folder), main_set))
+                note(measure(name, seed, run(settings, seed, learnt, dialogues, folder), folder, main_set))
         if chosen.only is None or "attacks" in chosen.only:
             note(fooled(sets[MAIN], Comparator.load(chosen.out / f"default-{seed}"), seed))
         if (chosen.only is None or "pandalm" in chosen.only) and ("pandalm", seed) not in done:
             note(pandalm(chosen.data, seed, chosen.out))
         for name in FOREIGN:
             if (chosen.only is None or "transfer" in chosen.only) and (f"left out: {name}", seed) not in done:
-                note(transfer(DEFAULT, seed, sets, dialogues, chosen.out, name))
+                note(transfer(seed, sets, dialogues, chosen.out, name))
 
 
 def _base_name(settings: Settings, seed: int) -> str:

@@ -43,7 +43,8 @@ def train_base(
         record = checkpoint.read_json(path)
         if record.get("fingerprint") == fingerprint and record.get("sha256") == checkpoint.file_sha256(weights):
             return record
-    matcher, seconds = _matcher(exchanges, settings, seed, directory, fingerprint, progress)
+    apart = _fingerprint(exchanges, settings, seed, encoder_sha256, ("contrast_",))
+    matcher, seconds = _matcher(exchanges, settings, seed, directory, apart, progress)
     model = UtilityModel(checkpoint.load_encoder(directory))
     model.cosine.requires_grad_(False)  # it joins in where people judged
     looking = lambda done: progress(CONTRAST_SHARE + 0.05 * done, "Looking for hard negatives")
@@ -123,7 +124,7 @@ class Lesson:
         first = 0 if rng.random() < 0.5 else int(rng.integers(len(replies)))
         others = [reply for k, reply in enumerate(replies) if k != first] or [replies[first]]
         good = [replies[first], *(others[rng.integers(len(others))] for _ in range(GOOD_ONES - 1))]
-        kinds = curriculum.negatives(step / self.steps, self.settings.base_staged)
+        kinds = curriculum.negatives(step / self.steps, self.settings.base_harder_from)
         chosen = rng.choice(list(kinds), size=BAD_ONES, p=list(kinds.values()))
         return [Text(context, text) for text in [*good, *(self.negatives.make(kind, i, good[0], rng) for kind in chosen)]]
 
@@ -169,9 +170,12 @@ def nearest_replies(
     return found[:, min(NEAREST.start, count - 1) :]
 
 
-def _fingerprint(exchanges: Sequence[Exchange], settings: Settings, seed: int, encoder_sha256: str) -> str:
-    """SHA-256 of everything that the base's weights depend on."""
-    mine = lambda name: name.startswith(("base_", "contrast_")) or name in SHARED
+def _fingerprint(
+    exchanges: Sequence[Exchange], settings: Settings, seed: int, encoder_sha256: str,
+    kinds: tuple[str, ...] = ("base_", "contrast_"),
+) -> str:
+    """SHA-256 of everything that the base's weights depend on; of the settings, those whose names begin so."""
+    mine = lambda name: name.startswith(kinds) or name in SHARED
     recipe = {name: value for name, value in asdict(settings).items() if mine(name)}
     what = [recipe, seed, encoder_sha256, checkpoint.FORMAT, [asdict(exchange) for exchange in exchanges]]
     return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()

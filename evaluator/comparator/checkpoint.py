@@ -26,7 +26,7 @@ from evaluator.comparator.heldout import Head
 from evaluator.comparator.model import UtilityModel, empty_encoder, positions, pretrained_encoder, random_encoder
 from evaluator.comparator.settings import ARCHITECTURES, Settings
 
-FORMAT = 2
+FORMAT = 3
 M = TypeVar("M", bound=nn.Module)
 
 
@@ -45,6 +45,7 @@ class Manifest:
     head: Head
     members: list[str]  # SHA-256 of each member's file
     metrics: dict  # heldout accuracies, counts, seconds
+    familiar: float  # tokens of a context, up to which the encoded pair counts in full
     matcher: str | None = None  # SHA-256 of matcher.safetensors; None: the cosines are the untrained encoder's
     criteria: list[str] = field(default_factory=lambda: [""])  # names; it judges by the first, whose head is `head`
     other_heads: list[Head] = field(default_factory=list)  # of the criteria after the first

@@ -2,12 +2,9 @@
 
 LARGEST_MARGIN, MARGIN_STEPS = 0.8, 8  # 80%, 70%, ... 10% of the iterations, each for an eighth of the training
 
-# Shares of the kinds of negatives (negatives.KINDS). Hard ones from the start hurt; see docs/comparator.md.
+# Shares of the kinds of negatives (negatives.KINDS).
 EASY = {"random": 1.0}
-HARD = {
-    "random": 0.40, "same dialogue": 0.15, "retrieved": 0.15, "generated": 0.10, "replaced": 0.05, "dropped": 0.05,
-    "repeated": 0.05, "truncated": 0.05,
-}  # fmt: skip
+HARD = {"random": 0.76, "shuffled": 0.08, "padded": 0.06, "dropped": 0.05, "replaced": 0.05}
 
 
 def weak_margin(progress: float) -> float:
@@ -16,6 +13,6 @@ def weak_margin(progress: float) -> float:
     return LARGEST_MARGIN - step * 0.1
 
 
-def negatives(progress: float, staged: bool = True) -> dict[str, float]:
-    """Kind -> share. Random replies alone in the first half, harder ones in the second; mixed throughout if not staged."""
-    return EASY if staged and progress < 0.5 else HARD
+def negatives(progress: float, harder_from: float) -> dict[str, float]:
+    """Kind -> share. Random replies alone, and from `harder_from` on harder ones among them."""
+    return EASY if progress < harder_from else HARD

@@ -10,11 +10,15 @@ import numpy as np
 import torch
 
 from evaluator.comparator import checkpoint, curriculum, heldout
+from evaluator.comparator.brevity import log_words
 from evaluator.comparator.encoding import Encoder, Sequences
 from evaluator.comparator.examples import BY_PEOPLE, Pair, Text, context_key, fold_of, softened
 from evaluator.comparator.inference import Tick, text_cosines
 from evaluator.comparator.model import use_bf16
 from evaluator.comparator.settings import Settings
+
+FAMILIAR_SHARE = 0.75  # of the contexts learnt from are no longer than what counts as familiar. Our choice.
+BESIDE = 10**6  # no fold: learnt from by all members and measured by none
 
 
 @dataclass(frozen=True)
@@ -32,7 +36,8 @@ class Data:
     criterion: np.ndarray  # (p,) which of the criteria each pair speaks of
     scores: np.ndarray  # (n, c) by each criterion 0..1, NaN where unknown
     contexts: np.ndarray  # (n,) context number
-    folds: np.ndarray  # (n,) -1 where the context has neither pair nor score
+    folds: np.ndarray  # (n,) -1 where the context has neither pair nor score, BESIDE where all members learn from it
+    log_words: np.ndarray  # (n,) of the outputs
     encoder: Encoder
     sequences: Sequences
     cosines: torch.Tensor  # (n,)
@@ -55,9 +60,10 @@ def matrix(scores: Sequence[float] | np.ndarray | None, texts: int, criteria: in
 
 
 def split(
-    texts: Sequence[Text], pairs: Sequence[Pair], scores: np.ndarray, folds: int, seed: int
+    texts: Sequence[Text], pairs: Sequence[Pair], scores: np.ndarray, measured: np.ndarray, folds: int, seed: int
 ) -> tuple[list[str], dict[str, int]]:
-    """The key of each text's context, and the fold of each context that has a pair or a score (n, c)."""
+    """The key of each text's context, and the fold of each context that has a pair or a score (n, c) and a text that is
+    measured (n,); BESIDE for the others with a pair or a score."""
     if not pairs:
         raise ValueError("There is no pair of outputs to learn from.")
     if missing := set(range(scores.shape[1])) - {pair.criterion for pair in pairs}:
@@ -70,7 +76,8 @@ def split(
             raise ValueError(f"Texts {pair.a} and {pair.b} are compared but do not share a context.")
     used = {keys[pair.a] for pair in pairs}
     used |= {key for key, given in zip(keys, scores, strict=True) if not np.isnan(given).all()}
-    return keys, fold_of(used, folds, seed)
+    shown = {key for key, here in zip(keys, measured, strict=True) if here}
+    return keys, {**dict.fromkeys(used, BESIDE), **fold_of(used & shown, folds, seed)}
 
 
 def prepare(
@@ -86,6 +93,8 @@ def prepare(
 ) -> Data:
     """Tokens, and cosines by the encoder in `directory` (the tuned one of hash `matcher`); keys and folds as from `split`."""
     encoder = Encoder(checkpoint.load_tokenizer(directory), settings.max_length, settings.max_words)
+    sequences = encoder.pairs(texts)
+    encoder.familiar = float(np.quantile(sequences.whole_contexts, FAMILIAR_SHARE))
     bf16 = use_bf16(settings.precision)
     cosines = torch.zeros(len(texts))  # (n,)
     if settings.architecture == "utility":
@@ -104,8 +113,8 @@ def prepare(
     by_people = np.array([pair.source in BY_PEOPLE for pair in pairs])
     return Data(
         a=a, b=b, targets=targets, learnt=learnt, weights=weights, choices=choices, margins=margins, by_people=by_people,
-        criterion=criterion, scores=scores, contexts=contexts, folds=fold, encoder=encoder, sequences=encoder.pairs(texts),
-        cosines=cosines, bf16=bf16, texts=texts,
+        criterion=criterion, scores=scores, contexts=contexts, folds=fold, log_words=log_words(texts), encoder=encoder,
+        sequences=sequences, cosines=cosines, bf16=bf16, texts=texts,
     )  # fmt: skip
 
 
@@ -113,6 +122,7 @@ def fingerprint_of(
     texts: Sequence[Text],
     pairs: Sequence[Pair],
     scores: np.ndarray,
+    measured: np.ndarray,
     settings: Settings,
     seed: int,
     encoder_sha256: str,
@@ -120,12 +130,13 @@ def fingerprint_of(
     """SHA-256 of everything that a member's weights depend on; the encoder counts by its weights, not its path."""
     recipe = {**asdict(settings), "encoder": encoder_sha256, "seed": seed, "format": checkpoint.FORMAT}
     data = [[asdict(text) for text in texts], [asdict(pair) for pair in pairs], [repr(float(s)) for s in scores.flat]]
+    data.append(measured.tolist())
     return hashlib.sha256(json.dumps([recipe, data], sort_keys=True).encode()).hexdigest()
 
 
 def measured(data: Data, criterion: int = 0) -> np.ndarray:
     """(p',) the pairs that a criterion is measured on: people's, or all of its pairs where there are none of those."""
-    mine = data.criterion == criterion  # (p,)
+    mine = (data.criterion == criterion) & (data.folds[data.a] != BESIDE)  # (p,)
     by_people = mine & data.by_people  # (p,)
     return (by_people if by_people.any() else mine).nonzero()[0]
 

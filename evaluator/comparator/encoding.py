@@ -1,5 +1,6 @@
 """From (context, output) to token ids: [CLS] turn [SEP] ... turn [SEP] output [SEP]."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,6 +23,7 @@ class Sequences:
     segments: list[list[int]]
     cut_contexts: int = 0  # how many lost their first turns
     cut_outputs: int = 0  # how many lost their end
+    whole_contexts: tuple[int, ...] = ()  # tokens of each context before it was cut; empty where there are none
 
     @cached_property
     def lengths(self) -> np.ndarray:
@@ -35,14 +37,15 @@ class Batch:
     ids: torch.Tensor  # (b, t)
     mask: torch.Tensor  # (b, t) 1 for a token, 0 for padding
     segments: torch.Tensor  # (b, t)
+    familiarity: torch.Tensor  # (b,) of the contexts, 0..1 (Encoder.familiarity)
 
 
 class Encoder:
     """Tokenises. A context keeps its last tokens; an output is cut at the sentence nearest to `max_words` words, and to
     tokens only when it fills `max_length` by itself: never before its context is gone."""
 
-    def __init__(self, tokenizer, max_length: int, max_words: int = MAX_WORDS):
-        self.tokenizer, self.max_words = tokenizer, max_words
+    def __init__(self, tokenizer, max_length: int, max_words: int = MAX_WORDS, familiar: float = math.inf):
+        self.tokenizer, self.max_words, self.familiar = tokenizer, max_words, familiar
         self.max_length = min(max_length, tokenizer.model_max_length)  # what the encoder has positions for
         self.cls, self.sep, self.pad = tokenizer.cls_token_id, tokenizer.sep_token_id, tokenizer.pad_token_id
 
@@ -51,11 +54,12 @@ class Encoder:
         turns = self._tokens([turn for text in texts for turn in text.context])
         shown = [self.shown(text.output) for text in texts]
         outputs = self._tokens(shown)
-        ids, segments, start, cut_contexts, cut_outputs = [], [], 0, 0, 0
+        ids, segments, whole, start, cut_contexts, cut_outputs = [], [], [], 0, 0, 0
         for text, kept, output in zip(texts, shown, outputs, strict=True):
             end = start + len(text.context)
             context = [token for turn in turns[start:end] for token in [*turn, self.sep]]
             start = end
+            whole.append(len(context))
             cut_outputs += len(kept) < len(text.output) or len(output) > self.max_length - 2
             output = [*output[: self.max_length - 2], self.sep]
             room = self.max_length - 1 - len(output)
@@ -63,7 +67,7 @@ class Encoder:
             context = context[-room:] if room > 0 else []
             ids.append([self.cls, *context, *output])
             segments.append([0] * (1 + len(context)) + [1] * len(output))
-        return Sequences(ids, segments, cut_contexts, cut_outputs)
+        return Sequences(ids, segments, cut_contexts, cut_outputs, tuple(whole))
 
     def shown(self, output: str) -> str:
         """As much of an output as is read at all."""
@@ -87,7 +91,12 @@ class Encoder:
             ids[row, :length] = torch.tensor(sequences.ids[i])
             segments[row, :length] = torch.tensor(sequences.segments[i])
             mask[row, :length] = 1
-        return Batch(ids, mask, segments)
+        return Batch(ids, mask, segments, torch.tensor([self.familiarity(sequences, i) for i in chosen]))
+
+    def familiarity(self, sequences: Sequences, i: int) -> float:
+        """1 for a context of up to `familiar` tokens, falling with the square of its length. Our choice."""
+        tokens = sequences.whole_contexts[i] if sequences.whole_contexts else 0
+        return min(1.0, self.familiar / max(tokens, 1)) ** 2
 
     def _tokens(self, strings: Sequence[str]) -> list[list[int]]:
         if not strings:

@@ -1,6 +1,9 @@
-"""Plain guards for what an encoder is easily fooled by: nothing said, the context said back, one thing said over and over.
-A guarded output stands no higher than the worst twentieth; the guard looks at the words alone and is the same for every
-comparator."""
+"""Plain guards for what an encoder is easily fooled by.
+
+Nothing said, the context said back, one thing said over and over: such an output stands no higher than the worst twentieth.
+A phrase that fits everywhere ("i see .") is often a good answer; one that has little to do with its context loses something.
+Both look at the words, in English, and are the same for every comparator.
+"""
 
 from collections.abc import Sequence
 
@@ -10,6 +13,17 @@ from evaluator.comparator.examples import Text
 
 COPIED_WORDS, COPIED_SHARE = 4, 0.7  # so many words running from one turn, and so much of the output
 LOWEST = 0.05  # the share of outputs that a guarded one stands among: some honest ones are stopped as well
+LITTLE_WORDS = 4  # the most words of an output that says little
+LITTLE_LOSS = 0.5  # standard deviations of the utility, that such an output loses
+LITTLE_TO_DO = 0.3  # the share of outputs whose cosine with their context counts as "little to do with it"
+SAYS_LITTLE = frozenset("""
+    a about again ah all alright am and anyway are be believe but bye can cool could course did do does done dont exactly fine
+    for get go good got great guess haha have hello here hey hi hm hmm hope how i idea if im interesting is it its just know
+    like look maybe me mean much my nice no not nothing now nt of oh ok okay please pretty problem really right s say see
+    shall should so sorry sounds sure t talk tell than thank thanks that thats the then there they think this to too true
+    understand us very want was way we well welcome what whatever when where which who why will with would wow yeah yep yes
+    yet you your
+""".split())
 REPEATED_PAIRS, REPEATED_SHARE = 8, 0.55  # so many pairs of neighbouring words at least, and so few different ones
 
 
@@ -18,8 +32,17 @@ def guarded(texts: Sequence[Text]) -> np.ndarray:
     return np.array([_is_guarded(text) for text in texts], dtype=bool)
 
 
-def lowered(u: np.ndarray, texts: Sequence[Text], most: float) -> np.ndarray:
-    """Utilities (n,) of n texts, those of guarded ones no higher than `most`."""
+def says_little(texts: Sequence[Text]) -> np.ndarray:
+    """(n,) True for an output of few words, each of which fits everywhere."""
+    return np.array([0 < len(words) <= LITTLE_WORDS and SAYS_LITTLE.issuperset(words) for words in _outputs(texts)], dtype=bool)
+
+
+def lowered(
+    u: np.ndarray, texts: Sequence[Text], cosines: np.ndarray, most: float, apart: float, loss: float
+) -> np.ndarray:
+    """Utilities (n,) of n texts: an output that says little, with a cosine (n,) below `apart`, loses `loss`; a guarded one
+    stands no higher than `most`."""
+    u = np.where(says_little(texts) & (cosines < apart), u - loss, u)
     return np.where(guarded(texts), np.minimum(u, most), u)
 
 
@@ -37,6 +60,10 @@ def is_copied(words: Sequence[str], turns: Sequence[Sequence[str]]) -> bool:
 def is_repetition(words: Sequence[str]) -> bool:
     pairs = list(zip(words, words[1:]))
     return len(pairs) >= REPEATED_PAIRS and len(set(pairs)) <= REPEATED_SHARE * len(pairs)
+
+
+def _outputs(texts: Sequence[Text]) -> list[list[str]]:
+    return [_words(text.output) for text in texts]
 
 
 def _words(text: str) -> list[str]:

@@ -9,7 +9,7 @@ from scipy.special import expit, log_expit
 
 from evaluator.comparator.consistency import Consistency
 from evaluator.comparator.examples import Pair, Text
-from evaluator.comparator.guards import LOWEST, lowered
+from evaluator.comparator.guards import LITTLE_LOSS, LITTLE_TO_DO, LOWEST, lowered
 from evaluator.comparator.settings import Settings
 from evaluator.comparator.ties import Ties, measure_ties
 
@@ -26,13 +26,27 @@ class Head:
     scale          a raw utility times this is in logits
     theta          > 0, half the width of the tie in logits: P(A) = s(d - theta), P(B) = s(-d - theta)
     tie_threshold  |d| below it (in logits) is called a tie
+    slope, intercept  sigmoid(slope u + intercept) is the mean score to be expected, from 0 to 1
     guard          the most (in logits) that the utility of a guarded output can be: the lowest twentieth of all begins there
+    apart, loss    an output that says little, with a cosine below `apart`, loses so much (in logits)
     """
 
     scale: float
     theta: float
     tie_threshold: float
     guard: float = NO_GUARD
+    apart: float = -1.0
+    loss: float = 0.0
+    slope: float = 1.0
+    intercept: float = 0.0
+
+    def guarded(self, u: np.ndarray, texts: Sequence[Text], cosines: np.ndarray) -> np.ndarray:
+        """Utilities (n,) in logits of n texts as the guards leave them; cosines (n,) with their contexts"""
+        return lowered(u, texts, cosines, self.guard, self.apart, self.loss)
+
+    def expected(self, u: np.ndarray) -> np.ndarray:
+        """Utilities (n,) in logits -> mean scores (n,) to be expected, from 0 to 1"""
+        return expit(self.slope * u + self.intercept)
 
 
 def probabilities(d: np.ndarray, theta: float) -> np.ndarray:
@@ -62,23 +76,51 @@ def fit_head(d: np.ndarray, targets: np.ndarray, weights: np.ndarray, ties: bool
     """scale and theta by maximum likelihood on d (p,), targets (p, 3), weights (p,); the threshold by people's ties.
     Without ties theta is 0, a tie of people's counts half for each side, and nothing but d = 0 is called one."""
     if not ties:
-        won = targets[:, 0] + targets[:, 1] / 2  # (p,)
-        log_p = lambda s: won * log_expit(s) + (1 - won) * log_expit(-s)  # Bradley & Terry (1952)
-        cost = lambda log: -np.average(log_p(np.exp(log) * d), weights=weights)
+        cost = lambda log: cross_entropy(np.exp(log) * d, targets, weights, 0.0)
         return Head(float(np.exp(minimize_scalar(cost, bounds=np.log([1e-2, 1e2]), method="bounded").x)), 0.0, 0.0)
 
     def loss(logs: np.ndarray) -> float:
         scale, theta = np.exp(logs)
-        s = scale * d  # (p,)
-        tie = log_expit(theta - s) + log_expit(theta + s) + np.log(-np.expm1(-2 * theta))  # (p,)
-        log_p = np.stack([log_expit(s - theta), tie, log_expit(-s - theta)], axis=-1)  # (p, 3)
-        return float(-np.average((targets * log_p).sum(-1), weights=weights))
+        return cross_entropy(scale * d, targets, weights, theta)
 
     bounds = [np.log([1e-2, 1e2]), np.log([1e-3, 1e1])]  # all ties or none have no finite optimum
     best = minimize(loss, x0=np.log([1.0, 0.5]), bounds=bounds, method="L-BFGS-B")
     scale, theta = np.exp(best.x)
     share = float(np.average(targets[:, 1], weights=weights))
     return Head(float(scale), float(theta), tie_threshold(scale * d, share))
+
+
+def fit_level(u: np.ndarray, scores: np.ndarray) -> tuple[float, float]:
+    """Slope and intercept by maximum likelihood of mean scores (n,) from 0 to 1 at utilities (n,) in logits; NaN is left out.
+    Where nobody scored, an expected score is the chance to be better than the median output: slope 1."""
+    known = ~np.isnan(u + scores)  # (n,)
+    if not known.any():
+        return 1.0, -float(np.nanmedian(u))
+    u, scores = u[known], scores[known]  # (k,)
+
+    def loss(line: np.ndarray) -> float:
+        logit = np.exp(line[0]) * u + line[1]  # (k,)
+        return float(-(scores * log_expit(logit) + (1 - scores) * log_expit(-logit)).mean())
+
+    log_slope, intercept = minimize(loss, x0=[0.0, 0.0], bounds=[np.log([1e-3, 1e2]), (-50, 50)], method="L-BFGS-B").x
+    return float(np.exp(log_slope)), float(intercept)
+
+
+def cross_entropy(d: np.ndarray, targets: np.ndarray, weights: np.ndarray, theta: float) -> float:
+    """Mean over the pairs, of people's answers (p, 3) and those that differences d (p,) in logits give; theta 0 is Bradley &
+    Terry (1952), where a tie counts half for each side."""
+    if theta == 0:
+        won = targets[:, 0] + targets[:, 1] / 2  # (p,)
+        return float(-np.average(won * log_expit(d) + (1 - won) * log_expit(-d), weights=weights))
+    tie = log_expit(theta - d) + log_expit(theta + d) + np.log(-np.expm1(-2 * theta))  # (p,)
+    log_p = np.stack([log_expit(d - theta), tie, log_expit(-d - theta)], axis=-1)  # (p, 3)
+    return float(-np.average((targets * log_p).sum(-1), weights=weights))
+
+
+def least_loss(d: np.ndarray, targets: np.ndarray, weights: np.ndarray, ties: bool = True) -> float:
+    """Cross-entropy of people's answers (p, 3) with those of the likeliest head for d (p,), whatever the scale of d."""
+    head = fit_head(d, targets, weights, ties)
+    return cross_entropy(head.scale * d, targets, weights, head.theta)
 
 
 @dataclass(frozen=True)
@@ -112,15 +154,21 @@ class OutOfFold:
 
 
 def judge(
-    raw: np.ndarray, texts: Sequence[Text], pairs: Sequence[Pair], contexts: np.ndarray, folds: np.ndarray, seed: int,
-    settings: Settings,
+    raw: np.ndarray, cosines: np.ndarray, scores: np.ndarray, texts: Sequence[Text], pairs: Sequence[Pair],
+    contexts: np.ndarray, folds: np.ndarray, seed: int, settings: Settings,
 ) -> OutOfFold:
-    """raw (n,) utilities as the members give them; contexts (n,) and folds (n,) of each text; people's pairs of a criterion."""
+    """raw (n,) utilities as the members give them; cosines (n,) beside them; scores (n,) mean, NaN where unknown; contexts
+    (n,) and folds (n,) of each text; people's pairs of a criterion."""
     a, b, targets, weights = as_arrays(pairs)
     head = fit_head(raw[a] - raw[b], targets, weights, settings.ties)
     if settings.guards:
-        head = replace(head, guard=head.scale * float(np.nanquantile(raw, LOWEST)))
-    u = lowered(head.scale * raw, texts, head.guard)  # (n,)
+        u = head.scale * raw  # (n,)
+        apart = float(np.quantile(cosines[~np.isnan(raw)], LITTLE_TO_DO))
+        lowest = float(np.nanquantile(u, LOWEST))
+        head = replace(head, guard=lowest, apart=apart, loss=LITTLE_LOSS * float(np.nanstd(u)))
+    u = head.guarded(head.scale * raw, texts, cosines)  # (n,)
+    slope, intercept = fit_level(u, scores)
+    head = replace(head, slope=slope, intercept=intercept)
     return OutOfFold(head, u, evaluate(u, texts, pairs, contexts[a], folds[a], seed, settings.ties))
 
 

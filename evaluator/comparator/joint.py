@@ -77,9 +77,9 @@ class JointComparator(Trained):
         p = self.compare([texts[i] for i in a], [texts[i] for i in b], on_progress=on_progress).probabilities  # (g, 3)
         return mean_points(len(texts), a, b, p)
 
-    def by_criterion(self, texts: Sequence[Text]) -> np.ndarray:
-        """(n, 1) the scores by the one criterion"""
-        return self.score(texts)[:, None]
+    def expected(self, scores: np.ndarray) -> np.ndarray:
+        """Scores (n, 1) as they are; nothing is fitted to people's own."""
+        return scores
 
     def judge(
         self, texts: Sequence[Text], a: Sequence[int], b: Sequence[int], on_progress: OnProgress | None = None

@@ -16,24 +16,18 @@ from evaluator.comparator.encoding import by_length
 from evaluator.comparator.examples import Pair, Text
 from evaluator.comparator.inference import Tick
 from evaluator.comparator.joint import JointModel, both_orders, choices, guard, mean_points, meetings, triples
-from evaluator.comparator.learning_curve import epoch_points
+from evaluator.comparator.learning_curve import after_step
 from evaluator.comparator.settings import Settings
 
 
 def learn(
     data: Data, fold: int, settings: Settings, seed: int, out_dir: Path, from_base: bool, state: loop.State, progress: Report
-) -> tuple[JointModel, list[dict], dict]:
-    """A member, its learning curve, and what it says of its fold: `utilities` (m,), its scores of the texts; `orders`
-    (q, 2, 3), of the measured pairs in either order; `triples`, circular and all of each context."""
+) -> list[dict]:
+    """A member's epochs, each with what it says of its fold: `utilities` (m,), its scores of the texts; `orders` (q, 2, 3),
+    of the measured pairs in either order; `triples`, circular and all of each context."""
     encoder = checkpoint.load_base(out_dir).encoder if from_base else checkpoint.load_encoder(out_dir)
     model = new_model(encoder, settings.ties, [seed, 11, fold])
-    curve = _train(model, data, fold, settings, seed, state, progress)
-    checkpoint.round_to_fp16(model)  # what is measured is what is saved
-    tick = lambda _: progress(0.999, "Judging the held-out contexts")
-    inside = _measured(data, fold)  # (q,)
-    p = _read(model, data, data.a[inside], data.b[inside], tick)  # (2, q, 3)
-    curve[-1] |= _point(model, data, inside, p.mean(0))
-    return model, curve, {"orders": p.transpose(1, 0, 2).tolist(), **_round_robin(model, data, fold, settings.guards, tick)}
+    return _train(model, data, fold, settings, seed, out_dir, state, progress)
 
 
 def out_of_fold(
@@ -67,7 +61,7 @@ def new_model(encoder: nn.Module, ties: bool, seed: list[int]) -> JointModel:
 
 
 def _train(
-    model: JointModel, data: Data, fold: int, settings: Settings, seed: int, state: loop.State, progress: Report
+    model: JointModel, data: Data, fold: int, settings: Settings, seed: int, out_dir: Path, state: loop.State, progress: Report
 ) -> list[dict]:
     """Each pair in an order drawn anew in every epoch."""
     rng = np.random.default_rng([seed, 8, fold])
@@ -88,9 +82,15 @@ def _train(
             yield model.losses(log_p, _tensor(targets[rows])).sum() / len(shown)
 
     inside = _measured(data, fold)  # (q,)
-    measure = lambda tick: _point(model, data, inside, _read(model, data, data.a[inside], data.b[inside], tick).mean(0))
-    after = epoch_points(fold, settings, ends, measure, progress)
-    return loop.run(model, settings, settings.learning_rate, len(steps), losses, [seed, 10, fold], state, after)
+
+    def measure(kept: JointModel, tick: Tick) -> tuple[dict, dict]:
+        p = _read(kept, data, data.a[inside], data.b[inside], tick)  # (2, q, 3)
+        said = {"orders": p.transpose(1, 0, 2).tolist(), **_round_robin(kept, data, fold, settings.guards, tick)}
+        return said, _point(kept, data, inside, p.mean(0))
+
+    average = loop.Average(model)
+    after = after_step(fold, settings, ends, average, out_dir, measure, progress)
+    return loop.run(model, settings, settings.learning_rate, len(steps), losses, [seed, 10, fold], state, after, average)
 
 
 def _shown_by(data: Data, pairs: np.ndarray, progress: float) -> np.ndarray:

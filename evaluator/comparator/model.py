@@ -33,6 +33,7 @@ class UtilityModel(nn.Module):
     """Encoder; for each criterion one linear unit over the mean of all tokens, the mean of the output's, and its product with
     the mean of the context's; plus the cosine of the two embedded apart (by another encoder), with a learnt weight.
 
+    In a context longer than most that were learnt from, the linear unit counts for less (`Encoder.familiarity`).
     Each unit starts as the cosine of output and context inside the encoded pair: cosines are the best untrained judges that
     we know of.
     """
@@ -58,12 +59,16 @@ class UtilityModel(nn.Module):
     def forward(self, batch: Batch, cosines: torch.Tensor, bf16: bool) -> torch.Tensor:
         """cosines (b,) -> utilities (b, c), one for each criterion, in fp32; bf16 is for the encoder only, too coarse for a
         utility"""
+        read = F.linear(self.features(batch, bf16), self.utility.weight) * batch.familiarity.unsqueeze(-1)  # (b, c)
+        return read + self.utility.bias + self.cosine * cosines.unsqueeze(-1)  # (b, c)
+
+    def features(self, batch: Batch, bf16: bool) -> torch.Tensor:
+        """What the linear units read: -> (b, 3h) in fp32"""
         hidden = hidden_states(self.encoder, batch, bf16)  # (b, t, h)
         output = F.normalize(mean_over(hidden, batch.mask * batch.segments), dim=-1)  # (b, h)
         context = F.normalize(mean_over(hidden, batch.mask * (1 - batch.segments)), dim=-1)  # (b, h)
         agreement = output * context * math.sqrt(hidden.shape[-1])  # (b, h), of the size of 1
-        features = torch.cat([mean_over(hidden, batch.mask), output, agreement], dim=-1)  # (b, 3h)
-        return self.utility(features) + self.cosine * cosines.unsqueeze(-1)  # (b, c)
+        return torch.cat([mean_over(hidden, batch.mask), output, agreement], dim=-1)  # (b, 3h)
 
     def spread(self, criteria: int) -> "UtilityModel":
         """The same encoder with so many criteria, each of them this model's one."""

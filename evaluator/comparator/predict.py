@@ -14,7 +14,6 @@ from torch import nn
 from evaluator.comparator import checkpoint, heldout
 from evaluator.comparator.encoding import Encoder
 from evaluator.comparator.examples import Text, context_key
-from evaluator.comparator.guards import lowered
 from evaluator.comparator.inference import text_cosines, utilities
 from evaluator.comparator.model import UtilityModel, use_bf16
 
@@ -42,7 +41,8 @@ class Trained:
         self.directory, self.manifest = directory, manifest
         self.head, self.criteria = manifest.head, manifest.criteria
         self.models = [checkpoint.load_member(directory, i, sha256, kind) for i, sha256 in enumerate(manifest.members)]
-        self.encoder = Encoder(checkpoint.load_tokenizer(directory), manifest.settings.max_length, manifest.settings.max_words)
+        recipe = manifest.settings
+        self.encoder = Encoder(checkpoint.load_tokenizer(directory), recipe.max_length, recipe.max_words, manifest.familiar)
         self.bf16 = use_bf16(manifest.settings.precision)
 
     @classmethod
@@ -86,8 +86,13 @@ class Comparator(Trained):
         return self.by_criterion(texts, batch_size, on_progress)[:, 0]
 
     def score(self, texts: Sequence[Text], on_progress: OnProgress | None = None) -> np.ndarray:
-        """The utilities, by the name that both architectures answer to."""
-        return self.utilities(texts, on_progress=on_progress)
+        """(n,) the mean score to be expected of people by the first criterion, from 0 to 1; rises with the utility."""
+        return self.expected(self.by_criterion(texts, on_progress=on_progress))[:, 0]
+
+    def expected(self, u: np.ndarray) -> np.ndarray:
+        """Utilities (n, c), or (n, 1) of the first criterion, -> mean scores to be expected of people, from 0 to 1"""
+        heads = [self.head, *self.manifest.other_heads]
+        return np.stack([head.expected(column) for head, column in zip(heads, u.T)], axis=1)
 
     def by_criterion(
         self, texts: Sequence[Text], batch_size: int = 64, on_progress: OnProgress | None = None
@@ -97,9 +102,9 @@ class Comparator(Trained):
         unique = {text: row for row, text in enumerate(ordered)}
         if not unique:
             return np.empty((0, len(self.criteria)))
-        raw = self._raw(ordered, self.members(ordered), batch_size, on_progress)  # (m, c)
+        raw, cosines = self._raw(ordered, self.members(ordered), batch_size, on_progress)  # (m, c), (m,)
         heads = [self.head, *self.manifest.other_heads]
-        u = np.stack([lowered(head.scale * raw[:, c], ordered, head.guard) for c, head in enumerate(heads)], axis=1)  # (m, c)
+        u = np.stack([head.guarded(head.scale * u, ordered, cosines) for head, u in zip(heads, raw.T)], axis=1)  # (m, c)
         return u[[unique[text] for text in texts]]
 
     def judge(
@@ -135,7 +140,8 @@ class Comparator(Trained):
 
     one_order = compare  # a utility does not know the order in which two texts are shown
 
-    def _raw(self, texts: list[Text], which: np.ndarray, batch_size: int, on_progress) -> np.ndarray:
+    def _raw(self, texts: list[Text], which: np.ndarray, batch_size: int, on_progress) -> tuple[np.ndarray, np.ndarray]:
+        """Utilities (m, c) before scales and guards, and the cosines (m,) beside them"""
         jobs = [((which == i) | (which == ALL)).nonzero()[0] for i in range(len(self.models))]  # texts of each member
         total = len(texts) + sum(len(rows) for rows in jobs)
         done = 0
@@ -152,4 +158,4 @@ class Comparator(Trained):
             sums[rows] += utilities(model, self.encoder, sequences, cosines, rows, self.bf16, batch_size, tick(len(rows)))
             counts[rows] += 1
             done += len(rows)
-        return sums / counts
+        return sums / counts, cosines.numpy()

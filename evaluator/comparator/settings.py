@@ -32,6 +32,7 @@ class Settings:
     train_embeddings: bool = False  # of words; half the parameters, and few words are met often enough to learn
     score_weight: float = 1.0  # weight of predicting the mean score itself, beside the pairs
     others_weight: float = 1.0  # of the criteria after the first, all together, beside the first's 1
+    brevity_control: bool = True  # people's liking for short outputs is taken out of what is learnt from them (brevity.py)
     cosine_share: float = 0.6  # how much the cosine of the two embedded apart says when members start, against the pair
     guards: bool = True  # a blank, copied or repeating output stands below every other (guards.py)
     precision: str = "auto"  # "fp32", "bf16", or "auto": bf16 where this CPU multiplies it in hardware
@@ -41,12 +42,12 @@ class Settings:
     strong: bool = False  # human-written over generated; asked for where it holds for the systems at hand
     weak: bool = False  # a later checkpoint over an earlier one; likewise
     next_utterance: bool = True  # dialogues, in the base that all members start from
-    contrast_passes: int = 2  # how often an exchange is shown with its context and reply apart
+    contrast_passes: int = 3  # how often an exchange is shown with its context and reply apart
     contrast_learning_rate: float = 5e-5
-    base_passes: int = 2  # how often an exchange is shown with context and reply together
+    base_passes: int = 1  # how often an exchange is shown with context and reply together
     base_learning_rate: float = 1e-4
     base_max_length: int = 56
-    base_staged: bool = True  # random replies first, harder ones in the second half
+    base_harder_from: float = 1.0  # share of the steps after which made-up and broken replies join the random ones; 1: never
 
     def learns_from(self, source: str) -> bool:
         """Whether pairs of this source (`Pair.source`) are learnt from."""

@@ -9,13 +9,23 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from evaluator.comparator import checkpoint, heldout, joint_training, loop
+from evaluator.comparator import brevity, checkpoint, heldout, joint_training, learning_curve, loop
 from evaluator.comparator.base import Report, train_base
 from evaluator.comparator.consistency import Consistency
-from evaluator.comparator.dataset import Data, batches, fingerprint_of, matrix, measured, parts, prepare, split, trained_pairs
+from evaluator.comparator.dataset import (
+    BESIDE,
+    Data,
+    batches,
+    fingerprint_of,
+    matrix,
+    measured,
+    parts,
+    prepare,
+    split,
+    trained_pairs,
+)
 from evaluator.comparator.examples import Pair, Text
-from evaluator.comparator.inference import utilities
-from evaluator.comparator.learning_curve import epoch_points
+from evaluator.comparator.inference import Tick, utilities
 from evaluator.comparator.model import UtilityModel
 from evaluator.comparator.progress import Progress
 from evaluator.comparator.settings import ARCHITECTURES, Settings, default_encoder
@@ -38,7 +48,7 @@ class TrainingResult:
     ties: Ties | None  # what its ties are worth
     consistency: Consistency | None  # of a joint comparator: how often it contradicts itself
     criteria: list[dict]  # name, accuracy, low, high, clear_pairs, longer, scale of each; the first's are those above
-    curve: list[dict]  # fold, epoch, step, train_loss, heldout_loss, heldout_accuracy
+    curve: list[dict]  # fold, epoch, step, train_loss, heldout_loss, heldout_accuracy, chosen
     base_curve: list[dict]  # step, accuracy: share of replies above their negative since the point before
     pairs: int
     texts: int
@@ -64,13 +74,15 @@ def fit(
     scores: Sequence[float] | np.ndarray | None = None,
     exchanges: Sequence[Exchange] = (),
     criteria: Sequence[str] = ("",),
+    beside: Sequence[bool] | None = None,
 ) -> TrainingResult:
     """Train all members into `out_dir`; what is already there with the same fingerprint is not trained again.
 
     scores     (n,) or (n, c) mean score of each text, 0..1, NaN where unknown (`examples.mean_scores`): a second target,
                optional
     criteria   the names of the c criteria that `Pair.criterion` counts; the comparator judges, and is measured, by the first
-    exchanges  human dialogue (`supervision.exchanges`) for the base; what shares a dialogue with `texts` is left out
+    exchanges  human dialogue (`supervision.exchanges`) for the base; what shares a dialogue with a measured text is left out
+    beside     (n,) True for a text that is learnt from by all members and on which the comparator is not measured
     """
     if settings.architecture not in ARCHITECTURES:
         raise ValueError(f"The architecture is {' or '.join(ARCHITECTURES)}, not {settings.architecture!r}.")
@@ -83,13 +95,16 @@ def fit(
     progress(0.0, "Reading the encoder")
     pairs = [pair for pair in pairs if settings.learns_from(pair.source)]
     scores = matrix(scores if settings.human_scores else None, len(texts), len(criteria))  # (n, c)
-    keys, folds = split(texts, pairs, scores, settings.folds, seed)
+    measured_on = ~np.asarray(beside, dtype=bool) if beside is not None else np.ones(len(texts), dtype=bool)  # (n,)
+    keys, folds = split(texts, pairs, scores, measured_on, settings.folds, seed)
     scratch = seed if settings.from_scratch else None
     encoder_sha256 = checkpoint.save_encoder(settings.encoder or default_encoder(), out_dir, scratch)
-    shown = unseen(exchanges, (text.context for text in texts)) if settings.next_utterance else []
+    held_out = [text.context for text, here in zip(texts, measured_on, strict=True) if here]
+    shown = unseen(exchanges, held_out) if settings.next_utterance else []
     base = train_base(shown, settings, seed, out_dir, encoder_sha256, progress.part(0.0, BASE_SHARE)) if shown else None
     start = BASE_SHARE if base else 0.0
-    fingerprint = fingerprint_of(texts, pairs, scores, settings, seed, base["sha256"] if base else encoder_sha256)
+    start_sha256 = base["sha256"] if base else encoder_sha256
+    fingerprint = fingerprint_of(texts, pairs, scores, measured_on, settings, seed, start_sha256)
     encoding = progress.part(start, start + COSINE_SHARE)
     matcher = base["matcher"] if base else None
     tick = lambda done: encoding(done, "Encoding the texts")
@@ -106,9 +121,10 @@ def fit(
     result = _result(judged, criteria, data, records, base, learnt_from, fingerprint)
     metrics = {k: v for k, v in asdict(result).items() if k not in ("utilities", "curve", "fingerprint")}
     members = [record["sha256"] for record in records]
+    mine = {key: fold for key, fold in folds.items() if fold != BESIDE}
     head, *others = (one.head for one in judged)
     manifest = checkpoint.Manifest(
-        settings, seed, fingerprint, folds, head, members, metrics, matcher, list(criteria), others
+        settings, seed, fingerprint, mine, head, members, metrics, data.encoder.familiar, matcher, list(criteria), others
     )  # fmt: skip
     checkpoint.save_manifest(manifest, out_dir)
     progress(1.0, "Trained")
@@ -122,8 +138,12 @@ def _out_of_fold(
     raw = np.full(data.scores.shape, np.nan)  # (n, c)
     for fold, record in enumerate(records):
         raw[data.folds == fold] = record["utilities"]
+    cosines = data.cosines.numpy()  # (n,)
     by_people = [[pairs[i] for i in measured(data, c)] for c in range(data.criteria)]
-    return [heldout.judge(u, texts, of, data.contexts, data.folds, seed, settings) for u, of in zip(raw.T, by_people)]
+    return [
+        heldout.judge(raw[:, c], cosines, data.scores[:, c], texts, by_people[c], data.contexts, data.folds, seed, settings)
+        for c in range(data.criteria)
+    ]
 
 
 def _result(
@@ -146,7 +166,7 @@ def _result(
         base_curve=base["curve"] if base else [],
         pairs=len(data.a),
         texts=len(data.folds),
-        contexts=len(np.unique(data.contexts[data.folds >= 0])),
+        contexts=len(np.unique(data.contexts[(data.folds >= 0) & (data.folds != BESIDE)])),
         learnt_from=learnt_from,
         tie_threshold=head.tie_threshold,
         seconds=sum(record["seconds"] for record in records) + (base["seconds"] if base else 0.0),
@@ -166,30 +186,25 @@ def _members(
         begin = start + fold * each
         part = progress.part(begin, begin + each)
         records.append(_member(data, fold, settings, seed, out_dir, fingerprint, from_base, part))
-    return records
+    best = [learning_curve.best_epoch(records, fold) for fold in range(settings.folds)]
+    return [learning_curve.settle(record, fold, best[fold], out_dir) for fold, record in enumerate(records)]
 
 
 def _member(
     data: Data, fold: int, settings: Settings, seed: int, out_dir: Path, fingerprint: str, from_base: bool, progress: Report
 ) -> dict:
-    """Train, or find again, the member without `fold`; its record is written when its weights are safe on disk."""
+    """Train, or find again, the member without `fold`; its record is written when its weights after each epoch are safe on
+    disk."""
     path = out_dir / f"fold-{fold}.json"
-    weights = out_dir / f"member-{fold}.safetensors"
-    if path.is_file() and weights.is_file():
+    if path.is_file():
         record = checkpoint.read_json(path)
-        if record.get("fingerprint") == fingerprint and record.get("sha256") == checkpoint.file_sha256(weights):
+        if record.get("fingerprint") == fingerprint and learning_curve.is_there(record, fold, out_dir):
             return record
     state = loop.State(out_dir / f"fold-{fold}.state", fingerprint)
     learn = joint_training.learn if settings.architecture == "joint" else _learn
-    model, curve, said = learn(data, fold, settings, seed, out_dir, from_base, state, progress)
-    progress(1.0, f"Member {fold + 1} of {settings.folds} finished", curve[-1])
-    record = {
-        "fingerprint": fingerprint,
-        "sha256": checkpoint.save_weights(model, weights),
-        "curve": curve,
-        **said,
-        "seconds": state.seconds(),
-    }
+    found = learn(data, fold, settings, seed, out_dir, from_base, state, progress)
+    progress(1.0, f"Member {fold + 1} of {settings.folds} finished", found[-1]["point"])
+    record = {"fingerprint": fingerprint, "epochs": found, "seconds": state.seconds()}
     checkpoint.write_json(record, path)
     state.clear()
     return record
@@ -197,19 +212,15 @@ def _member(
 
 def _learn(
     data: Data, fold: int, settings: Settings, seed: int, out_dir: Path, from_base: bool, state: loop.State, progress: Report
-) -> tuple[UtilityModel, list[dict], dict]:
-    """A member, its learning curve, and the utilities that it gives to the texts of its fold."""
+) -> list[dict]:
+    """A member's epochs, each with the utilities (m, c) that it gives to the texts of its fold."""
     if from_base:
         model = checkpoint.load_base(out_dir, data.criteria)
     else:
         model = UtilityModel(checkpoint.load_encoder(out_dir), data.criteria)
     model.ties = settings.ties
     _weigh_cosines(model, data, fold, settings)
-    curve = _train(model, data, fold, settings, seed, state, progress)
-    checkpoint.round_to_fp16(model)  # what is measured is what is saved
-    u, point = _heldout(model, data, fold, lambda _: progress(0.999, "Judging the held-out contexts"))
-    curve[-1] |= point
-    return model, curve, {"utilities": u.tolist()}
+    return _train(model, data, fold, settings, seed, out_dir, state, progress)
 
 
 def _weigh_cosines(model: UtilityModel, data: Data, fold: int, settings: Settings) -> None:
@@ -225,9 +236,10 @@ def _weigh_cosines(model: UtilityModel, data: Data, fold: int, settings: Setting
 
 
 def _train(
-    model: UtilityModel, data: Data, fold: int, settings: Settings, seed: int, state: loop.State, progress: Report
+    model: UtilityModel, data: Data, fold: int, settings: Settings, seed: int, out_dir: Path, state: loop.State,
+    progress: Report,
 ) -> list[dict]:
-    """The learning curve; a point is measured after every epoch but the last, which is measured on the rounded weights."""
+    """The member's epochs, as `learning_curve` notes them."""
     rng = np.random.default_rng([seed, fold])
     epochs = [batches(data, fold, settings.batch_size, rng) for _ in range(settings.epochs)]
     steps = [rows for rounds in epochs for rows in rounds]
@@ -235,6 +247,7 @@ def _train(
     others = data.criteria - 1
     weights = [1.0, *[settings.others_weight / max(others, 1)] * others]  # (c,)
     position = np.full(len(data.scores), -1)  # (n,) a text's row in the part
+    offsets = _offsets(data, fold, settings)  # (n, c)
 
     def summed(c: int, u: torch.Tensor, rows: np.ndarray, pairs: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
         """The losses of the part's pairs (q',) of criterion c, and of the scores of its texts, with utilities u (b,)."""
@@ -249,7 +262,7 @@ def _train(
         scored = (~np.isnan(data.scores[steps[step]])).sum(0).clip(1).tolist()  # (c,)
         for rows in parts(data, steps[step], settings.max_tokens):
             position[rows] = np.arange(len(rows))
-            u = model(data.encoder.batch(data.sequences, rows), data.cosines[rows], data.bf16)  # (b, c)
+            u = model(data.encoder.batch(data.sequences, rows), data.cosines[rows], data.bf16) + offsets[rows]  # (b, c)
             here = inside[(position[data.a[inside]] >= 0) & (position[data.b[inside]] >= 0)]  # (q',)
             sums = [summed(c, u[:, c], rows, here[data.criterion[here] == c]) for c in range(data.criteria)]
             position[rows] = -1
@@ -258,26 +271,41 @@ def _train(
                 for c, (of_pairs, of_scores) in enumerate(sums)
             )
 
-    measure = lambda tick: _heldout(model, data, fold, tick)[1]
-    after = epoch_points(fold, settings, ends, measure, progress)
-    return loop.run(model, settings, settings.learning_rate, len(steps), losses, [seed, 2, fold], state, after)
+    average = loop.Average(model)
+    measure = lambda kept, tick: _heldout(kept, data, fold, tick)
+    after = learning_curve.after_step(fold, settings, ends, average, out_dir, measure, progress)
+    return loop.run(model, settings, settings.learning_rate, len(steps), losses, [seed, 2, fold], state, after, average)
 
 
-def _heldout(model: UtilityModel, data: Data, fold: int, tick: Callable[[float], None]) -> tuple[np.ndarray, dict]:
-    """Utilities of the fold's texts (m, c), and the model's loss and accuracy on the fold's pairs by the first criterion."""
+def _offsets(data: Data, fold: int, settings: Settings) -> torch.Tensor:
+    """(n, c) what an output's brevity alone is worth by the pairs that the member learns from."""
+    if not settings.brevity_control:
+        return torch.zeros(len(data.folds), data.criteria)
+    learnt = data.by_people & (data.folds[data.a] != fold)  # (p,)
+    longer = data.log_words[data.a] - data.log_words[data.b]  # (p,)
+    slopes = []
+    for c in range(data.criteria):
+        rows = learnt & (data.criterion == c)
+        slopes.append(brevity.slope(longer[rows], data.learnt[rows], data.weights[rows]))
+    rows = (data.folds != fold) & (data.folds >= 0)  # (n,)
+    return _tensor(np.outer(data.log_words - data.log_words[rows].mean(), slopes))
+
+
+def _heldout(model: UtilityModel, data: Data, fold: int, tick: Tick) -> tuple[dict, dict]:
+    """Utilities of the fold's texts (m, c); loss, by the head that suits best, and accuracy on its pairs of criterion 0."""
     rows = (data.folds == fold).nonzero()[0]  # (m,)
     u = utilities(model, data.encoder, data.sequences, data.cosines, rows, data.bf16, tick=tick)  # (m, c)
     every = np.full(len(data.folds), np.nan)  # (n,)
     every[rows] = u[:, 0]
     inside = measured(data)
     inside = inside[data.folds[data.a[inside]] == fold]  # (q,)
-    d = every[data.a[inside]] - every[data.b[inside]]  # (q,)
-    clear = data.choices[inside] != "tie"  # (q,)
-    agree = heldout.agreement(d, data.choices[inside])[clear]
-    with torch.no_grad():
-        losses = model.pair_losses(_tensor(d), _tensor(data.targets[inside])).numpy()  # (q,)
-    loss = float(np.average(losses, weights=data.weights[inside])) if len(inside) else None
-    return u, {"heldout_loss": loss, "heldout_accuracy": float(agree.mean()) if len(agree) else None}
+    d, targets, weights = every[data.a[inside]] - every[data.b[inside]], data.targets[inside], data.weights[inside]  # (q,)
+    agree = heldout.agreement(d, data.choices[inside])[data.choices[inside] != "tie"]
+    point = {
+        "heldout_loss": heldout.least_loss(d, targets, weights, model.ties) if len(inside) else None,
+        "heldout_accuracy": float(agree.mean()) if len(agree) else None,
+    }
+    return {"utilities": u.tolist()}, point
 
 
 def _tensor(array: np.ndarray) -> torch.Tensor:

@@ -32,7 +32,7 @@ def transfer(comparator: Comparator | JointComparator, judged: Judged, seed: int
     return {
         "outputs": len(sample.texts), "of_outputs": len(judged.texts), "contexts": len(np.unique(sample.contexts)),
         "pairs": len(sample.pairs), "calibration": stated(p, sample, seed),
-        "comparator": of(u), "cosine": of(cosine), "longer": of(words),
+        "comparator": of(comparator.expected(u[:, None])[:, 0]), "cosine": of(cosine), "longer": of(words),
     }  # fmt: skip
 
 

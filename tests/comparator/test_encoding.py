@@ -58,3 +58,11 @@ def test_a_batch_is_padded_to_its_longest_text(tokenizer):
 def test_batches_hold_every_text_once_and_similar_lengths():
     batches = list(by_length(np.array([3, 9, 1, 7, 5]), 2))
     assert [batch.tolist() for batch in batches] == [[1, 3], [4, 0], [2]]
+
+
+def test_a_context_twice_as_long_as_familiar_counts_a_quarter(tokenizer):
+    encoder = Encoder(tokenizer, max_length=8, familiar=6)
+    sequences = encoder.pairs([Text(("one two",), "three"), Text(("one two three four five", "six seven eight nine ten"), "a")])
+    assert sequences.whole_contexts == (3, 12)  # each turn with its [SEP], before anything is cut
+    assert encoder.batch(sequences, [0, 1]).familiarity.tolist() == [1.0, 0.25]
+    assert Encoder(tokenizer, max_length=8).batch(sequences, [1]).familiarity.tolist() == [1.0]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from evaluator.comparator.examples import Text
-from evaluator.comparator.guards import guarded, lowered
+from evaluator.comparator.guards import guarded, lowered, says_little
 from evaluator.comparator.predict import Comparator
 
 ASKED = ("Hello there !", "Do you know where to get them from ?")
@@ -33,6 +33,26 @@ def test_a_guarded_output_stands_among_the_worst_twentieth_and_no_lower_than_it_
     comparator = Comparator.load(trained[1])
     context = judged[0][0].context
     assert (trained[0].utilities > comparator.utilities([Text(context, "")])[0]).mean() >= 0.95
-    worst, most = np.array([-9.0, 0.5, 2.0]), -1.0
-    assert lowered(worst, [Text(context, ""), Text(context, ""), Text(context, "good")], most).tolist() == [-9.0, -1.0, 2.0]
+    u, texts = np.array([-9.0, 0.5, 2.0]), [Text(context, ""), Text(context, ""), Text(context, "good")]
+    assert lowered(u, texts, np.zeros(3), most=-1.0, apart=-1.0, loss=0.0).tolist() == [-9.0, -1.0, 2.0]
     assert comparator.compare([Text(context, "good")], [Text(context, "")]).choices.tolist() == ["A"]
+
+
+@pytest.mark.parametrize(
+    ("output", "little"),
+    [
+        ("I see .", True),
+        ("that 's nice .", True),
+        ("i don't know", True),
+        ("thank you so much indeed", False),  # five words
+        ("i see a bird .", False),  # of a bird
+        ("", False),
+    ],
+)
+def test_a_phrase_that_fits_everywhere_says_little(output, little):
+    assert says_little([Text(ASKED, output)]).tolist() == [little]
+
+
+def test_a_phrase_that_fits_everywhere_loses_where_it_has_little_to_do_with_its_context():
+    texts = [Text(ASKED, "i see ."), Text(ASKED, "thank you ."), Text(ASKED, "at the station .")]
+    assert lowered(np.ones(3), texts, np.array([0.1, 0.5, 0.1]), most=9.0, apart=0.3, loss=0.4).tolist() == [0.6, 1.0, 1.0]

@@ -8,11 +8,15 @@ import torch
 
 from evaluator.comparator.examples import Pair, Text
 from evaluator.comparator.heldout import (
+    Head,
     agreement,
     bootstrap,
+    cross_entropy,
     decide,
     evaluate,
     fit_head,
+    fit_level,
+    least_loss,
     probabilities,
     tie_threshold,
 )
@@ -107,3 +111,33 @@ def test_a_head_without_the_tie_option():
     assert head.scale == pytest.approx(1.7, abs=0.01)
     assert (head.theta, head.tie_threshold) == (0.0, 0.0)
     assert probabilities(d, head.theta)[:, 1].tolist() == [0.0] * 400
+
+
+def test_cross_entropy_by_hand():
+    one, even = np.ones(1), np.array([[0.5, 0.0, 0.5]])
+    assert cross_entropy(np.zeros(1), even, one, 0.0) == pytest.approx(math.log(2))
+    # Rao & Kupper: at d = 0 and theta = log 3 each side has 1 / (1 + 3) and the tie the other half.
+    assert cross_entropy(np.zeros(1), even, one, math.log(3)) == pytest.approx(math.log(4))
+    assert cross_entropy(np.zeros(1), np.array([[0.0, 1.0, 0.0]]), one, math.log(3)) == pytest.approx(math.log(2))
+
+
+def test_the_level_is_found_again_from_its_own_scores():
+    u = np.linspace(-3, 3, 41)
+    scores = 1 / (1 + np.exp(-(0.5 * u - 1)))
+    scores[7] = np.nan
+    assert fit_level(u, scores) == pytest.approx((0.5, -1.0), abs=1e-3)
+    head = Head(1.0, 0.5, 0.0, slope=0.5, intercept=-1.0)
+    assert head.expected(np.array([2.0, 4.0])) == pytest.approx([0.5, 1 / (1 + math.exp(-1))])
+
+
+def test_without_scores_the_median_output_is_expected_in_the_middle():
+    assert fit_level(np.array([1.0, 4.0, 2.0, np.nan]), np.full(4, np.nan)) == (1.0, -2.0)
+
+
+def test_the_least_loss_does_not_depend_on_the_scale():
+    a_better, tie, b_better = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
+    targets, weights = np.array([a_better, a_better, b_better, tie]), np.ones(4)
+    mostly, less = np.array([2.0, -0.5, -1.0, 0.1]), np.array([2.0, -1.5, -1.0, 0.1])  # of a_better one is misjudged
+    assert least_loss(mostly, targets, weights) < least_loss(less, targets, weights)
+    assert least_loss(mostly, targets, weights) == pytest.approx(least_loss(5 * mostly, targets, weights), rel=1e-3)
+    assert least_loss(np.zeros(4), targets, weights, ties=False) == pytest.approx(math.log(2))

@@ -69,10 +69,11 @@ def test_the_smallest_margin_falls_from_80_to_10_percent():
 
 
 def test_random_negatives_first_harder_ones_later():
-    assert curriculum.negatives(0.49) == {"random": 1.0}
-    assert sum(curriculum.negatives(0.5).values()) == pytest.approx(1)
-    assert set(curriculum.negatives(0.5)) <= set(KINDS)
-    assert curriculum.negatives(0, staged=False) == curriculum.negatives(1)
+    assert curriculum.negatives(0.59, harder_from=0.6) == curriculum.negatives(0.99, harder_from=1.0) == {"random": 1.0}
+    harder = curriculum.negatives(0.6, harder_from=0.6)
+    assert sum(harder.values()) == pytest.approx(1)
+    assert {"random"} < set(harder) <= set(KINDS)
+    assert curriculum.negatives(0, harder_from=0) == harder
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -41,6 +41,7 @@ def test_it_learns_which_word_is_good(trained):
         points = [point for point in result.curve if point["fold"] == fold]
         assert [point["epoch"] for point in points] == list(range(1, 17))
         assert points[-1]["heldout_loss"] < points[0]["heldout_loss"]
+        assert sum(point["chosen"] for point in points) == 1
 
 
 def test_unseen_contexts_are_judged_by_what_was_learnt(trained):
@@ -90,15 +91,37 @@ def test_a_cancelled_training_goes_on_with_the_members_it_has(trained, judged, s
     assert not (tmp_path / "comparator.json").exists()
     with pytest.raises(BadCheckpoint):
         Comparator.load(tmp_path)
-    written = (tmp_path / "member-0.safetensors").stat().st_mtime_ns
+    finished = {path.name: path.stat().st_ino for path in tmp_path.glob("member-0-*")}
+    assert len(finished) == settings.epochs  # the weights after each epoch, until it is known which are best
 
     points = []
     resumed = fit(texts, pairs, settings, SEED, tmp_path, lambda f, m, p: points.append((f, m, p)), scores=scores)
-    assert (tmp_path / "member-0.safetensors").stat().st_mtime_ns == written
+    assert (tmp_path / "member-0.safetensors").stat().st_ino in finished.values()
+    assert not list(tmp_path.glob("member-*-epoch-*"))
     assert np.array_equal(resumed.utilities, trained[0].utilities)
     assert {point["fold"] for _, _, point in points if point} == {1, 2}
     fractions = [fraction for fraction, _, _ in points]
     assert fractions == sorted(fractions) and fractions[-1] == 1.0
+
+
+def test_what_is_learnt_from_beside_is_not_measured(trained, judged, settings, tmp_path):
+    texts, pairs, scores = judged
+    beside = np.arange(len(texts)) >= 90  # the second half, whole contexts
+    result = fit(texts, pairs, replace(settings, epochs=4), SEED, tmp_path, scores=scores, beside=beside)
+    assert np.isnan(result.utilities).tolist() == beside.tolist()
+    assert result.contexts == 30
+    keys = {context_key(text.context) for text in texts[:90]}
+    assert set(Comparator.load(tmp_path).manifest.folds) == keys
+    alone = fit(texts[:90], [p for p in pairs if p.b < 90], replace(settings, epochs=4), SEED, tmp_path, scores=scores[:90])
+    assert not np.array_equal(alone.utilities, result.utilities[:90])  # it was learnt from
+
+
+def test_an_expected_score_rises_with_the_utility(trained, judged):
+    comparator = Comparator.load(trained[1])
+    u, expected = comparator.utilities(judged[0]), comparator.score(judged[0])
+    assert np.array_equal(np.argsort(u, kind="stable"), np.argsort(expected, kind="stable"))
+    assert 0 < expected.min() and expected.max() < 1
+    assert np.abs(expected - np.array(judged[2])).mean() < 0.2
 
 
 def test_other_data_do_not_resume(trained, judged, settings, copy):
@@ -169,7 +192,7 @@ def test_progress_while_judging(trained, judged):
         (lambda d: (d / "comparator.json").write_text("{"), "JSON"),
         (lambda d: (d / "comparator.json").write_text("[]"), "object"),
         (lambda d: (d / "comparator.json").write_text('{"format": 99}'), "format"),
-        (lambda d: (d / "comparator.json").write_text('{"format": 2}'), "field"),
+        (lambda d: (d / "comparator.json").write_text('{"format": 3}'), "field"),
         (lambda d: (d / "member-1.safetensors").unlink(), "missing"),
         (lambda d: (d / "member-1.safetensors").write_bytes(b"not weights"), "SHA-256"),
         (lambda d: shutil.copy(d / "member-0.safetensors", d / "member-1.safetensors"), "SHA-256"),

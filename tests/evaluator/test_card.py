@@ -48,11 +48,11 @@ class TestTraining:
         assert (m["transfer"], m["not_measured"]) == ([], [])
         assert first_wrong(m) is None  # so that it may be taken along
 
-    def test_the_correlation_is_that_of_held_out_utilities_with_mean_scores(self, world, version):
-        outputs = Output.objects.filter(context__campaign=world.campaign).select_related("context")
-        u = runner.utilities(version, outputs)
-        means = {pk: np.mean(LikertScore.objects.filter(output=pk).values_list("value", flat=True)) for pk in u}
-        expected = np.corrcoef([u[pk] for pk in means], list(means.values()))[0, 1]
+    def test_the_correlation_is_that_of_held_out_expected_scores_with_mean_scores(self, world, version):
+        outputs = list(Output.objects.filter(context__campaign=world.campaign).select_related("context"))
+        scores = runner.load(version).score([Text(tuple(output.context.turns), output.text) for output in outputs])
+        means = [np.mean(LikertScore.objects.filter(output=o).values_list("value", flat=True)) for o in outputs]
+        expected = np.corrcoef(scores, means)[0, 1]
         (row,) = version.metrics["correlations"]
         assert (row["campaign"], row["outputs"], row["contexts"]) == ("talk", 48, 12)
         assert row["pearson"] == pytest.approx(expected, abs=1e-4)

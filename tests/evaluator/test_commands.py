@@ -55,6 +55,10 @@ class TestTrainComparator:
         assert not TrainingRun.objects.exists()
 
 
+def without(row: dict, *names: str) -> dict:
+    return {k: v for k, v in row.items() if k not in names}
+
+
 class TestScoreOutputs:
     def test_each_row_gets_its_score(self, world, version, tmp_path):
         out = tmp_path / "scored.jsonl"
@@ -62,8 +66,10 @@ class TestScoreOutputs:
         rows = [json.loads(line) for line in out.read_text().splitlines()]
         error = version.metrics["calibration"]["error"]
         assert f"are off by {error:.3f}" in said["confidence"] and "Nothing is known" in said["confidence"]
-        assert said["rows"] == 48 and [{k: v for k, v in r.items() if k != "score"} for r in rows] == world.rows
-        assert all(isinstance(row["score"], float) for row in rows)
+        assert said["rows"] == 48 and [without(r, "score", "utility") for r in rows] == world.rows
+        by_utility = sorted(rows, key=lambda row: row["utility"])
+        assert [row["score"] for row in by_utility] == sorted(row["score"] for row in rows)
+        assert 0 < by_utility[0]["score"] < by_utility[-1]["score"] < 1
 
     def test_an_unknown_comparator_is_one_sentence(self, version, tmp_path):
         with pytest.raises(CommandError, match=f"There is no comparator 'nobody'; there is: {version.name}."):

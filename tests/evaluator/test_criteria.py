@@ -119,12 +119,13 @@ class TestTraining:
         command("score_outputs", tmp_path / "outputs.jsonl", "--comparator", version.name, "--out", out)
         rows = [json.loads(line) for line in out.read_text().splitlines()]
         assert all(list(row["scores"]) == ["Overall", "Wit"] and row["scores"]["Overall"] == row["score"] for row in rows)
+        assert all(list(row["utilities"]) == ["Overall", "Wit"] and 0 < row["score"] < 1 for row in rows)
         assert len({row["scores"]["Wit"] for row in rows}) > 1
 
         outputs = list(Output.objects.filter(context__campaign=twice.campaign).select_related("context", "system"))
         remembered = runner.utilities(version, outputs)
         place = {(o.context.key, o.system.name): remembered[o.pk] for o in outputs}
-        assert [row["score"] for row in rows] == pytest.approx(
+        assert [row["utility"] for row in rows] == pytest.approx(
             [place[row["context_id"], row["system"]] for row in rows], abs=1e-4
         )  # fmt: skip
 

@@ -3,7 +3,8 @@ from evaluator.management.judging import JudgingCommand
 
 class Command(JudgingCommand):
     help = (
-        'Write each row of an outputs file with "score" added; higher is better. Where the comparator learnt several criteria'
-        ' "score" is by the first, and "scores" holds one for each by name, all in logits.'
+        'Write each row of an outputs file with "score" added, the mean score to be expected of people from 0 to 1, and'
+        ' "utility", the same in logits, whose differences say how likely one output is better. Where the comparator learnt'
+        ' several criteria these are by the first, and "scores" and "utilities" hold one for each by name.'
     )
     function = "score_outputs"
