@@ -35,6 +35,9 @@ def test_the_version_is_for_the_campaign_that_it_is_measured_on(world, lender):
     assert [row["campaign"] for row in version.metrics["correlations"]] == ["talk"]
     assert version.metrics["transfer"] == []  # it is no stranger to the lender
     assert serving(world.campaign) == version and serving(lender.campaign) is None
+    html = world.get(world.alice, f"/c/talk/comparator/{version.name}/").content.decode()
+    assert "train_comparator talk --criterion" in html and "--beside lender" in html
+    assert html.count("<td>yes</td></tr>") == 3  # each member keeps one epoch
 
 
 def test_a_campaign_beside_itself_is_named_once_and_one_without_judgments_is_refused(world, tmp_path):
