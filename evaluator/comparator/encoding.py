@@ -99,10 +99,13 @@ class Encoder:
         return min(1.0, self.familiar / max(tokens, 1)) ** 2
 
     def _tokens(self, strings: Sequence[str]) -> list[list[int]]:
+        """Each string is tokenised once: the outputs of a context share its turns."""
         if not strings:
             return []
-        clean = [s.encode("utf-8", "replace").decode("utf-8") for s in strings]  # a lone surrogate becomes "?"
-        return self.tokenizer(clean, add_special_tokens=False, verbose=False)["input_ids"]
+        unique = {s: i for i, s in enumerate(dict.fromkeys(strings))}
+        clean = [s.encode("utf-8", "replace").decode("utf-8") for s in unique]  # a lone surrogate becomes "?"
+        tokens = self.tokenizer(clean, add_special_tokens=False, verbose=False)["input_ids"]
+        return [tokens[unique[s]] for s in strings]
 
 
 def by_length(lengths: np.ndarray, batch_size: int) -> Iterator[np.ndarray]:
