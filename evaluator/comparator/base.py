@@ -9,13 +9,11 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from torch import nn
 
 from evaluator.comparator import checkpoint, curriculum, loop
 from evaluator.comparator.contrast import train_matcher
 from evaluator.comparator.encoding import Encoder
 from evaluator.comparator.examples import Text
-from evaluator.comparator.inference import Tick, embeddings
 from evaluator.comparator.model import UtilityModel, use_bf16
 from evaluator.comparator.negatives import Negatives
 from evaluator.comparator.settings import Settings
@@ -25,7 +23,6 @@ GROUPS = 16  # exchanges in a step
 GOOD_ONES, BAD_ONES = 2, 2  # replies shown of each: people's, the dialogue's own in one of two cases first, and negatives
 SORTED = 8  # so many steps' exchanges are sorted by length and dealt out
 GOOD, BAD = 0.95, 0.05  # the mean score that people would give to a reply of people's, and to a negative
-NEAREST = slice(5, 60)  # of the replies nearest to a context; the very nearest may well answer it
 CONTRAST_SHARE = 0.25  # of the progress bar
 EVERY = 50  # steps between two points of the curve
 SHARED = ("layer_decay", "weight_decay", "warmup", "head_learning_rate", "train_embeddings", "precision")
@@ -47,15 +44,14 @@ def train_base(
     matcher, seconds = _matcher(exchanges, settings, seed, directory, apart, progress)
     model = UtilityModel(checkpoint.load_encoder(directory))
     model.cosine.requires_grad_(False)  # it joins in where people judged
-    looking = lambda done: progress(CONTRAST_SHARE + 0.05 * done, "Looking for hard negatives")
-    lesson = Lesson(exchanges, settings, seed, model.encoder, checkpoint.load_tokenizer(directory), looking)
+    lesson = Lesson(exchanges, settings, seed, checkpoint.load_tokenizer(directory))
     state = loop.State(directory / "base.state", fingerprint)
-    begin = CONTRAST_SHARE + 0.05
 
     def after(step: int, loss: float, notes: list) -> None:
         point = lesson.point(step)
         notes += [point] if point else []
-        progress(begin + (1 - begin) * step / lesson.steps, f"Learning from dialogues, step {step} of {lesson.steps}")
+        done = CONTRAST_SHARE + (1 - CONTRAST_SHARE) * step / lesson.steps
+        progress(done, f"Learning from dialogues, step {step} of {lesson.steps}")
 
     rate = settings.base_learning_rate
     curve = loop.run(model, settings, rate, lesson.steps, lambda step: lesson.losses(model, step), [seed, 1], state, after)
@@ -94,13 +90,11 @@ def _matcher(
 class Lesson:
     """What each step shows: exchanges of similar length, each with one of its replies and one negative."""
 
-    def __init__(
-        self, exchanges: Sequence[Exchange], settings: Settings, seed: int, untrained: nn.Module, tokenizer, tick: Tick | None
-    ):
+    def __init__(self, exchanges: Sequence[Exchange], settings: Settings, seed: int, tokenizer):
         self.exchanges, self.settings, self.seed = exchanges, settings, seed
         self.encoder = Encoder(tokenizer, settings.base_max_length)
         self.bf16 = use_bf16(settings.precision)
-        self.negatives = Negatives(exchanges, nearest_replies(untrained, self.encoder, exchanges, self.bf16, tick))
+        self.negatives = Negatives(exchanges)
         self.batches = self._deal()
         self.steps = len(self.batches)
         self.right: list[float] = []  # share of negatives below their reply, step by step since the last point
@@ -146,28 +140,6 @@ class Lesson:
             parts = [chunk[i : i + GROUPS] for i in range(0, len(chunk), GROUPS)]
             batches += [parts[i] for i in rng.permutation(len(parts))]
         return batches
-
-
-def nearest_replies(
-    untrained: nn.Module, encoder: Encoder, exchanges: Sequence[Exchange], bf16: bool, tick: Tick | None
-) -> np.ndarray:
-    """(exchanges, k) positions among all replies of those, of other dialogues, that the encoder finds nearest to the last two
-    turns; k is smaller where there are few replies."""
-    replies = [reply for exchange in exchanges for reply in exchange.replies]
-    dialogue = {name: i for i, name in enumerate(dict.fromkeys(exchange.dialogue for exchange in exchanges))}
-    owner = np.array([dialogue[exchange.dialogue] for exchange in exchanges for _ in exchange.replies])  # (r,)
-    contexts = [" ".join(exchange.context[-2:]) for exchange in exchanges]
-    vectors = embeddings(untrained, encoder, [*contexts, *replies], bf16, tick=tick).numpy()
-    context_vectors, reply_vectors = vectors[: len(contexts)], vectors[len(contexts) :]
-    largest = np.bincount(owner).max()
-    count = max(1, min(NEAREST.stop, len(replies) - largest))
-    found = np.empty((len(exchanges), count), dtype=int)
-    for i, exchange in enumerate(exchanges):
-        closeness = reply_vectors @ context_vectors[i]  # (r,)
-        closeness[owner == dialogue[exchange.dialogue]] = -2.0
-        near = np.argpartition(-closeness, count - 1)[:count]
-        found[i] = near[np.argsort(-closeness[near], kind="stable")]
-    return found[:, min(NEAREST.start, count - 1) :]
 
 
 def _fingerprint(

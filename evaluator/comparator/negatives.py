@@ -24,11 +24,10 @@ DENIED = {
 
 
 class Negatives:
-    """Makes them from the exchanges themselves; `nearest[i]` lists positions in `replies` that look like answers to
-    exchange i and are none (see `hard.nearest_replies`)."""
+    """Makes them from the exchanges themselves."""
 
-    def __init__(self, exchanges: Sequence[Exchange], nearest: np.ndarray | None = None):
-        self.exchanges, self.nearest = exchanges, nearest
+    def __init__(self, exchanges: Sequence[Exchange]):
+        self.exchanges = exchanges
         self.replies = [(exchange.dialogue, reply) for exchange in exchanges for reply in exchange.replies]
         self.words = [word for _, reply in self.replies for word in reply.split()]
         self.of_dialogue: dict[str, list[int]] = defaultdict(list)
@@ -53,12 +52,6 @@ class Negatives:
         """A reply to another turn of this dialogue: on the topic, out of place."""
         elsewhere = [j for j in self.of_dialogue[self.exchanges[i].dialogue] if abs(j - i) > 1]
         return _pick(self.exchanges[_pick(elsewhere, rng)].replies, rng) if elsewhere else self.random(i, reply, rng)
-
-    def retrieved(self, i: int, reply: str, rng: np.random.Generator) -> str:
-        """A reply of another dialogue that the untrained encoder finds close to this context."""
-        if self.nearest is None:
-            return self.random(i, reply, rng)
-        return self.replies[int(_pick(self.nearest[i], rng))][1]
 
     def generated(self, i: int, reply: str, rng: np.random.Generator, longest: int = 25) -> str:
         """What a trigram model of all replies goes on to say after none to three words of the reply."""
@@ -130,7 +123,6 @@ def negated(source: Negatives, i: int, reply: str, rng: np.random.Generator) -> 
 KINDS: dict[str, Callable[[Negatives, int, str, np.random.Generator], str]] = {
     "random": Negatives.random,
     "same dialogue": Negatives.same_dialogue,
-    "retrieved": Negatives.retrieved,
     "generated": Negatives.generated,
     "replaced": Negatives.replaced,
     "padded": Negatives.padded,

@@ -1,23 +1,16 @@
 """The evaluator's commands: what they print, what they write, how they fail."""
 
-import io
 import json
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 
 from annotation.models import Job
 from evaluator import services, tasks
 from evaluator.models import TrainingRun
-from tests.evaluator.world import recipe, write
+from tests.evaluator.world import command, recipe, write
 
 pytestmark = pytest.mark.django_db
-
-
-def command(*words) -> dict:
-    out = io.StringIO()
-    call_command(*words, "--json", stdout=out)
-    return json.loads(out.getvalue())
 
 
 @pytest.fixture

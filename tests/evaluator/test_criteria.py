@@ -1,11 +1,10 @@
 """Several criteria in one training: the first judges, the others are learnt beside it and can be read."""
 
-import io
 import json
 
 import numpy as np
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 
 from annotation.errors import Refused
 from annotation.models import Job, Output, QualityDecision
@@ -14,16 +13,10 @@ from evaluator.card_shape import first_wrong
 from evaluator.comparator.settings import Settings
 from evaluator.models import ComparatorVersion, TrainingRun
 from evaluator.services import start_training
-from tests.evaluator.world import SCORES, World, recipe
+from tests.evaluator.world import SCORES, World, command, recipe
 
 pytestmark = pytest.mark.django_db
 WIT = {"Person": 1, "Fine": 5, "Plain": 2, "Poor": 4}
-
-
-def command(*words) -> dict:
-    out = io.StringIO()
-    call_command(*words, "--json", stdout=out)
-    return json.loads(out.getvalue())
 
 
 @pytest.fixture

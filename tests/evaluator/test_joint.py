@@ -5,7 +5,7 @@ import json
 import zipfile
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 
 from annotation.errors import Refused
 from annotation.models import Job, Output
@@ -19,15 +19,9 @@ from evaluator.services import start_training
 from leaderboard import tasks as boards
 from leaderboard.models import Game, Tournament
 from leaderboard.services import start_tournament
-from tests.evaluator.world import SCORES, recipe, write
+from tests.evaluator.world import SCORES, command, recipe, write
 
 pytestmark = pytest.mark.django_db
-
-
-def command(*words) -> dict:
-    out = io.StringIO()
-    call_command(*words, "--json", stdout=out)
-    return json.loads(out.getvalue())
 
 
 @pytest.fixture

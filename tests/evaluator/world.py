@@ -4,11 +4,14 @@ import os
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 
+import io
 import json
 import random
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
+
+from django.core.management import call_command
 
 from annotation.assessment import assess
 from annotation.importing import import_judgments, import_outputs, import_scores
@@ -50,6 +53,13 @@ def recipe(**other) -> dict:
         "encoder": tiny_encoder(), "epochs": 2, "learning_rate": 1e-3, "head_learning_rate": 2e-2, "batch_size": 12,
         "max_length": 32, "precision": "fp32", **other,
     }  # fmt: skip
+
+
+def command(*words) -> dict:
+    """What a command says with --json."""
+    out = io.StringIO()
+    call_command(*words, "--json", stdout=out)
+    return json.loads(out.getvalue())
 
 
 def write(folder: Path, name: str, rows: list[dict]) -> Path:
