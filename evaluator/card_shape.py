@@ -12,7 +12,8 @@ CEILING = {"pairwise_accuracy": MAYBE, "pairwise_interval": [NUMBER], "pairs": N
 EVERY = "*"  # in a dict: whatever the keys are called
 
 SHAPE = {
-    "heldout_pairwise_interval": [NUMBER], "heldout_three_way_accuracy": MAYBE, "texts": MAYBE, "tie_threshold": MAYBE,
+    "heldout_pairwise_accuracy": MAYBE, "heldout_pairwise_interval": [MAYBE], "heldout_three_way_accuracy": MAYBE,
+    "longer_is_better_accuracy": MAYBE, "texts": MAYBE, "tie_threshold": MAYBE,
     "cut_contexts": MAYBE, "cut_outputs": MAYBE, "peak_memory": MAYBE, "measuring_seconds": MAYBE,
     "calibration_error": MAYBE, "calibration": CALIBRATION, "longer": PAIRWISE,
     "reliability": [{"said": NUMBER, "right": NUMBER, "n": NUMBER}],
@@ -47,7 +48,8 @@ def first_wrong(metrics: dict) -> str | None:
 
 def _fits(value, shape) -> bool:
     if isinstance(shape, list):
-        return value is None or (isinstance(value, list) and all(_fits(one, shape[0]) and one is not None for one in value))
+        fits = lambda one: shape[0] == MAYBE if one is None else _fits(one, shape[0])
+        return value is None or (isinstance(value, list) and all(map(fits, value)))
     if isinstance(shape, dict) and EVERY in shape:
         return value is None or (isinstance(value, dict) and all(_fits(one, shape[EVERY]) for one in value.values()))
     if isinstance(shape, dict):

@@ -4,7 +4,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from django.conf import settings
+from django.db.models import OuterRef, Subquery
 
+from annotation.access import campaigns_researched_by
 from annotation.errors import Refused
 from annotation.models import Campaign, Job, QualityDecision, Snapshot
 from evaluator.models import ComparatorVersion, TrainingRun
@@ -81,6 +83,14 @@ def criteria(snapshot: Snapshot | None) -> list[str]:
     return [d.criterion.name if d.criterion else "" for d in decisions]
 
 
+def lenders(campaign: Campaign, user) -> list[Snapshot]:
+    """The newest snapshot of each other campaign that the user researches: what a training may learn from beside."""
+    others = campaigns_researched_by(user).exclude(pk=campaign.pk)
+    newest = Snapshot.objects.filter(campaign=OuterRef("campaign")).order_by("-created_at", "-id").values("pk")[:1]
+    found = Snapshot.objects.filter(campaign__in=others, pk=Subquery(newest)).defer("content")
+    return list(found.select_related("campaign").order_by("campaign__title", "campaign__slug"))
+
+
 def version_named(name: str) -> ComparatorVersion:
     version = ComparatorVersion.objects.filter(name=name).first()
     if version is None:
@@ -143,6 +153,8 @@ def versions(campaign):
 
 
 def open_runs(campaign) -> list[TrainingRun]:
-    """Runs that a page shows: those not finished, and the latest where it failed or was cancelled."""
-    runs = list(campaign.training_runs.select_related("job", "version")[:20])
+    """Runs that a page shows: those not finished, and the latest where it failed or was cancelled; not those for another
+    campaign, to which this one only lends its judgments."""
+    runs = campaign.training_runs.select_related("job", "version")[:20]
+    runs = [run for run in runs if campaign.slug not in run.settings.get("beside", [])]
     return [r for i, r in enumerate(runs) if not r.job.is_finished or (i == 0 and r.job.status != r.job.Status.DONE)]

@@ -5,7 +5,6 @@ from evaluator.views import card, comparators
 
 comparator = [
     path("", comparators.comparator, name="comparator"),
-    path("train/", comparators.train, name="train"),
     path("upload/", card.upload, name="comparator_upload"),
     path("dialogues/", card.import_dialogues, name="dialogues_import"),
     path("<slug:name>/", card.card, name="comparator_card"),

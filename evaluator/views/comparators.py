@@ -4,78 +4,96 @@ from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_POST
 
 from annotation import jobs
 from annotation.access import campaign_for_researcher
 from annotation.assessment import latest_snapshot
 from annotation.errors import Refused
+from annotation.models import Snapshot
 from evaluator import registry, selectors, services
+from evaluator.comparator.settings import ARCHITECTURES
 from evaluator.views.curves import learning_curves
 
 DEFAULT, PAIRS = "default", "pairs"
-SWITCHES = ("next_utterance", "strong", "weak")
+RECIPE = ("architecture", "next_utterance", "strong", "weak")
+UTILITY, JOINT = ARCHITECTURES
 
 
 class TrainForm(forms.Form):
     """Criterion names are sent behind a colon, so that none can be taken for the two other choices."""
 
     criterion = forms.ChoiceField(label="Learn from")
-    others = forms.MultipleChoiceField(required=False, widget=forms.CheckboxSelectMultiple)
-    seed = forms.IntegerField(min_value=0, max_value=services.MAX_SEED, initial=0)
-
-    next_utterance = forms.BooleanField(required=False, initial=True, label="Conversations between people, first")
+    next_utterance = forms.BooleanField(required=False, initial=True)
     strong = forms.BooleanField(required=False, label="Human-written text is better than generated")
     weak = forms.BooleanField(required=False, label="A later checkpoint is better than an earlier one")
+    others = forms.MultipleChoiceField(required=False, widget=forms.CheckboxSelectMultiple)
+    beside = forms.MultipleChoiceField(required=False, widget=forms.CheckboxSelectMultiple)
+    architecture = forms.ChoiceField(
+        widget=forms.RadioSelect, initial=UTILITY,
+        choices=[
+            (UTILITY, "One output at a time, each with a number of its own (utility, the default)"),
+            (JOINT, "Two outputs together, in both orders, as Zhou and Xu did (joint; slower, and by one criterion alone)"),
+        ],
+    )  # fmt: skip
+    seed = forms.IntegerField(min_value=0, max_value=services.MAX_SEED, initial=0)
 
-    def __init__(self, *args, snapshot, **kwargs):
+    def __init__(self, *args, snapshot: Snapshot | None, lenders: list[Snapshot], **kwargs):
         super().__init__(*args, label_suffix="", **kwargs)
         names = selectors.criteria(snapshot)
         self.fields["criterion"].choices = [(DEFAULT, "what is accepted (default)")] + [
             (f":{name}", f"scores of {name}") if name else (PAIRS, "judgments of pairs alone") for name in names
         ]
         self.fields["others"].choices = [(name, name) for name in names if name]
+        self.lenders = {lender.campaign.slug: lender for lender in lenders}
+        self.fields["beside"].choices = [(slug, _described(lender)) for slug, lender in self.lenders.items()]
 
     def clean_criterion(self) -> str | None:
         choice = self.cleaned_data["criterion"]
         return None if choice == DEFAULT else "" if choice == PAIRS else choice[1:]
 
+    def clean_beside(self) -> list:
+        return [self.lenders[slug].campaign for slug in self.cleaned_data["beside"]]
+
     @property
-    def recipe(self) -> dict:
-        return services.recipe(**{name: self.cleaned_data[name] for name in SWITCHES})
+    def asked(self) -> dict:
+        """What `services.start_training` is told."""
+        recipe = services.recipe(**{name: self.cleaned_data[name] for name in RECIPE})
+        return {name: self.cleaned_data[name] for name in ("criterion", "others", "beside", "seed")} | {"recipe": recipe}
+
+
+def _described(snapshot: Snapshot) -> str:
+    """A campaign by its newest snapshot, in one line."""
+    held = [(snapshot.scores, "scores"), (snapshot.judgments, "judgments of pairs")]
+    parts = [f"{number:,} {what}" for number, what in held if number] + ["simulated data"] * snapshot.is_simulated
+    return f"{snapshot.campaign.title} ({snapshot.campaign.slug}): {', '.join(parts)}"
 
 
 @login_required
 def comparator(request, slug):
     campaign = campaign_for_researcher(request.user, slug)
     snapshot = latest_snapshot(campaign)
+    form = TrainForm(request.POST or None, snapshot=snapshot, lenders=selectors.lenders(campaign, request.user))
+    if request.method == "POST" and form.is_valid():
+        try:
+            services.start_training([campaign], **form.asked, user=request.user)
+        except Refused as refused:
+            form.add_error(None, str(refused))
+        else:
+            messages.success(request, "The training is in the queue. This page follows it.")
+            return redirect("comparator", slug)
+    context = {"campaign": campaign, "snapshot": snapshot, "form": form} | _shown(campaign)
+    return render(request, "evaluator/comparators.html", context, status=422 if request.method == "POST" else 200)
+
+
+def _shown(campaign) -> dict:
+    """The versions and what is going on, for the page."""
     versions = list(selectors.versions(campaign))
-    runs = selectors.open_runs(campaign)
     stages = registry.stages(campaign, versions)
+    runs = selectors.open_runs(campaign)
     running = next((run for run in runs if run.curve), None)
-    context = {
-        "campaign": campaign, "snapshot": snapshot, "runs": runs, "worker_alive": jobs.worker_alive(),
+    return {
         "versions": [(version, stages[version.pk], selectors.ceiling(version)) for version in versions],
-        "form": TrainForm(snapshot=snapshot) if snapshot else None,
+        "runs": runs, "worker_alive": jobs.worker_alive(), "uploads": selectors.open_uploads(campaign),
         "curve": running.curve if running else [], "charts": learning_curves(running.curve) if running else [],
-        "dialogues": campaign.dialogues.count(), "uploads": selectors.open_uploads(campaign),
+        "dialogues": campaign.dialogues.count(),
     }  # fmt: skip
-    return render(request, "evaluator/comparators.html", context)
-
-
-@require_POST
-@login_required
-def train(request, slug):
-    campaign = campaign_for_researcher(request.user, slug)
-    form = TrainForm(request.POST, snapshot=latest_snapshot(campaign))
-    if not form.is_valid():
-        messages.error(request, "Choose one of the criteria, and a whole number as seed.")
-        return redirect("comparator", slug)
-    try:
-        asked = {name: form.cleaned_data[name] for name in ("criterion", "seed", "others")}
-        services.start_training([campaign], **asked, recipe=form.recipe, user=request.user)
-    except Refused as refused:
-        messages.error(request, str(refused))
-    else:
-        messages.success(request, "The training is in the queue. This page follows it.")
-    return redirect("comparator", slug)

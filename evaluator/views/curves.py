@@ -19,7 +19,8 @@ class Chart:
 
 
 def learning_curves(curve: list[dict]) -> list[Chart]:
-    """Held-out accuracy by member; loss in training and held out, the mean over the members. Empty without points."""
+    """Held-out accuracy by member; loss held out and in training, the mean over the members, each in a chart of its own since
+    they do not count the same things. Empty without points."""
     if not curve:
         return []
     epochs = sorted({p["epoch"] for p in curve})
@@ -27,13 +28,14 @@ def learning_curves(curve: list[dict]) -> list[Chart]:
     accuracy = [
         (f"{fold + 1}", "line", [(p["epoch"], p["heldout_accuracy"]) for p in curve if p["fold"] == fold]) for fold in folds
     ]
-    losses = [
-        (label, css, [(epoch, _mean(p[name] for p in curve if p["epoch"] == epoch)) for epoch in epochs])
-        for label, css, name in (("train", "line-2", "train_loss"), ("held out", "line", "heldout_loss"))
-    ]
+
+    def loss(name):
+        return [("mean", "line", [(epoch, _mean(p[name] for p in curve if p["epoch"] == epoch)) for epoch in epochs])]
+
     return [
         _chart("Held-out pairwise accuracy, by member", accuracy, epochs),
-        _chart("Loss, mean of the members", losses, epochs),
+        _chart("Held-out loss, mean of the members", loss("heldout_loss"), epochs),
+        _chart("Training loss, mean of the members", loss("train_loss"), epochs),
     ]
 
 

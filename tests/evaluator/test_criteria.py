@@ -57,18 +57,6 @@ class TestStarting:
         run = start_training([twice.campaign], "Overall", others=["Wit"])
         assert run.warning == "The scores of Wit are not accepted: Alpha is 0.400."
 
-    def test_the_form_names_them(self, twice):
-        page = "/c/talk/comparator/"
-        html = twice.get(twice.alice, page).content.decode()
-        assert 'name="others" value="Wit"' in html
-        twice.post(twice.alice, page + "train/", {"criterion": ":Overall", "others": ["Overall", "Wit"], "seed": "0"})
-        assert TrainingRun.objects.get().settings["others"] == ["Wit"]
-        twice.post(twice.alice, page + "train/", {"criterion": ":Overall", "others": ["Charm"], "seed": "1"})
-        assert TrainingRun.objects.count() == 1
-
-    def test_with_one_criterion_the_form_does_not_ask(self, world):
-        assert 'name="others"' not in world.get(world.alice, "/c/talk/comparator/").content.decode()
-
 
 class TestExamples:
     def test_each_criterion_brings_its_scores_and_pairs(self, twice):

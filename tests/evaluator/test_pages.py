@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db
 PAGE = "/c/talk/comparator/"
 
 
-@pytest.mark.parametrize("path", [PAGE, PAGE + "train/", PAGE + "upload/", PAGE + "dialogues/"])
+@pytest.mark.parametrize("path", [PAGE, PAGE + "upload/", PAGE + "dialogues/"])
 def test_only_researchers_and_admins(world, path):
     ask = world.get if path == PAGE else world.post
     assert ask(world.charlie, path).status_code == 404
@@ -28,28 +28,8 @@ def test_only_researchers_and_admins(world, path):
     assert not TrainingRun.objects.filter(job__created_by=world.charlie).exists()
 
 
-def test_the_button_starts_a_training_that_the_page_follows(world):
-    answer = world.post(world.alice, PAGE + "train/", {"criterion": ":Overall", "seed": "4"})
-    run = TrainingRun.objects.get()
-    assert answer.url == PAGE and (run.criterion, run.seed, run.job.created_by) == ("Overall", 4, world.alice)
-    html = world.get(world.alice, PAGE).content.decode()
-    assert f'data-job-url="/jobs/{run.job_id}/"' in html and "No worker is alive" in html
-
-
-def test_a_second_click_is_told(world):
-    for _ in range(2):
-        world.post(world.alice, PAGE + "train/", {"criterion": "default", "seed": "0"})
-    assert Job.objects.count() == 1
-    assert "already waiting or running" in world.get(world.alice, PAGE).content.decode()
-
-
-def test_nonsense_is_refused(world):
-    world.post(world.alice, PAGE + "train/", {"criterion": ":Charm", "seed": "many"})
-    assert not Job.objects.exists()
-
-
 def test_a_failed_run_says_why_and_can_be_started_again(world):
-    world.post(world.alice, PAGE + "train/", {"criterion": "default", "seed": "0"})
+    services.start_training([world.campaign])
     Job.objects.update(status=Job.Status.FAILED, error="The worker died 3 times.")
     html = world.get(world.alice, PAGE).content.decode()
     assert "The worker died 3 times." in html and "Start again" in html
@@ -80,7 +60,7 @@ def test_what_learned_from_simulated_judgments_says_so(tmp_path, client):
 def test_before_any_judgment_the_page_says_what_to_do(tmp_path, client):
     world = World(tmp_path, client, judged=False)
     html = world.get(world.alice, PAGE).content.decode()
-    assert "Assess the quality" in html and 'action="/c/talk/comparator/train/"' not in html
+    assert "Assess the quality" in html and 'name="criterion"' not in html
 
 
 def test_the_curve_of_a_member_without_clear_pairs_is_drawn_without_it():
@@ -88,8 +68,8 @@ def test_the_curve_of_a_member_without_clear_pairs_is_drawn_without_it():
         {"fold": 0, "epoch": 1, "train_loss": 1.0, "heldout_loss": None, "heldout_accuracy": None},
         {"fold": 1, "epoch": 1, "train_loss": 0.9, "heldout_loss": 1.1, "heldout_accuracy": 0.6},
     ]
-    accuracy, loss = learning_curves(curve)
-    assert [line["label"] for line in accuracy.lines] == ["2"] and len(loss.lines) == 2
+    accuracy, *losses = learning_curves(curve)
+    assert [line["label"] for line in accuracy.lines] == ["2"] and [len(chart.lines) for chart in losses] == [1, 1]
     assert learning_curves([]) == []
 
 
