@@ -186,3 +186,33 @@ class TestShape:
     )  # fmt: skip
     def test_what_a_page_could_not_show_is_named(self, name, value):
         assert first_wrong({name: value}) == name
+
+
+class TestNothingClear:
+    """People called every pair a tie: no preference is left to agree with, and a training's figures for that are null."""
+
+    METRICS = {
+        "heldout_pairwise_accuracy": None, "heldout_pairwise_interval": [None, None], "longer_is_better_accuracy": None,
+        "pairs": 36, "contexts": 12, "seconds": 1.0,
+    }  # fmt: skip
+
+    def test_it_may_be_taken_along(self, tmp_path):
+        told = {"name": "ties", "criterion": "", "seed": 0, "code": "0.1", "snapshots": [], "settings": {}, "warning": ""}
+        with zipfile.ZipFile(tmp_path / "ties.zip", "w") as archive:
+            archive.writestr("card.json", json.dumps(told | {"metrics": self.METRICS, "is_simulated": False}))
+            for name in ("comparator.json", "member-0.safetensors"):  # not looked at before the comparator is loaded
+                archive.writestr(name, "{}")
+        assert packing.unpack(tmp_path / "ties.zip", tmp_path).metrics == self.METRICS
+
+    @pytest.mark.parametrize("value", ["high", [0.4], True])
+    def test_an_accuracy_that_is_no_number_may_not(self, value):
+        assert first_wrong(self.METRICS | {"heldout_pairwise_accuracy": value}) == "heldout_pairwise_accuracy"
+
+    def test_the_pages_say_that_it_is_not_known(self, world):
+        version = ComparatorVersion.objects.create(
+            name="ties", criterion="", settings={}, seed=0, snapshots=[], code="0.1", metrics=self.METRICS
+        )
+        version.campaigns.add(world.campaign)
+        for page in ("", "ties/"):
+            html = world.get(world.alice, f"/c/talk/comparator/{page}").content.decode()
+            assert html.count(">not known<") == 2 and "– to –" not in html
