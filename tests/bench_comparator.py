@@ -4,22 +4,27 @@ Each is timed on a sample and multiplied up. All are one model of the same encod
 members, of either kind, as `Settings.folds` says.
 """
 
+import os
 import resource
+import tempfile
 import time
 
 import numpy as np
 import torch
 from transformers import AutoTokenizer
 
-from evaluator.comparator.encoding import Encoder, by_length
+from evaluator.comparator import checkpoint
+from evaluator.comparator.encoding import TURNS, Encoder, by_length
 from evaluator.comparator.examples import Text
+from evaluator.comparator.heldout import Head
 from evaluator.comparator.inference import text_cosines, utilities
 from evaluator.comparator.joint import JointModel, both_orders
 from evaluator.comparator.model import UtilityModel, embed, pretrained_encoder, use_bf16
-from evaluator.comparator.settings import default_encoder
+from evaluator.comparator.settings import Settings, default_encoder
 
 SAMPLE = 400  # texts, and pairs of them, that are timed; the rest is multiplication
 ROUNDS = 3  # the shortest counts
+SYSTEMS = 20
 WORDS = "time people way water day man thing woman life child world school house night word money book friend game".split()
 
 
@@ -89,6 +94,50 @@ def overhead(model, encoder: Encoder, bf16: bool) -> None:
     print(f"encoding {len(texts)} texts {ours:.1f} s / bare encoder {theirs:.1f} s: {theirs / ours:.0%} of its rate")
 
 
+def from_database(model, encoder: Encoder, bf16: bool) -> None:
+    """Judging a campaign's outputs: read, tokenised, sorted, encoded, guarded and remembered, against the bare encoder on the
+    same sequences (pairs, and the strings of the cosine) in batches made beforehand."""
+    from annotation.models import Campaign, Context, Output, System
+    from evaluator import runner
+    from evaluator.models import ComparatorVersion, Utility
+    from evaluator.selectors import folder
+
+    texts = field(SYSTEMS, 200, np.random.default_rng(2))
+    campaign = Campaign.objects.create(slug="bench", title="bench")
+    systems = [System.objects.create(campaign=campaign, name=f"system {i}") for i in range(SYSTEMS)]
+    for i in range(0, len(texts), SYSTEMS):
+        context = Context.objects.create(campaign=campaign, key=f"c{i}", turns=list(texts[i].context))
+        theirs = zip(systems, texts[i : i + SYSTEMS])
+        Output.objects.bulk_create(Output(system=s, context=context, text=t.output) for s, t in theirs)
+    version = ComparatorVersion.objects.create(name="bench", snapshots=[], settings={}, seed=0, code="1", metrics={})
+    place = folder(version)
+    checkpoint.save_encoder(default_encoder(), place)
+    members = [checkpoint.save_weights(model, place / "member-0.safetensors")]
+    recipe = Settings(folds=1)
+    checkpoint.save_manifest(checkpoint.Manifest(recipe, 0, "", {}, Head(1.0, 0.3, 0.5), members, {}, 1e9), place)
+    runner.load(version)  # so that no file is read for the first time
+
+    def ours() -> None:
+        Utility.objects.all().delete()
+        runner.utilities(version, Output.objects.select_related("context"))
+
+    strings = dict.fromkeys([*(" ".join(t.context[-TURNS:]) for t in texts), *(t.output for t in texts)])
+    batches = []
+    for sequences in (encoder.pairs(texts), encoder.singles(list(strings), keep_end=True)):
+        batches += [encoder.batch(sequences, rows) for rows in by_length(sequences.lengths, 64)]
+
+    def bare() -> None:
+        with torch.inference_mode():
+            for batch in batches:
+                embed(model.encoder, batch, bf16)
+
+    rounds = [(seconds(bare), seconds(ours)) for _ in range(ROUNDS)]
+    theirs, taken = (min(column) for column in zip(*rounds))
+    assert Utility.objects.count() == len(texts)
+    what = f"judging {len(texts)} outputs of a database {taken:.1f} s / bare encoder {theirs:.1f} s"
+    print(f"{what}: {theirs / taken:.0%} of its rate", flush=True)
+
+
 def cross_encoder():
     """The peer, where it is installed."""
     try:
@@ -100,6 +149,17 @@ def cross_encoder():
 
 
 def main() -> None:
+    with tempfile.TemporaryDirectory() as data:
+        os.environ.update(DATA_DIR=data, DJANGO_SETTINGS_MODULE="config.settings", LOG_LEVEL="ERROR")
+        import django
+        from django.core.management import call_command
+
+        django.setup()
+        call_command("migrate", verbosity=0)
+        measure()
+
+
+def measure() -> None:
     encoder = Encoder(AutoTokenizer.from_pretrained(default_encoder(), local_files_only=True), 128)
     bf16 = use_bf16("auto")
     model = UtilityModel(pretrained_encoder(default_encoder())).eval()
@@ -107,7 +167,8 @@ def main() -> None:
     cross = cross_encoder()
     print(f"precision {'bf16' if bf16 else 'fp32'}, {torch.get_num_threads()} threads")
     overhead(model, encoder, bf16)
-    for systems in (20, 100):
+    from_database(model, encoder, bf16)
+    for systems in (SYSTEMS, 100):
         round_robin(systems, 200, model, joint, cross, encoder, bf16)
     print(f"memory at most {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20:.1f} GiB")
 

@@ -26,6 +26,7 @@ from evaluator.comparator.heldout import agreement
 from evaluator.comparator.predict import Comparator
 from evaluator.comparator.settings import Settings
 from evaluator.comparator.supervision import Exchange, ending, exchanges, unseen
+from evaluator.comparator.ties import CLASSES, macro_f1
 from evaluator.comparator.train import TrainingResult, fit
 from evaluator.metaevaluation import ceiling, robustness
 from evaluator.metaevaluation.correlation import pearson, spearman
@@ -50,9 +51,12 @@ VARIANTS = {
     "joint": replace(DEFAULT, architecture="joint"),
     "no self-supervision": replace(DEFAULT, next_utterance=False),
     "no contrast": replace(DEFAULT, contrast_passes=0),
-    "contrast only": replace(DEFAULT, base_passes=0),
-    "harder negatives later": replace(DEFAULT, base_harder_from=0.6),
-    "harder negatives from the start": replace(DEFAULT, base_harder_from=0.0),
+    "contrast only": replace(DEFAULT, base_passes=0, base_harder_passes=0),
+    "no harder negatives": replace(DEFAULT, base_harder_passes=0),
+    "harder negatives from the start": replace(
+        DEFAULT, base_passes=0, base_harder_passes=1.5, base_harder_share=1.0, base_harder_learning_rate=1e-4
+    ),
+    "no step back": replace(DEFAULT, base_harder_share=1.0),
     "no cosine": replace(DEFAULT, cosine_share=0.0),
     "as much of the cosine": replace(DEFAULT, cosine_share=1.0),
     "this campaign alone": DEFAULT,
@@ -206,13 +210,14 @@ def pandalm(data: Path, seed: int, out: Path) -> dict:
     pairs, texts = pairs_from_judgments(judged), list(places)
     folder = out / f"pandalm-{seed}"
     result = fit(texts, pairs, replace(DEFAULT, max_length=256), seed, folder)
-    cosine = Comparator.load(folder).cosines(texts)
     choices = np.array([pair.choice for pair in pairs])
-    d = np.array([cosine[pair.a] - cosine[pair.b] for pair in pairs])
+    cosine = _differences(Comparator.load(folder).cosines(texts), pairs)
+    longer = _differences(np.array([len(text.output.split()) for text in texts]), pairs)
     return {
         "variant": "pandalm", "seed": seed, "pairs": len(pairs), "pairwise": result.heldout_pairwise_accuracy,
         "interval": result.heldout_pairwise_interval, "longer": result.longer_is_better_accuracy,
-        "cosine": float(agreement(d, choices)[choices != "tie"].mean()), "three-way": result.heldout_three_way_accuracy,
+        "cosine": float(agreement(cosine, choices)[choices != "tie"].mean()), "three-way": result.heldout_three_way_accuracy,
+        "macro-F1 of longer": _macro_f1(longer, choices), "macro-F1 of cosine": _macro_f1(cosine, choices),
         "ties": asdict(result.ties), "ceiling": asdict(ceiling.from_judgments(given)), "seconds": round(result.seconds),
     }  # fmt: skip
 
@@ -268,6 +273,17 @@ def main() -> None:
         for name in FOREIGN:
             if (chosen.only is None or "transfer" in chosen.only) and (f"left out: {name}", seed) not in done:
                 note(transfer(seed, sets, dialogues, chosen.out, name))
+
+
+def _differences(values: np.ndarray, pairs: list[Pair]) -> np.ndarray:
+    """Values (n,) of the texts -> (p,) A's less B's"""
+    return np.array([values[pair.a] - values[pair.b] for pair in pairs])
+
+
+def _macro_f1(d: np.ndarray, choices: np.ndarray) -> float:
+    """Of the judge that prefers the side with more, d (p,) its differences; equal ones are a tie."""
+    said = np.where(d == 0, "tie", np.where(d > 0, "A", "B"))
+    return float(macro_f1(np.array([[((choices == c) & (said == s)).sum() for s in CLASSES] for c in CLASSES], dtype=float)))
 
 
 def _base_name(settings: Settings, seed: int) -> str:

@@ -3,6 +3,7 @@ Every member of a comparator starts from it. It sees no dialogue that a judged c
 
 import hashlib
 import json
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -44,29 +45,54 @@ def train_base(
     matcher, seconds = _matcher(exchanges, settings, seed, directory, apart, progress)
     model = UtilityModel(checkpoint.load_encoder(directory))
     model.cosine.requires_grad_(False)  # it joins in where people judged
-    lesson = Lesson(exchanges, settings, seed, checkpoint.load_tokenizer(directory))
-    state = loop.State(directory / "base.state", fingerprint)
-
-    def after(step: int, loss: float, notes: list) -> None:
-        point = lesson.point(step)
-        notes += [point] if point else []
-        done = CONTRAST_SHARE + (1 - CONTRAST_SHARE) * step / lesson.steps
-        progress(done, f"Learning from dialogues, step {step} of {lesson.steps}")
-
-    rate = settings.base_learning_rate
-    curve = loop.run(model, settings, rate, lesson.steps, lambda step: lesson.losses(model, step), [seed, 1], state, after)
+    tokenizer = checkpoint.load_tokenizer(directory)
+    easy = Lesson(exchanges, settings, seed, tokenizer, curriculum.EASY, settings.base_passes)
+    hard = Lesson(exchanges, settings, seed, tokenizer, curriculum.HARD, settings.base_harder_passes, after=easy)
+    learn = lambda lesson, rate: _learn(model, lesson, settings, rate, directory, fingerprint, progress, hard.end)
+    curve, first = learn(easy, settings.base_learning_rate)
+    before = {name: weights.clone() for name, weights in model.state_dict().items()}
+    points, second = learn(hard, settings.base_harder_learning_rate)
+    _step_back(model, before, settings.base_harder_share)
     record = {
         "fingerprint": fingerprint,
         "sha256": checkpoint.save_weights(model, weights),
         "matcher": matcher,
-        "curve": curve,
+        "curve": curve + points,
         "exchanges": len(exchanges),
-        "steps": lesson.steps,
-        "seconds": seconds + state.seconds(),
+        "steps": hard.end,
+        "seconds": seconds + first + second,
     }
     checkpoint.write_json(record, path)
-    state.clear()
+    for lesson in (easy, hard):
+        lesson.state(directory).unlink(missing_ok=True)
     return record
+
+
+def _learn(
+    model: UtilityModel, lesson: "Lesson", settings: Settings, rate: float, directory: Path, fingerprint: str,
+    progress: Report, steps: int,
+) -> tuple[list[dict], float]:  # fmt: skip
+    """One of the lessons that have `steps` steps together: its points of the curve, and its seconds. Its end stays on disk,
+    where a run that is cut in the next lesson begins."""
+
+    def after(step: int, loss: float, notes: list) -> None:
+        point = lesson.point(step)
+        notes += [point] if point else []
+        done = lesson.start + step
+        progress(CONTRAST_SHARE + (1 - CONTRAST_SHARE) * done / steps, f"Learning from dialogues, step {done} of {steps}")
+
+    state = loop.State(lesson.state(directory), fingerprint)
+    losses = lambda step: lesson.losses(model, step)
+    seed = [lesson.seed, 1, lesson.number]
+    return loop.run(model, settings, rate, lesson.steps, losses, seed, state, after, save_end=True), state.seconds()
+
+
+def _step_back(model: UtilityModel, before: dict[str, torch.Tensor], share: float) -> None:
+    """From the weights before to those now by `share` of the way: what was learnt last stays, and little of what was there is
+    lost (Wortsman et al. 2022, "Robust fine-tuning of zero-shot models", section 3)."""
+    for name, weights in model.state_dict().items():
+        if weights.is_floating_point():
+            weights.copy_(torch.lerp(before[name], weights, share))
 
 
 def _matcher(
@@ -88,21 +114,30 @@ def _matcher(
 
 
 class Lesson:
-    """What each step shows: exchanges of similar length, each with one of its replies and one negative."""
+    """What each step shows: exchanges of similar length, each with two of its replies and two negatives of some kinds."""
 
-    def __init__(self, exchanges: Sequence[Exchange], settings: Settings, seed: int, tokenizer):
-        self.exchanges, self.settings, self.seed = exchanges, settings, seed
+    def __init__(
+        self, exchanges: Sequence[Exchange], settings: Settings, seed: int, tokenizer, kinds: dict[str, float], passes: float,
+        after: "Lesson | None" = None,
+    ):  # fmt: skip
+        """kinds: share of each kind of negatives; passes: how often an exchange is shown; after: the lesson before this one"""
+        self.exchanges, self.seed, self.kinds = exchanges, seed, kinds
+        self.number, self.start = (after.number + 1, after.end) if after else (1, 0)
         self.encoder = Encoder(tokenizer, settings.base_max_length)
         self.bf16 = use_bf16(settings.precision)
         self.negatives = Negatives(exchanges)
-        self.batches = self._deal()
+        self.batches = self._deal(passes)
         self.steps = len(self.batches)
+        self.end = self.start + self.steps
         self.right: list[float] = []  # share of negatives below their reply, step by step since the last point
+
+    def state(self, directory: Path) -> Path:
+        return directory / f"base-{self.number}.state"
 
     def losses(self, model: UtilityModel, step: int) -> Iterator[torch.Tensor]:
         """Each good reply is to be found among the negatives, and each text has a mean score of its own."""
-        rng = np.random.default_rng([self.seed, 2, step])
-        texts = [text for i in self.batches[step] for text in self._group(int(i), step, rng)]
+        rng = np.random.default_rng([self.seed, 2, self.number, step])
+        texts = [text for i in self.batches[step] for text in self._group(int(i), rng)]
         batch = self.encoder.batch(self.encoder.pairs(texts), range(len(texts)))
         u = model(batch, torch.zeros(len(texts)), self.bf16).view(-1, GOOD_ONES + BAD_ONES)  # (g, k)
         good, bad = u[:, :GOOD_ONES], u[:, GOOD_ONES:]  # (g, 2), (g, 2)
@@ -112,14 +147,13 @@ class Lesson:
         found = (torch.logsumexp(among, dim=-1) - good).mean()
         yield found + model.score_losses(u.reshape(-1), wanted.reshape(-1)).mean()
 
-    def _group(self, i: int, step: int, rng: np.random.Generator) -> list[Text]:
+    def _group(self, i: int, rng: np.random.Generator) -> list[Text]:
         """An exchange's good replies, then its negatives."""
         context, replies = self.exchanges[i].context, self.exchanges[i].replies
         first = 0 if rng.random() < 0.5 else int(rng.integers(len(replies)))
         others = [reply for k, reply in enumerate(replies) if k != first] or [replies[first]]
         good = [replies[first], *(others[rng.integers(len(others))] for _ in range(GOOD_ONES - 1))]
-        kinds = curriculum.negatives(step / self.steps, self.settings.base_harder_from)
-        chosen = rng.choice(list(kinds), size=BAD_ONES, p=list(kinds.values()))
+        chosen = rng.choice(list(self.kinds), size=BAD_ONES, p=list(self.kinds.values()))
         return [Text(context, text) for text in [*good, *(self.negatives.make(kind, i, good[0], rng) for kind in chosen)]]
 
     def point(self, step: int) -> dict | None:
@@ -127,11 +161,12 @@ class Lesson:
         if step % EVERY and step != self.steps:
             return None
         seen, self.right = self.right, []
-        return {"step": step, "accuracy": float(np.mean(seen))}
+        return {"step": self.start + step, "accuracy": float(np.mean(seen))}
 
-    def _deal(self) -> list[np.ndarray]:
-        rng = np.random.default_rng([self.seed, 3])
-        order = np.concatenate([rng.permutation(len(self.exchanges)) for _ in range(self.settings.base_passes)])
+    def _deal(self, passes: float) -> list[np.ndarray]:
+        rng = np.random.default_rng([self.seed, 3, self.number])
+        n = len(self.exchanges)
+        order = np.array([i for _ in range(math.ceil(passes)) for i in rng.permutation(n)], dtype=int)[: round(passes * n)]
         length = np.array([sum(len(turn) for turn in exchange.context) for exchange in self.exchanges])  # characters
         batches = []
         for start in range(0, len(order), GROUPS * SORTED):

@@ -26,7 +26,7 @@ from evaluator.comparator.heldout import Head
 from evaluator.comparator.model import UtilityModel, empty_encoder, positions, pretrained_encoder, random_encoder
 from evaluator.comparator.settings import ARCHITECTURES, Settings
 
-FORMAT = 3
+FORMAT = 4
 M = TypeVar("M", bound=nn.Module)
 
 

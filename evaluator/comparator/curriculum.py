@@ -2,17 +2,12 @@
 
 LARGEST_MARGIN, MARGIN_STEPS = 0.8, 8  # 80%, 70%, ... 10% of the iterations, each for an eighth of the training
 
-# Shares of the kinds of negatives (negatives.KINDS).
+# Shares of the kinds of negatives (negatives.KINDS) that the base is shown: at first, and then.
 EASY = {"random": 1.0}
-HARD = {"random": 0.76, "shuffled": 0.08, "padded": 0.06, "dropped": 0.05, "replaced": 0.05}
+HARD = {"random": 0.5, "shuffled": 0.2, "padded": 0.15, "dropped": 0.08, "replaced": 0.07}
 
 
 def weak_margin(progress: float) -> float:
     """The smallest distance between two checkpoints that is shown (Zhou & Xu 2020, section 3.1: larger margins first)."""
     step = min(int(progress * MARGIN_STEPS), MARGIN_STEPS - 1)
     return LARGEST_MARGIN - step * 0.1
-
-
-def negatives(progress: float, harder_from: float) -> dict[str, float]:
-    """Kind -> share. Random replies alone, and from `harder_from` on harder ones among them."""
-    return EASY if progress < harder_from else HARD

@@ -5,7 +5,9 @@ A phrase that fits everywhere ("i see .") is often a good answer; one that has l
 Both look at the words, in English, and are the same for every comparator.
 """
 
+import math
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -48,13 +50,14 @@ def lowered(
 
 def _is_guarded(text: Text) -> bool:
     words = _words(text.output)
-    return not words or is_copied(words, [_words(turn) for turn in text.context]) or is_repetition(words)
+    return not words or is_copied(words, [_turn(turn) for turn in text.context]) or is_repetition(words)
 
 
 def is_copied(words: Sequence[str], turns: Sequence[Sequence[str]]) -> bool:
     """Whether one turn's words, in a row, make up most of the output."""
-    longest = max((_longest_run(words, turn) for turn in turns), default=0)
-    return longest >= COPIED_WORDS and longest >= COPIED_SHARE * len(words)
+    least = max(COPIED_WORDS, math.ceil(COPIED_SHARE * len(words)))
+    runs = [_spaced(words[i : i + least]) for i in range(len(words) - least + 1)]
+    return any(run in said for said in map(_spaced, turns) for run in runs)
 
 
 def is_repetition(words: Sequence[str]) -> bool:
@@ -72,10 +75,11 @@ def _words(text: str) -> list[str]:
     return [word for word in words if word]
 
 
-def _longest_run(a: Sequence[str], b: Sequence[str]) -> int:
-    """Length of the longest row of words that both hold."""
-    best, ending = 0, [0] * (len(b) + 1)  # ending[j]: the run that ends at the current word of a and word j of b
-    for word in a:
-        ending = [0, *(ending[j] + 1 if word == other else 0 for j, other in enumerate(b))]
-        best = max(best, *ending)
-    return best
+@lru_cache(maxsize=4096)
+def _turn(turn: str) -> list[str]:
+    """The words of a turn: the outputs of a context share it."""
+    return _words(turn)
+
+
+def _spaced(words: Sequence[str]) -> str:
+    return f" {' '.join(words)} "

@@ -116,6 +116,7 @@ def run(
     state: State,
     after: Callable[[int, float, list], None],
     average: Average | None = None,
+    save_end: bool = False,
 ) -> list:
     """Train for `steps` steps and return the notes.
 
@@ -123,6 +124,7 @@ def run(
                   so that no more than one part is in memory
     after         is told the step just done (from 1), its loss and the notes, to which it may add; may raise
     average       of the weights, to which every step adds
+    save_end      whether the state after the last step is saved, whatever the time
     """
     optimizer = adamw(model, settings, learning_rate)
     rates = [group["lr"] for group in optimizer.param_groups]
@@ -146,7 +148,7 @@ def run(
             after(step + 1, total, notes)
             if step % GIVE_BACK == 0:
                 _give_memory_back()
-            if state.due() and step + 1 < steps:
+            if state.due() if step + 1 < steps else save_end:
                 state.save(model, optimizer, average, step + 1, notes)
     return notes
 

@@ -44,10 +44,12 @@ class Settings:
     next_utterance: bool = True  # dialogues, in the base that all members start from
     contrast_passes: int = 3  # how often an exchange is shown with its context and reply apart
     contrast_learning_rate: float = 5e-5
-    base_passes: int = 1  # how often an exchange is shown with context and reply together
+    base_passes: float = 1.0  # how often an exchange is shown with context and reply together
     base_learning_rate: float = 1e-4
     base_max_length: int = 56
-    base_harder_from: float = 1.0  # share of the steps after which made-up and broken replies join the random ones; 1: never
+    base_harder_passes: float = 0.5  # how often it is shown once more, with broken replies among the negatives
+    base_harder_learning_rate: float = 5e-5
+    base_harder_share: float = 0.6  # how far the weights go from those before the broken replies to those after them
 
     def learns_from(self, source: str) -> bool:
         """Whether pairs of this source (`Pair.source`) are learnt from."""

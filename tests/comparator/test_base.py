@@ -71,26 +71,45 @@ def test_it_learns_which_reply_answers(base, lessons):
     assert fractions == sorted(fractions) and fractions[-1] == 1.0
 
 
-def test_a_cut_base_goes_on_to_the_same_weights(lessons, tmp_path, monkeypatch):
+@pytest.mark.parametrize(("until", "lesson"), [(0.6, 1), (0.95, 2)])
+def test_a_cut_base_goes_on_to_the_same_weights(until, lesson, lessons, tmp_path, monkeypatch):
     monkeypatch.setattr(loop, "SAVE_SECONDS", 0.0)
-    short = replace(lessons, base_passes=6)
+    short = replace(lessons, base_passes=6, base_harder_passes=1.5)
     whole, parts = tmp_path / "whole", tmp_path / "parts"
     sha256 = checkpoint.save_encoder(lessons.encoder, whole)
     checkpoint.save_encoder(lessons.encoder, parts)
     at_once = train_base(talk(60, 0), short, 0, whole, sha256, lambda *what: None)
 
     def cut(fraction, message):
-        if fraction > 0.6:
+        if fraction > until:
             raise Cancelled
 
     with pytest.raises(Cancelled):
         train_base(talk(60, 0), short, 0, parts, sha256, cut)
-    assert (parts / "base.state").is_file() and not (parts / "base.json").exists()
+    assert (parts / f"base-{lesson}.state").is_file() and not (parts / "base.json").exists()
     told = []
     resumed = train_base(talk(60, 0), short, 0, parts, sha256, lambda *what: told.append(what[0]))
-    assert min(fraction for fraction in told if fraction > 0.3) > 0.5
+    assert min(fraction for fraction in told if fraction > 0.3) > until - 0.1
     assert resumed["sha256"] == at_once["sha256"]
-    assert not (parts / "base.state").exists()
+    assert not list(parts.glob("*.state"))
+
+
+def test_the_base_lies_between_its_two_lessons(lessons, tmp_path):
+    """By hand: before + 0.25 (after - before), in fp16 as saved."""
+    short = replace(lessons, base_passes=3, base_harder_passes=2)
+    weights = {}
+    for share in (0.0, 0.25, 1.0):
+        folder = tmp_path / str(share)
+        sha256 = checkpoint.save_encoder(lessons.encoder, folder)
+        record = train_base(talk(60, 0), replace(short, base_harder_share=share), 0, folder, sha256, lambda *what: None)
+        weights[share] = load_file(folder / "base.safetensors")
+    assert record["steps"] == 3 * 4 + 2 * 4  # 60 exchanges, 16 in a step
+    apart = 0.0
+    for name, before in weights[0.0].items():
+        before, after = before.float(), weights[1.0][name].float()
+        torch.testing.assert_close(weights[0.25][name].float(), before + 0.25 * (after - before), rtol=2e-3, atol=2e-3)
+        apart = max(apart, float((after - before).abs().max()))
+    assert apart > 0.01
 
 
 def test_a_member_cut_in_its_middle_gives_the_same_comparator(trained, judged, settings, tmp_path, monkeypatch):

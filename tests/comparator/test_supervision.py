@@ -68,12 +68,10 @@ def test_the_smallest_margin_falls_from_80_to_10_percent():
     assert shown == pytest.approx([0.8, 0.8, 0.7, 0.4, 0.2, 0.1, 0.1])
 
 
-def test_random_negatives_first_harder_ones_later():
-    assert curriculum.negatives(0.59, harder_from=0.6) == curriculum.negatives(0.99, harder_from=1.0) == {"random": 1.0}
-    harder = curriculum.negatives(0.6, harder_from=0.6)
-    assert sum(harder.values()) == pytest.approx(1)
-    assert {"random"} < set(harder) <= set(KINDS)
-    assert curriculum.negatives(0, harder_from=0) == harder
+def test_random_negatives_first_broken_ones_among_them_later():
+    assert curriculum.EASY == {"random": 1.0}
+    assert sum(curriculum.HARD.values()) == pytest.approx(1)
+    assert {"random"} < set(curriculum.HARD) <= set(KINDS)
 
 
 @pytest.mark.parametrize("kind", KINDS)
