@@ -47,7 +47,7 @@ class Settings:
     base_passes: float = 1.0  # how often an exchange is shown with context and reply together
     base_learning_rate: float = 1e-4
     base_max_length: int = 56
-    base_harder_passes: float = 0.5  # how often it is shown once more, with broken replies among the negatives
+    base_harder_passes: float = 0.25  # how often it is shown once more, with broken replies among the negatives
     base_harder_learning_rate: float = 5e-5
     base_harder_share: float = 0.6  # how far the weights go from those before the broken replies to those after them
 
