@@ -18,11 +18,15 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
+import torch
 
 from evaluator.comparator import checkpoint
 from evaluator.comparator.base import SHARED
+from evaluator.comparator.encoding import Encoder
 from evaluator.comparator.examples import Pair, Text, aligned, context_key, mean_scores, pairs_from_judgments, pairs_from_scores
-from evaluator.comparator.heldout import agreement
+from evaluator.comparator.heldout import NO_GUARD, agreement
+from evaluator.comparator.inference import text_cosines, utilities
+from evaluator.comparator.model import use_bf16
 from evaluator.comparator.predict import Comparator
 from evaluator.comparator.settings import Settings
 from evaluator.comparator.supervision import Exchange, ending, exchanges, unseen
@@ -68,6 +72,7 @@ VARIANTS = {
     "learning rate 1e-4": replace(DEFAULT, learning_rate=1e-4),
     "lower layers slower": replace(DEFAULT, layer_decay=0.8),
     "word embeddings too": replace(DEFAULT, train_embeddings=True),
+    "from scratch": replace(DEFAULT, from_scratch=True),
     "256 tokens": replace(DEFAULT, max_length=256),
     "two criteria": DEFAULT,
 }
@@ -158,17 +163,38 @@ def run(settings: Settings, seed: int, sets: list[Judged], dialogues, folder: Pa
 
 
 def measure(name: str, seed: int, result: TrainingResult, folder: Path, judged: Judged) -> dict:
-    """Correlation of the scores expected out of fold with people's means; ties and calibration on their pairs."""
+    """Correlation of the scores expected out of fold with people's means, and by how much it exceeds the default's; ties and
+    calibration on their pairs."""
     u = result.utilities[: len(judged.texts)]  # (n,)
     expected = checkpoint.load_manifest(folder).head.expected(u)  # (n,)
+    np.save(folder / "expected.npy", expected)
+    usual = folder.parent / f"default-{seed}" / "expected.npy"
+    default = np.load(usual) if usual.is_file() else expected
+    above = lambda rows: pearson(expected[rows], judged.means[rows]) - pearson(default[rows], judged.means[rows])
     return {
         "variant": name, "seed": seed, "pearson": pearson(expected, judged.means),
         "interval": interval(lambda rows: pearson(expected[rows], judged.means[rows]), judged.contexts, seed),
         "spearman": spearman(expected, judged.means), "pearson of utilities": pearson(u, judged.means),
+        "above the default": [above(slice(None)), *interval(above, judged.contexts, seed)],
         "epochs": [point["epoch"] for point in result.curve if point["chosen"]], "pairwise": result.heldout_pairwise_accuracy,
         "longer": result.longer_is_better_accuracy, "calibration_error": result.calibration_error,
         "criteria": result.criteria, "ties": asdict(result.ties), "seconds": round(result.seconds),
         "learnt_from": result.learnt_from, "consistency": result.consistency and asdict(result.consistency),
+    }  # fmt: skip
+
+
+def nobody(seed: int, judged: Judged, folder: Path) -> dict:
+    """What is known before anybody judged: the base of the default, its cosine, and both as members start from them."""
+    base, encoder = checkpoint.load_base(folder), Encoder(checkpoint.load_tokenizer(folder), DEFAULT.max_length)
+    matcher = checkpoint.load_matcher(folder, checkpoint.read_json(folder / "matcher.json")["sha256"])
+    bf16 = use_bf16(DEFAULT.precision)
+    cosine = text_cosines(matcher, encoder, judged.texts, bf16).numpy()  # (n,)
+    u = utilities(base, encoder, encoder.pairs(judged.texts), torch.zeros(len(cosine)), range(len(cosine)), bf16)[:, 0]  # (n,)
+    both = u / u.std() + DEFAULT.cosine_share * cosine / cosine.std()
+    return {
+        "variant": "no human data", "seed": seed, "pearson": pearson(both, judged.means),
+        "interval": interval(lambda rows: pearson(both[rows], judged.means[rows]), judged.contexts, seed),
+        "spearman": spearman(both, judged.means), "base": pearson(u, judged.means), "cosine": pearson(cosine, judged.means),
     }  # fmt: skip
 
 
@@ -223,14 +249,22 @@ def pandalm(data: Path, seed: int, out: Path) -> dict:
 
 
 def fooled(judged: Judged, comparator: Comparator, seed: int) -> dict:
-    """Share of good answers (mean score in the upper quarter of the scale) preferred to each attack, out of fold."""
+    """Share of good answers (mean score in the upper quarter of the scale) preferred to each attack, out of fold; and what
+    the guards cost in correlation."""
     good = [text for text, score in zip(judged.texts, judged.scores[:, 0]) if score >= 0.75]
     shares = {}
     for attack in robustness.attacks([text.context for text in good], [text.output for text in good], seed):
         u_good = comparator.utilities([Text(c, answer) for c, answer in zip(attack.contexts, attack.good)])
         u_bad = comparator.utilities([Text(c, answer) for c, answer in zip(attack.contexts, attack.bad)])
         shares[attack.name + (", other words" if attack.held_out else "")] = robustness.preferred(u_good, u_bad)
-    return {"variant": "attacks", "seed": seed, "good answers": len(good), "preferred": shares}
+    with_guards = comparator.score(judged.texts)  # (n,)
+    comparator.head = replace(comparator.head, guard=NO_GUARD, loss=0.0)
+    without = comparator.score(judged.texts)  # (n,)
+    loss = lambda rows: pearson(without[rows], judged.means[rows]) - pearson(with_guards[rows], judged.means[rows])
+    return {
+        "variant": "attacks", "seed": seed, "good answers": len(good), "preferred": shares,
+        "guards cost": [loss(slice(None)), *interval(loss, judged.contexts, seed)],
+    }  # fmt: skip
 
 
 def interval(statistic, contexts: np.ndarray, seed: int) -> list[float]:
@@ -246,7 +280,7 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("--out", type=Path, default=Path("var/tune"))
     parser.add_argument("--seeds", type=int, nargs="+", default=[0])
-    parser.add_argument("--only", nargs="+", help="variants, 'attacks', 'pandalm' or 'transfer'; default: all")
+    parser.add_argument("--only", nargs="+", help="variants, 'no human data', 'attacks', 'pandalm' or 'transfer'; default: all")
     chosen = parser.parse_args()
     chosen.out.mkdir(parents=True, exist_ok=True)
     sets = {name: read(chosen.data, name) for name in SETS}
@@ -266,6 +300,8 @@ def main() -> None:
                 main_set = read(chosen.data, MAIN, BESIDE_IT.get(name, ()))
                 learnt = [main_set] if name in ALONE else [main_set, *(sets[s] for s in BESIDE)]
                 note(measure(name, seed, run(settings, seed, learnt, dialogues, folder), folder, main_set))
+        if (chosen.only is None or "no human data" in chosen.only) and ("no human data", seed) not in done:
+            note(nobody(seed, sets[MAIN], chosen.out / f"default-{seed}"))
         if chosen.only is None or "attacks" in chosen.only:
             note(fooled(sets[MAIN], Comparator.load(chosen.out / f"default-{seed}"), seed))
         if (chosen.only is None or "pandalm" in chosen.only) and ("pandalm", seed) not in done:
