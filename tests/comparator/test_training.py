@@ -192,7 +192,7 @@ def test_progress_while_judging(trained, judged):
         (lambda d: (d / "comparator.json").write_text("{"), "JSON"),
         (lambda d: (d / "comparator.json").write_text("[]"), "object"),
         (lambda d: (d / "comparator.json").write_text('{"format": 99}'), "format"),
-        (lambda d: (d / "comparator.json").write_text('{"format": 3}'), "field"),
+        (lambda d: (d / "comparator.json").write_text('{"format": 4}'), "field"),
         (lambda d: (d / "member-1.safetensors").unlink(), "missing"),
         (lambda d: (d / "member-1.safetensors").write_bytes(b"not weights"), "SHA-256"),
         (lambda d: shutil.copy(d / "member-0.safetensors", d / "member-1.safetensors"), "SHA-256"),
