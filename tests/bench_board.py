@@ -1,12 +1,12 @@
 """The board with a million judgments, and a tournament of ten thousand games: on a database of its own, data made in bulk."""
 
-import os
 import statistics
-import tempfile
 import time
 from itertools import combinations
 
 import numpy as np
+
+from tests.bench_database import own_database
 
 SYSTEMS, CONTEXTS, GAME_CONTEXTS = 20, 1000, 200
 MANY, FEW, GAMES = 1_000_000, 1_000, 10_000
@@ -14,15 +14,7 @@ PAGES = ["", "beside/", "history/", "breakdown/", "samples/"]
 
 
 def main() -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        os.environ.update(
-            DATA_DIR=folder, DJANGO_SETTINGS_MODULE="config.settings", ALLOWED_HOSTS="testserver", LOG_LEVEL="ERROR"
-        )
-        import django
-        from django.core.management import call_command
-
-        django.setup()
-        call_command("migrate", verbosity=0)
+    with own_database(ALLOWED_HOSTS="testserver"):
         _pages()
         _tournament()
 

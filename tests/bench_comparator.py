@@ -4,9 +4,7 @@ Each is timed on a sample and multiplied up. All are one model of the same encod
 members, of either kind, as `Settings.folds` says.
 """
 
-import os
 import resource
-import tempfile
 import time
 
 import numpy as np
@@ -21,6 +19,7 @@ from evaluator.comparator.inference import text_cosines, utilities
 from evaluator.comparator.joint import JointModel, both_orders
 from evaluator.comparator.model import UtilityModel, embed, pretrained_encoder, use_bf16
 from evaluator.comparator.settings import Settings, default_encoder
+from tests.bench_database import own_database
 
 SAMPLE = 400  # texts, and pairs of them, that are timed; the rest is multiplication
 ROUNDS = 3  # the shortest counts
@@ -149,13 +148,7 @@ def cross_encoder():
 
 
 def main() -> None:
-    with tempfile.TemporaryDirectory() as data:
-        os.environ.update(DATA_DIR=data, DJANGO_SETTINGS_MODULE="config.settings", LOG_LEVEL="ERROR")
-        import django
-        from django.core.management import call_command
-
-        django.setup()
-        call_command("migrate", verbosity=0)
+    with own_database():
         measure()
 
 

@@ -2,11 +2,11 @@
 people's, and people's board from a tenth of the contexts with and without the comparator. Trains one comparator (about
 15 minutes of two cores), so it is run by itself: python -m tests.bench_usr"""
 
-import os
-import tempfile
 from pathlib import Path
 
 import numpy as np
+
+from tests.bench_database import own_database
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 CRITERIA = {"Understandable": (0, 1), "Natural": (1, 3), "Maintains Context": (1, 3), "Engaging": (1, 3),
@@ -18,13 +18,7 @@ SHARE, DRAWS = 0.1, 100
 def main() -> None:
     if not (DATA / "usr_topical_chat.outputs.jsonl").exists():
         return print(f"Left out: there is no USR Topical-Chat in {DATA}.")
-    with tempfile.TemporaryDirectory() as folder:
-        os.environ.update(DATA_DIR=folder, DJANGO_SETTINGS_MODULE="config.settings", LOG_LEVEL="ERROR")
-        import django
-        from django.core.management import call_command
-
-        django.setup()
-        call_command("migrate", verbosity=0)
+    with own_database():
         _boards()
 
 
