@@ -1,15 +1,16 @@
-"""What people's liking for short outputs is worth, taken out of what is learnt from them.
+"""What people's liking for short outputs is worth, taken out of what is learnt from them; and what a liking for long ones is.
 
 Where people prefer the shorter of two outputs, a comparator takes it up as a habit, which "ok ." profits from and which holds
 for no other campaign. So while people are learnt from, the length speaks for itself: an offset beside the utility, as in the
 length-controlled win rates of Dubois et al. 2024 (section 3), which is left away when judging. A liking for long outputs is
-left in: what says more is often better.
+left in: what says more is often better. A mean over tokens hardly knows how many there are, so there the length is counted in
+beside the utility, by as much as it adds out of fold.
 """
 
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.optimize import minimize_scalar
+from scipy.optimize import minimize, minimize_scalar
 from scipy.special import log_expit
 
 from evaluator.comparator.examples import Text
@@ -35,3 +36,23 @@ def slope(differences: np.ndarray, targets: np.ndarray, weights: np.ndarray) -> 
     likelihood = lambda s: won * log_expit(s * differences) + (1 - won) * log_expit(-s * differences)  # (p,)
     cost = lambda s: -np.average(likelihood(s), weights=weights)
     return min(float(minimize_scalar(cost, bounds=(-STEEPEST, STEEPEST), method="bounded").x), 0.0)
+
+
+def worth_of_length(
+    d: np.ndarray, longer: np.ndarray, targets: np.ndarray, weights: np.ndarray
+) -> tuple[float, float]:
+    """(scale, length), both 0 or more: the likeliest by Bradley & Terry (1952) where A's utility less B's is scale d + length
+    longer, in logits; (1, 0) where length adds nothing.
+
+    d (p,) differences of utilities, longer (p,) of the logarithms of `log_words`, a less b; targets (p, 3); weights (p,).
+    """
+    if not len(d):
+        return 1.0, 0.0
+    won = targets[:, 0] + targets[:, 1] / 2  # (p,)
+
+    def cost(x: np.ndarray) -> float:
+        said = x[0] * d + x[1] * longer  # (p,)
+        return -np.average(won * log_expit(said) + (1 - won) * log_expit(-said), weights=weights)
+
+    scale, length = minimize(cost, x0=[1.0, 0.0], bounds=[(1e-3, 1e2), (0.0, STEEPEST)], method="L-BFGS-B").x
+    return (float(scale), float(length)) if length > 1e-3 else (1.0, 0.0)

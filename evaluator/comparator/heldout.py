@@ -7,6 +7,8 @@ import numpy as np
 from scipy.optimize import minimize, minimize_scalar
 from scipy.special import expit, log_expit
 
+from evaluator.comparator import brevity
+from evaluator.comparator.brevity import log_words
 from evaluator.comparator.consistency import Consistency
 from evaluator.comparator.examples import Pair, Text
 from evaluator.comparator.guards import LITTLE_LOSS, LITTLE_TO_DO, LOWEST, lowered
@@ -27,6 +29,7 @@ class Head:
     theta          > 0, half the width of the tie in logits: P(A) = s(d - theta), P(B) = s(-d - theta)
     tie_threshold  |d| below it (in logits) is called a tie
     slope, intercept  sigmoid(slope u + intercept) is the mean score to be expected, from 0 to 1
+    length         >= 0, the logits that a unit of `brevity.log_words` is worth: where people like long outputs
     guard          the most (in logits) that the utility of a guarded output can be: the lowest twentieth of all begins there
     apart, loss    an output that says little, with a cosine below `apart`, loses so much (in logits)
     """
@@ -39,9 +42,11 @@ class Head:
     loss: float = 0.0
     slope: float = 1.0
     intercept: float = 0.0
+    length: float = 0.0
 
-    def guarded(self, u: np.ndarray, texts: Sequence[Text], cosines: np.ndarray) -> np.ndarray:
-        """Utilities (n,) in logits of n texts as the guards leave them; cosines (n,) with their contexts"""
+    def utilities(self, raw: np.ndarray, texts: Sequence[Text], cosines: np.ndarray) -> np.ndarray:
+        """Raw utilities (n,) of n texts -> in logits, as the guards leave them; cosines (n,) with their contexts"""
+        u = self.scale * raw + self.length * log_words(texts)
         return lowered(u, texts, cosines, self.guard, self.apart, self.loss)
 
     def expected(self, u: np.ndarray) -> np.ndarray:
@@ -160,13 +165,19 @@ def judge(
     """raw (n,) utilities as the members give them; cosines (n,) beside them; scores (n,) mean, NaN where unknown; contexts
     (n,) and folds (n,) of each text; people's pairs of a criterion."""
     a, b, targets, weights = as_arrays(pairs)
-    head = fit_head(raw[a] - raw[b], targets, weights, settings.ties)
+    words = log_words(texts)  # (n,)
+    scale, length = 1.0, 0.0
+    if settings.length_counts:
+        scale, length = brevity.worth_of_length(raw[a] - raw[b], words[a] - words[b], targets, weights)
+    raised = scale * raw + length * words  # (n,)
+    head = fit_head(raised[a] - raised[b], targets, weights, settings.ties)
+    head = replace(head, scale=head.scale * scale, length=head.scale * length)
     if settings.guards:
-        u = head.scale * raw  # (n,)
+        u = head.utilities(raw, texts, cosines)  # (n,)
         apart = float(np.quantile(cosines[~np.isnan(raw)], LITTLE_TO_DO))
         lowest = float(np.nanquantile(u, LOWEST))
         head = replace(head, guard=lowest, apart=apart, loss=LITTLE_LOSS * float(np.nanstd(u)))
-    u = head.guarded(head.scale * raw, texts, cosines)  # (n,)
+    u = head.utilities(raw, texts, cosines)  # (n,)
     slope, intercept = fit_level(u, scores)
     head = replace(head, slope=slope, intercept=intercept)
     return OutOfFold(head, u, evaluate(u, texts, pairs, contexts[a], folds[a], seed, settings.ties))

@@ -104,7 +104,7 @@ class Comparator(Trained):
             return np.empty((0, len(self.criteria)))
         raw, cosines = self._raw(ordered, self.members(ordered), batch_size, on_progress)  # (m, c), (m,)
         heads = [self.head, *self.manifest.other_heads]
-        u = np.stack([head.guarded(head.scale * u, ordered, cosines) for head, u in zip(heads, raw.T)], axis=1)  # (m, c)
+        u = np.stack([head.utilities(u, ordered, cosines) for head, u in zip(heads, raw.T)], axis=1)  # (m, c)
         return u[[unique[text] for text in texts]]
 
     def judge(

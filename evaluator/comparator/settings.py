@@ -33,6 +33,7 @@ class Settings:
     score_weight: float = 1.0  # weight of predicting the mean score itself, beside the pairs
     others_weight: float = 1.0  # of the criteria after the first, all together, beside the first's 1
     brevity_control: bool = True  # people's liking for short outputs is taken out of what is learnt from them (brevity.py)
+    length_counts: bool = True  # their liking for long ones counts beside the utility (brevity.py)
     cosine_share: float = 0.6  # how much the cosine of the two embedded apart says when members start, against the pair
     guards: bool = True  # a blank, copied or repeating output stands among the worst, an idle phrase loses (guards.py)
     precision: str = "auto"  # "fp32", "bf16", or "auto": bf16 where this CPU multiplies it in hardware

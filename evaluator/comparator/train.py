@@ -57,6 +57,7 @@ class TrainingResult:
     cut_outputs: int  # texts whose output lost its end to the limit of words or tokens
     learnt_from: dict[str, int]  # pairs by source, scored outputs, exchanges, and exchanges left out as seen
     tie_threshold: float  # |u_a - u_b| in logits below which `decide` says tie
+    length: float  # logits that twice the words add to an output's utility, 0 or more (brevity.py)
     seconds: float  # of training, over all members (a member trained by an earlier run counts with its own)
     fingerprint: str
     # (texts,) by the first criterion, out-of-fold, in logits (joint: `score`, 0 to 1); NaN without pair or score in the context
@@ -169,6 +170,7 @@ def _result(
         contexts=len(np.unique(data.contexts[(data.folds >= 0) & (data.folds != BESIDE)])),
         learnt_from=learnt_from,
         tie_threshold=head.tie_threshold,
+        length=head.length * float(np.log(2)),
         seconds=sum(record["seconds"] for record in records) + (base["seconds"] if base else 0.0),
         fingerprint=fingerprint,
         utilities=judged[0].utilities,
