@@ -9,8 +9,8 @@ import numpy as np
 
 from annotation.errors import Refused
 from annotation.models import Output
-from evaluator.comparator import heldout
 from evaluator.comparator.examples import Text, context_key
+from evaluator.comparator.head import Head, decide
 from evaluator.comparator.joint import JointComparator, choices, meetings
 
 Report = Callable[[float, str], None]
@@ -25,18 +25,18 @@ class Verdicts:
     """Of a utility comparator."""
 
     utility: dict[int, float]
-    head: heldout.Head
+    head: Head
 
     def difference(self, a: Iterable[int], b: Iterable[int]) -> np.ndarray:
         return np.array([self.utility[i] - self.utility[j] for i, j in zip(a, b, strict=True)], dtype=float)
 
     def outcomes(self, a: Iterable[int], b: Iterable[int]) -> np.ndarray:
         """(n,) +1 where a is better, 0 for a tie, -1 where b is."""
-        return _signs(heldout.decide(self.difference(a, b), self.head.tie_threshold))
+        return _signs(decide(self.difference(a, b), self.head.tie_threshold))
 
     def probabilities(self, a: Iterable[int], b: Iterable[int]) -> np.ndarray:
         """(n, 3) P(a better), P(tie), P(b better)"""
-        return heldout.probabilities(self.difference(a, b), self.head.theta)
+        return self.head.probabilities(self.difference(a, b))
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from transformers import AutoTokenizer
 from evaluator.comparator import checkpoint
 from evaluator.comparator.encoding import TURNS, Encoder, by_length
 from evaluator.comparator.examples import Text
-from evaluator.comparator.heldout import Head
+from evaluator.comparator.head import Head
 from evaluator.comparator.inference import text_cosines, utilities
 from evaluator.comparator.joint import JointModel, both_orders
 from evaluator.comparator.model import UtilityModel, embed, pretrained_encoder, use_bf16

@@ -39,12 +39,12 @@ def slope(differences: np.ndarray, targets: np.ndarray, weights: np.ndarray) -> 
 
 
 def worth_of_length(
-    d: np.ndarray, longer: np.ndarray, targets: np.ndarray, weights: np.ndarray
+    d: np.ndarray, longer: np.ndarray, targets: np.ndarray, weights: np.ndarray, most: float = STEEPEST
 ) -> tuple[float, float]:
-    """(scale, length), both 0 or more: the likeliest by Bradley & Terry (1952) where A's utility less B's is scale d + length
-    longer, in logits; (1, 0) where length adds nothing.
+    """(scale > 0, length from 0 to `most`): the likeliest by Bradley & Terry (1952), a tie half for each side, where A is
+    ahead of B by scale d + length longer, in logits. (1, 0) where there is no pair.
 
-    d (p,) differences of utilities, longer (p,) of the logarithms of `log_words`, a less b; targets (p, 3); weights (p,).
+    d (p,) differences of utilities, longer (p,) of `log_words`, a less b; targets (p, 3); weights (p,).
     """
     if not len(d):
         return 1.0, 0.0
@@ -54,5 +54,5 @@ def worth_of_length(
         said = x[0] * d + x[1] * longer  # (p,)
         return -np.average(won * log_expit(said) + (1 - won) * log_expit(-said), weights=weights)
 
-    scale, length = minimize(cost, x0=[1.0, 0.0], bounds=[(1e-3, 1e2), (0.0, STEEPEST)], method="L-BFGS-B").x
-    return (float(scale), float(length)) if length > 1e-3 else (1.0, 0.0)
+    scale, length = minimize(cost, x0=[1.0, 0.0], bounds=[(1e-3, 1e2), (0.0, most)], method="L-BFGS-B").x
+    return float(scale), float(length)

@@ -22,7 +22,7 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 from transformers import AutoTokenizer
 
-from evaluator.comparator.heldout import Head
+from evaluator.comparator.head import MOST_BEND, Head
 from evaluator.comparator.model import UtilityModel, empty_encoder, positions, pretrained_encoder, random_encoder
 from evaluator.comparator.settings import ARCHITECTURES, Settings
 
@@ -150,6 +150,8 @@ def load_manifest(directory: Path) -> Manifest:
         raise BadCheckpoint(f"{path} lacks a field or has one too many: {error}.") from error
     if manifest.settings.architecture not in ARCHITECTURES:
         raise BadCheckpoint(f"{path} names the unknown architecture {manifest.settings.architecture!r}.")
+    if not all(head.length >= 0 and 0 <= head.bend <= MOST_BEND for head in (manifest.head, *manifest.other_heads)):
+        raise BadCheckpoint(f"{path} names a length or bend of a head that is below 0 or too large.")
     if not set(manifest.folds.values()) <= set(range(len(manifest.members))):
         raise BadCheckpoint(f"{path} names a fold that has no member.")
     names = [str(name) for name in manifest.criteria]

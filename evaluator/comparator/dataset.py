@@ -18,6 +18,7 @@ from evaluator.comparator.model import use_bf16
 from evaluator.comparator.settings import Settings
 
 FAMILIAR_SHARE = 0.75  # of the contexts learnt from are no longer than what counts as familiar. Our choice.
+JUDGING = ("length_counts",)  # settings that no member's weights depend on
 BESIDE = 10**6  # no fold: learnt from by all members and measured by none
 
 
@@ -128,10 +129,20 @@ def fingerprint_of(
     encoder_sha256: str,
 ) -> str:
     """SHA-256 of everything that a member's weights depend on; the encoder counts by its weights, not its path."""
-    recipe = {**asdict(settings), "encoder": encoder_sha256, "seed": seed, "format": checkpoint.FORMAT}
+    recipe = {name: value for name, value in asdict(settings).items() if name not in JUDGING}
+    recipe |= {"encoder": encoder_sha256, "seed": seed, "format": checkpoint.FORMAT}
     data = [[asdict(text) for text in texts], [asdict(pair) for pair in pairs], [repr(float(s)) for s in scores.flat]]
     data.append(measured.tolist())
-    return hashlib.sha256(json.dumps([recipe, data], sort_keys=True).encode()).hexdigest()
+    return _digest([recipe, data])
+
+
+def with_judging(fingerprint: str, settings: Settings) -> str:
+    """SHA-256 of everything that a version depends on: its members' fingerprint and the settings that are no part of it."""
+    return _digest([fingerprint, {name: getattr(settings, name) for name in JUDGING}])
+
+
+def _digest(what: list) -> str:
+    return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()
 
 
 def measured(data: Data, criterion: int = 0) -> np.ndarray:

@@ -1,131 +1,28 @@
-"""What out-of-fold utilities are worth: agreement with people, its interval, and the head fitted on them."""
+"""What out-of-fold utilities are worth: agreement with people, its interval, and the head that is fitted on them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.optimize import minimize, minimize_scalar
-from scipy.special import expit, log_expit
 
-from evaluator.comparator import brevity
-from evaluator.comparator.brevity import log_words
+from evaluator.comparator.brevity import log_words, worth_of_length
 from evaluator.comparator.consistency import Consistency
 from evaluator.comparator.examples import Pair, Text
-from evaluator.comparator.guards import LITTLE_LOSS, LITTLE_TO_DO, LOWEST, lowered
+from evaluator.comparator.guards import LITTLE_LOSS, LITTLE_TO_DO, LOWEST, guarded, lowered
+from evaluator.comparator.head import (
+    NO_GUARD,
+    Head,
+    clearly_better,
+    cross_entropy,
+    decide,
+    fit_head,
+    fit_level,
+    tie_threshold,
+)
 from evaluator.comparator.settings import Settings
 from evaluator.comparator.ties import Ties, measure_ties
 
 RESAMPLES = 1000  # bootstrap draws of the contexts
-
-
-NO_GUARD = 1e9  # logits
-
-
-@dataclass(frozen=True)
-class Head:
-    """Turns raw utilities into answers; all are fitted on out-of-fold utilities.
-
-    scale          a raw utility times this is in logits
-    theta          > 0, half the width of the tie in logits: P(A) = s(d - theta), P(B) = s(-d - theta)
-    tie_threshold  |d| below it (in logits) is called a tie
-    slope, intercept  sigmoid(slope u + intercept) is the mean score to be expected, from 0 to 1
-    length         >= 0, the logits that a unit of `brevity.log_words` is worth: where people like long outputs
-    guard          the most (in logits) that the utility of a guarded output can be: the lowest twentieth of all begins there
-    apart, loss    an output that says little, with a cosine below `apart`, loses so much (in logits)
-    """
-
-    scale: float
-    theta: float
-    tie_threshold: float
-    guard: float = NO_GUARD
-    apart: float = -1.0
-    loss: float = 0.0
-    slope: float = 1.0
-    intercept: float = 0.0
-    length: float = 0.0
-
-    def utilities(self, raw: np.ndarray, texts: Sequence[Text], cosines: np.ndarray) -> np.ndarray:
-        """Raw utilities (n,) of n texts -> in logits, as the guards leave them; cosines (n,) with their contexts"""
-        u = self.scale * raw + self.length * log_words(texts)
-        return lowered(u, texts, cosines, self.guard, self.apart, self.loss)
-
-    def expected(self, u: np.ndarray) -> np.ndarray:
-        """Utilities (n,) in logits -> mean scores (n,) to be expected, from 0 to 1"""
-        return expit(self.slope * u + self.intercept)
-
-
-def probabilities(d: np.ndarray, theta: float) -> np.ndarray:
-    """P(A), P(tie), P(B) by Rao & Kupper (1967): d (p,) in logits -> (p, 3)"""
-    p_tie = expit(theta - d) * expit(theta + d) * -np.expm1(-2 * theta)  # (p,)
-    return np.stack([expit(d - theta), p_tie, expit(-d - theta)], axis=-1)  # (p, 3)
-
-
-def decide(d: np.ndarray, tie_threshold: float) -> np.ndarray:
-    """d (p,) -> (p,) of "A", "tie", "B"; d = 0 is always a tie, so that swapping the sides swaps the answer."""
-    tie = (np.abs(d) < tie_threshold) | (d == 0)  # (p,)
-    return np.where(tie, "tie", np.where(d > 0, "A", "B"))
-
-
-def tie_threshold(d: np.ndarray, share: float) -> float:
-    """The threshold below which lie `share` of the differences d (p,): between the two neighbours at that share."""
-    sizes = np.sort(np.abs(d))  # (p,)
-    count = round(share * len(sizes))
-    if count == 0:
-        return 0.0
-    if count == len(sizes):
-        return float(np.nextafter(sizes[-1], np.inf))
-    return float((sizes[count - 1] + sizes[count]) / 2)
-
-
-def fit_head(d: np.ndarray, targets: np.ndarray, weights: np.ndarray, ties: bool = True) -> Head:
-    """scale and theta by maximum likelihood on d (p,), targets (p, 3), weights (p,); the threshold by people's ties.
-    Without ties theta is 0, a tie of people's counts half for each side, and nothing but d = 0 is called one."""
-    if not ties:
-        cost = lambda log: cross_entropy(np.exp(log) * d, targets, weights, 0.0)
-        return Head(float(np.exp(minimize_scalar(cost, bounds=np.log([1e-2, 1e2]), method="bounded").x)), 0.0, 0.0)
-
-    def loss(logs: np.ndarray) -> float:
-        scale, theta = np.exp(logs)
-        return cross_entropy(scale * d, targets, weights, theta)
-
-    bounds = [np.log([1e-2, 1e2]), np.log([1e-3, 1e1])]  # all ties or none have no finite optimum
-    best = minimize(loss, x0=np.log([1.0, 0.5]), bounds=bounds, method="L-BFGS-B")
-    scale, theta = np.exp(best.x)
-    share = float(np.average(targets[:, 1], weights=weights))
-    return Head(float(scale), float(theta), tie_threshold(scale * d, share))
-
-
-def fit_level(u: np.ndarray, scores: np.ndarray) -> tuple[float, float]:
-    """Slope and intercept by maximum likelihood of mean scores (n,) from 0 to 1 at utilities (n,) in logits; NaN is left out.
-    Where nobody scored, an expected score is the chance to be better than the median output: slope 1."""
-    known = ~np.isnan(u + scores)  # (n,)
-    if not known.any():
-        return 1.0, -float(np.nanmedian(u))
-    u, scores = u[known], scores[known]  # (k,)
-
-    def loss(line: np.ndarray) -> float:
-        logit = np.exp(line[0]) * u + line[1]  # (k,)
-        return float(-(scores * log_expit(logit) + (1 - scores) * log_expit(-logit)).mean())
-
-    log_slope, intercept = minimize(loss, x0=[0.0, 0.0], bounds=[np.log([1e-3, 1e2]), (-50, 50)], method="L-BFGS-B").x
-    return float(np.exp(log_slope)), float(intercept)
-
-
-def cross_entropy(d: np.ndarray, targets: np.ndarray, weights: np.ndarray, theta: float) -> float:
-    """Mean over the pairs, of people's answers (p, 3) and those that differences d (p,) in logits give; theta 0 is Bradley &
-    Terry (1952), where a tie counts half for each side."""
-    if theta == 0:
-        won = targets[:, 0] + targets[:, 1] / 2  # (p,)
-        return float(-np.average(won * log_expit(d) + (1 - won) * log_expit(-d), weights=weights))
-    tie = log_expit(theta - d) + log_expit(theta + d) + np.log(-np.expm1(-2 * theta))  # (p,)
-    log_p = np.stack([log_expit(d - theta), tie, log_expit(-d - theta)], axis=-1)  # (p, 3)
-    return float(-np.average((targets * log_p).sum(-1), weights=weights))
-
-
-def least_loss(d: np.ndarray, targets: np.ndarray, weights: np.ndarray, ties: bool = True) -> float:
-    """Cross-entropy of people's answers (p, 3) with those of the likeliest head for d (p,), whatever the scale of d."""
-    head = fit_head(d, targets, weights, ties)
-    return cross_entropy(head.scale * d, targets, weights, head.theta)
 
 
 @dataclass(frozen=True)
@@ -165,22 +62,44 @@ def judge(
     """raw (n,) utilities as the members give them; cosines (n,) beside them; scores (n,) mean, NaN where unknown; contexts
     (n,) and folds (n,) of each text; people's pairs of a criterion."""
     a, b, targets, weights = as_arrays(pairs)
-    words = log_words(texts)  # (n,)
-    scale, length = 1.0, 0.0
-    if settings.length_counts:
-        scale, length = brevity.worth_of_length(raw[a] - raw[b], words[a] - words[b], targets, weights)
-    raised = scale * raw + length * words  # (n,)
-    head = fit_head(raised[a] - raised[b], targets, weights, settings.ties)
-    head = replace(head, scale=head.scale * scale, length=head.scale * length)
+    scale, length, u = _beside_length(raw, texts, pairs, folds, settings.guards) if settings.length_counts else (1.0, 0.0, raw)
+    guard, apart, loss = NO_GUARD, -1.0, 0.0
     if settings.guards:
-        u = head.utilities(raw, texts, cosines)  # (n,)
-        apart = float(np.quantile(cosines[~np.isnan(raw)], LITTLE_TO_DO))
-        lowest = float(np.nanquantile(u, LOWEST))
-        head = replace(head, guard=lowest, apart=apart, loss=LITTLE_LOSS * float(np.nanstd(u)))
-    u = head.utilities(raw, texts, cosines)  # (n,)
+        guard, loss = np.nanquantile(u, LOWEST), LITTLE_LOSS * np.nanstd(u)
+        apart = np.quantile(cosines[~np.isnan(raw)], LITTLE_TO_DO)
+        u = lowered(u, texts, cosines, guard, apart, loss)  # (n,)
+    head = fit_head(u[a] - u[b], targets, weights, settings.ties)
+    logits = head.scale
+    u = logits * u
     slope, intercept = fit_level(u, scores)
-    head = replace(head, slope=slope, intercept=intercept)
+    head = replace(
+        head, scale=logits * scale, length=logits * length, guard=float(logits * guard), apart=float(apart),
+        loss=float(logits * loss), slope=slope, intercept=intercept,
+    )  # fmt: skip
     return OutOfFold(head, u, evaluate(u, texts, pairs, contexts[a], folds[a], seed, settings.ties))
+
+
+def _beside_length(
+    raw: np.ndarray, texts: Sequence[Text], pairs: Sequence[Pair], folds: np.ndarray, guards: bool
+) -> tuple[float, float, np.ndarray]:
+    """(scale, length, u): the logits that a raw utility and a unit of `log_words` are worth by all pairs; u (n,) their sum, in
+    each fold by the pairs of the others. (1, 0, raw) where it is not sure that length says anything. A guarded output is not
+    judged by its length, so its pairs have no say."""
+    words = log_words(texts)  # (n,)
+    free = ~guarded(texts) if guards else np.ones(len(texts), dtype=bool)  # (n,)
+    a, b, targets, weights = as_arrays([pair for pair in pairs if free[pair.a] and free[pair.b]])
+    d, longer = raw[a] - raw[b], words[a] - words[b]  # (q,)
+    scale, length = worth_of_length(d, longer, targets, weights)
+    alone, _ = worth_of_length(d, longer, targets, weights, most=0.0)
+    loss = lambda said: cross_entropy(said, targets, weights, 0.0)
+    if not length or not clearly_better(loss(scale * d + length * longer), loss(alone * d), len(d)):
+        return 1.0, 0.0, raw
+    u = np.empty(len(raw))
+    for fold in np.unique(folds):
+        here, others = folds == fold, folds[a] != fold  # (n,), (q,)
+        of_d, of_length = worth_of_length(d[others], longer[others], targets[others], weights[others])
+        u[here] = of_d * raw[here] + of_length * words[here]
+    return scale, length, u
 
 
 def evaluate(
@@ -190,7 +109,7 @@ def evaluate(
     """u (n,) out-of-fold utilities; contexts (p,) and folds (p,) of each pair, as integers; ties: whether it may say so."""
     a, b, targets, weights = as_arrays(pairs)
     d = u[a] - u[b]  # (p,)
-    decided = _decide_by_other_folds(d, targets, weights, folds) if ties else decide(d, 0.0)  # (p,)
+    decided = decide_by_other_folds(d, targets, weights, folds) if ties else decide(d, 0.0)  # (p,)
     return worth(d, decided, probabilities_by_other_folds(d, targets, weights, folds, ties), texts, pairs, contexts, seed)
 
 
@@ -268,11 +187,12 @@ def probabilities_by_other_folds(
     for fold in np.unique(folds):
         mine, others = folds == fold, folds != fold
         head = fit_head(d[others], targets[others], weights[others], ties) if others.any() else Head(1.0, 0.5, 0.0)
-        p[mine] = probabilities(head.scale * d[mine], head.theta)
+        p[mine] = head.probabilities(head.scale * d[mine])
     return p
 
 
-def _decide_by_other_folds(d: np.ndarray, targets: np.ndarray, weights: np.ndarray, folds: np.ndarray) -> np.ndarray:
+def decide_by_other_folds(d: np.ndarray, targets: np.ndarray, weights: np.ndarray, folds: np.ndarray) -> np.ndarray:
+    """(p,) of "A", "tie", "B"; in each fold with as many ties as people gave in the others."""
     decided = np.full(len(d), "tie")
     for fold in np.unique(folds):
         mine, others = folds == fold, folds != fold

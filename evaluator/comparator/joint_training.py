@@ -14,6 +14,7 @@ from evaluator.comparator.consistency import circular_triples, measure_consisten
 from evaluator.comparator.dataset import Data, measured
 from evaluator.comparator.encoding import by_length
 from evaluator.comparator.examples import Pair, Text
+from evaluator.comparator.head import Head
 from evaluator.comparator.inference import Tick
 from evaluator.comparator.joint import JointModel, both_orders, choices, guard, mean_points, meetings, triples
 from evaluator.comparator.learning_curve import after_step
@@ -50,7 +51,7 @@ def out_of_fold(
     flipped = choices(orders[:, 0]) != choices(orders[:, 1])  # (p',)
     circles = [counts for record in records for counts in record["triples"]]
     consistency = measure_consistency(flipped, contexts, circles, seed)
-    return [heldout.OutOfFold(heldout.Head(1.0, 0.0, 0.0), scores, replace(found, consistency=consistency))]
+    return [heldout.OutOfFold(Head(1.0, 0.0, 0.0), scores, replace(found, consistency=consistency))]
 
 
 def new_model(encoder: nn.Module, ties: bool, seed: list[int]) -> JointModel:

@@ -11,9 +11,10 @@ from typing import Self
 import numpy as np
 from torch import nn
 
-from evaluator.comparator import checkpoint, heldout
+from evaluator.comparator import checkpoint
 from evaluator.comparator.encoding import Encoder
 from evaluator.comparator.examples import Text, context_key
+from evaluator.comparator.head import decide
 from evaluator.comparator.inference import text_cosines, utilities
 from evaluator.comparator.model import UtilityModel, use_bf16
 
@@ -71,7 +72,7 @@ class Trained:
 
 
 class Comparator(Trained):
-    """The utility comparator. Utilities are in logits: P(A) = sigmoid(u_a - u_b - theta)."""
+    """The utility comparator. P(A) = sigmoid(u_a - u_b - theta), utilities in logits, unless the head bends (`head.bent`)."""
 
     architecture = "utility"
 
@@ -123,11 +124,11 @@ class Comparator(Trained):
 
     def probabilities(self, u_a: np.ndarray, u_b: np.ndarray) -> np.ndarray:
         """u_a (n,), u_b (n,) -> (n, 3) P(A better), P(tie), P(B better)"""
-        return heldout.probabilities(np.asarray(u_a, dtype=float) - np.asarray(u_b, dtype=float), self.head.theta)
+        return self.head.probabilities(np.asarray(u_a, dtype=float) - np.asarray(u_b, dtype=float))
 
     def decide(self, u_a: np.ndarray, u_b: np.ndarray) -> np.ndarray:
         """u_a (n,), u_b (n,) -> (n,) of "A", "tie", "B", with as many ties as people gave on the held-out pairs."""
-        return heldout.decide(np.asarray(u_a, dtype=float) - np.asarray(u_b, dtype=float), self.head.tie_threshold)
+        return decide(np.asarray(u_a, dtype=float) - np.asarray(u_b, dtype=float), self.head.tie_threshold)
 
     def compare(self, texts_a: Sequence[Text], texts_b: Sequence[Text], batch_size: int = 64) -> Comparison:
         """Text by text; each different text is encoded once however many pairs it is in."""

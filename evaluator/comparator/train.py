@@ -23,8 +23,10 @@ from evaluator.comparator.dataset import (
     prepare,
     split,
     trained_pairs,
+    with_judging,
 )
 from evaluator.comparator.examples import Pair, Text
+from evaluator.comparator.head import least_loss
 from evaluator.comparator.inference import Tick, utilities
 from evaluator.comparator.model import UtilityModel
 from evaluator.comparator.progress import Progress
@@ -57,7 +59,8 @@ class TrainingResult:
     cut_outputs: int  # texts whose output lost its end to the limit of words or tokens
     learnt_from: dict[str, int]  # pairs by source, scored outputs, exchanges, and exchanges left out as seen
     tie_threshold: float  # |u_a - u_b| in logits below which `decide` says tie
-    length: float  # logits that twice the words add to an output's utility, 0 or more (brevity.py)
+    length: float  # what twice the words add to an output's utility, 0 or more (brevity.py)
+    bend: float  # how much less a further difference of utilities says where there is one already (`head.bent`)
     seconds: float  # of training, over all members (a member trained by an earlier run counts with its own)
     fingerprint: str
     # (texts,) by the first criterion, out-of-fold, in logits (joint: `score`, 0 to 1); NaN without pair or score in the context
@@ -105,12 +108,13 @@ def fit(
     base = train_base(shown, settings, seed, out_dir, encoder_sha256, progress.part(0.0, BASE_SHARE)) if shown else None
     start = BASE_SHARE if base else 0.0
     start_sha256 = base["sha256"] if base else encoder_sha256
-    fingerprint = fingerprint_of(texts, pairs, scores, measured_on, settings, seed, start_sha256)
+    weights_fingerprint = fingerprint_of(texts, pairs, scores, measured_on, settings, seed, start_sha256)
+    fingerprint = with_judging(weights_fingerprint, settings)
     encoding = progress.part(start, start + COSINE_SHARE)
     matcher = base["matcher"] if base else None
     tick = lambda done: encoding(done, "Encoding the texts")
     data = prepare(texts, pairs, scores, keys, folds, settings, out_dir, matcher, tick)
-    records = _members(data, settings, seed, out_dir, fingerprint, base is not None, progress, start + COSINE_SHARE)
+    records = _members(data, settings, seed, out_dir, weights_fingerprint, base is not None, progress, start + COSINE_SHARE)
     out_of_fold = joint_training.out_of_fold if settings.architecture == "joint" else _out_of_fold
     judged = out_of_fold(records, texts, pairs, data, settings, seed)
     learnt_from = {
@@ -171,6 +175,7 @@ def _result(
         learnt_from=learnt_from,
         tie_threshold=head.tie_threshold,
         length=head.length * float(np.log(2)),
+        bend=head.bend,
         seconds=sum(record["seconds"] for record in records) + (base["seconds"] if base else 0.0),
         fingerprint=fingerprint,
         utilities=judged[0].utilities,
@@ -304,7 +309,7 @@ def _heldout(model: UtilityModel, data: Data, fold: int, tick: Tick) -> tuple[di
     d, targets, weights = every[data.a[inside]] - every[data.b[inside]], data.targets[inside], data.weights[inside]  # (q,)
     agree = heldout.agreement(d, data.choices[inside])[data.choices[inside] != "tie"]
     point = {
-        "heldout_loss": heldout.least_loss(d, targets, weights, model.ties) if len(inside) else None,
+        "heldout_loss": least_loss(d, targets, weights, model.ties) if len(inside) else None,
         "heldout_accuracy": float(agree.mean()) if len(agree) else None,
     }
     return {"utilities": u.tolist()}, point

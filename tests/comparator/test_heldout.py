@@ -1,78 +1,11 @@
-"""Thresholds, probabilities and agreement against hand arithmetic and a second formula."""
-
-import math
+"""Agreement, its interval and what length is worth, against hand arithmetic."""
 
 import numpy as np
 import pytest
-import torch
 
 from evaluator.comparator.examples import Pair, Text
-from evaluator.comparator.heldout import (
-    Head,
-    agreement,
-    bootstrap,
-    cross_entropy,
-    decide,
-    evaluate,
-    fit_head,
-    fit_level,
-    least_loss,
-    probabilities,
-    tie_threshold,
-)
-from evaluator.comparator.model import log_probabilities
-
-
-def test_threshold_leaves_the_wanted_share_below():
-    d = np.array([-4.0, 1.0, 0.5, -2.0])  # sizes 0.5, 1, 2, 4
-    assert tie_threshold(d, 0.5) == 1.5  # between 1 and 2
-    assert tie_threshold(d, 0.25) == 0.75
-    assert tie_threshold(d, 0.0) == 0.0
-    assert (decide(d, tie_threshold(d, 0.5)) == ["B", "tie", "tie", "B"]).all()
-    assert (decide(d, tie_threshold(d, 1.0)) == "tie").all()
-    assert (decide(d, tie_threshold(d, 0.0)) == ["B", "A", "A", "B"]).all()
-
-
-def test_equal_utilities_are_a_tie_even_where_people_never_tie():
-    assert decide(np.array([0.0]), 0.0).tolist() == ["tie"]
-
-
-def test_probabilities_are_rao_and_kuppers():
-    # Rao & Kupper 1967: P(i > j) = pi_i / (pi_i + k pi_j), with pi = exp(u), k = exp(theta).
-    u_a, u_b, theta = 0.7, -0.4, 0.6
-    a, b, k = math.exp(u_a), math.exp(u_b), math.exp(theta)
-    p_a, p_b = a / (a + k * b), b / (b + k * a)
-    expected = [p_a, 1 - p_a - p_b, p_b]
-    assert probabilities(np.array([u_a - u_b]), theta)[0] == pytest.approx(expected, abs=1e-12)
-    logs = log_probabilities(torch.tensor([u_a - u_b]), torch.tensor(theta))
-    assert logs.exp()[0].tolist() == pytest.approx(expected, abs=1e-6)
-
-
-def test_far_differences_stay_finite():
-    logs = log_probabilities(torch.tensor([80.0, -80.0]), torch.tensor(0.5))
-    assert torch.isfinite(logs).all()
-
-
-def test_swapping_the_sides_swaps_the_answer():
-    d = np.linspace(-5, 5, 21)
-    assert np.array_equal(probabilities(d, 0.3), probabilities(-d, 0.3)[:, ::-1])
-    swapped = {"A": "B", "tie": "tie", "B": "A"}
-    assert decide(-d, 1.1).tolist() == [swapped[choice] for choice in decide(d, 1.1)]
-
-
-def test_the_head_is_found_again_from_its_own_probabilities():
-    d = np.random.default_rng(0).normal(size=400)
-    head = fit_head(d, probabilities(1.7 * d, 0.8), np.ones(400))
-    assert head.scale == pytest.approx(1.7, abs=0.01)
-    assert head.theta == pytest.approx(0.8, abs=0.01)
-
-
-def test_a_head_without_ties_and_with_nothing_but_ties_is_finite():
-    d = np.array([1.0, -1.0, 2.0])
-    for target in ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0)):
-        head = fit_head(d, np.array([target] * 3), np.ones(3))
-        assert all(math.isfinite(value) for value in (head.scale, head.theta, head.tie_threshold))
-    assert (decide(head.scale * d, head.tie_threshold) == "tie").all()
+from evaluator.comparator.heldout import agreement, bootstrap, evaluate, judge
+from evaluator.comparator.settings import Settings
 
 
 def test_agreement_counts_equal_utilities_half():
@@ -103,41 +36,58 @@ def test_interval_resamples_contexts_not_pairs():
     assert 0.35 < hundred[0] < 0.45 < 0.55 < hundred[1] < 0.65
 
 
-def test_a_head_without_the_tie_option():
-    d = np.random.default_rng(0).normal(size=400)
-    p_a = 1 / (1 + np.exp(-1.7 * d))
-    ties = np.full(400, 0.1)  # people's ties count half for each side
-    head = fit_head(d, np.stack([p_a - ties / 2, ties, 1 - p_a - ties / 2], axis=-1), np.ones(400), ties=False)
-    assert head.scale == pytest.approx(1.7, abs=0.01)
-    assert (head.theta, head.tie_threshold) == (0.0, 0.0)
-    assert probabilities(d, head.theta)[:, 1].tolist() == [0.0] * 400
+class TestLength:
+    """Twelve contexts with a short, a middling and a long output, of which people prefer the longer with 9 in 10."""
 
+    WORDS = (2, 8, 32)
 
-def test_cross_entropy_by_hand():
-    one, even = np.ones(1), np.array([[0.5, 0.0, 0.5]])
-    assert cross_entropy(np.zeros(1), even, one, 0.0) == pytest.approx(math.log(2))
-    # Rao & Kupper: at d = 0 and theta = log 3 each side has 1 / (1 + 3) and the tie the other half.
-    assert cross_entropy(np.zeros(1), even, one, math.log(3)) == pytest.approx(math.log(4))
-    assert cross_entropy(np.zeros(1), np.array([[0.0, 1.0, 0.0]]), one, math.log(3)) == pytest.approx(math.log(2))
+    @pytest.fixture
+    def texts(self):
+        return [Text((f"c{c}",), " ".join(f"w{c}-{i}" for i in range(n))) for c in range(12) for n in self.WORDS]
 
+    @pytest.fixture
+    def raw(self):
+        return np.random.default_rng(0).normal(size=36)
 
-def test_the_level_is_found_again_from_its_own_scores():
-    u = np.linspace(-3, 3, 41)
-    scores = 1 / (1 + np.exp(-(0.5 * u - 1)))
-    scores[7] = np.nan
-    assert fit_level(u, scores) == pytest.approx((0.5, -1.0), abs=1e-3)
-    head = Head(1.0, 0.5, 0.0, slope=0.5, intercept=-1.0)
-    assert head.expected(np.array([2.0, 4.0])) == pytest.approx([0.5, 1 / (1 + math.exp(-1))])
+    def pairs(self, longer=0.9, turned=()):
+        targets = [(longer if c not in turned else 1 - longer) for c in range(12)]
+        return [
+            Pair(3 * c + i, 3 * c + j, (1 - targets[c], 0.0, targets[c]), 1.0)
+            for c in range(12) for i, j in ((0, 1), (0, 2), (1, 2))
+        ]  # fmt: skip
 
+    def judged(self, raw, texts, pairs, **changed):
+        contexts = np.arange(36) // 3
+        settings = Settings(**{"guards": False} | changed)
+        return judge(raw, np.zeros(36), np.full(36, np.nan), texts, pairs, contexts, contexts % 3, 0, settings)
 
-def test_without_scores_the_median_output_is_expected_in_the_middle():
-    assert fit_level(np.array([1.0, 4.0, 2.0, np.nan]), np.full(4, np.nan)) == (1.0, -2.0)
+    def test_it_counts_where_people_like_long_outputs(self, raw, texts):
+        found = self.judged(raw, texts, self.pairs())
+        assert found.head.length > 0 and found.agreement.pairwise_accuracy == 1.0
+        u = found.head.utilities(raw, texts, np.zeros(36))
+        assert (np.diff(u.reshape(12, 3)) > 0).all()
 
+    def test_not_where_it_is_not_sure(self, raw, texts):
+        for pairs in (self.pairs(longer=0.55), self.pairs(longer=0.1)):
+            found = self.judged(raw, texts, pairs)
+            assert found.head.length == 0 and found.utilities == pytest.approx(found.head.scale * raw)
+        assert self.judged(raw, texts, self.pairs(), length_counts=False).head.length == 0
 
-def test_the_least_loss_does_not_depend_on_the_scale():
-    a_better, tie, b_better = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
-    targets, weights = np.array([a_better, a_better, b_better, tie]), np.ones(4)
-    mostly, less = np.array([2.0, -0.5, -1.0, 0.1]), np.array([2.0, -1.5, -1.0, 0.1])  # of a_better one is misjudged
-    assert least_loss(mostly, targets, weights) < least_loss(less, targets, weights)
-    assert least_loss(mostly, targets, weights) == pytest.approx(least_loss(5 * mostly, targets, weights), rel=1e-3)
-    assert least_loss(np.zeros(4), targets, weights, ties=False) == pytest.approx(math.log(2))
+    def test_what_it_is_worth_in_a_fold_is_said_by_the_others(self, raw, texts):
+        """Contexts 0, 3, 6 and 9 are fold 0. Its own people change all of its utilities by one factor, the scale, alone."""
+        before, after = (self.judged(raw, texts, pairs).utilities for pairs in (self.pairs(), self.pairs(turned=(0,))))
+        ratio = (after / before).reshape(12, 3)
+        assert ratio[::3] == pytest.approx(np.full((4, 3), ratio[0, 0]))
+        assert np.abs(ratio[1::3] / ratio[0, 0] - 1).max() > 0.05
+
+    def test_a_guarded_output_has_no_say(self, raw, texts):
+        """The long outputs of six contexts repeat themselves and lose: length is worth what the others say."""
+        repeating = [Text(t.context, "w w " * 16) if i % 3 == 2 and i < 18 else t for i, t in enumerate(texts)]
+        lost = [
+            Pair(p.a, p.b, p.target[::-1], p.weight) if p.b % 3 == 2 and p.b < 18 else p for p in self.pairs()
+        ]  # fmt: skip
+        kept = [p for p in self.pairs() if not (p.b % 3 == 2 and p.b < 18)]
+        with_them, without = self.judged(raw, repeating, lost, guards=True), self.judged(raw, repeating, kept, guards=True)
+        of_length = lambda found: found.head.length / found.head.scale
+        assert of_length(with_them) == pytest.approx(of_length(without))
+        assert of_length(self.judged(raw, repeating, lost)) != pytest.approx(of_length(without), rel=0.1)

@@ -132,6 +132,24 @@ def test_other_data_do_not_resume(trained, judged, settings, copy):
     assert not np.array_equal(changed.utilities, trained[0].utilities)
 
 
+def test_a_switch_of_the_judging_finds_the_members_again(trained, judged, settings, copy):
+    texts, pairs, scores = judged
+    known = {path.name: path.stat().st_ino for path in copy.glob("member-*")}
+    again = fit(texts, pairs, replace(settings, length_counts=False), SEED, copy, scores=scores)
+    assert {path.name: path.stat().st_ino for path in copy.glob("member-*")} == known
+    assert again.fingerprint != trained[0].fingerprint  # it is another version, though of the same members
+    assert np.array_equal(again.utilities, trained[0].utilities)  # length said nothing to these people
+
+
+def test_a_file_from_before_length_and_bend_is_read_without_them(trained, judged, copy):
+    record = json.loads((copy / "comparator.json").read_text())
+    del record["head"]["length"], record["head"]["bend"], record["settings"]["length_counts"]
+    (copy / "comparator.json").write_text(json.dumps(record))
+    comparator = Comparator.load(copy)
+    assert (comparator.head.length, comparator.head.bend) == (0, 0)
+    assert np.array_equal(comparator.utilities(judged[0]), Comparator.load(trained[1]).utilities(judged[0]))
+
+
 def test_a_judged_context_is_judged_by_the_unseen_member_alone(judged, copy):
     texts = [*judged[0], *NEW]
     clean = Comparator.load(copy)
@@ -185,6 +203,11 @@ def test_progress_while_judging(trained, judged):
     assert told == sorted(told) and told[-1] == 1.0
 
 
+def with_head(folder, **values):
+    record = json.loads((folder / "comparator.json").read_text())
+    (folder / "comparator.json").write_text(json.dumps(record | {"head": record["head"] | values}))
+
+
 @pytest.mark.parametrize(
     ("spoil", "says"),
     [
@@ -193,6 +216,8 @@ def test_progress_while_judging(trained, judged):
         (lambda d: (d / "comparator.json").write_text("[]"), "object"),
         (lambda d: (d / "comparator.json").write_text('{"format": 99}'), "format"),
         (lambda d: (d / "comparator.json").write_text('{"format": 4}'), "field"),
+        (lambda d: with_head(d, bend=-1), "bend"),
+        (lambda d: with_head(d, length=float("nan")), "length"),
         (lambda d: (d / "member-1.safetensors").unlink(), "missing"),
         (lambda d: (d / "member-1.safetensors").write_bytes(b"not weights"), "SHA-256"),
         (lambda d: shutil.copy(d / "member-0.safetensors", d / "member-1.safetensors"), "SHA-256"),

@@ -188,6 +188,26 @@ class TestShape:
         assert first_wrong({name: value}) == name
 
 
+class TestLength:
+    def card(self, world, **metrics) -> str:
+        known = {"pairs": 36, "contexts": 12, "seconds": 1.0, "tie_threshold": 0.25}
+        version = ComparatorVersion.objects.create(
+            name="talk-long", criterion="", settings={}, seed=0, snapshots=[], code="0.1", metrics=known | metrics
+        )
+        version.campaigns.add(world.campaign)
+        return world.get(world.alice, "/c/talk/comparator/talk-long/").content.decode()
+
+    def test_what_length_is_worth_and_how_differences_count_is_told(self, world):
+        html = self.card(world, length=0.31, bend=4.5)
+        assert "an output with twice the words has a utility 0.310 higher" in html
+        assert "with b = 4.500 fitted" in html and "Utilities less than 0.250 apart<" in html
+
+    def test_nothing_is_told_where_neither_counts(self, world):
+        html = self.card(world, length=0.0, bend=0.0)
+        assert "twice the words" not in html and "Large differences" not in html
+        assert "Utilities less than 0.250 apart (in logits)" in html
+
+
 class TestNothingClear:
     """People called every pair a tie: no preference is left to agree with, and a training's figures for that are null."""
 

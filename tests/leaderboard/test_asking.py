@@ -7,7 +7,7 @@ from annotation.drawing import draw_items
 from annotation.errors import Refused
 from annotation.models import AuditEvent, Campaign, Job
 from evaluator import tasks as training
-from evaluator.comparator.heldout import probabilities
+from evaluator.comparator.head import probabilities
 from evaluator.services import start_training
 from leaderboard import asking, tasks
 from tests.evaluator.world import recipe

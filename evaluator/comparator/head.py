@@ -1,0 +1,149 @@
+"""From raw utilities to answers: the few numbers that are fitted on people's pairs and scores, and how."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import expit, log_expit
+
+from evaluator.comparator.brevity import log_words
+from evaluator.comparator.examples import Text
+from evaluator.comparator.guards import lowered
+
+NO_GUARD = 1e9  # logits
+MOST_BEND = 10.0  # a difference of 0.01 is 0.54 logits by then: nearly all differences say the same
+CERTAIN = 10.83  # chi-squared of one degree of freedom, 99.9%: strict, since the pairs of a context are no separate witnesses
+
+
+@dataclass(frozen=True)
+class Head:
+    """Turns raw utilities into answers; all are fitted on out-of-fold utilities.
+
+    scale          a raw utility times this is in logits
+    theta          > 0, half the width of the tie in logits: P(A) = s(d - theta), P(B) = s(-d - theta)
+    tie_threshold  |d| below it (in logits) is called a tie
+    slope, intercept  sigmoid(slope u + intercept) is the mean score to be expected, from 0 to 1
+    length         >= 0, the logits that a unit of `brevity.log_words` is worth: where people like long outputs
+    bend           >= 0, how much less a further difference says where there is one already (`bent`): at 0 nothing less, above
+                   it only a difference of 1 is in logits
+    guard          the most (in logits) that the utility of a guarded output can be: the lowest twentieth of all begins there
+    apart, loss    an output that says little, with a cosine below `apart`, loses so much (in logits)
+    """
+
+    scale: float
+    theta: float
+    tie_threshold: float
+    guard: float = NO_GUARD
+    apart: float = -1.0
+    loss: float = 0.0
+    slope: float = 1.0
+    intercept: float = 0.0
+    length: float = 0.0
+    bend: float = 0.0
+
+    def utilities(self, raw: np.ndarray, texts: Sequence[Text], cosines: np.ndarray) -> np.ndarray:
+        """Raw utilities (n,) of n texts -> in logits, as the guards leave them; cosines (n,) with their contexts"""
+        u = self.scale * raw + self.length * log_words(texts)
+        return lowered(u, texts, cosines, self.guard, self.apart, self.loss)
+
+    def probabilities(self, d: np.ndarray) -> np.ndarray:
+        """Differences of utilities (p,) -> (p, 3) P(A better), P(tie), P(B better)"""
+        return probabilities(bent(d, self.bend), self.theta)
+
+    def expected(self, u: np.ndarray) -> np.ndarray:
+        """Utilities (n,) in logits -> mean scores (n,) to be expected, from 0 to 1"""
+        return expit(self.slope * u + self.intercept)
+
+
+def bent(d: np.ndarray, bend: float) -> np.ndarray:
+    """d (p,) -> logits (p,), odd and rising, 1 at 1 whatever the bend: sign(d) log(1 + (e^bend - 1) |d|) / bend, and d at 0.
+    Stukel (1988, "Generalized logistic models"): her link with the same negative shape in both tails, -bend."""
+    return d if bend == 0 else np.sign(d) * np.log1p(np.expm1(bend) * np.abs(d)) / bend
+
+
+def probabilities(d: np.ndarray, theta: float) -> np.ndarray:
+    """P(A), P(tie), P(B) by Rao & Kupper (1967): d (p,) in logits -> (p, 3)"""
+    p_tie = expit(theta - d) * expit(theta + d) * -np.expm1(-2 * theta)  # (p,)
+    return np.stack([expit(d - theta), p_tie, expit(-d - theta)], axis=-1)  # (p, 3)
+
+
+def decide(d: np.ndarray, tie_threshold: float) -> np.ndarray:
+    """d (p,) -> (p,) of "A", "tie", "B"; d = 0 is always a tie, so that swapping the sides swaps the answer."""
+    tie = (np.abs(d) < tie_threshold) | (d == 0)  # (p,)
+    return np.where(tie, "tie", np.where(d > 0, "A", "B"))
+
+
+def tie_threshold(d: np.ndarray, share: float) -> float:
+    """The threshold below which lie `share` of the differences d (p,): between the two neighbours at that share."""
+    sizes = np.sort(np.abs(d))  # (p,)
+    count = round(share * len(sizes))
+    if count == 0:
+        return 0.0
+    if count == len(sizes):
+        return float(np.nextafter(sizes[-1], np.inf))
+    return float((sizes[count - 1] + sizes[count]) / 2)
+
+
+def fit_head(d: np.ndarray, targets: np.ndarray, weights: np.ndarray, ties: bool = True) -> Head:
+    """scale, theta and bend by maximum likelihood on d (p,), targets (p, 3), weights (p,); the threshold by people's ties.
+    It bends only where that explains people's answers `clearly_better`. Without ties theta is 0, a tie of people's counts half
+    for each side, and nothing but d = 0 is called one."""
+    (loss, plain), (bent_loss, bending) = (_likeliest(d, targets, weights, ties, most) for most in (0.0, MOST_BEND))
+    head = bending if clearly_better(bent_loss, loss, len(d)) else plain
+    share = float(np.average(targets[:, 1], weights=weights)) if ties else 0.0
+    return replace(head, tie_threshold=tie_threshold(head.scale * d, share))
+
+
+def clearly_better(loss: float, simpler: float, pairs: int) -> bool:
+    """Whether one number more, which lowers the mean cross-entropy over so many pairs, is worth it: a likelihood-ratio test."""
+    return 2 * pairs * (simpler - loss) > CERTAIN
+
+
+def _likeliest(
+    d: np.ndarray, targets: np.ndarray, weights: np.ndarray, ties: bool, most_bend: float
+) -> tuple[float, Head]:
+    """The least cross-entropy, and the head that gives it with a bend of at most so much."""
+    head = lambda x: Head(float(np.exp(x[0])), float(np.exp(x[1])) if ties else 0.0, 0.0, bend=float(x[2]))
+
+    def loss(x: np.ndarray) -> float:
+        tried = head(x)
+        return cross_entropy(bent(tried.scale * d, tried.bend), targets, weights, tried.theta)
+
+    thetas = np.log([1e-3, 1e1] if ties else [0.5, 0.5])
+    bounds = [np.log([1e-2, 1e2]), thetas, (0.0, most_bend)]  # all ties or none have no finite optimum
+    best = minimize(loss, x0=[0.0, np.log(0.5), min(1.0, most_bend)], bounds=bounds, method="L-BFGS-B")
+    return float(best.fun), head(best.x)
+
+
+def fit_level(u: np.ndarray, scores: np.ndarray) -> tuple[float, float]:
+    """Slope and intercept by maximum likelihood of mean scores (n,) from 0 to 1 at utilities (n,) in logits; NaN is left out.
+    Where nobody scored, an expected score is the chance to be better than the median output: slope 1."""
+    known = ~np.isnan(u + scores)  # (n,)
+    if not known.any():
+        return 1.0, -float(np.nanmedian(u))
+    u, scores = u[known], scores[known]  # (k,)
+
+    def loss(line: np.ndarray) -> float:
+        logit = np.exp(line[0]) * u + line[1]  # (k,)
+        return float(-(scores * log_expit(logit) + (1 - scores) * log_expit(-logit)).mean())
+
+    log_slope, intercept = minimize(loss, x0=[0.0, 0.0], bounds=[np.log([1e-3, 1e2]), (-50, 50)], method="L-BFGS-B").x
+    return float(np.exp(log_slope)), float(intercept)
+
+
+def cross_entropy(d: np.ndarray, targets: np.ndarray, weights: np.ndarray, theta: float) -> float:
+    """Mean over the pairs, of people's answers (p, 3) and those that differences d (p,) in logits give; theta 0 is Bradley &
+    Terry (1952), where a tie counts half for each side."""
+    if theta == 0:
+        won = targets[:, 0] + targets[:, 1] / 2  # (p,)
+        return float(-np.average(won * log_expit(d) + (1 - won) * log_expit(-d), weights=weights))
+    tie = log_expit(theta - d) + log_expit(theta + d) + np.log(-np.expm1(-2 * theta))  # (p,)
+    log_p = np.stack([log_expit(d - theta), tie, log_expit(-d - theta)], axis=-1)  # (p, 3)
+    return float(-np.average((targets * log_p).sum(-1), weights=weights))
+
+
+def least_loss(d: np.ndarray, targets: np.ndarray, weights: np.ndarray, ties: bool = True) -> float:
+    """Cross-entropy of people's answers (p, 3) with those of the likeliest head for d (p,), whatever the scale of d."""
+    head = fit_head(d, targets, weights, ties)
+    return cross_entropy(bent(head.scale * d, head.bend), targets, weights, head.theta)
