@@ -23,17 +23,18 @@ import torch
 from evaluator.comparator import checkpoint
 from evaluator.comparator.base import SHARED
 from evaluator.comparator.encoding import Encoder
-from evaluator.comparator.examples import Pair, Text, aligned, context_key, mean_scores, pairs_from_judgments, pairs_from_scores
-from evaluator.comparator.heldout import NO_GUARD, agreement
+from evaluator.comparator.examples import Pair, Text, aligned, context_key, mean_scores, pairs_from_scores
+from evaluator.comparator.head import NO_GUARD
 from evaluator.comparator.inference import text_cosines, utilities
 from evaluator.comparator.model import use_bf16
 from evaluator.comparator.predict import Comparator
 from evaluator.comparator.settings import Settings
 from evaluator.comparator.supervision import Exchange, ending, exchanges, unseen
-from evaluator.comparator.ties import CLASSES, macro_f1
 from evaluator.comparator.train import TrainingResult, fit
-from evaluator.metaevaluation import ceiling, robustness
+from evaluator.metaevaluation import robustness
 from evaluator.metaevaluation.correlation import pearson, spearman
+from evaluator.metaevaluation.resampling import interval
+from tests.tune_instructions import pandalm
 
 MAIN = "dailydialog_zhao"
 SETS = {
@@ -47,7 +48,6 @@ FOREIGN = ("usr_topical_chat", "grade_empathetic", "dailydialog_gupta")  # each 
 BESIDE = ("dailydialog_gupta", "grade_dailydialog")  # their judgments are learnt from too
 ALONE = ("this campaign alone",)  # but by these variants
 BESIDE_IT = {"two criteria": ("Relevance",)}  # further criteria of MAIN that these variants learn
-DRAWS = 1000
 
 DEFAULT = Settings(folds=5)
 VARIANTS = {
@@ -222,32 +222,6 @@ def transfer(seed: int, sets: dict[str, Judged], dialogues, out: Path, left_out:
     }  # fmt: skip
 
 
-def pandalm(data: Path, seed: int, out: Path) -> dict:
-    """Instructions instead of dialogue: its own pairs, five folds by context, beside length, cosine and people."""
-    rows = _lines(data / "pandalm.pairwise.jsonl")
-    places: dict[Text, int] = {}
-    judged, given = [], []
-    for row in rows:
-        sides = [Text(tuple(row["context"]), row[f"output_{side}"]) for side in "ab"]
-        a, b = (places.setdefault(text, len(places)) for text in sides)
-        if a != b:  # equal outputs of two systems
-            judged.append((a, b, row["annotator"], row["choice"]))
-            given.append((context_key(row["context"]), (a, b), row["annotator"], row["choice"]))
-    pairs, texts = pairs_from_judgments(judged), list(places)
-    folder = out / f"pandalm-{seed}"
-    result = fit(texts, pairs, replace(DEFAULT, max_length=256), seed, folder)
-    choices = np.array([pair.choice for pair in pairs])
-    cosine = _differences(Comparator.load(folder).cosines(texts), pairs)
-    longer = _differences(np.array([len(text.output.split()) for text in texts]), pairs)
-    return {
-        "variant": "pandalm", "seed": seed, "pairs": len(pairs), "pairwise": result.heldout_pairwise_accuracy,
-        "interval": result.heldout_pairwise_interval, "longer": result.longer_is_better_accuracy,
-        "cosine": float(agreement(cosine, choices)[choices != "tie"].mean()), "three-way": result.heldout_three_way_accuracy,
-        "macro-F1 of longer": _macro_f1(longer, choices), "macro-F1 of cosine": _macro_f1(cosine, choices),
-        "ties": asdict(result.ties), "ceiling": asdict(ceiling.from_judgments(given)), "seconds": round(result.seconds),
-    }  # fmt: skip
-
-
 def fooled(judged: Judged, comparator: Comparator, seed: int) -> dict:
     """Share of good answers (mean score in the upper quarter of the scale) preferred to each attack, out of fold; and what
     the guards cost in correlation."""
@@ -265,14 +239,6 @@ def fooled(judged: Judged, comparator: Comparator, seed: int) -> dict:
         "variant": "attacks", "seed": seed, "good answers": len(good), "preferred": shares,
         "guards cost": [loss(slice(None)), *interval(loss, judged.contexts, seed)],
     }  # fmt: skip
-
-
-def interval(statistic, contexts: np.ndarray, seed: int) -> list[float]:
-    """95% percentile interval of statistic(rows), whole contexts (n,) drawn with replacement."""
-    rng = np.random.default_rng(seed)
-    places = [np.flatnonzero(contexts == c) for c in np.unique(contexts)]
-    drawn = [np.concatenate([places[i] for i in rng.integers(len(places), size=len(places))]) for _ in range(DRAWS)]
-    return [float(x) for x in np.quantile([statistic(rows) for rows in drawn], [0.025, 0.975])]
 
 
 def main() -> None:
@@ -305,21 +271,10 @@ def main() -> None:
         if chosen.only is None or "attacks" in chosen.only:
             note(fooled(sets[MAIN], Comparator.load(chosen.out / f"default-{seed}"), seed))
         if (chosen.only is None or "pandalm" in chosen.only) and ("pandalm", seed) not in done:
-            note(pandalm(chosen.data, seed, chosen.out))
+            note(pandalm(chosen.data, replace(DEFAULT, max_length=256), seed, chosen.out / f"pandalm-{seed}"))
         for name in FOREIGN:
             if (chosen.only is None or "transfer" in chosen.only) and (f"left out: {name}", seed) not in done:
                 note(transfer(seed, sets, dialogues, chosen.out, name))
-
-
-def _differences(values: np.ndarray, pairs: list[Pair]) -> np.ndarray:
-    """Values (n,) of the texts -> (p,) A's less B's"""
-    return np.array([values[pair.a] - values[pair.b] for pair in pairs])
-
-
-def _macro_f1(d: np.ndarray, choices: np.ndarray) -> float:
-    """Of the judge that prefers the side with more, d (p,) its differences; equal ones are a tie."""
-    said = np.where(d == 0, "tie", np.where(d > 0, "A", "B"))
-    return float(macro_f1(np.array([[((choices == c) & (said == s)).sum() for s in CLASSES] for c in CLASSES], dtype=float)))
 
 
 def _base_name(settings: Settings, seed: int) -> str:
