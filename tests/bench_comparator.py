@@ -1,11 +1,13 @@
 """`make bench`: what a round robin costs, utility against joint, in one run. Made-up words of lengths as in dialogue.
 
-Each is timed on a sample and multiplied up. All are one model of the same encoder; a comparator as trained has as many
-members, of either kind, as `Settings.folds` says.
+Each is timed on a sample and multiplied up, with one model of each and with as many members as a default training gives either
+kind (`Settings.folds`): outputs that nobody judged are read by all of them. The cosine that stands beside utilities is taken
+once, whatever the members.
 """
 
 import resource
 import time
+from functools import partial
 
 import numpy as np
 import torch
@@ -52,25 +54,28 @@ def round_robin(systems: int, contexts: int, model, joint, cross, encoder: Encod
     first, second = [texts[i] for i in c * systems + a], [texts[i] for i in c * systems + (a + shift) % systems]
     both = [(" ".join(x.context), f"{x.output} [SEP] {y.output}") for x, y in [*zip(first, second), *zip(second, first)]]
 
-    def one_by_one() -> None:
-        cosines = text_cosines(model.encoder, encoder, texts, bf16)
-        utilities(model, encoder, encoder.pairs(texts), cosines, range(len(texts)), bf16)
+    def one_by_one(members: int) -> None:
+        cosines, sequences = text_cosines(model.encoder, encoder, texts, bf16), encoder.pairs(texts)
+        for _ in range(members):
+            utilities(model, encoder, sequences, cosines, range(len(texts)), bf16)
 
-    def together() -> None:
-        a = np.arange(SAMPLE)
-        both_orders(joint, encoder, encoder.pairs([*first, *second]), a, a + SAMPLE, bf16)
+    def together(members: int) -> None:
+        a, sequences = np.arange(SAMPLE), encoder.pairs([*first, *second])
+        for _ in range(members):
+            both_orders(joint, encoder, sequences, a, a + SAMPLE, bf16)
 
-    works = {"utility": one_by_one, "our joint, both orders": together}
+    def compare(members: int, what: str, theirs) -> None:
+        rounds = [(seconds(lambda: one_by_one(members)), seconds(theirs)) for _ in range(ROUNDS)]
+        ours, taken = (min(column) for column in zip(*rounds))
+        ours, taken = ours * contexts * systems / len(texts), taken * pairs / SAMPLE
+        line = f"round robin of {systems} systems x {contexts} contexts, utility / {what}, {members} of each"
+        print(f"{line}: {ours:.1f} s against {taken:.0f} s, {taken / ours:.1f} times faster", flush=True)
+
+    for members in (1, Settings().folds):
+        compare(members, "our joint, both orders", partial(together, members))
     if cross:
-        works["sentence-transformers' CrossEncoder.predict, both orders, fp32"] = lambda: cross.predict(
-            both, batch_size=64, show_progress_bar=False
-        )
-    best = {name: min(seconds(work) for _ in range(ROUNDS)) for name, work in works.items()}
-    ours = best.pop("utility") * contexts * systems / len(texts)
-    for name, taken in best.items():
-        theirs = taken * pairs / SAMPLE
-        what = f"round robin of {systems} systems x {contexts} contexts, utility / {name}"
-        print(f"{what}: {ours:.1f} s against {theirs:.0f} s, {theirs / ours:.1f} times faster", flush=True)
+        predict = lambda: cross.predict(both, batch_size=64, show_progress_bar=False)
+        compare(1, "sentence-transformers' CrossEncoder.predict, both orders, fp32", predict)
 
 
 def overhead(model, encoder: Encoder, bf16: bool) -> None:
@@ -94,8 +99,9 @@ def overhead(model, encoder: Encoder, bf16: bool) -> None:
 
 
 def from_database(model, encoder: Encoder, bf16: bool) -> None:
-    """Judging a campaign's outputs: read, tokenised, sorted, encoded, guarded and remembered, against the bare encoder on the
-    same sequences (pairs, and the strings of the cosine) in batches made beforehand."""
+    """Judging a campaign's outputs by a comparator as trained by default: read, tokenised, sorted, encoded by each member,
+    guarded and remembered, against the bare encoder on the same sequences (pairs for each member, and the strings of the
+    cosine) in batches made beforehand."""
     from annotation.models import Campaign, Context, Output, System
     from evaluator import runner
     from evaluator.models import ComparatorVersion, Utility
@@ -111,8 +117,8 @@ def from_database(model, encoder: Encoder, bf16: bool) -> None:
     version = ComparatorVersion.objects.create(name="bench", snapshots=[], settings={}, seed=0, code="1", metrics={})
     place = folder(version)
     checkpoint.save_encoder(default_encoder(), place)
-    members = [checkpoint.save_weights(model, place / "member-0.safetensors")]
-    recipe = Settings(folds=1)
+    recipe = Settings()
+    members = [checkpoint.save_weights(model, place / f"member-{i}.safetensors") for i in range(recipe.folds)]
     checkpoint.save_manifest(checkpoint.Manifest(recipe, 0, "", {}, Head(1.0, 0.3, 0.5), members, {}, 1e9), place)
     runner.load(version)  # so that no file is read for the first time
 
@@ -122,8 +128,8 @@ def from_database(model, encoder: Encoder, bf16: bool) -> None:
 
     strings = dict.fromkeys([*(" ".join(t.context[-TURNS:]) for t in texts), *(t.output for t in texts)])
     batches = []
-    for sequences in (encoder.pairs(texts), encoder.singles(list(strings), keep_end=True)):
-        batches += [encoder.batch(sequences, rows) for rows in by_length(sequences.lengths, 64)]
+    for sequences, times in ((encoder.pairs(texts), recipe.folds), (encoder.singles(list(strings), keep_end=True), 1)):
+        batches += times * [encoder.batch(sequences, rows) for rows in by_length(sequences.lengths, 64)]
 
     def bare() -> None:
         with torch.inference_mode():
