@@ -25,7 +25,7 @@ from evaluator.comparator.base import SHARED
 from evaluator.comparator.encoding import Encoder
 from evaluator.comparator.examples import Pair, Text, aligned, context_key, mean_scores, pairs_from_scores
 from evaluator.comparator.head import NO_GUARD
-from evaluator.comparator.inference import text_cosines, utilities
+from evaluator.comparator.inference import beside_pairs, utilities
 from evaluator.comparator.model import use_bf16
 from evaluator.comparator.predict import Comparator
 from evaluator.comparator.settings import Settings
@@ -62,6 +62,7 @@ VARIANTS = {
     ),
     "no step back": replace(DEFAULT, base_harder_share=1.0),
     "no cosine": replace(DEFAULT, cosine_share=0.0),
+    "no references": replace(DEFAULT, references=False),
     "as much of the cosine": replace(DEFAULT, cosine_share=1.0),
     "this campaign alone": DEFAULT,
     "no score loss": replace(DEFAULT, score_weight=0.0),
@@ -157,8 +158,9 @@ def run(settings: Settings, seed: int, sets: list[Judged], dialogues, folder: Pa
     )  # fmt: skip
     if not shelf.is_dir() and (folder / "base.json").is_file():
         shelf.mkdir()
-        for name in ("base.json", "base.safetensors", "matcher.json", "matcher.safetensors"):
-            shutil.copy(folder / name, shelf)
+        for name in ("base", "matcher", "references"):
+            for file in folder.glob(f"{name}.*"):
+                shutil.copy(file, shelf)
     return result
 
 
@@ -184,17 +186,20 @@ def measure(name: str, seed: int, result: TrainingResult, folder: Path, judged: 
 
 
 def nobody(seed: int, judged: Judged, folder: Path) -> dict:
-    """What is known before anybody judged: the base of the default, its cosine, and both as members start from them."""
+    """What is known before anybody judged: the base of the default and its cosine, both as members start, and references."""
     base, encoder = checkpoint.load_base(folder), Encoder(checkpoint.load_tokenizer(folder), DEFAULT.max_length)
     matcher = checkpoint.load_matcher(folder, checkpoint.read_json(folder / "matcher.json")["sha256"])
     bf16 = use_bf16(DEFAULT.precision)
-    cosine = text_cosines(matcher, encoder, judged.texts, bf16).numpy()  # (n,)
+    references = checkpoint.load_references(folder, checkpoint.read_json(folder / "references.json")["sha256"])
+    cosines, likeness = beside_pairs(matcher, references, encoder, judged.texts, bf16)  # (n,), (n,)
+    cosine = cosines.numpy()  # (n,)
     u = utilities(base, encoder, encoder.pairs(judged.texts), torch.zeros(len(cosine)), range(len(cosine)), bf16)[:, 0]  # (n,)
     both = u / u.std() + DEFAULT.cosine_share * cosine / cosine.std()
     return {
         "variant": "no human data", "seed": seed, "pearson": pearson(both, judged.means),
         "interval": interval(lambda rows: pearson(both[rows], judged.means[rows]), judged.contexts, seed),
         "spearman": spearman(both, judged.means), "base": pearson(u, judged.means), "cosine": pearson(cosine, judged.means),
+        "references": pearson(likeness, judged.means),
     }  # fmt: skip
 
 

@@ -17,6 +17,7 @@ from evaluator.comparator.encoding import Encoder
 from evaluator.comparator.examples import Text
 from evaluator.comparator.model import UtilityModel, use_bf16
 from evaluator.comparator.negatives import Negatives
+from evaluator.comparator.references import remember
 from evaluator.comparator.settings import Settings
 from evaluator.comparator.supervision import Exchange
 
@@ -35,14 +36,12 @@ def train_base(
     exchanges: Sequence[Exchange], settings: Settings, seed: int, directory: Path, encoder_sha256: str, progress: Report
 ) -> dict:
     """Train `base.safetensors` beside the encoder in `directory`, or find it again; returns its record."""
-    path, weights = directory / "base.json", directory / "base.safetensors"
     fingerprint = _fingerprint(exchanges, settings, seed, encoder_sha256)
-    if path.is_file() and weights.is_file():
-        record = checkpoint.read_json(path)
-        if record.get("fingerprint") == fingerprint and record.get("sha256") == checkpoint.file_sha256(weights):
-            return record
     apart = _fingerprint(exchanges, settings, seed, encoder_sha256, ("contrast_",))
     matcher, seconds = _matcher(exchanges, settings, seed, directory, apart, progress)
+    references = _references(exchanges, settings, seed, directory, matcher, apart, progress)
+    if record := _found(directory, "base", fingerprint):
+        return record | {"matcher": matcher, "references": references}
     model = UtilityModel(checkpoint.load_encoder(directory))
     model.cosine.requires_grad_(False)  # it joins in where people judged
     tokenizer = checkpoint.load_tokenizer(directory)
@@ -55,14 +54,15 @@ def train_base(
     _step_back(model, before, settings.base_harder_share)
     record = {
         "fingerprint": fingerprint,
-        "sha256": checkpoint.save_weights(model, weights),
+        "sha256": checkpoint.save_weights(model, directory / "base.safetensors"),
         "matcher": matcher,
+        "references": references,
         "curve": curve + points,
         "exchanges": len(exchanges),
         "steps": hard.end,
         "seconds": seconds + first + second,
     }
-    checkpoint.write_json(record, path)
+    checkpoint.write_json(record, directory / "base.json")
     for lesson in (easy, hard):
         lesson.state(directory).unlink(missing_ok=True)
     return record
@@ -99,18 +99,43 @@ def _matcher(
     exchanges: Sequence[Exchange], settings: Settings, seed: int, directory: Path, fingerprint: str, progress: Report
 ) -> tuple[str, float]:
     """Write `matcher.safetensors`, or find it again: its SHA-256, and the seconds it took."""
-    path, weights = directory / "matcher.json", directory / "matcher.safetensors"
-    if path.is_file() and weights.is_file():
-        record = checkpoint.read_json(path)
-        if record.get("fingerprint") == fingerprint and record.get("sha256") == checkpoint.file_sha256(weights):
-            return record["sha256"], record["seconds"]
+    if record := _found(directory, "matcher", fingerprint):
+        return record["sha256"], record["seconds"]
     state = loop.State(directory / "matcher.state", fingerprint)
     tick = lambda done: progress(CONTRAST_SHARE * done, "Learning which replies belong to which contexts")
     tuned = train_matcher(exchanges, settings, seed, directory, state, tick)
-    sha256, seconds = checkpoint.save_weights(tuned, weights), state.seconds()
-    checkpoint.write_json({"fingerprint": fingerprint, "sha256": sha256, "seconds": seconds}, path)
+    sha256, seconds = checkpoint.save_weights(tuned, directory / "matcher.safetensors"), state.seconds()
+    checkpoint.write_json({"fingerprint": fingerprint, "sha256": sha256, "seconds": seconds}, directory / "matcher.json")
     state.clear()
     return sha256, seconds
+
+
+def _references(
+    exchanges: Sequence[Exchange], settings: Settings, seed: int, directory: Path, matcher: str, fingerprint: str,
+    progress: Report,
+) -> str | None:  # fmt: skip
+    """Write `references.safetensors`, or find it again: its SHA-256; None where none are asked for."""
+    if not settings.references or settings.architecture == "joint":
+        return None
+    if record := _found(directory, "references", fingerprint):
+        return record["sha256"]
+    encoder = Encoder(checkpoint.load_tokenizer(directory), settings.max_length, settings.max_words)
+    apart = checkpoint.load_matcher(directory, matcher)
+    tick = lambda done: progress(CONTRAST_SHARE, "Embedding the dialogues")
+    found = remember(exchanges, apart, encoder, seed, use_bf16(settings.precision), tick)
+    sha256 = checkpoint.save_references(found, directory / "references.safetensors")
+    checkpoint.write_json({"fingerprint": fingerprint, "sha256": sha256}, directory / "references.json")
+    return sha256
+
+
+def _found(directory: Path, name: str, fingerprint: str) -> dict | None:
+    """The record of an earlier run that made the file for the same, where the file is whole."""
+    path, weights = directory / f"{name}.json", directory / f"{name}.safetensors"
+    if not (path.is_file() and weights.is_file()):
+        return None
+    record = checkpoint.read_json(path)
+    mine = record.get("fingerprint") == fingerprint and record.get("sha256") == checkpoint.file_sha256(weights)
+    return record if mine else None
 
 
 class Lesson:

@@ -10,7 +10,7 @@ beside the utility, by as much as it adds out of fold.
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.optimize import minimize, minimize_scalar
+from scipy.optimize import minimize_scalar
 from scipy.special import log_expit
 
 from evaluator.comparator.examples import Text
@@ -36,23 +36,3 @@ def slope(differences: np.ndarray, targets: np.ndarray, weights: np.ndarray) -> 
     likelihood = lambda s: won * log_expit(s * differences) + (1 - won) * log_expit(-s * differences)  # (p,)
     cost = lambda s: -np.average(likelihood(s), weights=weights)
     return min(float(minimize_scalar(cost, bounds=(-STEEPEST, STEEPEST), method="bounded").x), 0.0)
-
-
-def worth_of_length(
-    d: np.ndarray, longer: np.ndarray, targets: np.ndarray, weights: np.ndarray, most: float = STEEPEST
-) -> tuple[float, float]:
-    """(scale > 0, length from 0 to `most`): the likeliest by Bradley & Terry (1952), a tie half for each side, where A is
-    ahead of B by scale d + length longer, in logits. (1, 0) where there is no pair.
-
-    d (p,) differences of utilities, longer (p,) of `log_words`, a less b; targets (p, 3); weights (p,).
-    """
-    if not len(d):
-        return 1.0, 0.0
-    won = targets[:, 0] + targets[:, 1] / 2  # (p,)
-
-    def cost(x: np.ndarray) -> float:
-        said = x[0] * d + x[1] * longer  # (p,)
-        return -np.average(won * log_expit(said) + (1 - won) * log_expit(-said), weights=weights)
-
-    scale, length = minimize(cost, x0=[1.0, 0.0], bounds=[(1e-3, 1e2), (0.0, most)], method="L-BFGS-B").x
-    return float(scale), float(length)

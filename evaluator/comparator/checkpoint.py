@@ -3,6 +3,7 @@
 comparator.json            written last: a folder without it is a training that has not finished
 encoder/                   config and tokenizer, and the untrained weights
 matcher.safetensors        fp16 weights of the encoder tuned on dialogues, whose cosines are used; without it, the untrained
+references.safetensors     fp16 embeddings of the dialogues' contexts and replies, which are looked up; may be missing
 member-0.safetensors ...   fp16 weights of each member
 base.safetensors           fp16 weights that all members started from, where there were dialogues; base.json beside it
 fold-0.json ...            what the training of that member gave, with its fingerprint
@@ -24,6 +25,7 @@ from transformers import AutoTokenizer
 
 from evaluator.comparator.head import MOST_BEND, Head
 from evaluator.comparator.model import UtilityModel, empty_encoder, positions, pretrained_encoder, random_encoder
+from evaluator.comparator.references import References
 from evaluator.comparator.settings import ARCHITECTURES, Settings
 
 FORMAT = 4
@@ -47,6 +49,7 @@ class Manifest:
     metrics: dict  # heldout accuracies, counts, seconds
     familiar: float  # tokens of a context, up to which the encoded pair counts in full
     matcher: str | None = None  # SHA-256 of matcher.safetensors; None: the cosines are the untrained encoder's
+    references: str | None = None  # SHA-256 of references.safetensors
     criteria: list[str] = field(default_factory=lambda: [""])  # names; it judges by the first, whose head is `head`
     other_heads: list[Head] = field(default_factory=list)  # of the criteria after the first
 
@@ -75,12 +78,35 @@ def load_encoder(directory: Path) -> nn.Module:
 
 def load_matcher(directory: Path, sha256: str | None) -> nn.Module:
     """The encoder whose cosine stands beside the encoded pair: tuned on dialogues where a hash is given, else untrained."""
-    path = directory / "matcher.safetensors"
     if sha256 is None:
         return load_encoder(directory)
-    if path.is_file() and file_sha256(path) != sha256:
-        raise BadCheckpoint(f"{path} is not the file that comparator.json names (its SHA-256 differs).")
-    return load_weights(_architecture(directory), path)
+    return load_weights(_architecture(directory), _checked(directory / "matcher.safetensors", sha256))
+
+
+def save_references(references: References, path: Path) -> str:
+    """Embeddings in fp16; returns the file's SHA-256."""
+    tensors = {"contexts": references.contexts.half(), "replies": references.replies.half()}
+    return _save(tensors | {"counts": references.counts}, path)
+
+
+def load_references(directory: Path, sha256: str | None) -> References | None:
+    """None where the comparator has none."""
+    if sha256 is None:
+        return None
+    path = _checked(directory / "references.safetensors", sha256)
+    try:
+        found = load_file(path)
+        contexts, replies, counts = found["contexts"].float(), found["replies"].float(), found["counts"]
+    except (SafetensorError, OSError, KeyError, RuntimeError) as error:
+        raise BadCheckpoint(f"{path} does not hold embedded contexts and replies.") from error
+    width = _architecture(directory).config.hidden_size
+    fits = contexts.ndim == replies.ndim == 2 and contexts.shape[1] == replies.shape[1] == width
+    fits = fits and counts.shape == contexts.shape[:1] and len(counts) > 0 and int(counts.min()) > 0
+    if not fits or int(counts.sum()) != len(replies):
+        raise BadCheckpoint(f"{path} does not hold the replies to its contexts.")
+    if not all(torch.isfinite(tensor).all() for tensor in (contexts, replies)):
+        raise BadCheckpoint(f"{path} holds numbers that are not finite.")
+    return References(contexts, replies, counts)
 
 
 def load_tokenizer(directory: Path):
@@ -92,10 +118,7 @@ def load_tokenizer(directory: Path):
 
 def load_member(directory: Path, member: int, sha256: str, kind: Callable[[nn.Module], M]) -> M:
     """One member, made by `kind` from its encoder; its file is checked against `sha256`."""
-    path = directory / f"member-{member}.safetensors"
-    if path.is_file() and file_sha256(path) != sha256:
-        raise BadCheckpoint(f"{path} is not the file that comparator.json names (its SHA-256 differs).")
-    return load_weights(kind(_architecture(directory)), path)
+    return load_weights(kind(_architecture(directory)), _checked(directory / f"member-{member}.safetensors", sha256))
 
 
 def load_base(directory: Path, criteria: int = 1) -> UtilityModel:
@@ -105,7 +128,10 @@ def load_base(directory: Path, criteria: int = 1) -> UtilityModel:
 
 def save_weights(module: nn.Module, path: Path) -> str:
     """fp16 safetensors, atomically; returns the file's SHA-256."""
-    tensors = {name: tensor.detach().half().contiguous() for name, tensor in module.state_dict().items()}
+    return _save({name: tensor.detach().half().contiguous() for name, tensor in module.state_dict().items()}, path)
+
+
+def _save(tensors: dict[str, torch.Tensor], path: Path) -> str:
     temporary = path.with_name(path.name + ".part")
     save_file(tensors, temporary)
     os.replace(temporary, path)
@@ -150,8 +176,9 @@ def load_manifest(directory: Path) -> Manifest:
         raise BadCheckpoint(f"{path} lacks a field or has one too many: {error}.") from error
     if manifest.settings.architecture not in ARCHITECTURES:
         raise BadCheckpoint(f"{path} names the unknown architecture {manifest.settings.architecture!r}.")
-    if not all(head.length >= 0 and 0 <= head.bend <= MOST_BEND for head in (manifest.head, *manifest.other_heads)):
-        raise BadCheckpoint(f"{path} names a length or bend of a head that is below 0 or too large.")
+    heads = (manifest.head, *manifest.other_heads)
+    if not all(head.length >= 0 and head.references >= 0 and 0 <= head.bend <= MOST_BEND for head in heads):
+        raise BadCheckpoint(f"{path} names a length, bend or worth of references that is below 0 or too large.")
     if not set(manifest.folds.values()) <= set(range(len(manifest.members))):
         raise BadCheckpoint(f"{path} names a fold that has no member.")
     names = [str(name) for name in manifest.criteria]
@@ -185,6 +212,13 @@ def read_json(path: Path) -> dict:
 def file_sha256(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _checked(path: Path, sha256: str) -> Path:
+    """The path of a file that is as comparator.json says; one that is missing is told of when it is read."""
+    if path.is_file() and file_sha256(path) != sha256:
+        raise BadCheckpoint(f"{path} is not the file that comparator.json names (its SHA-256 differs).")
+    return path
 
 
 def _architecture(directory: Path) -> nn.Module:

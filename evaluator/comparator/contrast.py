@@ -14,7 +14,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from evaluator.comparator import checkpoint, loop
-from evaluator.comparator.encoding import TURNS, Batch, Encoder, by_length
+from evaluator.comparator.encoding import Batch, Encoder, by_length, last_turns
 from evaluator.comparator.inference import Tick
 from evaluator.comparator.model import embed, use_bf16
 from evaluator.comparator.settings import Settings
@@ -55,7 +55,7 @@ def train_matcher(
     def losses(step: int) -> Iterator[torch.Tensor]:
         draw = np.random.default_rng([seed, 5, step])
         shown = [exchanges[i] for i in batches[step]]
-        contexts = [e.context[-1] if draw.random() < LAST_TURN_ALONE else " ".join(e.context[-TURNS:]) for e in shown]
+        contexts = [e.context[-1] if draw.random() < LAST_TURN_ALONE else last_turns(e.context) for e in shown]
         two = [draw.permutation(len(e.replies))[[0, -1]] for e in shown]  # the same twice where there is one
         asked = encoder.batch(encoder.singles(contexts, keep_end=True), range(len(shown)))
         replies = encoder.singles([e.replies[k[turn]] for turn in (0, 1) for e, k in zip(shown, two)])

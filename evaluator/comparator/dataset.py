@@ -13,12 +13,14 @@ from evaluator.comparator import checkpoint, curriculum, heldout
 from evaluator.comparator.brevity import log_words
 from evaluator.comparator.encoding import Encoder, Sequences
 from evaluator.comparator.examples import BY_PEOPLE, Pair, Text, context_key, fold_of, softened
-from evaluator.comparator.inference import Tick, text_cosines
+from evaluator.comparator.inference import Tick, beside_pairs
 from evaluator.comparator.model import use_bf16
+from evaluator.comparator.references import hidden_from
 from evaluator.comparator.settings import Settings
+from evaluator.comparator.supervision import Exchange
 
 FAMILIAR_SHARE = 0.75  # of the contexts learnt from are no longer than what counts as familiar. Our choice.
-JUDGING = ("length_counts",)  # settings that no member's weights depend on
+JUDGING = ("length_counts", "references")  # settings that no member's weights depend on
 BESIDE = 10**6  # no fold: learnt from by all members and measured by none
 
 
@@ -42,6 +44,7 @@ class Data:
     encoder: Encoder
     sequences: Sequences
     cosines: torch.Tensor  # (n,)
+    likeness: np.ndarray  # (n,) to references
     bf16: bool
     texts: Sequence[Text]  # (n,)
 
@@ -89,17 +92,23 @@ def prepare(
     folds: dict[str, int],
     settings: Settings,
     directory: Path,
-    matcher: str | None,
+    base: dict | None,
+    shown: Sequence[Exchange],
+    seed: int,
     tick: Tick,
 ) -> Data:
-    """Tokens, and cosines by the encoder in `directory` (the tuned one of hash `matcher`); keys and folds as from `split`."""
+    """Tokens, and what stands beside the encoded pair, by the files in `directory` that `base`, the record of a base, names;
+    shown: the exchanges that it learnt from; keys and folds as from `split`."""
     encoder = Encoder(checkpoint.load_tokenizer(directory), settings.max_length, settings.max_words)
     sequences = encoder.pairs(texts)
     encoder.familiar = float(np.quantile(sequences.whole_contexts, FAMILIAR_SHARE))
     bf16 = use_bf16(settings.precision)
-    cosines = torch.zeros(len(texts))  # (n,)
+    cosines, likeness = torch.zeros(len(texts)), np.zeros(len(texts))  # (n,), (n,)
     if settings.architecture == "utility":
-        cosines = text_cosines(checkpoint.load_matcher(directory, matcher), encoder, texts, bf16, tick=tick)
+        matcher = checkpoint.load_matcher(directory, base["matcher"] if base else None)
+        references = checkpoint.load_references(directory, base["references"] if base else None)
+        hidden = hidden_from(texts, shown, seed) if references else ()
+        cosines, likeness = beside_pairs(matcher, references, encoder, texts, bf16, tick=tick, hidden=hidden)
     a, b, targets, weights = heldout.as_arrays(pairs)
     choices = np.array([pair.choice for pair in pairs])
     number = {key: i for i, key in enumerate(dict.fromkeys(keys))}
@@ -115,7 +124,7 @@ def prepare(
     return Data(
         a=a, b=b, targets=targets, learnt=learnt, weights=weights, choices=choices, margins=margins, by_people=by_people,
         criterion=criterion, scores=scores, contexts=contexts, folds=fold, log_words=log_words(texts), encoder=encoder,
-        sequences=sequences, cosines=cosines, bf16=bf16, texts=texts,
+        sequences=sequences, cosines=cosines, likeness=likeness, bf16=bf16, texts=texts,
     )  # fmt: skip
 
 

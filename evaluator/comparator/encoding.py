@@ -113,3 +113,8 @@ def by_length(lengths: np.ndarray, batch_size: int) -> Iterator[np.ndarray]:
     order = np.argsort(-lengths, kind="stable")  # (n,)
     for start in range(0, len(order), batch_size):
         yield order[start : start + batch_size]
+
+
+def last_turns(context: Sequence[str]) -> str:
+    """As much of a context as is embedded by itself."""
+    return " ".join(context[-TURNS:])

@@ -25,6 +25,7 @@ class Head:
     tie_threshold  |d| below it (in logits) is called a tie
     slope, intercept  sigmoid(slope u + intercept) is the mean score to be expected, from 0 to 1
     length         >= 0, the logits that a unit of `brevity.log_words` is worth: where people like long outputs
+    references     >= 0, the logits that a unit of `References.likeness` is worth
     bend           >= 0, how much less a further difference says where there is one already (`bent`): at 0 nothing less, above
                    it only a difference of 1 is in logits
     guard          the most (in logits) that the utility of a guarded output can be: the lowest twentieth of all begins there
@@ -41,10 +42,12 @@ class Head:
     intercept: float = 0.0
     length: float = 0.0
     bend: float = 0.0
+    references: float = 0.0
 
-    def utilities(self, raw: np.ndarray, texts: Sequence[Text], cosines: np.ndarray) -> np.ndarray:
-        """Raw utilities (n,) of n texts -> in logits, as the guards leave them; cosines (n,) with their contexts"""
-        u = self.scale * raw + self.length * log_words(texts)
+    def utilities(self, raw: np.ndarray, texts: Sequence[Text], cosines: np.ndarray, likeness: np.ndarray) -> np.ndarray:
+        """Raw utilities (n,) of n texts -> in logits, as the guards leave them; cosines (n,) with their contexts, likeness (n,)
+        to references"""
+        u = self.scale * raw + self.references * likeness + self.length * log_words(texts)
         return lowered(u, texts, cosines, self.guard, self.apart, self.loss)
 
     def probabilities(self, d: np.ndarray) -> np.ndarray:
@@ -123,13 +126,23 @@ def fit_level(u: np.ndarray, scores: np.ndarray) -> tuple[float, float]:
     if not known.any():
         return 1.0, -float(np.nanmedian(u))
     u, scores = u[known], scores[known]  # (k,)
-
-    def loss(line: np.ndarray) -> float:
-        logit = np.exp(line[0]) * u + line[1]  # (k,)
-        return float(-(scores * log_expit(logit) + (1 - scores) * log_expit(-logit)).mean())
-
+    loss = lambda line: score_loss(np.exp(line[0]) * u + line[1], scores)
     log_slope, intercept = minimize(loss, x0=[0.0, 0.0], bounds=[np.log([1e-3, 1e2]), (-50, 50)], method="L-BFGS-B").x
     return float(np.exp(log_slope)), float(intercept)
+
+
+def score_loss(logits: np.ndarray, scores: np.ndarray) -> float:
+    """Mean cross-entropy of mean scores (k,) from 0 to 1 with those that logits (k,) say."""
+    return float(-(scores * log_expit(logits) + (1 - scores) * log_expit(-logits)).mean())
+
+
+def least_score_loss(u: np.ndarray, scores: np.ndarray) -> float:
+    """Of mean scores (n,) with those of the likeliest level for u (n,); NaN is left out, 0 where nothing is left."""
+    known = ~np.isnan(u + scores)  # (n,)
+    if not known.any():
+        return 0.0
+    slope, intercept = fit_level(u, scores)
+    return score_loss(slope * u[known] + intercept, scores[known])
 
 
 def cross_entropy(d: np.ndarray, targets: np.ndarray, weights: np.ndarray, theta: float) -> float:
@@ -147,3 +160,24 @@ def least_loss(d: np.ndarray, targets: np.ndarray, weights: np.ndarray, ties: bo
     """Cross-entropy of people's answers (p, 3) with those of the likeliest head for d (p,), whatever the scale of d."""
     head = fit_head(d, targets, weights, ties)
     return cross_entropy(bent(head.scale * d, head.bend), targets, weights, head.theta)
+
+
+def worth_beside(
+    d: np.ndarray, ahead: np.ndarray, targets: np.ndarray, weights: np.ndarray, most: float
+) -> tuple[float, float]:
+    """(scale > 0, worth from 0 to `most`): the likeliest by Bradley & Terry (1952), a tie half for each side, where A is ahead
+    of B by scale d + worth ahead, in logits. (1, 0) where there is no pair.
+
+    d (p,) differences of utilities, ahead (p,) of what is known beside them, a less b; targets (p, 3); weights (p,).
+    """
+    size = float(ahead.std()) if len(d) else 0.0  # so that the search sees units of one size
+    if size == 0.0:
+        return 1.0, 0.0
+    won = targets[:, 0] + targets[:, 1] / 2  # (p,)
+
+    def cost(x: np.ndarray) -> float:
+        said = x[0] * d + x[1] * ahead / size  # (p,)
+        return -np.average(won * log_expit(said) + (1 - won) * log_expit(-said), weights=weights)
+
+    scale, worth = minimize(cost, x0=[1.0, 0.0], bounds=[(1e-3, 1e2), (0.0, most * size)], method="L-BFGS-B").x
+    return float(scale), float(worth) / size

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from evaluator.comparator.brevity import log_words, worth_of_length
+from evaluator.comparator.brevity import STEEPEST, log_words
 from evaluator.comparator.consistency import Consistency
 from evaluator.comparator.examples import Pair, Text
 from evaluator.comparator.guards import LITTLE_LOSS, LITTLE_TO_DO, LOWEST, guarded, lowered
@@ -18,10 +18,12 @@ from evaluator.comparator.head import (
     fit_head,
     fit_level,
     tie_threshold,
+    worth_beside,
 )
 from evaluator.comparator.settings import Settings
 from evaluator.comparator.ties import Ties, measure_ties
 
+MOST_WORTH = 100.0  # logits for each unit of likeness, which varies by some hundredths
 RESAMPLES = 1000  # bootstrap draws of the contexts
 
 
@@ -56,13 +58,19 @@ class OutOfFold:
 
 
 def judge(
-    raw: np.ndarray, cosines: np.ndarray, scores: np.ndarray, texts: Sequence[Text], pairs: Sequence[Pair],
-    contexts: np.ndarray, folds: np.ndarray, seed: int, settings: Settings,
+    raw: np.ndarray, cosines: np.ndarray, likeness: np.ndarray, scores: np.ndarray, texts: Sequence[Text],
+    pairs: Sequence[Pair], contexts: np.ndarray, folds: np.ndarray, seed: int, settings: Settings,
 ) -> OutOfFold:
-    """raw (n,) utilities as the members give them; cosines (n,) beside them; scores (n,) mean, NaN where unknown; contexts
-    (n,) and folds (n,) of each text; people's pairs of a criterion."""
+    """raw (n,) utilities as the members give them; cosines (n,) and likeness to references (n,) beside them; scores (n,) mean,
+    NaN where unknown; contexts (n,) and folds (n,) of each text; people's pairs of a criterion."""
     a, b, targets, weights = as_arrays(pairs)
-    scale, length, u = _beside_length(raw, texts, pairs, folds, settings.guards) if settings.length_counts else (1.0, 0.0, raw)
+    free = ~guarded(texts) if settings.guards else np.ones(len(texts), dtype=bool)  # (n,)
+    scale, references, length, u = 1.0, 0.0, 0.0, raw
+    if settings.references:
+        scale, references, u = _counted_in(u, likeness, free, pairs, folds, MOST_WORTH)
+    if settings.length_counts:
+        rescaled, length, u = _counted_in(u, log_words(texts), free, pairs, folds, STEEPEST)
+        scale, references = rescaled * scale, rescaled * references
     guard, apart, loss = NO_GUARD, -1.0, 0.0
     if settings.guards:
         guard, loss = np.nanquantile(u, LOWEST), LITTLE_LOSS * np.nanstd(u)
@@ -73,33 +81,31 @@ def judge(
     u = logits * u
     slope, intercept = fit_level(u, scores)
     head = replace(
-        head, scale=logits * scale, length=logits * length, guard=float(logits * guard), apart=float(apart),
-        loss=float(logits * loss), slope=slope, intercept=intercept,
+        head, scale=logits * scale, references=logits * references, length=logits * length, guard=float(logits * guard),
+        apart=float(apart), loss=float(logits * loss), slope=slope, intercept=intercept,
     )  # fmt: skip
     return OutOfFold(head, u, evaluate(u, texts, pairs, contexts[a], folds[a], seed, settings.ties))
 
 
-def _beside_length(
-    raw: np.ndarray, texts: Sequence[Text], pairs: Sequence[Pair], folds: np.ndarray, guards: bool
+def _counted_in(
+    raw: np.ndarray, beside: np.ndarray, free: np.ndarray, pairs: Sequence[Pair], folds: np.ndarray, most: float
 ) -> tuple[float, float, np.ndarray]:
-    """(scale, length, u): the logits that a raw utility and a unit of `log_words` are worth by all pairs; u (n,) their sum, in
-    each fold by the pairs of the others. (1, 0, raw) where it is not sure that length says anything. A guarded output is not
-    judged by its length, so its pairs have no say."""
-    words = log_words(texts)  # (n,)
-    free = ~guarded(texts) if guards else np.ones(len(texts), dtype=bool)  # (n,)
+    """(scale, worth, u): the logits that a unit of the utilities raw (n,) and one of what is known beside them (n,) are worth
+    by all pairs; u (n,) their sum, in each fold by the pairs of the others. (1, 0, raw) where it is not sure that the latter
+    says anything. most: what a unit can be worth. Only pairs of texts that are free (n,) have a say: a guarded output is not judged by it."""
     a, b, targets, weights = as_arrays([pair for pair in pairs if free[pair.a] and free[pair.b]])
-    d, longer = raw[a] - raw[b], words[a] - words[b]  # (q,)
-    scale, length = worth_of_length(d, longer, targets, weights)
-    alone, _ = worth_of_length(d, longer, targets, weights, most=0.0)
+    d, ahead = raw[a] - raw[b], beside[a] - beside[b]  # (q,)
+    scale, worth = worth_beside(d, ahead, targets, weights, most)
+    alone, _ = worth_beside(d, ahead, targets, weights, 0.0)
     loss = lambda said: cross_entropy(said, targets, weights, 0.0)
-    if not length or not clearly_better(loss(scale * d + length * longer), loss(alone * d), len(d)):
+    if not worth or not clearly_better(loss(scale * d + worth * ahead), loss(alone * d), len(d)):
         return 1.0, 0.0, raw
     u = np.empty(len(raw))
     for fold in np.unique(folds):
         here, others = folds == fold, folds[a] != fold  # (n,), (q,)
-        of_d, of_length = worth_of_length(d[others], longer[others], targets[others], weights[others])
-        u[here] = of_d * raw[here] + of_length * words[here]
-    return scale, length, u
+        of_d, of_beside = worth_beside(d[others], ahead[others], targets[others], weights[others], most)
+        u[here] = of_d * raw[here] + of_beside * beside[here]
+    return scale, worth, u
 
 
 def evaluate(

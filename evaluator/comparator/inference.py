@@ -1,14 +1,18 @@
 """Forward passes: each text is encoded once, in batches of similar length."""
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 from torch import nn
 
-from evaluator.comparator.encoding import TURNS, Encoder, Sequences, by_length
+from evaluator.comparator.encoding import Encoder, Sequences, by_length, last_turns
 from evaluator.comparator.examples import Text
 from evaluator.comparator.model import UtilityModel, embed
+
+if TYPE_CHECKING:
+    from evaluator.comparator.references import References
 
 Tick = Callable[[float], None]  # is told the share that is done, 0..1, after every batch
 
@@ -41,18 +45,33 @@ def utilities(
 def text_cosines(
     apart: nn.Module, encoder: Encoder, texts: Sequence[Text], bf16: bool, batch_size: int = 64, tick: Tick | None = None
 ) -> torch.Tensor:
-    """Cosine of each output with the last turns of its context, each embedded by itself -> (n,) fp32.
+    """Cosine of each output with the last turns of its context, each embedded by itself -> (n,) fp32."""
+    contexts, outputs = _apart(apart, encoder, texts, bf16, batch_size, tick)  # (n, h), (n, h)
+    return (contexts * outputs).sum(-1)
 
-    Too long a string is embedded by its end.
-    """
-    contexts = [" ".join(text.context[-TURNS:]) for text in texts]
+
+def beside_pairs(
+    apart: nn.Module, references: "References | None", encoder: Encoder, texts: Sequence[Text], bf16: bool,
+    batch_size: int = 64, tick: Tick | None = None, hidden: Sequence[Sequence[int]] = (),
+) -> tuple[torch.Tensor, np.ndarray]:  # fmt: skip
+    """What stands beside the encoded pair: cosines (n,), and the likeness to references (n,), 0 where there are none; hidden
+    as in `References.likeness`."""
+    contexts, outputs = _apart(apart, encoder, texts, bf16, batch_size, tick)  # (n, h), (n, h)
+    likeness = references.likeness(texts, contexts, outputs, hidden) if references else np.zeros(len(texts))
+    return (contexts * outputs).sum(-1), likeness
+
+
+def _apart(
+    apart: nn.Module, encoder: Encoder, texts: Sequence[Text], bf16: bool, batch_size: int, tick: Tick | None
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """The last turns of each text's context, and its output, embedded -> (n, h), (n, h). Too long a string is embedded by its
+    end."""
+    contexts = [last_turns(text.context) for text in texts]
     outputs = [encoder.shown(text.output) for text in texts]
-    if not texts:
-        return torch.zeros(0)
     unique = {string: row for row, string in enumerate(dict.fromkeys([*contexts, *outputs]))}
     vectors = embeddings(apart, encoder, list(unique), bf16, batch_size, tick)  # (s, h)
     context, output = (vectors[[unique[s] for s in strings]] for strings in (contexts, outputs))  # (n, h)
-    return (context * output).sum(-1)  # (n,)
+    return context, output
 
 
 def embeddings(

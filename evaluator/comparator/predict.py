@@ -15,7 +15,7 @@ from evaluator.comparator import checkpoint
 from evaluator.comparator.encoding import Encoder
 from evaluator.comparator.examples import Text, context_key
 from evaluator.comparator.head import decide
-from evaluator.comparator.inference import text_cosines, utilities
+from evaluator.comparator.inference import beside_pairs, text_cosines, utilities
 from evaluator.comparator.model import UtilityModel, use_bf16
 
 ALL = -1  # judged by the mean of all members
@@ -79,6 +79,7 @@ class Comparator(Trained):
     def __init__(self, directory: Path, manifest: checkpoint.Manifest):
         super().__init__(directory, manifest, lambda encoder: UtilityModel(encoder, len(manifest.criteria)))
         self.matcher = checkpoint.load_matcher(directory, manifest.matcher)  # its cosine stands beside the encoded pair
+        self.references = checkpoint.load_references(directory, manifest.references)
 
     def utilities(
         self, texts: Sequence[Text], batch_size: int = 64, on_progress: OnProgress | None = None
@@ -103,9 +104,9 @@ class Comparator(Trained):
         unique = {text: row for row, text in enumerate(ordered)}
         if not unique:
             return np.empty((0, len(self.criteria)))
-        raw, cosines = self._raw(ordered, self.members(ordered), batch_size, on_progress)  # (m, c), (m,)
+        raw, *beside = self._raw(ordered, self.members(ordered), batch_size, on_progress)  # (m, c), [(m,), (m,)]
         heads = [self.head, *self.manifest.other_heads]
-        u = np.stack([head.utilities(u, ordered, cosines) for head, u in zip(heads, raw.T)], axis=1)  # (m, c)
+        u = np.stack([head.utilities(u, ordered, *beside) for head, u in zip(heads, raw.T)], axis=1)  # (m, c)
         return u[[unique[text] for text in texts]]
 
     def judge(
@@ -141,8 +142,10 @@ class Comparator(Trained):
 
     one_order = compare  # a utility does not know the order in which two texts are shown
 
-    def _raw(self, texts: list[Text], which: np.ndarray, batch_size: int, on_progress) -> tuple[np.ndarray, np.ndarray]:
-        """Utilities (m, c) before scales and guards, and the cosines (m,) beside them"""
+    def _raw(
+        self, texts: list[Text], which: np.ndarray, batch_size: int, on_progress
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Utilities (m, c) before scales and guards, the cosines (m,) and the likeness to references (m,) beside them"""
         jobs = [((which == i) | (which == ALL)).nonzero()[0] for i in range(len(self.models))]  # texts of each member
         total = len(texts) + sum(len(rows) for rows in jobs)
         done = 0
@@ -152,11 +155,13 @@ class Comparator(Trained):
             return on_progress and (lambda part: on_progress((start + part * of) / total, "Judging the texts", None))
 
         sequences = self.encoder.pairs(texts)
-        cosines = text_cosines(self.matcher, self.encoder, texts, self.bf16, batch_size, tick(len(texts)))  # (m,)
+        cosines, likeness = beside_pairs(
+            self.matcher, self.references, self.encoder, texts, self.bf16, batch_size, tick(len(texts))
+        )  # (m,), (m,)
         done += len(texts)
         sums, counts = np.zeros((len(texts), len(self.criteria))), np.zeros((len(texts), 1))  # (m, c), (m, 1)
         for model, rows in zip(self.models, jobs, strict=True):
             sums[rows] += utilities(model, self.encoder, sequences, cosines, rows, self.bf16, batch_size, tick(len(rows)))
             counts[rows] += 1
             done += len(rows)
-        return sums / counts, cosines.numpy()
+        return sums / counts, cosines.numpy(), likeness

@@ -35,6 +35,7 @@ class Settings:
     brevity_control: bool = True  # people's liking for short outputs is taken out of what is learnt from them (brevity.py)
     length_counts: bool = True  # their liking for long ones counts beside the utility (brevity.py)
     cosine_share: float = 0.6  # how much the cosine of the two embedded apart says when members start, against the pair
+    references: bool = True  # how like it is to what people answered in similar contexts counts too (references.py)
     guards: bool = True  # a blank, copied or repeating output stands among the worst, an idle phrase loses (guards.py)
     precision: str = "auto"  # "fp32", "bf16", or "auto": bf16 where this CPU multiplies it in hardware
     # What is learnt from, each a switch.

@@ -26,7 +26,7 @@ from evaluator.comparator.dataset import (
     with_judging,
 )
 from evaluator.comparator.examples import Pair, Text
-from evaluator.comparator.head import least_loss
+from evaluator.comparator.head import least_loss, least_score_loss
 from evaluator.comparator.inference import Tick, utilities
 from evaluator.comparator.model import UtilityModel
 from evaluator.comparator.progress import Progress
@@ -111,9 +111,8 @@ def fit(
     weights_fingerprint = fingerprint_of(texts, pairs, scores, measured_on, settings, seed, start_sha256)
     fingerprint = with_judging(weights_fingerprint, settings)
     encoding = progress.part(start, start + COSINE_SHARE)
-    matcher = base["matcher"] if base else None
     tick = lambda done: encoding(done, "Encoding the texts")
-    data = prepare(texts, pairs, scores, keys, folds, settings, out_dir, matcher, tick)
+    data = prepare(texts, pairs, scores, keys, folds, settings, out_dir, base, shown, seed, tick)
     records = _members(data, settings, seed, out_dir, weights_fingerprint, base is not None, progress, start + COSINE_SHARE)
     out_of_fold = joint_training.out_of_fold if settings.architecture == "joint" else _out_of_fold
     judged = out_of_fold(records, texts, pairs, data, settings, seed)
@@ -129,7 +128,8 @@ def fit(
     mine = {key: fold for key, fold in folds.items() if fold != BESIDE}
     head, *others = (one.head for one in judged)
     manifest = checkpoint.Manifest(
-        settings, seed, fingerprint, mine, head, members, metrics, data.encoder.familiar, matcher, list(criteria), others
+        settings, seed, fingerprint, mine, head, members, metrics, data.encoder.familiar, base and base["matcher"],
+        base and base["references"], list(criteria), others,
     )  # fmt: skip
     checkpoint.save_manifest(manifest, out_dir)
     progress(1.0, "Trained")
@@ -146,7 +146,9 @@ def _out_of_fold(
     cosines = data.cosines.numpy()  # (n,)
     by_people = [[pairs[i] for i in measured(data, c)] for c in range(data.criteria)]
     return [
-        heldout.judge(raw[:, c], cosines, data.scores[:, c], texts, by_people[c], data.contexts, data.folds, seed, settings)
+        heldout.judge(
+            raw[:, c], cosines, data.likeness, data.scores[:, c], texts, by_people[c], data.contexts, data.folds, seed, settings
+        )
         for c in range(data.criteria)
     ]
 
@@ -279,7 +281,7 @@ def _train(
             )
 
     average = loop.Average(model)
-    measure = lambda kept, tick: _heldout(kept, data, fold, tick)
+    measure = lambda kept, tick: _heldout(kept, data, fold, settings, tick)
     after = learning_curve.after_step(fold, settings, ends, average, out_dir, measure, progress)
     return loop.run(model, settings, settings.learning_rate, len(steps), losses, [seed, 2, fold], state, after, average)
 
@@ -298,8 +300,9 @@ def _offsets(data: Data, fold: int, settings: Settings) -> torch.Tensor:
     return _tensor(np.outer(data.log_words - data.log_words[rows].mean(), slopes))
 
 
-def _heldout(model: UtilityModel, data: Data, fold: int, tick: Tick) -> tuple[dict, dict]:
-    """Utilities of the fold's texts (m, c); loss, by the head that suits best, and accuracy on its pairs of criterion 0."""
+def _heldout(model: UtilityModel, data: Data, fold: int, settings: Settings, tick: Tick) -> tuple[dict, dict]:
+    """Utilities of the fold's texts (m, c); by criterion 0 the loss that was learnt with, at the head and level that suit best,
+    and the accuracy on its pairs."""
     rows = (data.folds == fold).nonzero()[0]  # (m,)
     u = utilities(model, data.encoder, data.sequences, data.cosines, rows, data.bf16, tick=tick)  # (m, c)
     every = np.full(len(data.folds), np.nan)  # (n,)
@@ -308,8 +311,9 @@ def _heldout(model: UtilityModel, data: Data, fold: int, tick: Tick) -> tuple[di
     inside = inside[data.folds[data.a[inside]] == fold]  # (q,)
     d, targets, weights = every[data.a[inside]] - every[data.b[inside]], data.targets[inside], data.weights[inside]  # (q,)
     agree = heldout.agreement(d, data.choices[inside])[data.choices[inside] != "tie"]
+    of_scores = settings.score_weight * least_score_loss(every, data.scores[:, 0])
     point = {
-        "heldout_loss": least_loss(d, targets, weights, model.ties) if len(inside) else None,
+        "heldout_loss": least_loss(d, targets, weights, model.ties) + of_scores if len(inside) else None,
         "heldout_accuracy": float(agree.mean()) if len(agree) else None,
     }
     return {"utilities": u.tolist()}, point

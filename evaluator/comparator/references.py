@@ -1,0 +1,92 @@
+"""References that are looked up: how likely is an output in view of what people answered in contexts like this one, among the
+dialogues that were learnt from? No weights are learnt for it, so it knows each dialogue as it was.
+
+Replies to similar contexts as references: Tsuta et al. 2020, "uBLEU: Uncertainty-aware automatic evaluation method for
+open-domain dialogue systems" (section 3). Here the outputs' density given the context is estimated with kernels over
+embeddings; what is likely everywhere counts for less, as in the objective of Li et al. 2016, "A diversity-promoting objective
+function for neural conversation models" (equation 9).
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from scipy.special import log_softmax, logsumexp
+from torch import nn
+
+from evaluator.comparator.encoding import Encoder, last_turns
+from evaluator.comparator.examples import Text
+from evaluator.comparator.inference import Tick, embeddings
+from evaluator.comparator.supervision import Exchange, ending
+
+NEAR = 0.05  # width of the kernel over contexts: one whose cosine is so much less counts e times less
+ALIKE = 15.0  # steepness of the kernel over replies
+ANYWHERE = 0.3  # weight of the most alike reply to any context
+MOST = 20_000  # exchanges that are remembered, drawn by the seed: two kilobytes each, with two replies
+
+
+@dataclass(frozen=True)
+class References:
+    """e exchanges with r replies, embedded by the encoder of the cosine; each vector has length 1."""
+
+    contexts: torch.Tensor  # (e, h)
+    replies: torch.Tensor  # (r, h), an exchange's replies together, in the order of the exchanges
+    counts: torch.Tensor  # (e,) replies of each exchange
+
+    def likeness(
+        self, texts: Sequence[Text], contexts: torch.Tensor, outputs: torch.Tensor, hidden: Sequence[Sequence[int]] = ()
+    ) -> np.ndarray:
+        """log(sum_j w_j exp(ALIKE m_j)) / ALIKE - ANYWHERE max_j m_j of each output -> (n,), of the size of a cosine, with m_j
+        its largest cosine with the replies of exchange j and w the softmax of the contexts' cosines over NEAR.
+
+        contexts (n, h) and outputs (n, h) embedded; hidden: exchanges that a text may not see, by text; 0 where it sees none.
+        """
+        rows_of: dict[tuple[str, ...], list[int]] = defaultdict(list)
+        for row, text in enumerate(texts):
+            rows_of[text.context].append(row)
+        starts = np.cumsum([0, *self.counts.tolist()])[:-1]  # (e,)
+        found = np.zeros(len(texts))
+        for rows in rows_of.values():
+            near = (self.contexts @ contexts[rows[0]]).numpy() / NEAR  # (e,)
+            alike = np.maximum.reduceat((outputs[rows] @ self.replies.T).numpy(), starts, axis=1)  # (m, e)
+            if hidden and len(hidden[rows[0]]):
+                seen = np.delete(np.arange(len(near)), hidden[rows[0]])
+                near, alike = near[seen], alike[:, seen]
+            if len(near):
+                given = logsumexp(log_softmax(near) + ALIKE * alike, axis=1) / ALIKE  # (m,)
+                found[rows] = given - ANYWHERE * alike.max(axis=1)
+        return found
+
+
+def remember(
+    exchanges: Sequence[Exchange], apart: nn.Module, encoder: Encoder, seed: int, bf16: bool, tick: Tick | None = None
+) -> References:
+    """The references of exchanges that `kept` chose, embedded by `apart`; in fp16, as they are saved."""
+    exchanges = kept(exchanges, seed)
+    contexts = [last_turns(exchange.context) for exchange in exchanges]
+    replies = [encoder.shown(reply) for exchange in exchanges for reply in exchange.replies]
+    vectors = embeddings(apart, encoder, [*contexts, *replies], bf16, tick=tick).half().float()  # (e + r, h)
+    counts = torch.tensor([len(exchange.replies) for exchange in exchanges])  # (e,)
+    return References(vectors[: len(exchanges)], vectors[len(exchanges) :], counts)
+
+
+def kept(exchanges: Sequence[Exchange], seed: int) -> list[Exchange]:
+    """At most MOST of them, in their order."""
+    if len(exchanges) <= MOST:
+        return list(exchanges)
+    chosen = np.random.default_rng([seed, 7]).permutation(len(exchanges))[:MOST]
+    return [exchanges[i] for i in np.sort(chosen)]
+
+
+def hidden_from(texts: Sequence[Text], exchanges: Sequence[Exchange], seed: int) -> list[list[int]]:
+    """Of each text, the remembered exchanges of the dialogues that its context comes from (told by its last two turns): a
+    comparator that looked up the very replies to what it learns from would trust them too much elsewhere."""
+    dialogue_of: dict[tuple[str, ...], set[str]] = defaultdict(set)
+    of_dialogue: dict[str, list[int]] = defaultdict(list)
+    for i, exchange in enumerate(kept(exchanges, seed)):
+        dialogue_of[ending(exchange.context)].add(exchange.dialogue)
+        of_dialogue[exchange.dialogue].append(i)
+    its_own = lambda text: sorted(dialogue_of.get(ending(text.context), ()))
+    return [[i for dialogue in its_own(text) for i in of_dialogue[dialogue]] for text in texts]

@@ -1,0 +1,124 @@
+"""Looked-up references: what people answered in similar contexts."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from evaluator.comparator import checkpoint, references
+from evaluator.comparator.checkpoint import BadCheckpoint
+from evaluator.comparator.encoding import Encoder
+from evaluator.comparator.examples import Text
+from evaluator.comparator.predict import Comparator
+from evaluator.comparator.references import References, hidden_from, remember
+from evaluator.comparator.supervision import Exchange
+from evaluator.comparator.train import fit
+from tests.comparator.test_base import talk
+
+EAST, NORTH, BETWEEN = (1.0, 0.0), (0.0, 1.0), (0.6, 0.8)  # of length 1; BETWEEN's cosines with the others are 0.6 and 0.8
+TEXT = Text(("east",), "north")
+
+
+@pytest.fixture
+def known() -> References:
+    """To the east people answered EAST and BETWEEN, to the north NORTH."""
+    return References(torch.tensor([EAST, NORTH]), torch.tensor([EAST, BETWEEN, NORTH]), torch.tensor([2, 1]), usual=0.1)
+
+
+@pytest.mark.parametrize(
+    ("nearest", "best", "likeness"),
+    [
+        (1, 1, 0.8 - 0.1),  # BETWEEN, of the replies to the east
+        (1, 5, (0.8 + 0.0) / 2 - 0.1),  # both of them
+        (2, 1, 1.0 - 0.1),  # NORTH is looked at too
+        (2, 2, (1.0 + 0.8) / 2 - 0.1),
+    ],
+)
+def test_the_replies_most_like_it_of_the_nearest_contexts_count(known, monkeypatch, nearest, best, likeness):
+    """By hand."""
+    monkeypatch.setattr(references, "NEAREST", nearest)
+    monkeypatch.setattr(references, "BEST", best)
+    found = known.likeness([TEXT], torch.tensor([EAST]), torch.tensor([NORTH]))
+    assert found.tolist() == pytest.approx([likeness])
+
+
+def test_a_hidden_exchange_is_not_looked_at(known):
+    contexts, outputs = torch.tensor([EAST, EAST]), torch.tensor([NORTH, EAST])
+    texts = [TEXT, Text(("east",), "east")]
+    assert known.likeness(texts, contexts, outputs, [[0], [0]]).tolist() == pytest.approx([1.0 - 0.1, 0.0 - 0.1])
+    assert known.likeness(texts, contexts, outputs, [[0, 1], [0, 1]]).tolist() == [0.0, 0.0]
+
+
+def test_what_shares_a_dialogue_with_a_text_is_hidden_from_it():
+    said = [
+        Exchange(("Hello !",), ("Hi .",), "a"),
+        Exchange(("Hi .", "And ?"), ("Well .",), "a"),
+        Exchange(("Bye .",), ("Yes .",), "b"),
+    ]
+    texts = [Text(("hello!",), "x"), Text(("bye",), "x"), Text(("new",), "x")]
+    assert hidden_from(texts, said, 0) == [[0, 1], [2], []]
+
+
+def test_more_exchanges_than_are_remembered_are_drawn_by_the_seed(monkeypatch):
+    monkeypatch.setattr(references, "MOST", 10)
+    many = talk(40, 0)
+    chosen = references.kept(many, 1)
+    assert len(chosen) == 10 and chosen == references.kept(many, 1) != references.kept(many, 2)
+    assert chosen == [exchange for exchange in many if exchange in chosen]
+
+
+@pytest.fixture
+def folder(settings, tmp_path):
+    checkpoint.save_encoder(settings.encoder, tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def remembered(folder) -> References:
+    encoder = Encoder(checkpoint.load_tokenizer(folder), 32)
+    return remember(talk(20, 0), checkpoint.load_encoder(folder), encoder, 0, False)
+
+
+def test_zero_is_what_peoples_own_replies_come_to(remembered, folder):
+    """Each as if its dialogue were not known: what `usual` takes away is their mean."""
+    said, replies = talk(20, 0), remembered.replies.split(remembered.counts.tolist())
+    texts = [Text(exchange.context, exchange.replies[0]) for exchange in said]
+    outputs = torch.stack([theirs[0] for theirs in replies])
+    own = remembered.likeness(texts, remembered.contexts, outputs, [[i] for i in range(len(said))])
+    assert float(own.mean()) == pytest.approx(0.0, abs=1e-5)
+
+
+def test_they_are_the_same_from_disk(remembered, folder):
+    sha256 = checkpoint.save_references(remembered, folder / "references.safetensors")
+    again = checkpoint.load_references(folder, sha256)
+    assert torch.equal(again.contexts, remembered.contexts) and torch.equal(again.replies, remembered.replies)
+    assert again.counts.tolist() == remembered.counts.tolist() and again.usual == pytest.approx(remembered.usual)
+    assert checkpoint.load_references(folder, None) is None
+
+
+@pytest.mark.parametrize(
+    ("changed", "says"),
+    [
+        ({"counts": torch.tensor([1])}, "replies to its contexts"),
+        ({"replies": torch.zeros(20, 7)}, "replies to its contexts"),
+        ({"usual": float("nan")}, "not finite"),
+    ],
+)
+def test_a_file_that_does_not_fit_is_named(remembered, folder, changed, says):
+    sha256 = checkpoint.save_references(replace(remembered, **changed), folder / "references.safetensors")
+    with pytest.raises(BadCheckpoint, match=says):
+        checkpoint.load_references(folder, sha256)
+
+
+def test_a_comparator_looks_them_up(judged, settings, tmp_path):
+    texts, pairs, scores = judged
+    quick = replace(settings, folds=2, epochs=1, base_passes=1, base_harder_passes=0.5)
+    fit(texts, pairs, quick, 0, tmp_path / "with", scores=scores, exchanges=talk(20, 0))
+    comparator = Comparator.load(tmp_path / "with")
+    assert comparator.references is not None and comparator.models[0].likeness.item() != 0
+    (tmp_path / "with" / "references.safetensors").write_bytes(b"others")
+    with pytest.raises(BadCheckpoint, match="SHA-256"):
+        Comparator.load(tmp_path / "with")
+    fit(texts, pairs, replace(quick, references_share=0.0), 0, tmp_path / "without", scores=scores, exchanges=talk(20, 0))
+    assert Comparator.load(tmp_path / "without").references is None
+    assert not (tmp_path / "without" / "references.safetensors").exists()
