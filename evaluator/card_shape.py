@@ -14,6 +14,7 @@ EVERY = "*"  # in a dict: whatever the keys are called
 SHAPE = {
     "heldout_pairwise_accuracy": MAYBE, "heldout_pairwise_interval": [MAYBE], "heldout_three_way_accuracy": MAYBE,
     "longer_is_better_accuracy": MAYBE, "texts": MAYBE, "tie_threshold": MAYBE, "length": MAYBE, "bend": MAYBE,
+    "references": MAYBE,
     "cut_contexts": MAYBE, "cut_outputs": MAYBE, "peak_memory": MAYBE, "measuring_seconds": MAYBE,
     "calibration_error": MAYBE, "calibration": CALIBRATION, "longer": PAIRWISE,
     "reliability": [{"said": NUMBER, "right": NUMBER, "n": NUMBER}],

@@ -170,7 +170,7 @@ def worth_beside(
 
     d (p,) differences of utilities, ahead (p,) of what is known beside them, a less b; targets (p, 3); weights (p,).
     """
-    size = float(ahead.std()) if len(d) else 0.0  # so that the search sees units of one size
+    size = float(np.sqrt(np.mean(ahead**2))) if len(d) else 0.0  # so that the search sees units of one size
     if size == 0.0:
         return 1.0, 0.0
     won = targets[:, 0] + targets[:, 1] / 2  # (p,)

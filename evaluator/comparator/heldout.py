@@ -91,8 +91,9 @@ def _counted_in(
     raw: np.ndarray, beside: np.ndarray, free: np.ndarray, pairs: Sequence[Pair], folds: np.ndarray, most: float
 ) -> tuple[float, float, np.ndarray]:
     """(scale, worth, u): the logits that a unit of the utilities raw (n,) and one of what is known beside them (n,) are worth
-    by all pairs; u (n,) their sum, in each fold by the pairs of the others. (1, 0, raw) where it is not sure that the latter
-    says anything. most: what a unit can be worth. Only pairs of texts that are free (n,) have a say: a guarded output is not judged by it."""
+    by all pairs, the latter at most `most`; u (n,) their sum, in each fold by the pairs of the others. (1, 0, raw) where it is
+    not sure that the latter says anything. Only pairs of texts that are free (n,) have a say: a guarded output is not judged
+    by it."""
     a, b, targets, weights = as_arrays([pair for pair in pairs if free[pair.a] and free[pair.b]])
     d, ahead = raw[a] - raw[b], beside[a] - beside[b]  # (q,)
     scale, worth = worth_beside(d, ahead, targets, weights, most)

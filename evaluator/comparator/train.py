@@ -59,6 +59,7 @@ class TrainingResult:
     cut_outputs: int  # texts whose output lost its end to the limit of words or tokens
     learnt_from: dict[str, int]  # pairs by source, scored outputs, exchanges, and exchanges left out as seen
     tie_threshold: float  # |u_a - u_b| in logits below which `decide` says tie
+    references: float  # what a standard deviation of likeness to references adds to a utility, 0 or more (references.py)
     length: float  # what twice the words add to an output's utility, 0 or more (brevity.py)
     bend: float  # how much less a further difference of utilities says where there is one already (`head.bent`)
     seconds: float  # of training, over all members (a member trained by an earlier run counts with its own)
@@ -176,6 +177,7 @@ def _result(
         contexts=len(np.unique(data.contexts[(data.folds >= 0) & (data.folds != BESIDE)])),
         learnt_from=learnt_from,
         tie_threshold=head.tie_threshold,
+        references=head.references * float(data.likeness.std()),
         length=head.length * float(np.log(2)),
         bend=head.bend,
         seconds=sum(record["seconds"] for record in records) + (base["seconds"] if base else 0.0),

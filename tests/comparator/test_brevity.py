@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from evaluator.comparator.brevity import STEEPEST, log_words, slope, worth_of_length
+from evaluator.comparator.brevity import STEEPEST, log_words, slope
 from evaluator.comparator.examples import Text
 
 SHORTER, TIE, LONGER = (0.0, 0.0, 1.0), (0.0, 1.0, 0.0), (1.0, 0.0, 0.0)  # a is the longer one
@@ -39,20 +39,3 @@ def test_all_for_the_shorter_and_no_pair_at_all_stay_finite():
 
 def test_words_are_counted_between_spaces():
     assert log_words([Text(("hi",), "one two three"), Text(("hi",), "")]).tolist() == pytest.approx([math.log(4), 0])
-
-
-def test_a_liking_for_length_is_counted_beside_the_utility():
-    """Where d says nothing, three of four for the longer are a weight of log 3; where the shorter is liked, none."""
-    d, longer = np.zeros(4), np.ones(4)
-    targets = np.array([LONGER, LONGER, LONGER, SHORTER])
-    assert worth_of_length(d, longer, targets, np.ones(4))[1] == pytest.approx(math.log(3), abs=1e-3)
-    assert worth_of_length(d, longer, targets[:, ::-1], np.ones(4)) == (1.0, 0.0)
-    assert worth_of_length(d, longer, targets, np.ones(4), most=0.0)[1] == 0
-    assert worth_of_length(np.empty(0), np.empty(0), np.empty((0, 3)), np.empty(0)) == (1.0, 0.0)
-
-
-def test_a_utility_that_says_it_already_leaves_nothing_to_length():
-    """d agrees with people three times of four, and length is even: by symmetry its weight is 0 and d's log 3."""
-    d, longer = np.ones(4), np.array([1.0, -1.0, 1.0, -1.0])
-    even = np.array([[0.75, 0.0, 0.25]] * 4)
-    assert worth_of_length(d, longer, even, np.ones(4)) == pytest.approx((math.log(3), 0.0), abs=1e-3)

@@ -15,8 +15,10 @@ from evaluator.comparator.head import (
     fit_head,
     fit_level,
     least_loss,
+    least_score_loss,
     probabilities,
     tie_threshold,
+    worth_beside,
 )
 from evaluator.comparator.model import log_probabilities
 
@@ -156,3 +158,34 @@ def test_pairs_that_are_few_or_follow_the_plain_link_do_not_bend():
 def test_a_number_more_must_be_likelier_than_one_in_a_thousand_by_chance():
     assert clearly_better(0.94, 1.0, pairs=100)  # 2 * 100 * 0.06 = 12, above 10.83
     assert not clearly_better(0.95, 1.0, pairs=100)  # 10
+
+
+FIRST, SECOND = (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)
+
+
+def test_what_stands_beside_a_utility_is_worth_its_log_odds():
+    """By hand: where d says nothing, three of four for the side that is ahead are log 3; where the other is liked, nothing."""
+    d, ahead = np.zeros(4), np.ones(4)
+    targets = np.array([FIRST, FIRST, FIRST, SECOND])
+    assert worth_beside(d, ahead, targets, np.ones(4), 9.0)[1] == pytest.approx(math.log(3), abs=1e-3)
+    assert worth_beside(d, ahead / 50, targets, np.ones(4), 90.0)[1] == pytest.approx(50 * math.log(3), rel=1e-3)
+    assert worth_beside(d, ahead, targets[:, ::-1], np.ones(4), 9.0) == (1.0, 0.0)
+    assert worth_beside(d, ahead, targets, np.ones(4), 0.0)[1] == 0
+    assert worth_beside(d, ahead, targets, np.ones(4), 0.5)[1] == pytest.approx(0.5)
+    assert worth_beside(np.empty(0), np.empty(0), np.empty((0, 3)), np.empty(0), 9.0) == (1.0, 0.0)
+
+
+def test_a_utility_that_says_it_already_leaves_nothing_to_the_rest():
+    """d agrees with people three times of four, and what is beside it is even: by symmetry d is worth log 3, the rest 0."""
+    d, ahead = np.ones(4), np.array([1.0, -1.0, 1.0, -1.0])
+    even = np.array([[0.75, 0.0, 0.25]] * 4)
+    assert worth_beside(d, ahead, even, np.ones(4), 9.0) == pytest.approx((math.log(3), 0.0), abs=1e-3)
+
+
+def test_the_least_loss_of_scores_is_that_of_the_best_level():
+    """Where u says nothing of scores 0.25 and 0.75, the best level is 0.5 everywhere: log 2. Unknown scores are left out."""
+    assert least_score_loss(np.zeros(2), np.array([0.25, 0.75])) == pytest.approx(math.log(2), abs=1e-4)
+    assert least_score_loss(np.zeros(3), np.array([0.25, 0.75, np.nan])) == pytest.approx(math.log(2), abs=1e-4)
+    assert least_score_loss(np.zeros(2), np.full(2, np.nan)) == 0.0
+    exact = least_score_loss(np.log([1 / 3, 3.0]), np.array([0.25, 0.75]))
+    assert exact == pytest.approx(-(0.25 * math.log(0.25) + 0.75 * math.log(0.75)), abs=1e-4)

@@ -59,12 +59,12 @@ class TestLength:
     def judged(self, raw, texts, pairs, **changed):
         contexts = np.arange(36) // 3
         settings = Settings(**{"guards": False} | changed)
-        return judge(raw, np.zeros(36), np.full(36, np.nan), texts, pairs, contexts, contexts % 3, 0, settings)
+        return judge(raw, np.zeros(36), np.zeros(36), np.full(36, np.nan), texts, pairs, contexts, contexts % 3, 0, settings)
 
     def test_it_counts_where_people_like_long_outputs(self, raw, texts):
         found = self.judged(raw, texts, self.pairs())
         assert found.head.length > 0 and found.agreement.pairwise_accuracy == 1.0
-        u = found.head.utilities(raw, texts, np.zeros(36))
+        u = found.head.utilities(raw, texts, np.zeros(36), np.zeros(36))
         assert (np.diff(u.reshape(12, 3)) > 0).all()
 
     def test_not_where_it_is_not_sure(self, raw, texts):
@@ -91,3 +91,33 @@ class TestLength:
         of_length = lambda found: found.head.length / found.head.scale
         assert of_length(with_them) == pytest.approx(of_length(without))
         assert of_length(self.judged(raw, repeating, lost)) != pytest.approx(of_length(without), rel=0.1)
+
+
+class TestReferences:
+    """Twelve contexts with three outputs, of which people prefer the one that is more like what people answered."""
+
+    @pytest.fixture
+    def likeness(self):
+        return np.tile([0.01, 0.02, 0.03], 12)
+
+    def judged(self, likeness, liked=0.9, **changed):
+        texts = [Text((f"c{i // 3}",), f"w{i}") for i in range(36)]
+        targets = (1 - liked, 0.0, liked)
+        pairs = [Pair(3 * c + i, 3 * c + j, targets, 1.0) for c in range(12) for i, j in ((0, 1), (0, 2), (1, 2))]
+        raw, contexts = np.random.default_rng(0).normal(size=36), np.arange(36) // 3
+        settings = Settings(**{"guards": False} | changed)
+        scores = np.full(36, np.nan)
+        return judge(raw, np.zeros(36), likeness, scores, texts, pairs, contexts, contexts % 3, 0, settings), raw, texts
+
+    def test_they_count_where_people_like_what_is_like_them(self, likeness):
+        found, raw, texts = self.judged(likeness)
+        assert found.head.references > 0 and found.agreement.pairwise_accuracy > 0.9
+        u = found.head.utilities(raw, texts, np.zeros(36), likeness)
+        assert (np.diff(u.reshape(12, 3)) > 0).mean() > 0.9
+
+    def test_not_where_they_say_nothing_or_are_switched_off(self, likeness):
+        for found, raw, _ in (
+            self.judged(likeness, liked=0.5), self.judged(likeness, references=False), self.judged(np.zeros(36)),
+        ):  # fmt: skip
+            assert found.head.references == 0 and found.utilities == pytest.approx(found.head.scale * raw)
+

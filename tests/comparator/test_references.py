@@ -1,5 +1,6 @@
-"""Looked-up references: what people answered in similar contexts."""
+"""Looked-up references: what people answered in similar contexts. Expected values by hand."""
 
+import math
 from dataclasses import replace
 
 import pytest
@@ -22,31 +23,32 @@ TEXT = Text(("east",), "north")
 @pytest.fixture
 def known() -> References:
     """To the east people answered EAST and BETWEEN, to the north NORTH."""
-    return References(torch.tensor([EAST, NORTH]), torch.tensor([EAST, BETWEEN, NORTH]), torch.tensor([2, 1]), usual=0.1)
+    return References(torch.tensor([EAST, NORTH]), torch.tensor([EAST, BETWEEN, NORTH]), torch.tensor([2, 1]))
 
 
-@pytest.mark.parametrize(
-    ("nearest", "best", "likeness"),
-    [
-        (1, 1, 0.8 - 0.1),  # BETWEEN, of the replies to the east
-        (1, 5, (0.8 + 0.0) / 2 - 0.1),  # both of them
-        (2, 1, 1.0 - 0.1),  # NORTH is looked at too
-        (2, 2, (1.0 + 0.8) / 2 - 0.1),
-    ],
-)
-def test_the_replies_most_like_it_of_the_nearest_contexts_count(known, monkeypatch, nearest, best, likeness):
-    """By hand."""
-    monkeypatch.setattr(references, "NEAREST", nearest)
-    monkeypatch.setattr(references, "BEST", best)
+@pytest.fixture
+def wide(monkeypatch):
+    """Kernels whose values can be told by hand."""
+    monkeypatch.setattr(references, "NEAR", 1 / math.log(3))
+    monkeypatch.setattr(references, "ALIKE", 10.0)
+    monkeypatch.setattr(references, "ANYWHERE", 0.5)
+
+
+def test_replies_count_by_how_near_their_context_is(known, wide):
+    """By hand: from the east, the exchange to the east weighs 3 to 1. The output to the north is alike 0.8 (BETWEEN) there and
+    1 to the north; that one, the most alike anywhere, counts against it by a half."""
     found = known.likeness([TEXT], torch.tensor([EAST]), torch.tensor([NORTH]))
-    assert found.tolist() == pytest.approx([likeness])
+    assert found.tolist() == pytest.approx([math.log(0.75 * math.exp(8.0) + 0.25 * math.exp(10.0)) / 10 - 0.5], abs=1e-6)
 
 
-def test_a_hidden_exchange_is_not_looked_at(known):
-    contexts, outputs = torch.tensor([EAST, EAST]), torch.tensor([NORTH, EAST])
-    texts = [TEXT, Text(("east",), "east")]
-    assert known.likeness(texts, contexts, outputs, [[0], [0]]).tolist() == pytest.approx([1.0 - 0.1, 0.0 - 0.1])
+def test_a_hidden_exchange_is_not_looked_at(known, wide):
+    """Then the other one says it alone: its kernel less a half of itself; nothing where there is none."""
+    contexts, outputs = torch.tensor([EAST, EAST]), torch.tensor([NORTH, BETWEEN])
+    texts = [TEXT, Text(("east",), "between")]
+    assert known.likeness(texts, contexts, outputs, [[0], [0]]).tolist() == pytest.approx([1.0 - 0.5, 0.8 - 0.4])
     assert known.likeness(texts, contexts, outputs, [[0, 1], [0, 1]]).tolist() == [0.0, 0.0]
+    one_by_one = [known.likeness([t], contexts[:1], outputs[i : i + 1])[0] for i, t in enumerate(texts)]
+    assert known.likeness(texts, contexts, outputs).tolist() == pytest.approx(one_by_one, abs=1e-6)
 
 
 def test_what_shares_a_dialogue_with_a_text_is_hidden_from_it():
@@ -79,20 +81,11 @@ def remembered(folder) -> References:
     return remember(talk(20, 0), checkpoint.load_encoder(folder), encoder, 0, False)
 
 
-def test_zero_is_what_peoples_own_replies_come_to(remembered, folder):
-    """Each as if its dialogue were not known: what `usual` takes away is their mean."""
-    said, replies = talk(20, 0), remembered.replies.split(remembered.counts.tolist())
-    texts = [Text(exchange.context, exchange.replies[0]) for exchange in said]
-    outputs = torch.stack([theirs[0] for theirs in replies])
-    own = remembered.likeness(texts, remembered.contexts, outputs, [[i] for i in range(len(said))])
-    assert float(own.mean()) == pytest.approx(0.0, abs=1e-5)
-
-
 def test_they_are_the_same_from_disk(remembered, folder):
     sha256 = checkpoint.save_references(remembered, folder / "references.safetensors")
     again = checkpoint.load_references(folder, sha256)
     assert torch.equal(again.contexts, remembered.contexts) and torch.equal(again.replies, remembered.replies)
-    assert again.counts.tolist() == remembered.counts.tolist() and again.usual == pytest.approx(remembered.usual)
+    assert again.counts.tolist() == remembered.counts.tolist()
     assert checkpoint.load_references(folder, None) is None
 
 
@@ -101,7 +94,7 @@ def test_they_are_the_same_from_disk(remembered, folder):
     [
         ({"counts": torch.tensor([1])}, "replies to its contexts"),
         ({"replies": torch.zeros(20, 7)}, "replies to its contexts"),
-        ({"usual": float("nan")}, "not finite"),
+        ({"replies": torch.full((20, 32), float("nan"))}, "replies to its contexts|not finite"),
     ],
 )
 def test_a_file_that_does_not_fit_is_named(remembered, folder, changed, says):
@@ -115,10 +108,10 @@ def test_a_comparator_looks_them_up(judged, settings, tmp_path):
     quick = replace(settings, folds=2, epochs=1, base_passes=1, base_harder_passes=0.5)
     fit(texts, pairs, quick, 0, tmp_path / "with", scores=scores, exchanges=talk(20, 0))
     comparator = Comparator.load(tmp_path / "with")
-    assert comparator.references is not None and comparator.models[0].likeness.item() != 0
+    assert len(comparator.references.contexts) == 20
     (tmp_path / "with" / "references.safetensors").write_bytes(b"others")
     with pytest.raises(BadCheckpoint, match="SHA-256"):
         Comparator.load(tmp_path / "with")
-    fit(texts, pairs, replace(quick, references_share=0.0), 0, tmp_path / "without", scores=scores, exchanges=talk(20, 0))
+    fit(texts, pairs, replace(quick, references=False), 0, tmp_path / "without", scores=scores, exchanges=talk(20, 0))
     assert Comparator.load(tmp_path / "without").references is None
     assert not (tmp_path / "without" / "references.safetensors").exists()
