@@ -1,8 +1,8 @@
 """`make bench`: what a round robin costs, utility against joint, in one run. Made-up words of lengths as in dialogue.
 
 Each is timed on a sample and multiplied up, with one model of each and with as many members as a default training gives either
-kind (`Settings.folds`): outputs that nobody judged are read by all of them. The cosine that stands beside utilities is taken
-once, whatever the members.
+kind (`Settings.folds`): outputs that nobody judged are read by all of them. The cosine and the references beside utilities are
+looked up once, whatever the members.
 """
 
 import resource
@@ -17,9 +17,10 @@ from evaluator.comparator import checkpoint
 from evaluator.comparator.encoding import TURNS, Encoder, by_length
 from evaluator.comparator.examples import Text
 from evaluator.comparator.head import Head
-from evaluator.comparator.inference import text_cosines, utilities
+from evaluator.comparator.inference import beside_pairs, utilities
 from evaluator.comparator.joint import JointModel, both_orders
 from evaluator.comparator.model import UtilityModel, embed, pretrained_encoder, use_bf16
+from evaluator.comparator.references import References
 from evaluator.comparator.settings import Settings, default_encoder
 from tests.bench_database import own_database
 
@@ -39,6 +40,13 @@ def field(systems: int, contexts: int, rng: np.random.Generator) -> list[Text]:
     return texts
 
 
+def dialogues(width: int) -> References:
+    """Embeddings, made up, of 6,000 exchanges with five replies each, to be looked up."""
+    rng = torch.Generator().manual_seed(0)
+    vectors = lambda n: torch.nn.functional.normalize(torch.randn(n, width, generator=rng), dim=-1)
+    return References(vectors(6_000), vectors(30_000), torch.full((6_000,), 5))
+
+
 def seconds(work) -> float:
     start = time.perf_counter()
     work()
@@ -54,8 +62,11 @@ def round_robin(systems: int, contexts: int, model, joint, cross, encoder: Encod
     first, second = [texts[i] for i in c * systems + a], [texts[i] for i in c * systems + (a + shift) % systems]
     both = [(" ".join(x.context), f"{x.output} [SEP] {y.output}") for x, y in [*zip(first, second), *zip(second, first)]]
 
+    known = dialogues(model.encoder.config.hidden_size)
+
     def one_by_one(members: int) -> None:
-        cosines, sequences = text_cosines(model.encoder, encoder, texts, bf16), encoder.pairs(texts)
+        cosines, _ = beside_pairs(model.encoder, known, encoder, texts, bf16)
+        sequences = encoder.pairs(texts)
         for _ in range(members):
             utilities(model, encoder, sequences, cosines, range(len(texts)), bf16)
 
@@ -119,7 +130,9 @@ def from_database(model, encoder: Encoder, bf16: bool) -> None:
     checkpoint.save_encoder(default_encoder(), place)
     recipe = Settings()
     members = [checkpoint.save_weights(model, place / f"member-{i}.safetensors") for i in range(recipe.folds)]
-    checkpoint.save_manifest(checkpoint.Manifest(recipe, 0, "", {}, Head(1.0, 0.3, 0.5), members, {}, 1e9), place)
+    known = checkpoint.save_references(dialogues(model.encoder.config.hidden_size), place / "references.safetensors")
+    head = Head(1.0, 0.3, 0.5, references=1.0)
+    checkpoint.save_manifest(checkpoint.Manifest(recipe, 0, "", {}, head, members, {}, 1e9, None, known), place)
     runner.load(version)  # so that no file is read for the first time
 
     def ours() -> None:
