@@ -26,6 +26,7 @@ SAYS_LITTLE = frozenset("""
     understand us very want was way we well welcome what whatever when where which who why will with would wow yeah yep yes
     yet you your
 """.split())
+LITTLE_ALIKE = 0.75  # of all likenesses to references are lower than one that says little can have
 REPEATED_PAIRS, REPEATED_SHARE = 8, 0.55  # so many pairs of neighbouring words at least, and so few different ones
 
 
@@ -37,6 +38,12 @@ def guarded(texts: Sequence[Text]) -> np.ndarray:
 def says_little(texts: Sequence[Text]) -> np.ndarray:
     """(n,) True for an output of few words, each of which fits everywhere."""
     return np.array([0 < len(words) <= LITTLE_WORDS and SAYS_LITTLE.issuperset(words) for words in _outputs(texts)], dtype=bool)
+
+
+def held_back(likeness: np.ndarray, texts: Sequence[Text], most: float) -> np.ndarray:
+    """Likeness to references (n,) of n texts: that of an output that says little is no higher than `most`, for people say it in
+    every context."""
+    return np.where(says_little(texts), np.minimum(likeness, most), likeness)
 
 
 def lowered(

@@ -8,7 +8,7 @@ import numpy as np
 from evaluator.comparator.brevity import STEEPEST, log_words
 from evaluator.comparator.consistency import Consistency
 from evaluator.comparator.examples import Pair, Text
-from evaluator.comparator.guards import LITTLE_LOSS, LITTLE_TO_DO, LOWEST, guarded, lowered
+from evaluator.comparator.guards import LITTLE_ALIKE, LITTLE_LOSS, LITTLE_TO_DO, LOWEST, guarded, held_back, lowered
 from evaluator.comparator.head import (
     NO_GUARD,
     Head,
@@ -65,7 +65,10 @@ def judge(
     NaN where unknown; contexts (n,) and folds (n,) of each text; people's pairs of a criterion."""
     a, b, targets, weights = as_arrays(pairs)
     free = ~guarded(texts) if settings.guards else np.ones(len(texts), dtype=bool)  # (n,)
-    scale, references, length, u = 1.0, 0.0, 0.0, raw
+    scale, references, length, u, most_alike = 1.0, 0.0, 0.0, raw, NO_GUARD
+    if settings.guards:
+        most_alike = float(np.quantile(likeness[~np.isnan(raw)], LITTLE_ALIKE))
+        likeness = held_back(likeness, texts, most_alike)  # (n,)
     if settings.references:
         scale, references, u = _counted_in(u, likeness, free, pairs, folds, MOST_WORTH)
     if settings.length_counts:
@@ -81,8 +84,8 @@ def judge(
     u = logits * u
     slope, intercept = fit_level(u, scores)
     head = replace(
-        head, scale=logits * scale, references=logits * references, length=logits * length, guard=float(logits * guard),
-        apart=float(apart), loss=float(logits * loss), slope=slope, intercept=intercept,
+        head, scale=logits * scale, references=logits * references, most_alike=most_alike, length=logits * length,
+        guard=float(logits * guard), apart=float(apart), loss=float(logits * loss), slope=slope, intercept=intercept,
     )  # fmt: skip
     return OutOfFold(head, u, evaluate(u, texts, pairs, contexts[a], folds[a], seed, settings.ties))
 

@@ -121,3 +121,11 @@ class TestReferences:
         ):  # fmt: skip
             assert found.head.references == 0 and found.utilities == pytest.approx(found.head.scale * raw)
 
+    def test_a_phrase_that_says_little_profits_less(self, likeness):
+        """Three quarters of the likenesses are at most 0.03: "thank you" at 0.5 counts as no more than that."""
+        found, raw, texts = self.judged(likeness, guards=True)
+        assert found.head.most_alike == pytest.approx(0.03) and found.head.references > 0
+        idle = [Text(texts[0].context, "thank you"), Text(texts[0].context, "the hall")]
+        u = found.head.utilities(np.zeros(2), idle, np.ones(2), np.array([0.5, 0.03]))
+        assert u[0] == pytest.approx(u[1])
+
