@@ -28,7 +28,7 @@ from evaluator.comparator.model import UtilityModel, empty_encoder, positions, p
 from evaluator.comparator.references import References
 from evaluator.comparator.settings import ARCHITECTURES, Settings
 
-FORMAT = 4
+FORMAT = 5
 M = TypeVar("M", bound=nn.Module)
 
 

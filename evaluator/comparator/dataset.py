@@ -20,7 +20,7 @@ from evaluator.comparator.settings import Settings
 from evaluator.comparator.supervision import Exchange
 
 FAMILIAR_SHARE = 0.75  # of the contexts learnt from are no longer than what counts as familiar. Our choice.
-JUDGING = ("length_counts", "references")  # settings that no member's weights depend on
+JUDGING = ("length_counts",)  # settings that no member's weights depend on
 BESIDE = 10**6  # no fold: learnt from by all members and measured by none
 
 

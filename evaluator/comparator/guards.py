@@ -17,7 +17,7 @@ COPIED_WORDS, COPIED_SHARE = 4, 0.7  # so many words running from one turn, and 
 LOWEST = 0.05  # the share of outputs that a guarded one stands among: some honest ones are stopped as well
 LITTLE_WORDS = 4  # the most words of an output that says little
 LITTLE_LOSS = 0.5  # standard deviations of the utility, that such an output loses
-LITTLE_TO_DO = 0.3  # the share of outputs whose cosine with their context counts as "little to do with it"
+LITTLE_TO_DO = 0.4  # the share of outputs whose cosine with their context counts as "little to do with it"
 SAYS_LITTLE = frozenset("""
     a about again ah all alright am and anyway are be believe but bye can cool could course did do does done dont exactly fine
     for get go good got great guess haha have hello here hey hi hm hmm hope how i idea if im interesting is it its just know
@@ -26,7 +26,6 @@ SAYS_LITTLE = frozenset("""
     understand us very want was way we well welcome what whatever when where which who why will with would wow yeah yep yes
     yet you your
 """.split())
-LITTLE_ALIKE = 0.75  # of all likenesses to references are lower than one that says little can have
 REPEATED_PAIRS, REPEATED_SHARE = 8, 0.55  # so many pairs of neighbouring words at least, and so few different ones
 
 
@@ -38,12 +37,6 @@ def guarded(texts: Sequence[Text]) -> np.ndarray:
 def says_little(texts: Sequence[Text]) -> np.ndarray:
     """(n,) True for an output of few words, each of which fits everywhere."""
     return np.array([0 < len(words) <= LITTLE_WORDS and SAYS_LITTLE.issuperset(words) for words in _outputs(texts)], dtype=bool)
-
-
-def held_back(likeness: np.ndarray, texts: Sequence[Text], most: float) -> np.ndarray:
-    """Likeness to references (n,) of n texts: that of an output that says little is no higher than `most`, for people say it in
-    every context."""
-    return np.where(says_little(texts), np.minimum(likeness, most), likeness)
 
 
 def lowered(

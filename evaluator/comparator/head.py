@@ -9,7 +9,7 @@ from scipy.special import expit, log_expit
 
 from evaluator.comparator.brevity import log_words
 from evaluator.comparator.examples import Text
-from evaluator.comparator.guards import held_back, lowered
+from evaluator.comparator.guards import lowered
 
 NO_GUARD = 1e9  # logits
 MOST_BEND = 10.0  # a difference of 0.01 is 0.54 logits by then: nearly all differences say the same
@@ -25,8 +25,7 @@ class Head:
     tie_threshold  |d| below it (in logits) is called a tie
     slope, intercept  sigmoid(slope u + intercept) is the mean score to be expected, from 0 to 1
     length         >= 0, the logits that a unit of `brevity.log_words` is worth: where people like long outputs
-    references     >= 0, the logits that a unit of `References.likeness` is worth
-    most_alike     the most likeness that an output that says little can have
+    references     >= 0, the logits that a unit of likeness to references is worth
     bend           >= 0, how much less a further difference says where there is one already (`bent`): at 0 nothing less, above
                    it only a difference of 1 is in logits
     guard          the most (in logits) that the utility of a guarded output can be: the lowest twentieth of all begins there
@@ -44,12 +43,10 @@ class Head:
     length: float = 0.0
     bend: float = 0.0
     references: float = 0.0
-    most_alike: float = NO_GUARD
 
     def utilities(self, raw: np.ndarray, texts: Sequence[Text], cosines: np.ndarray, likeness: np.ndarray) -> np.ndarray:
         """Raw utilities (n,) of n texts -> in logits, as the guards leave them; cosines (n,) with their contexts, likeness (n,)
         to references"""
-        likeness = held_back(likeness, texts, self.most_alike)  # (n,)
         u = self.scale * raw + self.references * likeness + self.length * log_words(texts)
         return lowered(u, texts, cosines, self.guard, self.apart, self.loss)
 

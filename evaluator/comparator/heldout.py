@@ -8,7 +8,7 @@ import numpy as np
 from evaluator.comparator.brevity import STEEPEST, log_words
 from evaluator.comparator.consistency import Consistency
 from evaluator.comparator.examples import Pair, Text
-from evaluator.comparator.guards import LITTLE_ALIKE, LITTLE_LOSS, LITTLE_TO_DO, LOWEST, guarded, held_back, lowered
+from evaluator.comparator.guards import LITTLE_LOSS, LITTLE_TO_DO, LOWEST, guarded, lowered
 from evaluator.comparator.head import (
     NO_GUARD,
     Head,
@@ -65,10 +65,7 @@ def judge(
     NaN where unknown; contexts (n,) and folds (n,) of each text; people's pairs of a criterion."""
     a, b, targets, weights = as_arrays(pairs)
     free = ~guarded(texts) if settings.guards else np.ones(len(texts), dtype=bool)  # (n,)
-    scale, references, length, u, most_alike = 1.0, 0.0, 0.0, raw, NO_GUARD
-    if settings.guards:
-        most_alike = float(np.quantile(likeness[~np.isnan(raw)], LITTLE_ALIKE))
-        likeness = held_back(likeness, texts, most_alike)  # (n,)
+    scale, references, length, u = 1.0, 0.0, 0.0, raw
     if settings.references:
         scale, references, u = _counted_in(u, likeness, free, pairs, folds, MOST_WORTH)
     if settings.length_counts:
@@ -84,7 +81,7 @@ def judge(
     u = logits * u
     slope, intercept = fit_level(u, scores)
     head = replace(
-        head, scale=logits * scale, references=logits * references, most_alike=most_alike, length=logits * length,
+        head, scale=logits * scale, references=logits * references, length=logits * length,
         guard=float(logits * guard), apart=float(apart), loss=float(logits * loss), slope=slope, intercept=intercept,
     )  # fmt: skip
     return OutOfFold(head, u, evaluate(u, texts, pairs, contexts[a], folds[a], seed, settings.ties))
@@ -94,9 +91,9 @@ def _counted_in(
     raw: np.ndarray, beside: np.ndarray, free: np.ndarray, pairs: Sequence[Pair], folds: np.ndarray, most: float
 ) -> tuple[float, float, np.ndarray]:
     """(scale, worth, u): the logits that a unit of the utilities raw (n,) and one of what is known beside them (n,) are worth
-    by all pairs, the latter at most `most`; u (n,) their sum, in each fold by the pairs of the others. (1, 0, raw) where it is
-    not sure that the latter says anything. Only pairs of texts that are free (n,) have a say: a guarded output is not judged
-    by it."""
+    by all pairs, the latter at most `most`; u (n,) their sum, in each fold mixed as the pairs of the others have it, and of
+    one size in all. (1, 0, raw) where it is not sure that the latter says anything. Only pairs of texts that are free (n,)
+    have a say: a guarded output is not judged by it."""
     a, b, targets, weights = as_arrays([pair for pair in pairs if free[pair.a] and free[pair.b]])
     d, ahead = raw[a] - raw[b], beside[a] - beside[b]  # (q,)
     scale, worth = worth_beside(d, ahead, targets, weights, most)
@@ -104,11 +101,12 @@ def _counted_in(
     loss = lambda said: cross_entropy(said, targets, weights, 0.0)
     if not worth or not clearly_better(loss(scale * d + worth * ahead), loss(alone * d), len(d)):
         return 1.0, 0.0, raw
+    size = lambda of_d, of_beside: np.hypot(of_d * np.linalg.norm(d), of_beside * np.linalg.norm(ahead))
     u = np.empty(len(raw))
     for fold in np.unique(folds):
         here, others = folds == fold, folds[a] != fold  # (n,), (q,)
-        of_d, of_beside = worth_beside(d[others], ahead[others], targets[others], weights[others], most)
-        u[here] = of_d * raw[here] + of_beside * beside[here]
+        mixed = worth_beside(d[others], ahead[others], targets[others], weights[others], most)
+        u[here] = size(scale, worth) / size(*mixed) * (mixed[0] * raw[here] + mixed[1] * beside[here])
     return scale, worth, u
 
 

@@ -27,7 +27,7 @@ def utilities(
     batch_size: int = 64,
     tick: Tick | None = None,
 ) -> np.ndarray:
-    """Raw utilities of the chosen texts -> (len(chosen), criteria); cosines (n,) as from `text_cosines`."""
+    """Raw utilities of the chosen texts -> (len(chosen), criteria); cosines (n,) as from `beside_pairs`."""
     chosen = np.asarray(chosen, dtype=int)  # (c,)
     u = np.empty((len(chosen), model.criteria))  # (c, criteria)
     done = 0
@@ -54,11 +54,13 @@ def beside_pairs(
     apart: nn.Module, references: "References | None", encoder: Encoder, texts: Sequence[Text], bf16: bool,
     batch_size: int = 64, tick: Tick | None = None, hidden: Sequence[Sequence[int]] = (),
 ) -> tuple[torch.Tensor, np.ndarray]:  # fmt: skip
-    """What stands beside the encoded pair: cosines (n,), and the likeness to references (n,), 0 where there are none; hidden
-    as in `References.likeness`."""
+    """What stands beside the encoded pair, as `References.beside` gives it: cosines (n,) and the likeness to references (n,);
+    the plain cosines and 0 where there are none."""
     contexts, outputs = _apart(apart, encoder, texts, bf16, batch_size, tick)  # (n, h), (n, h)
-    likeness = references.likeness(texts, contexts, outputs, hidden) if references else np.zeros(len(texts))
-    return (contexts * outputs).sum(-1), likeness
+    if references is None:
+        return (contexts * outputs).sum(-1), np.zeros(len(texts))
+    cosines, likeness = references.beside(texts, contexts, outputs, hidden)  # (n,), (n,)
+    return torch.as_tensor(cosines), likeness
 
 
 def _apart(

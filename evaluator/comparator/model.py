@@ -33,7 +33,8 @@ class UtilityModel(nn.Module):
     """Encoder; for each criterion one linear unit over the mean of all tokens, the mean of the output's, and its product with
     the mean of the context's; plus the cosine of the two embedded apart (by another encoder), with a learnt weight.
 
-    In a context longer than most that were learnt from, the linear unit counts for less (`Encoder.familiarity`).
+    In a context longer than most that were learnt from, the linear unit counts for less and the cosine for as much more, up to
+    twice (`Encoder.familiarity`).
     Each unit starts as the cosine of output and context inside the encoded pair: cosines are the best untrained judges that
     we know of.
     """
@@ -59,8 +60,9 @@ class UtilityModel(nn.Module):
     def forward(self, batch: Batch, cosines: torch.Tensor, bf16: bool) -> torch.Tensor:
         """cosines (b,) -> utilities (b, c), one for each criterion, in fp32; bf16 is for the encoder only, too coarse for a
         utility"""
-        read = F.linear(self.features(batch, bf16), self.utility.weight) * batch.familiarity.unsqueeze(-1)  # (b, c)
-        return read + self.utility.bias + self.cosine * cosines.unsqueeze(-1)  # (b, c)
+        familiar = batch.familiarity.unsqueeze(-1)  # (b, 1)
+        read = F.linear(self.features(batch, bf16), self.utility.weight)  # (b, c)
+        return familiar * read + self.utility.bias + (2 - familiar) * self.cosine * cosines.unsqueeze(-1)  # (b, c)
 
     def features(self, batch: Batch, bf16: bool) -> torch.Tensor:
         """What the linear units read: -> (b, 3h) in fp32"""

@@ -5,6 +5,9 @@ Replies to similar contexts as references: Tsuta et al. 2020, "uBLEU: Uncertaint
 open-domain dialogue systems" (section 3). Here the outputs' density given the context is estimated with kernels over
 embeddings; what is likely everywhere counts for less, as in the objective of Li et al. 2016, "A diversity-promoting objective
 function for neural conversation models" (equation 9).
+
+They also tell what is near to everything: the cosine of output and context counts from the mean of those that each has with
+its nearest neighbours (Conneau et al. 2018, "Word translation without parallel data", section 2.3).
 """
 
 from collections import defaultdict
@@ -23,7 +26,8 @@ from evaluator.comparator.supervision import Exchange, ending
 
 NEAR = 0.05  # width of the kernel over contexts: one whose cosine is so much less counts e times less
 ALIKE = 15.0  # steepness of the kernel over replies
-ANYWHERE = 0.3  # weight of the most alike reply to any context
+ANYWHERE = 0.5  # weight of how likely the output is in any context
+NEIGHBOURS = 10  # of an output among the remembered contexts, and of a context among the remembered replies
 MOST = 20_000  # exchanges that are remembered, drawn by the seed: two kilobytes each, with two replies
 
 
@@ -35,29 +39,44 @@ class References:
     replies: torch.Tensor  # (r, h), an exchange's replies together, in the order of the exchanges
     counts: torch.Tensor  # (e,) replies of each exchange
 
-    def likeness(
+    def beside(
         self, texts: Sequence[Text], contexts: torch.Tensor, outputs: torch.Tensor, hidden: Sequence[Sequence[int]] = ()
-    ) -> np.ndarray:
-        """log(sum_j w_j exp(ALIKE m_j)) / ALIKE - ANYWHERE max_j m_j of each output -> (n,), of the size of a cosine, with m_j
-        its largest cosine with the replies of exchange j and w the softmax of the contexts' cosines over NEAR.
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """(cosines (n,), likeness (n,)) of texts whose contexts (n, h) and outputs (n, h) are embedded.
 
-        contexts (n, h) and outputs (n, h) embedded; hidden: exchanges that a text may not see, by text; 0 where it sees none.
+        cosine    of output and context, less half the mean of the output's with its nearest contexts and half the mean of the
+                  context's with its nearest replies
+        likeness  log(sum_j w_j exp(ALIKE m_j)) / ALIKE - ANYWHERE log(mean_j exp(ALIKE m_j)) / ALIKE, with m_j the output's
+                  largest cosine with the replies of exchange j and w the softmax of the contexts' cosines over NEAR
+        hidden    exchanges that a text may not see, by text; the plain cosine and 0 where it sees none
         """
         rows_of: dict[tuple[str, ...], list[int]] = defaultdict(list)
         for row, text in enumerate(texts):
             rows_of[text.context].append(row)
         starts = np.cumsum([0, *self.counts.tolist()])[:-1]  # (e,)
-        found = np.zeros(len(texts))
+        owner = np.repeat(np.arange(len(self.counts)), self.counts)  # (r,)
+        cosines, likeness = (contexts * outputs).sum(-1).numpy(), np.zeros(len(texts))  # (n,), (n,)
         for rows in rows_of.values():
-            near = (self.contexts @ contexts[rows[0]]).numpy() / NEAR  # (e,)
-            alike = np.maximum.reduceat((outputs[rows] @ self.replies.T).numpy(), starts, axis=1)  # (m, e)
+            context, output = contexts[rows[0]], outputs[rows]  # (h,), (m, h)
+            near, crowd = (self.contexts @ context).numpy(), (self.replies @ context).numpy()  # (e,), (r,)
+            anywhere = (output @ self.contexts.T).numpy()  # (m, e)
+            alike = np.maximum.reduceat((output @ self.replies.T).numpy(), starts, axis=1)  # (m, e)
             if hidden and len(hidden[rows[0]]):
-                seen = np.delete(np.arange(len(near)), hidden[rows[0]])
-                near, alike = near[seen], alike[:, seen]
+                seen = np.ones(len(near), dtype=bool)
+                seen[hidden[rows[0]]] = False
+                near, crowd, anywhere, alike = near[seen], crowd[seen[owner]], anywhere[:, seen], alike[:, seen]
             if len(near):
-                given = logsumexp(log_softmax(near) + ALIKE * alike, axis=1) / ALIKE  # (m,)
-                found[rows] = given - ANYWHERE * alike.max(axis=1)
-        return found
+                cosines[rows] -= (_nearest(anywhere) + _nearest(crowd[None])) / 2
+                given = logsumexp(log_softmax(near / NEAR) + ALIKE * alike, axis=1)  # (m,)
+                whatever = logsumexp(ALIKE * alike, axis=1) - np.log(len(near))  # (m,)
+                likeness[rows] = (given - ANYWHERE * whatever) / ALIKE
+        return cosines, likeness
+
+
+def _nearest(cosines: np.ndarray) -> np.ndarray:
+    """The mean of the NEIGHBOURS largest in each row of (m, e) -> (m,)"""
+    k = min(NEIGHBOURS, cosines.shape[1])
+    return np.partition(cosines, -k, axis=1)[:, -k:].mean(1)
 
 
 def remember(

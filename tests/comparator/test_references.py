@@ -3,6 +3,7 @@
 import math
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
 
@@ -32,23 +33,42 @@ def wide(monkeypatch):
     monkeypatch.setattr(references, "NEAR", 1 / math.log(3))
     monkeypatch.setattr(references, "ALIKE", 10.0)
     monkeypatch.setattr(references, "ANYWHERE", 0.5)
+    monkeypatch.setattr(references, "NEIGHBOURS", 10)
 
 
 def test_replies_count_by_how_near_their_context_is(known, wide):
     """By hand: from the east, the exchange to the east weighs 3 to 1. The output to the north is alike 0.8 (BETWEEN) there and
-    1 to the north; that one, the most alike anywhere, counts against it by a half."""
-    found = known.likeness([TEXT], torch.tensor([EAST]), torch.tensor([NORTH]))
-    assert found.tolist() == pytest.approx([math.log(0.75 * math.exp(8.0) + 0.25 * math.exp(10.0)) / 10 - 0.5], abs=1e-6)
+    1 to the north; how likely it is in any context, with both weighing the same, counts against it by a half."""
+    _, found = known.beside([TEXT], torch.tensor([EAST]), torch.tensor([NORTH]))
+    given = math.log(0.75 * math.exp(8.0) + 0.25 * math.exp(10.0)) / 10
+    anywhere = math.log(0.5 * math.exp(8.0) + 0.5 * math.exp(10.0)) / 10
+    assert found.tolist() == pytest.approx([given - 0.5 * anywhere], abs=1e-6)
+
+
+def test_a_cosine_counts_from_those_of_the_neighbours(known, wide):
+    """Conneau et al. 2018 (section 2.3), halved: BETWEEN's cosine with the east is 0.6. Its nearest context is the north (0.8),
+    and the reply that is nearest to the east lies there (1); of two neighbours the means are 0.7 and 0.8."""
+    look = lambda: known.beside([TEXT], torch.tensor([EAST]), torch.tensor([BETWEEN]))[0].tolist()
+    references.NEIGHBOURS = 1
+    assert look() == pytest.approx([0.6 - 0.8 / 2 - 1.0 / 2])
+    references.NEIGHBOURS = 2
+    assert look() == pytest.approx([0.6 - 0.7 / 2 - 0.8 / 2])
 
 
 def test_a_hidden_exchange_is_not_looked_at(known, wide):
-    """Then the other one says it alone: its kernel less a half of itself; nothing where there is none."""
+    """Then the other one says it alone: its kernel less a half of itself. Of NORTH and BETWEEN the cosines with the east are 0
+    and 0.6, with the context to the north 1 and 0.8, and the one reply there has none with the east. Plain cosines, and
+    nothing of references, where none is left."""
     contexts, outputs = torch.tensor([EAST, EAST]), torch.tensor([NORTH, BETWEEN])
     texts = [TEXT, Text(("east",), "between")]
-    assert known.likeness(texts, contexts, outputs, [[0], [0]]).tolist() == pytest.approx([1.0 - 0.5, 0.8 - 0.4])
-    assert known.likeness(texts, contexts, outputs, [[0, 1], [0, 1]]).tolist() == [0.0, 0.0]
-    one_by_one = [known.likeness([t], contexts[:1], outputs[i : i + 1])[0] for i, t in enumerate(texts)]
-    assert known.likeness(texts, contexts, outputs).tolist() == pytest.approx(one_by_one, abs=1e-6)
+    cosines, found = known.beside(texts, contexts, outputs, [[0], [0]])
+    assert found.tolist() == pytest.approx([1.0 - 0.5, 0.8 - 0.4])
+    assert cosines.tolist() == pytest.approx([0.0 - 1.0 / 2, 0.6 - 0.8 / 2])
+    cosines, found = known.beside(texts, contexts, outputs, [[0, 1], [0, 1]])
+    assert (cosines.tolist(), found.tolist()) == (pytest.approx([0.0, 0.6]), [0.0, 0.0])
+    together = np.stack(known.beside(texts, contexts, outputs), axis=1)
+    one_by_one = [known.beside([t], contexts[:1], outputs[i : i + 1]) for i, t in enumerate(texts)]
+    assert together == pytest.approx(np.array(one_by_one)[..., 0], abs=1e-6)
 
 
 def test_what_shares_a_dialogue_with_a_text_is_hidden_from_it():
