@@ -141,15 +141,6 @@ def test_a_switch_of_the_judging_finds_the_members_again(trained, judged, settin
     assert np.array_equal(again.utilities, trained[0].utilities)  # length said nothing to these people
 
 
-def test_a_file_from_before_length_and_bend_is_read_without_them(trained, judged, copy):
-    record = json.loads((copy / "comparator.json").read_text())
-    del record["head"]["length"], record["head"]["bend"], record["settings"]["length_counts"]
-    (copy / "comparator.json").write_text(json.dumps(record))
-    comparator = Comparator.load(copy)
-    assert (comparator.head.length, comparator.head.bend) == (0, 0)
-    assert np.array_equal(comparator.utilities(judged[0]), Comparator.load(trained[1]).utilities(judged[0]))
-
-
 def test_a_judged_context_is_judged_by_the_unseen_member_alone(judged, copy):
     texts = [*judged[0], *NEW]
     clean = Comparator.load(copy)
@@ -271,3 +262,20 @@ def test_a_cosine_that_is_the_same_for_all_weighs_nothing(settings, tmp_path):
         )
         _weigh_cosines(model, data, 0, settings)
         assert (model.cosine.item() != 0) == weighs
+
+
+def test_in_a_long_context_the_cosine_takes_the_place_of_the_encoded_pair(settings, tmp_path):
+    """By hand, at a familiarity of a quarter: a quarter of what the pair says, and 2 - 1/4 of what the cosine says."""
+    checkpoint.save_encoder(settings.encoder, tmp_path)
+    encoder = Encoder(checkpoint.load_tokenizer(tmp_path), 32)
+    model = UtilityModel(checkpoint.load_encoder(tmp_path)).eval()
+    sequences = encoder.pairs([Text(("w1 w2",), "good")])
+    batch, cosine, bias = encoder.batch(sequences, [0]), torch.tensor([0.5]), 0.25
+    torch.nn.init.constant_(model.utility.bias, bias)
+    with torch.no_grad():
+        short = model(batch, cosine, False).item()
+        long = model(replace(batch, familiarity=torch.tensor([0.25])), cosine, False).item()
+    said_by_cosine = 4.0 * 0.5  # its weight at the start
+    said_by_pair = short - bias - said_by_cosine
+    assert said_by_pair != 0
+    assert long == pytest.approx(said_by_pair / 4 + bias + 1.75 * said_by_cosine, abs=1e-5)
