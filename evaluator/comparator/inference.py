@@ -60,7 +60,7 @@ def beside_pairs(
     if references is None:
         return (contexts * outputs).sum(-1), np.zeros(len(texts))
     cosines, likeness = references.beside(texts, contexts, outputs, hidden)  # (n,), (n,)
-    return torch.as_tensor(cosines), likeness
+    return torch.as_tensor(cosines, dtype=torch.float32), likeness
 
 
 def _apart(

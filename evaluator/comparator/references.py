@@ -27,6 +27,7 @@ from evaluator.comparator.supervision import Exchange, ending
 NEAR = 0.05  # width of the kernel over contexts: one whose cosine is so much less counts e times less
 ALIKE = 15.0  # steepness of the kernel over replies
 ANYWHERE = 0.5  # weight of how likely the output is in any context
+AT_ONCE = 64  # texts that are looked at together: 25 MB for 100,000 replies
 NEIGHBOURS = 10  # of an output among the remembered contexts, and of a context among the remembered replies
 MOST = 20_000  # exchanges that are remembered, drawn by the seed: two kilobytes each, with two replies
 
@@ -50,33 +51,45 @@ class References:
                   largest cosine with the replies of exchange j and w the softmax of the contexts' cosines over NEAR
         hidden    exchanges that a text may not see, by text; the plain cosine and 0 where it sees none
         """
-        rows_of: dict[tuple[str, ...], list[int]] = defaultdict(list)
-        for row, text in enumerate(texts):
-            rows_of[text.context].append(row)
+        hidden = [np.asarray(h, dtype=int) for h in hidden] if len(hidden) else [np.empty(0, dtype=int)] * len(texts)
         starts = np.cumsum([0, *self.counts.tolist()])[:-1]  # (e,)
         owner = np.repeat(np.arange(len(self.counts)), self.counts)  # (r,)
-        cosines, likeness = (contexts * outputs).sum(-1).numpy(), np.zeros(len(texts))  # (n,), (n,)
-        for rows in rows_of.values():
-            context, output = contexts[rows[0]], outputs[rows]  # (h,), (m, h)
-            near, crowd = (self.contexts @ context).numpy(), (self.replies @ context).numpy()  # (e,), (r,)
-            anywhere = (output @ self.contexts.T).numpy()  # (m, e)
-            alike = np.maximum.reduceat((output @ self.replies.T).numpy(), starts, axis=1)  # (m, e)
-            if hidden and len(hidden[rows[0]]):
-                seen = np.ones(len(near), dtype=bool)
-                seen[hidden[rows[0]]] = False
-                near, crowd, anywhere, alike = near[seen], crowd[seen[owner]], anywhere[:, seen], alike[:, seen]
-            if len(near):
-                cosines[rows] -= (_nearest(anywhere) + _nearest(crowd[None])) / 2
-                given = logsumexp(log_softmax(near / NEAR) + ALIKE * alike, axis=1)  # (m,)
-                whatever = logsumexp(ALIKE * alike, axis=1) - np.log(len(near))  # (m,)
-                likeness[rows] = (given - ANYWHERE * whatever) / ALIKE
+        seen = len(self.counts) - np.array([len(h) for h in hidden])  # (n,) exchanges
+        first: dict[tuple[str, ...], int] = {}  # row of each context
+        firsts = np.array([first.setdefault(text.context, row) for row, text in enumerate(texts)], dtype=int)  # (n,)
+        crowd, likeness = np.zeros(len(texts)), np.zeros(len(texts))  # (n,), (n,)
+        for rows in _chunks(np.array(list(first.values()), dtype=int)):
+            near = (contexts[rows] @ self.replies.T).numpy()  # (m, r)
+            crowd[rows] = _nearest(_without(near, [np.isin(owner, hidden[row]) for row in rows]))
+        cosines = (contexts * outputs).sum(-1).numpy() - crowd[firsts] / 2  # (n,)
+        for rows in _chunks(np.flatnonzero(seen)):
+            blind = [hidden[row] for row in rows]
+            near = _without((contexts[rows] @ self.contexts.T).numpy(), blind)  # (m, e)
+            alike = _without(np.maximum.reduceat((outputs[rows] @ self.replies.T).numpy(), starts, axis=1), blind)  # (m, e)
+            cosines[rows] -= _nearest(_without((outputs[rows] @ self.contexts.T).numpy(), blind)) / 2
+            given = logsumexp(log_softmax(near / NEAR, axis=1) + ALIKE * alike, axis=1)  # (m,)
+            anywhere = logsumexp(ALIKE * alike, axis=1) - np.log(seen[rows])  # (m,)
+            likeness[rows] = (given - ANYWHERE * anywhere) / ALIKE
         return cosines, likeness
 
 
+def _chunks(rows: np.ndarray) -> list[np.ndarray]:
+    return [rows[start : start + AT_ONCE] for start in range(0, len(rows), AT_ONCE)]
+
+
+def _without(cosines: np.ndarray, columns: Sequence[np.ndarray]) -> np.ndarray:
+    """cosines (m, e), in each row less those of some columns: -inf"""
+    for row, these in zip(cosines, columns, strict=True):
+        row[these] = -np.inf
+    return cosines
+
+
 def _nearest(cosines: np.ndarray) -> np.ndarray:
-    """The mean of the NEIGHBOURS largest in each row of (m, e) -> (m,)"""
+    """The mean of the NEIGHBOURS largest in each row of (m, e) that are not -inf -> (m,); 0 where none is."""
     k = min(NEIGHBOURS, cosines.shape[1])
-    return np.partition(cosines, -k, axis=1)[:, -k:].mean(1)
+    largest = np.partition(cosines, -k, axis=1)[:, -k:]  # (m, k)
+    there = np.isfinite(largest)
+    return np.where(there, largest, 0.0).sum(1) / np.maximum(there.sum(1), 1)
 
 
 def remember(
