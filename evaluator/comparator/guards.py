@@ -1,7 +1,8 @@
 """Plain guards for what an encoder is easily fooled by.
 
 Nothing said, the context said back, one thing said over and over: such an output stands no higher than the worst twentieth.
-A phrase that fits everywhere ("i see .") is often a good answer; one that has little to do with its context loses something.
+A phrase that fits everywhere ("i see .") is often a good answer; one that has little to do with its context loses something,
+and so does a lone word.
 Both look at the words, in English, and are the same for every comparator.
 """
 
@@ -16,8 +17,8 @@ from evaluator.comparator.examples import Text
 COPIED_WORDS, COPIED_SHARE = 4, 0.7  # so many words running from one turn, and so much of the output
 LOWEST = 0.05  # the share of outputs that a guarded one stands among: some honest ones are stopped as well
 LITTLE_WORDS = 4  # the most words of an output that says little
-LITTLE_LOSS = 0.5  # standard deviations of the utility, that such an output loses
-LITTLE_TO_DO = 0.4  # the share of outputs whose cosine with their context counts as "little to do with it"
+LITTLE_LOSS = 0.5  # standard deviations of the utility, that such an output loses, and a lone word once more
+LITTLE_TO_DO = 0.5  # the share of outputs whose cosine with their context counts as "little to do with it"
 SAYS_LITTLE = frozenset("""
     a about again ah all alright am and anyway are be believe but bye can cool could course did do does done dont exactly fine
     for get go good got great guess haha have hello here hey hi hm hmm hope how i idea if im interesting is it its just know
@@ -42,10 +43,11 @@ def says_little(texts: Sequence[Text]) -> np.ndarray:
 def lowered(
     u: np.ndarray, texts: Sequence[Text], cosines: np.ndarray, most: float, apart: float, loss: float
 ) -> np.ndarray:
-    """Utilities (n,) of n texts: an output that says little, with a cosine (n,) below `apart`, loses `loss`; a guarded one
-    stands no higher than `most`."""
-    u = np.where(says_little(texts) & (cosines < apart), u - loss, u)
-    return np.where(guarded(texts), np.minimum(u, most), u)
+    """Utilities (n,) of n texts: an output that says little loses `loss` where its cosine (n,) is below `apart`, and where it is
+    a lone word; a guarded one stands no higher than `most`."""
+    alone = np.array([len(words) == 1 for words in _outputs(texts)], dtype=bool)  # (n,)
+    times = says_little(texts) * ((cosines < apart).astype(float) + alone)  # (n,) 0, 1 or 2
+    return np.where(guarded(texts), np.minimum(u - loss * times, most), u - loss * times)
 
 
 def _is_guarded(text: Text) -> bool:

@@ -29,7 +29,7 @@ class Head:
     bend           >= 0, how much less a further difference says where there is one already (`bent`): at 0 nothing less, above
                    it only a difference of 1 is in logits
     guard          the most (in logits) that the utility of a guarded output can be: the lowest twentieth of all begins there
-    apart, loss    an output that says little, with a cosine below `apart`, loses so much (in logits)
+    apart, loss    an output that says little loses so much (in logits) with a cosine below `apart`, and as a lone word
     """
 
     scale: float

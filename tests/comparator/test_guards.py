@@ -54,5 +54,11 @@ def test_a_phrase_that_fits_everywhere_says_little(output, little):
 
 
 def test_a_phrase_that_fits_everywhere_loses_where_it_has_little_to_do_with_its_context():
-    texts = [Text(ASKED, "i see ."), Text(ASKED, "thank you ."), Text(ASKED, "at the station .")]
-    assert lowered(np.ones(3), texts, np.array([0.1, 0.5, 0.1]), most=9.0, apart=0.3, loss=0.4).tolist() == [0.6, 1.0, 1.0]
+    texts = [Text(ASKED, output) for output in ("i see .", "thank you .", "at the station .", "station")]
+    cosines = np.array([0.1, 0.5, 0.1, 0.1])
+    assert lowered(np.ones(4), texts, cosines, most=9.0, apart=0.3, loss=0.4).tolist() == [0.6, 1.0, 1.0, 1.0]
+
+
+def test_a_lone_word_that_fits_everywhere_loses_as_much_once_more():
+    texts, cosines = [Text(ASKED, "ok ."), Text(ASKED, "Ok!")], np.array([0.5, 0.1])
+    assert lowered(np.ones(2), texts, cosines, most=9.0, apart=0.3, loss=0.4) == pytest.approx([0.6, 0.2])
