@@ -43,8 +43,8 @@ def says_little(texts: Sequence[Text]) -> np.ndarray:
 def lowered(
     u: np.ndarray, texts: Sequence[Text], cosines: np.ndarray, most: float, apart: float, loss: float
 ) -> np.ndarray:
-    """Utilities (n,) of n texts: an output that says little loses `loss` where its cosine (n,) is below `apart`, and where it is
-    a lone word; a guarded one stands no higher than `most`."""
+    """Utilities (n,) of n texts: an output that says little loses `loss` where its cosine (n,) is below `apart`, and where it
+    is a lone word; a guarded one stands no higher than `most`."""
     alone = np.array([len(words) == 1 for words in _outputs(texts)], dtype=bool)  # (n,)
     times = says_little(texts) * ((cosines < apart).astype(float) + alone)  # (n,) 0, 1 or 2
     return np.where(guarded(texts), np.minimum(u - loss * times, most), u - loss * times)
