@@ -206,7 +206,7 @@ def with_head(folder, **values):
         (lambda d: (d / "comparator.json").write_text("{"), "JSON"),
         (lambda d: (d / "comparator.json").write_text("[]"), "object"),
         (lambda d: (d / "comparator.json").write_text('{"format": 99}'), "format"),
-        (lambda d: (d / "comparator.json").write_text('{"format": 4}'), "field"),
+        (lambda d: (d / "comparator.json").write_text('{"format": 5}'), "field"),
         (lambda d: with_head(d, bend=-1), "bend"),
         (lambda d: with_head(d, length=float("nan")), "length"),
         (lambda d: (d / "member-1.safetensors").unlink(), "missing"),

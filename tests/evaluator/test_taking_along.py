@@ -80,7 +80,7 @@ def test_the_same_comparator_is_not_entered_twice(world, version, packed):
         ({"..__outside_json": "{}"}, "A comparator has no file '../outside.json'"),
         ({"encoder__tokenizer_config_json": '{"auto_map": {"AutoTokenizer": "evil.py"}}'}, "asks for code of its own"),
         ({"member-0.safetensors": b"short"}, "its SHA-256 differs"),
-        ({"comparator_json": '{"format": 99}'}, "is not of format 4"),
+        ({"comparator_json": '{"format": 99}'}, "is not of format 5"),
     ],
 )
 def test_a_file_that_is_no_comparator_changes_nothing(world, packed, models_dir, what, sentence):
