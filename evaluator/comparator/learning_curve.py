@@ -45,10 +45,18 @@ def after_step(
 
 def best_epoch(records: Sequence[dict], fold: int) -> int:
     """Early stopping: after how many epochs, from 0, the other members agree best, on average, with the people whom they have
-    not seen. A member's own fold has no say, for the member is measured on it. The last, where there is nobody to ask."""
+    not seen; the last, unless the best is better by more than a standard error (Breiman et al. 1984, section 3.4.3), for
+    members that stop apart are of different sizes. A member's own fold has no say, for the member is measured on it. The last,
+    where there is nobody to ask."""
     others = [[epoch["point"]["heldout_loss"] for epoch in record["epochs"]] for i, record in enumerate(records) if i != fold]
     known = np.array([losses for losses in others if None not in losses], dtype=float)  # (members, epochs)
-    return int(known.mean(0).argmin()) if len(known) else len(others[0]) - 1
+    last = len(others[0]) - 1
+    if not len(known):
+        return last
+    best = int(known.mean(0).argmin())
+    worse = known[:, last] - known[:, best]  # (members,)
+    error = worse.std(ddof=1) / np.sqrt(len(worse)) if len(worse) > 1 else 0.0
+    return best if worse.mean() > error else last
 
 
 def settle(record: dict, fold: int, epoch: int, out_dir: Path) -> dict:
