@@ -1,6 +1,6 @@
 """Plain guards for what an encoder is easily fooled by.
 
-Nothing said, the context said back, one thing said over and over: such an output stands no higher than the worst twentieth.
+Nothing said, the context said back, one thing said over and over: such an output stands hardly higher than the worst twentieth.
 A phrase that fits everywhere ("i see .") is often a good answer; one that has little to do with its context loses something,
 and so does a lone word.
 Both look at the words, in English, and are the same for every comparator.
@@ -16,6 +16,7 @@ from evaluator.comparator.examples import Text
 
 COPIED_WORDS, COPIED_SHARE = 4, 0.7  # so many words running from one turn, and so much of the output
 LOWEST = 0.05  # the share of outputs that a guarded one stands among: some honest ones are stopped as well
+LEFT = 0.02  # of how far a guarded output would stand above those, so that two of them keep their order
 LITTLE_WORDS = 4  # the most words of an output that says little
 LITTLE_LOSS = 0.5  # standard deviations of the utility, that such an output loses, and a lone word once more
 LITTLE_TO_DO = 0.5  # the share of outputs whose cosine with their context counts as "little to do with it"
@@ -44,10 +45,10 @@ def lowered(
     u: np.ndarray, texts: Sequence[Text], cosines: np.ndarray, most: float, apart: float, loss: float
 ) -> np.ndarray:
     """Utilities (n,) of n texts: an output that says little loses `loss` where its cosine (n,) is below `apart`, and where it
-    is a lone word; a guarded one stands no higher than `most`."""
+    is a lone word; of what a guarded one has above `most`, little is left."""
     alone = np.array([len(words) == 1 for words in _outputs(texts)], dtype=bool)  # (n,)
-    times = says_little(texts) * ((cosines < apart).astype(float) + alone)  # (n,) 0, 1 or 2
-    return np.where(guarded(texts), np.minimum(u - loss * times, most), u - loss * times)
+    u = u - loss * says_little(texts) * ((cosines < apart).astype(float) + alone)
+    return np.where(guarded(texts), np.minimum(u, most + LEFT * (u - most)), u)
 
 
 def _is_guarded(text: Text) -> bool:

@@ -28,7 +28,7 @@ class Head:
     references     >= 0, the logits that a unit of likeness to references is worth
     bend           >= 0, how much less a further difference says where there is one already (`bent`): at 0 nothing less, above
                    it only a difference of 1 is in logits
-    guard          the most (in logits) that the utility of a guarded output can be: the lowest twentieth of all begins there
+    guard          a utility (in logits) that a guarded output has hardly more than: the lowest twentieth of all ends there
     apart, loss    an output that says little loses so much (in logits) with a cosine below `apart`, and as a lone word
     """
 

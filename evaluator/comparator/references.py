@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from scipy.special import log_softmax, logsumexp
+from scipy.special import softmax
 from torch import nn
 
 from evaluator.comparator.encoding import Encoder, last_turns
@@ -64,12 +64,13 @@ class References:
         cosines = (contexts * outputs).sum(-1).numpy() - crowd[firsts] / 2  # (n,)
         for rows in _chunks(np.flatnonzero(seen)):
             blind = [hidden[row] for row in rows]
-            near = _without((contexts[rows] @ self.contexts.T).numpy(), blind)  # (m, e)
-            alike = _without(np.maximum.reduceat((outputs[rows] @ self.replies.T).numpy(), starts, axis=1), blind)  # (m, e)
+            shared, of_row = np.unique(firsts[rows], return_inverse=True)  # (k,), (m,)
+            near = _without((contexts[shared] @ self.contexts.T).numpy(), [hidden[row] for row in shared])  # (k, e)
+            alike = np.maximum.reduceat((outputs[rows] @ self.replies.T).numpy(), starts, axis=1)  # (m, e)
+            kernel = _without(np.exp(ALIKE * alike), blind, 0.0)  # (m, e) at most e^15
+            given = (softmax(near / NEAR, axis=1)[of_row] * kernel).sum(1)  # (m,)
+            likeness[rows] = (np.log(given) - ANYWHERE * np.log(kernel.sum(1) / seen[rows])) / ALIKE
             cosines[rows] -= _nearest(_without((outputs[rows] @ self.contexts.T).numpy(), blind)) / 2
-            given = logsumexp(log_softmax(near / NEAR, axis=1) + ALIKE * alike, axis=1)  # (m,)
-            anywhere = logsumexp(ALIKE * alike, axis=1) - np.log(seen[rows])  # (m,)
-            likeness[rows] = (given - ANYWHERE * anywhere) / ALIKE
         return cosines, likeness
 
 
@@ -77,11 +78,11 @@ def _chunks(rows: np.ndarray) -> list[np.ndarray]:
     return [rows[start : start + AT_ONCE] for start in range(0, len(rows), AT_ONCE)]
 
 
-def _without(cosines: np.ndarray, columns: Sequence[np.ndarray]) -> np.ndarray:
-    """cosines (m, e), in each row less those of some columns: -inf"""
-    for row, these in zip(cosines, columns, strict=True):
-        row[these] = -np.inf
-    return cosines
+def _without(values: np.ndarray, columns: Sequence[np.ndarray], nothing: float = -np.inf) -> np.ndarray:
+    """values (m, e), with `nothing` in some columns of each row"""
+    for row, these in zip(values, columns, strict=True):
+        row[these] = nothing
+    return values
 
 
 def _nearest(cosines: np.ndarray) -> np.ndarray:

