@@ -209,6 +209,7 @@ def utilities(version: ComparatorVersion, outputs: Iterable[Output], report: Rep
         for pk, value in Utility.objects.filter(version=version, output__in=pks).values_list("output_id", "value")
     }
     missing = [output for pk, output in outputs.items() if pk not in found]
+    missing.sort(key=lambda output: -sum(map(len, output.context.turns)))  # like lengths together: less padding
     comparator = load(version) if missing else None
     for start in range(0, len(missing), CHUNK):
         part = missing[start : start + CHUNK]

@@ -82,16 +82,12 @@ class Encoder:
 
     def batch(self, sequences: Sequences, chosen: Sequence[int]) -> Batch:
         """The chosen texts, padded to the longest of them."""
-        width = max(len(sequences.ids[i]) for i in chosen)
-        ids = torch.full((len(chosen), width), self.pad)  # (b, t)
-        mask = torch.zeros(len(chosen), width, dtype=torch.long)  # (b, t)
-        segments = torch.zeros(len(chosen), width, dtype=torch.long)  # (b, t)
-        for row, i in enumerate(chosen):
-            length = len(sequences.ids[i])
-            ids[row, :length] = torch.tensor(sequences.ids[i])
-            segments[row, :length] = torch.tensor(sequences.segments[i])
-            mask[row, :length] = 1
-        return Batch(ids, mask, segments, torch.tensor([self.familiarity(sequences, i) for i in chosen]))
+        lengths = torch.tensor([len(sequences.ids[i]) for i in chosen])  # (b,)
+        width = int(lengths.max())
+        padded = lambda rows, filler: torch.tensor([[*rows[i], *[filler] * (width - len(rows[i]))] for i in chosen])
+        mask = (torch.arange(width) < lengths.unsqueeze(1)).long()  # (b, t)
+        familiarity = torch.tensor([self.familiarity(sequences, i) for i in chosen])  # (b,)
+        return Batch(padded(sequences.ids, self.pad), mask, padded(sequences.segments, 0), familiarity)
 
     def familiarity(self, sequences: Sequences, i: int) -> float:
         """1 for a context of up to `familiar` tokens, falling with the square of its length. Our choice."""

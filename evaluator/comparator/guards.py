@@ -74,7 +74,8 @@ def _outputs(texts: Sequence[Text]) -> list[list[str]]:
 
 def _words(text: str) -> list[str]:
     """Lower-case words; marks that hold no letter or digit are none."""
-    words = ("".join(c for c in word if c.isalnum()) for word in text.casefold().split())
+    spoken = lambda word: word if word.isalnum() else "".join(c for c in word if c.isalnum())
+    words = map(spoken, text.casefold().split())
     return [word for word in words if word]
 
 

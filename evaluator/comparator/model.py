@@ -10,7 +10,9 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 from transformers import AutoConfig, AutoModel
+from transformers.initialization import no_init_weights
 
+from evaluator.comparator.allocator import keep_freed_memory
 from evaluator.comparator.encoding import Batch
 
 AGREEMENT = 4.0  # what the cosine of output and context, inside the encoded pair, weighs at the start
@@ -117,20 +119,20 @@ def embed(encoder: nn.Module, batch: Batch, bf16: bool) -> torch.Tensor:
 def pretrained_encoder(source: str) -> nn.Module:
     """The encoder of a folder, or of a name on the Hugging Face hub where that may be reached, with its weights."""
     local = Path(source).is_dir()
-    return _without_pooler(AutoModel.from_pretrained(source, dtype=torch.float32, local_files_only=local))
+    return _prepared(AutoModel.from_pretrained(source, dtype=torch.float32, local_files_only=local))
 
 
 def empty_encoder(folder: str) -> nn.Module:
     """The same architecture, its weights yet to be loaded."""
-    config = AutoConfig.from_pretrained(folder, local_files_only=True)
-    return _without_pooler(AutoModel.from_config(config, dtype=torch.float32))
+    with no_init_weights():  # drawing random ones takes longer than reading a file
+        return _new_encoder(folder)
 
 
 def random_encoder(folder: str, seed: int) -> nn.Module:
     """The same architecture with random weights: training from scratch."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        return empty_encoder(folder)
+        return _new_encoder(folder)
 
 
 def positions(config) -> int:
@@ -148,7 +150,13 @@ def use_bf16(precision: str) -> bool:
     return precision == "bf16"
 
 
-def _without_pooler(encoder: nn.Module) -> nn.Module:
+def _new_encoder(folder: str) -> nn.Module:
+    config = AutoConfig.from_pretrained(folder, local_files_only=True)
+    return _prepared(AutoModel.from_config(config, dtype=torch.float32))
+
+
+def _prepared(encoder: nn.Module) -> nn.Module:
+    keep_freed_memory()
     if getattr(encoder, "pooler", None) is not None:
         encoder.pooler = None  # BERT's [CLS] layer: never used here, and not in every pretrained file
     return encoder
