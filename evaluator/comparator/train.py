@@ -89,10 +89,7 @@ def fit(
     exchanges  human dialogue (`supervision.exchanges`) for the base; what shares a dialogue with a measured text is left out
     beside     (n,) True for a text that is learnt from by all members and on which the comparator is not measured
     """
-    if settings.architecture not in ARCHITECTURES:
-        raise ValueError(f"The architecture is {' or '.join(ARCHITECTURES)}, not {settings.architecture!r}.")
-    if settings.architecture == "joint" and len(criteria) > 1:
-        raise ValueError(f"A joint comparator learns one criterion, not {len(criteria)}.")
+    _check_architecture(settings, criteria)
     out_dir = Path(out_dir)
     out_dir.mkdir(parents=True, exist_ok=True)
     (out_dir / "comparator.json").unlink(missing_ok=True)  # until the end, this folder is unfinished
@@ -117,12 +114,7 @@ def fit(
     records = _members(data, settings, seed, out_dir, weights_fingerprint, base is not None, progress, start + COSINE_SHARE)
     out_of_fold = joint_training.out_of_fold if settings.architecture == "joint" else _out_of_fold
     judged = out_of_fold(records, texts, pairs, data, settings, seed)
-    learnt_from = {
-        **Counter(pair.source for pair in pairs),
-        "scored outputs": int((~np.isnan(scores)).any(1).sum()),
-        "exchanges": len(shown),
-        "exchanges left out": len(exchanges) - len(shown),
-    }
+    learnt_from = _learnt_from(pairs, scores, shown, exchanges)
     result = _result(judged, criteria, data, records, base, learnt_from, fingerprint)
     metrics = {k: v for k, v in asdict(result).items() if k not in ("utilities", "curve", "fingerprint")}
     members = [record["sha256"] for record in records]
@@ -135,6 +127,25 @@ def fit(
     checkpoint.save_manifest(manifest, out_dir)
     progress(1.0, "Trained")
     return result
+
+
+def _check_architecture(settings: Settings, criteria: Sequence[str]) -> None:
+    if settings.architecture not in ARCHITECTURES:
+        raise ValueError(f"The architecture is {' or '.join(ARCHITECTURES)}, not {settings.architecture!r}.")
+    if settings.architecture == "joint" and len(criteria) > 1:
+        raise ValueError(f"A joint comparator learns one criterion, not {len(criteria)}.")
+
+
+def _learnt_from(
+    pairs: Sequence[Pair], scores: np.ndarray, shown: Sequence[Exchange], exchanges: Sequence[Exchange]
+) -> dict[str, int]:
+    """How much of each source; scores (n, c), NaN where unknown."""
+    return {
+        **Counter(pair.source for pair in pairs),
+        "scored outputs": int((~np.isnan(scores)).any(1).sum()),
+        "exchanges": len(shown),
+        "exchanges left out": len(exchanges) - len(shown),
+    }
 
 
 def _out_of_fold(

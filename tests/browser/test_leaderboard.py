@@ -11,7 +11,7 @@ from tests.browser.axe import assert_axe_clean
 from tests.browser.conftest import sign_in
 from tests.evaluator.fixtures import models_dir, sent  # noqa: F401 (autouse: nothing is sent, nothing written elsewhere)
 from tests.evaluator.world import World
-from tests.leaderboard.test_tournaments import by_comparator, by_people, version  # noqa: F401 (a fixture)
+from tests.leaderboard.played import by_comparator, by_people, version  # noqa: F401 (a fixture)
 
 PHONE = {"viewport": {"width": 360, "height": 740}}
 BOARD = "/c/talk/leaderboard/"

@@ -10,7 +10,7 @@ from django.core.management import CommandError
 from annotation.errors import Refused
 from annotation.models import Job, Output
 from annotation.outcome import Outcome
-from evaluator import packing, registry, runner, tasks, uploading
+from evaluator import packing, registry, runner, tasks
 from evaluator.card_shape import first_wrong
 from evaluator.comparator.examples import Text
 from evaluator.comparator.joint import JointComparator
@@ -19,6 +19,7 @@ from evaluator.services import start_training
 from leaderboard import tasks as boards
 from leaderboard.models import Game, Tournament
 from leaderboard.services import start_tournament
+from tests.evaluator.packed import changed, upload
 from tests.evaluator.world import SCORES, command, recipe, write
 
 pytestmark = pytest.mark.django_db
@@ -105,33 +106,18 @@ class TestTakingAlong:
     def packed(self, version, models_dir) -> bytes:
         return packing.pack(version, models_dir / version.name, version.metrics).read()
 
-    def upload(self, world, data: bytes) -> Job:
-        job = uploading.receive(world.campaign, [data], world.alice)
-        try:
-            tasks.admit(str(job.pk))
-        except Refused:
-            pass
-        job.refresh_from_db()
-        return job
-
     def test_what_comes_back_is_joint_still(self, world, version, packed):
         ComparatorVersion.objects.filter(pk=version.pk).update(metrics=version.metrics | {"fingerprint": "another"})
-        job = self.upload(world, packed)
+        job = upload(world, packed)
         assert job.status == Job.Status.DONE, job.error
         came = ComparatorVersion.objects.get(run=None)
         assert came.settings["architecture"] == "joint" and isinstance(runner.load(came), JointComparator)
 
     def test_a_card_of_another_architecture_is_refused(self, world, version, packed):
         ComparatorVersion.objects.filter(pk=version.pk).update(metrics=version.metrics | {"fingerprint": "another"})
-        out = io.BytesIO()
-        with zipfile.ZipFile(io.BytesIO(packed)) as old, zipfile.ZipFile(out, "w") as new:
-            for name in old.namelist():
-                content = old.read(name)
-                if name == "card.json":
-                    card = json.loads(content)
-                    card["settings"]["architecture"] = "utility"
-                    content = json.dumps(card)
-                new.writestr(name, content)
-        job = self.upload(world, out.getvalue())
+        with zipfile.ZipFile(io.BytesIO(packed)) as old:
+            card = json.loads(old.read("card.json"))
+        card["settings"]["architecture"] = "utility"
+        job = upload(world, changed(packed, card_json=json.dumps(card)))
         assert job.status == Job.Status.FAILED and "Its card names another architecture" in job.error
         assert ComparatorVersion.objects.count() == 1

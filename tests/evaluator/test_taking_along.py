@@ -6,12 +6,12 @@ import zipfile
 
 import pytest
 
-from annotation.errors import Refused
 from annotation.models import Job
-from evaluator import packing, registry, runner, tasks, uploading
+from evaluator import packing, registry, runner, tasks
 from evaluator.comparator.examples import Text
 from evaluator.models import ComparatorVersion
 from evaluator.services import start_training
+from tests.evaluator.packed import changed, upload
 from tests.evaluator.world import World, recipe
 
 
@@ -23,30 +23,6 @@ def version(world):
 @pytest.fixture
 def packed(version, models_dir) -> bytes:
     return packing.pack(version, models_dir / version.name, version.metrics).read()
-
-
-def changed(packed: bytes, **files) -> bytes:
-    """The zip with files replaced ("/" written "__"), left out (None) or added."""
-    files = {name.replace("__", "/").replace("_json", ".json"): content for name, content in files.items()}
-    out = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(packed)) as old, zipfile.ZipFile(out, "w") as new:
-        for name in old.namelist():
-            if name not in files:
-                new.writestr(name, old.read(name))
-        for name, content in files.items():
-            if content is not None:
-                new.writestr(name, content)
-    return out.getvalue()
-
-
-def upload(world, data: bytes) -> Job:
-    job = uploading.receive(world.campaign, [data[:1000], data[1000:]], world.alice)
-    try:
-        tasks.admit(str(job.pk))
-    except Refused:
-        pass
-    job.refresh_from_db()
-    return job
 
 
 def test_what_comes_back_judges_the_same(world, version, packed, models_dir, tmp_path):

@@ -15,7 +15,7 @@ from leaderboard.charts import whiskers
 from leaderboard.models import Tournament
 from leaderboard.services import start_tournament
 from tests.evaluator.world import SCORES, World, recipe
-from tests.leaderboard.test_tournaments import by_comparator, by_people, version  # noqa: F401 (a fixture)
+from tests.leaderboard.played import by_comparator, by_people
 
 pytestmark = pytest.mark.django_db
 PAGE = "/c/talk/leaderboard/"
@@ -74,26 +74,26 @@ class TestCommands:
 
 
 class TestAgreement:
-    def test_two_boards_that_agree(self, world, version):  # noqa: F811
+    def test_two_boards_that_agree(self, world, version):
         by_people(world.campaign)
         found = selectors.board(by_comparator(world.campaign, games=300))["agreement_with_people"]
         assert found["all"]["spearman"] >= 0.8 and found["all"]["systems"] == 4
         assert found["generated"]["systems"] == 3
 
-    def test_fewer_than_three_systems_have_none_and_a_reason(self, world, version):  # noqa: F811
+    def test_fewer_than_three_systems_have_none_and_a_reason(self, world, version):
         world.campaign.systems.filter(name="Plain").update(is_human=True)
         by_people(world.campaign)
         found = selectors.board(by_comparator(world.campaign, games=100))["agreement_with_people"]["generated"]
         assert found["spearman"] is None and found["low"] is None
         assert found["reason"] == "A rank correlation needs at least 3 systems; 2 played on both."
 
-    def test_contexts_added_in_between_leave_no_interval(self, world, version):  # noqa: F811
+    def test_contexts_added_in_between_leave_no_interval(self, world, version):
         by_people(world.campaign)
         world.campaign.contexts.create(key="new", turns=["x"])
         found = selectors.board(by_comparator(world.campaign, games=100))["agreement_with_people"]["all"]
         assert found["spearman"] is not None and found["low"] is None and "Contexts were added" in found["reason"]
 
-    def test_another_criterion_is_not_compared(self, world, version):  # noqa: F811
+    def test_another_criterion_is_not_compared(self, world, version):
         world.score("Wit", SCORES)
         world.freeze()
         by_people(world.campaign, criterion="Wit")
@@ -130,7 +130,7 @@ class TestPages:
             assert world.client.get(page).status_code == (404 if page.startswith("/api/") else 302), page
         assert world.post(world.charlie, PAGE + "play/", {"judge": "people"}).status_code == 404
 
-    def test_everybody_where_the_boards_are_public(self, world, version):  # noqa: F811
+    def test_everybody_where_the_boards_are_public(self, world, version):
         board, system = by_people(world.campaign), world.campaign.systems.get(name="Fine")
         sample = world.campaign.contexts.first()
         services.set_board(world.campaign, is_public=True, plays_new=True)
@@ -152,7 +152,7 @@ class TestPages:
         assert world.post(world.charlie, PAGE + "settings/", {"is_public": ""}).status_code == 404
         assert world.get(world.charlie, "/api/campaigns/talk/systems/").status_code == 404
 
-    def test_a_board_says_how_far_the_comparators_confidence_may_be_trusted(self, world, version):  # noqa: F811
+    def test_a_board_says_how_far_the_comparators_confidence_may_be_trusted(self, world, version):
         by_comparator(world.campaign)
         world.campaign.board_is_public = True
         world.campaign.save()
@@ -200,13 +200,13 @@ class TestPages:
             in world.get(world.alice, f"/tournaments/{tournament.pk}/").content.decode()
         )
 
-    def test_a_comparator_is_chosen_by_name(self, world, version):  # noqa: F811
+    def test_a_comparator_is_chosen_by_name(self, world, version):
         world.post(
             world.alice, PAGE + "play/", {"judge": f":{version.name}", "criterion": "default", "seed": "0", "games": "9"}
         )
         assert Tournament.objects.get().version == version and Tournament.objects.get().wanted_games == 9
 
-    def test_people_and_a_comparator_together_and_other_rules(self, world, version):  # noqa: F811
+    def test_people_and_a_comparator_together_and_other_rules(self, world, version):
         asked = {"judge": f"+{version.name}", "criterion": "default", "seed": "0", "rating": "bradley-terry"}
         world.post(world.alice, PAGE + "play/", asked)
         started = Tournament.objects.get()
@@ -216,12 +216,12 @@ class TestPages:
         world.post(world.alice, PAGE + "play/", asked | {"judge": f":{version.name}", "level": "sample", "rating": "paper"})
         assert Tournament.objects.filter(level="sample", rating="by-game", judge="comparator").count() == 1
 
-    def test_a_foreign_comparator_is_refused(self, world, version):  # noqa: F811
+    def test_a_foreign_comparator_is_refused(self, world, version):
         version.campaigns.clear()
         world.post(world.alice, PAGE + "play/", {"judge": f":{version.name}", "criterion": "default", "seed": "0"})
         assert not Tournament.objects.exists()
 
-    def test_the_board_with_people_beside_it(self, world, version):  # noqa: F811
+    def test_the_board_with_people_beside_it(self, world, version):
         people, ours = by_people(world.campaign), by_comparator(world.campaign, games=200)
         html = world.get(world.alice, PAGE).content.decode()
         assert ours.signature in html and "Beside it: judged by people" in html and "human-written" in html
@@ -258,7 +258,7 @@ class TestPages:
         tournament = start_tournament(world.campaign, "people")
         assert world.get(world.alice, f"/api/tournaments/{tournament.pk}/").status_code == 404
 
-    def test_as_many_queries_for_many_games_as_for_few(self, world, version, django_assert_max_num_queries):  # noqa: F811
+    def test_as_many_queries_for_many_games_as_for_few(self, world, version, django_assert_max_num_queries):
         world.client.force_login(world.alice)
 
         def queries() -> int:

@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from leaderboard import exports, selectors
-from tests.leaderboard.test_tournaments import by_people
+from tests.leaderboard.played import by_people
 
 pytestmark = pytest.mark.django_db
 BOARD = {

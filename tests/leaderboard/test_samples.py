@@ -4,7 +4,7 @@ import pytest
 
 from leaderboard import samples
 from tests.evaluator.world import SCORES, World
-from tests.leaderboard.test_tournaments import by_comparator, by_people, version  # noqa: F401 (a fixture)
+from tests.leaderboard.played import by_comparator, by_people
 
 pytestmark = pytest.mark.django_db
 PAGE, QUARREL = "/c/talk/leaderboard/samples/", "/c/quarrel/leaderboard/samples/"
@@ -25,7 +25,7 @@ def quarrel(tmp_path, client):
 
 
 @pytest.fixture
-def board(quarrel, version):  # noqa: F811
+def board(quarrel, version):
     version.campaigns.set([quarrel.campaign])
     return by_comparator(quarrel.campaign, version=version, criterion="")
 

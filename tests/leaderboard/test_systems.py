@@ -12,7 +12,7 @@ from annotation.models import LikertScore, Output, System
 from leaderboard import field, playing, selectors, systems
 from leaderboard.models import Tournament
 from tests.evaluator.world import World
-from tests.leaderboard.test_tournaments import by_comparator, by_people, quiet, strict, version  # noqa: F401 (a fixture)
+from tests.leaderboard.played import by_comparator, by_people, quiet, strict
 
 pytestmark = pytest.mark.django_db
 PAGE = "/c/talk/systems/"
@@ -39,7 +39,7 @@ def games(tournament) -> list:
 
 
 @pytest.fixture
-def board(world, version):  # noqa: F811
+def board(world, version):
     return by_comparator(world.campaign)
 
 
@@ -57,10 +57,10 @@ class TestRegistering:
         assert "A baseline." in shown and "It is on no board yet" in shown
 
     def test_it_plays_and_the_others_games_are_not_played_again(self, world, board, monkeypatch):
-        monkeypatch.setattr("tests.leaderboard.test_tournaments.Strict.__init__", _also_new)
+        monkeypatch.setattr("tests.leaderboard.played.Strict.__init__", _also_new)
         systems.register(world.campaign, "New", upload(rows_of(world)), "new.jsonl")
         judged = []
-        monkeypatch.setattr("tests.leaderboard.test_tournaments.Strict.outcomes", _watched(judged))
+        monkeypatch.setattr("tests.leaderboard.played.Strict.outcomes", _watched(judged))
         new = rated_again(world.campaign)
         assert games(new)[: board.played] == games(board) and new.extends == board
         mine = set(System.objects.get(name="New").outputs.values_list("pk", flat=True))

@@ -15,7 +15,7 @@ from leaderboard.rating.rules import PAPER
 from leaderboard.shares import meetings
 from leaderboard.signature import parse
 from tests.evaluator.world import SCORES, World
-from tests.leaderboard.test_tournaments import Strict, by_comparator, by_people, quiet, strict, version  # noqa: F401 (a fixture)
+from tests.leaderboard.played import Strict, by_comparator, by_people, quiet, strict
 
 pytestmark = pytest.mark.django_db
 
@@ -27,7 +27,7 @@ def calibrated(campaign, **options) -> Tournament:
 
 
 class TestCalibrated:
-    def test_it_is_what_calibrate_gives_for_these_games(self, world, version):  # noqa: F811
+    def test_it_is_what_calibrate_gives_for_these_games(self, world, version):
         """People's games, the comparator's outcomes of the same ones, and of every pair on every context."""
         board = calibrated(world.campaign)
         there = field.field_of(board)
@@ -49,7 +49,7 @@ class TestCalibrated:
         assert said["judgments"] == len(people) == 144 and said["games"] == 72
         assert said["worth"] == round(expected.worth)
 
-    def test_its_signature_and_its_place_beside_the_others(self, world, version, client):  # noqa: F811
+    def test_its_signature_and_its_place_beside_the_others(self, world, version, client):
         by_people(world.campaign), by_comparator(world.campaign)
         board = calibrated(world.campaign)
         said = parse(board.signature)
@@ -59,17 +59,17 @@ class TestCalibrated:
             assert judge in html
         assert html.count("Spearman") and html.count("line-3") > 1
 
-    def test_the_command_prints_it(self, world, version):  # noqa: F811
+    def test_the_command_prints_it(self, world, version):
         calibrated(world.campaign)
         out = io.StringIO()
         call_command("leaderboard", "talk", "--calibrated", stdout=out)
         assert "144 games judged by people say as much as" in out.getvalue()
 
-    def test_it_needs_people_and_an_order_free_rating(self, world, version):  # noqa: F811
+    def test_it_needs_people_and_an_order_free_rating(self, world, version):
         with pytest.raises(Refused, match="does not depend on the order of games"):
             services.start_tournament(world.campaign, "calibrated", rules=PAPER)
 
-    def test_without_judgments_it_is_refused(self, tmp_path, version):  # noqa: F811
+    def test_without_judgments_it_is_refused(self, tmp_path, version):
         (tmp_path / "new").mkdir()
         new = World(tmp_path / "new", slug="new", judged=False)
         with pytest.raises(Refused, match="no snapshot of accepted judgments"):
@@ -77,21 +77,21 @@ class TestCalibrated:
 
 
 class TestSamples:
-    def test_outputs_of_all_contexts_meet(self, world, version):  # noqa: F811
+    def test_outputs_of_all_contexts_meet(self, world, version):
         board = by_comparator(world.campaign, level="sample", games=600, rules=PAPER)
         games = board.games.select_related("output_a", "output_b")
         assert board.games.count() == 600 and any(g.output_a.context_id != g.output_b.context_id for g in games)
         assert board.outputs.filter(rating=None).count() == 0 and board.outputs.count() == 48
         assert parse(board.signature)["rating"] == "paper-samples"
 
-    def test_a_systems_rating_is_the_mean_of_its_outputs(self, world, version):  # noqa: F811
+    def test_a_systems_rating_is_the_mean_of_its_outputs(self, world, version):
         board = by_comparator(world.campaign, level="sample", games=600)
         for row in board.ratings.all():
             mine = board.outputs.filter(system_id=row.system_id).values_list("rating", flat=True)
             assert row.rating == pytest.approx(sum(mine) / 12)
         assert [r.name for r in board.ratings.all()][0] == "Person"
 
-    def test_points_against_references_by_hand(self, world, version):  # noqa: F811
+    def test_points_against_references_by_hand(self, world, version):
         """The references are all 36 machine-written outputs, as there are fewer than 50. Person beats each: 3 points.
         Fine and Plain meet 23 of their like (1 point) and 12 of Poor (3): 59 / 35. Poor draws with 11 of its like."""
         board = by_comparator(world.campaign, level="sample", games=100)
@@ -100,7 +100,7 @@ class TestSamples:
         assert found["Fine"] == found["Plain"] == pytest.approx((23 * 1 + 12 * 3) / 35, abs=5e-4)
         assert found["Poor"] == pytest.approx(11 / 35, abs=5e-4)
 
-    def test_it_stands_beside_the_systems_rating_and_is_never_the_newest_board(self, world, version):  # noqa: F811
+    def test_it_stands_beside_the_systems_rating_and_is_never_the_newest_board(self, world, version):
         systems = by_comparator(world.campaign)
         board = by_comparator(world.campaign, level="sample", games=200)
         assert selectors.latest(world.campaign) == systems
@@ -117,7 +117,7 @@ class TestSamples:
 
 
 class TestStability:
-    def test_another_seed_and_other_rules_on_the_page(self, world, version):  # noqa: F811
+    def test_another_seed_and_other_rules_on_the_page(self, world, version):
         by_comparator(world.campaign, games=40)
         names = {row["name"] for row in selectors.stability(selectors.latest(world.campaign))}
         assert "Another seed (1)" in names and "Bradley-Terry, fitted ties" in names and len(names) == 4

@@ -11,7 +11,6 @@ from annotation.errors import Refused
 from annotation.importing import import_outputs
 from annotation.models import Campaign, Job, Output
 from evaluator import registry
-from evaluator.models import ComparatorVersion, TrainingRun
 from leaderboard import field, playing, selectors, services, tasks
 from leaderboard.models import Game, Immutable, Tournament
 from leaderboard.rating import by_game
@@ -20,53 +19,9 @@ from leaderboard.rating.rules import PAPER
 from leaderboard.services import start_tournament
 from leaderboard.signature import parse
 from tests.evaluator.world import SCORES, World, write
+from tests.leaderboard.played import by_comparator, by_people, quiet, strict, tallies
 
 pytestmark = pytest.mark.django_db
-
-
-def quiet(progress, message):
-    pass
-
-
-class Strict:
-    """A judge that prefers the systems in the order of SCORES, ties Fine with Plain, and never sees a name."""
-
-    def __init__(self, outputs):
-        self.u = {o.pk: {"Person": 9, "Fine": 5, "Plain": 5, "Poor": 1}[o.system.name] for o in outputs}
-
-    def outcomes(self, a, b):
-        return np.sign([self.u[i] - self.u[j] for i, j in zip(a, b)]).astype(int)
-
-    def probabilities(self, a, b):
-        return np.array([[0.6, 0.1, 0.3]] * len(a))
-
-
-def strict(version, outputs, report):
-    return Strict(outputs)
-
-
-@pytest.fixture
-def version(world):
-    """A version's row, without weights: these tests bring their own judge."""
-    run = TrainingRun.objects.create(job=Job.objects.create(task="t", title="t"), criterion="Overall")
-    version = ComparatorVersion.objects.create(
-        name="talk-overall-1", run=run, criterion="Overall", snapshots=[], settings={}, seed=0, code="1",
-        metrics={"seconds": 1.0},
-    )  # fmt: skip
-    version.campaigns.add(world.campaign)
-    return version
-
-
-def by_people(campaign, **options) -> Tournament:
-    return tasks.run(start_tournament(campaign, "people", foreground=True, **options).job_id)
-
-
-def by_comparator(campaign, **options) -> Tournament:
-    return playing.play(start_tournament(campaign, "comparator", foreground=True, **options), quiet, strict)
-
-
-def tallies(tournament) -> dict:
-    return {r.system.name: (r.games, r.wins, r.ties, r.losses) for r in tournament.ratings.select_related("system")}
 
 
 class TestPeople:
