@@ -1,4 +1,4 @@
-"""Which pairs people judge next: those that tell most about the order and that the comparator is unsure of come first.
+"""Which pairs people judge next: those that tell most about the order come first; what the comparator is sure of, last.
 
 Only the order of items changes in which nobody has begun; the balance of the design stands above it (a person still meets
 every system equally often), unless the campaign hands items out in their order.
@@ -19,7 +19,7 @@ from leaderboard.answers import people_games
 from leaderboard.field import Field, field
 from leaderboard.rated import between_systems
 from leaderboard.rating.games import Games
-from leaderboard.rating.pairing import worth_asking
+from leaderboard.rating.pairing import order_to_ask
 
 TASK = "leaderboard.tasks.ask"
 
@@ -49,13 +49,11 @@ def reorder(campaign: Campaign, judging: Callable[[ComparatorVersion, Iterable[O
     first, second = (np.array([number[pair[side]] for pair in ids]) for side in (1, 2))
     chances = said.probabilities([pair[1] for pair in ids], [pair[2] for pair in ids])
     systems = there.system_of
-    worth = worth_asking(
-        len(there.systems), _people(campaign, there, version.criterion), systems[first], systems[second], chances
-    )
-    order = [ids[i][0] for i in np.argsort(-worth, kind="stable")]
+    people = _people(campaign, there, version.criterion)
+    order, left = order_to_ask(len(there.systems), people, systems[first], systems[second], chances, campaign.seed)
     with transaction.atomic():
-        _place_in(campaign, order)
-        result = {"pairs": len(ids), "left to the comparator": int((worth == 0).sum())}
+        _place_in(campaign, [ids[i][0] for i in order])
+        result = {"pairs": len(ids), "left to the comparator": left}
         detail = {"comparator": version.name, **result}
         AuditEvent.objects.create(campaign=campaign, user=user, action="pairs put in order of worth", detail=detail)
     return result

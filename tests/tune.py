@@ -34,6 +34,7 @@ from evaluator.comparator.train import TrainingResult, fit
 from evaluator.metaevaluation import robustness
 from evaluator.metaevaluation.correlation import pearson, spearman
 from evaluator.metaevaluation.resampling import interval
+from tests import tune_asking
 from tests.tune_instructions import pandalm
 
 MAIN = "dailydialog_zhao"
@@ -46,6 +47,7 @@ SETS = {
 }
 FOREIGN = ("usr_topical_chat", "grade_empathetic", "dailydialog_gupta")  # each left out of training in turn
 BESIDE = ("dailydialog_gupta", "grade_dailydialog")  # their judgments are learnt from too
+ASKED = {MAIN: "default", "usr_topical_chat": "default", "dailydialog_gupta": "without-dailydialog_gupta"}  # and by whom
 ALONE = ("this campaign alone",)  # but by these variants
 BESIDE_IT = {"two criteria": ("Relevance",)}  # further criteria of MAIN that these variants learn
 
@@ -77,6 +79,7 @@ VARIANTS = {
     "256 tokens": replace(DEFAULT, max_length=256),
     "two criteria": DEFAULT,
 }
+OTHERS = ("no human data", "attacks", "pandalm", "transfer", "asking", "teaching")
 
 
 @dataclass(frozen=True)
@@ -89,6 +92,7 @@ class Judged:
     means: np.ndarray  # (n,) mean score by the first
     scores: np.ndarray  # (n, c) mean score by each, from 0 to 1
     pairs: list[Pair]
+    systems: list[str]  # (n,) whose output each is
 
     @property
     def contexts(self) -> np.ndarray:
@@ -111,7 +115,8 @@ def read(data: Path, name: str, others: Sequence[str] = ()) -> Judged:
         scores[:, c] = mean_scores(given, len(texts), scale[criterion])
         pairs += [replace(pair, criterion=c) for pair in pairs_from_scores(given, texts, scale[criterion])]
     low, high = scale[SETS[name]]
-    return Judged(name, texts, criteria, low + (high - low) * scores[:, 0], scores, pairs)
+    means = low + (high - low) * scores[:, 0]
+    return Judged(name, texts, criteria, means, scores, pairs, [row["system"] for row in rows])
 
 
 def read_dialogues(data: Path) -> list[Exchange]:
@@ -126,8 +131,10 @@ def apart_from(judged: Judged, main: Judged) -> Judged:
     place = {i: k for k, i in enumerate(keep)}
     scores = aligned(judged.scores[keep, :1], main.scores[:, :1])
     pairs = [replace(p, a=place[p.a], b=place[p.b]) for p in judged.pairs if p.a in place and p.criterion == 0]
-    texts = [judged.texts[i] for i in keep]
-    return replace(judged, texts=texts, criteria=judged.criteria[:1], means=judged.means[keep], scores=scores, pairs=pairs)
+    return replace(
+        judged, texts=[judged.texts[i] for i in keep], criteria=judged.criteria[:1], means=judged.means[keep], scores=scores,
+        pairs=pairs, systems=[judged.systems[i] for i in keep],
+    )  # fmt: skip
 
 
 def run(settings: Settings, seed: int, sets: list[Judged], dialogues, folder: Path) -> TrainingResult:
@@ -227,6 +234,16 @@ def transfer(seed: int, sets: dict[str, Judged], dialogues, out: Path, left_out:
     }  # fmt: skip
 
 
+def teaching(seed: int, judged: Judged, dialogues, out: Path) -> dict:
+    """What the choice of pairs does for the comparator: answers to pairs alone, three members on the default's base."""
+    recipe = replace(DEFAULT, folds=3)
+
+    def train(pairs: list[Pair], folder: Path) -> None:
+        run(recipe, seed, [replace(judged, scores=np.full_like(judged.scores, np.nan), pairs=pairs)], dialogues, folder)
+
+    return tune_asking.teaching(seed, judged.texts, judged.pairs, judged.means, train, out)
+
+
 def fooled(judged: Judged, comparator: Comparator, seed: int) -> dict:
     """Share of good answers (mean score in the upper quarter of the scale) preferred to each attack, out of fold; and what
     the guards cost in correlation."""
@@ -251,7 +268,7 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("--out", type=Path, default=Path("var/tune"))
     parser.add_argument("--seeds", type=int, nargs="+", default=[0])
-    parser.add_argument("--only", nargs="+", help="variants, 'no human data', 'attacks', 'pandalm' or 'transfer'; default: all")
+    parser.add_argument("--only", nargs="+", help=f"of {', '.join([*VARIANTS, *OTHERS])}; default: all")
     chosen = parser.parse_args()
     chosen.out.mkdir(parents=True, exist_ok=True)
     sets = {name: read(chosen.data, name) for name in SETS}
@@ -264,22 +281,30 @@ def main() -> None:
         with log.open("a") as file:
             file.write(json.dumps(row) + "\n")
 
+    wanted = lambda name: chosen.only is None or name in chosen.only
     for seed in chosen.seeds:
         for name, settings in VARIANTS.items():
-            if (chosen.only is None or name in chosen.only) and (name, seed) not in done:
+            if wanted(name) and (name, seed) not in done:
                 folder = chosen.out / f"{name.replace(' ', '-')}-{seed}"
                 main_set = read(chosen.data, MAIN, BESIDE_IT.get(name, ()))
                 learnt = [main_set] if name in ALONE else [main_set, *(sets[s] for s in BESIDE)]
                 note(measure(name, seed, run(settings, seed, learnt, dialogues, folder), folder, main_set))
-        if (chosen.only is None or "no human data" in chosen.only) and ("no human data", seed) not in done:
+        if wanted("no human data") and ("no human data", seed) not in done:
             note(nobody(seed, sets[MAIN], chosen.out / f"default-{seed}"))
-        if chosen.only is None or "attacks" in chosen.only:
+        if wanted("attacks"):
             note(fooled(sets[MAIN], Comparator.load(chosen.out / f"default-{seed}"), seed))
-        if (chosen.only is None or "pandalm" in chosen.only) and ("pandalm", seed) not in done:
+        if wanted("pandalm") and ("pandalm", seed) not in done:
             note(pandalm(chosen.data, replace(DEFAULT, max_length=256), seed, chosen.out / f"pandalm-{seed}"))
         for name in FOREIGN:
-            if (chosen.only is None or "transfer" in chosen.only) and (f"left out: {name}", seed) not in done:
+            if wanted("transfer") and (f"left out: {name}", seed) not in done:
                 note(transfer(seed, sets, dialogues, chosen.out, name))
+        for name, by in (ASKED if wanted("asking") else {}).items():
+            if (f"asking: {name}", seed) not in done:
+                s, folder = sets[name], chosen.out / f"{by}-{seed}"
+                found = tune_asking.order_of_systems(name, s.texts, s.pairs, s.systems, s.means, folder)
+                note({**found, "seed": seed})
+        if wanted("teaching") and ("teaching", seed) not in done:
+            note(teaching(seed, sets[MAIN], dialogues, chosen.out))
 
 
 def _base_name(settings: Settings, seed: int) -> str:

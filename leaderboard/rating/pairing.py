@@ -12,6 +12,7 @@ as far as is known (empirical Bayes, as in `ranking`).
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -66,41 +67,65 @@ class Cells:
     def most_telling(self, games: Games, size: int, rng: np.random.Generator) -> np.ndarray:
         """At most `size` unplayed cells: int (<= size,). Each is what tells most after those before it, or, with the
         chance that the strengths so far call for, of the pair that met least."""
-        played = np.bincount(self.number[games.first, games.second], minlength=len(self.pairs))
-        fit = bradley_terry.fit(*scores(self.n_systems, games), prior_sd=START_RD)
-        neglected = rng.random(min(size, len(self) - int(played.sum()))) < _neglected_share(fit)
-        return self._greedy(fit.rating / SCALE, fit.covariance / SCALE**2, fit.nu, played, neglected, rng)
+        played = self._met(games)
+        return self._chosen(games, played, min(size, len(self) - int(played.sum())), rng)
 
-    def _greedy(self, strength, covariance, nu, played, neglected, rng) -> np.ndarray:
+    def in_order_of_worth(self, games: Games, rng: np.random.Generator) -> np.ndarray:
+        """All cells in that order, where `games` are of other cells: int (cells,)."""
+        met = self._met(games)
+        return self._chosen(games, met, len(self), rng, before=met.copy())
+
+    def _met(self, games: Games) -> np.ndarray:
+        """How often each pair has: int (pairs,)."""
+        number = self.number[games.first, games.second]
+        return np.bincount(number[number >= 0], minlength=len(self.pairs))
+
+    def _chosen(self, games: Games, met: np.ndarray, size: int, rng, before=0) -> np.ndarray:
+        fit = bradley_terry.fit(*scores(self.n_systems, games), prior_sd=START_RD)
+        neglected = rng.random(size) < _neglected_share(fit)
+        return self._greedy(fit.rating / SCALE, fit.covariance / SCALE**2, fit.nu, met, neglected, rng, before)
+
+    def _greedy(self, strength, covariance, nu, met, neglected, rng, before=0) -> np.ndarray:
+        """met: int (pairs,), how often each pair has so far, counted up; before: how many of those games were of other cells"""
         i, j = self.pairs.T
         difference = strength[:, None] - strength[None, :]
         win, tie, lose = bradley_terry.chances(difference[i, j] * SCALE, nu if np.isfinite(nu) else 0.0)
         information = _information(win, tie, lose)
         chosen = []
         for least_met in neglected:
-            value = rng.random(len(i)) - played if least_met else _value(difference, covariance, i, j, information)
-            best = int(np.where(played < self.sizes, value, -np.inf).argmax())
-            chosen.append(self.starts[best] + played[best])
-            played[best] += 1
+            value = rng.random(len(i)) - met if least_met else _value(difference, covariance, i, j, information)
+            best = int(np.where(met - before < self.sizes, value, -np.inf).argmax())
+            chosen.append(self.starts[best] + (met - before)[best])
+            met[best] += 1
             covariance = _after_game(covariance, i[best], j[best], information[best])
         return np.array(chosen, dtype=np.int64)
 
 
-def worth_asking(n_systems: int, games: Games, first, second, chances, confident: float = CONFIDENT) -> np.ndarray:
-    """Which pairs of outputs are worth people's time: (pairs,), the highest first; 0 is left to the comparator.
+def order_to_ask(
+    n_systems: int, games: Games, first, second, chances, seed: int = 0, confident: float = CONFIDENT
+) -> tuple[np.ndarray, int]:
+    """In which order people are asked which of two outputs is better: positions (pairs,), and how many at their end are left
+    to the comparator.
 
     games: people's so far; first, second: int (pairs,), the systems of the outputs that could be judged; chances:
-    (pairs, 3), the comparator's that the first wins, ties, loses. The worth is the active rule's, with the tie and win
-    chances of this pair of outputs in place of the systems': what the comparator is sure of tells little, and where its
-    largest chance reaches `confident` people need not be asked.
+    (pairs, 3), the comparator's that the first wins, ties, loses. The order is the active rule's. Where the comparator's
+    largest chance reaches `confident` people need not be asked. It has no other say: outputs that it takes for equal are
+    even more often than their systems are, so that games of those alone draw the systems together.
     """
-    chances = np.asarray(chances, dtype=float)
+    first, second, chances = np.asarray(first), np.asarray(second), np.asarray(chances, dtype=float)
     if chances.shape != (len(first), 3) or (chances < 0).any() or not np.allclose(chances.sum(axis=1), 1, atol=1e-3):
         raise ValueError("The comparator's chances must be three numbers for each pair that add up to 1.")
-    fit = bradley_terry.fit(*scores(n_systems, games), prior_sd=START_RD)
-    difference = (fit.rating[:, None] - fit.rating[None, :]) / SCALE
-    worth = _value(difference, fit.covariance / SCALE**2, first, second, _information(*chances.T))
-    return np.where(chances.max(axis=1) >= confident, 0.0, worth)
+    open_here = (chances.max(axis=1) < confident) & (first != second)
+    by_pair: dict[tuple[int, int], list[int]] = defaultdict(list)
+    for position in np.flatnonzero(open_here):
+        pair = sorted((int(first[position]), int(second[position])))
+        by_pair[pair[0], pair[1]].append(int(position))
+    last = np.flatnonzero(~open_here)
+    if not by_pair:
+        return last, len(last)
+    cells = Cells(n_systems, by_pair, seed)
+    order = cells.context[cells.in_order_of_worth(games, np.random.default_rng([seed, 3]))]
+    return np.concatenate([order, last]), len(last)
 
 
 def _information(win, tie, lose) -> np.ndarray:
