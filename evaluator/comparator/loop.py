@@ -2,7 +2,6 @@
 last saved step to exactly the weights of one that was not."""
 
 import copy
-import ctypes
 import json
 import math
 import os
@@ -16,6 +15,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import nn
 
+from evaluator.comparator.allocator import give_memory_back
 from evaluator.comparator.settings import Settings
 
 GIVE_BACK = 20  # steps, after which memory that the C library keeps for later goes back: it grows by gigabytes otherwise
@@ -147,16 +147,10 @@ def run(
                 average.add()
             after(step + 1, total, notes)
             if step % GIVE_BACK == 0:
-                _give_memory_back()
+                give_memory_back()
             if state.due() if step + 1 < steps else save_end:
                 state.save(model, optimizer, average, step + 1, notes)
     return notes
-
-
-def _give_memory_back() -> None:
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # glibc's
-    if trim:
-        trim(0)
 
 
 def adamw(model: nn.Module, settings: Settings, learning_rate: float) -> torch.optim.AdamW:
