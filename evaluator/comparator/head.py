@@ -166,7 +166,8 @@ def worth_beside(
     d: np.ndarray, ahead: np.ndarray, targets: np.ndarray, weights: np.ndarray, most: float
 ) -> tuple[float, float]:
     """(scale > 0, worth from 0 to `most`): the likeliest by Bradley & Terry (1952), a tie half for each side, where A is ahead
-    of B by scale d + worth ahead, in logits. (1, 0) where there is no pair.
+    of B by scale d + worth ahead, in logits. What is beside is thought beforehand to be worth a logit or so for a typical pair
+    (a normal prior), so that few pairs say little. (1, 0) where there is no pair.
 
     d (p,) differences of utilities, ahead (p,) of what is known beside them, a less b; targets (p, 3); weights (p,).
     """
@@ -177,7 +178,8 @@ def worth_beside(
 
     def cost(x: np.ndarray) -> float:
         said = x[0] * d + x[1] * ahead / size  # (p,)
-        return -np.average(won * log_expit(said) + (1 - won) * log_expit(-said), weights=weights)
+        likelihood = np.average(won * log_expit(said) + (1 - won) * log_expit(-said), weights=weights)
+        return x[1] ** 2 / 2 / len(d) - likelihood
 
     scale, worth = minimize(cost, x0=[1.0, 0.0], bounds=[(1e-3, 1e2), (0.0, most * size)], method="L-BFGS-B").x
     return float(scale), float(worth) / size

@@ -69,7 +69,7 @@ def judge(
     if settings.references:
         scale, references, u = _counted_in(u, likeness, free, pairs, folds, MOST_WORTH)
     if settings.length_counts:
-        rescaled, length, u = _counted_in(u, log_words(texts), free, pairs, folds, STEEPEST)
+        rescaled, length, u = _counted_in(u, log_words(texts), free, pairs, folds, STEEPEST, tested=True)
         scale, references = rescaled * scale, rescaled * references
     guard, apart, loss = NO_GUARD, -1.0, 0.0
     if settings.guards:
@@ -88,25 +88,26 @@ def judge(
 
 
 def _counted_in(
-    raw: np.ndarray, beside: np.ndarray, free: np.ndarray, pairs: Sequence[Pair], folds: np.ndarray, most: float
+    raw: np.ndarray, beside: np.ndarray, free: np.ndarray, pairs: Sequence[Pair], folds: np.ndarray, most: float,
+    tested: bool = False,
 ) -> tuple[float, float, np.ndarray]:
     """(scale, worth, u): the logits that a unit of the utilities raw (n,) and one of what is known beside them (n,) are worth
     by all pairs, the latter at most `most`; u (n,) their sum, in each fold mixed as the pairs of the others have it, and of
-    one size in all. (1, 0, raw) where it is not sure that the latter says anything. Only pairs of texts that are free (n,)
-    have a say: a guarded output is not judged by it."""
+    one size in all. (1, 0, raw) where the latter says nothing, or, if it is `tested`, where that is not sure. Only pairs of
+    texts that are free (n,) have a say: a guarded output is not judged by it."""
     a, b, targets, weights = as_arrays([pair for pair in pairs if free[pair.a] and free[pair.b]])
     d, ahead = raw[a] - raw[b], beside[a] - beside[b]  # (q,)
     scale, worth = worth_beside(d, ahead, targets, weights, most)
     alone, _ = worth_beside(d, ahead, targets, weights, 0.0)
     loss = lambda said: cross_entropy(said, targets, weights, 0.0)
-    if not worth or not clearly_better(loss(scale * d + worth * ahead), loss(alone * d), len(d)):
+    if not worth or (tested and not clearly_better(loss(scale * d + worth * ahead), loss(alone * d), len(d))):
         return 1.0, 0.0, raw
     size = lambda of_d, of_beside: np.hypot(of_d * np.linalg.norm(d), of_beside * np.linalg.norm(ahead))
     u = np.empty(len(raw))
     for fold in np.unique(folds):
         here, others = folds == fold, folds[a] != fold  # (n,), (q,)
         mixed = worth_beside(d[others], ahead[others], targets[others], weights[others], most)
-        u[here] = size(scale, worth) / size(*mixed) * (mixed[0] * raw[here] + mixed[1] * beside[here])
+        u[here] = size(scale, worth) / (size(*mixed) or 1.0) * (mixed[0] * raw[here] + mixed[1] * beside[here])
     return scale, worth, u
 
 

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 import torch
+from scipy.optimize import brentq
 
 from evaluator.comparator.head import (
     Head,
@@ -164,11 +165,16 @@ FIRST, SECOND = (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)
 
 
 def test_what_stands_beside_a_utility_is_worth_its_log_odds():
-    """By hand: where d says nothing, three of four for the side that is ahead are log 3; where the other is liked, nothing."""
-    d, ahead = np.zeros(4), np.ones(4)
+    """By hand: where d says nothing, three of four for the side that is ahead are log 3; where the other is liked, nothing.
+    Of four pairs alone the prior leaves what solves 3 - 4 sigmoid(x) = x, the slope of the likelihood and of the prior."""
     targets = np.array([FIRST, FIRST, FIRST, SECOND])
-    assert worth_beside(d, ahead, targets, np.ones(4), 9.0)[1] == pytest.approx(math.log(3), abs=1e-3)
-    assert worth_beside(d, ahead / 50, targets, np.ones(4), 90.0)[1] == pytest.approx(50 * math.log(3), rel=1e-3)
+    many = np.zeros(40_000), np.ones(40_000), np.tile(targets, (10_000, 1)), np.ones(40_000)
+    assert worth_beside(*many, 9.0)[1] == pytest.approx(math.log(3), abs=1e-3)
+    d, ahead = np.zeros(4), np.ones(4)
+    few = brentq(lambda x: 3 - 4 / (1 + math.exp(-x)) - x, 0, 2)
+    assert 0.5 < few < 0.51
+    assert worth_beside(d, ahead, targets, np.ones(4), 9.0)[1] == pytest.approx(few, abs=1e-3)
+    assert worth_beside(d, ahead / 50, targets, np.ones(4), 90.0)[1] == pytest.approx(50 * few, rel=1e-3)
     assert worth_beside(d, ahead, targets[:, ::-1], np.ones(4), 9.0) == (1.0, 0.0)
     assert worth_beside(d, ahead, targets, np.ones(4), 0.0)[1] == 0
     assert worth_beside(d, ahead, targets, np.ones(4), 0.5)[1] == pytest.approx(0.5)

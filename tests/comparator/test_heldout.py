@@ -124,6 +124,13 @@ class TestReferences:
         u = found.head.utilities(raw, texts, np.zeros(36), likeness)
         assert (np.diff(u.reshape(12, 3)) > 0).mean() > 0.9
 
+    def test_they_count_before_it_is_sure(self, likeness):
+        """By hand: six of ten on 36 pairs are a likelihood ratio of 72 (log 2 - H(0.6)) = 1.4, far from what is sure."""
+        found, _, _ = self.judged(likeness, liked=0.6)
+        without, _, _ = self.judged(likeness, liked=0.6, references=False)
+        assert found.head.references > 0
+        assert found.agreement.pairwise_accuracy > without.agreement.pairwise_accuracy
+
     def test_not_where_they_say_nothing_or_are_switched_off(self, likeness):
         for found, raw, _ in (
             self.judged(likeness, liked=0.5), self.judged(likeness, references=False), self.judged(np.zeros(36)),
