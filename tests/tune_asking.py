@@ -7,7 +7,6 @@ learns from random pairs, then from more, chosen one way or the other, and is me
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +17,7 @@ from evaluator.comparator.heldout import agreement, as_arrays
 from evaluator.comparator.predict import Comparator
 from evaluator.metaevaluation.correlation import pearson
 from leaderboard.rating.games import Games
-from leaderboard.rating.pairing import order_to_ask
+from leaderboard.rating.pairing import CONFIDENT, order_to_ask
 from leaderboard.rating.rules import standings
 
 POINTS = (40, 80, 160, 320, 480)  # judgments at which the order is looked at
@@ -67,7 +66,7 @@ def order_of_systems(
     tau = {way: np.array([taus(ask, seed) for seed in range(RUNS)]) for way, ask in ways.items()}  # (runs, points) each
     return {
         "variant": f"asking: {name}", "systems": len(names), "pairs": len(pairs), "judgments": POINTS,
-        "left to the comparator": float((chances.max(axis=1) >= 0.9).mean()),
+        "left to the comparator": float((chances.max(axis=1) >= CONFIDENT).mean()),
         "tau": {way: found.mean(axis=0).round(3).tolist() for way, found in tau.items()},
         "above random, and its standard error": {
             way: [[round(float(d.mean()), 3), round(float(d.std(ddof=1) / RUNS**0.5), 3)] for d in (found - tau["random"]).T]
@@ -128,13 +127,6 @@ def _in_order(systems: int, games: Games, left: np.ndarray, first, second, chanc
 
 
 def _as_many(found: np.ndarray, random: np.ndarray) -> list[float | None]:
-    """Judgments with which random pairs come to the same tau, by the line between their points; None beyond the last."""
-    needed = []
-    rising = np.maximum.accumulate(random)
-    for tau in found:
-        between = next((i for i, (low, high) in enumerate(pairwise(rising)) if low <= tau <= high), None)
-        if between is None:
-            needed.append(None)
-        else:
-            needed.append(round(float(np.interp(tau, rising[between : between + 2], POINTS[between : between + 2]))))
-    return needed
+    """Judgments with which random pairs come to the same tau, by the line between their points; None outside of these."""
+    needed = np.interp(found, np.maximum.accumulate(random), POINTS, left=np.nan, right=np.nan)
+    return [None if np.isnan(n) else round(float(n)) for n in needed]
