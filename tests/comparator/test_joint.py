@@ -3,14 +3,15 @@
 import json
 import shutil
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from transformers import AutoTokenizer
 
-from evaluator.comparator import checkpoint, joint
+from evaluator.comparator import checkpoint, joint, joint_training
 from evaluator.comparator.checkpoint import BadCheckpoint
-from evaluator.comparator.encoding import Encoder
+from evaluator.comparator.encoding import Encoder, Sequences
 from evaluator.comparator.examples import Text
 from evaluator.comparator.loading import load
 from evaluator.comparator.loop import State
@@ -86,6 +87,32 @@ class TestLearning:
         assert comparator.score(texts) == pytest.approx(result.utilities, abs=1e-5)
         found = comparator.compare([texts[p.a] for p in pairs], [texts[p.b] for p in pairs])
         assert (found.choices == [p.choice for p in pairs]).mean() == pytest.approx(result.heldout_three_way_accuracy)
+
+    def test_both_orders_are_measured_whichever_output_a_pair_names_first(self, short, judged, tmp_path):
+        texts, pairs, scores = judged
+        turned = [replace(p, a=p.b, b=p.a, target=p.target[::-1]) for p in pairs]
+        mixed = [pairs[i] if i % 2 else turned[i] for i in range(len(pairs))]
+        fit(texts, mixed, short, SEED, tmp_path, scores=scores)
+        comparator = load(tmp_path)
+        for fold in range(2):
+            mine = [p for p in mixed if comparator.members([texts[p.a]])[0] == fold]
+            a, b = [texts[p.a] for p in mine], [texts[p.b] for p in mine]
+            orders = np.array(checkpoint.read_json(tmp_path / f"fold-{fold}.json")["epochs"][-1]["orders"])  # (q, 2, 3)
+            assert orders[:, 0] == pytest.approx(comparator.one_order(a, b).probabilities, abs=1e-5)
+            assert orders[:, 1] == pytest.approx(comparator.one_order(b, a).probabilities[:, ::-1], abs=1e-5)
+
+    def test_a_step_reads_pairs_of_similar_length(self):
+        tokens = np.arange(3, 103)  # of the texts in a hundred contexts of two
+        ids = [[0] * n for n in np.repeat(tokens, 2)]
+        a = np.arange(0, 200, 2)
+        data = SimpleNamespace(
+            a=a, b=a + 1, folds=np.repeat(np.arange(100) % 5, 2), encoder=SimpleNamespace(max_length=1000),
+            sequences=Sequences(ids, [[0] * (len(i) - 1) + [1] for i in ids]),
+        )  # fmt: skip
+        made = joint_training._batches(data, 0, 10, np.random.default_rng(1))
+        assert sorted(np.concatenate(made)) == [i for i in range(100) if i % 5]  # each pair of the other folds once
+        spans = [np.ptp(pairs) for pairs in made]  # the tokens rise by one from pair to pair
+        assert max(spans) < 35  # 10 of 80 at random span 80 or so
 
     def test_the_same_seed_gives_the_same_weights_even_after_a_cut(self, short, judged, tmp_path, monkeypatch):
         texts, pairs, scores = judged
