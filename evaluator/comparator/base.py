@@ -38,8 +38,10 @@ def train_base(
     """Train `base.safetensors` beside the encoder in `directory`, or find it again; returns its record."""
     fingerprint = _fingerprint(exchanges, settings, seed, encoder_sha256)
     apart = _fingerprint(exchanges, settings, seed, encoder_sha256, ("contrast_",))
-    matcher, seconds = _matcher(exchanges, settings, seed, directory, apart, progress)
-    references = _references(exchanges, settings, seed, directory, matcher, apart, progress)
+    matcher, seconds, references = None, 0.0, None
+    if settings.architecture == "utility":  # joint has nothing beside the pair
+        matcher, seconds = _matcher(exchanges, settings, seed, directory, apart, progress)
+        references = _references(exchanges, settings, seed, directory, matcher, apart, progress)
     if record := _found(directory, "base", fingerprint):
         return record | {"matcher": matcher, "references": references}
     model = UtilityModel(checkpoint.load_encoder(directory))
@@ -115,7 +117,7 @@ def _references(
     progress: Report,
 ) -> str | None:  # fmt: skip
     """Write `references.safetensors`, or find it again: its SHA-256; None where none are asked for."""
-    if not settings.references or settings.architecture == "joint":
+    if not settings.references:
         return None
     if record := _found(directory, "references", fingerprint):
         return record["sha256"]

@@ -148,6 +148,7 @@ class TestLearning:
         still = replace(short, learning_rate=0.0, weight_decay=0.0, base_passes=1, contrast_passes=1)
         result = fit(texts, pairs, still, SEED, tmp_path, scores=scores, exchanges=exchanges)
         assert result.learnt_from["exchanges"] == 20
+        assert not (tmp_path / "matcher.safetensors").exists() and not (tmp_path / "references.safetensors").exists()
         base, member = checkpoint.load_base(tmp_path), load(tmp_path).models[0]
         untrained = checkpoint.load_encoder(tmp_path).state_dict()
         for name, tensor in base.encoder.state_dict().items():
