@@ -70,8 +70,6 @@ def split(
     measured (n,); BESIDE for the others with a pair or a score."""
     if not pairs:
         raise ValueError("There is no pair of outputs to learn from.")
-    if missing := set(range(scores.shape[1])) - {pair.criterion for pair in pairs}:
-        raise ValueError(f"There is no pair of outputs to learn criterion {min(missing) + 1} of {scores.shape[1]} from.")
     if len(scores) != len(texts):
         raise ValueError(f"There are {len(scores)} scores for {len(texts)} texts.")
     keys = [context_key(text.context) for text in texts]
@@ -81,6 +79,9 @@ def split(
     used = {keys[pair.a] for pair in pairs}
     used |= {key for key, given in zip(keys, scores, strict=True) if not np.isnan(given).all()}
     shown = {key for key, here in zip(keys, measured, strict=True) if here}
+    if missing := set(range(scores.shape[1])) - {pair.criterion for pair in pairs if keys[pair.a] in shown}:
+        which = f" by criterion {min(missing) + 1} of {scores.shape[1]}" if scores.shape[1] > 1 else ""
+        raise ValueError(f"There is no pair of outputs on which the comparator could be measured{which}.")
     return keys, {**dict.fromkeys(used, BESIDE), **fold_of(used & shown, folds, seed)}
 
 

@@ -7,8 +7,9 @@ Both look at the words, in English, and are the same for every comparator.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import takewhile
 
 import numpy as np
 
@@ -59,8 +60,32 @@ def _is_guarded(text: Text) -> bool:
 def is_copied(words: Sequence[str], turns: Sequence[Sequence[str]]) -> bool:
     """Whether one turn's words, in a row, make up most of the output."""
     least = max(COPIED_WORDS, math.ceil(COPIED_SHARE * len(words)))
-    runs = [_spaced(words[i : i + least]) for i in range(len(words) - least + 1)]
-    return any(run in said for said in map(_spaced, turns) for run in runs)
+    first = len(words) - least
+    if first < 0:
+        return False
+    core = _spaced(words[first:least])  # is in every run of so many words
+    return any(
+        _run_around(words, first, least, turn, place) >= least
+        for turn in turns if len(turn) >= least
+        for place in _places(core, _spaced(turn))
+    )  # fmt: skip
+
+
+def _places(words: str, turn: str) -> Iterator[int]:
+    """Before how many words of a turn some words stand in it; both with a space around each word."""
+    at, place = turn.find(words), 0
+    last = 0
+    while at >= 0:
+        place += turn.count(" ", last, at)
+        yield place
+        last, at = at, turn.find(words, at + 1)
+
+
+def _run_around(words: Sequence[str], first: int, last: int, turn: Sequence[str], place: int) -> int:
+    """How many words in a row both share around words[first:last], which stand at turn[place:]."""
+    before = takewhile(lambda pair: pair[0] == pair[1], zip(reversed(words[:first]), reversed(turn[:place])))
+    after = takewhile(lambda pair: pair[0] == pair[1], zip(words[last:], turn[place + last - first :]))
+    return sum(1 for _ in before) + last - first + sum(1 for _ in after)
 
 
 def is_repetition(words: Sequence[str]) -> bool:

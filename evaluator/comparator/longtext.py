@@ -3,7 +3,7 @@
 
 import re
 
-SENTENCE = re.compile(r"\S.*?(?:[.!?…]+[\"'”’)\]]*(?=\s|$)|$)", re.DOTALL)
+END = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’)\]]*+(?=\s|$)")  # of a sentence; each run of marks is tried once
 
 
 def cut_at_sentence(text: str, words: int) -> str:
@@ -12,11 +12,11 @@ def cut_at_sentence(text: str, words: int) -> str:
     if len(text.split()) <= words:
         return text
     kept, said = 0, 0
-    for sentence in SENTENCE.finditer(text):
-        longer = said + len(sentence.group().split())
+    for end in [*(mark.end() for mark in END.finditer(text)), len(text)]:
+        longer = said + len(text[kept:end].split())
         if kept and longer - words >= words - said:
             break
-        kept, said = sentence.end(), longer
+        kept, said = end, longer
         if said >= words:
             break
     return text[:kept]

@@ -107,8 +107,18 @@ class TestImpossible:
     def test_a_criterion_without_pairs_is_named(self, twice_judged, quick, tmp_path):
         texts, pairs, scores = twice_judged
         first = [pair for pair in pairs if pair.criterion == 0]
-        with pytest.raises(ValueError, match="no pair of outputs to learn criterion 2 of 2 from"):
+        with pytest.raises(ValueError, match="could be measured by criterion 2 of 2"):
             fit(texts, first, quick, SEED, tmp_path, scores=scores, criteria=NAMES)
+
+    def test_a_criterion_that_only_what_lies_beside_has_is_named_before_anything_is_trained(
+        self, twice_judged, quick, tmp_path
+    ):
+        texts, pairs, scores = twice_judged
+        beside = [i >= len(texts) // 2 for i in range(len(texts))]
+        left = [pair for pair in pairs if pair.criterion == 0 or beside[pair.a]]
+        with pytest.raises(ValueError, match="could be measured by criterion 2 of 2"):
+            fit(texts, left, quick, SEED, tmp_path, scores=scores, criteria=NAMES, beside=beside)
+        assert not list(tmp_path.glob("member-*"))
 
     def test_a_joint_comparator_learns_one(self, twice_judged, quick, tmp_path):
         texts, pairs, scores = twice_judged

@@ -1,12 +1,15 @@
 """What stands below everything, by example."""
 
+import math
+import random
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from evaluator.comparator.examples import Text
-from evaluator.comparator.guards import guarded, lowered, says_little
+from evaluator.comparator.guards import COPIED_SHARE, COPIED_WORDS, guarded, is_copied, lowered, says_little
 from evaluator.comparator.head import NO_GUARD
 from evaluator.comparator.predict import Comparator
 
@@ -30,6 +33,29 @@ ASKED = ("Hello there !", "Do you know where to get them from ?")
 )
 def test_blank_copied_and_repeating_outputs_are_guarded(output, stopped):
     assert guarded([Text(ASKED, output)]).tolist() == [stopped]
+
+
+def test_copied_is_a_run_of_most_words_wherever_it_stands():
+    rng = random.Random(0)
+    draw = lambda most: [rng.choice("abc") for _ in range(rng.randint(0, most))]
+    found = 0
+    for _ in range(3000):
+        words, turns = draw(9), [draw(12) for _ in range(rng.randint(0, 3))]
+        least = max(COPIED_WORDS, math.ceil(COPIED_SHARE * len(words)))
+        runs = ["".join(words[i : i + least]) for i in range(len(words) - least + 1)]
+        copied = any(run in "".join(turn) for run in runs for turn in turns)  # a word is a letter: by the definition
+        assert is_copied(words, turns) == copied
+        found += copied
+    assert found > 50
+
+
+def test_a_long_output_takes_no_more_memory_than_its_words():
+    words = [f"w{i % 3001}" for i in range(20_000)]
+    tracemalloc.start()
+    assert is_copied(words, [words[1:]]) and not is_copied(words, [["x"] * 20_000])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 5e6  # all its runs of 14,000 words together are 500 MB
 
 
 def test_a_guarded_output_stands_among_the_worst_twentieth_and_no_lower_than_it_would(trained, judged):

@@ -29,6 +29,11 @@ def test_without_sentences_it_stays_whole():
     assert cut_at_sentence("a b c d e", 2) == "a b c d e"
 
 
+def test_a_long_run_of_marks_is_read_once():
+    story = "one " * 250 + "two" + "." * 200_000 + "three " + "four " * 249 + "end."  # tried from each mark, minutes
+    assert cut_at_sentence(story + " Five.", 250) == story
+
+
 def test_what_was_cut_is_counted(tiny_encoder):
     encoder = Encoder(AutoTokenizer.from_pretrained(tiny_encoder), max_length=8, max_words=3)
     texts = [
