@@ -3,7 +3,7 @@
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
@@ -194,6 +194,17 @@ def verdicts(
     except checkpoint.BadCheckpoint as error:
         raise Refused(f"Comparator {version.name} cannot be used. {error}") from error
     return Verdicts(utilities(version, outputs, report), head)
+
+
+def disagreement(
+    version: ComparatorVersion, outputs_a: Sequence[Output], outputs_b: Sequence[Output], report: Report | None = None
+) -> np.ndarray:
+    """(n,) how far the version's members differ on each pair of outputs of a context (their contexts selected with them)."""
+    comparator = load(version)
+    if len(comparator.models) < 2:
+        raise Refused(f"Comparator {version.name} has one member only, so that none differ.")
+    watch = report and (lambda done, message, _: report(done, message))
+    return comparator.disagreement(*([text_of(output) for output in side] for side in (outputs_a, outputs_b)), watch)
 
 
 def utilities(version: ComparatorVersion, outputs: Iterable[Output], report: Report | None = None) -> dict[int, float]:

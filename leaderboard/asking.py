@@ -1,10 +1,11 @@
-"""Which pairs people judge next: those that tell most about the order come first; what the comparator is sure of, last.
+"""Which pairs people judge next, of those that nobody has begun: those that tell most about the order of the systems, last what
+the comparator is sure of; or those that would teach the comparator most.
 
-Only the order of items changes in which nobody has begun; the balance of the design stands above it (a person still meets
-every system equally often), unless the campaign hands items out in their order.
+Only the order of items changes; the balance of the design stands above it (a person still meets every system equally often),
+unless the campaign hands items out in their order.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 from django.db import transaction
@@ -15,48 +16,76 @@ from annotation.errors import Refused
 from annotation.models import AuditEvent, Campaign, Item, Job, Output, Purpose
 from evaluator.models import ComparatorVersion
 from evaluator.registry import serving
+from evaluator.selectors import basis
 from leaderboard.answers import people_games
 from leaderboard.field import Field, field
 from leaderboard.rated import between_systems
 from leaderboard.rating.games import Games
 from leaderboard.rating.pairing import order_to_ask
 
-TASK = "leaderboard.tasks.ask"
+TASKS = {"systems": "leaderboard.tasks.ask", "comparator": "leaderboard.tasks.ask_to_teach"}  # by whom it tells of
+TITLES = {"systems": "Ask people first where it tells most", "comparator": "Ask people first what teaches the comparator"}
+IN_ORDER = {"systems": "pairs put in order of worth", "comparator": "pairs put in order of teaching"}  # in the audit
+
+Judging = Callable[[ComparatorVersion, Iterable[Output]], object]
+Apart = Callable[[ComparatorVersion, Sequence[Output], Sequence[Output]], np.ndarray]
 
 
-def start(campaign: Campaign, user=None, foreground: bool = False) -> Job:
-    """Queue the reordering, with the comparator that serves when it runs."""
+def start(campaign: Campaign, user=None, foreground: bool = False, goal: str = "systems") -> Job:
+    """Queue the reordering, with the comparator that serves when it runs; goal: "systems" or "comparator"."""
     if serving(campaign) is None:
         raise Refused(f"No comparator serves campaign {campaign.slug!r} yet, so nothing says where it is unsure.")
     if not _open_pairs(campaign).exists():
         raise Refused(f"No pair of campaign {campaign.slug!r} is left that nobody has begun.")
-    title = f"Ask people first where it tells most, on {campaign.slug}"[:200]
-    return jobs.enqueue(TASK, title, campaign=campaign, user=user, foreground=foreground)
+    title = f"{TITLES[goal]}, on {campaign.slug}"[:200]
+    return jobs.enqueue(TASKS[goal], title, campaign=campaign, user=user, foreground=foreground)
 
 
-def reorder(campaign: Campaign, judging: Callable[[ComparatorVersion, Iterable[Output]], object], user=None) -> dict:
-    """Put the open pairs in the order of their worth; {"pairs": how many, "left to the comparator": of worth 0}."""
+def for_the_systems(campaign: Campaign, judging: Judging, user=None) -> dict:
+    """Put the open pairs in the order of what they tell of the systems; {"pairs": how many, "left to the comparator": of which
+    it is sure, at the end}."""
+    version, there, ids = _open(campaign)
+    if not ids:
+        return {"pairs": 0, "left to the comparator": 0}
+    number = {output.pk: i for i, output in enumerate(there.outputs)}
+    said = judging(version, _outputs(ids).values())
+    first, second = (np.array([number[pair[side]] for pair in ids]) for side in (1, 2))
+    chances = said.probabilities([pair[1] for pair in ids], [pair[2] for pair in ids])
+    systems = there.system_of
+    people = _people(campaign, there)
+    order, left = order_to_ask(len(there.systems), people, systems[first], systems[second], chances, campaign.seed)
+    result = {"pairs": len(ids), "left to the comparator": left}
+    _place(campaign, [ids[i][0] for i in order], "systems", {"comparator": version.name, **result}, user)
+    return result
+
+
+def for_the_comparator(campaign: Campaign, apart: Apart, user=None) -> dict:
+    """Put the open pairs first on which the members of the comparator differ most: query by committee (Seung, Opper &
+    Sompolinsky 1992), with the standard deviation of the members' differences as disagreement; {"pairs": how many}."""
+    version, _, ids = _open(campaign)
+    if not ids:
+        return {"pairs": 0}
+    outputs = _outputs(ids)
+    differ = apart(version, *([outputs[pair[side]] for pair in ids] for side in (1, 2)))  # (pairs,)
+    order = np.argsort(-differ, kind="stable")
+    result = {"pairs": len(ids)}
+    _place(campaign, [ids[i][0] for i in order], "comparator", {"comparator": version.name, **result}, user)
+    return result
+
+
+def _open(campaign: Campaign) -> tuple[ComparatorVersion, Field, list[tuple[int, int, int]]]:
+    """The comparator that serves, what plays, and the open pairs of it: (item, output, output) each."""
     version = serving(campaign)
     if version is None:
         raise Refused(f"No comparator serves campaign {campaign.slug!r} any more.")
     there = field(campaign)
-    number = {output.pk: i for i, output in enumerate(there.outputs)}
-    ids = [pair for pair in _open_pairs(campaign).values_list("pk", "output", "other") if {*pair[1:]} <= number.keys()]
-    if not ids:
-        return {"pairs": 0, "left to the comparator": 0}
-    outputs = Output.objects.filter(pk__in={pk for pair in ids for pk in pair[1:]}).select_related("context")
-    said = judging(version, outputs)
-    first, second = (np.array([number[pair[side]] for pair in ids]) for side in (1, 2))
-    chances = said.probabilities([pair[1] for pair in ids], [pair[2] for pair in ids])
-    systems = there.system_of
-    people = _people(campaign, there, version.criterion)
-    order, left = order_to_ask(len(there.systems), people, systems[first], systems[second], chances, campaign.seed)
-    with transaction.atomic():
-        _place_in(campaign, [ids[i][0] for i in order])
-        result = {"pairs": len(ids), "left to the comparator": left}
-        detail = {"comparator": version.name, **result}
-        AuditEvent.objects.create(campaign=campaign, user=user, action="pairs put in order of worth", detail=detail)
-    return result
+    plays = {output.pk for output in there.outputs}
+    return version, there, [pair for pair in _open_pairs(campaign).values_list("pk", "output", "other") if {*pair[1:]} <= plays]
+
+
+def _outputs(pairs: list[tuple[int, int, int]]) -> dict[int, Output]:
+    """By id, with their contexts."""
+    return Output.objects.select_related("context").in_bulk({pk for pair in pairs for pk in pair[1:]})
 
 
 def _open_pairs(campaign: Campaign):
@@ -65,17 +94,26 @@ def _open_pairs(campaign: Campaign):
     return pairs.order_by("position")
 
 
-def _people(campaign: Campaign, there: Field, criterion: str) -> Games:
-    """People's accepted games so far, between systems; of the criterion that the comparator learned, else of pairs."""
+def _people(campaign: Campaign, there: Field) -> Games:
+    """People's accepted games so far, between systems: of pairs, and of the scores that a comparator would learn from."""
     snapshot = latest_snapshot(campaign)
-    content = snapshots.read(snapshot) if snapshot else None
-    return between_systems(there, people_games(there, content, criterion, campaign.seed))
+    if snapshot is None:
+        return between_systems(there, people_games(there, None, "", campaign.seed))
+    content = snapshots.read(snapshot)
+    try:
+        criterion = basis(snapshot).criterion
+    except Refused:  # pairs judged by criterion alone
+        criterion = ""
+    games = people_games(there, content, "", campaign.seed)
+    return between_systems(there, games.then(people_games(there, content, criterion, campaign.seed)) if criterion else games)
 
 
-def _place_in(campaign: Campaign, order: list[int]) -> None:
+def _place(campaign: Campaign, order: list[int], goal: str, detail: dict, user) -> None:
     """The same positions, taken in the new order; an item that somebody began meanwhile keeps its own."""
-    open_now = dict(_open_pairs(campaign).select_for_update().values_list("pk", "position"))
-    order = [pk for pk in order if pk in open_now]
-    positions = sorted(open_now[pk] for pk in order)
-    moved = [Item(pk=pk, position=position) for pk, position in zip(order, positions)]
-    Item.objects.bulk_update(moved, ["position"], batch_size=500)
+    with transaction.atomic():
+        open_now = dict(_open_pairs(campaign).select_for_update().values_list("pk", "position"))
+        order = [pk for pk in order if pk in open_now]
+        positions = sorted(open_now[pk] for pk in order)
+        moved = [Item(pk=pk, position=position) for pk, position in zip(order, positions)]
+        Item.objects.bulk_update(moved, ["position"], batch_size=500)
+        AuditEvent.objects.create(campaign=campaign, user=user, action=IN_ORDER[goal], detail=detail)

@@ -35,8 +35,17 @@ def run(job_id, watch=None) -> Tournament:
         return playing.play(tournament, report, judging)
 
 
-@shared_task(name="leaderboard.tasks.ask")
+@shared_task(name=asking.TASKS["systems"])
 def ask(job_id: str) -> None:
+    _ordered(job_id)
+
+
+@shared_task(name=asking.TASKS["comparator"])
+def ask_to_teach(job_id: str) -> None:
+    _ordered(job_id)
+
+
+def _ordered(job_id: str) -> None:
     try:
         order_pairs(job_id)
     except (jobs.Taken, jobs.Cancelled):
@@ -47,8 +56,14 @@ def order_pairs(job_id) -> dict:
     """Claim and do a reordering of what people judge next, here and now."""
     with jobs.claim(job_id) as claim:
         claim.report(0.0, "Loading the comparator")
-        from evaluator.runner import verdicts
+        from evaluator.runner import disagreement, verdicts
 
-        result = asking.reorder(claim.job.campaign, verdicts, claim.job.created_by)
-        claim.report(1.0, f"{result['pairs']:,} pairs in order; {result['left to the comparator']:,} left to the comparator.")
+        job = claim.job
+        if job.task == asking.TASKS["comparator"]:
+            result = asking.for_the_comparator(job.campaign, disagreement, job.created_by)
+            said = "those first on which the comparator's members differ most"
+        else:
+            result = asking.for_the_systems(job.campaign, verdicts, job.created_by)
+            said = f"{result['left to the comparator']:,} left to the comparator"
+        claim.report(1.0, f"{result['pairs']:,} pairs in order; {said}.")
         return result

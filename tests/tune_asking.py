@@ -6,7 +6,6 @@ learns from random pairs, then from more, chosen one way or the other, and is me
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -87,18 +86,17 @@ def teaching(
     a, b, _, _ = as_arrays(pairs)
     choices = np.array([pair.choice for pair in pairs])
 
-    def learnt(name: str, chosen: np.ndarray) -> tuple[Comparator, dict]:
+    def learnt(name: str, chosen: np.ndarray) -> tuple[Comparator, np.ndarray, dict]:
         folder = out / f"teaching-{name}-{seed}"
         train([pairs[i] for i in chosen], folder)
         comparator = Comparator.load(folder)
         u = comparator.utilities(texts)  # (n,)
         right = agreement(u[a] - u[b], choices)
-        return comparator, {"accuracy": float(right[choices != "tie"].mean()), "pearson": pearson(u, means)}
+        return comparator, u, {"accuracy": float(right[choices != "tie"].mean()), "pearson": pearson(u, means)}
 
-    comparator, found = learnt("start", start)
-    u = _by_member(comparator, texts)  # (members, n)
-    d = u[:, a] - u[:, b]  # (members, p)
-    unsure, apart = np.abs(d.mean(axis=0))[left], d.std(axis=0)[left]  # (left,)
+    comparator, u, found = learnt("start", start)
+    unsure = np.abs(u[a] - u[b])[left]  # (left,)
+    apart = comparator.disagreement([texts[i] for i in a[left]], [texts[i] for i in b[left]])  # (left,)
     ways = {
         "random": left[:MORE],
         "margin": left[np.argsort(unsure, kind="stable")][:MORE],
@@ -106,19 +104,8 @@ def teaching(
     }
     return {
         "variant": "teaching", "seed": seed, f"{FIRST} pairs": found,
-        **{f"{MORE} more, {way}": learnt(way, np.concatenate([start, chosen]))[1] for way, chosen in ways.items()},
+        **{f"{MORE} more, {way}": learnt(way, np.concatenate([start, chosen]))[-1] for way, chosen in ways.items()},
     }  # fmt: skip
-
-
-def _by_member(comparator: Comparator, texts: Sequence[Text]) -> np.ndarray:
-    """Utilities by each member, also of contexts that it has seen: (members, n)."""
-    models, manifest, found = comparator.models, comparator.manifest, []
-    comparator.manifest = replace(manifest, folds={})
-    for model in models:
-        comparator.models = [model]
-        found.append(comparator.utilities(texts))
-    comparator.models, comparator.manifest = models, manifest
-    return np.array(found)
 
 
 def _in_order(systems: int, games: Games, left: np.ndarray, first, second, chances, rng: np.random.Generator) -> np.ndarray:

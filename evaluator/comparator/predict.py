@@ -3,7 +3,8 @@ member that did not see it, any other context by the mean of all members. A util
 each member that it needs."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Self
@@ -65,6 +66,19 @@ class Trained:
     def members(self, texts: Sequence[Text]) -> np.ndarray:
         """(n,) the member that judges each text, or ALL."""
         return np.array([self.manifest.folds.get(context_key(text.context), ALL) for text in texts], dtype=int)
+
+    def disagreement(
+        self, texts_a: Sequence[Text], texts_b: Sequence[Text], on_progress: OnProgress | None = None
+    ) -> np.ndarray:
+        """(n,) standard deviation over the members of what each says of the pair (`differences`), whether it saw the context
+        in training or not."""
+        said = []
+        for i, model in enumerate(self.models):
+            alone = copy(self)
+            alone.models, alone.manifest = [model], replace(self.manifest, folds={})
+            watch = on_progress and (lambda done, *what, i=i: on_progress((i + done) / len(self.models), *what))
+            said.append(alone.differences(texts_a, texts_b, watch))
+        return np.std(said, axis=0)
 
     def cosines(self, texts: Sequence[Text]) -> np.ndarray:
         """(n,) cosine of each output with the last turns of its context, by the untrained encoder."""

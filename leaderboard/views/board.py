@@ -114,7 +114,7 @@ def play(request, slug):
 def ask(request, slug):
     campaign = campaign_for_researcher(request.user, slug)
     try:
-        asking.start(campaign, request.user)
+        asking.start(campaign, request.user, goal="comparator" if "comparator" in request.POST else "systems")
     except Refused as refused:
         messages.error(request, str(refused))
     else:

@@ -184,6 +184,16 @@ class TestJudging:
             each.append(comparator.compare(NEW[:1], NEW[2:]).probabilities)
         assert load(fitted[1]).compare(NEW[:1], NEW[2:]).probabilities == pytest.approx(np.mean(each, axis=0))
 
+    def test_its_members_differ_by_as_much_as_they_say(self, fitted, judged):
+        comparator, a, b = load(fitted[1]), [*judged[0][:9:3], NEW[0]], [*judged[0][2:9:3], NEW[2]]
+        each = []
+        for model in load(fitted[1]).models:
+            alone = load(fitted[1])
+            alone.models = [model, model]  # whatever context they are asked about
+            each.append(alone.differences(a, b))
+        assert comparator.disagreement(a, b) == pytest.approx(np.abs(each[0] - each[1]) / 2, abs=1e-6)  # SD of two
+        assert len(comparator.models) == 2 and set(comparator.members(a)) > {ALL}  # it is as it was
+
     def test_a_score_is_the_mean_of_the_games_in_its_context(self, fitted):
         comparator = load(fitted[1])
         p = comparator.compare([NEW[0], NEW[0], NEW[1]], [NEW[1], NEW[2], NEW[2]]).probabilities

@@ -1,15 +1,21 @@
 """Which pairs people judge next: the order follows what they would tell; nobody's work is touched."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from annotation import snapshots
+from annotation.assessment import latest_snapshot
 from annotation.drawing import draw_items
 from annotation.errors import Refused
 from annotation.models import AuditEvent, Campaign, Job
 from evaluator import tasks as training
 from evaluator.comparator.head import probabilities
+from evaluator.registry import serving
 from evaluator.services import start_training
 from leaderboard import asking, tasks
+from leaderboard.rating.pairing import order_to_ask
 from tests.evaluator.world import recipe
 
 pytestmark = pytest.mark.django_db
@@ -47,7 +53,7 @@ def pairs(campaign):
 def test_where_the_comparator_is_unsure_comes_first(campaign):
     before = list(pairs(campaign).values_list("position", flat=True))
     last = pairs(campaign).last().context
-    result = asking.reorder(campaign, Says(set(last.outputs.values_list("pk", flat=True))))
+    result = asking.for_the_systems(campaign, Says(set(last.outputs.values_list("pk", flat=True))))
     there = pairs(campaign).filter(context=last).count()
     assert result == {"pairs": len(before), "left to the comparator": len(before) - there}
     assert {item.context for item in pairs(campaign)[:there]} == {last}
@@ -55,21 +61,56 @@ def test_where_the_comparator_is_unsure_comes_first(campaign):
     assert AuditEvent.objects.filter(action="pairs put in order of worth").count() == 1
 
 
+def test_what_the_members_differ_on_comes_first_for_the_comparator(campaign):
+    before = list(pairs(campaign))
+
+    def apart(version, outputs_a, outputs_b):
+        assert [(a.pk, b.pk) for a, b in zip(outputs_a, outputs_b)] == [(item.output_id, item.other_id) for item in before]
+        return np.arange(len(outputs_a)) % 3  # the third, the sixth, ...
+
+    assert asking.for_the_comparator(campaign, apart) == {"pairs": len(before)}
+    expected = [item.pk for k in (2, 1, 0) for item in before[k::3]]
+    assert list(pairs(campaign).values_list("pk", flat=True)) == expected
+    assert AuditEvent.objects.filter(action="pairs put in order of teaching").count() == 1
+
+
+def test_judged_pairs_count_whatever_criterion_the_comparator_learnt(world, campaign, monkeypatch):
+    seen = []
+    monkeypatch.setattr(asking, "order_to_ask", lambda n, games, *rest: seen.append(games) or order_to_ask(n, games, *rest))
+    asking.for_the_systems(campaign, Says(set()))
+    content = snapshots.read(latest_snapshot(campaign))
+    assert serving(campaign).criterion and not content.judgments  # it learnt from scores, nobody has judged a pair
+    item = pairs(campaign).first()
+    names = {side: [output.system.name, "", output.sample] for side, output in (("a", item.output), ("b", item.other))}
+    judged = replace(content, judgments=[{"context": item.context.key, "choice": "A", "annotator": "Ann", **names}])
+    monkeypatch.setattr(asking.snapshots, "read", lambda snapshot: judged)
+    asking.for_the_systems(campaign, Says(set()))
+    assert len(seen[1]) == len(seen[0]) + 1
+
+
 def test_what_somebody_has_begun_keeps_its_place(campaign):
     begun, *others = pairs(campaign)
     campaign.items.filter(pk=begun.pk).update(taken=1)
-    asking.reorder(campaign, Says(set(others[-1].context.outputs.values_list("pk", flat=True))))
+    asking.for_the_systems(campaign, Says(set(others[-1].context.outputs.values_list("pk", flat=True))))
     assert pairs(campaign).first().pk == begun.pk and pairs(campaign)[1].context == others[-1].context
 
 
 def test_a_real_comparator_orders_them_in_its_job(world, campaign):
     assert world.post(world.charlie, PAGE + "ask/").status_code == 404
     world.post(world.alice, PAGE + "ask/")
-    job = Job.objects.get(task=asking.TASK)
+    job = Job.objects.get(task=asking.TASKS["systems"])
     tasks.ask(str(job.pk))
     job.refresh_from_db()
     assert job.status == Job.Status.DONE and "pairs in order" in job.message
-    assert "Ask people first where it tells most" in world.get(world.alice, PAGE).content.decode()
+    world.post(world.alice, PAGE + "ask/", {"comparator": ""})
+    other = Job.objects.get(task=asking.TASKS["comparator"])
+    order = list(pairs(campaign).values_list("pk", flat=True))
+    tasks.ask_to_teach(str(other.pk))
+    other.refresh_from_db()
+    assert other.status == Job.Status.DONE and "members differ most" in other.message
+    assert list(pairs(campaign).values_list("pk", flat=True)) != order
+    page = world.get(world.alice, PAGE).content.decode()
+    assert "Ask people first where it tells most" in page and "Ask people first what teaches the comparator" in page
 
 
 def test_without_a_comparator_or_open_pairs_it_is_refused(world, campaign):

@@ -4,15 +4,19 @@ from leaderboard import asking, tasks
 
 
 class Command(ServiceCommand):
-    help = "Let people judge first the pairs that tell most about the order and that the comparator is unsure of."
+    help = (
+        "Let people judge first, of the pairs that nobody has begun, those that tell most about the order of the systems and of"
+        " which the comparator is not sure, or those that would teach the comparator most."
+    )
 
     def add_arguments(self, parser):
         super().add_arguments(parser)
         parser.add_argument("slug")
+        parser.add_argument("--for", dest="goal", choices=list(asking.TASKS), default="systems", help="default: systems")
         parser.add_argument("--wait", action="store_true", help="do it here and now instead of asking a worker")
 
-    def run(self, slug, wait, **options):
-        job = asking.start(campaign_named(slug), foreground=wait)
+    def run(self, slug, goal, wait, **options):
+        job = asking.start(campaign_named(slug), foreground=wait, goal=goal)
         if wait:
             return tasks.order_pairs(job.pk)
         return {"task": str(job.pk), "status": "queued", "worker_alive": jobs.worker_alive()}
