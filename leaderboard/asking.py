@@ -13,7 +13,7 @@ from django.db import transaction
 from annotation import jobs, snapshots
 from annotation.assessment import latest_snapshot
 from annotation.errors import Refused
-from annotation.models import AuditEvent, Campaign, Item, Job, Output, Purpose
+from annotation.models import AuditEvent, Campaign, Item, Job, Output, Purpose, Snapshot
 from evaluator.models import ComparatorVersion
 from evaluator.registry import serving
 from evaluator.selectors import basis
@@ -39,6 +39,14 @@ def start(campaign: Campaign, user=None, foreground: bool = False, goal: str = "
         raise Refused(f"No pair of campaign {campaign.slug!r} is left that nobody has begun.")
     title = f"{TITLES[goal]}, on {campaign.slug}"[:200]
     return jobs.enqueue(TASKS[goal], title, campaign=campaign, user=user, foreground=foreground)
+
+
+def had_a_say(campaign: Campaign, snapshot: Snapshot) -> str:
+    """Whether a comparator had a say in what people had judged by the snapshot, one sentence; empty: it had none."""
+    asked = campaign.audit_events.filter(action__in=IN_ORDER.values(), created_at__lt=snapshot.created_at)
+    if not asked.exists():
+        return ""
+    return "A comparator had a say in which pairs people judged first, so these intervals may be a little off."
 
 
 def for_the_systems(campaign: Campaign, judging: Judging, user=None) -> dict:

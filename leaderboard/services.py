@@ -13,7 +13,7 @@ from evaluator.models import ComparatorVersion
 from evaluator.registry import serving
 from evaluator.selectors import architecture, basis, criteria
 from evaluator.services import check_seed
-from leaderboard import field, selectors
+from leaderboard import asking, field, selectors
 from leaderboard.models import Tournament
 from leaderboard.rating.rules import DEFAULT, PAPER, Rules
 
@@ -112,9 +112,10 @@ def _basis(campaign, judge: str, version, snapshot, criterion) -> tuple[Comparat
         found = basis(_judged(campaign, snapshot), criterion)
         return None, found.criterion, found.warning
     version = version or _serving(campaign, criterion)
+    doubts = [version.warning]
     if judge == CALIBRATED:
-        _judged(campaign, snapshot)
-    return version, _criterion_beside(campaign, version, snapshot, criterion), version.warning
+        doubts.append(asking.had_a_say(campaign, _judged(campaign, snapshot)))
+    return version, _criterion_beside(campaign, version, snapshot, criterion), " ".join(filter(None, doubts))
 
 
 def _check_level(judge: str, level: str, rules: Rules) -> None:

@@ -1,13 +1,16 @@
 """People and comparator on one board, outputs as players, and whether the order holds under other choices."""
 
 import io
+from datetime import timedelta
 
 import numpy as np
 import pytest
 from django.core.management import call_command
 
+from annotation.assessment import latest_snapshot
 from annotation.errors import Refused
-from leaderboard import answers, field, rated, selectors, services
+from annotation.models import AuditEvent
+from leaderboard import answers, asking, field, rated, selectors, services
 from leaderboard.models import Tournament
 from leaderboard.rating.calibrated import calibrate
 from leaderboard.rating.games import Games
@@ -48,6 +51,14 @@ class TestCalibrated:
         said = selectors.board(board)["calibrated"]
         assert said["judgments"] == len(people) == 144 and said["games"] == 72
         assert said["worth"] == round(expected.worth)
+
+    def test_it_says_where_a_comparator_had_a_say_in_what_people_judged(self, world, version):
+        assert "had a say" not in selectors.board(calibrated(world.campaign))["warning"]
+        event = AuditEvent.objects.create(campaign=world.campaign, action=asking.IN_ORDER["systems"])
+        assert "had a say" not in selectors.board(calibrated(world.campaign, seed=2))["warning"]  # after the snapshot
+        AuditEvent.objects.filter(pk=event.pk).update(created_at=latest_snapshot(world.campaign).created_at - timedelta(1))
+        assert "A comparator had a say in which pairs people" in selectors.board(calibrated(world.campaign, seed=3))["warning"]
+        assert "had a say" not in selectors.board(by_people(world.campaign))["warning"]
 
     def test_its_signature_and_its_place_beside_the_others(self, world, version, client):
         by_people(world.campaign), by_comparator(world.campaign)
