@@ -17,7 +17,7 @@ CARD = "card.json"  # what the registry knew of it where it was trained
 MAX_BYTES = 8 * 2**30
 MAX_JSON_BYTES = 64 * 2**20
 ALLOWED = re.compile(
-    r"comparator\.json|card\.json|run\.json|(matcher|references)\.safetensors|fold-\d{1,3}\.json"
+    r"comparator\.json|card\.json|(matcher|references)\.safetensors|fold-\d{1,3}\.json"
     r"|member-\d{1,3}\.safetensors|encoder/[\w.-]+\.(json|jinja|txt|model|safetensors)"
 )  # fmt: skip
 TOLD = ("name", "criterion", "seed", "code", "snapshots", "settings", "metrics", "is_simulated", "warning")
@@ -50,7 +50,7 @@ def pack(version: ComparatorVersion, folder: Path, metrics: dict) -> IO[bytes]:
         archive.writestr(CARD, json.dumps(told, ensure_ascii=False, indent=1))
         for path in sorted(folder.rglob("*")):
             name = path.relative_to(folder).as_posix()
-            if path.is_file() and ALLOWED.fullmatch(name) and name not in (CARD, "run.json"):
+            if path.is_file() and ALLOWED.fullmatch(name) and name != CARD:
                 archive.write(path, name)
     out.seek(0)
     return out

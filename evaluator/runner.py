@@ -127,13 +127,21 @@ def _work_folder(run: TrainingRun) -> Path:
     work = site.MODELS_DIR / f".run-{run.job_id}"
     if not work.exists():
         for owner in site.MODELS_DIR.glob(f"[!.]*/{OWNER}"):
-            mine = json.loads(owner.read_text()).get("job") == str(run.job_id)
+            mine = _job_that_made(owner) == str(run.job_id)
             if mine and not ComparatorVersion.objects.filter(name=owner.parent.name).exists():
                 os.rename(owner.parent, work)
                 break
     work.mkdir(parents=True, exist_ok=True)
     checkpoint.write_json({"job": str(run.job_id)}, work / OWNER)
     return work
+
+
+def _job_that_made(owner: Path) -> str | None:
+    """The job that an OWNER file names; None where it cannot be read, which is no other training's trouble."""
+    try:
+        return checkpoint.read_json(owner).get("job")
+    except checkpoint.BadCheckpoint:
+        return None
 
 
 def _plain(value):

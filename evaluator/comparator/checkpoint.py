@@ -202,7 +202,7 @@ def read_json(path: Path) -> dict:
         record = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise BadCheckpoint(f"{path} is missing.") from error
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, RecursionError) as error:
         raise BadCheckpoint(f"{path} cannot be read as JSON.") from error
     if not isinstance(record, dict):
         raise BadCheckpoint(f"{path} does not hold a JSON object.")

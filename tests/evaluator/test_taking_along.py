@@ -53,6 +53,7 @@ def test_the_same_comparator_is_not_entered_twice(world, version, packed):
         ({"card_json": "{}"}, "card.json lacks"),
         ({"card_json": "not JSON"}, "card.json lacks"),
         ({"member-0.pt": b"\x80pickle"}, "A comparator has no file 'member-0.pt'"),
+        ({"run_json": "[]"}, "A comparator has no file 'run.json'"),
         ({"..__outside_json": "{}"}, "A comparator has no file '../outside.json'"),
         ({"encoder__tokenizer_config_json": '{"auto_map": {"AutoTokenizer": "evil.py"}}'}, "asks for code of its own"),
         ({"member-0.safetensors": b"short"}, "its SHA-256 differs"),

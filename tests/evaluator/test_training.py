@@ -158,6 +158,14 @@ def test_a_worker_that_died_between_the_folder_and_the_row_loses_nothing(world, 
     assert [p.name for p in models_dir.iterdir()] == [name]
 
 
+@pytest.mark.parametrize("content", ["[]", "\"run\"", "not JSON", "", "[" * 100_000])
+def test_an_owner_that_cannot_be_read_is_no_other_trainings_trouble(world, models_dir, content):
+    (models_dir / "broken").mkdir(parents=True)
+    (models_dir / "broken" / runner.OWNER).write_text(content)
+    run = start_training([world.campaign], foreground=True, recipe=recipe())
+    assert runner._work_folder(run) == models_dir / f".run-{run.job_id}" and (models_dir / "broken").is_dir()
+
+
 def test_a_cancelled_job_makes_no_version(world):
     run = start_training([world.campaign], foreground=True, recipe=recipe())
 
