@@ -52,4 +52,5 @@ def admit(job_id: str) -> None:
             claim.report(0.95, "Asking whether it may serve")
             gating.ask_all(version)
     except (jobs.Taken, jobs.Cancelled):
-        pass
+        return
+    uploading.forget(claim.job)

@@ -42,12 +42,13 @@ def receive(campaign: Campaign, chunks, user=None) -> Job:
 
 
 def admit(job: Job, report) -> ComparatorVersion:
-    """Unpack, load every member once, and enter it in the registry of the job's campaign. Raises Refused."""
+    """Unpack, load every member once, and enter it in the registry of the job's campaign. Raises Refused. The uploaded file
+    stays until `forget`, so that a second attempt finds it, and the version that the first one entered."""
     from evaluator import runner
 
     file, work = _waiting(job.pk), site.MODELS_DIR / f".run-{job.pk}"
     if not file.is_file():
-        raise Refused("The uploaded file is not on this machine; the workers and the site must share MODELS_DIR.")
+        raise Refused("The uploaded file is not here: it was refused before, or the workers and the site do not share MODELS_DIR.")
     shutil.rmtree(work, ignore_errors=True)  # of an attempt that died
     work.mkdir(parents=True)
     try:
@@ -59,8 +60,13 @@ def admit(job: Job, report) -> ComparatorVersion:
         raise
     finally:
         shutil.rmtree(work, ignore_errors=True)
-    file.unlink()
     return version
+
+
+def forget(job: Job) -> None:
+    """Delete the uploaded file, once its job is done."""
+    if Job.objects.filter(pk=job.pk, status=Job.Status.DONE).exists():
+        _waiting(job.pk).unlink(missing_ok=True)
 
 
 @transaction.atomic
@@ -70,7 +76,6 @@ def _enter(job: Job, card: packing.Card, manifest, work: Path) -> ComparatorVers
     if card.settings.get("architecture", architecture) != architecture:
         raise Refused(f"Its card names another architecture than comparator.json, which says {architecture}.")
     campaign = Campaign.objects.select_for_update().get(pk=job.campaign_id)
-    detail = {"trained as": card.name[:100]}
     version = ComparatorVersion.objects.filter(metrics__fingerprint=fingerprint).first()
     if version is None:
         version = ComparatorVersion.objects.create(
@@ -81,6 +86,8 @@ def _enter(job: Job, card: packing.Card, manifest, work: Path) -> ComparatorVers
         )  # fmt: skip
         os.rename(work, site.MODELS_DIR / version.name)
     version.campaigns.add(campaign)
-    detail["comparator"] = version.name
-    AuditEvent.objects.create(campaign=campaign, user=job.created_by, action="comparator uploaded", detail=detail)
+    detail = {"trained as": card.name[:100], "comparator": version.name, "job": str(job.pk)}
+    told = AuditEvent.objects.filter(campaign=campaign, action="comparator uploaded", detail__job=str(job.pk))
+    if not told.exists():  # by an attempt that died afterwards
+        AuditEvent.objects.create(campaign=campaign, user=job.created_by, action="comparator uploaded", detail=detail)
     return version

@@ -6,8 +6,9 @@ import zipfile
 
 import pytest
 
+from annotation import jobs
 from annotation.models import Job
-from evaluator import packing, registry, runner, tasks
+from evaluator import packing, registry, runner, tasks, uploading
 from evaluator.comparator.examples import Text
 from evaluator.models import ComparatorVersion
 from evaluator.services import start_training
@@ -77,3 +78,23 @@ def test_a_card_whose_numbers_are_missing_is_refused(world, packed):
         card = json.loads(archive.read("card.json"))
     card["metrics"].pop("seconds")
     assert "metrics lack the number seconds" in upload(world, changed(packed, card_json=json.dumps(card))).error
+
+
+def test_a_worker_that_dies_after_entering_it_is_followed_by_one_that_goes_on(world, packed, models_dir, tmp_path, monkeypatch):
+    ComparatorVersion.objects.update(metrics={"fingerprint": "another"})
+    (tmp_path / "there").mkdir()
+    there = World(tmp_path / "there", slug="there")
+    with monkeypatch.context() as killed, pytest.raises(KeyboardInterrupt):
+        killed.setattr(runner, "measure_here", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        upload(there, packed)
+    job = there.campaign.jobs.get(task=uploading.TASK)
+    came = there.campaign.comparators.get()
+    assert (came.measured_here, came.gates) == ({}, {}) and len(list(models_dir.glob(".upload-*"))) == 1
+
+    assert jobs.retry(job)
+    tasks.admit(str(job.pk))
+    job.refresh_from_db()
+    came = there.campaign.comparators.get()
+    assert job.status == Job.Status.DONE and came.measured_here["there"] and came.gates["there"]
+    assert there.campaign.audit_events.filter(action="comparator uploaded").count() == 1
+    assert sorted(path.name for path in models_dir.iterdir()) == sorted(ComparatorVersion.objects.values_list("name", flat=True))
