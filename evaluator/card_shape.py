@@ -43,8 +43,9 @@ SHAPE = {
 
 def first_wrong(metrics: dict) -> str | None:
     """The name of a figure that is not of its shape; None where all that are there fit. What SHAPE does not name is shown
-    nowhere and left alone; a record or a list may be missing or null, the fields of a record that is there may not."""
-    return next((name for name, shape in SHAPE.items() if not _fits(metrics.get(name), shape)), None)
+    nowhere and left alone; a record or a list may be missing or null, the fields of a record that is there may not, nor
+    anything under a key of EVERY."""
+    return next((name for name, shape in SHAPE.items() if name in metrics and not _fits(metrics[name], shape)), None)
 
 
 def _fits(value, shape) -> bool:
@@ -52,7 +53,7 @@ def _fits(value, shape) -> bool:
         fits = lambda one: shape[0] == MAYBE if one is None else _fits(one, shape[0])
         return value is None or (isinstance(value, list) and all(map(fits, value)))
     if isinstance(shape, dict) and EVERY in shape:
-        return value is None or (isinstance(value, dict) and all(_fits(one, shape[EVERY]) for one in value.values()))
+        return isinstance(value, dict) and all(one is not None and _fits(one, shape[EVERY]) for one in value.values())
     if isinstance(shape, dict):
         return value is None or (isinstance(value, dict) and all(_fits(value.get(key), part) for key, part in shape.items()))
     if isinstance(value, bool) or value is None:

@@ -116,6 +116,8 @@ def _card(archive: zipfile.ZipFile) -> Card:
     for number in MEASURED:
         if not isinstance(card.metrics.get(number), int | float):
             raise Refused(f"{CARD}: metrics lack the number {number}.")
+    if not isinstance(card.settings.get("beside", []), list):
+        raise Refused(f"{CARD}: beside in the settings is no list.")
     if wrong := first_wrong(card.metrics):
         raise Refused(f"{CARD}: {wrong} in the metrics is not what a card says there.")
     return card

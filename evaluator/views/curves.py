@@ -93,9 +93,9 @@ def reliability_chart(bins: list[dict]) -> Reliability | None:
     """bins: {said, right, n}, the mean probability stated and the share that came true; None without bins."""
     if not bins:
         return None
-    most = max(b["n"] for b in bins)
+    most = max(1, *(b["n"] for b in bins))
     dots = [
-        (round(SIDE * b["said"], 1), round(SIDE * (1 - b["right"]), 1), round(2 + 6 * (b["n"] / most) ** 0.5, 1))
+        (round(SIDE * b["said"], 1), round(SIDE * (1 - b["right"]), 1), round(2 + 6 * (max(b["n"], 0) / most) ** 0.5, 1))
         for b in bins
     ]
     return Reliability(dots)

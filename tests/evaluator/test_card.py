@@ -14,6 +14,7 @@ from evaluator.card_shape import first_wrong
 from evaluator.comparator.examples import Text
 from evaluator.models import ComparatorVersion
 from evaluator.services import start_training
+from evaluator.views.curves import reliability_chart
 from tests.evaluator.world import World, recipe
 
 
@@ -182,10 +183,17 @@ class TestShape:
             ("reliability", [None]), ("attacks", {"attack": "empty"}), ("transfer", [{"title": "x"}]),
             ("flips", {"share": True, "low": 0, "high": 0, "n": 0}), ("ceilings", {"talk": {"scores": {"pairs": "many"}}}),
             ("tie_threshold", "wide"), ("correlations", [{"campaign": 3}]), ("sources", {"scores": None}),
+            ("sources", None), ("learnt_from", None), ("ceilings", None), ("ceilings", {"talk": None}),
+            ("ceilings", {"talk": {"scores": None}}),
         ],
     )  # fmt: skip
     def test_what_a_page_could_not_show_is_named(self, name, value):
         assert first_wrong({name: value}) == name
+
+    def test_any_number_that_fits_is_drawn(self):
+        bins = [{"said": 0.5, "right": 0.5, "n": n} for n in (0, -1)]
+        assert first_wrong({"reliability": bins}) is None
+        assert [radius for _, _, radius in reliability_chart(bins).dots] == [2, 2]
 
 
 class TestLength:

@@ -76,6 +76,8 @@ def test_no_zip_is_refused(world, version, data):
 def test_a_card_whose_numbers_are_missing_is_refused(world, packed):
     with zipfile.ZipFile(io.BytesIO(packed)) as archive:
         card = json.loads(archive.read("card.json"))
+    wrong = json.dumps(card | {"settings": card["settings"] | {"beside": 5}})
+    assert "beside in the settings is no list" in upload(world, changed(packed, card_json=wrong)).error
     card["metrics"].pop("seconds")
     assert "metrics lack the number seconds" in upload(world, changed(packed, card_json=json.dumps(card))).error
 
