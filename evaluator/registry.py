@@ -3,6 +3,7 @@
 from django.db import transaction
 from django.utils import timezone
 
+from annotation.access import campaigns_researched_by
 from annotation.errors import Refused
 from annotation.models import AuditEvent, Campaign
 from evaluator.models import ComparatorVersion, Promotion
@@ -62,9 +63,16 @@ def promote(campaign: Campaign, version: ComparatorVersion, user=None, reason: s
 
 @transaction.atomic
 def retire(campaign: Campaign, version: ComparatorVersion, user=None) -> None:
-    """Take a version out of service for good, in all its campaigns; its files, judgments and boards stay."""
+    """Take a version out of service for good, in all its campaigns, so the user has to research them all; its files,
+    judgments and boards stay."""
     if not campaign.comparators.filter(pk=version.pk).exists():
         raise Refused(f"Comparator {version.name} has not learned from this campaign.")
+    there = version.campaigns.filter(deleted_at=None)
+    if user is not None and there.exclude(pk__in=campaigns_researched_by(user).values("pk")).exists():
+        raise Refused(
+            f"Comparator {version.name} is used in a campaign that is not yours as well; let another one serve here, or ask an"
+            " admin to retire it."
+        )
     if not ComparatorVersion.objects.filter(pk=version.pk, retired_at=None).update(retired_at=timezone.now()):
         raise Refused(f"Comparator {version.name} is retired already.")
     AuditEvent.objects.create(campaign=campaign, user=user, action="comparator retired", detail={"comparator": version.name})

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from django.utils import timezone
 
 from annotation.errors import Refused
-from annotation.models import AuditEvent
+from annotation.models import AuditEvent, Campaign
 from evaluator import registry, tasks
 from evaluator.metaevaluation import gate
 from evaluator.models import ComparatorVersion
@@ -83,6 +84,28 @@ def test_a_retired_one_serves_no_more(world, trained):
     for refused in (registry.retire, registry.promote):
         with pytest.raises(Refused, match="retired"):
             refused(world.campaign, ComparatorVersion.objects.get(pk=second.pk), world.alice)
+
+
+def test_one_that_is_used_elsewhere_too_is_retired_by_who_researches_both_or_an_admin(world, trained, tmp_path):
+    (tmp_path / "other").mkdir()
+    other = World(tmp_path / "other", world.client, slug="other", judged=False)
+    trained.campaigns.add(other.campaign)
+    for there, user in ((world, world.alice), (other, other.alice)):
+        with pytest.raises(Refused, match="used in a campaign that is not yours as well"):
+            registry.retire(there.campaign, trained, user)
+    page = other.post(other.alice, f"/c/other/comparator/{trained.name}/retire/")
+    assert page.status_code == 302 and registry.serving(world.campaign) == trained
+    registry.retire(other.campaign, trained, world.dora)
+    assert registry.serving(world.campaign) is None
+
+
+def test_a_deleted_campaign_keeps_none_from_being_retired(world, trained, tmp_path):
+    (tmp_path / "other").mkdir()
+    other = World(tmp_path / "other", slug="other", judged=False)
+    trained.campaigns.add(other.campaign)
+    Campaign.objects.filter(slug="other").update(deleted_at=timezone.now())
+    registry.retire(world.campaign, trained, world.alice)
+    assert registry.serving(world.campaign) is None
 
 
 def test_a_version_of_another_campaign_is_refused(world, trained, tmp_path):
