@@ -114,7 +114,11 @@ def _free_name(run: TrainingRun, frozen, settings: dict) -> str:
     what = [[s.digest for s in frozen], settings, run.seed]
     digest = hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:8]
     campaign = _measured_on(run).order_by("pk").first()
-    name = f"{campaign.slug[:24].strip('-')}-{slugify(run.criterion)[:20].strip('-') or 'pairs'}-{digest}"
+    return free_name(f"{campaign.slug[:24].strip('-')}-{slugify(run.criterion)[:20].strip('-') or 'pairs'}-{digest}")
+
+
+def free_name(name: str) -> str:
+    """The name, with a number where a version or a folder has it."""
     number, free = 1, name
     while ComparatorVersion.objects.filter(name=free).exists() or (site.MODELS_DIR / free).exists():
         number += 1
@@ -176,6 +180,18 @@ def check(folder: Path) -> checkpoint.Manifest:
     if not np.isfinite(scores).all():
         raise Refused("It does not give a finite number for a simple text.")
     return comparator.manifest
+
+
+def same_files(fingerprint: str, identity: str) -> ComparatorVersion | None:
+    """The version that judges by exactly these files (`checkpoint.identity`); a fingerprint alone is what a file says of
+    itself."""
+    for version in ComparatorVersion.objects.filter(metrics__fingerprint=fingerprint):
+        try:
+            if checkpoint.identity(folder(version)) == identity:
+                return version
+        except checkpoint.BadCheckpoint:
+            continue  # its own files are gone
+    return None
 
 
 def measure_here(version: ComparatorVersion, campaign: Campaign) -> None:

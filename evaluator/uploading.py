@@ -48,7 +48,7 @@ def admit(job: Job, report) -> ComparatorVersion:
 
     file, work = _waiting(job.pk), site.MODELS_DIR / f".run-{job.pk}"
     if not file.is_file():
-        raise Refused("The uploaded file is not here: it was refused before, or the workers and the site do not share MODELS_DIR.")
+        raise Refused("The uploaded file is not here: it was refused before, or workers and site do not share MODELS_DIR.")
     shutil.rmtree(work, ignore_errors=True)  # of an attempt that died
     work.mkdir(parents=True)
     try:
@@ -71,15 +71,20 @@ def forget(job: Job) -> None:
 
 @transaction.atomic
 def _enter(job: Job, card: packing.Card, manifest, work: Path) -> ComparatorVersion:
-    """A new row, or the one of the same comparator (by its `checkpoint.Manifest`), which then belongs to this campaign too."""
+    """A new row, or the one of the same comparator (manifest: its `checkpoint.Manifest`), which then is this campaign's too."""
+    from evaluator import runner
+    from evaluator.comparator.checkpoint import identity
+
     fingerprint, architecture = manifest.fingerprint, manifest.settings.architecture
     if card.settings.get("architecture", architecture) != architecture:
         raise Refused(f"Its card names another architecture than comparator.json, which says {architecture}.")
     campaign = Campaign.objects.select_for_update().get(pk=job.campaign_id)
-    version = ComparatorVersion.objects.filter(metrics__fingerprint=fingerprint).first()
+    files = identity(work)
+    version = runner.same_files(fingerprint, files)
     if version is None:
         version = ComparatorVersion.objects.create(
-            name=f"{campaign.slug[:24].strip('-')}-upload-{fingerprint[:8]}", run=None, criterion=card.criterion[:100],
+            name=runner.free_name(f"{campaign.slug[:24].strip('-')}-upload-{files[:8]}"), run=None,
+            criterion=card.criterion[:100],
             settings=card.settings | {"architecture": architecture, "uploaded": card.name[:100], "sources": {}}, seed=card.seed,
             snapshots=card.snapshots, code=card.code[:60], metrics=card.metrics | {"fingerprint": fingerprint},
             is_simulated=card.is_simulated, warning=card.warning,

@@ -187,6 +187,14 @@ def load_manifest(directory: Path) -> Manifest:
     return manifest
 
 
+def identity(directory: Path) -> str:
+    """SHA-256 of all that a comparator judges by: the encoder's files, and comparator.json, which names the other weights by
+    theirs, but for its metrics."""
+    record = read_json(directory / "comparator.json") | {"metrics": None}
+    encoder = {path.name: file_sha256(path) for path in (directory / "encoder").glob("*") if path.is_file()}
+    return hashlib.sha256(json.dumps([record, encoder], sort_keys=True).encode()).hexdigest()
+
+
 def _head(record: dict) -> Head:
     return Head(**{known.name: float(record.get(known.name, known.default)) for known in fields(Head)})
 

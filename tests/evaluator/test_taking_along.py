@@ -1,10 +1,13 @@
 """Download a comparator, upload it elsewhere; whatever is wrong with a file is refused in one sentence."""
 
+import hashlib
 import io
 import json
+import shutil
 import zipfile
 
 import pytest
+from safetensors.torch import load, save
 
 from annotation import jobs
 from annotation.models import Job
@@ -45,6 +48,45 @@ def test_what_comes_back_judges_the_same(world, version, packed, models_dir, tmp
 def test_the_same_comparator_is_not_entered_twice(world, version, packed):
     assert upload(world, packed).status == Job.Status.DONE
     assert ComparatorVersion.objects.count() == 1
+
+
+def edited(packed: bytes) -> dict:
+    """Another member, named in comparator.json under the fingerprint of the old."""
+    with zipfile.ZipFile(io.BytesIO(packed)) as archive:
+        record, weights = json.loads(archive.read("comparator.json")), load(archive.read("member-0.safetensors"))
+    weights = save({name: -tensor for name, tensor in weights.items()})
+    members = [hashlib.sha256(weights).hexdigest(), *record["members"][1:]]
+    return {"member-0.safetensors": weights, "comparator_json": json.dumps(record | {"members": members})}
+
+
+def other_words(packed: bytes) -> dict:
+    """The same weights behind a tokenizer that takes "good" for "bad"."""
+    with zipfile.ZipFile(io.BytesIO(packed)) as archive:
+        told = json.loads(archive.read("encoder/tokenizer.json"))
+    words = told["model"]["vocab"]
+    words["good"], words["bad"] = words["bad"], words["good"]
+    return {"encoder__tokenizer_json": json.dumps(told)}
+
+
+@pytest.mark.parametrize("change", [edited, other_words])
+def test_other_files_under_a_known_fingerprint_are_a_version_of_their_own(world, version, packed, tmp_path, change):
+    (tmp_path / "there").mkdir()
+    there = World(tmp_path / "there", slug="there")
+    data = changed(packed, **change(packed))
+    for _ in range(2):  # the second time it is the one that is there
+        job = upload(there, data)
+        assert job.status == Job.Status.DONE, job.error
+    came = there.campaign.comparators.get()
+    assert came != version and list(version.campaigns.all()) == [world.campaign]
+    texts = [Text(("w1 w2",), "w3 good")]
+    assert runner.load(came).utilities(texts) != runner.load(version).utilities(texts)
+
+
+def test_one_whose_files_were_lost_comes_back_from_its_zip(world, version, packed, models_dir):
+    shutil.rmtree(models_dir / version.name)
+    assert upload(world, packed).status == Job.Status.DONE
+    came = world.campaign.comparators.exclude(pk=version.pk).get()
+    assert runner.load(came).utilities([Text(("w1 w2",), "w3 good")]).shape == (1,)
 
 
 @pytest.mark.parametrize(
@@ -99,4 +141,4 @@ def test_a_worker_that_dies_after_entering_it_is_followed_by_one_that_goes_on(wo
     came = there.campaign.comparators.get()
     assert job.status == Job.Status.DONE and came.measured_here["there"] and came.gates["there"]
     assert there.campaign.audit_events.filter(action="comparator uploaded").count() == 1
-    assert sorted(path.name for path in models_dir.iterdir()) == sorted(ComparatorVersion.objects.values_list("name", flat=True))
+    assert {path.name for path in models_dir.iterdir()} == set(ComparatorVersion.objects.values_list("name", flat=True))
