@@ -100,7 +100,7 @@ def on_others(comparator: Comparator | JointComparator, own: list[Campaign], tex
         report(begin, said)
         watch = lambda part, message, point, begin=begin, said=said: report(begin + part / len(snapshots), said)
         try:
-            judged, criterion = _accepted(snapshot)
+            judged, criterion = _accepted(snapshot, comparator)
         except (Refused, ValueError) as error:
             left_out.append({"campaign": campaign.slug, "why": str(error)})
             continue
@@ -115,17 +115,22 @@ def on_others(comparator: Comparator | JointComparator, own: list[Campaign], tex
 def where_it_did_not_learn(comparator: Comparator | JointComparator, campaign: Campaign, seed: int) -> dict:
     """{confidence, attacks} of a campaign that the comparator judges and did not learn from. confidence is how far its
     probabilities are from what people said: here, else on the judged campaign whose contexts are most alike (the mean
-    cosine of their embeddings), else of kind "unknown"."""
-    judged, snapshot = _judged(latest_snapshot(campaign))
+    cosine of their embeddings), else of kind "unknown". left_out, where there are any: the campaign's contexts that all
+    members learned from beside others."""
+    seen = set(comparator.manifest.beside)
+    keys = {context_key(turns) for turns in campaign.contexts.values_list("turns", flat=True)} if seen else set()
+    left_out = {"left_out": len(keys & seen)} if keys & seen else {}
+    judged, snapshot = _judged(latest_snapshot(campaign), comparator)
     if judged and (found := _off_by(comparator, judged, seed)):
-        confidence = {"kind": "here", "campaign": campaign.slug, "snapshot": snapshot.name, **found}
+        confidence = {"kind": "here", "campaign": campaign.slug, "snapshot": snapshot.name, **found, **left_out}
         return {"confidence": confidence, "attacks": attacks(comparator, judged, seed, lambda done: None)}
-    return {"confidence": _on_the_nearest(comparator, campaign, seed) or {"kind": "unknown"}, "attacks": []}
+    confidence = _on_the_nearest(comparator, campaign, seed) or {"kind": "unknown"}
+    return {"confidence": confidence | left_out, "attacks": []}
 
 
 def _on_the_nearest(comparator: Comparator | JointComparator, campaign: Campaign, seed: int) -> dict | None:
     contexts = list(campaign.contexts.order_by("pk").values_list("turns", flat=True))
-    others = [(judged, snapshot) for s in _judged_last([campaign]) for judged, snapshot in [_judged(s)] if judged]
+    others = [(judged, snapshot) for s in _judged_last([campaign]) for judged, snapshot in [_judged(s, comparator)] if judged]
     if not contexts or not others:
         return None
     here = centre(comparator, contexts, seed)
@@ -152,18 +157,23 @@ def _judged_last(own: list[Campaign]) -> list[Snapshot]:
     return sorted(newest, key=lambda s: s.created_at, reverse=True)[:MOST_CAMPAIGNS]
 
 
-def _judged(snapshot: Snapshot | None) -> tuple[Judged | None, Snapshot | None]:
+def _judged(
+    snapshot: Snapshot | None, comparator: Comparator | JointComparator
+) -> tuple[Judged | None, Snapshot | None]:
     try:
-        return (_accepted(snapshot)[0], snapshot) if snapshot else (None, None)
+        return (_accepted(snapshot, comparator)[0], snapshot) if snapshot else (None, None)
     except (Refused, ValueError):
         return None, snapshot
 
 
-def _accepted(snapshot: Snapshot) -> tuple[Judged, str]:
-    """What people's accepted judgments say, and of which criterion. Raises Refused where none are accepted, ValueError
-    where the snapshot is damaged."""
+def _accepted(snapshot: Snapshot, comparator: Comparator | JointComparator) -> tuple[Judged, str]:
+    """What people's accepted judgments say in contexts that the comparator did not learn from or holds out, and of which
+    criterion. Raises Refused where none are accepted or left, ValueError where the snapshot is damaged."""
     found = basis(snapshot)
     if found.warning:
         raise Refused(found.warning)
     source = sources.read(snapshot, found.criterion, found.judgments)
-    return Judged(source.texts, source.pairs, source.scores[:, 0]), found.criterion
+    judged = Judged(source.texts, source.pairs, source.scores[:, 0]).without(set(comparator.manifest.beside))
+    if not judged.texts:
+        raise Refused("It learned from every context that people judged there.")
+    return judged, found.criterion

@@ -6,6 +6,7 @@ import numpy as np
 
 from annotation.models import Campaign, Snapshot
 from evaluator import sources
+from evaluator.comparator.examples import context_key
 from evaluator.comparator.heldout import agreement, bootstrap
 from evaluator.metaevaluation import gate
 from evaluator.models import ComparatorVersion
@@ -44,9 +45,12 @@ def _on_people(version: ComparatorVersion, campaign: Campaign) -> list[gate.Aske
     criterion, with_judgments = version.settings["sources"].get(campaign.slug, [version.criterion, True])
     source = snapshot and sources.read(snapshot, criterion, with_judgments)
     outputs = source and sources.outputs_of(snapshot, source.keys)
-    pairs = [p for p in source.pairs if p.choice != "tie" and _there(source, outputs, p)] if source else []
+    clear = [p for p in source.pairs if p.choice != "tie" and _there(source, outputs, p)] if source else []
+    seen = runner.learnt_beside(version)
+    pairs = [p for p in clear if _context(source, p) not in seen]
     if not pairs:
-        return [gate.Asked("Better than chance?", False, "No clear preference of people is left to measure it on.")]
+        why = ": it learned from every context where they have one." if clear else "."
+        return [gate.Asked("Better than chance?", False, f"No clear preference of people is left to measure it on{why}")]
     contexts = np.unique([source.keys[p.a][0] for p in pairs], return_inverse=True)[1]
     choices = np.array([p.choice for p in pairs])
 
@@ -65,13 +69,21 @@ def _on_people(version: ComparatorVersion, campaign: Campaign) -> list[gate.Aske
     ]
     current = serving(campaign)
     if current is not None and current != version:
-        asked.append(gate.not_below(f"{current.name}, which serves now", mine, of(current), contexts, seed))
+        seen = runner.learnt_beside(current)
+        both = np.array([_context(source, p) not in seen for p in pairs])  # (p,) held out for the two
+        name = f"{current.name}, which serves now"
+        asked.append(gate.not_below(name, mine[both], of(current)[both], contexts[both], seed))
     return asked
 
 
 def _snapshot(version: ComparatorVersion, campaign: Campaign) -> Snapshot | None:
-    """The one it learned from, else the campaign's newest."""
-    return campaign.snapshots.filter(digest__in=version.snapshots).first() or campaign.snapshots.first()
+    """The one it learned from and was measured on, else the campaign's newest."""
+    mine = campaign.snapshots.filter(digest__in=version.snapshots).first() if learned_from(version, campaign) else None
+    return mine or campaign.snapshots.first()
+
+
+def _context(source: sources.Source, pair) -> str:
+    return context_key(source.texts[pair.a].context)
 
 
 def _there(source: sources.Source, outputs: dict, pair) -> bool:

@@ -169,6 +169,14 @@ def load(version: ComparatorVersion) -> Comparator | JointComparator:
         raise Refused(f"Comparator {version.name} cannot be used. {error}") from error
 
 
+def learnt_beside(version: ComparatorVersion) -> set[str]:
+    """Keys of the contexts that every member learned from (`checkpoint.Manifest`); none where its file cannot be read."""
+    try:
+        return set(checkpoint.load_manifest(folder(version)).beside)
+    except checkpoint.BadCheckpoint:
+        return set()
+
+
 def check(folder: Path) -> checkpoint.Manifest:
     """Load every member of a comparator in a folder and let it judge two texts; returns its manifest. Raises Refused."""
     texts = [Text(("How are you?",), answer) for answer in ("Fine, thank you.", "On the table.")]

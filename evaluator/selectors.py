@@ -128,8 +128,9 @@ def sources(version: ComparatorVersion) -> list[tuple[str, int]]:
 
 
 def learned_from(version: ComparatorVersion, campaign: Campaign) -> bool:
-    """Whether its own held-out figures are about this campaign; those of an uploaded one are about campaigns elsewhere."""
-    return campaign.slug in version.settings.get("sources", {})
+    """Whether its own held-out figures are about this campaign; those of an uploaded one are about campaigns elsewhere, and
+    none are about a campaign that it learned from beside."""
+    return campaign.slug in version.settings.get("sources", {}) and campaign.slug not in version.settings.get("beside", [])
 
 
 def architecture(version: ComparatorVersion) -> str:

@@ -71,17 +71,20 @@ def confidence_on_files(version: ComparatorVersion) -> str:
 
 
 def _said(found: dict) -> str:
+    learnt = f"It learned from {found['left_out']:,} contexts of this campaign" if "left_out" in found else ""
     if found["kind"] == "unknown":
-        return UNKNOWN.capitalize()
+        return f"{learnt}. {UNKNOWN.capitalize()}" if learnt else UNKNOWN.capitalize()
     off = f"its stated probabilities are off by {found['error']:.3f} ({found['low']:.3f} to {found['high']:.3f}) on average,"
     pairs = f"over {found['pairs']:,} pairs that people judged"
     if found["kind"] == "own":
         return f"On contexts of this campaign that it did not learn from, {off} {pairs}."
+    unlearnt = "It did not learn from this campaign"
     if found["kind"] == "here":
-        return f"It did not learn from this campaign. Here {off} {pairs}."
+        return f"{learnt}. On the others {off} {pairs}." if learnt else f"{unlearnt}. Here {off} {pairs}."
+    unjudged = f"{learnt}, and no others are judged" if learnt else f"{unlearnt}, and nobody's accepted judgments are here yet"
     return (
-        f"It did not learn from this campaign, and nobody's accepted judgments are here yet. On the most similar judged "
-        f"campaign, {found['title']} (mean cosine of the contexts {found['similarity']:.2f}), {off} {pairs}."
+        f"{unjudged}. On the most similar judged campaign, {found['title']} (mean cosine of the contexts "
+        f"{found['similarity']:.2f}), {off} {pairs}."
     )
 
 

@@ -52,6 +52,7 @@ class Manifest:
     references: str | None = None  # SHA-256 of references.safetensors
     criteria: list[str] = field(default_factory=lambda: [""])  # names; it judges by the first, whose head is `head`
     other_heads: list[Head] = field(default_factory=list)  # of the criteria after the first
+    beside: list[str] = field(default_factory=list)  # context_keys that every member learned from: nothing is measured there
 
 
 def save_encoder(source: str, out_dir: Path, random_seed: int | None = None) -> str:
@@ -171,6 +172,7 @@ def load_manifest(directory: Path) -> Manifest:
         record["settings"] = Settings(**record["settings"])
         record["head"] = _head(record["head"])
         record["other_heads"] = [_head(other) for other in record.get("other_heads", [])]
+        record["beside"] = [str(key) for key in record.get("beside", [])]
         manifest = Manifest(**record)
     except (TypeError, KeyError, ValueError, AttributeError) as error:
         raise BadCheckpoint(f"{path} lacks a field or has one too many: {error}.") from error

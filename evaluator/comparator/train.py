@@ -122,7 +122,7 @@ def fit(
     head, *others = (one.head for one in judged)
     manifest = checkpoint.Manifest(
         settings, seed, fingerprint, mine, head, members, metrics, data.encoder.familiar, base and base["matcher"],
-        base and base["references"], list(criteria), others,
+        base and base["references"], list(criteria), others, sorted(folds.keys() - mine.keys()),
     )  # fmt: skip
     checkpoint.save_manifest(manifest, out_dir)
     progress(1.0, "Trained")

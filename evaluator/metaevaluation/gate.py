@@ -28,7 +28,10 @@ def better_than_chance(accuracy: float, interval: tuple[float, float]) -> Asked:
 
 
 def not_below(name: str, mine: np.ndarray, theirs: np.ndarray, contexts: np.ndarray, seed: int) -> Asked:
-    """mine, theirs (p,): agreement with people on the same pairs, 0 to 1; contexts (p,) are resampled together."""
+    """mine, theirs (p,): agreement with people on the same pairs, 0 to 1; contexts (p,) are resampled together. Passed where
+    there is no pair to compare the two on."""
+    if not len(mine):
+        return Asked(f"Not below {name}?", True, f"No pair is held out for both it and {name}.")
     difference = float(np.mean(mine - theirs))
     low, high = bootstrap(mine - theirs, contexts, seed)
     said = f"Against {name}, on the same {len(mine)} pairs: {difference:+.3f} ({low:+.3f} to {high:+.3f})."

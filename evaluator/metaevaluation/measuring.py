@@ -1,7 +1,7 @@
 """What a card says of a comparator's judgments: how far they fit people's, with intervals; whether it can be fooled; whether
 its answer depends on the sides. Everything is pure: a comparator and people's answers in, plain records out."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -38,6 +38,10 @@ class Judged:
         """Whole contexts, at most `limit` texts."""
         rows = drawn(self.contexts, limit, seed)
         return self.take(rows)
+
+    def without(self, keys: Collection[str]) -> "Judged":
+        """Less the texts of the contexts with these keys (`context_key`)."""
+        return self.take(np.array([i for i, text in enumerate(self.texts) if context_key(text.context) not in keys], dtype=int))
 
     def take(self, rows: np.ndarray) -> "Judged":
         """The texts `rows`, and the pairs of which both are there."""

@@ -31,6 +31,7 @@ def card(request, slug, name):
         "campaign": campaign, "version": version, "card": found, "m": m, "gate_passed": registry.passed(found["gate"]),
         "joint": selectors.architecture(version) == "joint",
         "stage": found["stage"], "ceilings": selectors.ceilings(version), "sources": selectors.sources(version),
+        "trained_on": [c.slug for c in version.campaigns.all() if selectors.learned_from(version, c)],
         "curve": found["curve"], "charts": learning_curves(found["curve"]),
         "reliability": reliability_chart(m.get("reliability", [])),
         "promotions": campaign.promotions.select_related("version", "user")[:10],

@@ -3,11 +3,16 @@
 import pytest
 
 from annotation.errors import Refused
-from evaluator import sources, tasks
+from annotation.importing import import_outputs
+from annotation.models import Job
+from evaluator import packing, registry, runner, shown, sources, tasks
+from evaluator.comparator import checkpoint
 from evaluator.comparator.settings import Settings
+from evaluator.models import ComparatorVersion
 from evaluator.registry import serving
 from evaluator.services import start_training
-from tests.evaluator.world import World, recipe
+from tests.evaluator.packed import upload
+from tests.evaluator.world import SCORES, World, recipe, write
 
 pytestmark = pytest.mark.django_db
 
@@ -38,6 +43,78 @@ def test_the_version_is_for_the_campaign_that_it_is_measured_on(world, lender):
     html = world.get(world.alice, f"/c/talk/comparator/{version.name}/").content.decode()
     assert "train_comparator talk --criterion" in html and "--beside lender" in html
     assert html.count("<td>yes</td></tr>") == 3  # each member keeps one epoch
+
+
+@pytest.fixture
+def lent(world, lender) -> ComparatorVersion:
+    """Learned from talk, and beside it from the lender."""
+    run = start_training([world.campaign], "Overall", foreground=True, beside=[lender.campaign], recipe=recipe(epochs=1))
+    return tasks.run(run.job_id)
+
+
+def brought_to(there, version) -> ComparatorVersion:
+    job = upload(there, packing.pack(version, runner.folder(version), version.metrics).read())
+    assert job.status == Job.Status.DONE, job.error
+    return there.campaign.comparators.get()
+
+
+@pytest.mark.parametrize("installation", ["the same", "another"])
+def test_brought_to_its_lender_it_is_measured_on_nothing_that_it_learned(world, lender, lent, installation):
+    if installation == "another":
+        ComparatorVersion.objects.update(metrics=lent.metrics | {"fingerprint": "another"})
+    came = brought_to(lender, lent)
+    assert (came == lent) == (installation == "the same") and len(runner.learnt_beside(came)) == 12
+    asked = {one["question"]: one for one in came.gates["lender"]}
+    assert not asked["Better than chance?"]["passed"]
+    assert asked["Better than chance?"]["answer"].endswith("it learned from every context where they have one.")
+    assert asked["Calibrated?"]["answer"] == "Its calibration was not measured."
+    found = shown.confidence(came, lender.campaign, world.dora)
+    assert (found["kind"], found["campaign"], found["left_out"]) == ("nearest", "talk", 12)
+    assert found["said"].startswith("It learned from 12 contexts of this campaign, and no others are judged.")
+    assert shown.card(came, lender.campaign, lender.alice)["attacks_here"] == []
+    html = world.get(lender.alice, f"/c/lender/comparator/{came.name}/").content.decode()
+    assert found["said"].split(".")[0] in html
+    assert ("train_comparator talk --criterion" in html) == (installation == "the same")
+
+
+def test_what_the_lender_judged_since_is_measured(world, lender, lent):
+    new = lambda row: row | {"context_id": "new " + row["context_id"], "context": ["w1", *row["context"]]}
+    lender.rows = [new(row) for row in lender.rows[:20]]
+    import_outputs(lender.campaign, write(lender.folder, "more.jsonl", lender.rows))
+    lender.score("Overall", SCORES)
+    lender.freeze()
+    came = brought_to(lender, lent)
+    found = shown.confidence(came, lender.campaign, lender.alice)
+    assert (found["kind"], found["pairs"], found["left_out"]) == ("here", 30, 12)  # 5 contexts of 6
+    assert found["said"].startswith("It learned from 12 contexts of this campaign. On the others its stated")
+    answers = {one["question"]: one["answer"] for one in came.gates["lender"]}
+    assert "on the same 30 pairs" in answers["Not below “longer is better”?"]
+
+
+def test_a_campaign_of_the_lenders_contexts_is_no_transfer(world, lender, tmp_path):
+    (tmp_path / "copied").mkdir()
+    World(tmp_path / "copied", slug="copied")  # as many letters: the same texts
+    run = start_training([world.campaign], "Overall", foreground=True, beside=[lender.campaign], recipe=recipe(epochs=1))
+    metrics = tasks.run(run.job_id).metrics
+    why = "It learned from every context that people judged there."
+    assert (metrics["transfer"], metrics["not_measured"]) == ([], [{"campaign": "copied", "why": why}])
+
+
+def test_a_newcomer_is_not_held_against_what_the_one_that_serves_has_learnt(world, lender, lent):
+    brought_to(lender, lent)
+    registry.promote(lender.campaign, lent, reason="It is all we have.")
+    run = start_training([lender.campaign], "Overall", foreground=True, recipe=recipe(epochs=1))
+    asked = {one["question"]: one for one in tasks.run(run.job_id).gates["lender"]}
+    found = asked[f"Not below {lent.name}, which serves now?"]
+    assert found["passed"] and found["answer"].startswith("No pair is held out for both")
+
+
+def test_a_file_of_before_names_no_context_beside(lent):
+    folder = runner.folder(lent)
+    record = checkpoint.read_json(folder / "comparator.json")
+    assert record.pop("beside")
+    checkpoint.write_json(record, folder / "comparator.json")
+    assert runner.load(lent).manifest.beside == [] and runner.learnt_beside(lent) == set()
 
 
 def test_a_campaign_beside_itself_is_named_once_and_one_without_judgments_is_refused(world, tmp_path):
