@@ -13,7 +13,7 @@ FIRST, PASSED = "The first of this campaign.", "Passed the gate."
 
 
 def serving(campaign: Campaign) -> ComparatorVersion | None:
-    """The version promoted last that is not retired; None where none ever was."""
+    """The version promoted last that is not retired; None where there is none."""
     latest = campaign.promotions.filter(version__retired_at=None).select_related("version__run").first()
     return latest and latest.version
 
@@ -27,11 +27,11 @@ def stages(campaign: Campaign, versions) -> dict[int, str]:
 
 
 def consider(version: ComparatorVersion) -> None:
-    """After its training: the version serves where nothing does yet, and where its gate passed."""
+    """After its training: the version serves where none ever did, and where its gate passed."""
     for campaign in version.campaigns.all():
-        gate, current = version.gates.get(campaign.slug, []), serving(campaign)
-        if current is None or (current != version and passed(gate)):
-            _enter(campaign, version, gate, PASSED if current else FIRST, None)
+        gate, first = version.gates.get(campaign.slug, []), not campaign.promotions.exists()
+        if first or (serving(campaign) != version and passed(gate)):
+            _enter(campaign, version, gate, FIRST if first else PASSED, None)
 
 
 def passed(gate: list[dict]) -> bool:

@@ -86,6 +86,16 @@ def test_a_retired_one_serves_no_more(world, trained):
             refused(world.campaign, ComparatorVersion.objects.get(pk=second.pk), world.alice)
 
 
+def test_after_the_only_one_is_retired_the_next_has_to_pass(world, trained):
+    registry.retire(world.campaign, trained, world.alice)
+    registry.consider(another(world, trained, passed=False))
+    assert registry.serving(world.campaign) is None
+    better = another(world, trained, passed=True)
+    registry.consider(better)
+    assert registry.serving(world.campaign) == better
+    assert world.campaign.promotions.first().reason == registry.PASSED
+
+
 def test_one_that_is_used_elsewhere_too_is_retired_by_who_researches_both_or_an_admin(world, trained, tmp_path):
     (tmp_path / "other").mkdir()
     other = World(tmp_path / "other", world.client, slug="other", judged=False)
