@@ -2,7 +2,9 @@
 given. Judged in both orders and averaged, so that swapping the sides swaps the answer; nothing makes it transitive, and a
 round robin of n outputs takes n (n - 1) readings where the utility comparator takes n."""
 
+import math
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
@@ -12,27 +14,43 @@ from torch import nn
 from torch.nn import functional as F
 
 from evaluator.comparator.checkpoint import Manifest
-from evaluator.comparator.encoding import Encoder, Sequences, by_length
+from evaluator.comparator.encoding import Batch, Encoder, Sequences, by_length
 from evaluator.comparator.examples import Text, context_key
 from evaluator.comparator.guards import guarded
 from evaluator.comparator.inference import Tick
-from evaluator.comparator.model import hidden_states, mean_over
+from evaluator.comparator.model import UtilityModel, hidden_states, mean_over
 from evaluator.comparator.predict import ALL, Comparison, OnProgress, Trained
 
 CHUNK = 4096  # pairs whose tokens are in memory together
 
 
 class JointModel(nn.Module):
-    """Encoder, mean over the tokens, one linear layer to the logits of A better, tie, B better."""
+    """Encoder, and one linear layer to the logits of A better, tie, B better. It reads the mean of all tokens and, of either
+    output, its mean and its product with the context's: what `UtilityModel` reads of one."""
 
     def __init__(self, encoder: nn.Module, ties: bool = True):
         super().__init__()
         self.encoder, self.ties = encoder, ties
-        self.answer = nn.Linear(encoder.config.hidden_size, 3)
+        self.answer = nn.Linear(5 * encoder.config.hidden_size, 3)
+        self.start_from(UtilityModel(encoder))
 
-    def forward(self, batch, bf16: bool) -> torch.Tensor:
-        """(b, 3) log-probabilities; without the tie option the tie has none (-inf is kept finite)"""
-        logits = self.answer(mean_over(hidden_states(self.encoder, batch, bf16), batch.mask))  # (b, 3)
+    def start_from(self, model: UtilityModel) -> None:
+        """Say of A and B, read together, what the unit of `model` says of each alone: P(A) : P(B) = exp(u_a - u_b)."""
+        of_all, *of_one = model.utility.weight.data.split(self.encoder.config.hidden_size, dim=1)  # (1, h) each
+        half = torch.cat([torch.zeros_like(of_all), *of_one, *(-weight for weight in of_one)], dim=1) / 2  # (1, 5h)
+        self.answer.weight.data = torch.cat([half, torch.zeros_like(half), -half])  # (3, 5h)
+        nn.init.zeros_(self.answer.bias)
+
+    def forward(self, batch: Batch, bf16: bool) -> torch.Tensor:
+        """Of a batch of triples -> (b, 3) log-probabilities; without the tie option the tie has none (-inf is kept finite)"""
+        hidden = hidden_states(self.encoder, replace(batch, segments=batch.segments.clamp(max=1)), bf16)  # (b, t, h)
+        context, *outputs = (mean_over(hidden, batch.mask * (batch.segments == part)) for part in range(3))  # (b, h)
+        context = F.normalize(context, dim=-1) * math.sqrt(hidden.shape[-1])
+        read = [mean_over(hidden, batch.mask)]
+        for output in outputs:
+            output = F.normalize(output, dim=-1)
+            read += [output, output * context]
+        logits = self.answer(torch.cat(read, dim=-1))  # (b, 3)
         if not self.ties:
             logits = logits + torch.tensor([0.0, -1e4, 0.0])
         return F.log_softmax(logits, dim=-1)
@@ -136,8 +154,8 @@ def both_orders(
 
 
 def triples(sequences: Sequences, a: Sequence[int], b: Sequence[int], max_length: int) -> Sequences:
-    """[CLS] turn [SEP] ... A [SEP] B [SEP] of the pairs at positions a (n,), b (n,) among texts read with their contexts; both
-    outputs are segment 1. The context loses its first turns; where the outputs alone are too long, the longer loses its end."""
+    """[CLS] turn [SEP] ... A [SEP] B [SEP] of the pairs at positions a (n,), b (n,) among texts read with their contexts; A is
+    segment 1 and B 2. The context loses its first turns; where the outputs alone are too long, the longer loses its end."""
     ids, segments = [], []
     for i, j in zip(a, b, strict=True):
         first, second = sequences.segments[i].index(1), sequences.segments[j].index(1)  # where the outputs begin
@@ -149,7 +167,7 @@ def triples(sequences: Sequences, a: Sequence[int], b: Sequence[int], max_length
         room -= len(output)
         context = sequences.ids[i][1:first][-room:] if room else []
         ids.append([sequences.ids[i][0], *context, *output])
-        segments.append([0] * (1 + len(context)) + [1] * len(output))
+        segments.append([0] * (1 + len(context)) + [1] * kept_a + [2] * kept_b)
     return Sequences(ids, segments)
 
 

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from torch import nn
 
 from evaluator.comparator import checkpoint, curriculum, heldout, loop
 from evaluator.comparator.base import Report
@@ -18,6 +17,7 @@ from evaluator.comparator.head import Head
 from evaluator.comparator.inference import Tick
 from evaluator.comparator.joint import JointModel, both_orders, choices, guard, mean_points, meetings, triples
 from evaluator.comparator.learning_curve import after_step
+from evaluator.comparator.model import UtilityModel
 from evaluator.comparator.settings import Settings
 
 BUCKET = 8  # steps whose pairs are dealt by length: on two judged campaigns 8% of what is read is padding, instead of 69%
@@ -28,8 +28,9 @@ def learn(
 ) -> list[dict]:
     """A member's epochs, each with what it says of its fold: `utilities` (m,), its scores of the texts; `orders` (q, 2, 3),
     of the measured pairs in either order; `triples`, circular and all of each context."""
-    encoder = checkpoint.load_base(out_dir).encoder if from_base else checkpoint.load_encoder(out_dir)
-    model = new_model(encoder, settings.ties, [seed, 11, fold])
+    base = checkpoint.load_base(out_dir) if from_base else UtilityModel(checkpoint.load_encoder(out_dir))
+    model = JointModel(base.encoder, settings.ties)
+    model.start_from(base)
     return _train(model, data, fold, settings, seed, out_dir, state, progress)
 
 
@@ -54,13 +55,6 @@ def out_of_fold(
     circles = [counts for record in records for counts in record["triples"]]
     consistency = measure_consistency(flipped, contexts, circles, seed)
     return [heldout.OutOfFold(Head(1.0, 0.0, 0.0), scores, replace(found, consistency=consistency))]
-
-
-def new_model(encoder: nn.Module, ties: bool, seed: list[int]) -> JointModel:
-    """The head starts at random, by the seed."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(int(np.random.SeedSequence(seed).generate_state(1)[0]))
-        return JointModel(encoder, ties)
 
 
 def _train(

@@ -7,7 +7,8 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from transformers import AutoTokenizer
+import torch
+from transformers import AutoModel, AutoTokenizer
 
 from evaluator.comparator import checkpoint, joint, joint_training
 from evaluator.comparator.checkpoint import BadCheckpoint
@@ -15,6 +16,7 @@ from evaluator.comparator.encoding import Encoder, Sequences
 from evaluator.comparator.examples import Text
 from evaluator.comparator.loading import load
 from evaluator.comparator.loop import State
+from evaluator.comparator.model import UtilityModel
 from evaluator.comparator.predict import ALL, Comparator
 from evaluator.comparator.progress import Cancelled
 from evaluator.comparator.supervision import Exchange
@@ -48,7 +50,7 @@ class TestReading:
         words = [encoder.tokenizer.convert_ids_to_tokens(ids) for ids in read.ids]
         assert words[0] == ["[CLS]", "w1", "[SEP]", "w2", "[SEP]", "w3", "[SEP]", "w4", "w5", "[SEP]"]
         assert words[1] == ["[CLS]", "w1", "[SEP]", "w2", "[SEP]", "w4", "w5", "[SEP]", "w3", "[SEP]"]
-        assert read.segments[0] == [0, 0, 0, 0, 0, 1, 1, 1, 1, 1]
+        assert read.segments[0] == [0, 0, 0, 0, 0, 1, 1, 2, 2, 2] and read.segments[1] == [0, 0, 0, 0, 0, 1, 1, 1, 2, 2]
 
     @pytest.mark.parametrize(("a", "b", "kept"), [(3, 20, (4, 7)), (20, 3, (7, 4)), (20, 20, (5, 6)), (2, 2, (3, 3))])
     def test_the_longer_output_is_cut_and_the_context_before_it(self, tiny_encoder, a, b, kept):
@@ -56,9 +58,22 @@ class TestReading:
         sequences = encoder.pairs([Text(("w1 w2 w3 w4 w5 w6",), " ".join(["w7"] * n)) for n in (a, b)])
         read = joint.triples(sequences, [0], [1], 12)
         context = max(0, 11 - sum(kept))
-        assert read.segments[0] == [0] * (1 + context) + [1] * sum(kept)
+        assert read.segments[0] == [0] * (1 + context) + [1] * kept[0] + [2] * kept[1]
         ends = [i for i, token in enumerate(read.ids[0]) if token == encoder.sep]
         assert (ends[-2], ends[-1]) == (context + kept[0], context + sum(kept))
+
+
+class TestStarting:
+    def test_it_says_of_two_read_together_what_the_unit_says_of_each(self, tiny_encoder):
+        unit = UtilityModel(AutoModel.from_pretrained(tiny_encoder))
+        torch.nn.init.normal_(unit.utility.weight)
+        model = joint.JointModel(unit.encoder)
+        model.start_from(unit)
+        read = torch.randn(5, 4, 32)  # of all; of A, with the context; of B, with the context
+        logits = model.answer(torch.cat(list(read), dim=-1))  # (4, 3)
+        alone = [unit.utility(torch.cat([read[0], *read[k : k + 2]], dim=-1))[:, 0] for k in (1, 3)]  # (4,) each
+        assert (logits[:, 0] - logits[:, 2]).tolist() == pytest.approx((alone[0] - alone[1]).tolist(), abs=1e-4)
+        assert logits[:, 1].tolist() == [0.0] * 4
 
 
 class TestLearning:
