@@ -104,7 +104,7 @@ class JudgmentAdmin(Frozen):
 
 @admin.register(models.Snapshot)
 class SnapshotAdmin(Frozen):
-    list_display = ["name", "campaign", "scores", "judgments", "is_simulated", "created_by", "created_at"]
+    list_display = ["name", "campaign", "scores", "judgments", "is_simulated", "created_by", "created_at", "accepted_at"]
     list_select_related = ["campaign", "created_by"]
     exclude = ["content"]
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from django.db import transaction
+from django.utils import timezone
 
 from annotation import frozen_answers
 from annotation.answer_tables import Table, pair_table, score_table
@@ -22,8 +23,8 @@ CHOICES = {outcome.code: outcome.value for outcome in Outcome}
 
 
 def latest_snapshot(campaign: Campaign) -> Snapshot | None:
-    """Its row; its content, which may be large, is read where it is asked for."""
-    return campaign.snapshots.defer("content").order_by("-created_at", "-id").first()
+    """The one accepted last. Its row; its content, which may be large, is read where it is asked for."""
+    return campaign.snapshots.defer("content").first()
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,8 @@ def judge(campaign: Campaign, mad=1.0, level="ordinal", on_zero_mad="drop") -> t
 
 @transaction.atomic
 def assess(campaign: Campaign, mad=1.0, level="ordinal", on_zero_mad="drop", user=None, seen: str | None = None) -> Snapshot:
-    """Decide on each criterion and freeze what is kept. The same answers under the same rule give the same snapshot.
+    """Decide on each criterion and freeze what is kept. The same answers under the same rule give the same snapshot, which
+    is then the newest again.
 
     seen: the digest that a preview showed; Refused where the answers have changed since.
     """
@@ -185,6 +187,9 @@ def _add_texts(content: SnapshotContent, used: set[int]) -> None:
 def _freeze(campaign: Campaign, considered: Considered, user) -> Snapshot:
     known = campaign.snapshots.filter(digest=considered.digest).first()
     if known is not None:
+        known.accepted_at = timezone.now()
+        known.save(update_fields=["accepted_at"])
+        _record(known, "snapshot accepted again", user)
         return known
     content = considered.content
     judgments = [*content.judgments, *content.criterion_judgments]
@@ -201,9 +206,13 @@ def _freeze(campaign: Campaign, considered: Considered, user) -> Snapshot:
             verdict=report["verdict"], report=report,
         )  # fmt: skip
     frozen_answers.freeze(campaign, snapshot, considered)
-    detail = {"snapshot": snapshot.name, "rule": content.rule}
-    AuditEvent.objects.create(campaign=campaign, user=user, action="snapshot frozen", detail=detail)
+    _record(snapshot, "snapshot frozen", user)
     return snapshot
+
+
+def _record(snapshot: Snapshot, action: str, user) -> None:
+    detail = {"snapshot": snapshot.name, "rule": snapshot.rule}
+    AuditEvent.objects.create(campaign=snapshot.campaign, user=user, action=action, detail=detail)
 
 
 def as_dict(snapshot: Snapshot) -> dict:

@@ -83,7 +83,7 @@ def _key(campaign: Campaign, what: str, settings: dict) -> str:
         PairwiseJudgment.objects.filter(annotator__campaign=campaign).aggregate(Count("pk"), Max("pk"), Max("retracted_at")),
         campaign.annotators.aggregate(Count("pk"), Max("withdrawn_at")),
         campaign.adjudications.aggregate(Count("pk"), Max("pk")),
-        AuditEvent.objects.filter(campaign=campaign).exclude(action="snapshot frozen").aggregate(Max("pk")),
+        AuditEvent.objects.filter(campaign=campaign).exclude(action__startswith="snapshot ").aggregate(Max("pk")),
         campaign.seed,
     ]
     return hashlib.sha256(json.dumps([FORMAT, what, settings, state], default=str).encode()).hexdigest()

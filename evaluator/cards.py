@@ -154,7 +154,7 @@ def _judged_last(own: list[Campaign]) -> list[Snapshot]:
     """The newest snapshot of each other campaign, of at most MOST_CAMPAIGNS."""
     others = Campaign.objects.filter(deleted_at=None, snapshots__isnull=False).exclude(pk__in=[c.pk for c in own]).distinct()
     newest = [latest_snapshot(campaign) for campaign in others.order_by("pk")]
-    return sorted(newest, key=lambda s: s.created_at, reverse=True)[:MOST_CAMPAIGNS]
+    return sorted(newest, key=lambda s: s.accepted_at, reverse=True)[:MOST_CAMPAIGNS]
 
 
 def _judged(

@@ -86,7 +86,7 @@ def criteria(snapshot: Snapshot | None) -> list[str]:
 def lenders(campaign: Campaign, user) -> list[Snapshot]:
     """The newest snapshot of each other campaign that the user researches: what a training may learn from beside."""
     others = campaigns_researched_by(user).exclude(pk=campaign.pk)
-    newest = Snapshot.objects.filter(campaign=OuterRef("campaign")).order_by("-created_at", "-id").values("pk")[:1]
+    newest = Snapshot.objects.filter(campaign=OuterRef("campaign")).order_by("-accepted_at", "-id").values("pk")[:1]
     found = Snapshot.objects.filter(campaign__in=others, pk=Subquery(newest)).defer("content")
     return list(found.select_related("campaign").order_by("campaign__title", "campaign__slug"))
 

@@ -146,7 +146,7 @@ class SnapshotSerializer(serializers.ModelSerializer):
 
     class Meta:
         model = Snapshot
-        fields = ["name", "digest", "rule", "scores", "judgments", "is_simulated", "created_at"]
+        fields = ["name", "digest", "rule", "scores", "judgments", "is_simulated", "created_at", "accepted_at"]
 
 
 class AssessmentSerializer(serializers.Serializer):

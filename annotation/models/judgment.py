@@ -4,6 +4,7 @@ import uuid
 
 from django.db import models
 from django.db.models import Q
+from django.utils import timezone
 
 from annotation.models.campaign import Purpose
 from annotation.outcome import Outcome
@@ -120,9 +121,10 @@ class Snapshot(models.Model):
     is_simulated = models.BooleanField(default=False, help_text="Holds simulated judgments.")
     created_by = models.ForeignKey("annotation.User", models.SET_NULL, null=True, blank=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
+    accepted_at = models.DateTimeField(default=timezone.now, help_text="When it was last accepted; the newest is by this.")
 
     class Meta:
-        ordering = ["-created_at", "-id"]
+        ordering = ["-accepted_at", "-id"]
         constraints = [models.UniqueConstraint(fields=["campaign", "digest"], name="one_snapshot_per_content")]
 
     def __str__(self):

@@ -12,8 +12,10 @@ WITHOUT_CONTENT = ("content",)  # a snapshot's texts may be megabytes; no page s
 
 
 def snapshots_of(campaign):
-    """Newest first, without their contents; mark_count: what became of them since."""
-    return campaign.snapshots.select_related("created_by").defer(*WITHOUT_CONTENT).annotate(mark_count=Count("marks"))
+    """Newest first (which a query that counts does not say by itself), without their contents; mark_count: what became of
+    them since."""
+    found = campaign.snapshots.select_related("created_by").defer(*WITHOUT_CONTENT).annotate(mark_count=Count("marks"))
+    return found.order_by("-accepted_at", "-pk")
 
 
 @login_required

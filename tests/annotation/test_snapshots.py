@@ -1,13 +1,17 @@
-"""Frozen judgments: what changed between two, and what became of them."""
+"""Frozen judgments: what changed between two, what became of them, and which is the newest."""
+
+import importlib
 
 import pytest
+from django.apps import apps
+from django.db.models import F
 
-from annotation.assessment import as_dict, assess
+from annotation.assessment import as_dict, assess, latest_snapshot
 from annotation.errors import Refused
-from annotation.models import LikertScore, PairwiseJudgment, User
-from annotation.services import add_annotator, withdraw
+from annotation.models import AuditEvent, LikertScore, PairwiseJudgment, Snapshot, User
+from annotation.services import CriterionSpec, add_annotator, create_campaign, withdraw
 from annotation.snapshots import annotators_in, difference, read
-from evaluator.selectors import basis
+from evaluator.selectors import basis, lenders
 from tests.annotation.pages import World, text
 
 pytestmark = pytest.mark.django_db
@@ -85,3 +89,34 @@ def test_pairs_judged_on_a_criterion_have_their_own_decision_and_lines(tmp_path,
         assert "Fluency" in text(world.get(path)) or "annotators" in path, path
     with pytest.raises(Refused, match="by criterion only"):
         basis(snapshot)
+
+
+class TestAcceptedAgain:
+    """An earlier filter accepted anew: the same snapshot, and the newest."""
+
+    def test_it_is_what_trainings_boards_and_lenders_take(self, scored):
+        campaign, user = scored.campaign, scored.alice
+        first = assess(campaign, 1.0, "interval", "drop", user)
+        second = assess(campaign, 9.0, "interval", "keep", user)
+        assert latest_snapshot(campaign) == second
+        assert assess(campaign, 1.0, "interval", "drop", user) == first
+        assert latest_snapshot(campaign) == campaign.snapshots.first() == first and campaign.snapshots.count() == 2
+        other = create_campaign(slug="other", title="Other", criteria=[CriterionSpec("Overall")], user=user)
+        assert lenders(other, User.objects.create_user("root", is_staff=True)) == [first]
+        done = AuditEvent.objects.filter(action="snapshot accepted again").get()
+        assert (done.user, done.detail) == (user, {"snapshot": first.name, "rule": first.rule})
+
+    def test_the_page_shows_it_first_and_offers_its_filter(self, two):
+        world, _, after = two
+        rule = {"mad": 1.0, "level": "interval", "on_zero_mad": "drop"}
+        world.sign_in(world.alice).post("quality/", data=rule)
+        world.post("quality/", data=rule | {"mad": 9.0, "on_zero_mad": "keep"})
+        page = text(world.get("quality/"))
+        assert f'Newest snapshot: <a href="/c/talk/snapshots/{after.name}/">' in page
+        assert 'value="9.0"' in page and "last accepted" in text(world.get(f"snapshots/{after.name}/"))
+
+    def test_those_from_before_count_as_accepted_when_they_were_made(self, two):
+        _, before, after = two
+        Snapshot.objects.update(accepted_at=after.accepted_at)
+        importlib.import_module("annotation.migrations.0012_snapshot_accepted_at").accepted_when_made(apps, None)
+        assert Snapshot.objects.filter(accepted_at=F("created_at")).count() == 2
