@@ -10,7 +10,7 @@ import json
 import zlib
 from dataclasses import dataclass, field
 
-from annotation.models import Snapshot
+from annotation.models import Campaign, FormerName, Output, Snapshot
 
 FORMAT = 1
 
@@ -85,6 +85,21 @@ def annotators_in(snapshot: Snapshot) -> set[str]:
 def systems_in(snapshot: Snapshot) -> set[str]:
     """The systems whose outputs it holds, as they were called then."""
     return {row["system"] for row in read(snapshot).outputs}
+
+
+def former_names(campaign: Campaign) -> dict[int, list[str]]:
+    """By a system's id, what it was called before: a snapshot goes on calling it what it was called then."""
+    found: dict[int, list[str]] = {}
+    for pk, name in FormerName.objects.filter(system__campaign=campaign).values_list("system", "name"):
+        found.setdefault(pk, []).append(name)
+    return found
+
+
+def places(output: Output, former: dict[int, list[str]]) -> list[tuple]:
+    """(context, system, checkpoint, sample) as snapshots may name the output; by its system's name of today first."""
+    checkpoint = output.checkpoint.name if output.checkpoint else ""
+    names = [output.system.name, *former.get(output.system_id, ())]
+    return [(output.context.key, name, checkpoint, output.sample) for name in names]
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ import numpy as np
 
 from annotation import snapshots
 from annotation.models import Campaign, Output, Reference, Snapshot
+from annotation.snapshots import former_names, places
 from evaluator.comparator.examples import Pair, Text, aligned, mean_scores, pairs_from_judgments, pairs_from_scores
 from evaluator.comparator.settings import Settings
 from evaluator.comparator.supervision import Exchange, Origin, exchanges, strong_pairs, weak_pairs
@@ -80,19 +81,16 @@ def supervise(source: Source, campaign: Campaign, strong: bool, weak: bool) -> t
     place = {key: i for i, key in enumerate(source.keys)}
     texts, origins = list(source.texts), [Origin(key[1], checkpoint=key[2]) for key in source.keys]
     outputs = Output.objects.filter(context__campaign=campaign, replaced_at=None).order_by("pk")
+    former = former_names(campaign)
     for output in outputs.select_related("context", "system", "checkpoint").iterator(chunk_size=2000):
-        key, origin = _place(output), _origin(output)
-        if key in place:
-            origins[place[key]] = origin
+        origin = _origin(output)
+        known = next((place[key] for key in places(output, former) if key in place), None)
+        if known is not None:
+            origins[known] = origin
         elif strong or output.checkpoint_id:
             texts.append(Text(tuple(output.context.turns), output.text))
             origins.append(origin)
     return texts, (strong_pairs(texts, origins) if strong else []) + (weak_pairs(texts, origins) if weak else [])
-
-
-def _place(output: Output) -> tuple:
-    checkpoint = output.checkpoint.name if output.checkpoint else ""
-    return output.context.key, output.system.name, checkpoint, output.sample
 
 
 def _origin(output: Output) -> Origin:
@@ -164,13 +162,12 @@ def _in_line(scores: list[np.ndarray]) -> np.ndarray:
 
 def outputs_of(snapshot: Snapshot, keys: list[tuple]) -> dict[tuple, Output]:
     """The campaign's outputs by key; one that was replaced since the snapshot is missing."""
-    wanted = set(keys)
+    wanted, former = set(keys), former_names(snapshot.campaign)
     there = Output.objects.filter(context__campaign=snapshot.campaign_id, replaced_at=None)
-    found = {}
-    for output in there.select_related("context", "system", "checkpoint"):
-        if _place(output) in wanted:
-            found[_place(output)] = output
-    return found
+    return {
+        key: output for output in there.select_related("context", "system", "checkpoint")
+        for key in places(output, former) if key in wanted
+    }  # fmt: skip
 
 
 def _key(row: dict) -> tuple:

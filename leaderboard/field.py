@@ -7,7 +7,8 @@ import numpy as np
 from django.db.models import Max, Q
 
 from annotation.models import Campaign, Context, Output, System
-from leaderboard.models import FormerName, Tournament
+from annotation.snapshots import former_names, places
+from leaderboard.models import Tournament
 
 
 @dataclass(frozen=True)
@@ -17,7 +18,7 @@ class Field:
     systems: list[System]
     contexts: list[int]  # ids
     outputs: list[Output]  # in the order of system, context, sample; without their texts
-    former_names: list[tuple[str, str]]  # (what a system was called, what it is called)
+    former: dict[int, list[str]]  # by a system's id, what it was called before
 
     @cached_property
     def system_of(self) -> np.ndarray:
@@ -34,14 +35,7 @@ class Field:
     @cached_property
     def number_of(self) -> dict[tuple, int]:
         """An output's number by the names that a snapshot uses, whenever it was taken."""
-        names: dict[str, list[str]] = {}
-        for former, now in self.former_names:
-            names.setdefault(now, []).append(former)
-        return {
-            (o.context.key, name, o.checkpoint.name if o.checkpoint else "", o.sample): i
-            for i, o in enumerate(self.outputs)
-            for name in (*names.get(o.system.name, ()), o.system.name)
-        }
+        return {place: i for i, output in enumerate(self.outputs) for place in places(output, self.former)}
 
     @cached_property
     def answers(self) -> dict[tuple[int, int], list[int]]:
@@ -96,8 +90,8 @@ def _field(campaign: Campaign, which_outputs: Q, which_contexts: Q) -> Field:
         last[output.system_id] = max(last.get(output.system_id, _age(output)), _age(output))
     playing = [output for output in found if _age(output) == last[output.system_id]]
     systems = {output.system_id: output.system for output in playing}
-    former = FormerName.objects.filter(system__campaign=campaign).values_list("name", "system__name")
-    return Field([systems[pk] for pk in sorted(systems)], list(contexts.values_list("pk", flat=True)), playing, list(former))
+    there = list(contexts.values_list("pk", flat=True))
+    return Field([systems[pk] for pk in sorted(systems)], there, playing, former_names(campaign))
 
 
 def _age(output: Output) -> tuple:

@@ -10,7 +10,7 @@ from annotation.models.campaign import (
     ItemReport,
     Purpose,
 )
-from annotation.models.corpus import Checkpoint, Context, Output, Reference, System
+from annotation.models.corpus import Checkpoint, Context, FormerName, Output, Reference, System
 from annotation.models.job import AuditEvent, Job, WorkerPulse
 from annotation.models.judgment import (
     FrozenAnswers,
@@ -27,7 +27,7 @@ from annotation.models.upload import Upload
 
 __all__ = [
     "Adjudication", "Annotator", "ApiToken", "Assignment", "AuditEvent", "Calculation", "Campaign", "Checkpoint", "ConsentText",
-    "Context", "Criterion", "FrozenAnswers", "Invitation", "Item", "ItemReport", "Job", "LikertScore", "Membership", "Output",
-    "PairwiseJudgment", "Purpose", "QualityDecision", "Reference", "Snapshot", "SnapshotMark", "Submission", "System",
-    "Upload", "User", "WorkerPulse",
+    "Context", "Criterion", "FormerName", "FrozenAnswers", "Invitation", "Item", "ItemReport", "Job", "LikertScore",
+    "Membership", "Output", "PairwiseJudgment", "Purpose", "QualityDecision", "Reference", "Snapshot", "SnapshotMark",
+    "Submission", "System", "Upload", "User", "WorkerPulse",
 ]  # fmt: skip

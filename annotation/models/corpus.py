@@ -22,6 +22,20 @@ class System(models.Model):
         return self.name
 
 
+class FormerName(models.Model):
+    """A snapshot calls a system by the name it had then."""
+
+    system = models.ForeignKey(System, models.CASCADE, related_name="former_names")
+    name = models.CharField(max_length=200)
+    changed_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["changed_at"]
+
+    def __str__(self):
+        return f"{self.name}, now {self.system}"
+
+
 class Checkpoint(models.Model):
     """A system at one point of its training."""
 

@@ -1,10 +1,7 @@
-"""Tournaments, what came out of them, and how a campaign shows its boards."""
+"""Tournaments and what came out of them."""
 
-from leaderboard.models.board import FormerName
 from leaderboard.models.frozen import Immutable
 from leaderboard.models.results import ContextResult, Game, OutputResult, SystemRating
 from leaderboard.models.tournament import Tournament
 
-__all__ = [
-    "ContextResult", "FormerName", "Game", "Immutable", "OutputResult", "SystemRating", "Tournament",
-]  # fmt: skip
+__all__ = ["ContextResult", "Game", "Immutable", "OutputResult", "SystemRating", "Tournament"]

@@ -1,0 +1,64 @@
+"""What the gate asks of a version, on which of people's judgments; by a judge without weights."""
+
+import pytest
+
+from evaluator import gating, runner, sources
+from evaluator.comparator.settings import Settings
+from evaluator.models import ComparatorVersion
+from evaluator.services import start_training
+from leaderboard.systems import describe
+from tests.evaluator.world import recipe
+
+pytestmark = pytest.mark.django_db
+CHANCE = "Better than chance?"
+LIKED = {"good": 2.0, "w0": 1.0, "bad": 0.0}
+
+
+@pytest.fixture(autouse=True)
+def judge(monkeypatch):
+    """Goes by the last word, as people do."""
+
+    def utilities(version, outputs):
+        return {output.pk: LIKED[output.text.split()[-1]] for output in outputs}
+
+    monkeypatch.setattr(runner, "utilities", utilities)
+
+
+def entered(world, **fields) -> ComparatorVersion:
+    """A version's row, as a training on the world would have made it."""
+    known = {
+        "name": "talk-overall-1", "criterion": "Overall", "settings": {"sources": {"talk": ["Overall", False]}}, "seed": 0,
+        "snapshots": [world.campaign.snapshots.first().digest], "code": "x", "metrics": {"seconds": 1.0},
+    }  # fmt: skip
+    version = ComparatorVersion.objects.create(**known | fields)
+    version.campaigns.add(world.campaign)
+    return version
+
+
+def asked(version, world) -> dict[str, dict]:
+    return {one["question"]: one for one in gating.ask(version, world.campaign)}
+
+
+def rename(world, old: str, new: str) -> None:
+    describe(world.campaign.systems.get(name=old), new, "", "")
+
+
+class TestRenamed:
+    """A snapshot goes on calling a system what it was called then."""
+
+    def test_the_gate_is_asked_on_the_same_preferences(self, world):
+        version = entered(world)
+        before = asked(version, world)
+        rename(world, "Fine", "Finer")
+        rename(world, "Finer", "Finest")
+        assert asked(version, world) == before and "on the same 72 pairs" in before["Not below “longer is better”?"]["answer"]
+
+    def test_human_written_text_is_learnt_from_once(self, world):
+        rename(world, "Person", "Somebody")
+        run = start_training([world.campaign], foreground=True, recipe=recipe(strong=True))
+        found = sources.examples(run, Settings(**run.settings["recipe"]))
+        assert len(found.texts) == 48
+        strong = [pair for pair in found.pairs if pair.source == "strong"]
+        written = {row["output"] for row in world.rows if row["system"] == "Person"}
+        assert len(strong) == 12 * 3
+        assert all(found.texts[p.a if p.target[0] == 1 else p.b].output in written for p in strong)
