@@ -4,6 +4,7 @@ from dataclasses import asdict
 
 import numpy as np
 
+from annotation.errors import Refused
 from annotation.models import Campaign, Snapshot
 from evaluator import sources
 from evaluator.comparator.examples import context_key
@@ -72,7 +73,10 @@ def _on_people(version: ComparatorVersion, campaign: Campaign) -> list[gate.Aske
         seen = runner.learnt_beside(current)
         both = np.array([_context(source, p) not in seen for p in pairs])  # (p,) held out for the two
         name = f"{current.name}, which serves now"
-        asked.append(gate.not_below(name, mine[both], of(current)[both], contexts[both], seed))
+        try:
+            asked.append(gate.not_below(name, mine[both], of(current)[both], contexts[both], seed))
+        except Refused:
+            asked.append(gate.unreadable(name))
     return asked
 
 

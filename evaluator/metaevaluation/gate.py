@@ -38,6 +38,11 @@ def not_below(name: str, mine: np.ndarray, theirs: np.ndarray, contexts: np.ndar
     return Asked(f"Not below {name}?", difference >= 0, said)
 
 
+def unreadable(name: str) -> Asked:
+    """Of the version that serves, where its files are gone or of an earlier kind."""
+    return Asked(f"Not below {name}?", True, f"{name}, can no longer be read; that is no reason against this one.")
+
+
 def accepted(warning: str) -> Asked:
     return Asked("Are the judgments behind it accepted?", not warning, warning or "They are.")
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from evaluator import gating, runner, sources
+from annotation.errors import Refused
+from evaluator import gating, registry, runner, sources
 from evaluator.comparator.settings import Settings
 from evaluator.models import ComparatorVersion
 from evaluator.services import start_training
@@ -62,3 +63,37 @@ class TestRenamed:
         written = {row["output"] for row in world.rows if row["system"] == "Person"}
         assert len(strong) == 12 * 3
         assert all(found.texts[p.a if p.target[0] == 1 else p.b].output in written for p in strong)
+
+
+class TestServingNow:
+    @pytest.fixture
+    def new(self, world, monkeypatch) -> ComparatorVersion:
+        """A second version, beside one that serves and whose files cannot be read."""
+        old = entered(world)
+        registry.consider(old)
+        judging = runner.utilities
+
+        def utilities(version, outputs):
+            if version == old:
+                raise Refused(f"Comparator {version.name} cannot be used.")
+            return judging(version, outputs)
+
+        monkeypatch.setattr(runner, "utilities", utilities)
+        return entered(world, name="talk-overall-2")
+
+    def test_one_that_cannot_be_read_is_no_reason_against_the_next(self, world, new):
+        gating.ask_all(new)
+        *others, last = new.gates["talk"][:4]
+        assert last == {
+            "question": "Not below talk-overall-1, which serves now?", "passed": True,
+            "answer": "talk-overall-1, which serves now, can no longer be read; that is no reason against this one.",
+        }  # fmt: skip
+        assert [one["question"] for one in others][1:] == [CHANCE, "Not below “longer is better”?"]
+        registry.consider(new)
+        assert registry.serving(world.campaign) == new
+
+    def test_the_other_questions_hold(self, world, new):
+        new.warning = "The scores of Overall are not accepted."
+        gating.ask_all(new)
+        registry.consider(new)
+        assert registry.serving(world.campaign).name == "talk-overall-1"

@@ -214,3 +214,12 @@ def test_a_version_whose_files_are_gone_is_refused(world, models_dir):
     (models_dir / version.name / "comparator.json").write_text(json.dumps({"format": 99}))
     with pytest.raises(Refused, match="cannot be used"):
         runner.load(version)
+
+
+def test_a_training_ends_well_where_the_version_that_serves_cannot_be_read(world, models_dir):
+    version = trained(world)
+    Utility.objects.all().delete()
+    (models_dir / version.name / "comparator.json").write_text(json.dumps({"format": 4}))
+    newer = trained(world, seed=1)
+    assert Job.objects.get(pk=newer.run.job_id).status == Job.Status.DONE
+    assert any(f"{version.name}, which serves now, can no longer be read" in asked["answer"] for asked in newer.gates["talk"])
