@@ -12,7 +12,7 @@ from evaluator.comparator.heldout import agreement, bootstrap
 from evaluator.metaevaluation import gate
 from evaluator.models import ComparatorVersion
 from evaluator.registry import serving
-from evaluator.selectors import learned_from
+from evaluator.selectors import basis, learned_from
 
 
 def ask_all(version: ComparatorVersion) -> None:
@@ -43,8 +43,10 @@ def _on_people(version: ComparatorVersion, campaign: Campaign) -> list[gate.Aske
     from evaluator import runner
 
     snapshot = _snapshot(version, campaign)
-    criterion, with_judgments = version.settings["sources"].get(campaign.slug, [version.criterion, True])
-    source = snapshot and sources.read(snapshot, criterion, with_judgments)
+    try:
+        source = snapshot and sources.read(snapshot, *_read_from(version, campaign, snapshot))
+    except Refused as refused:
+        return [gate.Asked("Better than chance?", False, str(refused))]
     outputs = source and sources.outputs_of(snapshot, source.keys)
     clear = [p for p in source.pairs if p.choice != "tie" and _there(source, outputs, p)] if source else []
     seen = runner.learnt_beside(version)
@@ -88,6 +90,17 @@ def _snapshot(version: ComparatorVersion, campaign: Campaign) -> Snapshot | None
 
 def _context(source: sources.Source, pair) -> str:
     return context_key(source.texts[pair.a].context)
+
+
+def _read_from(version: ComparatorVersion, campaign: Campaign, snapshot: Snapshot) -> tuple[str, bool]:
+    """Whose scores, and whether judgments of pairs: what it learned from the campaign, else what is accepted there. Raises
+    Refused where nothing is."""
+    if learned_from(version, campaign):
+        return tuple(version.settings["sources"][campaign.slug])
+    found = basis(snapshot)
+    if found.warning:
+        raise Refused(found.warning)
+    return found.criterion, found.judgments
 
 
 def _there(source: sources.Source, outputs: dict, pair) -> bool:

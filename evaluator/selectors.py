@@ -133,6 +133,11 @@ def learned_from(version: ComparatorVersion, campaign: Campaign) -> bool:
     return campaign.slug in version.settings.get("sources", {}) and campaign.slug not in version.settings.get("beside", [])
 
 
+def criterion_in(version: ComparatorVersion, campaign: Campaign) -> str:
+    """Whose scores it learned from the campaign; where it did not learn from it, the criterion that it is named by."""
+    return version.settings.get("sources", {}).get(campaign.slug, [version.criterion])[0]
+
+
 def architecture(version: ComparatorVersion) -> str:
     """One of `comparator.settings.ARCHITECTURES`."""
     return version.settings.get("architecture", "utility")

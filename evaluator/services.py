@@ -27,7 +27,8 @@ def start_training(
 ) -> TrainingRun:
     """Record a training on the latest snapshot of each campaign, and its job.
 
-    criterion   whose scores; "" for judgments of pairs alone; None lets each campaign's own default decide
+    criterion   whose scores; "" for judgments of pairs alone; None lets each campaign's own default decide, and the first
+                of those that are measured names the comparator
     foreground  the caller runs the job itself (evaluator.tasks.run)
     recipe      fields of comparator.settings.Settings that differ from their defaults
     others      criteria learnt beside, from the campaigns that have scores for them
@@ -41,9 +42,9 @@ def start_training(
     campaigns += [campaign for campaign in dict.fromkeys(beside) if campaign not in campaigns]
     snapshots = [_snapshot(campaign) for campaign in campaigns]
     found = {c.slug: basis(snapshot, criterion) for c, snapshot in zip(campaigns, snapshots)}
-    named = list(dict.fromkeys(b.criterion for b in found.values() if b.criterion))
+    first = next((b.criterion for slug, b in found.items() if b.criterion and slug not in lent), "")
     settings = {"sources": {slug: [b.criterion, b.judgments] for slug, b in found.items()}, "recipe": recipe or {}}
-    others = [name for name in dict.fromkeys(others) if name not in named]
+    others = [name for name in dict.fromkeys(others) if name != first]
     doubts = _doubts(snapshots, others)
     if others and settings["recipe"].get("architecture") == "joint":
         raise Refused("A joint comparator learns one criterion; name one, or train a utility comparator.")
@@ -53,7 +54,7 @@ def start_training(
     title = f"Train a comparator on {', '.join(found)}"
     job = jobs.enqueue(TASK, title[:200], campaign=campaigns[0], user=user, foreground=foreground)
     run = TrainingRun.objects.create(
-        job=job, criterion=" + ".join(named)[:100], seed=seed, settings=settings,
+        job=job, criterion=first, seed=seed, settings=settings,
         warning=" ".join([b.warning for b in found.values() if b.warning] + doubts),
     )  # fmt: skip
     run.campaigns.set(campaigns)

@@ -11,7 +11,7 @@ from annotation.errors import Refused
 from annotation.models import AuditEvent, Job
 from evaluator.models import ComparatorVersion
 from evaluator.registry import serving
-from evaluator.selectors import architecture, basis, criteria
+from evaluator.selectors import architecture, basis, criteria, criterion_in
 from evaluator.services import check_seed
 from leaderboard import asking, field, selectors
 from leaderboard.models import Tournament
@@ -149,8 +149,9 @@ def _criterion_beside(campaign, version, snapshot, criterion: str | None) -> str
         if criterion:
             raise Refused(f"Campaign {campaign.slug!r} has no snapshot yet, so no scores for {criterion!r}.")
         return ""
-    if criterion is None and version.criterion in criteria(snapshot):
-        return version.criterion
+    learnt = criterion_in(version, campaign)
+    if criterion is None and learnt in criteria(snapshot):
+        return learnt
     return basis(snapshot, criterion).criterion
 
 

@@ -4,12 +4,13 @@ import pytest
 
 from annotation.errors import Refused
 from annotation.importing import import_outputs
-from annotation.models import Job
+from annotation.models import Job, QualityDecision
 from evaluator import packing, registry, runner, shown, sources, tasks
 from evaluator.comparator import checkpoint
 from evaluator.comparator.settings import Settings
 from evaluator.models import ComparatorVersion
 from evaluator.registry import serving
+from evaluator.selectors import criterion_in
 from evaluator.services import start_training
 from tests.evaluator.packed import upload
 from tests.evaluator.world import SCORES, World, recipe, write
@@ -115,6 +116,38 @@ def test_a_file_of_before_names_no_context_beside(lent):
     assert record.pop("beside")
     checkpoint.write_json(record, folder / "comparator.json")
     assert runner.load(lent).manifest.beside == [] and runner.learnt_beside(lent) == set()
+
+
+class TestOfAnotherCriterion:
+    """What the lender's default takes is no criterion of the comparator's."""
+
+    @pytest.fixture
+    def witty(self, lender):
+        """The lender, where Wit is accepted and Overall is not."""
+        lender.score("Wit", SCORES)
+        lender.freeze()
+        QualityDecision.objects.filter(snapshot__campaign=lender.campaign, criterion__name="Overall").update(
+            verdict="collect more"
+        )
+        return lender
+
+    def test_the_measured_one_names_it(self, world, witty):
+        run = start_training([world.campaign], beside=[witty.campaign], recipe=recipe())
+        assert run.settings["sources"] == {"talk": ["Overall", False], "lender": ["Wit", False]}
+        assert run.criterion == "Overall"
+        assert sources.examples(run, Settings(**run.settings["recipe"])).criteria == ["Overall"]
+
+    def test_it_can_be_learnt_beside_all_the_same(self, world, witty):
+        world.score("Wit", SCORES)
+        world.freeze()
+        run = start_training([world.campaign], others=["Wit"], beside=[witty.campaign], recipe=recipe())
+        assert (run.criterion, run.settings["others"]) == ("Overall", ["Wit"])
+
+    def test_of_two_that_are_measured_the_first_names_it(self, world, witty):
+        run = start_training([world.campaign, witty.campaign], recipe=recipe())
+        assert run.criterion == "Overall" and run.settings["sources"]["lender"] == ["Wit", False]
+        version = ComparatorVersion(criterion=run.criterion, settings=run.settings)
+        assert [criterion_in(version, judged.campaign) for judged in (world, witty)] == ["Overall", "Wit"]
 
 
 def test_a_campaign_beside_itself_is_named_once_and_one_without_judgments_is_refused(world, tmp_path):

@@ -3,6 +3,7 @@
 import pytest
 
 from annotation.errors import Refused
+from annotation.models import QualityDecision
 from evaluator import gating, registry, runner, sources
 from evaluator.comparator.settings import Settings
 from evaluator.models import ComparatorVersion
@@ -97,3 +98,36 @@ class TestServingNow:
         gating.ask_all(new)
         registry.consider(new)
         assert registry.serving(world.campaign).name == "talk-overall-1"
+
+
+class TestUploaded:
+    """A version that learned elsewhere, by a criterion called like one of here."""
+
+    @pytest.fixture
+    def uploaded(self, world) -> ComparatorVersion:
+        return entered(world, criterion="Wit", settings={"sources": {}}, snapshots=["elsewhere"])
+
+    def pairs(self, world, choice: str = "A") -> None:
+        contexts = sorted({row["context_id"] for row in world.rows})
+        world.judge([(c, "Fine", "Poor", who, choice) for c in contexts for who in ("Ann", "Bob")])
+        world.freeze()
+
+    def test_it_is_asked_by_what_is_accepted_here(self, world, uploaded):
+        world.score("Wit", {"Person": 1, "Fine": 2, "Plain": 3, "Poor": 5})
+        world.freeze()
+        assert "92% of people's" in asked(uploaded, world)[CHANCE]["answer"]  # by Overall; Person and Fine read alike
+
+    def test_judgments_of_pairs_that_are_not_accepted_do_not_speak(self, world, uploaded):
+        self.pairs(world, choice="B")
+        QualityDecision.objects.filter(criterion=None).update(verdict="collect more")
+        assert "on the same 72 pairs" in asked(uploaded, world)["Not below “longer is better”?"]["answer"]
+
+    def test_where_nothing_is_accepted_there_is_nothing_to_go_by(self, world, uploaded):
+        QualityDecision.objects.update(verdict="collect more", report={"reason": "Alpha is 0.400."})
+        told = asked(uploaded, world)[CHANCE]
+        assert (told["passed"], told["answer"]) == (False, "The scores of Overall are not accepted: Alpha is 0.400.")
+
+    def test_one_that_learned_here_is_asked_by_what_it_learned(self, world):
+        self.pairs(world, choice="B")
+        version = entered(world, settings={"sources": {"talk": ["", True]}}, criterion="")
+        assert "0% of people's" in asked(version, world)[CHANCE]["answer"]

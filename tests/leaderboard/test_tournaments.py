@@ -111,6 +111,13 @@ class TestComparator:
         assert table["Fine"][order.index("Plain")][0] == table["Fine"][order.index("Plain")][2] == 0  # ties alone
         assert (tournament.version, tournament.criterion, tournament.settled) == (version, "Overall", tournament.settled)
 
+    def test_beside_it_stand_the_scores_that_it_learned_from_here(self, world, version):
+        world.score("Wit", SCORES)
+        world.freeze()
+        version.settings = {"sources": {"elsewhere": ["Overall", False], "talk": ["Wit", False]}}
+        version.save()
+        assert start_tournament(world.campaign, "comparator").criterion == "Wit"
+
     def test_the_ratings_are_those_of_the_recorded_games(self, world, version):
         tournament = by_comparator(world.campaign, games=60, rules=PAPER)
         column = {pk: i for i, pk in enumerate(tournament.settings["systems"])}
