@@ -29,6 +29,7 @@ class CardSerializer(serializers.Serializer):
     simulated = serializers.BooleanField()
     warning = serializers.CharField()
     criterion = serializers.CharField()
+    campaigns = serializers.ListField(child=serializers.CharField(), help_text="The titles of those that it is for.")
     snapshots = serializers.ListField(child=serializers.CharField())
     settings = serializers.DictField()
     seed = serializers.IntegerField()
@@ -38,6 +39,7 @@ class CardSerializer(serializers.Serializer):
     attacks_here = serializers.ListField(child=serializers.DictField(), help_text="Where it did not learn from the campaign.")
     curve = serializers.ListField(child=serializers.DictField())
     metrics = serializers.DictField(help_text="docs/comparator.md, what a card says.")
+    again = serializers.CharField(help_text="The command that trains it again; empty where it was uploaded.")
 
 
 class ComparatorsView(APIView):

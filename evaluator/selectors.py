@@ -100,15 +100,15 @@ def version_named(name: str) -> ComparatorVersion:
 
 
 def ceiling(version: ComparatorVersion) -> dict | None:
-    """One annotator against the rest on the judgments it learned from; of several campaigns, the one with most pairs."""
-    found = [c for kinds in version.metrics.get("ceilings", {}).values() for c in kinds.values() if c["pairs"]]
+    """One annotator against the rest on the judgments it is measured on; of several campaigns, the one with most pairs."""
+    found = [c for _, _, c in ceilings(version.metrics, version.settings)]
     return max(found, key=lambda c: c["pairs"], default=None)
 
 
-def ceilings(version: ComparatorVersion) -> list[tuple[str, str, dict]]:
-    """(campaign, what people gave, ceiling) of each source."""
-    found = version.metrics.get("ceilings", {})
-    return [(slug, kind, c) for slug, kinds in sorted(found.items()) for kind, c in kinds.items() if c["pairs"]]
+def ceilings(metrics: dict, settings: dict) -> list[tuple[str, str, dict]]:
+    """(campaign, what people gave, ceiling) of each source that a version with these is measured on."""
+    measured = [found for found in sorted(metrics.get("ceilings", {}).items()) if found[0] not in settings.get("beside", [])]
+    return [(slug, kind, c) for slug, kinds in measured for kind, c in kinds.items() if c["pairs"]]
 
 
 GIVEN = {"scores": "people's scores", "judgments": "people's judgments of pairs"}

@@ -51,7 +51,7 @@ def start_training(
     settings |= ({"others": others} if others else {}) | ({"beside": lent} if lent else {})
     if not foreground:
         _refuse_the_same_twice(campaigns[0], snapshots, settings, seed)
-    title = f"Train a comparator on {', '.join(found)}"
+    title = f"Train a comparator on {', '.join(slug for slug in found if slug not in lent)}"
     job = jobs.enqueue(TASK, title[:200], campaign=campaigns[0], user=user, foreground=foreground)
     run = TrainingRun.objects.create(
         job=job, criterion=first, seed=seed, settings=settings,

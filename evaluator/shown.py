@@ -1,6 +1,8 @@
 """A version's card as one record, which the page shows and the API gives: what of it this user may see, and in which words.
 Reads only; never needs torch."""
 
+import shlex
+
 from annotation.access import campaigns_researched_by
 from annotation.models import Campaign
 from evaluator import registry, selectors
@@ -22,8 +24,9 @@ def card(version: ComparatorVersion, campaign: Campaign, user) -> dict:
         "simulated": version.is_simulated,
         "warning": version.warning,
         "criterion": version.criterion,
+        "campaigns": _called(version, user),
         "snapshots": version.snapshots,
-        "settings": version.settings,
+        "settings": settings(version, user),
         "seed": version.seed,
         "code": version.code,
         "gate": gate,
@@ -31,17 +34,72 @@ def card(version: ComparatorVersion, campaign: Campaign, user) -> dict:
         "attacks_here": version.measured_here.get(campaign.slug, {}).get("attacks", []),
         "curve": version.run.curve if version.run else [],
         "metrics": figures(version, user),
+        "again": again(version, user),
     }
 
 
+def _called(version: ComparatorVersion, user) -> list[str]:
+    """The titles of the campaigns that it is for."""
+    slugs = list(version.campaigns.values_list("slug", flat=True))
+    titles = _titles(user, slugs)
+    return [titles.get(slug, HIDDEN) for slug in slugs]
+
+
+def settings(version: ComparatorVersion, user) -> dict:
+    """The version's settings, as `figures` gives its metrics."""
+    called, told = names(version, user), dict(version.settings)
+    if called:
+        told["sources"] = {called[slug]: read for slug, read in told["sources"].items()}
+    if called and "beside" in told:
+        told["beside"] = [called[slug] for slug in told["beside"]]
+    return told
+
+
+def again(version: ComparatorVersion, user) -> str:
+    """The command that trains it again; empty for one that was uploaded. Where each campaign's own default decided about the
+    criterion, none is named."""
+    if version.run_id is None:
+        return ""
+    recipe, called = version.settings, names(version, user)
+    learnt, lent = recipe.get("sources", {}), recipe.get("beside", [])
+    own = sorted(set(learnt) - set(lent), key=lambda slug: (learnt[slug][0] != version.criterion, slug))  # the first names it
+    criteria = {criterion for criterion, _ in learnt.values()}
+    words = ["python", "manage.py", "train_comparator", *(called[slug] for slug in own)]
+    words += ["--criterion", *criteria] if len(criteria) == 1 else []
+    for name in recipe.get("others", []):
+        words += ["--criterion" if len(criteria) == 1 else "--also", name]
+    for slug in lent:
+        words += ["--beside", called[slug]]
+    words += [f"--{name}" for name in ("strong", "weak") if recipe.get(name)]
+    words += ["--no-dialogues"] if recipe.get("next_utterance") is False else []
+    words += ["--architecture", "joint"] if selectors.architecture(version) == "joint" else []
+    words += ["--encoder", recipe["encoder"]] if recipe.get("encoder") else []
+    return shlex.join([*words, "--seed", str(version.seed)])
+
+
+def names(version: ComparatorVersion, user) -> dict[str, str]:
+    """{slug: what the user may read for it} of the campaigns that it learned from here."""
+    slugs = sorted(version.settings.get("sources", {}))
+    titles = _titles(user, slugs)
+    hidden = [slug for slug in slugs if slug not in titles]
+    number = lambda slug: f" ({hidden.index(slug) + 1})" if len(hidden) > 1 else ""
+    return {slug: slug if slug in titles else HIDDEN + number(slug) for slug in slugs}
+
+
 def figures(version: ComparatorVersion, user) -> dict:
-    """The version's metrics; of other campaigns that the user does not research, the figures without the name."""
+    """The version's metrics; of campaigns that the user does not research, the figures without the name."""
     m = version.metrics
     if version.run_id is None:  # its names are those of another installation, as the file gave them
         return m
+    called = names(version, user)
     rows, left_out = m.get("transfer", []), m.get("not_measured", [])
     titles = _titles(user, [row["campaign"] for row in [*rows, *left_out]])
-    return m | {
+    own = {}
+    if "correlations" in m:
+        own["correlations"] = [row | {"campaign": called.get(row["campaign"], HIDDEN)} for row in m["correlations"]]
+    if "ceilings" in m:
+        own["ceilings"] = {called.get(slug, HIDDEN): kinds for slug, kinds in m["ceilings"].items()}
+    return m | own | {
         "transfer": [_named(row, titles) for row in rows],
         "not_measured": [_named(row, titles) for row in left_out if row["campaign"] in titles],
     }

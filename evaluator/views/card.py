@@ -30,8 +30,7 @@ def card(request, slug, name):
     context = {
         "campaign": campaign, "version": version, "card": found, "m": m, "gate_passed": registry.passed(found["gate"]),
         "joint": selectors.architecture(version) == "joint",
-        "stage": found["stage"], "ceilings": selectors.ceilings(version), "sources": selectors.sources(version),
-        "trained_on": [c.slug for c in version.campaigns.all() if selectors.learned_from(version, c)],
+        "stage": found["stage"], "ceilings": selectors.ceilings(m, found["settings"]), "sources": selectors.sources(version),
         "curve": found["curve"], "charts": learning_curves(found["curve"]),
         "reliability": reliability_chart(m.get("reliability", [])),
         "promotions": campaign.promotions.select_related("version", "user")[:10],
@@ -69,6 +68,7 @@ def _done(request, slug, name, said, work):
 @login_required
 def download(request, slug, name):
     _, version = _version(request, slug, name)
+    version.settings = shown.settings(version, request.user)  # for the file; never saved
     try:
         archive = packing.pack(version, selectors.folder(version), shown.figures(version, request.user))
     except Refused as refused:

@@ -41,7 +41,7 @@ def test_the_version_is_for_the_campaign_that_it_is_measured_on(world, lender):
     assert [row["campaign"] for row in version.metrics["correlations"]] == ["talk"]
     assert version.metrics["transfer"] == []  # it is no stranger to the lender
     assert serving(world.campaign) == version and serving(lender.campaign) is None
-    html = world.get(world.alice, f"/c/talk/comparator/{version.name}/").content.decode()
+    html = world.get(world.dora, f"/c/talk/comparator/{version.name}/").content.decode()
     assert "train_comparator talk --criterion" in html and "--beside lender" in html
     assert html.count("<td>yes</td></tr>") == 3  # each member keeps one epoch
 
@@ -75,7 +75,7 @@ def test_brought_to_its_lender_it_is_measured_on_nothing_that_it_learned(world, 
     assert shown.card(came, lender.campaign, lender.alice)["attacks_here"] == []
     html = world.get(lender.alice, f"/c/lender/comparator/{came.name}/").content.decode()
     assert found["said"].split(".")[0] in html
-    assert ("train_comparator talk --criterion" in html) == (installation == "the same")
+    assert (f"train_comparator &#x27;{shown.HIDDEN}&#x27; --criterion" in html) == (installation == "the same")
 
 
 def test_what_the_lender_judged_since_is_measured(world, lender, lent):

@@ -94,7 +94,7 @@ class TestTraining:
         html = twice.get(twice.alice, f"/c/talk/comparator/{version.name}/").content.decode()
         wit = m["criteria"][1]
         assert f"{wit['accuracy']:.3f}" in html and f"{wit['low']:.3f} to {wit['high']:.3f}" in html
-        assert '--criterion "Overall" --criterion "Wit"' in html
+        assert "--criterion Overall --criterion Wit" in html
 
         out = tmp_path / "scored.jsonl"
         command("score_outputs", tmp_path / "outputs.jsonl", "--comparator", version.name, "--out", out)

@@ -21,6 +21,10 @@ class Command(ServiceCommand):
             "--beside", action="append", default=[], metavar="SLUG",
             help="a campaign to learn from as well, on which the comparator is not measured; again for others",
         )  # fmt: skip
+        parser.add_argument(
+            "--also", action="append", default=[], metavar="CRITERION",
+            help="to learn beside what each campaign's default takes, where no --criterion is named; again for others",
+        )  # fmt: skip
         parser.add_argument("--seed", type=int, default=0)
         parser.add_argument("--strong", action="store_true", help="learn also that human-written text beats generated")
         parser.add_argument("--weak", action="store_true", help="learn also that later checkpoints beat earlier ones")
@@ -29,13 +33,13 @@ class Command(ServiceCommand):
         parser.add_argument("--encoder", help="a folder, or a name on the Hugging Face hub; default: the one that comes along")
         parser.add_argument("--wait", action="store_true", help="train here and now instead of asking a worker")
 
-    def run(self, slug, criterion, beside, seed, wait, strong, weak, no_dialogues, architecture, encoder, **options):
+    def run(self, slug, criterion, also, beside, seed, wait, strong, weak, no_dialogues, architecture, encoder, **options):
         chosen = recipe(
             strong=strong, weak=weak, next_utterance=not no_dialogues, architecture=architecture, encoder=encoder or ""
         )
         first, *others = criterion or [None]
         run = start_training(
-            [campaign_named(s) for s in slug], first, seed, foreground=wait, recipe=chosen, others=others,
+            [campaign_named(s) for s in slug], first, seed, foreground=wait, recipe=chosen, others=[*others, *also],
             beside=[campaign_named(s) for s in beside],
         )  # fmt: skip
         if run.warning:
