@@ -11,16 +11,14 @@ from evaluator.signals import promoted
 @shared_task(name="evaluator.tasks.train")
 def train(job_id: str) -> None:
     try:
-        version = run(job_id)
+        run(job_id)
     except (jobs.Taken, jobs.Cancelled):
-        return  # somebody else's, or nobody's any more: the job's row says which
-    for campaign in version.campaigns.all():
-        if registry.serving(campaign) == version:
-            promoted.send(ComparatorVersion, version=version, campaign=campaign)
+        pass  # somebody else's, or nobody's any more: the job's row says which
 
 
 def run(job_id, watch=None) -> ComparatorVersion:
-    """Claim and run a training here and now; watch(progress, message) is told as it goes."""
+    """Claim and run a training here and now, and announce where its version serves; watch(progress, message) is told as it
+    goes."""
     with jobs.claim(job_id) as claim:
         claim.report(0.0, "Loading the encoder")
         from evaluator import gating, runner
@@ -35,7 +33,10 @@ def run(job_id, watch=None) -> ComparatorVersion:
         gating.ask_all(version)
         registry.consider(version)
         report(1.0, "Trained")
-        return version
+    for campaign in version.campaigns.all():
+        if registry.serving(campaign) == version:
+            promoted.send(ComparatorVersion, version=version, campaign=campaign)
+    return version
 
 
 @shared_task(name="evaluator.tasks.admit")

@@ -8,6 +8,7 @@ from django.core.management import CommandError
 from annotation.models import Job
 from evaluator import services, tasks
 from evaluator.models import TrainingRun
+from leaderboard.models import Tournament
 from tests.evaluator.world import command, recipe, write
 
 pytestmark = pytest.mark.django_db
@@ -35,6 +36,11 @@ class TestTrainComparator:
         assert said["comparator"].startswith("talk-overall-") and said["snapshots"] == [snapshot.name]
         assert 0 <= said["heldout_pairwise_accuracy"] <= 1 and said["seconds"] > 0
         assert (said["seed"], said["criterion"], said["simulated"]) == (2, "Overall", False)
+
+    def test_what_was_waited_for_plays_at_once_too(self, world, tiny):
+        said = command("train_comparator", "talk", "--wait")
+        boards = Tournament.objects.values_list("judge", "version__name", "finished_at")
+        assert set(boards) == {(judge, said["comparator"], None) for judge in ("comparator", "calibrated")}
 
     def test_without_waiting_it_prints_the_task(self, world):
         said = command("train_comparator", "talk")

@@ -10,7 +10,7 @@ from django.utils import timezone
 from annotation import jobs
 from annotation.errors import Refused
 from annotation.importing import import_outputs
-from annotation.models import Job, Output
+from annotation.models import Campaign, Job, Output
 from evaluator import runner, sources, tasks
 from evaluator.comparator.settings import Settings
 from evaluator.models import ComparatorVersion, Dialogue, TrainingRun, Utility
@@ -118,6 +118,7 @@ def test_several_campaigns_train_one_comparator(world, tmp_path):
 
 
 def test_a_killed_worker_is_found_and_its_run_goes_on_to_one_version(world, sent, models_dir):
+    Campaign.objects.update(plays_new_comparators=False)
     before = trained(world)
     run = start_training([world.campaign], seed=9, foreground=True, recipe=recipe())
     with pytest.raises(jobs.Cancelled):  # as far as the first member, and then no more
