@@ -115,7 +115,7 @@ GIVEN = {"scores": "people's scores", "judgments": "people's judgments of pairs"
 LEARNT = {
     "scores": "pairs made from the scores", "judgments": "pairs that people judged", "strong": "pairs of human-written text",
     "weak": "pairs of checkpoints", "scored outputs": "outputs with a mean score", "exchanges": "replies in conversations",
-    "exchanges left out": "replies left out, since their conversation holds a judged context",
+    "exchanges left out": "replies left out, since their conversation holds a judged context or is the only one left",
 }  # fmt: skip
 
 

@@ -101,8 +101,7 @@ def fit(
     keys, folds = split(texts, pairs, scores, measured_on, settings.folds, seed)
     scratch = seed if settings.from_scratch else None
     encoder_sha256 = checkpoint.save_encoder(settings.encoder or default_encoder(), out_dir, scratch)
-    held_out = [text.context for text, here in zip(texts, measured_on, strict=True) if here]
-    shown = unseen(exchanges, held_out) if settings.next_utterance else []
+    shown = _to_show(exchanges, texts, measured_on) if settings.next_utterance else []
     base = train_base(shown, settings, seed, out_dir, encoder_sha256, progress.part(0.0, BASE_SHARE)) if shown else None
     start = BASE_SHARE if base else 0.0
     start_sha256 = base["sha256"] if base else encoder_sha256
@@ -127,6 +126,12 @@ def fit(
     checkpoint.save_manifest(manifest, out_dir)
     progress(1.0, "Trained")
     return result
+
+
+def _to_show(exchanges: Sequence[Exchange], texts: Sequence[Text], measured_on: np.ndarray) -> list[Exchange]:
+    """Those of dialogues that no measured text comes from; none where that is one dialogue, since negatives are others'."""
+    left = unseen(exchanges, [text.context for text, here in zip(texts, measured_on, strict=True) if here])
+    return left if len({exchange.dialogue for exchange in left}) > 1 else []
 
 
 def _check_architecture(settings: Settings, criteria: Sequence[str]) -> None:

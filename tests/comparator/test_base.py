@@ -147,3 +147,12 @@ def test_members_start_from_the_base_and_the_run_counts_what_it_saw(lessons, tmp
     without = fit(texts, pairs, replace(barely, next_utterance=False), 0, tmp_path / "without", exchanges=seen)
     assert without.heldout_pairwise_accuracy < result.heldout_pairwise_accuracy
     assert without.learnt_from["exchanges"] == 0
+
+
+def test_where_one_dialogue_is_left_the_training_goes_on_without(lessons, tmp_path):
+    texts = [Text((f"{e.context[0]} w15",), e.replies[0]) for e in talk(12, 2) for _ in range(2)]
+    pairs = [Pair(i, i + 1, (1.0, 0.0, 0.0), 1.0, "judgments") for i in range(0, len(texts), 2)]
+    seen = exchanges([("alone", ["w1 w2", "w3", "w4 w5"], []), ("judged", [texts[0].context[0], "w6"], [])])
+    result = fit(texts, pairs, replace(lessons, epochs=1), 0, tmp_path, exchanges=seen)
+    assert (result.learnt_from["exchanges"], result.learnt_from["exchanges left out"]) == (0, 3)
+    assert result.base_curve == [] and not (tmp_path / "base.safetensors").exists()
