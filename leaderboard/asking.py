@@ -23,7 +23,7 @@ from leaderboard.rated import between_systems
 from leaderboard.rating.games import Games
 from leaderboard.rating.pairing import order_to_ask
 
-TASKS = {"systems": "leaderboard.tasks.ask", "comparator": "leaderboard.tasks.ask_to_teach"}  # by whom it tells of
+TASKS = {"systems": "leaderboard.tasks.ask", "comparator": "leaderboard.tasks.ask_to_teach"}  # by what the order is for
 TITLES = {"systems": "Ask people first where it tells most", "comparator": "Ask people first what teaches the comparator"}
 IN_ORDER = {"systems": "pairs put in order of worth", "comparator": "pairs put in order of teaching"}  # in the audit
 

@@ -1,6 +1,7 @@
 """Which pairs people judge next: the order follows what they would tell; nobody's work is touched."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -120,3 +121,12 @@ def test_without_a_comparator_or_open_pairs_it_is_refused(world, campaign):
     campaign.promotions.all().delete()
     with pytest.raises(Refused, match="No comparator serves campaign 'talk' yet"):
         asking.start(campaign)
+
+
+def test_one_member_differs_from_nobody(campaign, monkeypatch):
+    from evaluator import runner
+
+    monkeypatch.setattr(runner, "load", lambda version: SimpleNamespace(models=["one"]))
+    with pytest.raises(Refused, match="has one member only"):
+        asking.for_the_comparator(campaign, runner.disagreement)
+    assert not AuditEvent.objects.filter(action="pairs put in order of teaching").exists()
