@@ -12,6 +12,7 @@ from typing import IO
 from annotation.errors import Refused
 from evaluator.card_shape import first_wrong
 from evaluator.models import ComparatorVersion
+from evaluator.services import check_seed
 
 CARD = "card.json"  # what the registry knew of it where it was trained
 MAX_BYTES = 8 * 2**30
@@ -113,6 +114,10 @@ def _card(archive: zipfile.ZipFile) -> Card:
     for field, kind in kinds.items():
         if not isinstance(getattr(card, field), kind):
             raise Refused(f"{CARD}: {field} is not of the kind expected.")
+    try:
+        check_seed(card.seed)
+    except Refused as error:
+        raise Refused(f"{CARD}: {error}") from None
     for number in MEASURED:
         if not isinstance(card.metrics.get(number), int | float):
             raise Refused(f"{CARD}: metrics lack the number {number}.")

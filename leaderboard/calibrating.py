@@ -1,8 +1,11 @@
 """People and comparator together on one board (`rating.calibrated`), read from the snapshot and the utilities."""
 
+from collections.abc import Set
+
 import numpy as np
 
 from annotation.errors import Refused
+from evaluator.comparator.examples import context_key
 from leaderboard import rated
 from leaderboard.field import Field
 from leaderboard.models import Tournament
@@ -13,11 +16,18 @@ from leaderboard.rating.games import Games
 from leaderboard.shares import meetings
 
 
-def calibrated(tournament: Tournament, field: Field, people: Games, verdicts) -> tuple[Rated, dict]:
-    """The board, and what the comparator was worth. people: their games between outputs."""
+def calibrated(
+    tournament: Tournament, field: Field, people: Games, verdicts, learnt: Set[str]
+) -> tuple[Games, Rated, dict]:
+    """(people's games that count, the board, what the comparator was worth). people: their games between outputs; learnt:
+    keys of the contexts that every member of the comparator learned from. What people said there is left out, since the
+    comparator was taught it and would seem to foresee it."""
+    about = f"scores of {tournament.criterion!r}" if tournament.criterion else "judgments of pairs"
     if not len(people):
-        about = f"scores of {tournament.criterion!r}" if tournament.criterion else "judgments of pairs"
         raise Refused(f"No game follows from people's {about}, so there is nothing to calibrate with.")
+    people, left_out = _not_taught(tournament, field, people, learnt)
+    if not len(people):
+        raise Refused(f"The comparator learned from every context of people's {about}, so nothing is left to calibrate with.")
     n, draws = len(field.systems), rated.draws_of(field)
     imitated = decided(field, verdicts, people.first, people.second)
     everything = rated.between_systems(field, decided(field, verdicts, *meetings(field)))
@@ -30,9 +40,19 @@ def calibrated(tournament: Tournament, field: Field, people: Games, verdicts) ->
     compared = ranking.compare(found.standings, found.replicates, found.contexts)
     worth = {
         "weight": round(found.weight, 3), "judgments": found.judgments, "worth": round(found.worth),
-        "saved": round(found.saved), "games": len(everything),
+        "saved": round(found.saved), "games": len(everything), "left_out": left_out,
     }  # fmt: skip
-    return Rated(games, found.standings, found.replicates, low, high, compared), worth
+    return people, Rated(games, found.standings, found.replicates, low, high, compared), worth
+
+
+def _not_taught(tournament: Tournament, field: Field, people: Games, learnt: Set[str]) -> tuple[Games, int]:
+    """(people's games in other contexts than these, how many games that leaves out)"""
+    if not learnt:
+        return people, 0
+    turns = dict(tournament.campaign.contexts.values_list("pk", "turns"))
+    taught = np.array([context_key(turns[pk]) in learnt for pk in field.contexts])  # (contexts,)
+    kept = np.flatnonzero(~taught[people.context])
+    return people.take(kept), len(people) - len(kept)
 
 
 def decided(field: Field, verdicts, a: np.ndarray, b: np.ndarray) -> Games:

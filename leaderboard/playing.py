@@ -1,6 +1,6 @@
 """Playing a tournament: what people's answers give, or what a comparator decides, and then the ratings."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Set
 from dataclasses import replace
 
 import numpy as np
@@ -27,8 +27,11 @@ Report = Callable[[float, str], None]
 Judging = Callable[[ComparatorVersion, Iterable[Output], Report], object]  # evaluator.runner.verdicts
 
 
-def play(tournament: Tournament, report: Report, judging: Judging | None = None) -> Tournament:
-    """Play and record. judging: evaluator.runner.verdicts, handed in because only a task body may load torch.
+def play(
+    tournament: Tournament, report: Report, judging: Judging | None = None, learnt: Set[str] = frozenset()
+) -> Tournament:
+    """Play and record. judging: evaluator.runner.verdicts, handed in because only a task body may load torch; learnt: keys
+    of the contexts that every member of the comparator learned from (evaluator.runner.learnt_beside).
 
     What plays was fixed when the tournament was recorded and every draw comes from its seed, so a tournament that was
     cancelled and is started again plays the games it would have played; outputs that were judged are not judged again.
@@ -40,13 +43,13 @@ def play(tournament: Tournament, report: Report, judging: Judging | None = None)
     content = snapshots.read(tournament.snapshot) if tournament.snapshot else None
     people = answers.people_games(field, content, tournament.criterion, tournament.seed)
     verdicts = None if tournament.judge == Tournament.Judge.PEOPLE else _verdicts(tournament, field, report, judging)
-    found = _found(tournament, field, people, verdicts, report)
+    found = _found(tournament, field, people, verdicts, learnt, report)
     report(0.95, "Recording")
     means = answers.human_means(field, content, tournament.criterion)
     return record(tournament, field, replace(found, means=means, shares=shares(field, people, verdicts)))
 
 
-def _found(tournament: Tournament, field: Field, people: Games, verdicts, report: Report) -> Found:
+def _found(tournament: Tournament, field: Field, people: Games, verdicts, learnt: Set[str], report: Report) -> Found:
     """What the tournament finds, by who judges and who plays."""
     if tournament.level == Tournament.Level.SAMPLE:
         games, board, outputs, points = sampled(tournament, field, verdicts)
@@ -54,7 +57,7 @@ def _found(tournament: Tournament, field: Field, people: Games, verdicts, report
         played = Played(games, "asked" if tournament.wanted_games else "all", verdicts=verdicts)
         return Found(played, board, {"three_scores": scores}, outputs=outputs, points=points)
     if tournament.judge == Tournament.Judge.CALIBRATED:
-        board, worth = calibrated(tournament, field, people, verdicts)
+        people, board, worth = calibrated(tournament, field, people, verdicts, learnt)
         return Found(Played(people), board, {"calibrated": worth})
     if tournament.judge == Tournament.Judge.PEOPLE:
         played = _people_play(tournament, people)

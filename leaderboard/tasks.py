@@ -19,20 +19,21 @@ def run(job_id, watch=None) -> Tournament:
     """Claim and play a tournament here and now; watch(progress, message) is told as it goes."""
     with jobs.claim(job_id) as claim:
         tournament = Tournament.objects.select_related("campaign", "version", "snapshot").get(job_id=job_id)
-        judging = None
+        judging, learnt = None, frozenset()
         if tournament.judge != Tournament.Judge.PEOPLE:
             claim.report(0.0, "Loading the comparator")
-            from evaluator.runner import measure_here
+            from evaluator.runner import learnt_beside, measure_here
             from evaluator.runner import verdicts as judging
 
             measure_here(tournament.version, tournament.campaign)
+            learnt = learnt_beside(tournament.version)
 
         def report(progress: float, message: str) -> None:
             claim.report(progress, message)
             if watch:
                 watch(progress, message)
 
-        return playing.play(tournament, report, judging)
+        return playing.play(tournament, report, judging, learnt)
 
 
 @shared_task(name=asking.TASKS["systems"])

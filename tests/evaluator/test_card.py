@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from django.utils import timezone
 
+from annotation.errors import Refused
 from annotation.models import Campaign, LikertScore, Output, QualityDecision
 from evaluator import packing, runner, shown, tasks, uploading
 from evaluator.card_shape import first_wrong
@@ -224,13 +225,21 @@ class TestNothingClear:
         "pairs": 36, "contexts": 12, "seconds": 1.0,
     }  # fmt: skip
 
-    def test_it_may_be_taken_along(self, tmp_path):
-        told = {"name": "ties", "criterion": "", "seed": 0, "code": "0.1", "snapshots": [], "settings": {}, "warning": ""}
-        with zipfile.ZipFile(tmp_path / "ties.zip", "w") as archive:
+    def unpacked(self, folder, seed: int = 0) -> packing.Card:
+        told = {"name": "ties", "criterion": "", "seed": seed, "code": "0.1", "snapshots": [], "settings": {}, "warning": ""}
+        with zipfile.ZipFile(folder / "ties.zip", "w") as archive:
             archive.writestr("card.json", json.dumps(told | {"metrics": self.METRICS, "is_simulated": False}))
             for name in ("comparator.json", "member-0.safetensors"):  # not looked at before the comparator is loaded
                 archive.writestr(name, "{}")
-        assert packing.unpack(tmp_path / "ties.zip", tmp_path).metrics == self.METRICS
+        return packing.unpack(folder / "ties.zip", folder)
+
+    def test_it_may_be_taken_along(self, tmp_path):
+        assert self.unpacked(tmp_path).metrics == self.METRICS
+
+    @pytest.mark.parametrize("seed", [-1, 2**31])
+    def test_a_seed_that_no_training_has_is_refused(self, tmp_path, seed):
+        with pytest.raises(Refused, match=f"card.json: The seed must be a whole number from 0 to 2147483647, not {seed}."):
+            self.unpacked(tmp_path, seed)
 
     @pytest.mark.parametrize("value", ["high", [0.4], True])
     def test_an_accuracy_that_is_no_number_may_not(self, value):

@@ -1,6 +1,7 @@
 """People and comparator on one board, outputs as players, and whether the order holds under other choices."""
 
 import io
+from collections.abc import Set
 from datetime import timedelta
 
 import numpy as np
@@ -10,6 +11,7 @@ from django.core.management import call_command
 from annotation.assessment import latest_snapshot
 from annotation.errors import Refused
 from annotation.models import AuditEvent
+from evaluator.comparator.examples import context_key
 from leaderboard import answers, asking, field, rated, selectors, services
 from leaderboard.models import Tournament
 from leaderboard.rating.calibrated import calibrate
@@ -23,10 +25,10 @@ from tests.leaderboard.played import Strict, by_comparator, by_people, quiet, st
 pytestmark = pytest.mark.django_db
 
 
-def calibrated(campaign, **options) -> Tournament:
+def calibrated(campaign, learnt: Set[str] = frozenset(), **options) -> Tournament:
     from leaderboard import playing
 
-    return playing.play(services.start_tournament(campaign, "calibrated", foreground=True, **options), quiet, strict)
+    return playing.play(services.start_tournament(campaign, "calibrated", foreground=True, **options), quiet, strict, learnt)
 
 
 class TestCalibrated:
@@ -59,6 +61,24 @@ class TestCalibrated:
         AuditEvent.objects.filter(pk=event.pk).update(created_at=latest_snapshot(world.campaign).created_at - timedelta(1))
         assert "A comparator had a say in which pairs people" in selectors.board(calibrated(world.campaign, seed=3))["warning"]
         assert "had a say" not in selectors.board(by_people(world.campaign))["warning"]
+
+    def test_what_people_said_where_the_comparator_was_taught_it_is_left_out(self, world, version, client):
+        """Of 12 contexts with 12 games each the comparator learned from one elsewhere."""
+        keys = [context_key(turns) for turns in world.campaign.contexts.order_by("pk").values_list("turns", flat=True)]
+        board = calibrated(world.campaign, {keys[0], "another"})
+        there = field.field_of(board)
+        people = answers.people_games(there, _content(board), "Overall", 0)
+        assert (people.context == 0).sum() == 12
+        said = selectors.board(board)["calibrated"]
+        assert (said["judgments"], said["left_out"], board.played) == (132, 12, 132)
+        by_people(world.campaign)
+        html = world.get(world.alice, "/c/talk/leaderboard/beside/").content.decode()
+        assert "Left out 12 games in contexts that it learned from in other campaigns." in html
+        out = io.StringIO()
+        call_command("leaderboard", "talk", "--calibrated", stdout=out)
+        assert "12 more in contexts that it learned from in other campaigns are left out." in out.getvalue()
+        with pytest.raises(Refused, match="learned from every context of people's scores of 'Overall'"):
+            calibrated(world.campaign, set(keys), seed=2)
 
     def test_its_signature_and_its_place_beside_the_others(self, world, version, client):
         by_people(world.campaign), by_comparator(world.campaign)

@@ -36,6 +36,8 @@ class Command(ServiceCommand):
             print_(
                 f"{worth['judgments']:,} games judged by people say as much as {worth['worth']:,} would without the comparator."
             )
+            if left_out := worth.get("left_out"):
+                print_(f"{left_out:,} more in contexts that it learned from in other campaigns are left out.")
         if result["simulated"]:
             print_("Simulated data: judgments made by a program, not by people.")
         print_(result["signature"])
