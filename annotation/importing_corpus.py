@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass, field
 
 from annotation.errors import RowError
-from annotation.models import Campaign, Checkpoint, Context, Output, Reference, System
+from annotation.models import Campaign, Checkpoint, Context, FormerName, Output, Reference, System
 from annotation.rowfiles import BadField, Row
 
 BATCH = 500
@@ -33,7 +33,8 @@ class Corpus:
         self.version = version
 
     def begin(self) -> None:
-        self.systems = {s.name: s for s in self.campaign.systems.all()}
+        before = FormerName.objects.filter(system__campaign=self.campaign).select_related("system")
+        self.systems = {f.name: f.system for f in before} | {s.name: s for s in self.campaign.systems.all()}
         self.contexts = {c.key: c for c in self.campaign.contexts.all()}
         checkpoints = Checkpoint.objects.filter(system__campaign=self.campaign).select_related("system")
         self.checkpoints = {(c.system.name, c.name): c for c in checkpoints}

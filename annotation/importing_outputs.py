@@ -22,9 +22,9 @@ class OutputsImport(Corpus):
     def take(self, row: Row) -> None:
         context = self.context(row)
         name = row.name("system", default=self.only)
-        if self.only not in (None, name):
-            raise BadField("system", f"is {name!r}, but this file was sent for {self.only!r}")
         system = self.system(name)
+        if self.only not in (None, system.name):
+            raise BadField("system", f"is {name!r}, but this file was sent for {self.only!r}")
         checkpoint = self.checkpoint(row, system)
         sample = row.whole("sample", default=0)
         text = row.text("output", empty=True)
@@ -47,7 +47,8 @@ class OutputsImport(Corpus):
 
     def store(self, result: Imported) -> None:
         self.store_corpus()
-        marked = self.campaign.systems.filter(name__in=self.human, is_human=False).update(is_human=True)
+        human = {self.systems[name].name for name in self.human}
+        marked = self.campaign.systems.filter(name__in=human, is_human=False).update(is_human=True)
         if marked:
             result.add("systems marked human-written", marked)
         self.known_rows.store(self.campaign, result)

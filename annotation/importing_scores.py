@@ -68,7 +68,7 @@ class ScoresImport:
             raise BadField("context_id", f"{context!r} is no context of this campaign; import its outputs first")
         if system not in self.corpus.systems:
             raise BadField("system", f"{system!r} is no system of this campaign; import its outputs first")
-        output = self.corpus.outputs.get((context, system, checkpoint, sample))
+        output = self.corpus.outputs.get((context, self.corpus.systems[system].name, checkpoint, sample))
         if output is None:
             which = f" (checkpoint {checkpoint!r}, sample {sample})" if checkpoint or sample else ""
             raise BadField("system", f"{system!r} has no output for context_id {context!r}{which}")

@@ -8,10 +8,11 @@ from django.db.models import F
 
 from annotation.assessment import assess
 from annotation.errors import Refused
+from annotation.importing import import_outputs
 from annotation.models import LikertScore, Output, System
 from leaderboard import field, playing, selectors, systems
 from leaderboard.models import Tournament
-from tests.evaluator.world import World
+from tests.evaluator.world import SCORES, World, write
 from tests.leaderboard.played import by_comparator, by_people, quiet, strict
 
 pytestmark = pytest.mark.django_db
@@ -122,6 +123,22 @@ class TestRenaming:
         systems.describe(fine, "Fine", "", "")  # its own old name it may have back
         plain.refresh_from_db()
         assert plain.name == "Plain"
+
+    def test_files_written_before_go_on_naming_it(self, world):
+        """Outputs, scores and judgments by its old name are its own, and its outputs can be replaced from such a file."""
+        fine = world.campaign.systems.get(name="Fine")
+        systems.describe(fine, "Finer", "", "")
+        before = LikertScore.objects.filter(output__system=fine).count()
+        world.score("Wit", SCORES)
+        assert LikertScore.objects.filter(output__system=fine).count() == before + 24
+        world.judge([("c00", "Fine", "Poor", "Ann", "A")])
+        more = {"context_id": "c99", "context": ["w1"], "system": "Fine", "output": "w2"}
+        import_outputs(world.campaign, write(world.folder, "more.jsonl", [more]), human_systems=["Fine"])
+        assert world.campaign.systems.count() == 4 and fine.outputs.count() == 13
+        fine.refresh_from_db()
+        assert fine.name == "Finer" and fine.is_human
+        systems.replace_outputs(fine, upload(rows_of(world, system="Fine")), "new.jsonl")
+        assert fine.outputs.filter(replaced_at=None).count() == 12
 
 
 class TestReplacing:
