@@ -24,6 +24,7 @@ class Source:
 
     keys: list[tuple]  # (context, system, checkpoint, sample)
     texts: list[Text]
+    human: list[bool]  # (n,) whether its system was called human-written then
     pairs: list[Pair]
     scores: np.ndarray  # (n, c) mean score of each text by each criterion, 0 to 1, nan where unknown
     counts: dict[str, int]
@@ -53,7 +54,7 @@ def read(snapshot: Snapshot, criterion: str, with_judgments: bool, others: Seque
     ]
     from_judgments = pairs_from_judgments(judgment_rows)
     return Source(
-        keys=list(keys), texts=texts, pairs=from_scores + from_judgments,
+        keys=list(keys), texts=texts, human=[of_output[key]["human"] for key in keys], pairs=from_scores + from_judgments,
         scores=np.array([mean_scores(rows, len(texts), scales[i]) for i, rows in enumerate(scored)]).T,
         counts={
             "scores": sum(len(rows) for rows in scored), "judgments": len(judgment_rows), "pairs_from_scores": len(from_scores),
@@ -79,7 +80,7 @@ def supervise(source: Source, campaign: Campaign, strong: bool, weak: bool) -> t
     if not (strong or weak):
         return source.texts, []
     place = {key: i for i, key in enumerate(source.keys)}
-    texts, origins = list(source.texts), [Origin(key[1], checkpoint=key[2]) for key in source.keys]
+    texts, origins = list(source.texts), [Origin(key[1], h, key[2]) for key, h in zip(source.keys, source.human)]
     outputs = Output.objects.filter(context__campaign=campaign, replaced_at=None).order_by("pk")
     former = former_names(campaign)
     for output in outputs.select_related("context", "system", "checkpoint").iterator(chunk_size=2000):

@@ -1,6 +1,7 @@
 """From a snapshot to a version in the registry, whatever happens to the worker in between."""
 
 import json
+from collections import Counter
 from datetime import timedelta
 
 import numpy as np
@@ -15,6 +16,7 @@ from evaluator import runner, sources, tasks
 from evaluator.comparator.settings import Settings
 from evaluator.models import ComparatorVersion, Dialogue, TrainingRun, Utility
 from evaluator.services import start_training
+from leaderboard import systems
 from tests.evaluator.world import World, recipe, write
 
 pytestmark = pytest.mark.django_db
@@ -75,6 +77,20 @@ def test_human_written_beats_generated_where_that_is_asked_for(world):
     for pair in strong:
         better = pair.a if pair.target[0] == 1 else pair.b
         assert found.texts[better].output in people
+
+
+def test_what_a_person_wrote_that_was_replaced_since_still_counts_as_human_written(world):
+    rows = [row | {"output": f"good w{i}"} for i, row in enumerate(world.rows) if row["system"] == "Person"]
+    person = world.campaign.systems.get(name="Person")
+    systems.replace_outputs(person, write(world.folder, "new.jsonl", rows), "new.jsonl")
+    found = shown(start_training([world.campaign], foreground=True, recipe=recipe(strong=True)))
+    strong = [pair for pair in found.pairs if pair.source == "strong"]
+    old = {row["output"] for row in world.rows if row["system"] == "Person"}
+    new = {row["output"] for row in rows}
+    said = lambda i: "old" if found.texts[i].output in old else "new" if found.texts[i].output in new else "generated"
+    met = Counter((said(p.a if p.target[2] == 0 else p.b), said(p.b if p.target[2] == 0 else p.a)) for p in strong)
+    assert met == {("old", "generated"): 36, ("new", "generated"): 36, ("old", "new"): 12}
+    assert all(p.target[1] == 1 for p in strong if {said(p.a), said(p.b)} == {"old", "new"})
 
 
 def test_later_checkpoints_beat_earlier_ones_where_that_is_asked_for(world):
