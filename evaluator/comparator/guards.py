@@ -7,6 +7,7 @@ Both look at the words, in English, and are the same for every comparator.
 """
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import takewhile
@@ -16,6 +17,10 @@ import numpy as np
 from evaluator.comparator.examples import Text
 
 COPIED_WORDS, COPIED_SHARE = 4, 0.7  # so many words running from one turn, and so much of the output
+RUN = 3  # words in a row that an output hardly has in common with a turn by chance
+ECHOED_SHARE = 0.4  # of a turn's words, that an output says back in runs where it echoes the turn
+REORDERED_SHARE = 0.8  # of the words of both, that an output and a turn share where it is the turn in another order
+WHOLE_WORDS, WHOLE_SHARE = 6, 0.3  # so many words of a whole turn, and so much of the output
 LOWEST = 0.05  # the share of outputs that a guarded one stands among: some honest ones are stopped as well
 LEFT = 0.02  # of how far a guarded output would stand above those, so that two of them keep their order
 LITTLE_WORDS = 4  # the most words of an output that says little
@@ -30,10 +35,19 @@ SAYS_LITTLE = frozenset("""
     yet you your
 """.split())
 REPEATED_PAIRS, REPEATED_SHARE = 8, 0.55  # so many pairs of neighbouring words at least, and so few different ones
+DOUBLED_PAIRS, DOUBLED_SHARE = 4, 0.3  # so many pairs of neighbours that are the same word, and so many of all pairs
+PERSONS = {
+    word: words.split()[0]
+    for words in (
+        "you i me we us", "your my our", "yours mine ours", "yourself myself ourselves", "are am re m", "youre im", "was were",
+        "youve ive weve", "youd id wed", "youll ill",
+    )
+    for word in words.split()
+}  # fmt: skip
 
 
 def guarded(texts: Sequence[Text]) -> np.ndarray:
-    """(n,) True for an output that is blank, copied from its context, or mostly repetition."""
+    """(n,) True for an output that is blank, says its context back, or is mostly repetition."""
     return np.array([_is_guarded(text) for text in texts], dtype=bool)
 
 
@@ -54,7 +68,9 @@ def lowered(
 
 def _is_guarded(text: Text) -> bool:
     words = _words(text.output)
-    return not words or is_copied(words, [_turn(turn) for turn in text.context]) or is_repetition(words)
+    if not words or is_repetition(words) or is_copied(words, [_turn(turn) for turn in text.context]):
+        return True
+    return is_echo(_impersonal(words), [_impersonal_turn(turn) for turn in text.context])
 
 
 def is_copied(words: Sequence[str], turns: Sequence[Sequence[str]]) -> bool:
@@ -88,8 +104,47 @@ def _run_around(words: Sequence[str], first: int, last: int, turn: Sequence[str]
     return sum(1 for _ in before) + last - first + sum(1 for _ in after)
 
 
+def is_echo(words: Sequence[str], turns: Sequence[Sequence[str]]) -> bool:
+    """Whether the output says turns back: in pieces, which make up most of it; in another order; or one of them whole, with
+    something around it."""
+    runs, spaced = _runs(words), _spaced(words)
+    from_turns = np.zeros(len(words), dtype=bool)  # (w,)
+    for turn in turns:
+        if len(turn) >= COPIED_WORDS and len(words) >= COPIED_WORDS:
+            if _share_of_both(words, turn) >= REORDERED_SHARE:
+                return True
+        if len(turn) >= max(WHOLE_WORDS, WHOLE_SHARE * len(words)) and _spaced(turn) in spaced:
+            return True
+        shared = runs & _runs(turn)
+        if shared and _in_runs(turn, shared).mean() >= ECHOED_SHARE:
+            from_turns |= _in_runs(words, shared)
+    return from_turns.sum() >= max(COPIED_WORDS, COPIED_SHARE * len(words))
+
+
+def _share_of_both(words: Sequence[str], turn: Sequence[str]) -> float:
+    """Of the longer one's words, how many the other has as well."""
+    longer = max(len(words), len(turn))
+    if min(len(words), len(turn)) < REORDERED_SHARE * longer:
+        return 0.0
+    return (Counter(words) & Counter(turn)).total() / longer
+
+
+def _runs(words: Sequence[str]) -> set[tuple[str, ...]]:
+    return set(zip(*(words[i:] for i in range(RUN))))
+
+
+def _in_runs(words: Sequence[str], runs: set[tuple[str, ...]]) -> np.ndarray:
+    """(w,) True for a word that stands in one of the runs."""
+    starts = np.array([run in runs for run in zip(*(words[i:] for i in range(RUN)))], dtype=bool)
+    return np.convolve(starts, np.ones(RUN)) > 0 if len(starts) else np.zeros(len(words), dtype=bool)
+
+
 def is_repetition(words: Sequence[str]) -> bool:
+    """Whether few of its pairs of neighbouring words differ, or many are a word twice."""
     pairs = list(zip(words, words[1:]))
+    doubled = sum(a == b for a, b in pairs)
+    if doubled >= max(DOUBLED_PAIRS, DOUBLED_SHARE * len(pairs)):
+        return True
     return len(pairs) >= REPEATED_PAIRS and len(set(pairs)) <= REPEATED_SHARE * len(pairs)
 
 
@@ -108,6 +163,16 @@ def _words(text: str) -> list[str]:
 def _turn(turn: str) -> list[str]:
     """The words of a turn: the outputs of a context share it."""
     return _words(turn)
+
+
+def _impersonal(words: Sequence[str]) -> list[str]:
+    """The words with "I" and "you" the same: "are you sure" said back is "am i sure"."""
+    return [PERSONS.get(word, word) for word in words]
+
+
+@lru_cache(maxsize=4096)
+def _impersonal_turn(turn: str) -> list[str]:
+    return _impersonal(_turn(turn))
 
 
 def _spaced(words: Sequence[str]) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from evaluator.comparator.examples import Text
-from evaluator.comparator.guards import COPIED_SHARE, COPIED_WORDS, guarded, is_copied, lowered, says_little
+from evaluator.comparator.guards import COPIED_SHARE, COPIED_WORDS, guarded, is_copied, is_echo, lowered, says_little
 from evaluator.comparator.head import NO_GUARD
 from evaluator.comparator.predict import Comparator
 
@@ -29,6 +29,16 @@ ASKED = ("Hello there !", "Do you know where to get them from ?")
         ("hello there !", False),  # a greeting returned: fewer than four words
         ("i do not know i do not know i do not know", True),  # 4 different pairs of 11
         ("very very good", False),  # too short to tell
+        ("no no no no no", True),  # four words twice
+        ("he said no no no no no and then went home after a long while and slept", False),  # 4 of 16 pairs
+        ("my my name name is is paul paul", True),  # 4 of 7
+        ("hello there ! do you know where to get them from ?", True),  # both turns
+        ("do you know where they get them from", True),  # 7 of 8 words of both
+        ("from them get to where know you do", True),
+        ("do i know where to get him from", True),  # with "I" and "you" the same, 7 of 8 words of both
+        ("i know where you can get the shoes from", False),
+        ("well , do you know where to get them from ? i would like to know that myself very much", True),  # 8 of 19 words
+        (f"do you know where to get them from ? {' '.join(map(str, range(19)))}", False),  # 8 of 27 words
     ],
 )
 def test_blank_copied_and_repeating_outputs_are_guarded(output, stopped):
@@ -49,13 +59,44 @@ def test_copied_is_a_run_of_most_words_wherever_it_stands():
     assert found > 50
 
 
+def test_an_echo_is_pieces_of_turns_that_are_said_back_for_the_most_part():
+    rng = random.Random(0)
+    draw = lambda most: [rng.choice("abcd") for _ in range(rng.randint(0, most))]
+
+    def in_runs(words, others):  # how many stand in three in a row that the others have too: by the definition
+        there = {tuple(others[i : i + 3]) for i in range(len(others) - 2)}
+        return {k for i in range(len(words) - 2) if tuple(words[i : i + 3]) in there for k in range(i, i + 3)}
+
+    found = 0
+    for _ in range(3000):
+        words, turns = draw(14), [draw(12) for _ in range(rng.randint(0, 3))]
+        echoed = [turn for turn in turns if turn and len(in_runs(turn, words)) >= 0.4 * len(turn)]
+        pieces = len(set().union(*(in_runs(words, turn) for turn in echoed))) >= max(4, 0.7 * len(words))
+        reordered = any(
+            min(len(words), len(turn)) >= 4
+            and sum(min(words.count(w), turn.count(w)) for w in "abcd") >= 0.8 * max(len(words), len(turn))
+            for turn in turns
+        )
+        whole = any(len(turn) >= max(6, 0.3 * len(words)) and "".join(turn) in "".join(words) for turn in turns)
+        assert is_echo(words, turns) == (pieces or reordered or whole)
+        found += pieces and not (reordered or whole)
+    assert found > 50
+
+
+def test_a_summary_of_a_long_text_in_its_words_is_no_echo():
+    sentences = [[f"s{i}w{k}" for k in range(12)] for i in range(30)]
+    said = sentences[0] + sentences[7] + sentences[19]
+    assert not is_echo(said, [sum(sentences, [])]) and is_echo(said, sentences)
+
+
 def test_a_long_output_takes_no_more_memory_than_its_words():
     words = [f"w{i % 3001}" for i in range(20_000)]
     tracemalloc.start()
     assert is_copied(words, [words[1:]]) and not is_copied(words, [["x"] * 20_000])
+    assert is_echo(words, [words[1:]]) and not is_echo(words, [["x"] * 20_000])
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < 5e6  # all its runs of 14,000 words together are 500 MB
+    assert peak < 2e7  # all its runs of 14,000 words together are 500 MB
 
 
 def test_a_guarded_output_stands_among_the_worst_twentieth_and_no_lower_than_it_would(trained, judged):
