@@ -21,6 +21,8 @@ RUN = 3  # words in a row that an output hardly has in common with a turn by cha
 ECHOED_SHARE = 0.4  # of a turn's words, that an output says back in runs where it echoes the turn
 REORDERED_SHARE = 0.8  # of the words of both, that an output and a turn share where it is the turn in another order
 WHOLE_WORDS, WHOLE_SHARE = 6, 0.3  # so many words of a whole turn, and so much of the output
+STREWN_WORDS, STREWN_MOST, STREWN_SHARE, STREWN_OF_TURN = 5, 500, 0.5, 0.9  # words of a turn with others put in between,
+# from so many to so many, that are so much of the output and nearly the whole turn
 LOWEST = 0.05  # the share of outputs that a guarded one stands among: some honest ones are stopped as well
 LEFT = 0.02  # of how far a guarded output would stand above those, so that two of them keep their order
 LITTLE_WORDS = 4  # the most words of an output that says little
@@ -106,14 +108,13 @@ def _run_around(words: Sequence[str], first: int, last: int, turn: Sequence[str]
 
 def is_echo(words: Sequence[str], turns: Sequence[Sequence[str]]) -> bool:
     """Whether the output says turns back: in pieces, which make up most of it; in another order; or one of them whole, with
-    something around it."""
+    something around it or in between."""
     runs, spaced = _runs(words), _spaced(words)
     from_turns = np.zeros(len(words), dtype=bool)  # (w,)
     for turn in turns:
-        if len(turn) >= COPIED_WORDS and len(words) >= COPIED_WORDS:
-            if _share_of_both(words, turn) >= REORDERED_SHARE:
-                return True
         if len(turn) >= max(WHOLE_WORDS, WHOLE_SHARE * len(words)) and _spaced(turn) in spaced:
+            return True
+        if _is_reordered(words, turn) or _is_strewn(words, turn):
             return True
         shared = runs & _runs(turn)
         if shared and _in_runs(turn, shared).mean() >= ECHOED_SHARE:
@@ -121,12 +122,37 @@ def is_echo(words: Sequence[str], turns: Sequence[Sequence[str]]) -> bool:
     return from_turns.sum() >= max(COPIED_WORDS, COPIED_SHARE * len(words))
 
 
-def _share_of_both(words: Sequence[str], turn: Sequence[str]) -> float:
-    """Of the longer one's words, how many the other has as well."""
-    longer = max(len(words), len(turn))
-    if min(len(words), len(turn)) < REORDERED_SHARE * longer:
-        return 0.0
-    return (Counter(words) & Counter(turn)).total() / longer
+def _is_reordered(words: Sequence[str], turn: Sequence[str]) -> bool:
+    """Whether most words of both are the same, in whatever order."""
+    shorter, longer = sorted((len(words), len(turn)))
+    least = REORDERED_SHARE * longer
+    return shorter >= max(COPIED_WORDS, least) and _shared(words, turn) >= least
+
+
+def _is_strewn(words: Sequence[str], turn: Sequence[str]) -> bool:
+    """Whether nearly the whole turn stands in the output in its order, with other words between its own."""
+    least = max(STREWN_OF_TURN * len(turn), STREWN_SHARE * len(words))
+    if not STREWN_WORDS <= len(turn) <= STREWN_MOST or min(len(words), len(turn)) < least:
+        return False
+    return _shared(words, turn) >= least and longest_common(words, turn) >= least
+
+
+def _shared(words: Sequence[str], others: Sequence[str]) -> int:
+    return (Counter(words) & Counter(others)).total()
+
+
+def longest_common(words: Sequence[str], others: Sequence[str]) -> int:
+    """Length of the longest common subsequence, with a bit for each of the others (Hyyrö 2004, "Bit-parallel LCS-length
+    computation revisited")."""
+    places: dict[str, int] = {}
+    for place, word in enumerate(others):
+        places[word] = places.get(word, 0) | 1 << place
+    every = (1 << len(others)) - 1
+    rest = every
+    for word in words:
+        met = rest & places.get(word, 0)
+        rest = (rest + met | rest - met) & every
+    return len(others) - rest.bit_count()
 
 
 def _runs(words: Sequence[str]) -> set[tuple[str, ...]]:
