@@ -21,8 +21,8 @@ RUN = 3  # words in a row that an output hardly has in common with a turn by cha
 ECHOED_SHARE = 0.4  # of a turn's words, that an output says back in runs where it echoes the turn
 REORDERED_SHARE = 0.8  # of the words of both, that an output and a turn share where it is the turn in another order
 WHOLE_WORDS, WHOLE_SHARE = 6, 0.3  # so many words of a whole turn, and so much of the output
-STREWN_WORDS, STREWN_MOST, STREWN_SHARE, STREWN_OF_TURN = 5, 500, 0.5, 0.9  # words of a turn with others put in between,
-# from so many to so many, that are so much of the output and nearly the whole turn
+STREWN_WORDS, STREWN_MOST = 5, 500  # words of a turn that is looked for with others put in between its own
+STREWN_SHARE, STREWN_OF_TURN = 0.5, 0.9  # of the output, and of the turn, that stand in the other in their order
 LOWEST = 0.05  # the share of outputs that a guarded one stands among: some honest ones are stopped as well
 LEFT = 0.02  # of how far a guarded output would stand above those, so that two of them keep their order
 LITTLE_WORDS = 4  # the most words of an output that says little

@@ -73,7 +73,7 @@ class TestCalibrated:
         assert (said["judgments"], said["left_out"], board.played) == (132, 12, 132)
         by_people(world.campaign)
         html = world.get(world.alice, "/c/talk/leaderboard/beside/").content.decode()
-        assert "Left out 12 games in contexts that it learned from in other campaigns." in html
+        assert "12 more in contexts that it learned from in other campaigns are left out." in html
         out = io.StringIO()
         call_command("leaderboard", "talk", "--calibrated", stdout=out)
         assert "12 more in contexts that it learned from in other campaigns are left out." in out.getvalue()
