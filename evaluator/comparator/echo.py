@@ -7,20 +7,20 @@ from itertools import takewhile
 
 import numpy as np
 
-from evaluator.comparator.words import LIGHT_WORDS, impersonal, impersonal_turn, turn_words
+from evaluator.comparator.words import STOP_WORDS, impersonal, impersonal_turn, turn_words
 
 COPIED_WORDS, COPIED_SHARE = 4, 0.7  # so many words running from one turn, and so much of the output
 RUN = 3  # words in a row that an output hardly has in common with a turn by chance
 ECHOED_SHARE = 0.4  # of a turn's words, that an output says back in runs where it echoes that turn alone
-TALK_MOST = 500  # words of a context, or of a turn: a longer one has words in common with much
+LONGEST = 500  # words of a context, or of a turn: a longer one has words in common with much
 PIECED_WORDS = 6  # of an output that is put together from several turns
 REORDERED_SHARE = 0.8  # of the words of both, that an output and a turn share where it is the turn in another order
 REPLACED_WORDS, REPLACED_SHARE = 6, 0.76  # words of both, and the share in one order; people's own words share less
 WHOLE_WORDS, WHOLE_SHARE = 6, 0.3  # so many words of a whole turn, and so much of the output
 STREWN_WORDS = 5  # of a turn that is looked for with others put in between its own
 STREWN_SHARE, STREWN_OF_TURN = 0.5, 0.9  # of the output, and of the turn, that stand in the other in their order
-LISTED_WORDS, LISTED_SHARE, LISTED_OWN = 4, 0.7, 0.8  # words of a list, the weighty among them, the context's among those
-LIGHT_SHARE = 0.25  # of a context's words, in English; where they are fewer, nothing is said of lists
+LISTED_WORDS, LISTED_SHARE, LISTED_OWN = 4, 0.7, 0.8  # content words, their share, and the context's share of them
+STOP_SHARE = 0.25  # of a context's words, in English; where they are fewer, nothing is said of lists
 
 
 def says_back(words: Sequence[str], context: Sequence[str]) -> bool:
@@ -79,7 +79,7 @@ def is_echo(words: Sequence[str], turns: Sequence[Sequence[str]]) -> bool:
                 echoed.append(pieces[-1])
     if _most(echoed, words, COPIED_WORDS):
         return True
-    return len(pieces) > 1 and sum(map(len, turns)) <= TALK_MOST and _own(pieces) > 1 and _most(pieces, words, PIECED_WORDS)
+    return len(pieces) > 1 and sum(map(len, turns)) <= LONGEST and _own(pieces) > 1 and _most(pieces, words, PIECED_WORDS)
 
 
 def _most(places: Sequence[np.ndarray], words: Sequence[str], least: int) -> bool:
@@ -107,27 +107,30 @@ def _is_strewn(words: Sequence[str], turn: Sequence[str]) -> bool:
     least = max(STREWN_OF_TURN * len(turn), STREWN_SHARE * len(words))
     if shorter >= REPLACED_WORDS:
         least = min(least, REPLACED_SHARE * longer)
-    if not STREWN_WORDS <= len(turn) <= TALK_MOST or shorter < least:
+    if not STREWN_WORDS <= len(turn) <= LONGEST or shorter < least:
         return False
     return _shared(words, turn) >= least and longest_common(words, turn) >= least
 
 
 def is_listed(words: Sequence[str], turns: Sequence[Sequence[str]]) -> bool:
-    """Whether the output lists weighty words of an English context instead of saying something: hardly a light word among
-    them, or several in a row that stand apart there."""
+    """Whether the output lists content words of an English context instead of saying something: hardly a stop word among them,
+    or several in a row that stand apart there."""
     context = [word for turn in turns for word in turn]
-    content = [word for word in words if word not in LIGHT_WORDS]
-    light = sum(word in LIGHT_WORDS for word in context)
-    if len(set(content)) < LISTED_WORDS or len(context) > TALK_MOST or light < LIGHT_SHARE * len(context):
+    known = set(context) - STOP_WORDS
+    content = [word for word in words if word not in STOP_WORDS]
+    stops = sum(word in STOP_WORDS for word in context)
+    if len(set(content)) < LISTED_WORDS or len(context) > LONGEST or stops < STOP_SHARE * len(context):
         return False
-    weighty = set(context) - LIGHT_WORDS
-    own = sum(word in weighty for word in content)
+    own = sum(word in known for word in content)
     if len(content) >= LISTED_SHARE * len(words) and own >= LISTED_OWN * len(content):
         return True
     beside = {pair for turn in turns for pair in zip(turn, turn[1:])}
     row = 0
-    for pair in zip(["", *words], words):
-        row = 0 if pair[1] not in weighty else 1 if pair in beside else row + 1
+    for before, word in zip(["", *words], words):
+        if word not in known:
+            row = 0
+        else:
+            row = 1 if (before, word) in beside else row + 1
         if row == LISTED_WORDS:
             return True
     return False

@@ -1,4 +1,4 @@
-"""The words of a text, and which English ones say little."""
+"""The words of a text, and which English ones say little: stop words, the others are content words."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -11,14 +11,14 @@ SAYS_LITTLE = frozenset("""
     understand us very want was way we well welcome what whatever when where which who why will with would wow yeah yep yes
     yet you your
 """.split())
-LIGHT_WORDS = SAYS_LITTLE | frozenset("""
+STOP_WORDS = SAYS_LITTLE | frozenset("""
     above after against among an another any arent around as at because been before being below between both by cant d
     didnt doesnt doing don down during each either every few from further going had has having he her hers him himself his
     however ill in into isnt itself ive let lets ll m may might mine more most must myself near neither never next none nor
     off often on once one only onto or other our ours out over own per quite rather re same she since some something such
     their theirs them themselves these thing things those though through toward two under until up upon ve wasnt were
     werent whether while whom whose within without wont wouldnt youre yours yourself
-""".split())  # of grammar and of talk: about half of what people say, and in a mere list of words few
+""".split())  # about half of what people say, and few in a mere list of words
 _PERSONS = {
     word: alike.split()[0]
     for alike in (

@@ -21,7 +21,7 @@ TALK = (
 @pytest.mark.parametrize(
     ("output", "said"),
     [
-        ("rent small boat weekend licence petrol", True),  # six of its six words are weighty, all of the context
+        ("rent small boat weekend licence petrol", True),  # six content words, all of the context
         ("boat , weekend , lunch", False),  # three are few
         ("a boat and the weekend and petrol and lunch", False),  # 4 of 9
         ("yachts cabins sailors moorings", False),  # of its own
@@ -88,7 +88,7 @@ def test_an_echo_is_pieces_of_turns_that_are_said_back_for_the_most_part():
         return {k for i in range(len(words) - 2) if tuple(words[i : i + 3]) in there for k in range(i, i + 3)}
 
     found = Counter()
-    for _ in range(3000):
+    for _ in range(30_000):
         words, turns = draw(14), [draw(12) for _ in range(rng.randint(0, 3))]
         if turns and rng.random() < 0.3:  # a turn with a fifth of its words replaced
             words = [rng.choice("efgh") if rng.random() < 0.2 else word for word in turns[0]]
@@ -113,7 +113,7 @@ def test_an_echo_is_pieces_of_turns_that_are_said_back_for_the_most_part():
         found["pieces"] += pieces and not (several or reordered or strewn or replaced or whole)
         found["several"] += several and not (pieces or reordered or strewn or replaced or whole)
         found["replaced"] += replaced and not (pieces or several or reordered or strewn or whole)
-    assert len(found) == 3 and min(found.values()) >= 5
+    assert len(found) == 3 and min(found.values()) > 50
 
 
 def test_a_summary_of_a_long_text_in_its_words_is_no_echo():
