@@ -12,11 +12,11 @@ from django.utils import timezone
 
 from annotation import frozen_answers
 from annotation.answer_tables import Table, pair_table, score_table
-from annotation.errors import Refused
 from annotation.models import Adjudication, AuditEvent, Campaign, Criterion, Output, QualityDecision, Snapshot
 from annotation.outcome import Outcome
 from annotation.quality.report import JudgmentReport, ScoreReport, assess_judgments, assess_scores
 from annotation.snapshots import SnapshotContent, write
+from core.errors import Refused
 
 LEVELS = ("ordinal", "interval", "nominal", "ratio")
 CHOICES = {outcome.code: outcome.value for outcome in Outcome}

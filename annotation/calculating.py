@@ -9,8 +9,8 @@ from django.db.models import Count, Max
 from django.utils.module_loading import import_string
 
 from annotation import jobs
-from annotation.errors import Refused
 from annotation.models import AuditEvent, Calculation, Campaign, Job, LikertScore, PairwiseJudgment, User
+from core.errors import Refused
 
 AT_ONCE = 10_000  # answers: about a second on one core
 KEPT = 20  # of each kind in a campaign

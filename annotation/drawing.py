@@ -7,9 +7,9 @@ from django.db import transaction
 from django.db.models import Count, Exists, F, OuterRef, Q
 
 from annotation.design.draw import Design, draw
-from annotation.errors import Refused
 from annotation.models import Assignment, Campaign, Item, LikertScore, Output, PairwiseJudgment, Purpose
 from annotation.outcome import Outcome
+from core.errors import Refused
 
 BATCH = 500
 

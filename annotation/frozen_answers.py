@@ -11,8 +11,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from annotation import exporting, snapshots
-from annotation.errors import Refused
 from annotation.models import Campaign, FrozenAnswers, Snapshot
+from core.errors import Refused
 
 PLACE = ("system", "checkpoint", "sample")
 

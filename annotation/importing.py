@@ -9,7 +9,6 @@ from collections.abc import Callable
 from django.db import transaction
 from django.db.models import Count, Max, Q
 
-from annotation.errors import ImportRefused, Refused, RowError
 from annotation.importing_corpus import Imported
 from annotation.importing_judgments import JudgmentsImport
 from annotation.importing_outputs import OutputsImport
@@ -25,7 +24,8 @@ from annotation.models import (
     PairwiseJudgment,
     Reference,
 )
-from annotation.rowfiles import BadField, read_rows
+from core.errors import ImportRefused, Refused, RowError
+from core.rowfiles import BadField, read_rows
 
 __all__ = ["import_judgments", "import_outputs", "import_scores", "read_rows"]
 

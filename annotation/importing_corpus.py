@@ -2,9 +2,9 @@
 
 from dataclasses import asdict, dataclass, field
 
-from annotation.errors import RowError
 from annotation.models import Campaign, Checkpoint, Context, FormerName, Output, Reference, System
-from annotation.rowfiles import BadField, Row
+from core.errors import RowError
+from core.rowfiles import BadField, Row
 
 BATCH = 500
 

@@ -6,7 +6,7 @@ from annotation.importing_known import KnownRows
 from annotation.importing_scores import Annotators
 from annotation.models import Campaign, Context, Criterion, Output, PairwiseJudgment
 from annotation.outcome import Outcome
-from annotation.rowfiles import BadField, Row, shown
+from core.rowfiles import BadField, Row, shown
 
 
 class JudgmentsImport(Corpus):

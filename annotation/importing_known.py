@@ -1,11 +1,11 @@
 """Rows with a `purpose`: gold, training and qualification items with their expected answers."""
 
 from annotation.drawing import KnownAnswer
-from annotation.errors import Refused
 from annotation.importing_corpus import Imported
 from annotation.models import Campaign, Output, Purpose
-from annotation.rowfiles import BadField, Row, shown
 from annotation.services.known import KNOWN, check_expected, store_known
+from core.errors import Refused
+from core.rowfiles import BadField, Row, shown
 
 
 class KnownRows:

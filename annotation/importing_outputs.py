@@ -1,11 +1,11 @@
 """Outputs from a file, with references, checkpoints and known answers."""
 
 from annotation.assignment import draw_items
-from annotation.errors import RowError
 from annotation.importing_corpus import Corpus, Imported
 from annotation.importing_known import KnownRows
 from annotation.models import Campaign, Reference
-from annotation.rowfiles import BadField, Row
+from core.errors import RowError
+from core.rowfiles import BadField, Row
 
 
 class OutputsImport(Corpus):

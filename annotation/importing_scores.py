@@ -1,10 +1,10 @@
 """Scores from a file, and the annotators that a file names."""
 
 from annotation.assignment import draw_items
-from annotation.errors import RowError
 from annotation.importing_corpus import BATCH, Corpus, Imported
 from annotation.models import Annotator, Campaign, Criterion, LikertScore, Output
-from annotation.rowfiles import BadField, Row
+from core.errors import RowError
+from core.rowfiles import BadField, Row
 
 
 class Annotators:

@@ -22,8 +22,8 @@ from django.db import close_old_connections, connection, transaction
 from django.db.models import F, Q
 from django.utils import timezone
 
-from annotation.errors import Refused
 from annotation.models import Job, WorkerPulse
+from core.errors import Refused
 
 log = logging.getLogger(__name__)
 

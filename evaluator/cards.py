@@ -10,8 +10,8 @@ from collections.abc import Callable
 import numpy as np
 
 from annotation.assessment import latest_snapshot
-from annotation.errors import Refused
 from annotation.models import Campaign, Snapshot
+from core.errors import Refused
 from evaluator import sources
 from evaluator.comparator.examples import BY_PEOPLE, context_key
 from evaluator.comparator.heldout import as_arrays, probabilities_by_other_folds

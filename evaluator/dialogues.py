@@ -2,10 +2,10 @@
 
 from django.db import transaction
 
-from annotation.errors import ImportRefused, RowError
 from annotation.importing_corpus import BATCH, Imported
 from annotation.models import AuditEvent, Campaign
-from annotation.rowfiles import BadField, Row, read_rows
+from core.errors import ImportRefused, RowError
+from core.rowfiles import BadField, Row, read_rows
 from evaluator.models import Dialogue
 
 SHOWN_ERRORS = 100

@@ -4,8 +4,8 @@ from dataclasses import asdict
 
 import numpy as np
 
-from annotation.errors import Refused
 from annotation.models import Campaign, Snapshot
+from core.errors import Refused
 from evaluator import sources
 from evaluator.comparator.examples import context_key
 from evaluator.comparator.heldout import agreement, bootstrap

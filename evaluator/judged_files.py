@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from annotation.errors import ImportRefused, Refused, RowError
-from annotation.rowfiles import BadField, Row, read_rows
+from core.errors import ImportRefused, Refused, RowError
+from core.rowfiles import BadField, Row, read_rows
 from evaluator import runner
 from evaluator.comparator.examples import Text, context_key
 from evaluator.comparator.joint import JointComparator

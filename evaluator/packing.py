@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO
 
-from annotation.errors import Refused
+from core.errors import Refused
 from evaluator.card_shape import first_wrong
 from evaluator.models import ComparatorVersion
 from evaluator.services import check_seed

@@ -4,8 +4,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.access import campaigns_researched_by
-from annotation.errors import Refused
 from annotation.models import AuditEvent, Campaign
+from core.errors import Refused
 from evaluator.models import ComparatorVersion, Promotion
 from evaluator.signals import promoted
 

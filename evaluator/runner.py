@@ -16,9 +16,9 @@ from django.utils.text import slugify
 from transformers.utils.logging import disable_progress_bar
 
 from annotation.assessment import latest_snapshot
-from annotation.errors import Refused
 from annotation.jobs import Cancelled
 from annotation.models import Campaign, Output
+from core.errors import Refused
 from evaluator import cards, sources
 from evaluator.comparator import checkpoint, loading, progress
 from evaluator.comparator import train as training

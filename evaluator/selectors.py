@@ -7,8 +7,8 @@ from django.conf import settings
 from django.db.models import OuterRef, Subquery
 
 from annotation.access import campaigns_researched_by
-from annotation.errors import Refused
 from annotation.models import Campaign, Job, QualityDecision, Snapshot
+from core.errors import Refused
 from evaluator.models import ComparatorVersion, TrainingRun
 
 

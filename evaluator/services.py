@@ -10,8 +10,8 @@ from django.db import transaction
 
 from annotation import jobs
 from annotation.assessment import latest_snapshot
-from annotation.errors import Refused
 from annotation.models import AuditEvent, Campaign, Job, Snapshot
+from core.errors import Refused
 from evaluator.comparator.settings import Settings
 from evaluator.models import TrainingRun
 from evaluator.selectors import basis, others_in

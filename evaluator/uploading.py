@@ -9,8 +9,8 @@ from django.conf import settings as site
 from django.db import transaction
 
 from annotation import jobs
-from annotation.errors import Refused
 from annotation.models import AuditEvent, Campaign, Job
+from core.errors import Refused
 from evaluator import packing
 from evaluator.models import ComparatorVersion
 

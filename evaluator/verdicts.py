@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from annotation.errors import Refused
 from annotation.models import Output
+from core.errors import Refused
 from evaluator.comparator.examples import Text, context_key
 from evaluator.comparator.head import Head, decide
 from evaluator.comparator.joint import JointComparator, choices, meetings

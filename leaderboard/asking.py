@@ -12,8 +12,8 @@ from django.db import transaction
 
 from annotation import jobs, snapshots
 from annotation.assessment import latest_snapshot
-from annotation.errors import Refused
 from annotation.models import AuditEvent, Campaign, Item, Job, Output, Purpose, Snapshot
+from core.errors import Refused
 from evaluator.models import ComparatorVersion
 from evaluator.registry import serving
 from evaluator.selectors import basis

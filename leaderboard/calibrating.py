@@ -4,7 +4,7 @@ from collections.abc import Set
 
 import numpy as np
 
-from annotation.errors import Refused
+from core.errors import Refused
 from evaluator.comparator.examples import context_key
 from leaderboard import rated
 from leaderboard.field import Field

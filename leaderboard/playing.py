@@ -6,9 +6,9 @@ from dataclasses import replace
 import numpy as np
 
 from annotation import snapshots
-from annotation.errors import Refused
 from annotation.models import Output
 from annotation.outcome import Outcome
+from core.errors import Refused
 from evaluator.models import ComparatorVersion, Utility
 from leaderboard import answers, rated
 from leaderboard.calibrating import calibrated

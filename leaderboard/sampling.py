@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from annotation.errors import Refused
+from core.errors import Refused
 from leaderboard import rated
 from leaderboard.field import Field
 from leaderboard.models import Tournament

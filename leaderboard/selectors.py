@@ -3,8 +3,8 @@
 from django.db.models import Q
 
 from annotation.assessment import latest_snapshot
-from annotation.errors import Refused
 from annotation.models import Campaign
+from core.errors import Refused
 from evaluator.selectors import basis
 from leaderboard.agreement import agreement_with_people
 from leaderboard.models import Tournament

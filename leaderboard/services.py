@@ -7,8 +7,8 @@ from django.db import transaction
 
 from annotation import jobs
 from annotation.assessment import latest_snapshot
-from annotation.errors import Refused
 from annotation.models import AuditEvent, Job
+from core.errors import Refused
 from evaluator.models import ComparatorVersion
 from evaluator.registry import serving
 from evaluator.selectors import architecture, basis, criteria, criterion_in

@@ -4,10 +4,10 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.drawing import close_gone, draw_items
-from annotation.errors import Refused
 from annotation.importing import Imported, import_outputs
 from annotation.models import AuditEvent, Campaign, FormerName, Output, System
 from annotation.services import mark_replaced
+from core.errors import Refused
 from leaderboard import selectors
 from leaderboard.models import Tournament
 from leaderboard.services import start_tournament

@@ -12,7 +12,7 @@ from rest_framework import status
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
-from annotation.errors import ImportRefused, Refused
+from core.errors import ImportRefused, Refused
 
 
 def answer(exception, context) -> Response | None:

@@ -1,6 +1,5 @@
 """Everything that changes a campaign, one function per thing a person does, each in one transaction."""
 
-from annotation.errors import ImportRefused, Refused
 from annotation.services.adjudicating import adjudicate
 from annotation.services.answers import revise, submit, submit_and_go_on
 from annotation.services.campaigns import (
@@ -22,6 +21,7 @@ from annotation.services.studying import design_study
 from annotation.services.taking_part import agree, consent_due, withdraw
 from annotation.services.tokens import make_token
 from annotation.services.undo import undo_last
+from core.errors import ImportRefused, Refused
 
 __all__ = ["CriterionSpec", "ImportRefused", "Refused", "add_account", "add_annotator", "add_researcher",
            "adjudicate", "agree", "change_campaign", "consent_due", "create_campaign", "delete_campaign",

@@ -2,8 +2,8 @@
 
 from django.db import transaction
 
-from annotation.errors import Refused
 from annotation.models import Adjudication, AuditEvent, Campaign, LikertScore, Output, PairwiseJudgment, User
+from core.errors import Refused
 
 LET_STAND = ""
 

@@ -1,8 +1,8 @@
 """From an answer as the page sends it to the rows it stands for; Refused says what is missing or impossible."""
 
-from annotation.errors import Refused
 from annotation.models import Annotator, Assignment, Campaign, Criterion, LikertScore, PairwiseJudgment
 from annotation.outcome import Outcome
+from core.errors import Refused
 
 SIDES = {"left": Outcome.A, "tie": Outcome.TIE, "right": Outcome.B}
 REASON_LENGTH = PairwiseJudgment._meta.get_field("reason").max_length

@@ -9,7 +9,6 @@ from django.utils import timezone
 
 from annotation import places
 from annotation.assignment import Turn, lock, turn
-from annotation.errors import Refused
 from annotation.models import (
     Annotator,
     Assignment,
@@ -20,6 +19,7 @@ from annotation.models import (
     Submission,
 )
 from annotation.services.answer_rows import rows_of
+from core.errors import Refused
 
 ANSWERED = ("annotator", "purpose", "swapped", "item__output", "item__other")  # what storing an answer looks at
 # Part of every answer, where building an Exists took longer than asking it.

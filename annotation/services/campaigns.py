@@ -6,7 +6,6 @@ from django.utils.text import slugify
 
 from annotation.assignment import draw_items
 from annotation.drawing import KnownAnswer
-from annotation.errors import Refused
 from annotation.models import (
     AuditEvent,
     Campaign,
@@ -22,6 +21,7 @@ from annotation.models import (
 )
 from annotation.services.designing import CriterionSpec, check_criteria, check_protocol, set_consent
 from annotation.services.known import store_known
+from core.errors import Refused
 
 NOT_COPIED = {"id", "slug", "title", "status", "is_simulated", "created_by", "created_at", "deleted_at", "board_is_public"}
 BATCH = 500

@@ -5,7 +5,6 @@ from dataclasses import asdict, dataclass, field
 from django.db import transaction
 
 from annotation.assignment import draw_items
-from annotation.errors import Refused
 from annotation.models import (
     AuditEvent,
     Campaign,
@@ -17,6 +16,7 @@ from annotation.models import (
     Purpose,
     Submission,
 )
+from core.errors import Refused
 
 PERCENTS = ("overlap_percent", "gold_percent", "repeat_percent", "pass_mark")
 DRAWN_BY = ("likert", "pairwise", "pair_design", "pairs", "overlap", "overlap_percent", "in_file_order", "seed")

@@ -4,9 +4,9 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.drawing import KnownAnswer, mirrored, recount, set_known_answers
-from annotation.errors import Refused
 from annotation.models import AuditEvent, Campaign, Item, ItemReport, LikertScore, PairwiseJudgment, Purpose, User
 from annotation.outcome import Outcome
+from core.errors import Refused
 
 KNOWN = (Purpose.GOLD, Purpose.TRAINING, Purpose.QUALIFICATION)
 EXPECTED_PARTS = {"scores", "choice", "choices", "feedback"}

@@ -7,8 +7,8 @@ from django.db import IntegrityError, transaction
 from django.db.models import F
 from django.utils import timezone
 
-from annotation.errors import Refused
 from annotation.models import Annotator, AuditEvent, Campaign, Invitation, User
+from core.errors import Refused
 
 # What Prolific and MTurk append to a study's address, and which of it says who somebody is.
 CROWD_FIELDS = ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID", "workerId", "assignmentId", "hitId", "turkSubmitTo")

@@ -3,9 +3,9 @@
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.errors import Refused
 from annotation.models import AuditEvent, Campaign, QualityDecision, SnapshotMark, User
 from annotation.snapshots import systems_in
+from core.errors import Refused
 
 
 @transaction.atomic

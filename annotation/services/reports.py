@@ -4,8 +4,8 @@ from django.db import transaction
 
 from annotation import places
 from annotation.assignment import lock
-from annotation.errors import Refused
 from annotation.models import Annotator, Assignment, ItemReport, Purpose
+from core.errors import Refused
 
 REASON_LENGTH = ItemReport._meta.get_field("reason").max_length
 

@@ -4,9 +4,9 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation import places
-from annotation.errors import Refused
 from annotation.models import Annotator, AuditEvent, ConsentText, LikertScore, PairwiseJudgment, SnapshotMark
 from annotation.snapshots import annotators_in
+from core.errors import Refused
 
 
 def consent_due(annotator: Annotator) -> ConsentText | None:

@@ -7,8 +7,8 @@ from datetime import timedelta
 from django.db.models import Q
 from django.utils import timezone
 
-from annotation.errors import Refused
 from annotation.models import ApiToken, User
+from core.errors import Refused
 
 MOST = 20  # of one user
 PREFIX = "comparena_"  # so that scanners for leaked keys know one

@@ -4,9 +4,9 @@ from django.db import transaction
 
 from annotation import places
 from annotation.assignment import lock
-from annotation.errors import Refused
 from annotation.models import Annotator, Assignment
 from annotation.services.answers import live_submissions, may_change, retract
+from core.errors import Refused
 
 
 @transaction.atomic

@@ -5,10 +5,10 @@ from itertools import islice
 from django.db import transaction
 
 from annotation import importing, jobs
-from annotation.errors import ImportRefused, Refused, RowError
 from annotation.importing_fields import guess, missing
 from annotation.models import Campaign, Upload
-from annotation.rowfiles import read_rows
+from core.errors import ImportRefused, Refused, RowError
+from core.rowfiles import read_rows
 
 TASK = "annotation.tasks.import_file"
 SMALL = 2 * 2**20  # bytes that the web process reads itself: well under a second

@@ -8,7 +8,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
 from annotation import services
-from annotation.errors import Refused
+from core.errors import Refused
 
 
 class TokenForm(forms.Form):

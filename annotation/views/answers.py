@@ -7,11 +7,11 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 
 from annotation import services
-from annotation.errors import Refused
 from annotation.item_page import SIDES, answer_again, answer_of, hidden_fields, item_context, key_of, times_of
 from annotation.services.answers import live_submissions, may_change
 from annotation.views.paging import paged
 from annotation.views.sign_in import for_annotators
+from core.errors import Refused
 
 A_PAGE = 20
 

@@ -5,7 +5,7 @@ from django.http import Http404, HttpResponse, StreamingHttpResponse
 
 from annotation import exporting, frozen_answers, snapshots
 from annotation.access import campaign_for_researcher
-from annotation.errors import Refused
+from core.errors import Refused
 
 CONTENT_TYPES = {"jsonl": "application/x-ndjson", "csv": "text/csv; charset=utf-8"}
 

@@ -10,9 +10,9 @@ from django.views.decorators.http import require_POST
 
 from annotation import services
 from annotation.access import campaign_for_researcher
-from annotation.errors import Refused
 from annotation.forms import CampaignForm, CriterionFormSet, DuplicateForm, NewCampaignForm, criteria_formset, filled_rows
 from annotation.services.designing import answers_in, fixed_settings
+from core.errors import Refused
 
 
 def _may_create(user) -> bool:

@@ -8,12 +8,12 @@ from django.views.decorators.http import require_POST
 
 from annotation import services
 from annotation.access import campaign_for_researcher
-from annotation.errors import Refused
 from annotation.forms import KnownAnswerForm
 from annotation.models import ItemReport
 from annotation.selectors import answers, items
 from annotation.selectors.answers import Filters
 from annotation.views.paging import paged
+from core.errors import Refused
 
 
 @login_required

@@ -5,11 +5,11 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 
 from annotation import services
-from annotation.errors import Refused
 from annotation.forms import GuestForm, OwnAccountForm
 from annotation.models import Invitation
 from annotation.services.people import CROWD_IDENTITIES, MTURK_PREVIEW, crowd_source
-from annotation.throttling import JOINED_FROM_ADDRESS, address
+from core.errors import Refused
+from core.throttling import JOINED_FROM_ADDRESS, address
 
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 

@@ -8,10 +8,10 @@ from django.views.decorators.http import require_POST
 
 from annotation import services
 from annotation.access import campaign_for_researcher
-from annotation.errors import Refused
 from annotation.forms import AccountForm, InvitationForm, ResearcherForm
 from annotation.selectors import annotators
 from annotation.views.paging import paged
+from core.errors import Refused
 
 LINKS_SHOWN = 20
 

@@ -9,11 +9,11 @@ from annotation import charts, services
 from annotation.access import campaign_for_researcher
 from annotation.assessment import assess
 from annotation.calculating import look_up
-from annotation.errors import Refused
 from annotation.forms import AssessForm, OverruleForm
 from annotation.jobs import worker_alive
 from annotation.models import Output, QualityDecision
 from annotation.views.snapshots import decided, snapshots_of
+from core.errors import Refused
 
 DEFAULT = {"mad": 1.0, "level": "ordinal", "on_zero_mad": "drop"}
 

@@ -12,7 +12,7 @@ from django.shortcuts import redirect, render
 from django.urls import resolve, reverse
 
 from annotation.access import annotator_of
-from annotation.throttling import FAILED_FOR_ACCOUNT, FAILED_FROM_ADDRESS, address
+from core.throttling import FAILED_FOR_ACCOUNT, FAILED_FROM_ADDRESS, address
 
 WAITING = "annotation.waiting"  # salt of an answer that waits for its log-in
 WAITS = 7 * 24 * 3600  # seconds

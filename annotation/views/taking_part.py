@@ -8,10 +8,10 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 
 from annotation import services
-from annotation.errors import Refused
 from annotation.item_page import number
 from annotation.models import Annotator
 from annotation.views.sign_in import for_annotators
+from core.errors import Refused
 
 RESUME = "annotation.resume"  # salt of a guest's own link
 

@@ -5,7 +5,7 @@ import time
 
 from tqdm import tqdm
 
-from annotation.management.base import ServiceCommand
+from core.commands import ServiceCommand
 from evaluator.selectors import version_named
 from evaluator.shown import confidence_on_files
 

@@ -8,7 +8,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
 from annotation.access import campaign_for_researcher
-from annotation.errors import ImportRefused, Refused
+from core.errors import ImportRefused, Refused
 from evaluator import dialogues, packing, registry, selectors, shown, uploading
 from evaluator.views.curves import learning_curves, reliability_chart
 

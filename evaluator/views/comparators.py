@@ -8,8 +8,8 @@ from django.shortcuts import redirect, render
 from annotation import jobs
 from annotation.access import campaign_for_researcher
 from annotation.assessment import latest_snapshot
-from annotation.errors import Refused
 from annotation.models import Snapshot
+from core.errors import Refused
 from evaluator import registry, selectors, services
 from evaluator.comparator.settings import ARCHITECTURES
 from evaluator.views.curves import learning_curves

@@ -2,7 +2,7 @@
 
 from django.db import models
 
-from annotation.errors import Refused
+from core.errors import Refused
 
 
 class Immutable(Refused):

@@ -9,7 +9,7 @@ from django.views.decorators.http import require_POST
 from annotation import jobs
 from annotation.access import campaign_for_researcher
 from annotation.assessment import latest_snapshot
-from annotation.errors import Refused
+from core.errors import Refused
 from leaderboard import asking, charts, exports, selectors, services
 from leaderboard.access import is_member, tournament_for
 from leaderboard.forms import BoardForm, PlayForm

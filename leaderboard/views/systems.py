@@ -6,8 +6,8 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
 from annotation.access import campaign_for_researcher
-from annotation.errors import ImportRefused, Refused
 from annotation.models import System
+from core.errors import ImportRefused, Refused
 from leaderboard import overviews, samples, selectors, systems
 from leaderboard.forms import OutputsForm, RegisterForm, SystemForm
 from leaderboard.views.common import member_page, public_page, sign_in_first

@@ -9,7 +9,6 @@ from django.utils import timezone
 
 from annotation import assignment
 from annotation.assessment import as_dict, assess
-from annotation.errors import Refused
 from annotation.importing import import_outputs
 from annotation.models import (
     Annotator,
@@ -37,6 +36,7 @@ from annotation.services import (
     submit,
     undo_last,
 )
+from core.errors import Refused
 
 pytestmark = pytest.mark.django_db
 

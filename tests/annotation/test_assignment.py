@@ -10,9 +10,9 @@ from django.utils import timezone
 
 from annotation.assignment import HOLD, Phase, next_assignment, progress, turn
 from annotation.drawing import KnownAnswer, draw_items, set_known_answers
-from annotation.errors import Refused
 from annotation.models import Annotator, Assignment, Campaign, LikertScore, Output, Purpose
 from annotation.services import skip, withdraw
+from core.errors import Refused
 from tests.annotation.corpora import answer, campaign_of, person
 
 

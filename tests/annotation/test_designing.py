@@ -3,9 +3,9 @@
 import pytest
 
 from annotation.assignment import next_assignment, progress
-from annotation.errors import Refused
 from annotation.models import AuditEvent, Campaign, Criterion, Item, LikertScore, Output, Submission, User
 from annotation.services import CriterionSpec, change_campaign, create_campaign, duplicate_campaign, mark_known, submit
+from core.errors import Refused
 from tests.annotation.pages import CRITERIA, text
 
 pytestmark = pytest.mark.django_db

@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from annotation.errors import ImportRefused, Refused
 from annotation.importing import import_judgments, import_outputs, import_scores
 from annotation.models import Context, LikertScore, Output, PairwiseJudgment, System
 from annotation.services import create_campaign
+from core.errors import ImportRefused, Refused
 
 pytestmark = pytest.mark.django_db
 

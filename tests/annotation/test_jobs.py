@@ -6,8 +6,8 @@ import pytest
 from django.utils import timezone
 
 from annotation import jobs
-from annotation.errors import Refused
 from annotation.models import Job, WorkerPulse
+from core.errors import Refused
 
 pytestmark = pytest.mark.django_db
 

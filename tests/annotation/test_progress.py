@@ -5,12 +5,12 @@ import re
 import pytest
 
 from annotation.assignment import next_assignment
-from annotation.errors import Refused
 from annotation.models import Item, ItemReport, LikertScore, Output, PairwiseJudgment, Submission, User
 from annotation.selectors import live
 from annotation.selectors.answers import Filters
 from annotation.services import add_annotator, mark_known, submit, unmark_known
 from annotation.services.known import check_expected
+from core.errors import Refused
 from tests.annotation.pages import World, text
 
 pytestmark = pytest.mark.django_db

@@ -4,10 +4,10 @@ import pytest
 
 from annotation.assessment import assess
 from annotation.disagreement import open_disagreements
-from annotation.errors import Refused
 from annotation.models import Adjudication, AuditEvent, LikertScore, Output, PairwiseJudgment, User
 from annotation.services import add_annotator, adjudicate
 from annotation.snapshots import read
+from core.errors import Refused
 from tests.annotation.pages import World, text
 
 pytestmark = pytest.mark.django_db

@@ -7,10 +7,10 @@ from django.apps import apps
 from django.db.models import F
 
 from annotation.assessment import as_dict, assess, latest_snapshot
-from annotation.errors import Refused
 from annotation.models import AuditEvent, LikertScore, PairwiseJudgment, Snapshot, User
 from annotation.services import CriterionSpec, add_annotator, create_campaign, withdraw
 from annotation.snapshots import annotators_in, difference, read
+from core.errors import Refused
 from evaluator.selectors import basis, lenders
 from tests.annotation.pages import World, text
 

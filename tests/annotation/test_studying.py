@@ -2,10 +2,10 @@
 
 import pytest
 
-from annotation.errors import Refused
 from annotation.models import LikertScore, PairwiseJudgment, User
 from annotation.services import add_annotator, design_study
 from annotation.studying import study
+from core.errors import Refused
 from tests.annotation.pages import World, text, write_outputs
 
 pytestmark = pytest.mark.django_db

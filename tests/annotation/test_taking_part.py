@@ -6,9 +6,9 @@ import pytest
 
 from annotation.assessment import assess
 from annotation.assignment import next_assignment
-from annotation.errors import Refused
 from annotation.models import Annotator, AuditEvent, ConsentText, LikertScore, SnapshotMark, User
 from annotation.services import add_annotator, agree, consent_due, submit, withdraw
+from core.errors import Refused
 from tests.annotation.pages import World
 
 pytestmark = pytest.mark.django_db

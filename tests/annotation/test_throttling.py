@@ -5,7 +5,7 @@ from django.core.cache import cache
 
 from annotation.models import User
 from annotation.services import create_campaign, invite, make_token
-from annotation.throttling import JOINED_FROM_ADDRESS, address
+from core.throttling import JOINED_FROM_ADDRESS, address
 
 pytestmark = pytest.mark.django_db
 PASSWORD = "a-long-password"  # noqa: S105

@@ -3,8 +3,8 @@
 import io
 import zipfile
 
-from annotation.errors import Refused
 from annotation.models import Job
+from core.errors import Refused
 from evaluator import tasks, uploading
 
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from annotation.errors import Refused
 from annotation.importing import import_outputs
 from annotation.models import Job, QualityDecision
+from core.errors import Refused
 from evaluator import packing, registry, runner, shown, sources, tasks
 from evaluator.comparator import checkpoint
 from evaluator.comparator.settings import Settings

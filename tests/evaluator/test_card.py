@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from django.utils import timezone
 
-from annotation.errors import Refused
 from annotation.models import Campaign, LikertScore, Output, QualityDecision
+from core.errors import Refused
 from evaluator import packing, runner, shown, tasks, uploading
 from evaluator.card_shape import first_wrong
 from evaluator.comparator.examples import Text

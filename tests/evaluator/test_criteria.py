@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from django.core.management import CommandError
 
-from annotation.errors import Refused
 from annotation.models import Job, Output, QualityDecision
+from core.errors import Refused
 from evaluator import runner, sources, tasks
 from evaluator.card_shape import first_wrong
 from evaluator.comparator.settings import Settings

@@ -2,8 +2,8 @@
 
 import pytest
 
-from annotation.errors import Refused
 from annotation.models import QualityDecision
+from core.errors import Refused
 from evaluator import gating, registry, runner, sources
 from evaluator.comparator.settings import Settings
 from evaluator.models import ComparatorVersion

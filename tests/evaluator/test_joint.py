@@ -7,9 +7,9 @@ import zipfile
 import pytest
 from django.core.management import CommandError
 
-from annotation.errors import Refused
 from annotation.models import Job, Output
 from annotation.outcome import Outcome
+from core.errors import Refused
 from evaluator import packing, registry, runner, tasks
 from evaluator.card_shape import first_wrong
 from evaluator.comparator.examples import Text

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from django.utils import timezone
 
-from annotation.errors import Refused
 from annotation.models import AuditEvent, Campaign
+from core.errors import Refused
 from evaluator import registry, tasks
 from evaluator.metaevaluation import gate
 from evaluator.models import ComparatorVersion

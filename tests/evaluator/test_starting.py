@@ -2,8 +2,8 @@
 
 import pytest
 
-from annotation.errors import Refused
 from annotation.models import AuditEvent, Job, QualityDecision
+from core.errors import Refused
 from evaluator.models import TrainingRun
 from evaluator.selectors import basis
 from evaluator.services import code_version, start_training

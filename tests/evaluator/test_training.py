@@ -9,9 +9,9 @@ import pytest
 from django.utils import timezone
 
 from annotation import jobs
-from annotation.errors import Refused
 from annotation.importing import import_outputs
 from annotation.models import Campaign, Job, Output
+from core.errors import Refused
 from evaluator import runner, sources, tasks
 from evaluator.comparator.settings import Settings
 from evaluator.models import ComparatorVersion, Dialogue, TrainingRun, Utility

@@ -9,8 +9,8 @@ import pytest
 from annotation import snapshots
 from annotation.assessment import latest_snapshot
 from annotation.drawing import draw_items
-from annotation.errors import Refused
 from annotation.models import AuditEvent, Campaign, Job
+from core.errors import Refused
 from evaluator import tasks as training
 from evaluator.comparator.head import probabilities
 from evaluator.registry import serving

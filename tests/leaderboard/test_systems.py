@@ -7,9 +7,9 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db.models import F
 
 from annotation.assessment import assess
-from annotation.errors import Refused
 from annotation.importing import import_outputs
 from annotation.models import LikertScore, Output, System
+from core.errors import Refused
 from leaderboard import field, playing, selectors, systems
 from leaderboard.models import Tournament
 from tests.evaluator.world import SCORES, World, write

@@ -9,8 +9,8 @@ import pytest
 from django.core.management import call_command
 
 from annotation.assessment import latest_snapshot
-from annotation.errors import Refused
 from annotation.models import AuditEvent
+from core.errors import Refused
 from evaluator.comparator.examples import context_key
 from leaderboard import answers, asking, field, rated, selectors, services
 from leaderboard.models import Tournament

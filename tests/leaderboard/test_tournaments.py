@@ -7,9 +7,9 @@ import pytest
 from django.utils import timezone
 
 from annotation import jobs
-from annotation.errors import Refused
 from annotation.importing import import_outputs
 from annotation.models import Campaign, Job, Output
+from core.errors import Refused
 from evaluator import registry
 from leaderboard import field, playing, selectors, services, tasks
 from leaderboard.models import Game, Immutable, Tournament

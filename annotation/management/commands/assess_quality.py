@@ -1,5 +1,5 @@
 from annotation.assessment import LEVELS, as_dict, assess
-from annotation.management.base import ServiceCommand, campaign_named
+from core.commands import ServiceCommand, campaign_named
 
 
 class Command(ServiceCommand):

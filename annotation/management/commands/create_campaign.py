@@ -1,6 +1,6 @@
-from annotation.errors import Refused
-from annotation.management.base import ServiceCommand
 from annotation.services import CriterionSpec, create_campaign
+from core.commands import ServiceCommand
+from core.errors import Refused
 
 
 class Command(ServiceCommand):

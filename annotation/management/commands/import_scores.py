@@ -1,5 +1,5 @@
 from annotation.importing import import_scores
-from annotation.management.base import ServiceCommand, campaign_named
+from core.commands import ServiceCommand, campaign_named
 
 
 class Command(ServiceCommand):

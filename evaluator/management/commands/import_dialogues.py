@@ -1,4 +1,4 @@
-from annotation.management.base import ServiceCommand, campaign_named
+from core.commands import ServiceCommand, campaign_named
 from evaluator.dialogues import import_dialogues
 
 

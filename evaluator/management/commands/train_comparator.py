@@ -1,6 +1,6 @@
 from annotation import jobs
-from annotation.errors import Refused
-from annotation.management.base import ServiceCommand, campaign_named
+from core.commands import ServiceCommand, campaign_named
+from core.errors import Refused
 from evaluator import tasks
 from evaluator.comparator.settings import ARCHITECTURES
 from evaluator.management.progress import ProgressBar

@@ -1,5 +1,5 @@
 from annotation import jobs
-from annotation.management.base import ServiceCommand, campaign_named
+from core.commands import ServiceCommand, campaign_named
 from leaderboard import asking, tasks
 
 

@@ -1,4 +1,4 @@
-from annotation.management.base import ServiceCommand, campaign_named
+from core.commands import ServiceCommand, campaign_named
 from leaderboard.models import Tournament
 from leaderboard.selectors import board, latest, latest_or_refuse
 

@@ -1,8 +1,8 @@
 import time
 
 from annotation import jobs
-from annotation.errors import Refused
-from annotation.management.base import ServiceCommand, campaign_named
+from core.commands import ServiceCommand, campaign_named
+from core.errors import Refused
 from evaluator.management.progress import ProgressBar
 from evaluator.selectors import version_named
 from leaderboard import tasks

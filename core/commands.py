@@ -5,8 +5,8 @@ import sys
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.errors import Refused
 from annotation.models import Campaign
+from core.errors import Refused
 
 
 class ServiceCommand(BaseCommand):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from annotation.errors import ImportRefused, RowError
+from core.errors import ImportRefused, RowError
 
 MAX_LINE_BYTES = 8 * 2**20
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
