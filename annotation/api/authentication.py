@@ -4,7 +4,7 @@ from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from rest_framework.authentication import BaseAuthentication, get_authorization_header
 from rest_framework.exceptions import AuthenticationFailed
 
-from annotation.services.tokens import user_of
+from annotation.people.tokens import user_of
 
 
 class TokenAuthentication(BaseAuthentication):

@@ -18,8 +18,8 @@ from annotation.assignment import progress, turn
 from annotation.expected import checks, is_told, rows_of_submission
 from annotation.item_page import times_of
 from annotation.models import Annotator, Campaign
+from annotation.people.tokens import make_token
 from annotation.services.answers import live_submissions
-from annotation.services.tokens import make_token
 
 
 class TaskViewSet(viewsets.GenericViewSet):

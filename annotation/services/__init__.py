@@ -1,5 +1,7 @@
 """Everything that changes a campaign, one function per thing a person does, each in one transaction."""
 
+from annotation.people.invitations import add_account, add_annotator, invite, join, join_as_guest, join_with_account, revoke
+from annotation.people.tokens import make_token
 from annotation.services.adjudicating import adjudicate
 from annotation.services.answers import revise, submit, submit_and_go_on
 from annotation.services.campaigns import (
@@ -14,12 +16,10 @@ from annotation.services.campaigns import (
 )
 from annotation.services.designing import CriterionSpec, change_campaign
 from annotation.services.known import mark_known, resolve, unmark_known
-from annotation.services.people import add_account, add_annotator, invite, join, join_as_guest, join_with_account, revoke
 from annotation.services.quality import mark_replaced, overrule
 from annotation.services.reports import flag, skip
 from annotation.services.studying import design_study
 from annotation.services.taking_part import agree, consent_due, withdraw
-from annotation.services.tokens import make_token
 from annotation.services.undo import undo_last
 from core.errors import ImportRefused, Refused
 

@@ -7,7 +7,7 @@ from django.views.decorators.cache import never_cache
 from annotation import services
 from annotation.forms import GuestForm, OwnAccountForm
 from annotation.models import Invitation
-from annotation.services.people import CROWD_IDENTITIES, MTURK_PREVIEW, crowd_source
+from annotation.people.invitations import CROWD_IDENTITIES, MTURK_PREVIEW, crowd_source
 from core.errors import Refused
 from core.throttling import JOINED_FROM_ADDRESS, address
 
