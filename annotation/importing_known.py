@@ -1,9 +1,9 @@
 """Rows with a `purpose`: gold, training and qualification items with their expected answers."""
 
-from annotation.drawing import KnownAnswer
+from annotation.campaigns.items import KnownAnswer
+from annotation.campaigns.known_answers import KNOWN, check_expected, store_known
 from annotation.importing_corpus import Imported
 from annotation.models import Campaign, Output, Purpose
-from annotation.services.known import KNOWN, check_expected, store_known
 from core.errors import Refused
 from core.rowfiles import BadField, Row, shown
 

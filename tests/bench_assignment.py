@@ -22,7 +22,7 @@ from django.utils import timezone
 
 from annotation import places
 from annotation.assignment import turn
-from annotation.drawing import draw_items
+from annotation.campaigns.items import draw_items
 from annotation.models import Annotator, Assignment, Campaign, Context, Output, System
 
 PEOPLE, SYSTEMS, TURNS = 50, 5, 400

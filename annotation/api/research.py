@@ -15,8 +15,8 @@ from annotation.access import campaigns_researched_by
 from annotation.api import serializers as s
 from annotation.api.quality import QualityActions
 from annotation.assessment import as_dict, assess
+from annotation.campaigns.overview import annotators
 from annotation.models import Job
-from annotation.selectors import annotators
 from annotation.views.data import CONTENT_TYPES
 
 FILES = {(200, kind.partition(";")[0]): OpenApiTypes.STR for kind in CONTENT_TYPES.values()}

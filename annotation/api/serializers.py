@@ -2,8 +2,8 @@
 
 from rest_framework import serializers
 
+from annotation.campaigns.overview import overview
 from annotation.models import Campaign, Criterion, Invitation, Item, Job, Snapshot
-from annotation.selectors import overview
 from annotation.services import CriterionSpec
 
 PROTOCOL = ["title", "guidelines", "likert", "pairwise", "pairwise_by_criterion", "asks_reason", "overlap", "overlap_percent",

@@ -2,8 +2,8 @@
 
 from django import forms
 
+from annotation.campaigns.known_answers import KNOWN, LONGEST_FEEDBACK
 from annotation.models import Item
-from annotation.services.known import KNOWN, LONGEST_FEEDBACK
 
 
 class KnownAnswerForm(forms.Form):

@@ -1,24 +1,24 @@
 """Everything that changes a campaign, one function per thing a person does, each in one transaction."""
 
+from annotation.campaigns.known_answers import mark_known, resolve, unmark_known
+from annotation.campaigns.lifecycle import (
+           add_researcher,
+           create_campaign,
+           delete_campaign,
+           duplicate_campaign,
+           remove_researcher,
+           restore_campaign,
+           set_guidelines,
+           set_status,
+)
+from annotation.campaigns.protocol import CriterionSpec, change_campaign
+from annotation.campaigns.study import design_study
 from annotation.people.invitations import add_account, add_annotator, invite, join, join_as_guest, join_with_account, revoke
 from annotation.people.tokens import make_token
 from annotation.services.adjudicating import adjudicate
 from annotation.services.answers import revise, submit, submit_and_go_on
-from annotation.services.campaigns import (
-    add_researcher,
-    create_campaign,
-    delete_campaign,
-    duplicate_campaign,
-    remove_researcher,
-    restore_campaign,
-    set_guidelines,
-    set_status,
-)
-from annotation.services.designing import CriterionSpec, change_campaign
-from annotation.services.known import mark_known, resolve, unmark_known
 from annotation.services.quality import mark_replaced, overrule
 from annotation.services.reports import flag, skip
-from annotation.services.studying import design_study
 from annotation.services.taking_part import agree, consent_due, withdraw
 from annotation.services.undo import undo_last
 from core.errors import ImportRefused, Refused

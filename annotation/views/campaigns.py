@@ -7,10 +7,10 @@ from django.shortcuts import redirect, render
 
 from annotation import services
 from annotation.access import annotator_of, campaign_for_researcher, campaigns_researched_by
+from annotation.campaigns.overview import overview
 from annotation.forms import GuidelinesForm
 from annotation.jobs import worker_alive
 from annotation.models import Annotator, Campaign
-from annotation.selectors import overview
 
 
 @login_required

@@ -10,8 +10,8 @@ from django.views.decorators.http import require_POST
 
 from annotation import services
 from annotation.access import campaign_for_researcher
+from annotation.campaigns.protocol import answers_in, fixed_settings
 from annotation.forms import CampaignForm, CriterionFormSet, DuplicateForm, NewCampaignForm, criteria_formset, filled_rows
-from annotation.services.designing import answers_in, fixed_settings
 from core.errors import Refused
 
 

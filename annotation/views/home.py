@@ -7,9 +7,9 @@ from django.shortcuts import render
 from django.utils import timezone
 
 from annotation.access import campaigns_researched_by
+from annotation.campaigns.overview import counted
 from annotation.jobs import worker_alive
 from annotation.models import Annotator, Assignment, Job, LikertScore, Output, PairwiseJudgment, WorkerPulse
-from annotation.selectors import counted
 from annotation.views.paging import paged
 
 JOBS_SHOWN = CARDS = 12

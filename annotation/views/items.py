@@ -6,12 +6,12 @@ from django.http import Http404
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
-from annotation import services
+from annotation import answers, services
 from annotation.access import campaign_for_researcher
+from annotation.answers import Filters
+from annotation.campaigns import item_list as items
 from annotation.forms import KnownAnswerForm
 from annotation.models import ItemReport
-from annotation.selectors import answers, items
-from annotation.selectors.answers import Filters
 from annotation.views.paging import paged
 from core.errors import Refused
 

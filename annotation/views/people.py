@@ -8,8 +8,8 @@ from django.views.decorators.http import require_POST
 
 from annotation import services
 from annotation.access import campaign_for_researcher
+from annotation.campaigns.overview import annotators
 from annotation.forms import AccountForm, InvitationForm, ResearcherForm
-from annotation.selectors import annotators
 from annotation.views.paging import paged
 from core.errors import Refused
 

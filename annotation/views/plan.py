@@ -5,8 +5,8 @@ from dataclasses import replace
 from django.contrib.auth.decorators import login_required
 from django.shortcuts import render
 
-from annotation import planning
 from annotation.access import campaign_for_researcher, campaigns_researched_by
+from annotation.campaigns import plan as planning
 from annotation.design.plan import Plan, Protocol
 from annotation.design.plan import plan as worked_out
 from annotation.forms import PlanForm

@@ -2,7 +2,7 @@
 
 import uuid
 
-from annotation.drawing import draw_items
+from annotation.campaigns.items import draw_items
 from annotation.models import Annotator, Assignment, Campaign, Context, Criterion, Output, System
 from annotation.services import submit
 

@@ -13,7 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from annotation import places
 from annotation.assignment import next_assignment, progress
-from annotation.drawing import recount, summarize
+from annotation.campaigns.items import recount, summarize
 from annotation.models import Assignment, Item, LikertScore, PairwiseJudgment, Purpose, Submission
 from annotation.services import skip, undo_last, withdraw
 from tests.annotation.corpora import answer, campaign_of, person

@@ -6,8 +6,8 @@ import pytest
 from django.utils import timezone
 
 from annotation.assignment import Phase, Progress, next_assignment
+from annotation.campaigns.overview import is_finished
 from annotation.models import Annotator, AuditEvent, Invitation, Membership, User
-from annotation.selectors import is_finished
 from annotation.services import change_campaign, invite, set_status, submit
 from tests.annotation.pages import text
 

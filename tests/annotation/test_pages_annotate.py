@@ -7,7 +7,7 @@ import pytest
 from django.conf import settings
 from django.core import signing
 
-from annotation.drawing import summarize
+from annotation.campaigns.items import summarize
 from annotation.item_page import SHOWN
 from annotation.models import (
     Assignment,

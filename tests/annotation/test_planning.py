@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from annotation import planning
+from annotation.campaigns import plan
 from annotation.design.plan import Protocol
 from annotation.design.power import LOW_VARIANCE, detectable_difference
 from annotation.models import Campaign, LikertScore, Output
@@ -51,19 +51,19 @@ class TestTheNumbers:
 
 class TestThePilot:
     def test_answers_say_how_much_people_vary(self, scored):
-        protocol = Protocol(**planning.protocol_of(scored.campaign))
-        assumed = planning.grounds(scored.campaign, protocol, None)
+        protocol = Protocol(**plan.protocol_of(scored.campaign))
+        assumed = plan.grounds(scored.campaign, protocol, None)
         assert [ground.source[:7] for ground in assumed] == ["assumed"] * 4
         person = scored.campaign.annotators.create(name="one-more")
         overall = scored.campaign.criteria.get(name="Overall")
         for n, output in enumerate(Output.objects.all()):
             LikertScore.objects.create(annotator=person, output=output, criterion=overall, value=1 + n % 4)
-        [ground, *rest] = planning.grounds(scored.campaign, protocol, scored.campaign)
+        [ground, *rest] = plan.grounds(scored.campaign, protocol, scored.campaign)
         assert ground.source == "pilot, 24 scores" and ground.detectable(protocol, 4).difference > 0
         assert [other.about for other in rest] == ["Fluency"] * 2  # nobody scored it
         Campaign.objects.update(is_simulated=True)
         scored.campaign.refresh_from_db()
-        assert planning.grounds(scored.campaign, protocol, scored.campaign)[0].source == "pilot, 24 simulated scores"
+        assert plan.grounds(scored.campaign, protocol, scored.campaign)[0].source == "pilot, 24 simulated scores"
 
     def test_others_campaigns_are_no_pilot(self, world):
         other = Campaign.objects.create(slug="secret", title="Secret")

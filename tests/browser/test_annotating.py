@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from annotation.drawing import summarize
+from annotation.campaigns.items import summarize
 from annotation.models import Assignment, Campaign, Item, ItemReport, Job, LikertScore, PairwiseJudgment, Submission
 from tests.browser.conftest import sign_in
 

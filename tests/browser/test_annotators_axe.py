@@ -5,7 +5,7 @@ import uuid
 import pytest
 
 from annotation.assignment import next_assignment
-from annotation.drawing import summarize
+from annotation.campaigns.items import summarize
 from annotation.models import Assignment, Campaign, ConsentText, Criterion, Item
 from annotation.services import invite, submit, withdraw
 from tests.browser.axe import assert_axe_clean

@@ -8,7 +8,7 @@ import pytest
 
 from annotation import snapshots
 from annotation.assessment import latest_snapshot
-from annotation.drawing import draw_items
+from annotation.campaigns.items import draw_items
 from annotation.models import AuditEvent, Campaign, Job
 from core.errors import Refused
 from evaluator import tasks as training

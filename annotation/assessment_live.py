@@ -5,10 +5,10 @@ from collections import Counter
 import numpy as np
 from django.db.models import Count, Max, Q, Sum
 
+from annotation.answers import Filters, judgments, scores, submissions
 from annotation.models import Annotator, Campaign, ItemReport, Purpose, Submission
 from annotation.quality.errors import UndefinedAgreement
 from annotation.quality.krippendorff import alpha, alpha_interval
-from annotation.selectors.answers import Filters, judgments, scores, submissions
 
 SECONDS = (0, 5, 10, 20, 40, 80)  # lower ends of the classes in which times are counted
 TIMES_READ = 20_000  # the newest answers whose times are read

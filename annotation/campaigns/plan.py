@@ -6,6 +6,7 @@ import numpy as np
 from django.db.models import Count
 
 from annotation.answer_tables import CODES
+from annotation.answers import Filters, submissions
 from annotation.design.pilot import components_of, pair_assumptions_of
 from annotation.design.plan import SECONDS_PER_PAIR, SECONDS_PER_SCORE, Protocol
 from annotation.design.power import (
@@ -18,7 +19,6 @@ from annotation.design.power import (
     detectable_win_rate,
 )
 from annotation.models import Campaign, LikertScore, PairwiseJudgment, Purpose
-from annotation.selectors.answers import Filters, submissions
 
 KEPT = ("likert", "pairwise", "pair_design", "pairs", "overlap", "overlap_percent", "quota", "gold_percent", "repeat_percent")
 SYSTEMS, CONTEXTS = 4, 100  # assumed before any outputs are there

@@ -5,7 +5,9 @@ from django.utils import timezone
 from django.utils.text import slugify
 
 from annotation.assignment import draw_items
-from annotation.drawing import KnownAnswer
+from annotation.campaigns.items import KnownAnswer
+from annotation.campaigns.known_answers import store_known
+from annotation.campaigns.protocol import CriterionSpec, check_criteria, check_protocol, set_consent
 from annotation.models import (
     AuditEvent,
     Campaign,
@@ -19,8 +21,6 @@ from annotation.models import (
     System,
     User,
 )
-from annotation.services.designing import CriterionSpec, check_criteria, check_protocol, set_consent
-from annotation.services.known import store_known
 from core.errors import Refused
 
 NOT_COPIED = {"id", "slug", "title", "status", "is_simulated", "created_by", "created_at", "deleted_at", "board_is_public"}

@@ -3,7 +3,7 @@
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.drawing import KnownAnswer, mirrored, recount, set_known_answers
+from annotation.campaigns.items import KnownAnswer, mirrored, recount, set_known_answers
 from annotation.models import AuditEvent, Campaign, Item, ItemReport, LikertScore, PairwiseJudgment, Purpose, User
 from annotation.outcome import Outcome
 from core.errors import Refused

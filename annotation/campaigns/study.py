@@ -4,7 +4,7 @@ import random
 
 from django.db import transaction
 
-from annotation.drawing import new_item, playing_outputs, recount
+from annotation.campaigns.items import new_item, playing_outputs, recount
 from annotation.models import AuditEvent, Campaign, Item, Output, User
 from annotation.quality.protocols import AGAINST
 from core.errors import Refused
