@@ -1,6 +1,6 @@
 """Judgments of pairs from a file, and pairs whose answer is known. Both bring their texts along."""
 
-from annotation.assignment import draw_items
+from annotation.annotating.assignment import draw_items
 from annotation.importing_corpus import BATCH, Corpus, Imported
 from annotation.importing_known import KnownRows
 from annotation.importing_scores import Annotators

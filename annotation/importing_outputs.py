@@ -1,6 +1,6 @@
 """Outputs from a file, with references, checkpoints and known answers."""
 
-from annotation.assignment import draw_items
+from annotation.annotating.assignment import draw_items
 from annotation.importing_corpus import Corpus, Imported
 from annotation.importing_known import KnownRows
 from annotation.models import Campaign, Reference

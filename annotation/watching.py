@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from annotation.annotating.feedback import checks
 from annotation.answer_tables import games_of, pair_table, score_table, systems_of
-from annotation.expected import checks
 from annotation.models import Assignment, Campaign, LikertScore, PairwiseJudgment, Purpose, Submission
 from annotation.outcome import Outcome
 from annotation.quality.annotators import Behaviour, cards

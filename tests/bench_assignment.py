@@ -20,8 +20,8 @@ from django.db import connection, transaction
 from django.test.runner import DiscoverRunner
 from django.utils import timezone
 
-from annotation import places
-from annotation.assignment import turn
+from annotation.annotating import places
+from annotation.annotating.assignment import turn
 from annotation.campaigns.items import draw_items
 from annotation.models import Annotator, Assignment, Campaign, Context, Output, System
 

@@ -4,8 +4,8 @@ import uuid
 
 from rest_framework import serializers
 
+from annotation.annotating.item_page import hidden_fields, item_context
 from annotation.api.serializers import CriterionSerializer
-from annotation.item_page import hidden_fields, item_context
 from annotation.models import Annotator, Assignment, Campaign, PairwiseJudgment
 
 BIGGEST = 2**63 - 1

@@ -12,14 +12,14 @@ from rest_framework.views import APIView
 
 from annotation import services
 from annotation.access import annotator_of
+from annotation.annotating.assignment import progress, turn
+from annotation.annotating.feedback import checks, is_told, rows_of_submission
+from annotation.annotating.item_page import times_of
+from annotation.annotating.submissions import live_submissions
 from annotation.api import answering as a
 from annotation.api.research import valid
-from annotation.assignment import progress, turn
-from annotation.expected import checks, is_told, rows_of_submission
-from annotation.item_page import times_of
 from annotation.models import Annotator, Campaign
 from annotation.people.tokens import make_token
-from annotation.services.answers import live_submissions
 
 
 class TaskViewSet(viewsets.GenericViewSet):

@@ -3,7 +3,7 @@
 from django.db.models import Count, F, IntegerField, OuterRef, Subquery
 from django.db.models.functions import Coalesce
 
-from annotation.assignment import Phase, Progress, progress
+from annotation.annotating.assignment import Phase, Progress, progress
 from annotation.models import Annotator, Assignment, Campaign, LikertScore, Output, PairwiseJudgment, Purpose
 
 

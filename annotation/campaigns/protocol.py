@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass, field
 
 from django.db import transaction
 
-from annotation.assignment import draw_items
+from annotation.annotating.assignment import draw_items
 from annotation.models import (
     AuditEvent,
     Campaign,
@@ -176,5 +176,5 @@ def _redraw(campaign: Campaign, changed, answers) -> None:
         if "overlap" in changed:
             was, now = changed["overlap"]
             judged.filter(places=was).update(places=now)
-    campaign.annotators.update(tally={})  # counted again from what is there now (annotation/history.py)
+    campaign.annotators.update(tally={})  # counted again from what is there now (annotation/annotating/history.py)
     draw_items(campaign)

@@ -36,7 +36,7 @@ class Judged:
 
 
 def hand_out(items: list[DrawnItem], annotators: int, seed: int) -> list[Judged]:
-    """What annotation/assignment.py does, without a database: people come in random order until nothing is left."""
+    """What annotation/annotating/assignment.py does, without a database: people come in random order until nothing is left."""
     rng = np.random.default_rng(seed)
     free = {index: item.places for index, item in enumerate(items)}
     taken = Counter()

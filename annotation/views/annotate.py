@@ -8,10 +8,10 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
 from annotation import services
-from annotation.assignment import progress, turn
+from annotation.annotating.assignment import progress, turn
+from annotation.annotating.feedback import checks, is_told, rows_of_submission
+from annotation.annotating.item_page import answer_again, answer_of, hidden_fields, item_context, key_of, number, times_of
 from annotation.campaigns.overview import is_finished
-from annotation.expected import checks, is_told, rows_of_submission
-from annotation.item_page import answer_again, answer_of, hidden_fields, item_context, key_of, number, times_of
 from annotation.models import Campaign, Submission
 from annotation.views.sign_in import for_annotators
 from core.errors import Refused

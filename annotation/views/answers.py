@@ -7,8 +7,8 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 
 from annotation import services
-from annotation.item_page import SIDES, answer_again, answer_of, hidden_fields, item_context, key_of, times_of
-from annotation.services.answers import live_submissions, may_change
+from annotation.annotating.item_page import SIDES, answer_again, answer_of, hidden_fields, item_context, key_of, times_of
+from annotation.annotating.submissions import live_submissions, may_change
 from annotation.views.paging import paged
 from annotation.views.sign_in import for_annotators
 from core.errors import Refused

@@ -5,7 +5,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 
 from annotation.access import campaign_for_researcher
-from annotation.item_page import item_context
+from annotation.annotating.item_page import item_context
 
 
 @login_required

@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 
 from annotation import services
-from annotation.item_page import number
+from annotation.annotating.item_page import number
 from annotation.models import Annotator
 from annotation.views.sign_in import for_annotators
 from core.errors import Refused

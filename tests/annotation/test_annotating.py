@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from annotation import assignment
+from annotation.annotating import assignment
 from annotation.assessment import as_dict, assess
 from annotation.importing import import_outputs
 from annotation.models import (

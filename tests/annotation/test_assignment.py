@@ -8,7 +8,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from annotation.assignment import HOLD, Phase, next_assignment, progress, turn
+from annotation.annotating.assignment import HOLD, Phase, next_assignment, progress, turn
 from annotation.campaigns.items import KnownAnswer, draw_items, set_known_answers
 from annotation.models import Annotator, Assignment, Campaign, LikertScore, Output, Purpose
 from annotation.services import skip, withdraw

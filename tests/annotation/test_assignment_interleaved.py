@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, Phase, assume, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule, run_state_machine_as_test
 
-from annotation import places
-from annotation.assignment import next_assignment, progress
+from annotation.annotating import places
+from annotation.annotating.assignment import next_assignment, progress
 from annotation.campaigns.items import recount, summarize
 from annotation.models import Assignment, Item, LikertScore, PairwiseJudgment, Purpose, Submission
 from annotation.services import skip, undo_last, withdraw

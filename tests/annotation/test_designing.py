@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotation.assignment import next_assignment, progress
+from annotation.annotating.assignment import next_assignment, progress
 from annotation.models import AuditEvent, Campaign, Criterion, Item, LikertScore, Output, Submission, User
 from annotation.services import CriterionSpec, change_campaign, create_campaign, duplicate_campaign, mark_known, submit
 from core.errors import Refused

@@ -5,7 +5,7 @@ import uuid
 import pytest
 from django.utils import timezone
 
-from annotation.assignment import Phase, Progress, next_assignment
+from annotation.annotating.assignment import Phase, Progress, next_assignment
 from annotation.campaigns.overview import is_finished
 from annotation.models import Annotator, AuditEvent, Invitation, Membership, User
 from annotation.services import change_campaign, invite, set_status, submit

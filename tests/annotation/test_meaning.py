@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotation.meaning import read
+from annotation.annotating.meaning import read
 
 
 @pytest.mark.parametrize(("text", "acts"), [

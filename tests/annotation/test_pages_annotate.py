@@ -7,8 +7,8 @@ import pytest
 from django.conf import settings
 from django.core import signing
 
+from annotation.annotating.item_page import SHOWN
 from annotation.campaigns.items import summarize
-from annotation.item_page import SHOWN
 from annotation.models import (
     Assignment,
     Campaign,

@@ -5,8 +5,8 @@ import re
 import pytest
 
 from annotation import assessment_live
+from annotation.annotating.assignment import next_assignment
 from annotation.answers import Filters
-from annotation.assignment import next_assignment
 from annotation.campaigns.known_answers import check_expected
 from annotation.models import Item, ItemReport, LikertScore, Output, PairwiseJudgment, Submission, User
 from annotation.services import add_annotator, mark_known, submit, unmark_known

@@ -4,7 +4,7 @@ import uuid
 
 import pytest
 
-from annotation.assignment import next_assignment
+from annotation.annotating.assignment import next_assignment
 from annotation.campaigns.items import summarize
 from annotation.models import Assignment, Campaign, ConsentText, Criterion, Item
 from annotation.services import invite, submit, withdraw

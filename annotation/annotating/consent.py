@@ -3,7 +3,7 @@
 from django.db import transaction
 from django.utils import timezone
 
-from annotation import places
+from annotation.annotating import places
 from annotation.models import Annotator, AuditEvent, ConsentText, LikertScore, PairwiseJudgment, SnapshotMark
 from annotation.snapshots import annotators_in
 from core.errors import Refused

@@ -2,10 +2,10 @@
 
 from django.db import transaction
 
-from annotation import places
-from annotation.assignment import lock
+from annotation.annotating import places
+from annotation.annotating.assignment import lock
+from annotation.annotating.submissions import live_submissions, may_change, retract
 from annotation.models import Annotator, Assignment
-from annotation.services.answers import live_submissions, may_change, retract
 from core.errors import Refused
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from django.core import signing
 
-from annotation import meaning
+from annotation.annotating import meaning
 from annotation.models import Assignment, Campaign, Criterion, Item, PairwiseJudgment
 
 SHOWN = "annotation.shown"  # salt of the signed time at which a page was shown

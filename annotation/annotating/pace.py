@@ -3,7 +3,7 @@
 import math
 from statistics import median
 
-from annotation.history import History
+from annotation.annotating.history import History
 from annotation.models import Assignment
 
 FEWEST = 3

@@ -6,7 +6,7 @@ There the next item is one with a free place that they have not had, of the syst
 counts of systems within one of each other, on another context than the last; where several would do, the first in the
 drawn order. Where no free item keeps both rules, the one that breaks them least: another context first, then balance.
 Gold items stand at seeded places among them; repeats of pairs come later, with the sides swapped.
-The items are drawn in annotation/campaigns/items.py; places are taken and given back in annotation/places.py.
+The items are drawn in annotation/campaigns/items.py; places are taken and given back in annotation/annotating/places.py.
 """
 
 import random
@@ -19,16 +19,16 @@ from django.db.models import BooleanField, Exists, OuterRef
 from django.db.models.expressions import RawSQL
 from django.utils import timezone
 
-from annotation import history as histories
-from annotation import places
+from annotation.annotating import history as histories
+from annotation.annotating import places
+from annotation.annotating.history import Handed, History
+from annotation.annotating.pace import minutes_left
+from annotation.annotating.places import HOLD, close, give_back, reopen, skip, withdraw
+from annotation.annotating.qualification import decide
 from annotation.campaigns.items import draw_items, playing_outputs, recount, summarize
 from annotation.design.balance import Ranked, ranked
 from annotation.design.mixing import REPEAT_GAP, is_gold, repeat_is_due
-from annotation.history import Handed, History
 from annotation.models import Annotator, Assignment, Campaign, Item, Purpose
-from annotation.pace import minutes_left
-from annotation.places import HOLD, close, give_back, reopen, skip, withdraw
-from annotation.qualifying import decide
 
 __all__ = [
     "HOLD", "Phase", "Progress", "close", "draw_items", "give_back", "next_assignment", "playing_outputs", "progress",

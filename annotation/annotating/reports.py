@@ -2,8 +2,8 @@
 
 from django.db import transaction
 
-from annotation import places
-from annotation.assignment import lock
+from annotation.annotating import places
+from annotation.annotating.assignment import lock
 from annotation.models import Annotator, Assignment, ItemReport, Purpose
 from core.errors import Refused
 

@@ -7,8 +7,9 @@ from django.db.models import BooleanField
 from django.db.models.expressions import RawSQL
 from django.utils import timezone
 
-from annotation import places
-from annotation.assignment import Turn, lock, turn
+from annotation.annotating import places
+from annotation.annotating.answer_rows import rows_of
+from annotation.annotating.assignment import Turn, lock, turn
 from annotation.models import (
     Annotator,
     Assignment,
@@ -18,7 +19,6 @@ from annotation.models import (
     Purpose,
     Submission,
 )
-from annotation.services.answer_rows import rows_of
 from core.errors import Refused
 
 ANSWERED = ("annotator", "purpose", "swapped", "item__output", "item__other")  # what storing an answer looks at

@@ -12,7 +12,7 @@ from django.db import connection, transaction
 from django.db.models import Exists, F, OuterRef, Q
 from django.utils import timezone
 
-from annotation import history
+from annotation.annotating import history
 from annotation.models import Annotator, Assignment, Campaign, Item, Purpose, Submission
 
 HOLD = timedelta(hours=1)

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
+from annotation.annotating.answer_rows import SIDES
 from annotation.design.grading import wanted_choice, wanted_scores
 from annotation.models import Campaign, Item, LikertScore, PairwiseJudgment, Purpose, Submission
 from annotation.outcome import Outcome
-from annotation.services.answer_rows import SIDES
 
 
 @dataclass(frozen=True)
