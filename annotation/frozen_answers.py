@@ -10,7 +10,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from annotation import exporting, snapshots
+from annotation import snapshots
+from annotation.data import export
 from annotation.models import Campaign, FrozenAnswers, Snapshot
 from core.errors import Refused
 
@@ -36,7 +37,7 @@ def freeze(campaign: Campaign, snapshot: Snapshot, considered) -> None:
 
     lines = [
         json.dumps({"kind": kind, **row}, ensure_ascii=False) + "\n"
-        for kind in ("scores", "judgments") for row in exporting.rows(campaign, kind, decide)
+        for kind in ("scores", "judgments") for row in export.rows(campaign, kind, decide)
     ]  # fmt: skip
     FrozenAnswers.objects.create(snapshot=snapshot, lines=zlib.compress("".join(lines).encode(), 6))
 

@@ -3,8 +3,8 @@
 from celery import shared_task
 
 from annotation import calculating, jobs
+from annotation.data import uploads
 from annotation.models import Upload
-from annotation.services import uploads
 
 
 @shared_task(name="annotation.tasks.calculate")

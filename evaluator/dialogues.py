@@ -2,7 +2,7 @@
 
 from django.db import transaction
 
-from annotation.importing_corpus import BATCH, Imported
+from annotation.data.corpus import BATCH, Imported
 from annotation.models import AuditEvent, Campaign
 from core.errors import ImportRefused, RowError
 from core.rowfiles import BadField, Row, read_rows

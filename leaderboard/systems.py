@@ -4,7 +4,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.campaigns.items import close_gone, draw_items
-from annotation.importing import Imported, import_outputs
+from annotation.data.importer import Imported, import_outputs
 from annotation.models import AuditEvent, Campaign, FormerName, Output, System
 from annotation.services import mark_replaced
 from core.errors import Refused

@@ -44,7 +44,7 @@ def _boards() -> None:
 
 def _campaign():
     from annotation.assessment import assess
-    from annotation.importing import import_outputs, import_scores
+    from annotation.data.importer import import_outputs, import_scores
     from annotation.services import CriterionSpec, create_campaign
 
     criteria = [CriterionSpec(name, *scale) for name, scale in CRITERIA.items()]

@@ -10,12 +10,14 @@ from rest_framework.exceptions import PermissionDenied
 from rest_framework.parsers import MultiPartParser
 from rest_framework.response import Response
 
-from annotation import exporting, importing, jobs, services, snapshots
+from annotation import jobs, services, snapshots
 from annotation.access import campaigns_researched_by
 from annotation.api import serializers as s
 from annotation.api.quality import QualityActions
 from annotation.assessment import as_dict, assess
 from annotation.campaigns.overview import annotators
+from annotation.data import export as exporting
+from annotation.data import importer
 from annotation.models import Job
 from annotation.views.data import CONTENT_TYPES
 
@@ -90,7 +92,7 @@ class CampaignViewSet(QualityActions, viewsets.GenericViewSet, mixins.ListModelM
         how = {"dry_run": data["dry_run"], "user": request.user}
         if what == "outputs":
             how["human_systems"] = data.get("human_systems", [])
-        done = getattr(importing, f"import_{what}")(campaign, data["file"], data["file"].name, **how)
+        done = getattr(importer, f"import_{what}")(campaign, data["file"], data["file"].name, **how)
         return Response(s.ImportedSerializer(done).data)
 
     @extend_schema(

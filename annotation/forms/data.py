@@ -2,7 +2,7 @@
 
 from django import forms
 
-from annotation.importing_fields import FIELDS
+from annotation.data.fields import FIELDS
 from annotation.models import Upload
 
 

@@ -3,8 +3,9 @@
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse, StreamingHttpResponse
 
-from annotation import exporting, frozen_answers, snapshots
+from annotation import frozen_answers, snapshots
 from annotation.access import campaign_for_researcher
+from annotation.data import export as exporting
 from core.errors import Refused
 
 CONTENT_TYPES = {"jsonl": "application/x-ndjson", "csv": "text/csv; charset=utf-8"}

@@ -7,11 +7,11 @@ from django.views.decorators.http import require_POST
 
 from annotation.access import campaign_for_researcher
 from annotation.campaigns.overview import overview
+from annotation.data import uploads
+from annotation.data.fields import FIELDS
 from annotation.forms import ColumnsForm, UploadForm
-from annotation.importing_fields import FIELDS
 from annotation.jobs import worker_alive
 from annotation.models import Upload
-from annotation.services import uploads
 from annotation.views.paging import paged
 from core.errors import Refused
 

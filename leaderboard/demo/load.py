@@ -5,7 +5,7 @@ from pathlib import Path
 from django.db import transaction
 
 from annotation.assessment import assess
-from annotation.importing import import_judgments, import_outputs, import_scores
+from annotation.data.importer import import_judgments, import_outputs, import_scores
 from annotation.models import Campaign, Membership, User
 from annotation.services import CriterionSpec, add_annotator, create_campaign
 from evaluator.services import start_training

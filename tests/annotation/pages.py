@@ -3,7 +3,7 @@
 import json
 import re
 
-from annotation.importing import import_outputs
+from annotation.data.importer import import_outputs
 from annotation.models import User
 from annotation.services import CriterionSpec, add_annotator, create_campaign
 

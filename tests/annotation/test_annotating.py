@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from annotation.annotating import assignment
 from annotation.assessment import as_dict, assess
-from annotation.importing import import_outputs
+from annotation.data.importer import import_outputs
 from annotation.models import (
     Annotator,
     Assignment,

@@ -12,7 +12,7 @@ from schemathesis import checks
 from schemathesis.generation import GenerationMode
 from schemathesis.specs.openapi import checks as openapi
 
-from annotation.importing import import_outputs
+from annotation.data.importer import import_outputs
 from annotation.models import Annotator, Campaign, User
 from annotation.services import add_annotator, create_campaign, invite, make_token
 from config.wsgi import application

@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 
 from annotation.assessment import assess
-from annotation.importing import import_judgments, import_outputs, import_scores
+from annotation.data.importer import import_judgments, import_outputs, import_scores
 from annotation.models import LikertScore, Output, PairwiseJudgment
 from annotation.services import create_campaign, withdraw
 from tests.annotation.pages import text

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from annotation.importing import import_judgments, import_outputs, import_scores
+from annotation.data.importer import import_judgments, import_outputs, import_scores
 from annotation.models import Context, LikertScore, Output, PairwiseJudgment, System
 from annotation.services import create_campaign
 from core.errors import ImportRefused, Refused

@@ -7,10 +7,10 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from annotation import tasks
-from annotation.importing_fields import FIELDS, guess, missing
+from annotation.data import uploads
+from annotation.data.fields import FIELDS, guess, missing
 from annotation.jobs import pulse
 from annotation.models import Job, LikertScore, Output, Upload
-from annotation.services import uploads
 from tests.annotation.pages import text
 
 pytestmark = pytest.mark.django_db

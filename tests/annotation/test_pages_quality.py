@@ -6,7 +6,7 @@ import json
 import pytest
 
 from annotation.assessment import assess
-from annotation.importing import import_judgments
+from annotation.data.importer import import_judgments
 from annotation.models import LikertScore, Output, Snapshot, User
 from annotation.services import add_annotator
 from tests.annotation.pages import text

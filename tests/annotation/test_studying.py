@@ -16,7 +16,7 @@ SYSTEMS = ("Ant", "Bee", "Cat", "Dog", "Elk")
 @pytest.fixture
 def five(tmp_path, client):
     """Six contexts with five outputs each, nothing asked yet but scores."""
-    from annotation.importing import import_outputs
+    from annotation.data.importer import import_outputs
 
     world = World(tmp_path, client, contexts=0)
     import_outputs(world.campaign, write_outputs(tmp_path, 6, SYSTEMS))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotation.importing import import_outputs
+from annotation.data.importer import import_outputs
 from annotation.models import Job, QualityDecision
 from core.errors import Refused
 from evaluator import packing, registry, runner, shown, sources, tasks

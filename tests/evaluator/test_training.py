@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 
 from annotation import jobs
-from annotation.importing import import_outputs
+from annotation.data.importer import import_outputs
 from annotation.models import Campaign, Job, Output
 from core.errors import Refused
 from evaluator import runner, sources, tasks

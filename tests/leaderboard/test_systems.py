@@ -7,7 +7,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db.models import F
 
 from annotation.assessment import assess
-from annotation.importing import import_outputs
+from annotation.data.importer import import_outputs
 from annotation.models import LikertScore, Output, System
 from core.errors import Refused
 from leaderboard import field, playing, selectors, systems

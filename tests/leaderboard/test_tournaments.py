@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from annotation import jobs
-from annotation.importing import import_outputs
+from annotation.data.importer import import_outputs
 from annotation.models import Campaign, Job, Output
 from core.errors import Refused
 from evaluator import registry
@@ -29,7 +29,7 @@ class TestPeople:
     def small(self, tmp_path):
         """Two contexts, by hand. Ann: c00 Fine 4, Plain 4, Poor 1; c01 Fine 2, Plain 3. Bob: c00 Fine 5, Poor 5."""
         world = World(tmp_path, contexts=2, judged=False)
-        from annotation.importing import import_scores
+        from annotation.data.importer import import_scores
 
         given = [
             ("Ann", "c00", "Fine", 4), ("Ann", "c00", "Plain", 4), ("Ann", "c00", "Poor", 1),

@@ -9,7 +9,7 @@ from datetime import timedelta
 from django.db.models import Count, F
 from django.utils import timezone
 
-from annotation.importing import import_outputs
+from annotation.data.importer import import_outputs
 from annotation.models import Assignment, Campaign, LikertScore, PairwiseJudgment, Submission
 from annotation.services import CriterionSpec, create_campaign, invite
 

@@ -1,4 +1,4 @@
-from annotation.importing import import_judgments
+from annotation.data.importer import import_judgments
 from core.commands import ServiceCommand, campaign_named
 
 

@@ -1,4 +1,4 @@
-from annotation.importing import import_outputs
+from annotation.data.importer import import_outputs
 from core.commands import ServiceCommand, campaign_named
 
 

@@ -1,4 +1,4 @@
-from annotation.importing import import_scores
+from annotation.data.importer import import_scores
 from core.commands import ServiceCommand, campaign_named
 
 

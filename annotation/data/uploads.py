@@ -4,8 +4,9 @@ from itertools import islice
 
 from django.db import transaction
 
-from annotation import importing, jobs
-from annotation.importing_fields import guess, missing
+from annotation import jobs
+from annotation.data import importer as importing
+from annotation.data.fields import guess, missing
 from annotation.models import Campaign, Upload
 from core.errors import ImportRefused, Refused, RowError
 from core.rowfiles import read_rows

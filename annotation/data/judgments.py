@@ -1,9 +1,9 @@
 """Judgments of pairs from a file, and pairs whose answer is known. Both bring their texts along."""
 
 from annotation.annotating.assignment import draw_items
-from annotation.importing_corpus import BATCH, Corpus, Imported
-from annotation.importing_known import KnownRows
-from annotation.importing_scores import Annotators
+from annotation.data.corpus import BATCH, Corpus, Imported
+from annotation.data.known import KnownRows
+from annotation.data.scores import Annotators
 from annotation.models import Campaign, Context, Criterion, Output, PairwiseJudgment
 from annotation.outcome import Outcome
 from core.rowfiles import BadField, Row, shown

@@ -1,7 +1,7 @@
 """Scores from a file, and the annotators that a file names."""
 
 from annotation.annotating.assignment import draw_items
-from annotation.importing_corpus import BATCH, Corpus, Imported
+from annotation.data.corpus import BATCH, Corpus, Imported
 from annotation.models import Annotator, Campaign, Criterion, LikertScore, Output
 from core.errors import RowError
 from core.rowfiles import BadField, Row

@@ -2,7 +2,7 @@
 
 from annotation.campaigns.items import KnownAnswer
 from annotation.campaigns.known_answers import KNOWN, check_expected, store_known
-from annotation.importing_corpus import Imported
+from annotation.data.corpus import Imported
 from annotation.models import Campaign, Output, Purpose
 from core.errors import Refused
 from core.rowfiles import BadField, Row, shown

@@ -9,10 +9,10 @@ from collections.abc import Callable
 from django.db import transaction
 from django.db.models import Count, Max, Q
 
-from annotation.importing_corpus import Imported
-from annotation.importing_judgments import JudgmentsImport
-from annotation.importing_outputs import OutputsImport
-from annotation.importing_scores import ScoresImport
+from annotation.data.corpus import Imported
+from annotation.data.judgments import JudgmentsImport
+from annotation.data.outputs import OutputsImport
+from annotation.data.scores import ScoresImport
 from annotation.models import (
     Annotator,
     AuditEvent,

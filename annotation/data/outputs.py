@@ -1,8 +1,8 @@
 """Outputs from a file, with references, checkpoints and known answers."""
 
 from annotation.annotating.assignment import draw_items
-from annotation.importing_corpus import Corpus, Imported
-from annotation.importing_known import KnownRows
+from annotation.data.corpus import Corpus, Imported
+from annotation.data.known import KnownRows
 from annotation.models import Campaign, Reference
 from core.errors import RowError
 from core.rowfiles import BadField, Row
