@@ -7,7 +7,7 @@ from django.views.decorators.http import require_POST
 
 from annotation import charts, services
 from annotation.access import campaign_for_researcher
-from annotation.assessment import assess
+from annotation.assess_campaign import assess
 from annotation.calculating import look_up
 from annotation.forms import AssessForm, OverruleForm
 from annotation.jobs import worker_alive

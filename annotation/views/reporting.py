@@ -6,7 +6,7 @@ from django.shortcuts import render
 
 from annotation import reporting
 from annotation.access import campaign_for_researcher
-from annotation.assessment import latest_snapshot
+from annotation.assess_campaign import latest_snapshot
 from annotation.calculating import look_up
 
 

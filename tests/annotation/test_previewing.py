@@ -3,7 +3,7 @@
 import pytest
 
 from annotation import calculating, jobs
-from annotation.assessment import assess, consider
+from annotation.assess_campaign import assess, consider
 from annotation.models import AuditEvent, Calculation, Job, LikertScore, Output, QualityDecision, Snapshot
 from annotation.previewing import preview
 from annotation.tasks import calculate

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from annotation.assessment import assess
+from annotation.assess_campaign import assess
 from annotation.datasheet import datasheet
 from annotation.models import System
 from tests.annotation.pages import text

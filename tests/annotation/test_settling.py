@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotation.assessment import assess
+from annotation.assess_campaign import assess
 from annotation.disagreement import open_disagreements
 from annotation.models import Adjudication, AuditEvent, LikertScore, Output, PairwiseJudgment, User
 from annotation.services import add_annotator, adjudicate
