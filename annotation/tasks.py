@@ -2,7 +2,8 @@
 
 from celery import shared_task
 
-from annotation import calculating, jobs
+from annotation import jobs
+from annotation.assessment import calculations
 from annotation.data import uploads
 from annotation.models import Upload
 
@@ -10,7 +11,7 @@ from annotation.models import Upload
 @shared_task(name="annotation.tasks.calculate")
 def calculate(job_id: str) -> None:
     try:
-        calculating.run(job_id)
+        calculations.run(job_id)
     except (jobs.Taken, jobs.Cancelled):
         pass  # somebody else's, or nobody's any more: the job's row says which
 

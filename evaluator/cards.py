@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from annotation.assess_campaign import latest_snapshot
+from annotation.assessment.assess import latest_snapshot
 from annotation.models import Campaign, Snapshot
 from core.errors import Refused
 from evaluator import sources

@@ -15,7 +15,7 @@ from django.db.models import QuerySet
 from django.utils.text import slugify
 from transformers.utils.logging import disable_progress_bar
 
-from annotation.assess_campaign import latest_snapshot
+from annotation.assessment.assess import latest_snapshot
 from annotation.jobs import Cancelled
 from annotation.models import Campaign, Output
 from core.errors import Refused

@@ -9,7 +9,7 @@ from django.conf import settings as site
 from django.db import transaction
 
 from annotation import jobs
-from annotation.assess_campaign import latest_snapshot
+from annotation.assessment.assess import latest_snapshot
 from annotation.models import AuditEvent, Campaign, Job, Snapshot
 from core.errors import Refused
 from evaluator.comparator.settings import Settings

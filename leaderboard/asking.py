@@ -11,7 +11,7 @@ import numpy as np
 from django.db import transaction
 
 from annotation import jobs, snapshots
-from annotation.assess_campaign import latest_snapshot
+from annotation.assessment.assess import latest_snapshot
 from annotation.models import AuditEvent, Campaign, Item, Job, Output, Purpose, Snapshot
 from core.errors import Refused
 from evaluator.models import ComparatorVersion

@@ -2,7 +2,7 @@
 
 from django import forms
 
-from annotation.assess_campaign import latest_snapshot
+from annotation.assessment.assess import latest_snapshot
 from evaluator.selectors import criteria
 from evaluator.services import MAX_SEED
 from leaderboard import services

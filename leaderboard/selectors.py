@@ -2,7 +2,7 @@
 
 from django.db.models import Q
 
-from annotation.assess_campaign import latest_snapshot
+from annotation.assessment.assess import latest_snapshot
 from annotation.models import Campaign
 from core.errors import Refused
 from evaluator.selectors import basis

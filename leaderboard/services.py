@@ -6,7 +6,7 @@ from dataclasses import replace
 from django.db import transaction
 
 from annotation import jobs
-from annotation.assess_campaign import latest_snapshot
+from annotation.assessment.assess import latest_snapshot
 from annotation.models import AuditEvent, Job
 from core.errors import Refused
 from evaluator.models import ComparatorVersion

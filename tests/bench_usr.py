@@ -43,7 +43,7 @@ def _boards() -> None:
 
 
 def _campaign():
-    from annotation.assess_campaign import assess
+    from annotation.assessment.assess import assess
     from annotation.data.importer import import_outputs, import_scores
     from annotation.services import CriterionSpec, create_campaign
 

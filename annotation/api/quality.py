@@ -7,7 +7,7 @@ from rest_framework.decorators import action
 from rest_framework.response import Response
 
 from annotation.api.serializers import RuleSerializer
-from annotation.calculating import look_up
+from annotation.assessment.calculations import look_up
 
 WORKED_OUT = {
     200: OpenApiTypes.OBJECT,

@@ -14,7 +14,7 @@ from annotation import jobs, services, snapshots
 from annotation.access import campaigns_researched_by
 from annotation.api import serializers as s
 from annotation.api.quality import QualityActions
-from annotation.assess_campaign import as_dict, assess
+from annotation.assessment.assess import as_dict, assess
 from annotation.campaigns.overview import annotators
 from annotation.data import export as exporting
 from annotation.data import importer

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from django.db.models import Count
 
-from annotation.answer_tables import CODES
 from annotation.answers import Filters, submissions
+from annotation.assessment.tables import CODES
 from annotation.design.pilot import components_of, pair_assumptions_of
 from annotation.design.plan import SECONDS_PER_PAIR, SECONDS_PER_SCORE, Protocol
 from annotation.design.power import (

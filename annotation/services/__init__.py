@@ -4,6 +4,8 @@ from annotation.annotating.consent import agree, consent_due, withdraw
 from annotation.annotating.reports import flag, skip
 from annotation.annotating.submissions import revise, submit, submit_and_go_on
 from annotation.annotating.undo import undo_last
+from annotation.assessment.adjudication import adjudicate
+from annotation.assessment.decisions import mark_replaced, overrule
 from annotation.campaigns.known_answers import mark_known, resolve, unmark_known
 from annotation.campaigns.lifecycle import (
            add_researcher,
@@ -19,8 +21,6 @@ from annotation.campaigns.protocol import CriterionSpec, change_campaign
 from annotation.campaigns.study import design_study
 from annotation.people.invitations import add_account, add_annotator, invite, join, join_as_guest, join_with_account, revoke
 from annotation.people.tokens import make_token
-from annotation.services.adjudicating import adjudicate
-from annotation.services.quality import mark_replaced, overrule
 from core.errors import ImportRefused, Refused
 
 __all__ = ["CriterionSpec", "ImportRefused", "Refused", "add_account", "add_annotator", "add_researcher",

@@ -3,8 +3,9 @@
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse, StreamingHttpResponse
 
-from annotation import frozen_answers, snapshots
+from annotation import snapshots
 from annotation.access import campaign_for_researcher
+from annotation.assessment import frozen_answers
 from annotation.data import export as exporting
 from core.errors import Refused
 

@@ -4,9 +4,10 @@ from django.contrib.auth.decorators import login_required
 from django.shortcuts import render
 from django.utils import timezone
 
-from annotation import answers, assessment_live
+from annotation import answers
 from annotation.access import campaign_for_researcher
 from annotation.answers import Filters
+from annotation.assessment import live
 from annotation.campaigns.item_list import reports
 from annotation.campaigns.overview import annotators
 from annotation.views.paging import paged
@@ -21,18 +22,18 @@ def progress(request, slug):
     names = _names(campaign)
     people = paged(request, annotators(campaign), name="people")
     shown = list(people)
-    assessment_live.annotator_figures(shown)
-    scores = assessment_live.score_figures(campaign, filters, names["criteria"])
-    pairs = assessment_live.pair_figures(campaign, filters)
+    live.annotator_figures(shown)
+    scores = live.score_figures(campaign, filters, names["criteria"])
+    pairs = live.pair_figures(campaign, filters)
     systems = {system.pk: system for system in names["systems"]}
     for row in [row for figure in scores for row in figure["systems"]] + (pairs["systems"] if pairs else []):
         row["system"] = systems[row["system"]]
-    by_system = assessment_live.system_progress(campaign)
+    by_system = live.system_progress(campaign)
     context = {
         "campaign": campaign, "filters": filters, **names, "now": timezone.now(),
-        "items": assessment_live.item_progress(campaign),
+        "items": live.item_progress(campaign),
         "by_system": [(systems[pk], row) for pk, row in by_system.items()],
-        "scores": scores, "pairs": pairs, "times": assessment_live.time_figures(campaign, filters),
+        "scores": scores, "pairs": pairs, "times": live.time_figures(campaign, filters),
         "people": people, "shown": shown, "reports": paged(request, reports(campaign), REPORTS_SHOWN, "reports"),
     }  # fmt: skip
     return render(request, "annotation/live.html", context)

@@ -5,10 +5,11 @@ from django.contrib.auth.decorators import login_required
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
-from annotation import charts, services
+from annotation import services
 from annotation.access import campaign_for_researcher
-from annotation.assess_campaign import assess
-from annotation.calculating import look_up
+from annotation.assessment import charts
+from annotation.assessment.assess import assess
+from annotation.assessment.calculations import look_up
 from annotation.forms import AssessForm, OverruleForm
 from annotation.jobs import worker_alive
 from annotation.models import Output, QualityDecision

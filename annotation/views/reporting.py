@@ -4,10 +4,10 @@ from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse
 from django.shortcuts import render
 
-from annotation import reporting
 from annotation.access import campaign_for_researcher
-from annotation.assess_campaign import latest_snapshot
-from annotation.calculating import look_up
+from annotation.assessment import report as reporting
+from annotation.assessment.assess import latest_snapshot
+from annotation.assessment.calculations import look_up
 
 
 @login_required

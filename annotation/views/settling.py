@@ -7,7 +7,7 @@ from django.views.decorators.http import require_POST
 
 from annotation import services
 from annotation.access import campaign_for_researcher
-from annotation.disagreement import open_disagreements, with_texts
+from annotation.assessment.disagreement import open_disagreements, with_texts
 from annotation.forms import AdjudicationForm, StudyForm
 from annotation.views.paging import paged
 from annotation.views.quality import last_rule, worked_out

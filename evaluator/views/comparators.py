@@ -7,7 +7,7 @@ from django.shortcuts import redirect, render
 
 from annotation import jobs
 from annotation.access import campaign_for_researcher
-from annotation.assess_campaign import latest_snapshot
+from annotation.assessment.assess import latest_snapshot
 from annotation.models import Snapshot
 from core.errors import Refused
 from evaluator import registry, selectors, services

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from django.db import transaction
 
-from annotation.assess_campaign import assess
+from annotation.assessment.assess import assess
 from annotation.data.importer import import_judgments, import_outputs, import_scores
 from annotation.models import Campaign, Membership, User
 from annotation.services import CriterionSpec, add_annotator, create_campaign

@@ -8,7 +8,7 @@ from django.views.decorators.http import require_POST
 
 from annotation import jobs
 from annotation.access import campaign_for_researcher
-from annotation.assess_campaign import latest_snapshot
+from annotation.assessment.assess import latest_snapshot
 from core.errors import Refused
 from leaderboard import asking, charts, exports, selectors, services
 from leaderboard.access import is_member, tournament_for

@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 
 from annotation.annotating import assignment
-from annotation.assess_campaign import as_dict, assess
+from annotation.assessment.assess import as_dict, assess
 from annotation.data.importer import import_outputs
 from annotation.models import (
     Annotator,

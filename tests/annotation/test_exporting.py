@@ -7,7 +7,7 @@ import json
 import pytest
 from django.utils import timezone
 
-from annotation.assess_campaign import assess
+from annotation.assessment.assess import assess
 from annotation.data.importer import import_judgments, import_outputs, import_scores
 from annotation.models import LikertScore, Output, PairwiseJudgment
 from annotation.services import create_campaign, withdraw

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from annotation.assess_campaign import assess
+from annotation.assessment.assess import assess
 from annotation.data.importer import import_judgments
 from annotation.models import LikertScore, Output, Snapshot, User
 from annotation.services import add_annotator

@@ -3,7 +3,7 @@
 
 import pytest
 
-from annotation.assess_campaign import assess
+from annotation.assessment.assess import assess
 from annotation.models import Campaign, Invitation, Job, LikertScore, Snapshot, User
 from tests.annotation.pages import text
 

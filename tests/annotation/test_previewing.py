@@ -2,10 +2,11 @@
 
 import pytest
 
-from annotation import calculating, jobs
-from annotation.assess_campaign import assess, consider
+from annotation import jobs
+from annotation.assessment import calculations
+from annotation.assessment.assess import assess, consider
+from annotation.assessment.filter_preview import preview
 from annotation.models import AuditEvent, Calculation, Job, LikertScore, Output, QualityDecision, Snapshot
-from annotation.previewing import preview
 from annotation.tasks import calculate
 from tests.annotation.pages import text
 
@@ -85,7 +86,7 @@ class TestAccepting:
 class TestLargeCampaigns:
     @pytest.fixture(autouse=True)
     def _large(self, monkeypatch):
-        monkeypatch.setattr(calculating, "AT_ONCE", 0)
+        monkeypatch.setattr(calculations, "AT_ONCE", 0)
 
     def test_a_worker_works_it_out_and_the_page_shows_it_then(self, scored, django_capture_on_commit_callbacks):
         scored.sign_in(scored.alice)

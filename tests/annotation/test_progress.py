@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from annotation import assessment_live
 from annotation.annotating.assignment import next_assignment
 from annotation.answers import Filters
+from annotation.assessment import live
 from annotation.campaigns.known_answers import check_expected
 from annotation.models import Item, ItemReport, LikertScore, Output, PairwiseJudgment, Submission, User
 from annotation.services import add_annotator, mark_known, submit, unmark_known
@@ -46,14 +46,14 @@ class TestFigures:
         hydra = Output.objects.filter(system__name="Hydra-system").order_by("context")
         for person, output, value in ((0, 0, 5), (1, 0, 1), (0, 1, 3)):
             LikertScore.objects.create(annotator=people[person], output=hydra[output], criterion=overall, value=value)
-        [figure] = assessment_live.score_figures(world.campaign, Filters(), [overall])
+        [figure] = live.score_figures(world.campaign, Filters(), [overall])
         assert {row["value"]: row["n"] for row in figure["distribution"]} == {"1": 1, "2": 0, "3": 1, "4": 0, "5": 1}
         [row] = figure["systems"]
         assert (row["mean"], row["low"], row["high"], row["n"], row["contexts"]) == (3, 3, 3, 3, 2)
         # one unit of two: they disagree as far as all pairable scores do, so alpha = 1 - De/De = 0
         assert figure["agreement"]["alpha"] == 0 and figure["agreement"]["units"] == 1
-        assert assessment_live.score_figures(world.campaign, Filters(annotator=people[1].pk), [overall])[0]["scores"] == 1
-        assert assessment_live.score_figures(world.campaign, Filters(criterion=overall.pk + 99), [overall]) == []
+        assert live.score_figures(world.campaign, Filters(annotator=people[1].pk), [overall])[0]["scores"] == 1
+        assert live.score_figures(world.campaign, Filters(criterion=overall.pk + 99), [overall]) == []
 
     def test_alpha_is_that_of_the_quality_room(self, scored):
         from annotation.quality.report import assess_scores
@@ -62,7 +62,7 @@ class TestFigures:
         rows = LikertScore.objects.filter(criterion=overall).values_list("annotator", "output", "value")
         who, what = sorted({r[0] for r in rows}), sorted({r[1] for r in rows})
         table = [[next(v for a, o, v in rows if (a, o) == (person, output)) for output in what] for person in who]
-        [figure] = assessment_live.score_figures(scored.campaign, Filters(), [overall])
+        [figure] = live.score_figures(scored.campaign, Filters(), [overall])
         assert figure["agreement"]["alpha"] == pytest.approx(assess_scores(table, level="ordinal").alpha_before)
 
     def test_wins_and_sides_of_pairs(self, tmp_path, client):
@@ -71,7 +71,7 @@ class TestFigures:
         for n, (choice, swapped) in enumerate([("A", False), ("A", True), ("tie", True), ("B", None)]):
             person = world.campaign.annotators.create(name=f"p{n}")
             PairwiseJudgment.objects.create(annotator=person, output_a=a, output_b=b, choice=choice, shown_swapped=swapped)
-        figures = assessment_live.pair_figures(world.campaign, Filters())
+        figures = live.pair_figures(world.campaign, Filters())
         assert {row["system"]: (row["won"], row["tied"], row["lost"]) for row in figures["systems"]} == {
             a.system_id: (2, 1, 1), b.system_id: (1, 1, 2)
         }  # fmt: skip
@@ -83,7 +83,7 @@ class TestFigures:
     def test_time_is_counted_without_idle_time(self, world):
         for seconds in (3, 12, 14, 90):
             judge(world, seconds)
-        times = assessment_live.time_figures(world.campaign, Filters())
+        times = live.time_figures(world.campaign, Filters())
         assert times["n"] == 4 and times["median"] == 13
         assert [row["n"] for row in times["classes"]] == [1, 0, 2, 0, 0, 1]
         page = text(world.sign_in(world.alice).get("progress/answers/?low=10&high=20"))

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from annotation.assess_campaign import assess
-from annotation.datasheet import datasheet
+from annotation.assessment.assess import assess
+from annotation.assessment.datasheet import datasheet
 from annotation.models import System
 from tests.annotation.pages import text
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from annotation.assess_campaign import assess
-from annotation.disagreement import open_disagreements
+from annotation.assessment.assess import assess
+from annotation.assessment.disagreement import open_disagreements
 from annotation.models import Adjudication, AuditEvent, LikertScore, Output, PairwiseJudgment, User
 from annotation.services import add_annotator, adjudicate
 from annotation.snapshots import read

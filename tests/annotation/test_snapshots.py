@@ -6,7 +6,7 @@ import pytest
 from django.apps import apps
 from django.db.models import F
 
-from annotation.assess_campaign import as_dict, assess, latest_snapshot
+from annotation.assessment.assess import as_dict, assess, latest_snapshot
 from annotation.models import AuditEvent, LikertScore, PairwiseJudgment, Snapshot, User
 from annotation.services import CriterionSpec, add_annotator, create_campaign, withdraw
 from annotation.snapshots import annotators_in, difference, read

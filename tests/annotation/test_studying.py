@@ -2,9 +2,9 @@
 
 import pytest
 
+from annotation.assessment.protocol_study import study
 from annotation.models import LikertScore, PairwiseJudgment, User
 from annotation.services import add_annotator, design_study
-from annotation.studying import study
 from core.errors import Refused
 from tests.annotation.pages import World, text, write_outputs
 

@@ -5,7 +5,7 @@ import uuid
 import pytest
 
 from annotation.annotating.assignment import next_assignment
-from annotation.assess_campaign import assess
+from annotation.assessment.assess import assess
 from annotation.models import Annotator, AuditEvent, ConsentText, LikertScore, SnapshotMark, User
 from annotation.services import add_annotator, agree, consent_due, submit, withdraw
 from core.errors import Refused

@@ -5,6 +5,7 @@ import uuid
 import pytest
 from django.utils import timezone
 
+from annotation.assessment.annotator_review import annotators
 from annotation.models import (
     Assignment,
     Item,
@@ -16,7 +17,6 @@ from annotation.models import (
     User,
 )
 from annotation.services import add_annotator
-from annotation.watching import annotators
 from tests.annotation.pages import World, text
 
 pytestmark = pytest.mark.django_db

@@ -70,7 +70,7 @@ PAGES = ["quality/", "quality/preview/", "quality/annotators/", "quality/disagre
 
 @pytest.mark.parametrize("width", [360, 1280])
 def test_every_page_is_accessible_and_fits(judged, open_page, width):
-    from annotation.assess_campaign import assess
+    from annotation.assessment.assess import assess
 
     first, second = assess(judged.campaign, 1.0, "interval"), assess(judged.campaign, 9.0, "ordinal", "keep")
     page = open_page(viewport={"width": width, "height": 800})

@@ -5,7 +5,7 @@ import json
 import pytest
 from playwright.sync_api import expect
 
-from annotation.assess_campaign import assess
+from annotation.assessment.assess import assess
 from annotation.models import Campaign, Item, ItemReport, LikertScore, Output, Upload
 from annotation.services import invite
 from tests.browser.axe import assert_axe_clean

@@ -13,7 +13,7 @@ from tempfile import mkdtemp
 
 from django.core.management import call_command
 
-from annotation.assess_campaign import assess
+from annotation.assessment.assess import assess
 from annotation.data.importer import import_judgments, import_outputs, import_scores
 from annotation.models import Campaign, User
 from annotation.services import CriterionSpec, create_campaign

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from annotation import snapshots
-from annotation.assess_campaign import latest_snapshot
+from annotation.assessment.assess import latest_snapshot
 from annotation.campaigns.items import draw_items
 from annotation.models import AuditEvent, Campaign, Job
 from core.errors import Refused

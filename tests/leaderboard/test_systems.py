@@ -6,7 +6,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db.models import F
 
-from annotation.assess_campaign import assess
+from annotation.assessment.assess import assess
 from annotation.data.importer import import_outputs
 from annotation.models import LikertScore, Output, System
 from core.errors import Refused

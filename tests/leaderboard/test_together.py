@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from django.core.management import call_command
 
-from annotation.assess_campaign import latest_snapshot
+from annotation.assessment.assess import latest_snapshot
 from annotation.models import AuditEvent
 from core.errors import Refused
 from evaluator.comparator.examples import context_key

@@ -37,7 +37,7 @@ class TestPeople:
         ]  # fmt: skip
         rows = [{"annotator": a, "context_id": c, "system": s, "aspect": "Overall", "score": v} for a, c, s, v in given]
         import_scores(world.campaign, write(tmp_path, "scores.jsonl", rows))
-        from annotation.assess_campaign import assess
+        from annotation.assessment.assess import assess
 
         assess(world.campaign, mad=100, on_zero_mad="keep")
         return world

@@ -1,4 +1,4 @@
-from annotation.assess_campaign import LEVELS, as_dict, assess
+from annotation.assessment.assess import LEVELS, as_dict, assess
 from core.commands import ServiceCommand, campaign_named
 
 

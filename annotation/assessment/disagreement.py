@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from annotation.answer_tables import Table, pair_table, score_table
+from annotation.assessment.tables import Table, pair_table, score_table
 from annotation.models import Campaign, Criterion, Output
 from annotation.outcome import Outcome
 from annotation.quality.mad import keep_mask

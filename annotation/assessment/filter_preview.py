@@ -3,8 +3,8 @@ systems change rank. Nothing is stored but the figures themselves."""
 
 import numpy as np
 
-from annotation.answer_tables import Systems, Table, ratings_of, systems_of
-from annotation.assess_campaign import Judged, consider
+from annotation.assessment.assess import Judged, consider
+from annotation.assessment.tables import Systems, Table, ratings_of, systems_of
 from annotation.models import Campaign
 from annotation.quality.influence import ranks
 

@@ -4,7 +4,7 @@ from dataclasses import asdict
 
 import numpy as np
 
-from annotation.answer_tables import Table, pair_table, score_table
+from annotation.assessment.tables import Table, pair_table, score_table
 from annotation.models import Campaign
 from annotation.outcome import Outcome
 from annotation.quality.errors import UndefinedAgreement

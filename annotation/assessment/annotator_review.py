@@ -3,7 +3,7 @@
 import numpy as np
 
 from annotation.annotating.feedback import checks
-from annotation.answer_tables import games_of, pair_table, score_table, systems_of
+from annotation.assessment.tables import games_of, pair_table, score_table, systems_of
 from annotation.models import Assignment, Campaign, LikertScore, PairwiseJudgment, Purpose, Submission
 from annotation.outcome import Outcome
 from annotation.quality.annotators import Behaviour, cards

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from annotation.assess_campaign import Judged, judge
+from annotation.assessment.assess import Judged, judge
 from annotation.models import Campaign
 from annotation.quality.errors import UndefinedAgreement
 from annotation.quality.krippendorff import alpha, alpha_interval

@@ -17,10 +17,10 @@ KEPT = 20  # of each kind in a campaign
 FORMAT = 1  # raise it when a figure comes to mean something else: what was kept is then worked out again
 
 FUNCTIONS = {  # each takes (campaign, **settings) and returns plain JSON
-    "preview": "annotation.previewing.preview",
-    "pictures": "annotation.picturing.pictures",
-    "annotators": "annotation.watching.annotators",
-    "study": "annotation.studying.study",
+    "preview": "annotation.assessment.filter_preview.preview",
+    "pictures": "annotation.assessment.agreement_figures.pictures",
+    "annotators": "annotation.assessment.annotator_review.annotators",
+    "study": "annotation.assessment.protocol_study.study",
 }
 
 

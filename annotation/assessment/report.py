@@ -5,7 +5,7 @@ import io
 import re
 from dataclasses import dataclass, field
 
-from annotation.datasheet import datasheet
+from annotation.assessment.datasheet import datasheet
 from annotation.models import Campaign, Snapshot
 from annotation.templatetags.texts import rule_in_words
 
@@ -23,7 +23,7 @@ class Section:
 
 
 def sections(campaign: Campaign, snapshot: Snapshot, watched: dict | None) -> list[Section]:
-    """watched: what annotation.watching found, where it is worked out already."""
+    """watched: what annotation.assessment.annotator_review found, where it is worked out already."""
     found = [_head(campaign, snapshot), _agreement(snapshot), _how_many_more(snapshot)]
     found += [_annotators(watched)] if watched and watched["people"] else []
     sheet = datasheet(campaign, snapshot)

@@ -10,8 +10,8 @@ import numpy as np
 from django.db import transaction
 from django.utils import timezone
 
-from annotation import frozen_answers
-from annotation.answer_tables import Table, pair_table, score_table
+from annotation.assessment import frozen_answers
+from annotation.assessment.tables import Table, pair_table, score_table
 from annotation.models import Adjudication, AuditEvent, Campaign, Criterion, Output, QualityDecision, Snapshot
 from annotation.outcome import Outcome
 from annotation.quality.report import JudgmentReport, ScoreReport, assess_judgments, assess_scores
