@@ -123,7 +123,7 @@ AUTH_PASSWORD_VALIDATORS = [
 LOGIN_URL = reverse_lazy("login")
 LOGIN_REDIRECT_URL = reverse_lazy("home")
 LOGOUT_REDIRECT_URL = reverse_lazy("home")
-CSRF_FAILURE_VIEW = "annotation.views.sign_in.csrf_failure"
+CSRF_FAILURE_VIEW = "annotation.views.people.sign_in.csrf_failure"
 
 LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"

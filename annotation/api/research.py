@@ -19,7 +19,7 @@ from annotation.campaigns.overview import annotators
 from annotation.data import export as exporting
 from annotation.data import importer
 from annotation.models import Job
-from annotation.views.data import CONTENT_TYPES
+from annotation.views.data.exports import CONTENT_TYPES
 
 FILES = {(200, kind.partition(";")[0]): OpenApiTypes.STR for kind in CONTENT_TYPES.values()}
 

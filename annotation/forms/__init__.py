@@ -1,5 +1,6 @@
 """What researchers fill in. A form checks shape; the services decide."""
 
+from annotation.forms.assessment import AdjudicationForm, AssessForm, OverruleForm, StudyForm
 from annotation.forms.campaigns import (
     CampaignForm,
     CriterionFormSet,
@@ -10,10 +11,9 @@ from annotation.forms.campaigns import (
     filled_rows,
 )
 from annotation.forms.data import ColumnsForm, UploadForm
-from annotation.forms.items import KnownAnswerForm
+from annotation.forms.known_answers import KnownAnswerForm
 from annotation.forms.people import AccountForm, GuestForm, InvitationForm, OwnAccountForm, ResearcherForm
 from annotation.forms.plan import PlanForm
-from annotation.forms.quality import AdjudicationForm, AssessForm, OverruleForm, StudyForm
 
 __all__ = ["AccountForm", "AdjudicationForm", "AssessForm", "CampaignForm", "ColumnsForm", "CriterionFormSet",
            "DuplicateForm", "GuestForm", "GuidelinesForm", "InvitationForm", "KnownAnswerForm", "NewCampaignForm",

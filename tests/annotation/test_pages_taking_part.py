@@ -92,7 +92,7 @@ class TestElsewhere:
     def test_nobody_comes_in_with_a_made_up_link_or_to_an_account(self, world):
         from django.core import signing
 
-        from annotation.views.taking_part import RESUME
+        from annotation.views.annotating.participation import RESUME
 
         assert world.client.get("/resume/abc/").status_code == 404
         assert world.client.get(f"/resume/{signing.dumps(world.annotator.pk, salt=RESUME)}/").status_code == 404

@@ -13,7 +13,7 @@ from annotation.annotating.feedback import checks, is_told, rows_of_submission
 from annotation.annotating.item_page import answer_again, answer_of, hidden_fields, item_context, key_of, number, times_of
 from annotation.campaigns.overview import is_finished
 from annotation.models import Campaign, Submission
-from annotation.views.sign_in import for_annotators
+from annotation.views.people.sign_in import for_annotators
 from core.errors import Refused
 
 FEEDBACK_SHOWS = ("assignment__item__output__context", "assignment__item__other")

@@ -9,9 +9,9 @@ from annotation import services
 from annotation.access import campaign_for_researcher
 from annotation.assessment.disagreement import open_disagreements, with_texts
 from annotation.forms import AdjudicationForm, StudyForm
+from annotation.views.assessment.agreement import last_rule, worked_out
+from annotation.views.assessment.snapshots import snapshots_of
 from annotation.views.paging import paged
-from annotation.views.quality import last_rule, worked_out
-from annotation.views.snapshots import snapshots_of
 from core.errors import Refused
 
 SHOWN = 10

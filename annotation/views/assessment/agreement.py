@@ -13,7 +13,7 @@ from annotation.assessment.calculations import look_up
 from annotation.forms import AssessForm, OverruleForm
 from annotation.jobs import worker_alive
 from annotation.models import Output, QualityDecision
-from annotation.views.snapshots import decided, snapshots_of
+from annotation.views.assessment.snapshots import decided, snapshots_of
 from core.errors import Refused
 
 DEFAULT = {"mad": 1.0, "level": "ordinal", "on_zero_mad": "drop"}

@@ -10,7 +10,7 @@ from annotation import services
 from annotation.annotating.item_page import SIDES, answer_again, answer_of, hidden_fields, item_context, key_of, times_of
 from annotation.annotating.submissions import live_submissions, may_change
 from annotation.views.paging import paged
-from annotation.views.sign_in import for_annotators
+from annotation.views.people.sign_in import for_annotators
 from core.errors import Refused
 
 A_PAGE = 20

@@ -10,7 +10,7 @@ from django.views.decorators.cache import never_cache
 from annotation import services
 from annotation.annotating.item_page import number
 from annotation.models import Annotator
-from annotation.views.sign_in import for_annotators
+from annotation.views.people.sign_in import for_annotators
 from core.errors import Refused
 
 RESUME = "annotation.resume"  # salt of a guest's own link
