@@ -2,9 +2,9 @@ from django.urls import include, path
 from drf_spectacular.views import SpectacularAPIView
 from rest_framework.routers import SimpleRouter
 
+from annotation.api.annotating import JoinView, TaskViewSet
+from annotation.api.campaigns import CampaignViewSet, JobViewSet
 from annotation.api.reference import reference
-from annotation.api.research import CampaignViewSet, JobViewSet
-from annotation.api.tasks import JoinView, TaskViewSet
 
 router = SimpleRouter()
 router.register("campaigns", CampaignViewSet, basename="api_campaign")

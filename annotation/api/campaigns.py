@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from annotation import jobs, services, snapshots
 from annotation.access import campaigns_researched_by
 from annotation.api import serializers as s
-from annotation.api.quality import QualityActions
+from annotation.api.assessment import QualityActions
 from annotation.assessment.assess import as_dict, assess
 from annotation.campaigns.overview import annotators
 from annotation.data import export as exporting

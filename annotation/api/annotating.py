@@ -16,8 +16,8 @@ from annotation.annotating.assignment import progress, turn
 from annotation.annotating.feedback import checks, is_told, rows_of_submission
 from annotation.annotating.item_page import times_of
 from annotation.annotating.submissions import live_submissions
-from annotation.api import answering as a
-from annotation.api.research import valid
+from annotation.api import item_shapes as a
+from annotation.api.campaigns import valid
 from annotation.models import Annotator, Campaign
 from annotation.people.tokens import make_token
 
