@@ -6,8 +6,8 @@ import time
 import krippendorff
 import numpy as np
 
-from annotation.quality.annotators import cards
-from annotation.quality.answers import Answers
+from annotation.quality.annotator_cards import cards
+from annotation.quality.answer_arrays import Answers
 from annotation.quality.krippendorff import alpha_interval
 from annotation.quality.report import assess_scores
 from annotation.quality.suspicion import suspicion

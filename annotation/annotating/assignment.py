@@ -27,7 +27,7 @@ from annotation.annotating.places import HOLD, close, give_back, reopen, skip, w
 from annotation.annotating.qualification import decide
 from annotation.campaigns.items import draw_items, playing_outputs, recount, summarize
 from annotation.design.balance import Ranked, ranked
-from annotation.design.mixing import REPEAT_GAP, is_gold, repeat_is_due
+from annotation.design.interleaving import REPEAT_GAP, is_gold, repeat_is_due
 from annotation.models import Annotator, Assignment, Campaign, Item, Purpose
 
 __all__ = [

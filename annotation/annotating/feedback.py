@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from annotation.annotating.answer_rows import SIDES
-from annotation.design.grading import wanted_choice, wanted_scores
+from annotation.design.known_answer_check import wanted_choice, wanted_scores
 from annotation.models import Campaign, Item, LikertScore, PairwiseJudgment, Purpose, Submission
 from annotation.outcome import Outcome
 

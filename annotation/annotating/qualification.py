@@ -2,12 +2,12 @@
 
 from collections import defaultdict
 
-from annotation.design.grading import is_right, passes
+from annotation.design.known_answer_check import is_right, passes
 from annotation.models import Annotator, Assignment, LikertScore, PairwiseJudgment, Purpose
 
 
 def given(annotator: Annotator, purpose: str) -> dict[int, dict]:
-    """{item id: answer, as annotation.design.grading reads it} of this person's live answers for one purpose."""
+    """{item id: answer, as annotation.design.known_answer_check reads it} of this person's live answers for one purpose."""
     answers: dict[int, dict] = defaultdict(lambda: {"scores": {}, "choices": {}})
     mine = {"annotator": annotator, "purpose": purpose, "retracted_at": None, "submission__isnull": False}
     item = "submission__assignment__item"

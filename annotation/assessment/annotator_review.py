@@ -6,8 +6,8 @@ from annotation.annotating.feedback import checks
 from annotation.assessment.tables import games_of, pair_table, score_table, systems_of
 from annotation.models import Assignment, Campaign, LikertScore, PairwiseJudgment, Purpose, Submission
 from annotation.outcome import Outcome
-from annotation.quality.annotators import Behaviour, cards
-from annotation.quality.answers import Answers
+from annotation.quality.annotator_cards import Behaviour, cards
+from annotation.quality.answer_arrays import Answers
 from annotation.quality.influence import influences, ranks, ratings
 from annotation.quality.suspicion import suspicion
 from leaderboard.rating.games import Games

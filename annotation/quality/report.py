@@ -10,12 +10,12 @@ from dataclasses import asdict, dataclass, field
 
 import numpy as np
 
+from annotation.quality.chance_alpha import alpha_null
 from annotation.quality.errors import UndefinedAgreement
 from annotation.quality.kappa import cohen_by_pair, fleiss_kappa, percent_agreement
 from annotation.quality.krippendorff import alpha, alpha_interval
 from annotation.quality.mad import keep_mask
-from annotation.quality.null import alpha_null
-from annotation.quality.outlook import Outlook, outlook
+from annotation.quality.more_judgments import Outlook, outlook
 from annotation.quality.scores import as_scores, value_counts
 
 ACCEPTED, TENTATIVE = 0.8, 0.667

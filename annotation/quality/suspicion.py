@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import binom, binomtest, norm
 
-from annotation.quality.annotators import Behaviour, Card, fisher_z
+from annotation.quality.annotator_cards import Behaviour, Card, fisher_z
 
 HALF = 1 / 2  # surely below this share of what the others reach
 EXCESS = 1.5  # surely above this times the others' variance of disagreement

@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotation.design.grading import is_right, passes
+from annotation.design.known_answer_check import is_right, passes
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from annotation.quality.answers import Answers
+from annotation.quality.answer_arrays import Answers
 
 NOISE = 0.8
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from annotation.quality.competence import dawid_skene
+from annotation.quality.dawid_skene import dawid_skene
 from annotation.quality.errors import UndefinedAgreement
 
 # Dawid & Skene 1979, table 1: 45 patients, five anaesthetists, the first of whom classified each patient three times.

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
+from annotation.quality.chance_alpha import alpha_null
 from annotation.quality.errors import UndefinedAgreement
 from annotation.quality.krippendorff import LEVELS, alpha, alpha_from_counts, alpha_interval
-from annotation.quality.null import alpha_null
 from annotation.quality.scores import value_counts
 
 NAN = np.nan

@@ -3,7 +3,7 @@ import pytest
 
 from annotation.quality.errors import UndefinedAgreement
 from annotation.quality.krippendorff import alpha, alpha_interval
-from annotation.quality.outlook import outlook
+from annotation.quality.more_judgments import outlook
 
 
 @pytest.fixture

@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.stats.multitest import multipletests
 
-from annotation.quality.annotators import Behaviour, cards
-from annotation.quality.answers import Answers
+from annotation.quality.annotator_cards import Behaviour, cards
+from annotation.quality.answer_arrays import Answers
 from annotation.quality.suspicion import holm, suspicion
 from tests.quality.campaigns import campaign
 

@@ -11,8 +11,8 @@ from dataclasses import asdict, dataclass
 import numpy as np
 from scipy.stats import norm
 
-from annotation.quality.answers import Answers, others
-from annotation.quality.competence import dawid_skene
+from annotation.quality.answer_arrays import Answers, others
+from annotation.quality.dawid_skene import dawid_skene
 from annotation.quality.errors import UndefinedAgreement
 
 MIN_SHARED = 5  # items: below, a correlation says nothing and Fisher's z has no spread
