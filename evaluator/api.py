@@ -8,7 +8,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.access import campaign_for_researcher
-from evaluator import registry, selectors, shown
+from evaluator import card_view, registry, selectors
 
 
 class ComparatorSerializer(serializers.Serializer):
@@ -67,4 +67,4 @@ class CardView(APIView):
     def get(self, request, slug, name):
         campaign = campaign_for_researcher(request.user, slug)
         version = get_object_or_404(campaign.comparators.select_related("run"), name=name)
-        return Response(CardSerializer(shown.card(version, campaign, request.user)).data)
+        return Response(CardSerializer(card_view.card(version, campaign, request.user)).data)

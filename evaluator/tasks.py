@@ -3,7 +3,7 @@
 from celery import shared_task
 
 from annotation import jobs
-from evaluator import registry, uploading
+from evaluator import admission, registry
 from evaluator.models import ComparatorVersion, TrainingRun
 from evaluator.signals import promoted
 
@@ -21,7 +21,7 @@ def run(job_id, watch=None) -> ComparatorVersion:
     goes."""
     with jobs.claim(job_id) as claim:
         claim.report(0.0, "Loading the encoder")
-        from evaluator import gating, runner
+        from evaluator.worker import gate, runner
 
         def report(progress: float, message: str) -> None:
             claim.report(progress, message)
@@ -30,7 +30,7 @@ def run(job_id, watch=None) -> ComparatorVersion:
 
         version = runner.train(TrainingRun.objects.get(job_id=job_id), report, claim.stopped)
         report(0.995, "Asking whether it may serve")
-        gating.ask_all(version)
+        gate.ask_all(version)
         registry.consider(version)
         report(1.0, "Trained")
     for campaign in version.campaigns.all():
@@ -44,14 +44,14 @@ def admit(job_id: str) -> None:
     """Check an uploaded comparator and enter it; whether it serves, a person says."""
     try:
         with jobs.claim(job_id) as claim:
-            from evaluator import gating, runner
+            from evaluator.worker import gate, runner
 
-            version = uploading.admit(claim.job, claim.report)
+            version = admission.admit(claim.job, claim.report)
             claim.report(0.9, "Measuring how far to trust it here")
             for campaign in version.campaigns.all():
                 runner.measure_here(version, campaign)
             claim.report(0.95, "Asking whether it may serve")
-            gating.ask_all(version)
+            gate.ask_all(version)
     except (jobs.Taken, jobs.Cancelled):
         return
-    uploading.forget(claim.job)
+    admission.forget(claim.job)

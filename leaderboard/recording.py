@@ -28,7 +28,7 @@ class Played:
     games: Games
     ending: str = "all"
     looks: int = 1
-    verdicts: object = None  # of evaluator.verdicts
+    verdicts: object = None  # of evaluator.worker.verdicts
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ class Shares:
 
 
 def shares(field: Field, people: Games, verdicts) -> Shares:
-    """people: their games between outputs; verdicts: of evaluator.verdicts, or None where no comparator judges."""
+    """people: their games between outputs; verdicts: of evaluator.worker.verdicts, or None where no comparator judges."""
     n, contexts = len(field.outputs), len(field.contexts)
     points = (1 + people.outcome) / 2
     theirs, count = _share(n, people.first, people.second, points)

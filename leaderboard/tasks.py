@@ -22,8 +22,8 @@ def run(job_id, watch=None) -> Tournament:
         judging, learnt = None, frozenset()
         if tournament.judge != Tournament.Judge.PEOPLE:
             claim.report(0.0, "Loading the comparator")
-            from evaluator.runner import learnt_beside, measure_here
-            from evaluator.runner import verdicts as judging
+            from evaluator.worker.runner import learnt_beside, measure_here
+            from evaluator.worker.runner import verdicts as judging
 
             measure_here(tournament.version, tournament.campaign)
             learnt = learnt_beside(tournament.version)
@@ -57,7 +57,7 @@ def order_pairs(job_id) -> dict:
     """Claim and do a reordering of what people judge next, here and now."""
     with jobs.claim(job_id) as claim:
         claim.report(0.0, "Loading the comparator")
-        from evaluator.runner import disagreement, verdicts
+        from evaluator.worker.runner import disagreement, verdicts
 
         job = claim.job
         if job.task == asking.TASKS["comparator"]:

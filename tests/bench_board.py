@@ -56,9 +56,9 @@ def _milliseconds(user, board, page: str) -> float:
 def _tournament() -> None:
     """CPU time of playing, rating and recording, the utilities of all outputs being there."""
     from annotation.models import Job, Output
-    from evaluator import runner
     from evaluator.comparator.head import Head
     from evaluator.models import ComparatorVersion, TrainingRun, Utility
+    from evaluator.worker import runner
     from leaderboard import playing
     from leaderboard.services import start_tournament
 

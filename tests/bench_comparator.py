@@ -114,9 +114,9 @@ def from_database(model, encoder: Encoder, bf16: bool) -> None:
     guarded and remembered, against the bare encoder on the same sequences (pairs for each member, and the strings of the
     cosine) in batches made beforehand."""
     from annotation.models import Campaign, Context, Output, System
-    from evaluator import runner
     from evaluator.models import ComparatorVersion, Utility
     from evaluator.selectors import folder
+    from evaluator.worker import runner
 
     texts = field(SYSTEMS, 200, np.random.default_rng(2))
     campaign = Campaign.objects.create(slug="bench", title="bench")

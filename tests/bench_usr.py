@@ -61,7 +61,7 @@ def _a_tenth(board) -> None:
     from scipy.stats import spearmanr
 
     from annotation import snapshots
-    from evaluator import runner
+    from evaluator.worker import runner
     from leaderboard import answers, calibrating, field, rated
     from leaderboard.rating import ranking, rules
     from leaderboard.rating.calibrated import calibrate

@@ -9,7 +9,8 @@ from django.views.decorators.http import require_POST
 
 from annotation.access import campaign_for_researcher
 from core.errors import ImportRefused, Refused
-from evaluator import dialogues, packing, registry, selectors, shown, uploading
+from evaluator import admission, card_view, dialogues, registry, selectors
+from evaluator import archive as packing
 from evaluator.views.curves import learning_curves, reliability_chart
 
 
@@ -25,7 +26,7 @@ def _version(request, slug, name):
 @login_required
 def card(request, slug, name):
     campaign, version = _version(request, slug, name)
-    found = shown.card(version, campaign, request.user)
+    found = card_view.card(version, campaign, request.user)
     m = found["metrics"]
     context = {
         "campaign": campaign, "version": version, "card": found, "m": m, "gate_passed": registry.passed(found["gate"]),
@@ -68,9 +69,9 @@ def _done(request, slug, name, said, work):
 @login_required
 def download(request, slug, name):
     _, version = _version(request, slug, name)
-    version.settings = shown.settings(version, request.user)  # for the file; never saved
+    version.settings = card_view.settings(version, request.user)  # for the file; never saved
     try:
-        archive = packing.pack(version, selectors.folder(version), shown.figures(version, request.user))
+        archive = packing.pack(version, selectors.folder(version), card_view.figures(version, request.user))
     except Refused as refused:
         messages.error(request, str(refused))
         return redirect("comparator_card", slug, name)
@@ -85,7 +86,7 @@ def upload(request, slug):
         messages.error(request, "Choose the zip file that a download gave.")
         return redirect("comparator", slug)
     try:
-        uploading.receive(campaign, form.cleaned_data["file"].chunks(), request.user)
+        admission.receive(campaign, form.cleaned_data["file"].chunks(), request.user)
     except Refused as refused:
         messages.error(request, str(refused))
     else:

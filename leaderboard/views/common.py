@@ -7,7 +7,7 @@ from django.contrib.auth.views import redirect_to_login
 from django.http import Http404
 
 from annotation.access import campaign_for_researcher
-from evaluator.shown import confidence
+from evaluator.card_view import confidence
 from leaderboard import selectors
 from leaderboard.access import campaign_with_boards, is_member
 from leaderboard.models import Tournament

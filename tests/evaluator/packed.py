@@ -5,7 +5,7 @@ import zipfile
 
 from annotation.models import Job
 from core.errors import Refused
-from evaluator import tasks, uploading
+from evaluator import admission, tasks
 
 
 def changed(packed: bytes, **files) -> bytes:
@@ -23,7 +23,7 @@ def changed(packed: bytes, **files) -> bytes:
 
 
 def upload(world, data: bytes) -> Job:
-    job = uploading.receive(world.campaign, [data[:1000], data[1000:]], world.alice)
+    job = admission.receive(world.campaign, [data[:1000], data[1000:]], world.alice)
     try:
         tasks.admit(str(job.pk))
     except Refused:

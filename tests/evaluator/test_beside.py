@@ -5,13 +5,14 @@ import pytest
 from annotation.data.importer import import_outputs
 from annotation.models import Job, QualityDecision
 from core.errors import Refused
-from evaluator import packing, registry, runner, shown, sources, tasks
+from evaluator import archive, card_view, registry, sources, tasks
 from evaluator.comparator import checkpoint
 from evaluator.comparator.settings import Settings
 from evaluator.models import ComparatorVersion
 from evaluator.registry import serving
 from evaluator.selectors import criterion_in
 from evaluator.services import start_training
+from evaluator.worker import runner
 from tests.evaluator.packed import upload
 from tests.evaluator.world import SCORES, World, recipe, write
 
@@ -54,7 +55,7 @@ def lent(world, lender) -> ComparatorVersion:
 
 
 def brought_to(there, version) -> ComparatorVersion:
-    job = upload(there, packing.pack(version, runner.folder(version), version.metrics).read())
+    job = upload(there, archive.pack(version, runner.folder(version), version.metrics).read())
     assert job.status == Job.Status.DONE, job.error
     return there.campaign.comparators.get()
 
@@ -69,13 +70,13 @@ def test_brought_to_its_lender_it_is_measured_on_nothing_that_it_learned(world, 
     assert not asked["Better than chance?"]["passed"]
     assert asked["Better than chance?"]["answer"].endswith("it learned from every context where they have one.")
     assert asked["Calibrated?"]["answer"] == "Its calibration was not measured."
-    found = shown.confidence(came, lender.campaign, world.dora)
+    found = card_view.confidence(came, lender.campaign, world.dora)
     assert (found["kind"], found["campaign"], found["left_out"]) == ("nearest", "talk", 12)
     assert found["said"].startswith("It learned from 12 contexts of this campaign, and no others are judged.")
-    assert shown.card(came, lender.campaign, lender.alice)["attacks_here"] == []
+    assert card_view.card(came, lender.campaign, lender.alice)["attacks_here"] == []
     html = world.get(lender.alice, f"/c/lender/comparator/{came.name}/").content.decode()
     assert found["said"].split(".")[0] in html
-    assert (f"train_comparator &#x27;{shown.HIDDEN}&#x27; --criterion" in html) == (installation == "the same")
+    assert (f"train_comparator &#x27;{card_view.HIDDEN}&#x27; --criterion" in html) == (installation == "the same")
 
 
 def test_what_the_lender_judged_since_is_measured(world, lender, lent):
@@ -85,7 +86,7 @@ def test_what_the_lender_judged_since_is_measured(world, lender, lent):
     lender.score("Overall", SCORES)
     lender.freeze()
     came = brought_to(lender, lent)
-    found = shown.confidence(came, lender.campaign, lender.alice)
+    found = card_view.confidence(came, lender.campaign, lender.alice)
     assert (found["kind"], found["pairs"], found["left_out"]) == ("here", 30, 12)  # 5 contexts of 6
     assert found["said"].startswith("It learned from 12 contexts of this campaign. On the others its stated")
     answers = {one["question"]: one["answer"] for one in came.gates["lender"]}

@@ -10,12 +10,14 @@ from django.utils import timezone
 
 from annotation.models import Campaign, LikertScore, Output, QualityDecision
 from core.errors import Refused
-from evaluator import packing, runner, shown, tasks, uploading
+from evaluator import admission, card_view, tasks
+from evaluator import archive as packing
 from evaluator.card_shape import first_wrong
 from evaluator.comparator.examples import Text
 from evaluator.models import ComparatorVersion
 from evaluator.services import start_training
 from evaluator.views.curves import reliability_chart
+from evaluator.worker import runner
 from tests.evaluator.world import World, recipe
 
 
@@ -106,7 +108,7 @@ class TestTransfer:
         page, api = world.get(world.alice, card), world.get(world.alice, f"/api/campaigns/talk/comparators/{version.name}/")
         archive = zipfile.ZipFile(io.BytesIO(b"".join(world.get(world.alice, card + "download/").streaming_content)))
         for said in (page.content.decode(), json.dumps(api.json()["metrics"]["transfer"]), archive.read("card.json").decode()):
-            assert shown.HIDDEN in said and "fenland" not in said
+            assert card_view.HIDDEN in said and "fenland" not in said
         by_admin = world.get(world.dora, f"/api/campaigns/talk/comparators/{version.name}/").json()
         assert by_admin["metrics"]["transfer"][0]["campaign"] == "fenland"
 
@@ -138,12 +140,12 @@ class TestElsewhere:
             Campaign.objects.filter(slug="talk").update(deleted_at=timezone.now())
         (tmp_path / "there").mkdir()
         there = World(tmp_path / "there", world.client, slug="there", judged=judged)
-        tasks.admit(str(uploading.receive(there.campaign, [packed], there.alice).pk))
+        tasks.admit(str(admission.receive(there.campaign, [packed], there.alice).pk))
         return there, there.campaign.comparators.get()
 
     def test_where_people_judged_it_is_measured_there(self, world, tmp_path):
         there, version = self.taken_to(world, tmp_path, judged=True)
-        found = shown.confidence(version, there.campaign, there.alice)
+        found = card_view.confidence(version, there.campaign, there.alice)
         assert (found["kind"], found["pairs"], found["snapshot"]) == ("here", 72, there.campaign.snapshots.get().name)
         answers = {asked["question"]: asked["answer"] for asked in version.gates["there"]}
         assert f"off by {found['error']:.3f}" in answers["Calibrated?"] and "Fooled most by" in answers["Hard to fool?"]
@@ -152,21 +154,21 @@ class TestElsewhere:
 
     def test_where_nobody_judged_the_most_similar_judged_campaign_speaks(self, world, tmp_path):
         there, version = self.taken_to(world, tmp_path, judged=False)
-        found = shown.confidence(version, there.campaign, there.dora)
+        found = card_view.confidence(version, there.campaign, there.dora)
         assert (found["kind"], found["campaign"], found["title"]) == ("nearest", "talk", "Small talk")
         assert "On the most similar judged campaign, Small talk (mean cosine" in found["said"]
-        assert shown.HIDDEN in shown.confidence(version, there.campaign, there.alice)["said"]
+        assert card_view.HIDDEN in card_view.confidence(version, there.campaign, there.alice)["said"]
         answers = {asked["question"]: asked for asked in version.gates["there"]}
         assert answers["Calibrated?"]["answer"] == "Its calibration was not measured."  # not as far as this campaign goes
 
         there.score("Overall", {"Person": 5, "Fine": 4, "Plain": 3, "Poor": 1})
         there.freeze()
         runner.measure_here(version, there.campaign)
-        assert shown.confidence(version, there.campaign, there.alice)["kind"] == "here"
+        assert card_view.confidence(version, there.campaign, there.alice)["kind"] == "here"
 
     def test_without_any_judgment_it_says_that_nothing_is_known(self, world, tmp_path):
         there, version = self.taken_to(world, tmp_path, judged=False, gone=True)
-        assert shown.confidence(version, there.campaign, there.dora) == {
+        assert card_view.confidence(version, there.campaign, there.dora) == {
             "kind": "unknown", "said": "Nothing is known about how far its confidence may be trusted here."
         }  # fmt: skip
         html = there.get(there.alice, f"/c/there/comparator/{version.name}/").content.decode()

@@ -8,11 +8,12 @@ from django.core.management import CommandError
 
 from annotation.models import Job, Output, QualityDecision
 from core.errors import Refused
-from evaluator import runner, sources, tasks
+from evaluator import sources, tasks
 from evaluator.card_shape import first_wrong
 from evaluator.comparator.settings import Settings
 from evaluator.models import ComparatorVersion, TrainingRun
 from evaluator.services import start_training
+from evaluator.worker import runner
 from tests.evaluator.world import SCORES, World, command, recipe
 
 pytestmark = pytest.mark.django_db

@@ -4,10 +4,11 @@ import pytest
 
 from annotation.models import QualityDecision
 from core.errors import Refused
-from evaluator import gating, registry, runner, sources
+from evaluator import registry, sources
 from evaluator.comparator.settings import Settings
 from evaluator.models import ComparatorVersion
 from evaluator.services import start_training
+from evaluator.worker import gate, runner
 from leaderboard.systems import describe
 from tests.evaluator.world import recipe
 
@@ -38,7 +39,7 @@ def entered(world, **fields) -> ComparatorVersion:
 
 
 def asked(version, world) -> dict[str, dict]:
-    return {one["question"]: one for one in gating.ask(version, world.campaign)}
+    return {one["question"]: one for one in gate.ask(version, world.campaign)}
 
 
 def rename(world, old: str, new: str) -> None:
@@ -83,7 +84,7 @@ class TestServingNow:
         return entered(world, name="talk-overall-2")
 
     def test_one_that_cannot_be_read_is_no_reason_against_the_next(self, world, new):
-        gating.ask_all(new)
+        gate.ask_all(new)
         *others, last = new.gates["talk"][:4]
         assert last == {
             "question": "Not below talk-overall-1, which serves now?", "passed": True,
@@ -95,7 +96,7 @@ class TestServingNow:
 
     def test_the_other_questions_hold(self, world, new):
         new.warning = "The scores of Overall are not accepted."
-        gating.ask_all(new)
+        gate.ask_all(new)
         registry.consider(new)
         assert registry.serving(world.campaign).name == "talk-overall-1"
 

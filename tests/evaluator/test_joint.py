@@ -10,12 +10,13 @@ from django.core.management import CommandError
 from annotation.models import Job, Output
 from annotation.outcome import Outcome
 from core.errors import Refused
-from evaluator import packing, registry, runner, tasks
+from evaluator import archive, registry, tasks
 from evaluator.card_shape import first_wrong
 from evaluator.comparator.examples import Text
 from evaluator.comparator.joint import JointComparator
 from evaluator.models import ComparatorVersion, TrainingRun, Utility
 from evaluator.services import start_training
+from evaluator.worker import runner
 from leaderboard import tasks as boards
 from leaderboard.models import Game, Tournament
 from leaderboard.services import start_tournament
@@ -104,7 +105,7 @@ def test_files_are_judged(world, version, tmp_path):
 class TestTakingAlong:
     @pytest.fixture
     def packed(self, version, models_dir) -> bytes:
-        return packing.pack(version, models_dir / version.name, version.metrics).read()
+        return archive.pack(version, models_dir / version.name, version.metrics).read()
 
     def test_what_comes_back_is_joint_still(self, world, version, packed):
         ComparatorVersion.objects.filter(pk=version.pk).update(metrics=version.metrics | {"fingerprint": "another"})

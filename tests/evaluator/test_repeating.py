@@ -9,10 +9,11 @@ import pytest
 from django.core.management import call_command
 
 from annotation.models import Job, QualityDecision
-from evaluator import runner, selectors, shown
+from evaluator import card_view, selectors
 from evaluator.comparator.settings import Settings
 from evaluator.models import ComparatorVersion, TrainingRun
 from evaluator.services import start_training
+from evaluator.worker import runner
 from tests.evaluator.world import SCORES, World
 
 pytestmark = pytest.mark.django_db
@@ -47,7 +48,7 @@ class TestCommand:
         """What is printed; it asks for the same training."""
         version = made(world, run)
         Job.objects.update(status=Job.Status.DONE)
-        said = shown.again(version, world.dora)
+        said = card_view.again(version, world.dora)
         call_command(*shlex.split(said)[2:], "--json", stdout=io.StringIO())
         again = TrainingRun.objects.exclude(pk=run.pk).get()
         assert (again.criterion, again.seed) == (run.criterion, run.seed)
@@ -117,9 +118,9 @@ class TestLender:
     def test_its_name_is_for_those_who_research_it(self, world, version):
         by_alice, by_admin = self.said(world, world.alice, version), self.said(world, world.dora, version)
         assert not [where for where, said in by_alice.items() if "lender" in said]
-        assert all("lender" in by_admin[where] and shown.HIDDEN in by_alice[where] for where in ("page", "file", "api"))
+        assert all("lender" in by_admin[where] and card_view.HIDDEN in by_alice[where] for where in ("page", "file", "api"))
         again = json.loads(by_alice["api"])["again"]
-        assert again == f"python manage.py train_comparator talk --criterion Overall --beside '{shown.HIDDEN}' --seed 0"
+        assert again == f"python manage.py train_comparator talk --criterion Overall --beside '{card_view.HIDDEN}' --seed 0"
         version.refresh_from_db()
         assert version.settings["beside"] == ["lender"]
 
@@ -131,7 +132,7 @@ class TestLender:
         (tmp_path / "moor").mkdir()
         moor = World(tmp_path / "moor", slug="moor")
         version = made(world, start_training([world.campaign, moor.campaign], beside=[lender.campaign]))
-        told = shown.settings(version, world.alice)
-        assert set(told["sources"]) == {"talk", f"{shown.HIDDEN} (1)", f"{shown.HIDDEN} (2)"}
-        assert told["beside"] == [f"{shown.HIDDEN} (1)"]
-        assert shown.card(version, world.campaign, world.alice)["campaigns"].count(shown.HIDDEN) == 1
+        told = card_view.settings(version, world.alice)
+        assert set(told["sources"]) == {"talk", f"{card_view.HIDDEN} (1)", f"{card_view.HIDDEN} (2)"}
+        assert told["beside"] == [f"{card_view.HIDDEN} (1)"]
+        assert card_view.card(version, world.campaign, world.alice)["campaigns"].count(card_view.HIDDEN) == 1

@@ -11,10 +11,12 @@ from safetensors.torch import load, save
 
 from annotation import jobs
 from annotation.models import Job
-from evaluator import packing, registry, runner, tasks, uploading
+from evaluator import admission, registry, tasks
+from evaluator import archive as packing
 from evaluator.comparator.examples import Text
 from evaluator.models import ComparatorVersion
 from evaluator.services import start_training
+from evaluator.worker import runner
 from tests.evaluator.packed import changed, upload
 from tests.evaluator.world import World, recipe
 
@@ -131,7 +133,7 @@ def test_a_worker_that_dies_after_entering_it_is_followed_by_one_that_goes_on(wo
     with monkeypatch.context() as killed, pytest.raises(KeyboardInterrupt):
         killed.setattr(runner, "measure_here", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
         upload(there, packed)
-    job = there.campaign.jobs.get(task=uploading.TASK)
+    job = there.campaign.jobs.get(task=admission.TASK)
     came = there.campaign.comparators.get()
     assert (came.measured_here, came.gates) == ({}, {}) and len(list(models_dir.glob(".upload-*"))) == 1
 

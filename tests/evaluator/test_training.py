@@ -12,10 +12,11 @@ from annotation import jobs
 from annotation.data.importer import import_outputs
 from annotation.models import Campaign, Job, Output
 from core.errors import Refused
-from evaluator import runner, sources, tasks
+from evaluator import sources, tasks
 from evaluator.comparator.settings import Settings
 from evaluator.models import ComparatorVersion, Dialogue, TrainingRun, Utility
 from evaluator.services import start_training
+from evaluator.worker import runner
 from leaderboard import systems
 from tests.evaluator.world import World, recipe, write
 

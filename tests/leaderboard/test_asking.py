@@ -124,7 +124,7 @@ def test_without_a_comparator_or_open_pairs_it_is_refused(world, campaign):
 
 
 def test_one_member_differs_from_nobody(campaign, monkeypatch):
-    from evaluator import runner
+    from evaluator.worker import runner
 
     monkeypatch.setattr(runner, "load", lambda version: SimpleNamespace(models=["one"]))
     with pytest.raises(Refused, match="has one member only"):

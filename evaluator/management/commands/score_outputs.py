@@ -1,4 +1,4 @@
-from evaluator.management.judging import JudgingCommand
+from evaluator.management.judge_command import JudgingCommand
 
 
 class Command(JudgingCommand):

@@ -6,8 +6,8 @@ import time
 from tqdm import tqdm
 
 from core.commands import ServiceCommand
+from evaluator.card_view import confidence_on_files
 from evaluator.selectors import version_named
-from evaluator.shown import confidence_on_files
 
 
 class JudgingCommand(ServiceCommand):
@@ -23,11 +23,11 @@ class JudgingCommand(ServiceCommand):
 
     def run(self, file, comparator, out, **options):
         version = version_named(comparator)
-        from evaluator import judged_files
+        from evaluator.worker import judge_files
 
         start = time.monotonic()
         with tqdm(unit=" rows", file=sys.stderr, mininterval=0.1 if sys.stderr.isatty() else 10) as bar:
-            rows = getattr(judged_files, self.function)(version, file, out, lambda count: bar.update(count - bar.n))
+            rows = getattr(judge_files, self.function)(version, file, out, lambda count: bar.update(count - bar.n))
         seconds = round(time.monotonic() - start, 2)
         return {
             "comparator": version.name, "rows": rows, "out": str(out), "seconds": seconds,

@@ -9,12 +9,12 @@ from pathlib import Path
 
 from core.errors import ImportRefused, Refused, RowError
 from core.rowfiles import BadField, Row, read_rows
-from evaluator import runner
 from evaluator.comparator.examples import Text, context_key
 from evaluator.comparator.joint import JointComparator
 from evaluator.comparator.predict import Comparator
 from evaluator.models import ComparatorVersion
 from evaluator.selectors import architecture
+from evaluator.worker import runner
 
 
 def score_outputs(version: ComparatorVersion, path, out, on_progress: Callable[[int], None] | None = None) -> int:

@@ -40,7 +40,7 @@ def _measured(version: ComparatorVersion, campaign: Campaign) -> tuple[dict | No
 
 
 def _on_people(version: ComparatorVersion, campaign: Campaign) -> list[gate.Asked]:
-    from evaluator import runner
+    from evaluator.worker import runner
 
     snapshot = _snapshot(version, campaign)
     try:

@@ -11,7 +11,7 @@ from django.db import transaction
 from annotation import jobs
 from annotation.models import AuditEvent, Campaign, Job
 from core.errors import Refused
-from evaluator import packing
+from evaluator import archive
 from evaluator.models import ComparatorVersion
 
 TASK = "evaluator.tasks.admit"
@@ -30,8 +30,8 @@ def receive(campaign: Campaign, chunks, user=None) -> Job:
             size = 0
             for chunk in chunks:
                 size += len(chunk)
-                if size > packing.MAX_BYTES:
-                    raise Refused(f"The file is larger than {packing.MAX_BYTES // 2**30} GB.")
+                if size > archive.MAX_BYTES:
+                    raise Refused(f"The file is larger than {archive.MAX_BYTES // 2**30} GB.")
                 out.write(chunk)
         with transaction.atomic():
             job = jobs.enqueue(TASK, "Check an uploaded comparator", campaign=campaign, user=user)
@@ -44,7 +44,7 @@ def receive(campaign: Campaign, chunks, user=None) -> Job:
 def admit(job: Job, report) -> ComparatorVersion:
     """Unpack, load every member once, and enter it in the registry of the job's campaign. Raises Refused. The uploaded file
     stays until `forget`, so that a second attempt finds it, and the version that the first one entered."""
-    from evaluator import runner
+    from evaluator.worker import runner
 
     file, work = _waiting(job.pk), site.MODELS_DIR / f".run-{job.pk}"
     if not file.is_file():
@@ -52,7 +52,7 @@ def admit(job: Job, report) -> ComparatorVersion:
     shutil.rmtree(work, ignore_errors=True)  # of an attempt that died
     work.mkdir(parents=True)
     try:
-        card = packing.unpack(file, work, lambda done: report(0.8 * done, "Unpacking"))
+        card = archive.unpack(file, work, lambda done: report(0.8 * done, "Unpacking"))
         report(0.8, "Loading each member")
         version = _enter(job, card, runner.check(work), work)
     except Refused:
@@ -70,10 +70,10 @@ def forget(job: Job) -> None:
 
 
 @transaction.atomic
-def _enter(job: Job, card: packing.Card, manifest, work: Path) -> ComparatorVersion:
+def _enter(job: Job, card: archive.Card, manifest, work: Path) -> ComparatorVersion:
     """A new row, or the one of the same comparator (manifest: its `checkpoint.Manifest`), which then is this campaign's too."""
-    from evaluator import runner
     from evaluator.comparator.checkpoint import identity
+    from evaluator.worker import runner
 
     fingerprint, architecture = manifest.fingerprint, manifest.settings.architecture
     if card.settings.get("architecture", architecture) != architecture:

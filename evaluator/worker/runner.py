@@ -19,7 +19,7 @@ from annotation.assessment.assess import latest_snapshot
 from annotation.jobs import Cancelled
 from annotation.models import Campaign, Output
 from core.errors import Refused
-from evaluator import cards, sources
+from evaluator import sources
 from evaluator.comparator import checkpoint, loading, progress
 from evaluator.comparator import train as training
 from evaluator.comparator.examples import Text
@@ -29,7 +29,8 @@ from evaluator.comparator.settings import Settings
 from evaluator.models import ComparatorVersion, TrainingRun, Utility
 from evaluator.selectors import architecture, folder, learned_from
 from evaluator.services import code_version
-from evaluator.verdicts import JointVerdicts, Verdicts, read_together, text_of
+from evaluator.worker import card as cards
+from evaluator.worker.verdicts import JointVerdicts, Verdicts, read_together, text_of
 
 TRAINED = 0.85  # of a training's progress bar; the rest measures what its card says
 CHUNK = 1024  # rows of a file, or outputs of a campaign, that are judged together
