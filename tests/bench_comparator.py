@@ -18,10 +18,10 @@ from evaluator.comparator.encoding import TURNS, Encoder, by_length
 from evaluator.comparator.examples import Text
 from evaluator.comparator.head import Head
 from evaluator.comparator.inference import beside_pairs, utilities
-from evaluator.comparator.joint import JointModel, both_orders
-from evaluator.comparator.model import UtilityModel, embed, pretrained_encoder, use_bf16
+from evaluator.comparator.joint_model import JointModel, both_orders
 from evaluator.comparator.references import References
 from evaluator.comparator.settings import Settings, default_encoder
+from evaluator.comparator.utility_model import UtilityModel, embed, pretrained_encoder, use_bf16
 from tests.bench_database import own_database
 
 SAMPLE = 400  # texts, and pairs of them, that are timed; the rest is multiplication

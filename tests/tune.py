@@ -21,16 +21,16 @@ import numpy as np
 import torch
 
 from evaluator.comparator import checkpoint
-from evaluator.comparator.base import SHARED
 from evaluator.comparator.encoding import Encoder
 from evaluator.comparator.examples import Pair, Text, aligned, context_key, mean_scores, pairs_from_scores
 from evaluator.comparator.head import NO_GUARD
 from evaluator.comparator.inference import beside_pairs, utilities
-from evaluator.comparator.model import use_bf16
 from evaluator.comparator.predict import Comparator
 from evaluator.comparator.settings import Settings
-from evaluator.comparator.supervision import Exchange, ending, exchanges, unseen
-from evaluator.comparator.train import TrainingResult, fit
+from evaluator.comparator.supervision.pretraining import SHARED
+from evaluator.comparator.supervision.unlabelled import Exchange, ending, exchanges, unseen
+from evaluator.comparator.training.train import TrainingResult, fit
+from evaluator.comparator.utility_model import use_bf16
 from evaluator.metaevaluation import robustness
 from evaluator.metaevaluation.correlation import pearson, spearman
 from evaluator.metaevaluation.resampling import interval

@@ -12,8 +12,8 @@ import numpy as np
 from scipy import stats
 
 from evaluator.comparator.examples import Pair, Text, context_key
-from evaluator.comparator.heldout import agreement, as_arrays
 from evaluator.comparator.predict import Comparator
+from evaluator.comparator.training.out_of_fold import agreement, as_arrays
 from evaluator.metaevaluation.correlation import pearson
 from leaderboard.rating.games import Games
 from leaderboard.rating.pairing import CONFIDENT, order_to_ask

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import numpy as np
 
-from evaluator.comparator.brevity import log_words
 from evaluator.comparator.examples import Pair, Text, context_key, pairs_from_judgments
 from evaluator.comparator.head import decide
-from evaluator.comparator.heldout import agreement, as_arrays, decide_by_other_folds
+from evaluator.comparator.length_bias import log_words
 from evaluator.comparator.predict import Comparator
 from evaluator.comparator.settings import Settings
 from evaluator.comparator.ties import CLASSES, macro_f1
-from evaluator.comparator.train import fit
+from evaluator.comparator.training.out_of_fold import agreement, as_arrays, decide_by_other_folds
+from evaluator.comparator.training.train import fit
 from evaluator.metaevaluation import ceiling
 from evaluator.metaevaluation.correlation import pearson
 from evaluator.metaevaluation.resampling import interval

@@ -24,9 +24,9 @@ from torch import nn
 from transformers import AutoTokenizer
 
 from evaluator.comparator.head import MOST_BEND, Head
-from evaluator.comparator.model import UtilityModel, empty_encoder, positions, pretrained_encoder, random_encoder
 from evaluator.comparator.references import References
 from evaluator.comparator.settings import ARCHITECTURES, Settings
+from evaluator.comparator.utility_model import UtilityModel, empty_encoder, positions, pretrained_encoder, random_encoder
 
 FORMAT = 5
 M = TypeVar("M", bound=nn.Module)

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from evaluator.comparator.examples import Text
-from evaluator.comparator.longtext import cut_at_sentence
+from evaluator.comparator.truncation import cut_at_sentence
 
 TURNS = 3  # of a context that is read by itself
 MAX_WORDS = 250  # Zhou & Xu 2020, section 4.1

@@ -7,9 +7,9 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit, log_expit
 
-from evaluator.comparator.brevity import log_words
+from evaluator.comparator.degenerate_outputs import lowered
 from evaluator.comparator.examples import Text
-from evaluator.comparator.guards import lowered
+from evaluator.comparator.length_bias import log_words
 
 NO_GUARD = 1e9  # logits
 MOST_BEND = 10.0  # a difference of 0.01 is 0.54 logits by then: nearly all differences say the same

@@ -9,7 +9,7 @@ from torch import nn
 
 from evaluator.comparator.encoding import Encoder, Sequences, by_length, last_turns
 from evaluator.comparator.examples import Text
-from evaluator.comparator.model import UtilityModel, embed
+from evaluator.comparator.utility_model import UtilityModel, embed
 
 if TYPE_CHECKING:
     from evaluator.comparator.references import References

@@ -17,7 +17,7 @@ from evaluator.comparator.encoding import Encoder
 from evaluator.comparator.examples import Text, context_key
 from evaluator.comparator.head import decide
 from evaluator.comparator.inference import beside_pairs, text_cosines, utilities
-from evaluator.comparator.model import UtilityModel, use_bf16
+from evaluator.comparator.utility_model import UtilityModel, use_bf16
 
 ALL = -1  # judged by the mean of all members
 

@@ -11,7 +11,7 @@ from itertools import combinations
 
 import numpy as np
 
-from evaluator.comparator.heldout import bootstrap
+from evaluator.comparator.training.out_of_fold import bootstrap
 from evaluator.metaevaluation.correlation import UndefinedCorrelation, pearson, spearman
 
 

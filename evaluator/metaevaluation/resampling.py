@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from evaluator.comparator.heldout import RESAMPLES
+from evaluator.comparator.training.out_of_fold import RESAMPLES
 from evaluator.metaevaluation.correlation import UndefinedCorrelation
 
 

@@ -14,11 +14,11 @@ from annotation.models import Campaign, Snapshot
 from core.errors import Refused
 from evaluator import sources
 from evaluator.comparator.examples import BY_PEOPLE, context_key
-from evaluator.comparator.heldout import as_arrays, probabilities_by_other_folds
-from evaluator.comparator.joint import JointComparator
+from evaluator.comparator.joint_model import JointComparator
 from evaluator.comparator.predict import Comparator
-from evaluator.metaevaluation import measuring
-from evaluator.metaevaluation.measuring import Judged
+from evaluator.comparator.training.out_of_fold import as_arrays, probabilities_by_other_folds
+from evaluator.metaevaluation import card_figures
+from evaluator.metaevaluation.card_figures import Judged
 from evaluator.metaevaluation.transfer import MOST_OUTPUTS, centre, stated, transfer
 from evaluator.selectors import basis
 
@@ -64,19 +64,19 @@ def on_its_own(comparator: Comparator | JointComparator, shown, utilities: np.nd
         p = comparator.compare([judged.texts[i] for i in a], [judged.texts[i] for i in b]).probabilities
     else:
         p = probabilities_by_other_folds(utilities[a] - utilities[b], targets, weights, folds, recipe.ties)
-    calibration = measuring.calibration(p, targets, weights, judged.contexts[a], seed)
+    calibration = card_figures.calibration(p, targets, weights, judged.contexts[a], seed)
     expected = comparator.expected(utilities[:, None])[:, 0]  # (n,)
     words = np.array([len(text.output.split()) for text in judged.texts], dtype=float)
     report(0.1, "Turning the sides round")
-    flips = measuring.flips(comparator.one_order, judged, seed)
+    flips = card_figures.flips(comparator.one_order, judged, seed)
     report(0.3, "Trying to fool it")
     return {
-        "longer": measuring.pairwise(words, judged, seed),
+        "longer": card_figures.pairwise(words, judged, seed),
         "calibration": calibration,
-        "reliability": measuring.reliability(p, targets, weights) if len(p) else [],
+        "reliability": card_figures.reliability(p, targets, weights) if len(p) else [],
         "correlations": [
             {"campaign": slug} | found for slug, part in shown.parts.items()
-            if (found := measuring.correlations(expected[part], judged.scores[part], judged.contexts[part], seed))
+            if (found := card_figures.correlations(expected[part], judged.scores[part], judged.contexts[part], seed))
         ],
         "flips": flips,
         "attacks": attacks(comparator, judged, seed, lambda done: report(0.3 + 0.7 * done, "Trying to fool it")),
@@ -84,10 +84,10 @@ def on_its_own(comparator: Comparator | JointComparator, shown, utilities: np.nd
 
 
 def attacks(comparator: Comparator | JointComparator, judged: Judged, seed: int, tick: Callable[[float], None]) -> list[dict]:
-    good = measuring.good_answers(judged, seed)
+    good = card_figures.good_answers(judged, seed)
     watch = lambda done, message, point: tick(done)
     ahead = lambda honest, bad: comparator.differences(honest, bad, on_progress=watch)
-    return measuring.attack_table(ahead, good, seed) if good else []
+    return card_figures.attack_table(ahead, good, seed) if good else []
 
 
 def on_others(comparator: Comparator | JointComparator, own: list[Campaign], texts, seed: int, report: Report) -> dict:

@@ -8,7 +8,7 @@ from annotation.models import Campaign, Snapshot
 from core.errors import Refused
 from evaluator import sources
 from evaluator.comparator.examples import context_key
-from evaluator.comparator.heldout import agreement, bootstrap
+from evaluator.comparator.training.out_of_fold import agreement, bootstrap
 from evaluator.metaevaluation import gate
 from evaluator.models import ComparatorVersion
 from evaluator.registry import serving

@@ -10,7 +10,7 @@ from pathlib import Path
 from core.errors import ImportRefused, Refused, RowError
 from core.rowfiles import BadField, Row, read_rows
 from evaluator.comparator.examples import Text, context_key
-from evaluator.comparator.joint import JointComparator
+from evaluator.comparator.joint_model import JointComparator
 from evaluator.comparator.predict import Comparator
 from evaluator.models import ComparatorVersion
 from evaluator.selectors import architecture

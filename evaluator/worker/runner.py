@@ -20,12 +20,13 @@ from annotation.jobs import Cancelled
 from annotation.models import Campaign, Output
 from core.errors import Refused
 from evaluator import sources
-from evaluator.comparator import checkpoint, loading, progress
-from evaluator.comparator import train as training
+from evaluator.comparator import architectures, checkpoint
 from evaluator.comparator.examples import Text
-from evaluator.comparator.joint import JointComparator
+from evaluator.comparator.joint_model import JointComparator
 from evaluator.comparator.predict import Comparator
 from evaluator.comparator.settings import Settings
+from evaluator.comparator.training import progress
+from evaluator.comparator.training import train as training
 from evaluator.models import ComparatorVersion, TrainingRun, Utility
 from evaluator.selectors import architecture, folder, learned_from
 from evaluator.services import code_version
@@ -66,7 +67,7 @@ def train(run: TrainingRun, report: Report, stopped: Callable[[], bool]) -> Comp
     except (ValueError, checkpoint.BadCheckpoint) as error:
         raise Refused(f"The comparator could not be trained. {error}") from error
     measuring = cards.part(report, TRAINED, 0.99)
-    card = cards.card(loading.load(work), list(run.campaigns.all()), shown, result.utilities, run.seed, measuring)
+    card = cards.card(architectures.load(work), list(run.campaigns.all()), shown, result.utilities, run.seed, measuring)
     report(0.99, "Entering it in the registry")
     return _register(run, work, recipe, result, shown.told | card)
 
@@ -165,7 +166,7 @@ def _plain(value):
 
 def load(version: ComparatorVersion) -> Comparator | JointComparator:
     try:
-        return loading.load(folder(version))
+        return architectures.load(folder(version))
     except checkpoint.BadCheckpoint as error:
         raise Refused(f"Comparator {version.name} cannot be used. {error}") from error
 
@@ -182,7 +183,7 @@ def check(folder: Path) -> checkpoint.Manifest:
     """Load every member of a comparator in a folder and let it judge two texts; returns its manifest. Raises Refused."""
     texts = [Text(("How are you?",), answer) for answer in ("Fine, thank you.", "On the table.")]
     try:
-        comparator = loading.load(folder)
+        comparator = architectures.load(folder)
         scores = comparator.score(texts)
     except checkpoint.BadCheckpoint as error:
         raise Refused(str(error).replace(f"{folder}/", "")) from error

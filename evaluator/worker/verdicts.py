@@ -11,7 +11,7 @@ from annotation.models import Output
 from core.errors import Refused
 from evaluator.comparator.examples import Text, context_key
 from evaluator.comparator.head import Head, decide
-from evaluator.comparator.joint import JointComparator, choices, meetings
+from evaluator.comparator.joint_model import JointComparator, choices, meetings
 
 Report = Callable[[float, str], None]
 

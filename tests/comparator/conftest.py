@@ -12,7 +12,7 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 
 from evaluator.comparator.examples import Text, mean_scores, pairs_from_scores
-from evaluator.comparator.train import Settings, fit
+from evaluator.comparator.training.train import Settings, fit
 
 torch.set_num_threads(1)  # a tiny model gains nothing from two, and waits for the second on a busy machine
 

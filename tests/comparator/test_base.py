@@ -10,15 +10,16 @@ import torch
 from safetensors.torch import load_file
 from transformers import BertModel
 
-from evaluator.comparator import checkpoint, loop
-from evaluator.comparator.base import train_base
+from evaluator.comparator import checkpoint
 from evaluator.comparator.encoding import Encoder
 from evaluator.comparator.examples import Pair, Text
 from evaluator.comparator.inference import utilities
 from evaluator.comparator.predict import Comparator
-from evaluator.comparator.progress import Cancelled
-from evaluator.comparator.supervision import Exchange, exchanges
-from evaluator.comparator.train import fit
+from evaluator.comparator.supervision.pretraining import train_base
+from evaluator.comparator.supervision.unlabelled import Exchange, exchanges
+from evaluator.comparator.training import loop
+from evaluator.comparator.training.progress import Cancelled
+from evaluator.comparator.training.train import fit
 
 WORDS = [f"w{i}" for i in range(20)]
 SUBJECTS = WORDS[:3]

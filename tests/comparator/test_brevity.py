@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from evaluator.comparator.brevity import STEEPEST, log_words, slope
 from evaluator.comparator.examples import Text
+from evaluator.comparator.length_bias import STEEPEST, log_words, slope
 
 SHORTER, TIE, LONGER = (0.0, 0.0, 1.0), (0.0, 1.0, 0.0), (1.0, 0.0, 0.0)  # a is the longer one
 

@@ -9,12 +9,12 @@ import torch
 
 from evaluator.comparator import checkpoint
 from evaluator.comparator.checkpoint import BadCheckpoint
-from evaluator.comparator.dataset import matrix
 from evaluator.comparator.encoding import Encoder
 from evaluator.comparator.examples import Text, mean_scores, pairs_from_scores
-from evaluator.comparator.model import UtilityModel
 from evaluator.comparator.predict import Comparator
-from evaluator.comparator.train import fit
+from evaluator.comparator.training.dataset import matrix
+from evaluator.comparator.training.train import fit
+from evaluator.comparator.utility_model import UtilityModel
 
 SEED = 3
 WORDS = [f"w{i}" for i in range(2, 30)]

@@ -8,7 +8,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from evaluator.comparator.echo import COPIED_SHARE, COPIED_WORDS, is_copied, is_echo, longest_common, says_back
+from evaluator.comparator.copy_detection import COPIED_SHARE, COPIED_WORDS, is_copied, is_echo, longest_common, says_back
 from evaluator.comparator.words import words_of
 
 TALK = (

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from evaluator.comparator.degenerate_outputs import guarded, lowered, says_little
 from evaluator.comparator.examples import Text
-from evaluator.comparator.guards import guarded, lowered, says_little
 from evaluator.comparator.head import NO_GUARD
 from evaluator.comparator.predict import Comparator
 

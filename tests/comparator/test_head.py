@@ -21,7 +21,7 @@ from evaluator.comparator.head import (
     tie_threshold,
     worth_beside,
 )
-from evaluator.comparator.model import log_probabilities
+from evaluator.comparator.utility_model import log_probabilities
 
 
 def test_threshold_leaves_the_wanted_share_below():

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from evaluator.comparator.brevity import log_words
 from evaluator.comparator.examples import Pair, Text
-from evaluator.comparator.heldout import agreement, bootstrap, evaluate, judge
+from evaluator.comparator.length_bias import log_words
 from evaluator.comparator.settings import Settings
+from evaluator.comparator.training.out_of_fold import agreement, bootstrap, evaluate, judge
 
 
 def test_agreement_counts_equal_utilities_half():

@@ -10,17 +10,18 @@ import pytest
 import torch
 from transformers import AutoModel, AutoTokenizer
 
-from evaluator.comparator import checkpoint, joint, joint_training
+from evaluator.comparator import checkpoint, joint_model
+from evaluator.comparator.architectures import load
 from evaluator.comparator.checkpoint import BadCheckpoint
 from evaluator.comparator.encoding import Encoder, Sequences
 from evaluator.comparator.examples import Text
-from evaluator.comparator.loading import load
-from evaluator.comparator.loop import State
-from evaluator.comparator.model import UtilityModel
 from evaluator.comparator.predict import ALL, Comparator
-from evaluator.comparator.progress import Cancelled
-from evaluator.comparator.supervision import Exchange
-from evaluator.comparator.train import fit
+from evaluator.comparator.supervision.unlabelled import Exchange
+from evaluator.comparator.training import joint_training
+from evaluator.comparator.training.loop import State
+from evaluator.comparator.training.progress import Cancelled
+from evaluator.comparator.training.train import fit
+from evaluator.comparator.utility_model import UtilityModel
 
 SEED = 3
 NEW = [Text(("w1 w2 w3 w4", "w5 w6"), f"w7 {word} w8") for word in ("good", "w0", "bad")]  # a context never judged
@@ -46,7 +47,7 @@ class TestReading:
     def test_context_and_both_outputs_are_read_together(self, tiny_encoder):
         encoder = _encoder(tiny_encoder, 24)
         sequences = encoder.pairs([Text(("w1", "w2"), "w3"), Text(("w1", "w2"), "w4 w5")])
-        read = joint.triples(sequences, [0, 1], [1, 0], 24)
+        read = joint_model.triples(sequences, [0, 1], [1, 0], 24)
         words = [encoder.tokenizer.convert_ids_to_tokens(ids) for ids in read.ids]
         assert words[0] == ["[CLS]", "w1", "[SEP]", "w2", "[SEP]", "w3", "[SEP]", "w4", "w5", "[SEP]"]
         assert words[1] == ["[CLS]", "w1", "[SEP]", "w2", "[SEP]", "w4", "w5", "[SEP]", "w3", "[SEP]"]
@@ -56,7 +57,7 @@ class TestReading:
     def test_the_longer_output_is_cut_and_the_context_before_it(self, tiny_encoder, a, b, kept):
         encoder = _encoder(tiny_encoder, 12)  # [CLS] and 11 more
         sequences = encoder.pairs([Text(("w1 w2 w3 w4 w5 w6",), " ".join(["w7"] * n)) for n in (a, b)])
-        read = joint.triples(sequences, [0], [1], 12)
+        read = joint_model.triples(sequences, [0], [1], 12)
         context = max(0, 11 - sum(kept))
         assert read.segments[0] == [0] * (1 + context) + [1] * kept[0] + [2] * kept[1]
         ends = [i for i, token in enumerate(read.ids[0]) if token == encoder.sep]
@@ -67,7 +68,7 @@ class TestStarting:
     def test_it_says_of_two_read_together_what_the_unit_says_of_each(self, tiny_encoder):
         unit = UtilityModel(AutoModel.from_pretrained(tiny_encoder))
         torch.nn.init.normal_(unit.utility.weight)
-        model = joint.JointModel(unit.encoder)
+        model = joint_model.JointModel(unit.encoder)
         model.start_from(unit)
         read = torch.randn(5, 4, 32)  # of all; of A, with the context; of B, with the context
         logits = model.answer(torch.cat(list(read), dim=-1))  # (4, 3)
@@ -228,13 +229,13 @@ class TestJudging:
     def test_a_guarded_output_never_stands_above_another(self):
         honest, blank = Text(("w1",), "w2"), Text(("w1",), " ")
         p = np.array([[0.1, 0.2, 0.7], [0.7, 0.2, 0.1], [0.1, 0.2, 0.7], [0.3, 0.4, 0.3]])
-        kept = joint.guard(p, [honest, honest, blank, blank], [blank, blank, blank, honest])
+        kept = joint_model.guard(p, [honest, honest, blank, blank], [blank, blank, blank, honest])
         assert kept == pytest.approx(np.array([[0.7, 0.2, 0.1], [0.7, 0.2, 0.1], [0.1, 0.2, 0.7], [0.3, 0.4, 0.3]]))
 
 
 class TestFiles:
     def test_each_architecture_is_loaded_as_what_it_is(self, fitted, trained):
-        assert type(load(fitted[1])) is joint.JointComparator
+        assert type(load(fitted[1])) is joint_model.JointComparator
         assert type(load(trained[1])) is Comparator
         with pytest.raises(BadCheckpoint, match="holds a joint comparator"):
             Comparator.load(fitted[1])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from evaluator.comparator.learning_curve import best_epoch
+from evaluator.comparator.training.learning_curve import best_epoch
 
 
 def records(*losses):

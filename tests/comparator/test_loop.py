@@ -3,7 +3,7 @@
 import torch
 from torch import nn
 
-from evaluator.comparator.loop import Average
+from evaluator.comparator.training.loop import Average
 
 
 def test_the_average_is_that_of_the_trained_weights_since_it_was_cleared():

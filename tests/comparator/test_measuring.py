@@ -5,11 +5,11 @@ import pytest
 from scipy import stats
 
 from evaluator.comparator.examples import Pair, Text
-from evaluator.comparator.heldout import calibration_error
 from evaluator.comparator.predict import Comparison
-from evaluator.metaevaluation import measuring
+from evaluator.comparator.training.out_of_fold import calibration_error
+from evaluator.metaevaluation import card_figures
+from evaluator.metaevaluation.card_figures import Judged
 from evaluator.metaevaluation.correlation import UndefinedCorrelation, pearson
-from evaluator.metaevaluation.measuring import Judged
 from evaluator.metaevaluation.resampling import drawn, interval
 
 A, B, TIE = (1.0, 0.0, 0.0), (0.0, 0.0, 1.0), (0.0, 1.0, 0.0)
@@ -28,7 +28,7 @@ class TestCalibration:
     weights = np.ones(4)
 
     def test_by_hand(self):
-        found = measuring.calibration(self.p, self.targets, self.weights, np.arange(4), seed=0)
+        found = card_figures.calibration(self.p, self.targets, self.weights, np.arange(4), seed=0)
         assert found["error"] == pytest.approx(0.275) and found["pairs"] == 4
         assert 0 < found["low"] < 0.275 < found["high"] <= 0.9
 
@@ -36,16 +36,16 @@ class TestCalibration:
         rng = np.random.default_rng(1)
         p = rng.dirichlet([2, 1, 2], size=200)
         targets, contexts = np.array([A, TIE, B])[rng.integers(3, size=200)], rng.integers(40, size=200)
-        found = measuring.calibration(p, targets, np.ones(200), contexts, seed=0)
+        found = card_figures.calibration(p, targets, np.ones(200), contexts, seed=0)
         error = lambda rows: calibration_error(p[rows], targets[rows], np.ones(len(rows)))
         assert (found["low"], found["high"]) == pytest.approx(interval(error, contexts, seed=3), abs=0.015)
 
     def test_one_context_leaves_nothing_to_resample(self):
-        found = measuring.calibration(self.p, self.targets, self.weights, np.zeros(4, int), seed=0)
+        found = card_figures.calibration(self.p, self.targets, self.weights, np.zeros(4, int), seed=0)
         assert found["low"] == pytest.approx(found["error"]) == pytest.approx(found["high"])
 
     def test_the_bins(self):
-        bins = measuring.reliability(self.p, self.targets, np.array([1.0, 1.0, 2.0, 1.0]))
+        bins = card_figures.reliability(self.p, self.targets, np.array([1.0, 1.0, 2.0, 1.0]))
         assert bins == [
             {"said": pytest.approx(0.6), "right": pytest.approx(1.0), "n": 1},
             {"said": pytest.approx(0.9), "right": pytest.approx(0.5), "n": 3},  # the wrong one counts twice
@@ -53,26 +53,26 @@ class TestCalibration:
 
     def test_without_pairs_there_is_none(self):
         nothing = np.empty((0, 3))
-        assert measuring.calibration(nothing, nothing, np.empty(0), np.empty(0), seed=0) is None
+        assert card_figures.calibration(nothing, nothing, np.empty(0), np.empty(0), seed=0) is None
 
 
 class TestCorrelations:
     def test_outputs_without_a_score_or_a_utility_are_left_out(self):
         u, scores = np.array([1.0, 2.0, 4.0, np.nan, 9.0]), np.array([0.0, 0.5, 0.4, 0.2, np.nan])
-        found = measuring.correlations(u, scores, np.array([0, 0, 1, 1, 2]), seed=0)
+        found = card_figures.correlations(u, scores, np.array([0, 0, 1, 1, 2]), seed=0)
         assert (found["outputs"], found["contexts"]) == (3, 2)
         assert found["pearson"] == pytest.approx(stats.pearsonr([1, 2, 4], [0, 0.5, 0.4]).statistic)
         assert found["spearman"] == pytest.approx(0.5)  # ranks 1 2 3 against 1 3 2: 1 - 6 * 2 / 24
 
     def test_a_constant_has_no_correlation(self):
-        assert measuring.correlations(np.ones(4), np.arange(4.0), np.arange(4), seed=0) is None
+        assert card_figures.correlations(np.ones(4), np.arange(4.0), np.arange(4), seed=0) is None
 
     def test_the_interval_is_as_wide_as_fishers(self):
         # Fisher 1915: atanh(r) has standard error 1 / sqrt(n - 3) where every output has a context of its own.
         rng = np.random.default_rng(0)
         x = rng.normal(size=400)
         y = 0.5 * x + rng.normal(size=400)
-        found = measuring.correlations(x, y, np.arange(400), seed=0)
+        found = card_figures.correlations(x, y, np.arange(400), seed=0)
         half = 1.96 / np.sqrt(397)
         expected = np.tanh(np.arctanh(found["pearson"]) + np.array([-half, half]))
         assert found["pearson_interval"] == pytest.approx(expected, abs=0.02)
@@ -80,26 +80,26 @@ class TestCorrelations:
 
 class TestAttacks:
     def test_good_answers_are_those_of_the_upper_quarter(self):
-        assert measuring.good_answers(judged(scores=(0.75, 0.74, 1.0, 0.0)), seed=0) == [
+        assert card_figures.good_answers(judged(scores=(0.75, 0.74, 1.0, 0.0)), seed=0) == [
             Text(("hi",), "good"), Text(("bye",), "good day")
         ]  # fmt: skip
 
     def test_without_scores_they_are_those_that_won_and_never_lost(self):
-        found = measuring.good_answers(judged([(0, 1, A), (2, 3, A), (3, 2, A)]), seed=0)
+        found = card_figures.good_answers(judged([(0, 1, A), (2, 3, A), (3, 2, A)]), seed=0)
         assert found == [Text(("hi",), "good")]
-        assert measuring.good_answers(judged([(0, 1, TIE)]), seed=0) == []
+        assert card_figures.good_answers(judged([(0, 1, TIE)]), seed=0) == []
 
     def test_no_more_than_the_limit(self):
         texts = [Text((f"w{i}",), "good") for i in range(300)]
         many = Judged(texts, [], np.ones(300))
-        assert len(measuring.good_answers(many, seed=0)) == measuring.MOST_ANSWERS
-        assert measuring.good_answers(many, seed=0) != measuring.good_answers(many, seed=1)
+        assert len(card_figures.good_answers(many, seed=0)) == card_figures.MOST_ANSWERS
+        assert card_figures.good_answers(many, seed=0) != card_figures.good_answers(many, seed=1)
 
     def test_a_judge_of_length_is_fooled_by_padding_and_not_by_nothing(self):
         words = lambda texts: np.array([len(text.output.split()) for text in texts])
         longer = lambda honest, bad: words(honest) - words(bad)
         good = [Text(("where is it ?",), "it is over there ."), Text(("bye",), "see you very soon .")]
-        table = {(row["attack"], row["other_words"]): row for row in measuring.attack_table(longer, good, seed=0)}
+        table = {(row["attack"], row["other_words"]): row for row in card_figures.attack_table(longer, good, seed=0)}
         assert table["padded", False] | {"n": 2, "share": 0.0, "low": 0.0, "high": 0.0} == table["padded", False]
         assert (table["empty", False]["share"], table["empty", False]["answers"]) == (1.0, 2)
         assert table["shuffled", True]["share"] == 0.5  # as long as the answer: equal utilities count half
@@ -115,17 +115,17 @@ class TestFlips:
         return lambda a, b: Comparison(None, np.array(next(given)), None)
 
     def test_what_swaps_with_the_sides_does_not_flip(self):
-        found = measuring.flips(self.answering([["A", "tie"], ["B", "tie"]]), judged(self.pairs), seed=0)
+        found = card_figures.flips(self.answering([["A", "tie"], ["B", "tie"]]), judged(self.pairs), seed=0)
         assert found == {"share": 0.0, "low": 0.0, "high": 0.0, "n": 2}
 
     def test_a_judge_that_likes_the_left_flips_always(self):
-        found = measuring.flips(self.answering([["A", "A"], ["A", "A"]]), judged(self.pairs), seed=0)
+        found = card_figures.flips(self.answering([["A", "A"], ["A", "A"]]), judged(self.pairs), seed=0)
         assert found["share"] == 1.0
 
     def test_a_tie_on_one_side_alone_is_a_flip(self):
-        found = measuring.flips(self.answering([["A", "tie"], ["B", "A"]]), judged(self.pairs), seed=0)
+        found = card_figures.flips(self.answering([["A", "tie"], ["B", "A"]]), judged(self.pairs), seed=0)
         assert (found["share"], found["low"], found["high"]) == (0.5, 0.0, 1.0)
-        assert measuring.flips(self.answering([]), judged(), seed=0) is None
+        assert card_figures.flips(self.answering([]), judged(), seed=0) is None
 
 
 class TestSamples:
@@ -151,6 +151,6 @@ class TestSamples:
 
 
 def test_pairwise_accuracy_leaves_ties_aside():
-    found = measuring.pairwise(np.array([1.0, 0.0, 2.0, 2.0]), judged([(0, 1, A), (2, 3, A), (1, 0, TIE)]), seed=0)
+    found = card_figures.pairwise(np.array([1.0, 0.0, 2.0, 2.0]), judged([(0, 1, A), (2, 3, A), (1, 0, TIE)]), seed=0)
     assert found == {"accuracy": 0.75, "low": 0.5, "high": 1.0, "pairs": 2}  # equal utilities count half
-    assert measuring.pairwise(np.zeros(4), judged([(0, 1, TIE)]), seed=0) is None
+    assert card_figures.pairwise(np.zeros(4), judged([(0, 1, TIE)]), seed=0) is None

@@ -14,10 +14,10 @@ from evaluator.comparator import checkpoint
 from evaluator.comparator.checkpoint import BadCheckpoint
 from evaluator.comparator.encoding import Encoder
 from evaluator.comparator.examples import Text, context_key
-from evaluator.comparator.model import UtilityModel
 from evaluator.comparator.predict import ALL, Comparator
-from evaluator.comparator.progress import Cancelled
-from evaluator.comparator.train import _weigh_cosines, fit
+from evaluator.comparator.training.progress import Cancelled
+from evaluator.comparator.training.train import _weigh_cosines, fit
+from evaluator.comparator.utility_model import UtilityModel
 
 SEED = 3  # the one that `trained` was trained with
 

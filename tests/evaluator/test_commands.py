@@ -19,7 +19,7 @@ def tiny(monkeypatch):
     """Trainings take the tiny encoder."""
     from evaluator.comparator import settings
 
-    monkeypatch.setattr("evaluator.comparator.train.default_encoder", lambda: recipe()["encoder"])
+    monkeypatch.setattr("evaluator.comparator.training.train.default_encoder", lambda: recipe()["encoder"])
     assert settings.Settings().encoder == ""
 
 

@@ -112,7 +112,7 @@ class TestTraining:
         )  # fmt: skip
 
     def test_the_command_takes_several(self, twice, monkeypatch):
-        monkeypatch.setattr("evaluator.comparator.train.default_encoder", lambda: recipe()["encoder"])
+        monkeypatch.setattr("evaluator.comparator.training.train.default_encoder", lambda: recipe()["encoder"])
         with pytest.raises(CommandError, match="no scores for the criterion 'Charm'"):
             command("train_comparator", "talk", "--criterion", "Overall", "--criterion", "Charm")
         said = command("train_comparator", "talk", "--criterion", "Wit", "--criterion", "Overall", "--wait")

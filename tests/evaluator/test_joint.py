@@ -13,7 +13,7 @@ from core.errors import Refused
 from evaluator import archive, registry, tasks
 from evaluator.card_shape import first_wrong
 from evaluator.comparator.examples import Text
-from evaluator.comparator.joint import JointComparator
+from evaluator.comparator.joint_model import JointComparator
 from evaluator.models import ComparatorVersion, TrainingRun, Utility
 from evaluator.services import start_training
 from evaluator.worker import runner

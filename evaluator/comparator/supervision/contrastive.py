@@ -13,12 +13,13 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from evaluator.comparator import checkpoint, loop
+from evaluator.comparator import checkpoint
 from evaluator.comparator.encoding import Batch, Encoder, by_length, last_turns
 from evaluator.comparator.inference import Tick
-from evaluator.comparator.model import embed, use_bf16
 from evaluator.comparator.settings import Settings
-from evaluator.comparator.supervision import Exchange
+from evaluator.comparator.supervision.unlabelled import Exchange
+from evaluator.comparator.training import loop
+from evaluator.comparator.utility_model import embed, use_bf16
 
 BATCH = 64  # contexts in a step, each with two of its replies
 PART = 32  # replies, of similar length, that are padded together

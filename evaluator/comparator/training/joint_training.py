@@ -7,18 +7,21 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from evaluator.comparator import checkpoint, curriculum, heldout, loop
-from evaluator.comparator.base import Report
+from evaluator.comparator import checkpoint
 from evaluator.comparator.consistency import circular_triples, measure_consistency
-from evaluator.comparator.dataset import Data, measured
 from evaluator.comparator.encoding import by_length
 from evaluator.comparator.examples import Pair, Text
 from evaluator.comparator.head import Head
 from evaluator.comparator.inference import Tick
-from evaluator.comparator.joint import JointModel, both_orders, choices, guard, mean_points, meetings, triples
-from evaluator.comparator.learning_curve import after_step
-from evaluator.comparator.model import UtilityModel
+from evaluator.comparator.joint_model import JointModel, both_orders, choices, guard, mean_points, meetings, triples
 from evaluator.comparator.settings import Settings
+from evaluator.comparator.supervision import curriculum
+from evaluator.comparator.supervision.pretraining import Report
+from evaluator.comparator.training import loop
+from evaluator.comparator.training import out_of_fold as heldout
+from evaluator.comparator.training.dataset import Data, measured
+from evaluator.comparator.training.learning_curve import after_step
+from evaluator.comparator.utility_model import UtilityModel
 
 BUCKET = 8  # steps whose pairs are dealt by length: on two judged campaigns 8% of what is read is padding, instead of 69%
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from evaluator.comparator.supervision import Exchange
+from evaluator.comparator.supervision.unlabelled import Exchange
 
 GENERIC = (
     "i am not sure .", "yes .", "no .", "really ?", "me too .", "sure .", "what do you mean ?", "sounds good .", "i think so .",

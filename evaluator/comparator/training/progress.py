@@ -3,7 +3,7 @@
 import math
 import time
 
-from evaluator.comparator.base import Report
+from evaluator.comparator.supervision.pretraining import Report
 
 REPORT_SECONDS = 1.0  # on_progress is called no more often, except with a point of the curve
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from evaluator.comparator.echo import says_back
+from evaluator.comparator.copy_detection import says_back
 from evaluator.comparator.examples import Text
 from evaluator.comparator.words import SAYS_LITTLE, words_of
 

@@ -11,15 +11,17 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from evaluator.comparator import checkpoint, curriculum, loop
-from evaluator.comparator.contrast import train_matcher
+from evaluator.comparator import checkpoint
 from evaluator.comparator.encoding import Encoder
 from evaluator.comparator.examples import Text
-from evaluator.comparator.model import UtilityModel, use_bf16
-from evaluator.comparator.negatives import Negatives
 from evaluator.comparator.references import remember
 from evaluator.comparator.settings import Settings
-from evaluator.comparator.supervision import Exchange
+from evaluator.comparator.supervision import curriculum
+from evaluator.comparator.supervision.contrastive import train_matcher
+from evaluator.comparator.supervision.negatives import Negatives
+from evaluator.comparator.supervision.unlabelled import Exchange
+from evaluator.comparator.training import loop
+from evaluator.comparator.utility_model import UtilityModel, use_bf16
 
 GROUPS = 16  # exchanges in a step
 GOOD_ONES, BAD_ONES = 2, 2  # replies shown of each: people's, the dialogue's own in one of two cases first, and negatives

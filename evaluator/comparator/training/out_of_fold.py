@@ -5,10 +5,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from evaluator.comparator.brevity import STEEPEST, log_words
 from evaluator.comparator.consistency import Consistency
+from evaluator.comparator.degenerate_outputs import LITTLE_LOSS, LITTLE_TO_DO, LOWEST, guarded, lowered
 from evaluator.comparator.examples import Pair, Text
-from evaluator.comparator.guards import LITTLE_LOSS, LITTLE_TO_DO, LOWEST, guarded, lowered
 from evaluator.comparator.head import (
     NO_GUARD,
     Head,
@@ -20,6 +19,7 @@ from evaluator.comparator.head import (
     tie_threshold,
     worth_beside,
 )
+from evaluator.comparator.length_bias import STEEPEST, log_words
 from evaluator.comparator.settings import Settings
 from evaluator.comparator.ties import Ties, measure_ties
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from evaluator.comparator import checkpoint
-from evaluator.comparator.joint import JointComparator
+from evaluator.comparator.joint_model import JointComparator
 from evaluator.comparator.predict import Comparator
 
 CLASSES = {kind.architecture: kind for kind in (Comparator, JointComparator)}

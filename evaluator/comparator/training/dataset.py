@@ -9,15 +9,17 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from evaluator.comparator import checkpoint, curriculum, heldout
-from evaluator.comparator.brevity import log_words
+from evaluator.comparator import checkpoint
 from evaluator.comparator.encoding import Encoder, Sequences
 from evaluator.comparator.examples import BY_PEOPLE, Pair, Text, context_key, fold_of, softened
 from evaluator.comparator.inference import Tick, beside_pairs
-from evaluator.comparator.model import use_bf16
+from evaluator.comparator.length_bias import log_words
 from evaluator.comparator.references import hidden_from
 from evaluator.comparator.settings import Settings
-from evaluator.comparator.supervision import Exchange
+from evaluator.comparator.supervision import curriculum
+from evaluator.comparator.supervision.unlabelled import Exchange
+from evaluator.comparator.training import out_of_fold
+from evaluator.comparator.utility_model import use_bf16
 
 FAMILIAR_SHARE = 0.75  # of the contexts learnt from are no longer than what counts as familiar. Our choice.
 JUDGING = ("length_counts",)  # settings that no member's weights depend on
@@ -110,7 +112,7 @@ def prepare(
         references = checkpoint.load_references(directory, base["references"] if base else None)
         hidden = hidden_from(texts, shown, seed) if references else ()
         cosines, likeness = beside_pairs(matcher, references, encoder, texts, bf16, tick=tick, hidden=hidden)
-    a, b, targets, weights = heldout.as_arrays(pairs)
+    a, b, targets, weights = out_of_fold.as_arrays(pairs)
     choices = np.array([pair.choice for pair in pairs])
     number = {key: i for i, key in enumerate(dict.fromkeys(keys))}
     contexts = np.array([number[key] for key in keys])

@@ -14,12 +14,12 @@ from torch import nn
 from torch.nn import functional as F
 
 from evaluator.comparator.checkpoint import Manifest
+from evaluator.comparator.degenerate_outputs import guarded
 from evaluator.comparator.encoding import Batch, Encoder, Sequences, by_length
 from evaluator.comparator.examples import Text, context_key
-from evaluator.comparator.guards import guarded
 from evaluator.comparator.inference import Tick
-from evaluator.comparator.model import UtilityModel, hidden_states, mean_over
 from evaluator.comparator.predict import ALL, Comparison, OnProgress, Trained
+from evaluator.comparator.utility_model import UtilityModel, hidden_states, mean_over
 
 CHUNK = 4096  # pairs whose tokens are in memory together
 

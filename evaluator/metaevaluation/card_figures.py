@@ -8,8 +8,8 @@ from functools import cached_property
 import numpy as np
 
 from evaluator.comparator.examples import Pair, Text, context_key
-from evaluator.comparator.heldout import RESAMPLES, agreement, as_arrays, bootstrap, calibration_error, confidence
 from evaluator.comparator.predict import Comparison
+from evaluator.comparator.training.out_of_fold import RESAMPLES, agreement, as_arrays, bootstrap, calibration_error, confidence
 from evaluator.metaevaluation import robustness
 from evaluator.metaevaluation.correlation import UndefinedCorrelation, pearson, spearman
 from evaluator.metaevaluation.resampling import drawn, interval

@@ -9,10 +9,18 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from evaluator.comparator import brevity, checkpoint, heldout, joint_training, learning_curve, loop
-from evaluator.comparator.base import Report, train_base
+from evaluator.comparator import checkpoint, length_bias
 from evaluator.comparator.consistency import Consistency
-from evaluator.comparator.dataset import (
+from evaluator.comparator.examples import Pair, Text
+from evaluator.comparator.head import least_loss, least_score_loss
+from evaluator.comparator.inference import Tick, utilities
+from evaluator.comparator.settings import ARCHITECTURES, Settings, default_encoder
+from evaluator.comparator.supervision.pretraining import Report, train_base
+from evaluator.comparator.supervision.unlabelled import Exchange, unseen
+from evaluator.comparator.ties import Ties
+from evaluator.comparator.training import joint_training, learning_curve, loop
+from evaluator.comparator.training import out_of_fold as heldout
+from evaluator.comparator.training.dataset import (
     BESIDE,
     Data,
     batches,
@@ -25,14 +33,8 @@ from evaluator.comparator.dataset import (
     trained_pairs,
     with_judging,
 )
-from evaluator.comparator.examples import Pair, Text
-from evaluator.comparator.head import least_loss, least_score_loss
-from evaluator.comparator.inference import Tick, utilities
-from evaluator.comparator.model import UtilityModel
-from evaluator.comparator.progress import Progress
-from evaluator.comparator.settings import ARCHITECTURES, Settings, default_encoder
-from evaluator.comparator.supervision import Exchange, unseen
-from evaluator.comparator.ties import Ties
+from evaluator.comparator.training.progress import Progress
+from evaluator.comparator.utility_model import UtilityModel
 
 COSINE_SHARE = 0.03  # of the progress bar; the rest is the members'
 BASE_SHARE = 0.75  # of the progress bar, where there are dialogues to learn from
@@ -313,7 +315,7 @@ def _offsets(data: Data, fold: int, settings: Settings) -> torch.Tensor:
     slopes = []
     for c in range(data.criteria):
         rows = learnt & (data.criterion == c)
-        slopes.append(brevity.slope(longer[rows], data.learnt[rows], data.weights[rows]))
+        slopes.append(length_bias.slope(longer[rows], data.learnt[rows], data.weights[rows]))
     rows = (data.folds != fold) & (data.folds >= 0)  # (n,)
     return _tensor(np.outer(data.log_words - data.log_words[rows].mean(), slopes))
 

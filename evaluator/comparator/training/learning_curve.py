@@ -7,10 +7,11 @@ from pathlib import Path
 import numpy as np
 from torch import nn
 
-from evaluator.comparator import checkpoint, loop
-from evaluator.comparator.base import Report
+from evaluator.comparator import checkpoint
 from evaluator.comparator.inference import Tick
 from evaluator.comparator.settings import Settings
+from evaluator.comparator.supervision.pretraining import Report
+from evaluator.comparator.training import loop
 
 Measure = Callable[[nn.Module, Tick], tuple[dict, dict]]  # what a model says of its fold, and the held-out part of a point
 
