@@ -8,7 +8,7 @@ from annotation.snapshots import SnapshotContent
 from leaderboard.field import Field
 from leaderboard.models import Tournament
 from leaderboard.rating.games import Games
-from leaderboard.rating.people import games_from_judgments, games_from_scores
+from leaderboard.rating.games_from_answers import games_from_judgments, games_from_scores
 
 
 def people_games(field: Field, content: SnapshotContent | None, criterion: str, seed: int) -> Games:

@@ -11,8 +11,8 @@ from leaderboard.field import Field
 from leaderboard.models import Tournament
 from leaderboard.rated import Rated
 from leaderboard.rating import ranking
-from leaderboard.rating.calibrated import calibrate
 from leaderboard.rating.games import Games
+from leaderboard.rating.prediction_powered import calibrate
 from leaderboard.shares import meetings
 
 

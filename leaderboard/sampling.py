@@ -7,7 +7,7 @@ from leaderboard import rated
 from leaderboard.field import Field
 from leaderboard.models import Tournament
 from leaderboard.rated import Rated
-from leaderboard.rating import ranking, rules, samples
+from leaderboard.rating import ranking, rules, sample_scores
 from leaderboard.rating.games import Games, Standings, tally
 from leaderboard.selectors import latest
 
@@ -20,11 +20,11 @@ def sampled(tournament: Tournament, field: Field, verdicts) -> tuple[Games, Rate
     n, by = len(field.outputs), tournament.rules()
     if by.rating != "by-game" and n > MOST_AT_ONCE:
         raise Refused(f"{n} outputs at once are rated game by game alone: choose the rating 'paper' or 'by-game'.")
-    games = _decided(field, verdicts, *samples.sample_pairs(n, tournament.wanted_games or samples.PLAYS, tournament.seed))
+    games = _decided(field, verdicts, *sample_scores.sample_pairs(n, tournament.wanted_games or sample_scores.PLAYS, tournament.seed))
     standings = rules.standings(n, games, by)
     machine = np.array([not field.systems[s].is_human for s in field.system_of])
-    output, reference = samples.reference_pairs(machine if machine.any() else ~machine, seed=tournament.seed)
-    points = samples.reference_scores(n, output, _decided(field, verdicts, output, reference).outcome)
+    output, reference = sample_scores.reference_pairs(machine if machine.any() else ~machine, seed=tournament.seed)
+    points = sample_scores.reference_scores(n, output, _decided(field, verdicts, output, reference).outcome)
     return games, _board(field, games, standings), standings, points
 
 
@@ -32,7 +32,7 @@ def three_scores(tournament: Tournament, field: Field, board: Rated, points: np.
     """The paper's three model-level scores of each system; its rating as a player from the newest board of systems."""
     systems = latest(tournament.campaign, tournament.judge, tournament.criterion)
     ratings = dict(systems.ratings.values_list("system", "rating")) if systems else {}
-    mean_points = samples.mean_by_system(len(field.systems), field.system_of, points)
+    mean_points = sample_scores.mean_by_system(len(field.systems), field.system_of, points)
     return [
         {
             "system": system.pk, "sample_rating": round(float(board.standings.rating[i]), 1),
@@ -54,7 +54,7 @@ def _board(field: Field, games: Games, of_outputs: Standings) -> Rated:
     """A system's rating is the mean of its outputs'; contexts resampled with all that was written for them. RD is the
     root mean square of its outputs'."""
     n = len(field.systems)
-    mean = lambda values: samples.mean_by_system(n, field.system_of, values)
+    mean = lambda values: sample_scores.mean_by_system(n, field.system_of, values)
     apart = games.take(field.system_of[games.first] != field.system_of[games.second])
     between = rated.between_systems(field, apart)
     wins, ties, losses = tally(n, between)
@@ -71,5 +71,5 @@ def _resampled_means(field: Field, rating: np.ndarray) -> np.ndarray:
     times = rated.draws_of(field)[:, field.context_of]  # (replicates, outputs)
     mine = (field.system_of[:, None] == np.arange(len(field.systems))).astype(float)  # (outputs, systems)
     count = times @ mine
-    plain = samples.mean_by_system(len(field.systems), field.system_of, rating)
+    plain = sample_scores.mean_by_system(len(field.systems), field.system_of, rating)
     return np.divide((times * rating) @ mine, count, out=np.tile(plain, (len(times), 1)), where=count > 0)

@@ -5,8 +5,8 @@ import time
 import numpy as np
 
 from leaderboard.rating.bootstrap import context_draws, replay
-from leaderboard.rating.by_game import rate
 from leaderboard.rating.games import Games
+from leaderboard.rating.glicko2_sequential import rate
 from tests import bench_board, bench_quality, bench_rating
 
 

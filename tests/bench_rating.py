@@ -15,9 +15,9 @@ import pyglicko2
 from scipy import stats
 
 from leaderboard.rating.bootstrap import context_draws
-from leaderboard.rating.calibrated import calibrate, win_rates
-from leaderboard.rating.frozen import settle
 from leaderboard.rating.games import Games
+from leaderboard.rating.glicko2_static import settle
+from leaderboard.rating.prediction_powered import calibrate, win_rates
 from leaderboard.rating.ranking import compare, intervals
 from leaderboard.rating.rules import DEFAULT, PAPER, Rules, replicates, standings
 from leaderboard.rating.tournament import run

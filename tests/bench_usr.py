@@ -64,7 +64,7 @@ def _a_tenth(board) -> None:
     from evaluator.worker import runner
     from leaderboard import answers, calibrating, field, rated
     from leaderboard.rating import ranking, rules
-    from leaderboard.rating.calibrated import calibrate
+    from leaderboard.rating.prediction_powered import calibrate
     from leaderboard.shares import meetings
 
     there, rng = field.field_of(board), np.random.default_rng(0)

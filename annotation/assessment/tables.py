@@ -8,7 +8,7 @@ from annotation.models import Campaign, Criterion, LikertScore, Output, Pairwise
 from annotation.outcome import Outcome
 from annotation.quality.influence import ratings
 from leaderboard.rating.games import Games
-from leaderboard.rating.people import games_from_judgments, games_from_scores
+from leaderboard.rating.games_from_answers import games_from_judgments, games_from_scores
 
 CODES = {outcome.value: outcome.code for outcome in Outcome}
 

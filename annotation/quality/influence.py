@@ -13,8 +13,8 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from annotation.quality.suspicion import LEVEL, holm
-from leaderboard.rating.frozen import settle
 from leaderboard.rating.games import Games
+from leaderboard.rating.glicko2_static import settle
 
 FEWEST_DRAWS, MOST_DRAWS = 199, 999  # stand-ins: twice as many as the smallest p needs to stand the correction
 

@@ -9,10 +9,10 @@ does.
 
 import numpy as np
 
-from leaderboard.rating.by_game import DRAW_RATIO
-from leaderboard.rating.counts import checked_draws
 from leaderboard.rating.games import Games
 from leaderboard.rating.glicko2 import SCALE, START_RATING, START_RD, START_VOLATILITY, update
+from leaderboard.rating.glicko2_sequential import DRAW_RATIO
+from leaderboard.rating.pair_counts import checked_draws
 
 
 def context_draws(n_contexts: int, replicates: int = 200, seed: int = 0) -> np.ndarray:

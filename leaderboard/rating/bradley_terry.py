@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csgraph
 
-from leaderboard.rating.frozen import NotSettled
 from leaderboard.rating.glicko2 import SCALE, START_RATING
+from leaderboard.rating.glicko2_static import NotSettled
 
 TOLERANCE = 1e-10  # of ln p and ln nu
 MAX_ITERATIONS = 200

@@ -18,9 +18,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from leaderboard.rating import bradley_terry
-from leaderboard.rating.counts import scores
 from leaderboard.rating.games import Games
 from leaderboard.rating.glicko2 import SCALE, START_RATING, START_RD
+from leaderboard.rating.pair_counts import scores
 
 CONFIDENT = 0.9  # the comparator's chance from which its word is taken
 

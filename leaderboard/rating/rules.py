@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from leaderboard.rating import bootstrap, bradley_terry, by_game, frozen
-from leaderboard.rating.counts import resampled_scores, scores
+from leaderboard.rating import bootstrap, bradley_terry, glicko2_sequential, glicko2_static
 from leaderboard.rating.games import Games, Standings, tally
 from leaderboard.rating.glicko2 import START_RD
+from leaderboard.rating.pair_counts import resampled_scores, scores
 
 RATINGS = ("glicko2", "by-game", "bradley-terry")
 TIES = {"glicko2": ("half", "drop"), "by-game": ("half", "ratio"), "bradley-terry": ("half", "davidson", "drop")}
@@ -77,7 +77,7 @@ PAPER = Rules(rating="by-game", ties="ratio0.1", pairing="again", stop="order") 
 def standings(n_systems: int, games: Games, rules: Rules = DEFAULT) -> Standings:
     """The standings after these games. Only a by-game rating depends on their order."""
     if rules.rating == "by-game":
-        return by_game.rate(n_systems, games, rules.draw_ratio, rules.idle_growth)
+        return glicko2_sequential.rate(n_systems, games, rules.draw_ratio, rules.idle_growth)
     rated = _without_ties(games, rules)
     rating, rd = _order_free(*scores(n_systems, rated), rules)
     wins, ties, losses = tally(n_systems, games)
@@ -101,7 +101,7 @@ def replicates(n_systems: int, games: Games, draws, rules: Rules = DEFAULT, seed
 def _order_free(met, score, tied, rules: Rules) -> tuple[np.ndarray, np.ndarray]:
     """Rating and RD (..., systems). Bradley-Terry takes Glicko-2's start as its prior, so that nothing is infinite."""
     if rules.rating == "glicko2":
-        return frozen.settle(met, score)
+        return glicko2_static.settle(met, score)
     found = bradley_terry.fit(met, score, tied if rules.ties == "davidson" else None, prior_sd=START_RD)
     return found.rating, found.se
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from leaderboard.rating.convergence import OrderKept, Parted
 from leaderboard.rating.games import Games
 from leaderboard.rating.pairing import Cells
 from leaderboard.rating.rules import DEFAULT, Rules
+from leaderboard.rating.stop_rules import OrderKept, Parted
 
 BATCH = 20  # games drawn and judged together; the active rule learns after each
 MAX_GAMES = 10_000

@@ -14,8 +14,8 @@ from core.errors import Refused
 from evaluator.comparator.examples import context_key
 from leaderboard import answers, asking, field, rated, selectors, services
 from leaderboard.models import Tournament
-from leaderboard.rating.calibrated import calibrate
 from leaderboard.rating.games import Games
+from leaderboard.rating.prediction_powered import calibrate
 from leaderboard.rating.rules import PAPER
 from leaderboard.shares import meetings
 from leaderboard.signature import parse

@@ -13,7 +13,7 @@ from core.errors import Refused
 from evaluator import registry
 from leaderboard import field, playing, selectors, services, tasks
 from leaderboard.models import Game, Immutable, Tournament
-from leaderboard.rating import by_game
+from leaderboard.rating import glicko2_sequential
 from leaderboard.rating.games import Games
 from leaderboard.rating.rules import PAPER
 from leaderboard.services import start_tournament
@@ -128,7 +128,7 @@ class TestComparator:
             [column[g.output_a.system_id] for g in played], [column[g.output_b.system_id] for g in played],
             [{"A": 1, "tie": 0, "B": -1}[g.outcome] for g in played], [0] * len(played),
         )  # fmt: skip
-        expected = by_game.rate(len(column), games)
+        expected = glicko2_sequential.rate(len(column), games)
         for rating in tournament.ratings.all():
             i = column[rating.system_id]
             assert (rating.rating, rating.rd, rating.volatility) == pytest.approx(

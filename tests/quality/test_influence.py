@@ -3,9 +3,9 @@ import pytest
 
 from annotation.quality.influence import influences, ranks, ratings
 from leaderboard.rating import bradley_terry
-from leaderboard.rating.counts import scores
 from leaderboard.rating.games import Games
-from leaderboard.rating.people import games_from_scores
+from leaderboard.rating.games_from_answers import games_from_scores
+from leaderboard.rating.pair_counts import scores
 from leaderboard.rating.rules import standings
 
 SYSTEMS = 5

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from leaderboard.rating.bootstrap import _replay_orders, context_draws, replay
-from leaderboard.rating.by_game import rate
 from leaderboard.rating.games import Games
+from leaderboard.rating.glicko2_sequential import rate
 
 
 def test_every_replicate_draws_as_many_contexts_as_there_are():

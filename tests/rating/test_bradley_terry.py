@@ -6,9 +6,9 @@ import pytest
 from scipy import optimize
 
 from leaderboard.rating.bradley_terry import Disconnected, Separated, chances, fit
-from leaderboard.rating.counts import scores
 from leaderboard.rating.games import Games
 from leaderboard.rating.glicko2 import SCALE
+from leaderboard.rating.pair_counts import scores
 
 # Won, tied, lost by the first of each pair of five systems, in the order of combinations(range(5), 2).
 TABLE = [(12, 5, 7), (15, 3, 4), (20, 6, 2), (9, 1, 9), (11, 8, 6), (14, 2, 5), (6, 4, 13), (10, 10, 3), (5, 7, 12), (1, 6, 18)]

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leaderboard.rating.by_game import rate
 from leaderboard.rating.games import Games
 from leaderboard.rating.glicko2 import SCALE, update
+from leaderboard.rating.glicko2_sequential import rate
 
 N = 4
 ONE_GAME = st.tuples(st.integers(0, N - 1), st.integers(1, N - 1), st.sampled_from([-1, 0, 1]))

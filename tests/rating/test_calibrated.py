@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-from leaderboard.rating import calibrated
+from leaderboard.rating import prediction_powered
 from leaderboard.rating.bootstrap import context_draws
-from leaderboard.rating.calibrated import calibrate, win_rates
 from leaderboard.rating.games import Games
+from leaderboard.rating.prediction_powered import calibrate, win_rates
 from leaderboard.rating.ranking import intervals
 from leaderboard.rating.rules import PAPER, standings
 
@@ -36,7 +36,7 @@ def test_a_mean_is_ppi_pythons(monkeypatch):
         "22000222022220122212221121222202210002002220000202222211212020210220222220010021"
         "20220001021210002020221220212222202222020222202220022002222222201222002002022120"
     )
-    monkeypatch.setattr(calibrated, "PRIOR_GAMES", 1e-12)  # theirs start from nothing
+    monkeypatch.setattr(prediction_powered, "PRIOR_GAMES", 1e-12)  # theirs start from nothing
     everything = one_pair(judged + alone)
     draws = context_draws(200, 20_000)
     found = win_rates(2, one_pair(people), everything.take(slice(40)), everything, draws)
@@ -49,7 +49,7 @@ def test_a_mean_is_ppi_pythons(monkeypatch):
 def test_the_comparators_luck_is_taken_off_by_hand(monkeypatch):
     # People: 6 of 10. The comparator says the same of those, and 0.5 of all 20: they were lucky by 0.1. Its weight w is the
     # slope of people's replicates on the luck's, so the rate is 0.6 - 0.1 w.
-    monkeypatch.setattr(calibrated, "PRIOR_GAMES", 1e-12)
+    monkeypatch.setattr(prediction_powered, "PRIOR_GAMES", 1e-12)
     everything = one_pair("22222200002222000000")
     people = everything.take(slice(10))
     found = win_rates(2, people, people, everything, context_draws(20, 5000))

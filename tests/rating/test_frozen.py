@@ -4,10 +4,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize
 
-from leaderboard.rating.counts import resampled_scores, scores
-from leaderboard.rating.frozen import settle
 from leaderboard.rating.games import Games
 from leaderboard.rating.glicko2 import SCALE, update
+from leaderboard.rating.glicko2_static import settle
+from leaderboard.rating.pair_counts import resampled_scores, scores
 
 N = 4
 ONE_GAME = st.tuples(st.integers(0, N - 1), st.integers(1, N - 1), st.sampled_from([-1, 0, 1]))

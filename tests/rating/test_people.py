@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.outcome import Outcome
-from leaderboard.rating.people import games_from_judgments, games_from_scores
+from leaderboard.rating.games_from_answers import games_from_judgments, games_from_scores
 
 
 def rows(games):

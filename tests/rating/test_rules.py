@@ -3,10 +3,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leaderboard.rating import by_game, frozen
+from leaderboard.rating import glicko2_sequential, glicko2_static
 from leaderboard.rating.bootstrap import context_draws
-from leaderboard.rating.counts import scores
 from leaderboard.rating.games import Games
+from leaderboard.rating.pair_counts import scores
 from leaderboard.rating.rules import DEFAULT, PAPER, RATINGS, TIES, Rules, replicates, standings
 
 ALL = [Rules(rating=rating, ties="ratio0.1" if ties == "ratio" else ties) for rating in RATINGS for ties in TIES[rating]]
@@ -39,10 +39,10 @@ def test_the_papers_settings_by_name():
 
 def test_each_rating_is_the_one_it_names(noisy_games):
     games = noisy_games(5, 300, 20)
-    rating, rd = frozen.settle(*scores(5, games)[:2])
+    rating, rd = glicko2_static.settle(*scores(5, games)[:2])
     found = standings(5, games)
     assert (found.rating == rating).all() and (found.rd == rd).all() and (found.volatility == 0).all()
-    assert (standings(5, games, PAPER).rating == by_game.rate(5, games).rating).all()
+    assert (standings(5, games, PAPER).rating == glicko2_sequential.rate(5, games).rating).all()
     dropped, without = standings(5, games, Rules(ties="drop")), games.take(games.outcome != 0)
     assert dropped.rating == pytest.approx(standings(5, without).rating)
     assert dropped.ties.sum() > 0 and (dropped.games == found.games).all()

@@ -3,7 +3,7 @@ import pytest
 
 from leaderboard.rating.games import Games
 from leaderboard.rating.rules import PAPER, standings
-from leaderboard.rating.samples import mean_by_system, reference_pairs, reference_scores, sample_pairs
+from leaderboard.rating.sample_scores import mean_by_system, reference_pairs, reference_scores, sample_pairs
 
 
 def test_samples_meet_at_random_but_never_themselves():

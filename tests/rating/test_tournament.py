@@ -3,8 +3,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from leaderboard.rating.by_game import rate
 from leaderboard.rating.games import Games
+from leaderboard.rating.glicko2_sequential import rate
 from leaderboard.rating.rules import PAIRINGS, PAPER, Rules
 from leaderboard.rating.tournament import run
 

@@ -20,8 +20,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import stats
 
-from leaderboard.rating.counts import resampled_scores, scores
 from leaderboard.rating.games import Games, Standings
+from leaderboard.rating.pair_counts import resampled_scores, scores
 from leaderboard.rating.ranking import CONFIDENCE
 from leaderboard.rating.rules import DEFAULT, Rules, replicates, standings
 
