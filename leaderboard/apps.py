@@ -6,6 +6,6 @@ class LeaderboardConfig(AppConfig):
 
     def ready(self):
         from evaluator.signals import promoted
-        from leaderboard.services import play_new_comparator
+        from leaderboard.tournaments.start import play_new_comparator
 
         promoted.connect(play_new_comparator)

@@ -5,8 +5,8 @@ from django import forms
 from annotation.assessment.assess import latest_snapshot
 from evaluator.selectors import criteria
 from evaluator.services import MAX_SEED
-from leaderboard import services
 from leaderboard.models import Tournament
+from leaderboard.tournaments import start
 
 DEFAULT, PAIRS = "default", "pairs"
 
@@ -25,7 +25,7 @@ class PlayForm(forms.Form):
     level = forms.ChoiceField(label="Who plays", choices=[("system", "systems"), ("sample", "single outputs")], required=False)
     seed = forms.IntegerField(min_value=0, max_value=MAX_SEED, initial=0)
     games = forms.IntegerField(
-        min_value=1, max_value=services.MAX_GAMES, required=False, label="Games",
+        min_value=1, max_value=start.MAX_GAMES, required=False, label="Games",
         widget=forms.NumberInput(attrs={"placeholder": "enough"}),
     )  # fmt: skip
 
@@ -51,7 +51,7 @@ class PlayForm(forms.Form):
             "criterion": None if criterion == DEFAULT else "" if criterion == PAIRS else criterion[1:],
             "seed": self.cleaned_data["seed"],
             "games": self.cleaned_data["games"],
-            "rules": services.rules_named(self.cleaned_data["rating"]),
+            "rules": start.rules_named(self.cleaned_data["rating"]),
             "level": self.cleaned_data["level"] or Tournament.Level.SYSTEM,
         }
 

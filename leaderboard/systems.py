@@ -10,7 +10,7 @@ from annotation.services import mark_replaced
 from core.errors import Refused
 from leaderboard import selectors
 from leaderboard.models import Tournament
-from leaderboard.services import start_tournament
+from leaderboard.tournaments.start import start_tournament
 
 
 @transaction.atomic

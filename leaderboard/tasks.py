@@ -3,8 +3,9 @@
 from celery import shared_task
 
 from annotation import jobs
-from leaderboard import asking, playing
 from leaderboard.models import Tournament
+from leaderboard.tournaments import active_selection
+from leaderboard.tournaments import play as playing
 
 
 @shared_task(name="leaderboard.tasks.play")
@@ -36,12 +37,12 @@ def run(job_id, watch=None) -> Tournament:
         return playing.play(tournament, report, judging, learnt)
 
 
-@shared_task(name=asking.TASKS["systems"])
+@shared_task(name=active_selection.TASKS["systems"])
 def ask(job_id: str) -> None:
     _ordered(job_id)
 
 
-@shared_task(name=asking.TASKS["comparator"])
+@shared_task(name=active_selection.TASKS["comparator"])
 def ask_to_teach(job_id: str) -> None:
     _ordered(job_id)
 
@@ -60,11 +61,11 @@ def order_pairs(job_id) -> dict:
         from evaluator.worker.runner import disagreement, verdicts
 
         job = claim.job
-        if job.task == asking.TASKS["comparator"]:
-            result = asking.for_the_comparator(job.campaign, disagreement, job.created_by)
+        if job.task == active_selection.TASKS["comparator"]:
+            result = active_selection.for_the_comparator(job.campaign, disagreement, job.created_by)
             said = "those first on which the comparator's members differ most"
         else:
-            result = asking.for_the_systems(job.campaign, verdicts, job.created_by)
+            result = active_selection.for_the_systems(job.campaign, verdicts, job.created_by)
             said = f"{result['left to the comparator']:,} left to the comparator"
         claim.report(1.0, f"{result['pairs']:,} pairs in order; {said}.")
         return result

@@ -59,8 +59,8 @@ def _tournament() -> None:
     from evaluator.comparator.head import Head
     from evaluator.models import ComparatorVersion, TrainingRun, Utility
     from evaluator.worker import runner
-    from leaderboard import playing
-    from leaderboard.services import start_tournament
+    from leaderboard.tournaments import play
+    from leaderboard.tournaments.start import start_tournament
 
     campaign, rng = _campaign("games", GAME_CONTEXTS), np.random.default_rng(0)
     run = TrainingRun.objects.create(job=Job.objects.create(task="t", title="t"))
@@ -71,7 +71,7 @@ def _tournament() -> None:
     judging = lambda version, outputs, report: runner.Verdicts(runner.utilities(version, outputs, report), Head(1.0, 0.3, 0.5))
     tournament = start_tournament(campaign, "comparator", version, games=GAMES, foreground=True)
     start = time.process_time()
-    played = playing.play(tournament, lambda progress, message: None, judging)
+    played = play.play(tournament, lambda progress, message: None, judging)
     took = time.process_time() - start
     print(
         f"{played.played:,} games among {SYSTEMS} systems, outputs judged before: {took:.2f} s of CPU; "
@@ -100,7 +100,7 @@ def _judged(campaign, judgments: int):
     from annotation.models import Annotator, Output, PairwiseJudgment, QualityDecision, Snapshot
     from annotation.snapshots import SnapshotContent, write
     from leaderboard import tasks
-    from leaderboard.services import start_tournament
+    from leaderboard.tournaments.start import start_tournament
 
     annotators = Annotator.objects.bulk_create(Annotator(campaign=campaign, name=f"a{i}") for i in range(10))
     rng, content = np.random.default_rng(1), SnapshotContent(rule={"level": "nominal"})

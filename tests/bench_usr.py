@@ -26,7 +26,7 @@ def _boards() -> None:
     from evaluator import services, tasks
     from leaderboard import selectors
     from leaderboard import tasks as playing
-    from leaderboard.services import start_tournament
+    from leaderboard.tournaments.start import start_tournament
 
     campaign = _campaign()
     version = tasks.run(services.start_training([campaign], criterion="Overall", seed=0, foreground=True).job_id)
@@ -62,22 +62,22 @@ def _a_tenth(board) -> None:
 
     from annotation import snapshots
     from evaluator.worker import runner
-    from leaderboard import answers, calibrating, field, rated
     from leaderboard.rating import ranking, rules
     from leaderboard.rating.prediction_powered import calibrate
-    from leaderboard.shares import meetings
+    from leaderboard.tournaments import entrants, people_games, prediction_powered, rate
+    from leaderboard.tournaments.context_results import meetings
 
-    there, rng = field.field_of(board), np.random.default_rng(0)
+    there, rng = entrants.field_of(board), np.random.default_rng(0)
     verdicts = runner.verdicts(board.version, there.outputs)
-    people = answers.people_games(there, snapshots.read(board.snapshot), "Overall", 0)
-    decided = lambda a, b: rated.between_systems(there, calibrating.decided(there, verdicts, a, b))
+    people = people_games.people_games(there, snapshots.read(board.snapshot), "Overall", 0)
+    decided = lambda a, b: rate.between_systems(there, prediction_powered.decided(there, verdicts, a, b))
     imitated, everything = decided(people.first, people.second), decided(*meetings(there))
-    people = rated.between_systems(there, people)
+    people = rate.between_systems(there, people)
     truth, found = rules.standings(len(there.systems), people).rating, []
     for _ in range(DRAWS):
         drawn = rng.permutation(len(there.contexts))[: round(SHARE * len(there.contexts))]
         part = np.isin(people.context, drawn)
-        c = calibrate(len(there.systems), people.take(part), imitated.take(part), everything, rated.draws_of(there))
+        c = calibrate(len(there.systems), people.take(part), imitated.take(part), everything, rate.draws_of(there))
         row = [c.weight, c.worth / c.judgments]
         for standings, replicates in ((c.people, c.people_replicates), (c.standings, c.replicates)):
             low, high = ranking.intervals(standings, replicates, c.contexts)

@@ -9,7 +9,7 @@ from annotation.data.importer import import_judgments, import_outputs, import_sc
 from annotation.models import Campaign, Membership, User
 from annotation.services import CriterionSpec, add_annotator, create_campaign
 from evaluator.services import start_training
-from leaderboard.services import start_tournament
+from leaderboard.tournaments.start import start_tournament
 
 FOLDER = Path(__file__).parent
 SLUG = "demo"

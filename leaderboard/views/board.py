@@ -10,10 +10,11 @@ from annotation import jobs
 from annotation.access import campaign_for_researcher
 from annotation.assessment.assess import latest_snapshot
 from core.errors import Refused
-from leaderboard import asking, charts, exports, selectors, services
+from leaderboard import charts, exports, selectors
 from leaderboard.access import is_member, tournament_for
 from leaderboard.forms import BoardForm, PlayForm
 from leaderboard.models import Tournament
+from leaderboard.tournaments import active_selection, start
 from leaderboard.views.common import (
     COMPARATOR,
     PEOPLE,
@@ -101,7 +102,7 @@ def play(request, slug):
         messages.error(request, "Choose a judge and a criterion, and whole numbers as seed and games.")
         return redirect("leaderboard", slug)
     try:
-        services.start_tournament(campaign, **form.request(), user=request.user)
+        start.start_tournament(campaign, **form.request(), user=request.user)
     except Refused as refused:
         messages.error(request, str(refused))
     else:
@@ -114,7 +115,7 @@ def play(request, slug):
 def ask(request, slug):
     campaign = campaign_for_researcher(request.user, slug)
     try:
-        asking.start(campaign, request.user, goal="comparator" if "comparator" in request.POST else "systems")
+        active_selection.start(campaign, request.user, goal="comparator" if "comparator" in request.POST else "systems")
     except Refused as refused:
         messages.error(request, str(refused))
     else:
@@ -128,6 +129,6 @@ def settings(request, slug):
     campaign = campaign_for_researcher(request.user, slug)
     form = BoardForm(request.POST)
     if form.is_valid():
-        services.set_board(campaign, **form.cleaned_data, user=request.user)
+        start.set_board(campaign, **form.cleaned_data, user=request.user)
         messages.success(request, "Saved.")
     return redirect("leaderboard", slug)

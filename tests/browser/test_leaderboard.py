@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from leaderboard import services
+from leaderboard.tournaments import start
 from tests.browser.axe import assert_axe_clean
 from tests.browser.conftest import sign_in
 from tests.evaluator.fixtures import models_dir, sent  # noqa: F401 (autouse: nothing is sent, nothing written elsewhere)
@@ -66,7 +66,7 @@ def test_pages_before_anything_was_played(world, open_page):
 
 
 def test_what_the_public_sees_is_clean(world, played, open_page):
-    services.set_board(world.campaign, is_public=True, plays_new=True)
+    start.set_board(world.campaign, is_public=True, plays_new=True)
     page = open_page(**PHONE)
     for address in (BOARD, f"{BOARD}beside/", f"{BOARD}history/", f"{BOARD}breakdown/", pages(world, played[1])[-1]):
         page.goto(address)
@@ -113,7 +113,7 @@ def test_a_system_is_entered_renamed_and_retired_without_javascript(world, playe
 
 
 def test_the_chart_to_embed_is_a_picture(world, played, open_page):
-    services.set_board(world.campaign, is_public=True, plays_new=True)
+    start.set_board(world.campaign, is_public=True, plays_new=True)
     page = open_page()
     page.goto(BOARD)
     width = page.evaluate(

@@ -19,7 +19,7 @@ from evaluator.services import start_training
 from evaluator.worker import runner
 from leaderboard import tasks as boards
 from leaderboard.models import Game, Tournament
-from leaderboard.services import start_tournament
+from leaderboard.tournaments.start import start_tournament
 from tests.evaluator.packed import changed, upload
 from tests.evaluator.world import SCORES, command, recipe, write
 

@@ -5,9 +5,10 @@ import pytest
 
 from annotation.models import Job
 from evaluator.models import ComparatorVersion, TrainingRun
-from leaderboard import playing, tasks
+from leaderboard import tasks
 from leaderboard.models import Tournament
-from leaderboard.services import start_tournament
+from leaderboard.tournaments import play
+from leaderboard.tournaments.start import start_tournament
 
 
 def quiet(progress, message):
@@ -48,7 +49,7 @@ def by_people(campaign, **options) -> Tournament:
 
 
 def by_comparator(campaign, **options) -> Tournament:
-    return playing.play(start_tournament(campaign, "comparator", foreground=True, **options), quiet, strict)
+    return play.play(start_tournament(campaign, "comparator", foreground=True, **options), quiet, strict)
 
 
 def tallies(tournament) -> dict:

@@ -15,8 +15,9 @@ from evaluator import tasks as training
 from evaluator.comparator.head import probabilities
 from evaluator.registry import serving
 from evaluator.services import start_training
-from leaderboard import asking, tasks
+from leaderboard import tasks
 from leaderboard.rating.pairing import order_to_ask
+from leaderboard.tournaments import active_selection
 from tests.evaluator.world import recipe
 
 pytestmark = pytest.mark.django_db
@@ -54,7 +55,7 @@ def pairs(campaign):
 def test_where_the_comparator_is_unsure_comes_first(campaign):
     before = list(pairs(campaign).values_list("position", flat=True))
     last = pairs(campaign).last().context
-    result = asking.for_the_systems(campaign, Says(set(last.outputs.values_list("pk", flat=True))))
+    result = active_selection.for_the_systems(campaign, Says(set(last.outputs.values_list("pk", flat=True))))
     there = pairs(campaign).filter(context=last).count()
     assert result == {"pairs": len(before), "left to the comparator": len(before) - there}
     assert {item.context for item in pairs(campaign)[:there]} == {last}
@@ -69,7 +70,7 @@ def test_what_the_members_differ_on_comes_first_for_the_comparator(campaign):
         assert [(a.pk, b.pk) for a, b in zip(outputs_a, outputs_b)] == [(item.output_id, item.other_id) for item in before]
         return np.arange(len(outputs_a)) % 3  # the third, the sixth, ...
 
-    assert asking.for_the_comparator(campaign, apart) == {"pairs": len(before)}
+    assert active_selection.for_the_comparator(campaign, apart) == {"pairs": len(before)}
     expected = [item.pk for k in (2, 1, 0) for item in before[k::3]]
     assert list(pairs(campaign).values_list("pk", flat=True)) == expected
     assert AuditEvent.objects.filter(action="pairs put in order of teaching").count() == 1
@@ -77,34 +78,34 @@ def test_what_the_members_differ_on_comes_first_for_the_comparator(campaign):
 
 def test_judged_pairs_count_whatever_criterion_the_comparator_learnt(world, campaign, monkeypatch):
     seen = []
-    monkeypatch.setattr(asking, "order_to_ask", lambda n, games, *rest: seen.append(games) or order_to_ask(n, games, *rest))
-    asking.for_the_systems(campaign, Says(set()))
+    monkeypatch.setattr(active_selection, "order_to_ask", lambda n, games, *rest: seen.append(games) or order_to_ask(n, games, *rest))
+    active_selection.for_the_systems(campaign, Says(set()))
     content = snapshots.read(latest_snapshot(campaign))
     assert serving(campaign).criterion and not content.judgments  # it learnt from scores, nobody has judged a pair
     item = pairs(campaign).first()
     names = {side: [output.system.name, "", output.sample] for side, output in (("a", item.output), ("b", item.other))}
     judged = replace(content, judgments=[{"context": item.context.key, "choice": "A", "annotator": "Ann", **names}])
-    monkeypatch.setattr(asking.snapshots, "read", lambda snapshot: judged)
-    asking.for_the_systems(campaign, Says(set()))
+    monkeypatch.setattr(active_selection.snapshots, "read", lambda snapshot: judged)
+    active_selection.for_the_systems(campaign, Says(set()))
     assert len(seen[1]) == len(seen[0]) + 1
 
 
 def test_what_somebody_has_begun_keeps_its_place(campaign):
     begun, *others = pairs(campaign)
     campaign.items.filter(pk=begun.pk).update(taken=1)
-    asking.for_the_systems(campaign, Says(set(others[-1].context.outputs.values_list("pk", flat=True))))
+    active_selection.for_the_systems(campaign, Says(set(others[-1].context.outputs.values_list("pk", flat=True))))
     assert pairs(campaign).first().pk == begun.pk and pairs(campaign)[1].context == others[-1].context
 
 
 def test_a_real_comparator_orders_them_in_its_job(world, campaign):
     assert world.post(world.charlie, PAGE + "ask/").status_code == 404
     world.post(world.alice, PAGE + "ask/")
-    job = Job.objects.get(task=asking.TASKS["systems"])
+    job = Job.objects.get(task=active_selection.TASKS["systems"])
     tasks.ask(str(job.pk))
     job.refresh_from_db()
     assert job.status == Job.Status.DONE and "pairs in order" in job.message
     world.post(world.alice, PAGE + "ask/", {"comparator": ""})
-    other = Job.objects.get(task=asking.TASKS["comparator"])
+    other = Job.objects.get(task=active_selection.TASKS["comparator"])
     order = list(pairs(campaign).values_list("pk", flat=True))
     tasks.ask_to_teach(str(other.pk))
     other.refresh_from_db()
@@ -117,10 +118,10 @@ def test_a_real_comparator_orders_them_in_its_job(world, campaign):
 def test_without_a_comparator_or_open_pairs_it_is_refused(world, campaign):
     pairs(campaign).update(taken=1)
     with pytest.raises(Refused, match="No pair of campaign 'talk' is left"):
-        asking.start(campaign)
+        active_selection.start(campaign)
     campaign.promotions.all().delete()
     with pytest.raises(Refused, match="No comparator serves campaign 'talk' yet"):
-        asking.start(campaign)
+        active_selection.start(campaign)
 
 
 def test_one_member_differs_from_nobody(campaign, monkeypatch):
@@ -128,5 +129,5 @@ def test_one_member_differs_from_nobody(campaign, monkeypatch):
 
     monkeypatch.setattr(runner, "load", lambda version: SimpleNamespace(models=["one"]))
     with pytest.raises(Refused, match="has one member only"):
-        asking.for_the_comparator(campaign, runner.disagreement)
+        active_selection.for_the_comparator(campaign, runner.disagreement)
     assert not AuditEvent.objects.filter(action="pairs put in order of teaching").exists()

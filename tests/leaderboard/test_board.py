@@ -10,10 +10,11 @@ from django.utils import timezone
 from annotation.models import Job
 from evaluator import services as training
 from evaluator import tasks as training_tasks
-from leaderboard import selectors, services
+from leaderboard import selectors
 from leaderboard.charts import whiskers
 from leaderboard.models import Tournament
-from leaderboard.services import start_tournament
+from leaderboard.tournaments import start
+from leaderboard.tournaments.start import start_tournament
 from tests.evaluator.world import SCORES, World, recipe
 from tests.leaderboard.played import by_comparator, by_people
 
@@ -133,7 +134,7 @@ class TestPages:
     def test_everybody_where_the_boards_are_public(self, world, version):
         board, system = by_people(world.campaign), world.campaign.systems.get(name="Fine")
         sample = world.campaign.contexts.first()
-        services.set_board(world.campaign, is_public=True, plays_new=True)
+        start.set_board(world.campaign, is_public=True, plays_new=True)
         seen = [PAGE, PAGE + "beside/", PAGE + "history/", PAGE + "breakdown/", f"/tournaments/{board.pk}/",
                 f"/tournaments/{board.pk}.csv", f"/tournaments/{board.pk}.tex", f"/tournaments/{board.pk}.svg",
                 f"/c/talk/systems/{system.pk}/", "/api/campaigns/talk/leaderboard/?judge=people",
@@ -176,7 +177,7 @@ class TestPages:
         assert "On contexts of this campaign that it did not learn from" in said(None)
 
     def test_a_deleted_campaign_is_public_no_more(self, world):
-        services.set_board(world.campaign, is_public=True, plays_new=True)
+        start.set_board(world.campaign, is_public=True, plays_new=True)
         world.campaign.deleted_at = timezone.now()
         world.campaign.save()
         assert world.get(world.charlie, PAGE).status_code == 404

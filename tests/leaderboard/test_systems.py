@@ -10,8 +10,9 @@ from annotation.assessment.assess import assess
 from annotation.data.importer import import_outputs
 from annotation.models import LikertScore, Output, System
 from core.errors import Refused
-from leaderboard import field, playing, selectors, systems
+from leaderboard import selectors, systems
 from leaderboard.models import Tournament
+from leaderboard.tournaments import entrants, play
 from tests.evaluator.world import SCORES, World, write
 from tests.leaderboard.played import by_comparator, by_people, quiet, strict
 
@@ -32,7 +33,7 @@ def upload(rows: list[dict]) -> SimpleUploadedFile:
 def rated_again(campaign) -> Tournament:
     """The tournament that a change queued, played."""
     waiting = Tournament.objects.get(campaign=campaign, finished_at=None)
-    return playing.play(waiting, quiet, strict)
+    return play.play(waiting, quiet, strict)
 
 
 def games(tournament) -> list:
@@ -74,7 +75,7 @@ class TestRegistering:
     def test_checkpoints_come_along_and_the_last_one_plays(self, world):
         rows = [row | {"iteration": n, "checkpoint": f"step {n}"} for n in (100, 200) for row in rows_of(world, f"at {n}")]
         systems.register(world.campaign, "New", upload(rows), "new.jsonl")
-        playing_now = [o for o in field.field(world.campaign).outputs if o.system.name == "New"]
+        playing_now = [o for o in entrants.field(world.campaign).outputs if o.system.name == "New"]
         assert {o.checkpoint.name for o in playing_now} == {"step 200"} and len(playing_now) == 12
 
     def test_without_a_board_it_waits_for_the_first(self, world):
@@ -149,7 +150,7 @@ class TestReplacing:
         assert page.status_code == 302
         assert poor.outputs.count() == 24 and poor.outputs.filter(replaced_at=None).count() == 12
         assert set(LikertScore.objects.filter(output__system=poor).values_list("pk", flat=True)) == judged and judged
-        now = [o for o in field.field(world.campaign).outputs if o.system == poor]
+        now = [o for o in entrants.field(world.campaign).outputs if o.system == poor]
         assert {o.checkpoint.name for o in now} == {"version 2"} and len(now) == 12
         shown = world.get(world.alice, f"{PAGE}{poor.pk}/").content.decode()
         assert "version 2" in shown and "as imported" in shown
@@ -190,7 +191,7 @@ class TestReplacing:
         poor = world.campaign.systems.get(name="Poor")
         for text in ("better", "best"):
             systems.replace_outputs(poor, upload(rows_of(world, text)), "new.jsonl")
-        assert {o.checkpoint.name for o in field.field(world.campaign).outputs if o.system == poor} == {"version 3"}
+        assert {o.checkpoint.name for o in entrants.field(world.campaign).outputs if o.system == poor} == {"version 3"}
 
 
 class TestRetiring:

@@ -12,13 +12,14 @@ from annotation.assessment.assess import latest_snapshot
 from annotation.models import AuditEvent
 from core.errors import Refused
 from evaluator.comparator.examples import context_key
-from leaderboard import answers, asking, field, rated, selectors, services
+from leaderboard import selectors
 from leaderboard.models import Tournament
 from leaderboard.rating.games import Games
 from leaderboard.rating.prediction_powered import calibrate
 from leaderboard.rating.rules import PAPER
-from leaderboard.shares import meetings
 from leaderboard.signature import parse
+from leaderboard.tournaments import active_selection, entrants, people_games, rate, start
+from leaderboard.tournaments.context_results import meetings
 from tests.evaluator.world import SCORES, World
 from tests.leaderboard.played import Strict, by_comparator, by_people, quiet, strict
 
@@ -26,27 +27,27 @@ pytestmark = pytest.mark.django_db
 
 
 def calibrated(campaign, learnt: Set[str] = frozenset(), **options) -> Tournament:
-    from leaderboard import playing
+    from leaderboard.tournaments import play
 
-    return playing.play(services.start_tournament(campaign, "calibrated", foreground=True, **options), quiet, strict, learnt)
+    return play.play(start.start_tournament(campaign, "calibrated", foreground=True, **options), quiet, strict, learnt)
 
 
 class TestCalibrated:
     def test_it_is_what_calibrate_gives_for_these_games(self, world, version):
         """People's games, the comparator's outcomes of the same ones, and of every pair on every context."""
         board = calibrated(world.campaign)
-        there = field.field_of(board)
-        people = answers.people_games(there, _content(board), "Overall", 0)
+        there = entrants.field_of(board)
+        people = people_games.people_games(there, _content(board), "Overall", 0)
         judge = Strict(there.outputs)
 
         def decided(a, b):
             outcome = judge.outcomes([there.outputs[i].pk for i in a], [there.outputs[j].pk for j in b])
-            return rated.between_systems(there, Games(a, b, outcome, there.context_of[a]))
+            return rate.between_systems(there, Games(a, b, outcome, there.context_of[a]))
 
         everything = decided(*meetings(there))
         assert len(everything) == 12 * 6
         expected = calibrate(
-            4, rated.between_systems(there, people), decided(people.first, people.second), everything, rated.draws_of(there)
+            4, rate.between_systems(there, people), decided(people.first, people.second), everything, rate.draws_of(there)
         )
         shown = {r.system_id: r.rating for r in board.ratings.all()}
         assert [shown[s.pk] for s in there.systems] == pytest.approx(expected.standings.rating.tolist())
@@ -56,7 +57,7 @@ class TestCalibrated:
 
     def test_it_says_where_a_comparator_had_a_say_in_what_people_judged(self, world, version):
         assert "had a say" not in selectors.board(calibrated(world.campaign))["warning"]
-        event = AuditEvent.objects.create(campaign=world.campaign, action=asking.IN_ORDER["systems"])
+        event = AuditEvent.objects.create(campaign=world.campaign, action=active_selection.IN_ORDER["systems"])
         assert "had a say" not in selectors.board(calibrated(world.campaign, seed=2))["warning"]  # after the snapshot
         AuditEvent.objects.filter(pk=event.pk).update(created_at=latest_snapshot(world.campaign).created_at - timedelta(1))
         assert "A comparator had a say in which pairs people" in selectors.board(calibrated(world.campaign, seed=3))["warning"]
@@ -66,8 +67,8 @@ class TestCalibrated:
         """Of 12 contexts with 12 games each the comparator learned from one elsewhere."""
         keys = [context_key(turns) for turns in world.campaign.contexts.order_by("pk").values_list("turns", flat=True)]
         board = calibrated(world.campaign, {keys[0], "another"})
-        there = field.field_of(board)
-        people = answers.people_games(there, _content(board), "Overall", 0)
+        there = entrants.field_of(board)
+        people = people_games.people_games(there, _content(board), "Overall", 0)
         assert (people.context == 0).sum() == 12
         said = selectors.board(board)["calibrated"]
         assert (said["judgments"], said["left_out"], board.played) == (132, 12, 132)
@@ -98,13 +99,13 @@ class TestCalibrated:
 
     def test_it_needs_people_and_an_order_free_rating(self, world, version):
         with pytest.raises(Refused, match="does not depend on the order of games"):
-            services.start_tournament(world.campaign, "calibrated", rules=PAPER)
+            start.start_tournament(world.campaign, "calibrated", rules=PAPER)
 
     def test_without_judgments_it_is_refused(self, tmp_path, version):
         (tmp_path / "new").mkdir()
         new = World(tmp_path / "new", slug="new", judged=False)
         with pytest.raises(Refused, match="no snapshot of accepted judgments"):
-            services.start_tournament(new.campaign, "calibrated", version)
+            start.start_tournament(new.campaign, "calibrated", version)
 
 
 class TestSamples:
@@ -144,7 +145,7 @@ class TestSamples:
 
     def test_people_cannot_be_asked_about_two_contexts(self, world):
         with pytest.raises(Refused, match="meet only where a comparator judges"):
-            services.start_tournament(world.campaign, "people", level="sample")
+            start.start_tournament(world.campaign, "people", level="sample")
 
 
 class TestStability:
@@ -162,8 +163,8 @@ class TestStability:
         world.score("Overall", {"Person": 1, "Fine": 1, "Plain": 1, "Poor": 5}, annotators=("Cid",))
         world.freeze()
         board = by_people(world.campaign)
-        there = field.field_of(board)
-        kept, all_of_them = answers.people_games(there, _content(board), "Overall", 0), answers.unfiltered_games(board, there)
+        there = entrants.field_of(board)
+        kept, all_of_them = people_games.people_games(there, _content(board), "Overall", 0), people_games.unfiltered_games(board, there)
         assert len(kept) == 12 * 6 * 4 and len(all_of_them) == 12 * 6 * 5
         found = next(row for row in selectors.stability(board) if row["name"] == "Every score, none filtered out")
         assert found["tau"] == 1.0 and found["order"][0] == "Person"  # one against four changes no rank

@@ -11,13 +11,15 @@ from annotation.data.importer import import_outputs
 from annotation.models import Campaign, Job, Output
 from core.errors import Refused
 from evaluator import registry
-from leaderboard import field, playing, selectors, services, tasks
+from leaderboard import selectors, tasks
 from leaderboard.models import Game, Immutable, Tournament
 from leaderboard.rating import glicko2_sequential
 from leaderboard.rating.games import Games
 from leaderboard.rating.rules import PAPER
-from leaderboard.services import start_tournament
 from leaderboard.signature import parse
+from leaderboard.tournaments import entrants, start
+from leaderboard.tournaments import play as playing
+from leaderboard.tournaments.start import start_tournament
 from tests.evaluator.world import SCORES, World, write
 from tests.leaderboard.played import by_comparator, by_people, quiet, strict, tallies
 
@@ -153,7 +155,7 @@ class TestComparator:
 
     def test_the_signature_names_the_papers_rules_and_ours(self, world, version):
         paper, ours = by_comparator(world.campaign, games=9, rules=PAPER), by_comparator(world.campaign, games=9)
-        asked = services.rules_named("bradley-terry", pairing="round-robin")
+        asked = start.rules_named("bradley-terry", pairing="round-robin")
         theirs = by_comparator(world.campaign, games=9, rules=asked)
         said = [parse(t.signature) for t in (paper, ours, theirs)]
         assert [(s["rating"], s["ties"], s["pairing"]) for s in said] == [
@@ -162,7 +164,7 @@ class TestComparator:
 
     def test_rules_that_mean_nothing_are_refused(self):
         with pytest.raises(Refused, match="ties of a glicko2 rating must be one of half, drop, not 'davidson'"):
-            services.rules_named("glicko2", ties="davidson")
+            start.rules_named("glicko2", ties="davidson")
 
     def test_whether_each_is_above_the_next(self, world, version):
         """Person always beats Fine, Fine and Plain always tie, both always beat Poor: 12 contexts tell all but the tie."""
@@ -188,7 +190,7 @@ class TestComparator:
             for r in world.rows if r["system"] == "Poor" for n in (100, 900, 500)
         ]  # fmt: skip
         import_outputs(world.campaign, write(tmp_path, "checkpoints.jsonl", rows))
-        playing = field.field(world.campaign).outputs
+        playing = entrants.field(world.campaign).outputs
         assert {o.text for o in playing if o.system.name == "Poor"} == {"at 900"}
         assert len(playing) == 48
 
@@ -242,7 +244,7 @@ class TestPromoted:
         assert started == {("comparator", version.name), ("calibrated", version.name)}
 
     def test_not_where_the_campaign_says_no(self, world, version, django_capture_on_commit_callbacks):
-        services.set_board(world.campaign, is_public=False, plays_new=False)
+        start.set_board(world.campaign, is_public=False, plays_new=False)
         assert self.promote(world, version, django_capture_on_commit_callbacks) == set()
 
     def test_alone_where_nobody_has_judged(self, tmp_path, world, version, django_capture_on_commit_callbacks):

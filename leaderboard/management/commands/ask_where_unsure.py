@@ -1,6 +1,7 @@
 from annotation import jobs
 from core.commands import ServiceCommand, campaign_named
-from leaderboard import asking, tasks
+from leaderboard import tasks
+from leaderboard.tournaments import active_selection
 
 
 class Command(ServiceCommand):
@@ -12,11 +13,11 @@ class Command(ServiceCommand):
     def add_arguments(self, parser):
         super().add_arguments(parser)
         parser.add_argument("slug")
-        parser.add_argument("--for", dest="goal", choices=list(asking.TASKS), default="systems", help="default: systems")
+        parser.add_argument("--for", dest="goal", choices=list(active_selection.TASKS), default="systems", help="default: systems")
         parser.add_argument("--wait", action="store_true", help="do it here and now instead of asking a worker")
 
     def run(self, slug, goal, wait, **options):
-        job = asking.start(campaign_named(slug), foreground=wait, goal=goal)
+        job = active_selection.start(campaign_named(slug), foreground=wait, goal=goal)
         if wait:
             return tasks.order_pairs(job.pk)
         return {"task": str(job.pk), "status": "queued", "worker_alive": jobs.worker_alive()}

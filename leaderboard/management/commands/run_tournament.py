@@ -8,7 +8,7 @@ from evaluator.selectors import version_named
 from leaderboard import tasks
 from leaderboard.models import Tournament
 from leaderboard.rating.rules import PAIRINGS, RATINGS, STOPS
-from leaderboard.services import rules_named, start_tournament
+from leaderboard.tournaments.start import rules_named, start_tournament
 
 
 class Command(ServiceCommand):

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from leaderboard.field import Field
 from leaderboard.rating.games import Games
+from leaderboard.tournaments.entrants import Field
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,10 @@ from evaluator.models import ComparatorVersion
 from evaluator.registry import serving
 from evaluator.selectors import architecture, basis, criteria, criterion_in
 from evaluator.services import check_seed
-from leaderboard import asking, field, selectors
+from leaderboard import selectors
 from leaderboard.models import Tournament
 from leaderboard.rating.rules import DEFAULT, PAPER, Rules
+from leaderboard.tournaments import active_selection, entrants
 
 log = logging.getLogger(__name__)
 
@@ -97,7 +98,7 @@ def _enqueue(asked: dict, warning: str, user, foreground: bool) -> Tournament:
     title = f"Tournament on {campaign.slug}, judged by {who}{about}, seed {asked['seed']}"[:200]
     simulated = bool((version and version.is_simulated) or (snapshot and snapshot.is_simulated))
     job = jobs.enqueue(TASK, title, campaign=campaign, user=user, foreground=foreground)
-    settings = {"warning": warning, **field.bounds()}
+    settings = {"warning": warning, **entrants.bounds()}
     tournament = Tournament.objects.create(**asked, job=job, is_simulated=simulated, settings=settings)
     detail = {"tournament": tournament.pk, "judge": asked["judge"], "criterion": asked["criterion"], "seed": asked["seed"]}
     AuditEvent.objects.create(campaign=campaign, user=user, action="tournament started", detail=detail)
@@ -114,7 +115,7 @@ def _basis(campaign, judge: str, version, snapshot, criterion) -> tuple[Comparat
     version = version or _serving(campaign, criterion)
     doubts = [version.warning]
     if judge == CALIBRATED:
-        doubts.append(asking.had_a_say(campaign, _judged(campaign, snapshot)))
+        doubts.append(active_selection.had_a_say(campaign, _judged(campaign, snapshot)))
     return version, _criterion_beside(campaign, version, snapshot, criterion), " ".join(filter(None, doubts))
 
 

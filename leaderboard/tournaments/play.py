@@ -10,16 +10,16 @@ from annotation.models import Output
 from annotation.outcome import Outcome
 from core.errors import Refused
 from evaluator.models import ComparatorVersion, Utility
-from leaderboard import answers, rated
-from leaderboard.calibrating import calibrated
-from leaderboard.field import Field, field_of
 from leaderboard.models import Game, Tournament
 from leaderboard.rating import tournament as playing
 from leaderboard.rating.games import Games
 from leaderboard.rating.rules import Rules
-from leaderboard.recording import Found, Played, record
-from leaderboard.sampling import sampled, three_scores
-from leaderboard.shares import shares
+from leaderboard.tournaments import people_games, rate
+from leaderboard.tournaments.context_results import shares
+from leaderboard.tournaments.entrants import Field, field_of
+from leaderboard.tournaments.prediction_powered import calibrated
+from leaderboard.tournaments.record import Found, Played, record
+from leaderboard.tournaments.samples import sampled, three_scores
 
 CHUNK = 500  # SQLite takes a limited number of parameters
 
@@ -41,11 +41,11 @@ def play(
     report(0.0, "Gathering the outputs")
     field = field_of(tournament)
     content = snapshots.read(tournament.snapshot) if tournament.snapshot else None
-    people = answers.people_games(field, content, tournament.criterion, tournament.seed)
+    people = people_games.people_games(field, content, tournament.criterion, tournament.seed)
     verdicts = None if tournament.judge == Tournament.Judge.PEOPLE else _verdicts(tournament, field, report, judging)
     found = _found(tournament, field, people, verdicts, learnt, report)
     report(0.95, "Recording")
-    means = answers.human_means(field, content, tournament.criterion)
+    means = people_games.human_means(field, content, tournament.criterion)
     return record(tournament, field, replace(found, means=means, shares=shares(field, people, verdicts)))
 
 
@@ -63,13 +63,13 @@ def _found(tournament: Tournament, field: Field, people: Games, verdicts, learnt
         played = _people_play(tournament, people)
     else:
         played = _comparator_plays(tournament, field, verdicts, report)
-    report(0.8, f"Rating {len(played.games)} games, and {rated.REPLICATES} times on resampled contexts")
-    games, draws = rated.between_systems(field, played.games), rated.draws_of(field)
-    board = rated.rate(len(field.systems), games, draws, tournament.rules(), played.looks)
+    report(0.8, f"Rating {len(played.games)} games, and {rate.REPLICATES} times on resampled contexts")
+    games, draws = rate.between_systems(field, played.games), rate.draws_of(field)
+    board = rate.rate(len(field.systems), games, draws, tournament.rules(), played.looks)
     others = _other_games(tournament, field, played, report)
     findings = {
-        "categories": rated.categories(field, games, draws),
-        "stability": rated.stability(field, board, tournament.rules(), others),
+        "categories": rate.categories(field, games, draws),
+        "stability": rate.stability(field, board, tournament.rules(), others),
     }  # fmt: skip
     return Found(played, board, findings)
 
@@ -77,13 +77,13 @@ def _found(tournament: Tournament, field: Field, people: Games, verdicts, learnt
 def _other_games(tournament: Tournament, field: Field, played: Played, report: Report) -> dict[str, Games]:
     """Games that another choice would have given, for the panel on rank stability."""
     if tournament.judge == Tournament.Judge.PEOPLE:
-        unfiltered = answers.unfiltered_games(tournament, field)
-        return {"Every score, none filtered out": rated.between_systems(field, unfiltered)} if len(unfiltered) else {}
+        unfiltered = people_games.unfiltered_games(tournament, field)
+        return {"Every score, none filtered out": rate.between_systems(field, unfiltered)} if len(unfiltered) else {}
     if played.ending == "all" or tournament.extends_id:  # another seed plays the same games
         return {}
     pairs, seed = field.contexts_by_pair(), tournament.seed + 1
     _, again = _run(tournament.rules(), seed, tournament.wanted_games, field, pairs, played.verdicts, report)
-    return {f"Another seed ({seed})": rated.between_systems(field, again)}
+    return {f"Another seed ({seed})": rate.between_systems(field, again)}
 
 
 def _people_play(tournament: Tournament, games: Games) -> Played:

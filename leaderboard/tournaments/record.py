@@ -8,13 +8,13 @@ from django.utils import timezone
 
 from annotation.outcome import Outcome
 from evaluator.services import code_version
-from leaderboard.field import Field
 from leaderboard.models import ContextResult, Game, OutputResult, SystemRating, Tournament
-from leaderboard.rated import RESAMPLING_SEED, Rated, neighbours
 from leaderboard.rating.games import Games, Standings
 from leaderboard.rating.rules import PAPER
-from leaderboard.shares import Shares
 from leaderboard.signature import signature
+from leaderboard.tournaments.context_results import Shares
+from leaderboard.tournaments.entrants import Field
+from leaderboard.tournaments.rate import RESAMPLING_SEED, Rated, neighbours
 
 BATCH = 2000
 COMPARATOR = Tournament.Judge.COMPARATOR.value

@@ -17,11 +17,11 @@ from core.errors import Refused
 from evaluator.models import ComparatorVersion
 from evaluator.registry import serving
 from evaluator.selectors import basis
-from leaderboard.answers import people_games
-from leaderboard.field import Field, field
-from leaderboard.rated import between_systems
 from leaderboard.rating.games import Games
 from leaderboard.rating.pairing import order_to_ask
+from leaderboard.tournaments.entrants import Field, field
+from leaderboard.tournaments.people_games import people_games
+from leaderboard.tournaments.rate import between_systems
 
 TASKS = {"systems": "leaderboard.tasks.ask", "comparator": "leaderboard.tasks.ask_to_teach"}  # by what the order is for
 TITLES = {"systems": "Ask people first where it tells most", "comparator": "Ask people first what teaches the comparator"}

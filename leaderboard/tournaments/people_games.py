@@ -5,10 +5,10 @@ import numpy as np
 from annotation.models import LikertScore
 from annotation.outcome import Outcome
 from annotation.snapshots import SnapshotContent
-from leaderboard.field import Field
 from leaderboard.models import Tournament
 from leaderboard.rating.games import Games
 from leaderboard.rating.games_from_answers import games_from_judgments, games_from_scores
+from leaderboard.tournaments.entrants import Field
 
 
 def people_games(field: Field, content: SnapshotContent | None, criterion: str, seed: int) -> Games:

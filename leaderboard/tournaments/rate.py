@@ -5,13 +5,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from annotation.models import Context
-from leaderboard.field import Field
 from leaderboard.rating import ranking, rules
 from leaderboard.rating.bootstrap import context_draws
 from leaderboard.rating.games import Games, Standings
 from leaderboard.rating.ranking import Ranking
 from leaderboard.rating.rules import DEFAULT, Rules
 from leaderboard.rating.stability import rank_stability
+from leaderboard.tournaments.entrants import Field
 
 REPLICATES = 200
 RESAMPLING_SEED = 0  # one for all boards, so that any two on the same contexts are rated on the same draws

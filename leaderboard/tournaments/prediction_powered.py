@@ -6,14 +6,14 @@ import numpy as np
 
 from core.errors import Refused
 from evaluator.comparator.examples import context_key
-from leaderboard import rated
-from leaderboard.field import Field
 from leaderboard.models import Tournament
-from leaderboard.rated import Rated
 from leaderboard.rating import ranking
 from leaderboard.rating.games import Games
 from leaderboard.rating.prediction_powered import calibrate
-from leaderboard.shares import meetings
+from leaderboard.tournaments import rate
+from leaderboard.tournaments.context_results import meetings
+from leaderboard.tournaments.entrants import Field
+from leaderboard.tournaments.rate import Rated
 
 
 def calibrated(
@@ -28,12 +28,12 @@ def calibrated(
     people, left_out = _not_taught(tournament, field, people, learnt)
     if not len(people):
         raise Refused(f"The comparator learned from every context of people's {about}, so nothing is left to calibrate with.")
-    n, draws = len(field.systems), rated.draws_of(field)
+    n, draws = len(field.systems), rate.draws_of(field)
     imitated = decided(field, verdicts, people.first, people.second)
-    everything = rated.between_systems(field, decided(field, verdicts, *meetings(field)))
-    games = rated.between_systems(field, people)
+    everything = rate.between_systems(field, decided(field, verdicts, *meetings(field)))
+    games = rate.between_systems(field, people)
     try:
-        found = calibrate(n, games, rated.between_systems(field, imitated), everything, draws, tournament.rules())
+        found = calibrate(n, games, rate.between_systems(field, imitated), everything, draws, tournament.rules())
     except ValueError as error:
         raise Refused(str(error)) from error
     low, high = ranking.intervals(found.standings, found.replicates, found.contexts)

@@ -3,13 +3,13 @@
 import numpy as np
 
 from core.errors import Refused
-from leaderboard import rated
-from leaderboard.field import Field
 from leaderboard.models import Tournament
-from leaderboard.rated import Rated
 from leaderboard.rating import ranking, rules, sample_scores
 from leaderboard.rating.games import Games, Standings, tally
 from leaderboard.selectors import latest
+from leaderboard.tournaments import rate
+from leaderboard.tournaments.entrants import Field
+from leaderboard.tournaments.rate import Rated
 
 MOST_AT_ONCE = 1500  # players of an order-free rating, which solves a system of as many equations
 
@@ -56,7 +56,7 @@ def _board(field: Field, games: Games, of_outputs: Standings) -> Rated:
     n = len(field.systems)
     mean = lambda values: sample_scores.mean_by_system(n, field.system_of, values)
     apart = games.take(field.system_of[games.first] != field.system_of[games.second])
-    between = rated.between_systems(field, apart)
+    between = rate.between_systems(field, apart)
     wins, ties, losses = tally(n, between)
     rd, volatility = np.sqrt(mean(of_outputs.rd**2)), mean(of_outputs.volatility)
     standings = Standings(mean(of_outputs.rating), rd, volatility, wins + ties + losses, wins, ties, losses)
@@ -68,7 +68,7 @@ def _board(field: Field, games: Games, of_outputs: Standings) -> Rated:
 
 def _resampled_means(field: Field, rating: np.ndarray) -> np.ndarray:
     """(replicates, systems) mean rating of the outputs on the contexts drawn; the plain mean where none was."""
-    times = rated.draws_of(field)[:, field.context_of]  # (replicates, outputs)
+    times = rate.draws_of(field)[:, field.context_of]  # (replicates, outputs)
     mine = (field.system_of[:, None] == np.arange(len(field.systems))).astype(float)  # (outputs, systems)
     count = times @ mine
     plain = sample_scores.mean_by_system(len(field.systems), field.system_of, rating)
