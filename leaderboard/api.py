@@ -14,8 +14,9 @@ from rest_framework.views import APIView
 
 from annotation.access import campaign_for_researcher
 from annotation.models import System
-from leaderboard import overviews, selectors, systems
+from leaderboard import systems
 from leaderboard.access import campaign_with_boards, tournament_for
+from leaderboard.boards import overviews, queries
 from leaderboard.models import Tournament
 
 ROWS_OR_FILE = [JSONParser, MultiPartParser]
@@ -29,11 +30,11 @@ class LeaderboardView(APIView):
     def get(self, request, slug):
         campaign = campaign_with_boards(request.user, slug)
         judge = request.query_params.get("judge", Tournament.Judge.COMPARATOR)
-        tournament = selectors.latest(campaign, judge, request.query_params.get("criterion"))
+        tournament = queries.latest(campaign, judge, request.query_params.get("criterion"))
         if tournament is None:
             raise Http404
-        people = selectors.latest(campaign, Tournament.Judge.PEOPLE, tournament.criterion)
-        return Response(selectors.board(tournament, people, live=True))
+        people = queries.latest(campaign, Tournament.Judge.PEOPLE, tournament.criterion)
+        return Response(queries.board(tournament, people, live=True))
 
 
 class TournamentView(APIView):
@@ -45,7 +46,7 @@ class TournamentView(APIView):
         tournament = tournament_for(request.user, pk)
         if tournament.finished_at is None:
             raise Http404
-        return Response(selectors.board(tournament))
+        return Response(queries.board(tournament))
 
 
 class SystemSerializer(serializers.ModelSerializer):

@@ -8,7 +8,7 @@ from annotation.data.importer import Imported, import_outputs
 from annotation.models import AuditEvent, Campaign, FormerName, Output, System
 from annotation.services import mark_replaced
 from core.errors import Refused
-from leaderboard import selectors
+from leaderboard.boards import queries
 from leaderboard.models import Tournament
 from leaderboard.tournaments.start import start_tournament
 
@@ -74,7 +74,7 @@ def versions(system: System) -> int:
 
 def rate_again(campaign: Campaign, user=None) -> Tournament | None:
     """A board on which only what is new plays: the newest of a comparator, taken on. None where there is none yet."""
-    board = selectors.latest(campaign, Tournament.Judge.COMPARATOR)
+    board = queries.latest(campaign, Tournament.Judge.COMPARATOR)
     if board is None:
         return None
     try:

@@ -24,8 +24,8 @@ def main() -> None:
 
 def _boards() -> None:
     from evaluator import services, tasks
-    from leaderboard import selectors
     from leaderboard import tasks as playing
+    from leaderboard.boards import queries
     from leaderboard.tournaments.start import start_tournament
 
     campaign = _campaign()
@@ -34,7 +34,7 @@ def _boards() -> None:
     judges = (("people", None), ("comparator", version), ("calibrated", version))
     boards = [playing.run(start_tournament(campaign, j, v, "Overall", foreground=True).job_id) for j, v in judges]
     for board in boards:
-        shown = selectors.board(board, boards[0])
+        shown = queries.board(board, boards[0])
         print(shown["signature"])
         for row in shown["standings"]:
             print(f"  {row['rank_low']}-{row['rank_high']} {row['system']}: {row['rating']} [{row['low']}, {row['high']}]")

@@ -2,8 +2,8 @@
 
 from django import template
 
-from leaderboard import charts
-from leaderboard.selectors import judge_label
+from leaderboard.boards import charts
+from leaderboard.boards.queries import judge_label
 
 register = template.Library()
 

@@ -3,10 +3,10 @@
 import numpy as np
 
 from core.errors import Refused
+from leaderboard.boards.queries import latest
 from leaderboard.models import Tournament
 from leaderboard.rating import ranking, rules, sample_scores
 from leaderboard.rating.games import Games, Standings, tally
-from leaderboard.selectors import latest
 from leaderboard.tournaments import rate
 from leaderboard.tournaments.entrants import Field
 from leaderboard.tournaments.rate import Rated

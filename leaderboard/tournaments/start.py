@@ -13,7 +13,7 @@ from evaluator.models import ComparatorVersion
 from evaluator.registry import serving
 from evaluator.selectors import architecture, basis, criteria, criterion_in
 from evaluator.services import check_seed
-from leaderboard import selectors
+from leaderboard.boards import queries
 from leaderboard.models import Tournament
 from leaderboard.rating.rules import DEFAULT, PAPER, Rules
 from leaderboard.tournaments import active_selection, entrants
@@ -38,7 +38,7 @@ def start_tournament(
     what is new since then plays.
     """
     if judge not in Tournament.Judge.values:
-        raise Refused(selectors.unknown_judge(judge))
+        raise Refused(queries.unknown_judge(judge))
     if games is not None and not 1 <= games <= MAX_GAMES:
         raise Refused(f"The number of games must be from 1 to {MAX_GAMES}, not {games}.")
     check_seed(seed)

@@ -10,8 +10,8 @@ from annotation import jobs
 from annotation.access import campaign_for_researcher
 from annotation.assessment.assess import latest_snapshot
 from core.errors import Refused
-from leaderboard import charts, exports, selectors
 from leaderboard.access import is_member, tournament_for
+from leaderboard.boards import charts, exports, queries
 from leaderboard.forms import BoardForm, PlayForm
 from leaderboard.models import Tournament
 from leaderboard.tournaments import active_selection, start
@@ -36,11 +36,11 @@ FILES = {
 def leaderboard(request, slug):
     context = public_page(request, slug, "standings")
     campaign, judge_and_criterion = context["campaign"], asked_board(request, context["campaign"])
-    shown = selectors.latest(campaign, *judge_and_criterion)
+    shown = queries.latest(campaign, *judge_and_criterion)
     context |= {"boards": board_links(campaign, shown), "snapshot": latest_snapshot(campaign)}
     if context["member"]:
         context |= {
-            "open": selectors.open_tournaments(campaign), "worker_alive": jobs.worker_alive(),
+            "open": queries.open_tournaments(campaign), "worker_alive": jobs.worker_alive(),
             "form": PlayForm(campaign=campaign),
             "board_form": BoardForm(
                 initial={"is_public": campaign.board_is_public, "plays_new": campaign.plays_new_comparators}
@@ -74,7 +74,7 @@ def tournament_file(request, pk, format):
     if format not in FILES or found.finished_at is None:
         raise Http404
     write, content_type = FILES[format]
-    response = HttpResponse(write(selectors.board(found)), content_type=content_type)
+    response = HttpResponse(write(queries.board(found)), content_type=content_type)
     if format != "svg":
         response["Content-Disposition"] = f'attachment; filename="{found.campaign.slug}-{found.pk}.{format}"'
     return response
@@ -83,12 +83,12 @@ def tournament_file(request, pk, format):
 def shown_board(shown: Tournament, live: bool) -> dict:
     """A board with the other judge's of the same criterion beside it; on a permalink only what was there by then."""
     until = None if live else shown
-    other = selectors.latest(shown.campaign, PEOPLE if shown.judge == COMPARATOR else COMPARATOR, shown.criterion, until)
-    board = selectors.board(shown, other if other and other.judge == PEOPLE else None, live)
-    beside = selectors.board(other, live=live) if other else None
+    other = queries.latest(shown.campaign, PEOPLE if shown.judge == COMPARATOR else COMPARATOR, shown.criterion, until)
+    board = queries.board(shown, other if other and other.judge == PEOPLE else None, live)
+    beside = queries.board(other, live=live) if other else None
     return {
         "tournament": shown, "board": board, "other": other, "beside": beside,
-        "chart": charts.whiskers([b for b in (board, beside) if b]), "head_to_head": selectors.head_to_head(shown, live),
+        "chart": charts.whiskers([b for b in (board, beside) if b]), "head_to_head": queries.head_to_head(shown, live),
         "neighbours": board["neighbours"], "marks": shown.snapshot.marks.all() if shown.snapshot else [],
     }  # fmt: skip
 

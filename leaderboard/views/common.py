@@ -8,8 +8,8 @@ from django.http import Http404
 
 from annotation.access import campaign_for_researcher
 from evaluator.card_view import confidence
-from leaderboard import selectors
 from leaderboard.access import campaign_with_boards, is_member
+from leaderboard.boards import queries
 from leaderboard.models import Tournament
 
 PEOPLE, COMPARATOR = Tournament.Judge.PEOPLE, Tournament.Judge.COMPARATOR
@@ -43,7 +43,7 @@ def member_page(request, slug: str, here: str) -> dict:
 
 def asked_board(request, campaign) -> tuple[str, str | None]:
     """(judge, criterion) that the address asks for; by default the comparator's, where there is one."""
-    judges = {judge for judge, _ in selectors.choices(campaign)}
+    judges = {judge for judge, _ in queries.choices(campaign)}
     usual = COMPARATOR if COMPARATOR in judges or not judges else PEOPLE
     return request.GET.get("judge") or usual, request.GET.get("criterion")
 
@@ -58,8 +58,8 @@ def board_links(campaign, shown: Tournament | None) -> list[dict]:
     return [
         {
             "query": urlencode({"judge": judge, "criterion": criterion}),
-            "label": f"{selectors.JUDGE_LABELS[judge]}, {criterion or 'judgments of pairs'}",
+            "label": f"{queries.JUDGE_LABELS[judge]}, {criterion or 'judgments of pairs'}",
             "current": bool(shown and (shown.judge, shown.criterion) == (judge, criterion)),
         }
-        for judge, criterion in selectors.choices(campaign)
+        for judge, criterion in queries.choices(campaign)
     ]

@@ -2,7 +2,7 @@
 
 from django.shortcuts import render
 
-from leaderboard import charts, overviews, selectors
+from leaderboard.boards import charts, overviews, queries
 from leaderboard.views.common import COMPARATOR, asked_board, board_links, confidence_of, public_page, sign_in_first
 
 
@@ -10,10 +10,10 @@ from leaderboard.views.common import COMPARATOR, asked_board, board_links, confi
 def beside(request, slug):
     context = public_page(request, slug, "beside")
     boards, pairs = overviews.side_by_side(context["campaign"], request.GET.get("criterion"))
-    shown = [selectors.board(board, live=True) for board in boards]
+    shown = [queries.board(board, live=True) for board in boards]
     rows_of = [{row["system"]: row for row in board["standings"]} for board in shown]
     names = list(dict.fromkeys(name for rows in rows_of for name in rows))
-    criteria = sorted({criterion for _, criterion in selectors.choices(context["campaign"])})
+    criteria = sorted({criterion for _, criterion in queries.choices(context["campaign"])})
     context |= {
         "boards": shown, "pairs": pairs, "criteria": criteria,
         "criterion": boards[0].criterion if boards else None, "chart": charts.whiskers(shown) if shown else None,
@@ -21,11 +21,11 @@ def beside(request, slug):
     }  # fmt: skip
     if boards:
         tried = next((board for board in boards if board.judge == COMPARATOR), boards[0])
-        samples = selectors.latest_of_samples(context["campaign"], boards[0].criterion)
+        samples = queries.latest_of_samples(context["campaign"], boards[0].criterion)
         context |= {
-            "of": tried, "confidence": confidence_of(tried, request.user), "stability": selectors.stability(tried, live=True),
+            "of": tried, "confidence": confidence_of(tried, request.user), "stability": queries.stability(tried, live=True),
             "worth": next((board["calibrated"] for board in shown if board["calibrated"]), None),
-            "samples_board": samples, "three_scores": selectors.three_scores(samples, live=True) if samples else [],
+            "samples_board": samples, "three_scores": queries.three_scores(samples, live=True) if samples else [],
         }  # fmt: skip
     return render(request, "leaderboard/beside.html", context)
 
@@ -34,7 +34,7 @@ def beside(request, slug):
 def history(request, slug):
     context = public_page(request, slug, "history")
     campaign = context["campaign"]
-    shown = selectors.latest(campaign, *asked_board(request, campaign))
+    shown = queries.latest(campaign, *asked_board(request, campaign))
     context |= {"boards": board_links(campaign, shown), "shown": shown}
     if shown:
         played, systems = overviews.history(campaign, shown.judge, shown.criterion)
@@ -48,11 +48,11 @@ def breakdown(request, slug):
     context = public_page(request, slug, "breakdown")
     campaign = context["campaign"]
     judge, criterion = asked_board(request, campaign)
-    shown = selectors.latest(campaign, judge, criterion)
+    shown = queries.latest(campaign, judge, criterion)
     boards, systems = overviews.by_criterion(campaign, shown.judge) if shown else ([], [])
     context |= {"boards": board_links(campaign, shown), "shown": shown, "by_criterion": boards, "systems": systems}
     if shown:
-        context["categories"] = selectors.categories(shown, live=True)
+        context["categories"] = queries.categories(shown, live=True)
     return render(request, "leaderboard/breakdown.html", context)
 
 

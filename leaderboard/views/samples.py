@@ -5,8 +5,8 @@ from django.http import Http404
 from django.shortcuts import get_object_or_404, render
 
 from annotation.models import Context
-from leaderboard import charts, samples, selectors
 from leaderboard.access import tournament_for
+from leaderboard.boards import charts, queries, samples
 from leaderboard.models import Tournament
 from leaderboard.views.common import asked_board, member_page
 
@@ -52,4 +52,4 @@ def _board(request, campaign) -> Tournament | None:
         if found.campaign_id != campaign.pk or found.finished_at is None:
             raise Http404
         return found
-    return selectors.latest(campaign, *asked_board(request, campaign))
+    return queries.latest(campaign, *asked_board(request, campaign))

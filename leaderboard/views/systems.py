@@ -8,7 +8,8 @@ from django.views.decorators.http import require_POST
 from annotation.access import campaign_for_researcher
 from annotation.models import System
 from core.errors import ImportRefused, Refused
-from leaderboard import overviews, samples, selectors, systems
+from leaderboard import systems
+from leaderboard.boards import overviews, queries, samples
 from leaderboard.forms import OutputsForm, RegisterForm, SystemForm
 from leaderboard.views.common import member_page, public_page, sign_in_first
 
@@ -90,7 +91,7 @@ def _own(request, slug, pk) -> tuple[System, dict]:
 def _system_page(request, context, shown: System, describe_form=None, outputs_form=None, refused=None):
     """With forms that were not valid, or with what was wrong in a file, as they were sent."""
     campaign = context["campaign"]
-    board = selectors.latest(campaign) or selectors.latest(campaign, "people")
+    board = queries.latest(campaign) or queries.latest(campaign, "people")
     context |= {"system": shown, "boards": overviews.boards_of(shown), "tournament": board}
     if context["member"]:
         best, worst = samples.best_and_worst(board, shown) if board else ([], [])
@@ -107,5 +108,5 @@ def _errors(refused: Refused) -> list[str]:
 
 
 def _what_happens(campaign) -> str:
-    waiting = selectors.open_tournaments(campaign)
+    waiting = queries.open_tournaments(campaign)
     return "A worker rates it against the others now." if waiting else "It is rated as soon as a tournament is played."

@@ -10,8 +10,8 @@ from django.utils import timezone
 from annotation.models import Job
 from evaluator import services as training
 from evaluator import tasks as training_tasks
-from leaderboard import selectors
-from leaderboard.charts import whiskers
+from leaderboard.boards import queries as selectors
+from leaderboard.boards.charts import whiskers
 from leaderboard.models import Tournament
 from leaderboard.tournaments import start
 from leaderboard.tournaments.start import start_tournament

@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from leaderboard import exports, selectors
+from leaderboard.boards import exports, queries
 from tests.leaderboard.played import by_people
 
 pytestmark = pytest.mark.django_db
@@ -54,6 +54,6 @@ def test_they_are_served(world):
         served = world.get(world.alice, f"/tournaments/{board.pk}.{kind}")
         assert served["Content-Type"].startswith(type_)
         assert board.signature in served.content.decode()
-    assert served.content.decode() == exports.as_svg(selectors.board(board))
+    assert served.content.decode() == exports.as_svg(queries.board(board))
     assert world.get(world.alice, f"/tournaments/{board.pk}.exe").status_code == 404
     assert world.get(world.charlie, f"/tournaments/{board.pk}.csv").status_code == 404

@@ -2,7 +2,7 @@
 
 import pytest
 
-from leaderboard import samples
+from leaderboard.boards import samples
 from tests.evaluator.world import SCORES, World
 from tests.leaderboard.played import by_comparator, by_people
 

@@ -10,7 +10,8 @@ from annotation.assessment.assess import assess
 from annotation.data.importer import import_outputs
 from annotation.models import LikertScore, Output, System
 from core.errors import Refused
-from leaderboard import selectors, systems
+from leaderboard import systems
+from leaderboard.boards import queries
 from leaderboard.models import Tournament
 from leaderboard.tournaments import entrants, play
 from tests.evaluator.world import SCORES, World, write
@@ -69,7 +70,7 @@ class TestRegistering:
         assert judged and all(mine & {a, b} for a, b in judged)
         per_system = {r.name: r.games for r in new.ratings.all()}
         assert per_system["New"] == 2 * board.played / 4  # as many as each of the others had
-        assert [row["system"] for row in selectors.board(new)["standings"]][0] == "New"
+        assert [row["system"] for row in queries.board(new)["standings"]][0] == "New"
         assert f"pairing:random-on-{board.pk}|" in new.signature
 
     def test_checkpoints_come_along_and_the_last_one_plays(self, world):

@@ -12,7 +12,7 @@ from annotation.assessment.assess import latest_snapshot
 from annotation.models import AuditEvent
 from core.errors import Refused
 from evaluator.comparator.examples import context_key
-from leaderboard import selectors
+from leaderboard.boards import queries
 from leaderboard.models import Tournament
 from leaderboard.rating.games import Games
 from leaderboard.rating.prediction_powered import calibrate
@@ -51,17 +51,17 @@ class TestCalibrated:
         )
         shown = {r.system_id: r.rating for r in board.ratings.all()}
         assert [shown[s.pk] for s in there.systems] == pytest.approx(expected.standings.rating.tolist())
-        said = selectors.board(board)["calibrated"]
+        said = queries.board(board)["calibrated"]
         assert said["judgments"] == len(people) == 144 and said["games"] == 72
         assert said["worth"] == round(expected.worth)
 
     def test_it_says_where_a_comparator_had_a_say_in_what_people_judged(self, world, version):
-        assert "had a say" not in selectors.board(calibrated(world.campaign))["warning"]
+        assert "had a say" not in queries.board(calibrated(world.campaign))["warning"]
         event = AuditEvent.objects.create(campaign=world.campaign, action=active_selection.IN_ORDER["systems"])
-        assert "had a say" not in selectors.board(calibrated(world.campaign, seed=2))["warning"]  # after the snapshot
+        assert "had a say" not in queries.board(calibrated(world.campaign, seed=2))["warning"]  # after the snapshot
         AuditEvent.objects.filter(pk=event.pk).update(created_at=latest_snapshot(world.campaign).created_at - timedelta(1))
-        assert "A comparator had a say in which pairs people" in selectors.board(calibrated(world.campaign, seed=3))["warning"]
-        assert "had a say" not in selectors.board(by_people(world.campaign))["warning"]
+        assert "A comparator had a say in which pairs people" in queries.board(calibrated(world.campaign, seed=3))["warning"]
+        assert "had a say" not in queries.board(by_people(world.campaign))["warning"]
 
     def test_what_people_said_where_the_comparator_was_taught_it_is_left_out(self, world, version, client):
         """Of 12 contexts with 12 games each the comparator learned from one elsewhere."""
@@ -70,7 +70,7 @@ class TestCalibrated:
         there = entrants.field_of(board)
         people = people_games.people_games(there, _content(board), "Overall", 0)
         assert (people.context == 0).sum() == 12
-        said = selectors.board(board)["calibrated"]
+        said = queries.board(board)["calibrated"]
         assert (said["judgments"], said["left_out"], board.played) == (132, 12, 132)
         by_people(world.campaign)
         html = world.get(world.alice, "/c/talk/leaderboard/beside/").content.decode()
@@ -127,7 +127,7 @@ class TestSamples:
         """The references are all 36 machine-written outputs, as there are fewer than 50. Person beats each: 3 points.
         Fine and Plain meet 23 of their like (1 point) and 12 of Poor (3): 59 / 35. Poor draws with 11 of its like."""
         board = by_comparator(world.campaign, level="sample", games=100)
-        found = {row["system"]: row["points"] for row in selectors.board(board)["three_scores"]}
+        found = {row["system"]: row["points"] for row in queries.board(board)["three_scores"]}
         assert found["Person"] == 3.0
         assert found["Fine"] == found["Plain"] == pytest.approx((23 * 1 + 12 * 3) / 35, abs=5e-4)
         assert found["Poor"] == pytest.approx(11 / 35, abs=5e-4)
@@ -135,9 +135,9 @@ class TestSamples:
     def test_it_stands_beside_the_systems_rating_and_is_never_the_newest_board(self, world, version):
         systems = by_comparator(world.campaign)
         board = by_comparator(world.campaign, level="sample", games=200)
-        assert selectors.latest(world.campaign) == systems
+        assert queries.latest(world.campaign) == systems
         rating = {r.name: r.rating for r in systems.ratings.all()}
-        for row in selectors.board(board)["three_scores"]:
+        for row in queries.board(board)["three_scores"]:
             assert row["rating"] == pytest.approx(rating[row["system"]], abs=0.06)
         html = world.get(world.alice, f"/tournaments/{board.pk}/").content.decode()
         assert "Three scores" in html
@@ -151,7 +151,7 @@ class TestSamples:
 class TestStability:
     def test_another_seed_and_other_rules_on_the_page(self, world, version):
         by_comparator(world.campaign, games=40)
-        names = {row["name"] for row in selectors.stability(selectors.latest(world.campaign))}
+        names = {row["name"] for row in queries.stability(queries.latest(world.campaign))}
         assert "Another seed (1)" in names and "Bradley-Terry, fitted ties" in names and len(names) == 4
         html = world.get(world.alice, "/c/talk/leaderboard/beside/").content.decode()
         assert "Another seed (1)" in html and "Does the order hold?" in html
@@ -166,15 +166,15 @@ class TestStability:
         there = entrants.field_of(board)
         kept, all_of_them = people_games.people_games(there, _content(board), "Overall", 0), people_games.unfiltered_games(board, there)
         assert len(kept) == 12 * 6 * 4 and len(all_of_them) == 12 * 6 * 5
-        found = next(row for row in selectors.stability(board) if row["name"] == "Every score, none filtered out")
+        found = next(row for row in queries.stability(board) if row["name"] == "Every score, none filtered out")
         assert found["tau"] == 1.0 and found["order"][0] == "Person"  # one against four changes no rank
         assert np.array_equal(np.sort(np.unique(all_of_them.outcome)), [-1, 0, 1])
 
     def test_what_is_kept_is_frozen(self, world):
         board = by_people(world.campaign)
-        before = selectors.board(board)
+        before = queries.board(board)
         world.score("Overall", {"Person": 1, "Fine": 2, "Plain": 3, "Poor": 5}, annotators=("Cid", "Dan", "Eva"))
-        assert selectors.board(board) == before
+        assert queries.board(board) == before
 
 
 def _content(board):

@@ -11,7 +11,8 @@ from annotation.data.importer import import_outputs
 from annotation.models import Campaign, Job, Output
 from core.errors import Refused
 from evaluator import registry
-from leaderboard import selectors, tasks
+from leaderboard import tasks
+from leaderboard.boards import queries
 from leaderboard.models import Game, Immutable, Tournament
 from leaderboard.rating import glicko2_sequential
 from leaderboard.rating.games import Games
@@ -59,7 +60,7 @@ class TestPeople:
 
     def test_head_to_head_by_hand(self, small):
         tournament = by_people(small.campaign)
-        rows = {r["system"]: r["cells"] for r in selectors.head_to_head(tournament)}
+        rows = {r["system"]: r["cells"] for r in queries.head_to_head(tournament)}
         order = list(rows)
         cell = lambda a, b: rows[a][order.index(b)]
         assert cell("Fine", "Plain") == [0, 1, 1] and cell("Plain", "Fine") == [1, 1, 0]
@@ -109,7 +110,7 @@ class TestComparator:
         tournament = by_comparator(world.campaign, games=400, rules=PAPER)
         order = [r.system.name for r in tournament.ratings.select_related("system")]
         assert order[0] == "Person" and order[-1] == "Poor" and tournament.games.count() == 400
-        table = {r["system"]: r["cells"] for r in selectors.head_to_head(tournament)}
+        table = {r["system"]: r["cells"] for r in queries.head_to_head(tournament)}
         assert table["Fine"][order.index("Plain")][0] == table["Fine"][order.index("Plain")][2] == 0  # ties alone
         assert (tournament.version, tournament.criterion, tournament.settled) == (version, "Overall", tournament.settled)
 
@@ -168,14 +169,14 @@ class TestComparator:
 
     def test_whether_each_is_above_the_next(self, world, version):
         """Person always beats Fine, Fine and Plain always tie, both always beat Poor: 12 contexts tell all but the tie."""
-        found = selectors.neighbours(by_comparator(world.campaign))
+        found = queries.neighbours(by_comparator(world.campaign))
         assert [n["above"] for n in found] == [True, False, True]
         assert (found[0]["upper"], found[2]["lower"]) == ("Person", "Poor")
-        known = {row["system"]: row for row in selectors.known(by_comparator(world.campaign))}
+        known = {row["system"]: row for row in queries.known(by_comparator(world.campaign))}
         assert known["Person"]["above"] == ["Fine", "Plain", "Poor"] and known["Poor"]["below"] == ["Person", "Fine", "Plain"]
         assert known["Fine"] == {"system": "Fine", "above": ["Poor"], "below": ["Person"], "open": ["Plain"]}
         ranks = {row["system"]: (row["rank_low"], row["rank_high"]) for row in
-                 selectors.board(by_comparator(world.campaign))["standings"]}  # fmt: skip
+                 queries.board(by_comparator(world.campaign))["standings"]}  # fmt: skip
         assert ranks == {"Person": (1, 1), "Fine": (2, 3), "Plain": (2, 3), "Poor": (4, 4)}
 
     def test_the_same_seed_plays_the_same_games(self, world, version):
@@ -211,7 +212,7 @@ class TestComparator:
         new = World(tmp_path / "new", slug="new", judged=False)
         tournament = by_comparator(new.campaign, version=version, games=20)
         assert parse(tournament.signature)["snapshot"] == "none" and tournament.snapshot is None
-        assert selectors.board(tournament)["agreement_with_people"] is None
+        assert queries.board(tournament)["agreement_with_people"] is None
 
     def test_without_a_comparator_it_is_refused(self, world):
         with pytest.raises(Refused, match="No comparator has been trained on campaign 'talk'"):
@@ -286,12 +287,12 @@ class TestImmutable:
 
     def test_a_renamed_system_keeps_its_name_on_it(self, finished, world):
         world.campaign.systems.filter(name="Fine").update(name="Finer")
-        assert "Fine" in {row["system"] for row in selectors.board(finished)["standings"]}
+        assert "Fine" in {row["system"] for row in queries.board(finished)["standings"]}
 
     def test_a_later_board_of_people_does_not_change_it(self, finished, world):
-        before = selectors.board(finished)
+        before = queries.board(finished)
         by_people(world.campaign)
-        assert selectors.board(finished) == before and before["agreement_with_people"] is None
+        assert queries.board(finished) == before and before["agreement_with_people"] is None
 
 
 class TestResumed:

@@ -1,6 +1,6 @@
 from core.commands import ServiceCommand, campaign_named
+from leaderboard.boards.queries import board, latest, latest_or_refuse
 from leaderboard.models import Tournament
-from leaderboard.selectors import board, latest, latest_or_refuse
 
 
 class Command(ServiceCommand):

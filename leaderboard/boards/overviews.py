@@ -5,9 +5,9 @@ from itertools import combinations
 from django.db.models import Count, Q
 
 from annotation.models import Campaign, Output, System
-from leaderboard.agreement import agreement
+from leaderboard.boards.agreement import agreement
+from leaderboard.boards.queries import CALIBRATED, COMPARATOR, PEOPLE, choices, finished, latest
 from leaderboard.models import SystemRating, Tournament
-from leaderboard.selectors import CALIBRATED, COMPARATOR, PEOPLE, choices, finished, latest
 
 SHOWN = 12  # boards in a history
 

@@ -6,7 +6,7 @@ from annotation.assessment.assess import latest_snapshot
 from annotation.models import Campaign
 from core.errors import Refused
 from evaluator.selectors import basis
-from leaderboard.agreement import agreement_with_people
+from leaderboard.boards.agreement import agreement_with_people
 from leaderboard.models import Tournament
 
 PEOPLE, COMPARATOR, CALIBRATED = Tournament.Judge.PEOPLE, Tournament.Judge.COMPARATOR, Tournament.Judge.CALIBRATED

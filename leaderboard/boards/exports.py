@@ -5,7 +5,7 @@ import io
 
 from django.template.loader import render_to_string
 
-from leaderboard.charts import whiskers
+from leaderboard.boards.charts import whiskers
 
 COLUMNS = ["system", "human_written", "rank_low", "rank_high", "rating", "low", "high", "rd", "games", "wins", "ties",
            "losses", "human_mean"]  # fmt: skip
