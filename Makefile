@@ -22,12 +22,12 @@ lint: .venv/dev
 	$(BIN)/python manage.py makemigrations --check --dry-run --settings config.settings_test
 
 bench: .venv/dev
-	$(BIN)/python -m tests.bench
-	$(BIN)/python -m tests.bench_assignment
-	$(BIN)/python -m tests.bench_comparator
+	$(BIN)/python -m benchmarks.rating_and_quality
+	$(BIN)/python -m benchmarks.assignment
+	$(BIN)/python -m benchmarks.comparator
 
 tune: .venv/dev
-	$(BIN)/python -m tests.tune $(DATA)
+	$(BIN)/python -m benchmarks.tune $(DATA)
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv || scripts/install_python_venv $(PYTHON)

@@ -4,10 +4,10 @@ import time
 
 import numpy as np
 
+from benchmarks import board, quality, rating
 from leaderboard.rating.bootstrap import context_draws, replay
 from leaderboard.rating.games import Games
 from leaderboard.rating.glicko2_sequential import rate
-from tests import bench_board, bench_quality, bench_rating
 
 
 def seconds(work) -> float:
@@ -33,12 +33,12 @@ def rating_replay(systems=20, games=5000, contexts=200, replicates=100) -> tuple
 
 
 def main() -> None:
-    bench_quality.main()
+    quality.main()
     for bench in (rating_replay,):
         what, ours, theirs = bench()
         print(f"{what}: {ours:.2f} s against {theirs:.2f} s, {theirs / ours:.1f} times faster", flush=True)
-    bench_board.main()
-    bench_rating.main()
+    board.main()
+    rating.main()
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ from itertools import combinations
 
 import numpy as np
 
-from tests.bench_database import own_database
+from benchmarks.database import own_database
 
 SYSTEMS, CONTEXTS, GAME_CONTEXTS = 20, 1000, 200
 MANY, FEW, GAMES = 1_000_000, 1_000, 10_000

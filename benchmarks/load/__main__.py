@@ -5,9 +5,9 @@ storm    annotators judge one campaign until it is done, with double clicks, cut
 versus   page + judgment paced, then in a closed loop until the work is done; the same with Potato where its python is given
 log-ins  people who sign in with a password all at once
 
-    FSYNC=on scripts/with_postgres_and_redis .venv/bin/python -m tests.load storm --annotators 40
-    .venv/bin/python -m tests.load storm --annotators 10          (SQLite)
-    FSYNC=on scripts/with_postgres_and_redis .venv/bin/python -m tests.load versus --potato-python POTATO_VENV/bin/python
+    FSYNC=on scripts/with_postgres_and_redis .venv/bin/python -m benchmarks.load storm --annotators 40
+    .venv/bin/python -m benchmarks.load storm --annotators 10          (SQLite)
+    FSYNC=on scripts/with_postgres_and_redis .venv/bin/python -m benchmarks.load versus --potato-python POTATO_VENV/bin/python
 """
 
 import argparse
@@ -20,7 +20,7 @@ from pathlib import Path
 
 def options() -> argparse.Namespace:
     formatter = argparse.RawTextHelpFormatter
-    parser = argparse.ArgumentParser(prog="python -m tests.load", description=__doc__, formatter_class=formatter)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.load", description=__doc__, formatter_class=formatter)
     commands = parser.add_subparsers(dest="command", required=True)
     for name in ("storm", "versus", "log-ins"):
         command = commands.add_parser(name)
@@ -51,7 +51,7 @@ def main() -> int:
 
         django.setup()
         call_command("migrate", verbosity=0)
-        from tests.load import comparison, storm
+        from benchmarks.load import comparison, storm
 
         run = {"storm": storm.storm, "versus": comparison.versus, "log-ins": comparison.log_ins}[chosen.command]
         return asyncio.run(run(chosen, Path(folder)))

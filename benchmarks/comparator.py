@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from transformers import AutoTokenizer
 
+from benchmarks.database import own_database
 from evaluator.comparator import checkpoint
 from evaluator.comparator.encoding import TURNS, Encoder, by_length
 from evaluator.comparator.examples import Text
@@ -22,7 +23,6 @@ from evaluator.comparator.joint_model import JointModel, both_orders
 from evaluator.comparator.references import References
 from evaluator.comparator.settings import Settings, default_encoder
 from evaluator.comparator.utility_model import UtilityModel, embed, pretrained_encoder, use_bf16
-from tests.bench_database import own_database
 
 SAMPLE = 400  # texts, and pairs of them, that are timed; the rest is multiplication
 ROUNDS = 6  # the shortest counts: a machine of two cores that others share is by turns a tenth slower

@@ -5,7 +5,7 @@ import random
 import re
 from dataclasses import dataclass
 
-from tests.load.browser import Browser, Response
+from benchmarks.load.browser import Browser, Response
 
 PASSWORD = "a-long-password"  # noqa: S105
 ATTRIBUTE = re.compile(r'([\w-]+)(?:="([^"]*)")?')

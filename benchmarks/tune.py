@@ -1,6 +1,6 @@
 """`make tune`: the search behind the defaults of `comparator.settings`, on real judgments that are no part of the product.
 
-    python -m tests.tune FOLDER [--out var/tune] [--seeds 0] [--only NAME ...]
+    python -m benchmarks.tune FOLDER [--out var/tune] [--seeds 0] [--only NAME ...]
 
 Every variant is measured as a user's training is: `fit` with five folds, so that each score of dailydialog_zhao is predicted
 by a member that saw neither its context nor, in the dialogues, its conversation; other sets are learnt from beside it. One
@@ -20,6 +20,8 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from benchmarks import tune_selection
+from benchmarks.tune_instructions import pandalm
 from evaluator.comparator import checkpoint
 from evaluator.comparator.encoding import Encoder
 from evaluator.comparator.examples import Pair, Text, aligned, context_key, mean_scores, pairs_from_scores
@@ -34,8 +36,6 @@ from evaluator.comparator.utility_model import use_bf16
 from evaluator.metaevaluation import robustness
 from evaluator.metaevaluation.correlation import pearson, spearman
 from evaluator.metaevaluation.resampling import interval
-from tests import tune_asking
-from tests.tune_instructions import pandalm
 
 MAIN = "dailydialog_zhao"
 SETS = {
@@ -241,7 +241,7 @@ def teaching(seed: int, judged: Judged, dialogues, out: Path) -> dict:
     def train(pairs: list[Pair], folder: Path) -> None:
         run(recipe, seed, [replace(judged, scores=np.full_like(judged.scores, np.nan), pairs=pairs)], dialogues, folder)
 
-    return tune_asking.teaching(seed, judged.texts, judged.pairs, judged.means, train, out)
+    return tune_selection.teaching(seed, judged.texts, judged.pairs, judged.means, train, out)
 
 
 def fooled(judged: Judged, comparator: Comparator, seed: int) -> dict:
@@ -301,7 +301,7 @@ def main() -> None:
         for name, by in (ASKED if wanted("asking") else {}).items():
             if (f"asking: {name}", seed) not in done:
                 s, folder = sets[name], chosen.out / f"{by}-{seed}"
-                found = tune_asking.order_of_systems(name, s.texts, s.pairs, s.systems, s.means, folder)
+                found = tune_selection.order_of_systems(name, s.texts, s.pairs, s.systems, s.means, folder)
                 note({**found, "seed": seed})
         if wanted("teaching") and ("teaching", seed) not in done:
             note(teaching(seed, sets[MAIN], dialogues, chosen.out))

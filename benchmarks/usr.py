@@ -1,12 +1,12 @@
 """USR Topical-Chat (Mehri & Eskenazi 2020; ../shared/data, not part of this project): the comparator's board against
 people's, and people's board from a tenth of the contexts with and without the comparator. Trains one comparator (about
-15 minutes of two cores), so it is run by itself: python -m tests.bench_usr"""
+15 minutes of two cores), so it is run by itself: python -m benchmarks.usr"""
 
 from pathlib import Path
 
 import numpy as np
 
-from tests.bench_database import own_database
+from benchmarks.database import own_database
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 CRITERIA = {"Understandable": (0, 1), "Natural": (1, 3), "Maintains Context": (1, 3), "Engaging": (1, 3),

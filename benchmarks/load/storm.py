@@ -6,10 +6,10 @@ import time
 
 from django.db import connection
 
-from tests.load import campaign as corpus
-from tests.load import servers
-from tests.load.browser import Browser, Timings
-from tests.load.people import Answer, ComparenaPerson
+from benchmarks.load import campaign as corpus
+from benchmarks.load import servers
+from benchmarks.load.browser import Browser, Timings
+from benchmarks.load.people import Answer, ComparenaPerson
 
 PATIENCE = 12  # times somebody with nothing to do looks again before leaving
 LATE_SECONDS = (0.5, 2.0)

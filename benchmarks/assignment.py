@@ -1,4 +1,4 @@
-"""What the next item costs in a campaign that begins and in one that is 80 % done: python -m tests.bench_assignment [items].
+"""What the next item costs in a campaign that begins and in one that is 80 % done: python -m benchmarks.assignment [items].
 
 50 people, k = 3, on a database of its own: SQLite, or what scripts/with_postgres_and_redis gives. The two campaigns take
 turns within one run, so that the machine's moods fall on both alike. Synthetic texts.

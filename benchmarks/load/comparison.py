@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 from django.db import connection
 
-from tests.load import campaign as corpus
-from tests.load import servers
-from tests.load.browser import Browser, Timings
-from tests.load.people import PASSWORD, ComparenaPerson, PotatoPerson
+from benchmarks.load import campaign as corpus
+from benchmarks.load import servers
+from benchmarks.load.browser import Browser, Timings
+from benchmarks.load.people import PASSWORD, ComparenaPerson, PotatoPerson
 
 EVERY = 3.0  # seconds between the judgments of one annotator, paced
 
