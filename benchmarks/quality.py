@@ -11,7 +11,7 @@ from annotation.quality.answer_arrays import Answers
 from annotation.quality.krippendorff import alpha_interval
 from annotation.quality.report import assess_scores
 from annotation.quality.suspicion import suspicion
-from tests.quality.campaigns import campaign
+from tests.annotation.quality.campaigns import campaign
 
 SEEDS = 200
 

@@ -7,7 +7,7 @@ from statsmodels.stats.multitest import multipletests
 from annotation.quality.annotator_cards import Behaviour, cards
 from annotation.quality.answer_arrays import Answers
 from annotation.quality.suspicion import holm, suspicion
-from tests.quality.campaigns import campaign
+from tests.annotation.quality.campaigns import campaign
 
 SEEDS = 25  # `make bench` runs 200
 
