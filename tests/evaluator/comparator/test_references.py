@@ -15,7 +15,7 @@ from evaluator.comparator.predict import Comparator
 from evaluator.comparator.references import References, hidden_from, remember
 from evaluator.comparator.supervision.unlabelled import Exchange
 from evaluator.comparator.training.train import fit
-from tests.evaluator.comparator.test_base import talk
+from tests.evaluator.comparator.test_pretraining import talk
 
 EAST, NORTH, BETWEEN = (1.0, 0.0), (0.0, 1.0), (0.6, 0.8)  # of length 1; BETWEEN's cosines with the others are 0.6 and 0.8
 TEXT = Text(("east",), "north")
