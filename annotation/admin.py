@@ -3,7 +3,8 @@
 from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin
 
-from annotation import models, services
+from annotation import models
+from annotation.campaigns import lifecycle
 
 
 class Kept(admin.ModelAdmin):
@@ -53,7 +54,7 @@ class CampaignAdmin(Kept):
     @admin.action(description="Restore deleted campaigns")
     def restore(self, request, queryset):
         for campaign in queryset:
-            services.restore_campaign(campaign, request.user)
+            lifecycle.restore_campaign(campaign, request.user)
 
 
 @admin.register(models.Annotator)

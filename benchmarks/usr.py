@@ -44,8 +44,9 @@ def _boards() -> None:
 
 def _campaign():
     from annotation.assessment.assess import assess
+    from annotation.campaigns.lifecycle import create_campaign
+    from annotation.campaigns.protocol import CriterionSpec
     from annotation.data.importer import import_outputs, import_scores
-    from annotation.services import CriterionSpec, create_campaign
 
     criteria = [CriterionSpec(name, *scale) for name, scale in CRITERIA.items()]
     campaign = create_campaign(slug="usr", title="USR Topical-Chat", criteria=criteria)

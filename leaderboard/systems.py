@@ -3,10 +3,10 @@
 from django.db import transaction
 from django.utils import timezone
 
+from annotation.assessment.decisions import mark_replaced
 from annotation.campaigns.items import close_gone, draw_items
 from annotation.data.importer import Imported, import_outputs
 from annotation.models import AuditEvent, Campaign, FormerName, Output, System
-from annotation.services import mark_replaced
 from core.errors import Refused
 from leaderboard.boards import queries
 from leaderboard.models import Tournament

@@ -10,16 +10,21 @@ from rest_framework.response import Response
 from rest_framework.throttling import ScopedRateThrottle
 from rest_framework.views import APIView
 
-from annotation import services
 from annotation.access import annotator_of
+from annotation.annotating import consent as consent_service
+from annotation.annotating import reports, submissions
 from annotation.annotating.assignment import progress, turn
+from annotation.annotating.consent import agree, consent_due
 from annotation.annotating.feedback import checks, is_told, rows_of_submission
 from annotation.annotating.item_page import times_of
 from annotation.annotating.submissions import live_submissions
+from annotation.annotating.undo import undo_last
 from annotation.api import item_shapes as a
 from annotation.api.campaigns import valid
 from annotation.models import Annotator, Campaign
+from annotation.people import invitations
 from annotation.people.tokens import make_token
+from core import errors
 
 
 class TaskViewSet(viewsets.GenericViewSet):
@@ -43,7 +48,7 @@ class TaskViewSet(viewsets.GenericViewSet):
     @extend_schema(responses=a.TaskDetailSerializer)
     def retrieve(self, request, slug):
         annotator = self.get_object()
-        due = services.consent_due(annotator)
+        due = consent_due(annotator)
         annotator.campaign.progress = progress(annotator)
         annotator.campaign.consent = due and {"version": due.version, "text": due.text}
         return Response(a.TaskDetailSerializer(annotator.campaign).data)
@@ -53,8 +58,8 @@ class TaskViewSet(viewsets.GenericViewSet):
     def next(self, request, slug):
         """The item in the person's hands, or the next one. It is theirs for an hour."""
         annotator = self.get_object()
-        if services.consent_due(annotator):
-            raise services.Refused("There is a text to agree to first: see the task's consent.")
+        if consent_due(annotator):
+            raise errors.Refused("There is a text to agree to first: see the task's consent.")
         return Response(a.NextSerializer(a.turn_as_dict(annotator, turn(annotator))).data)
 
     @extend_schema(methods=["get"], responses=a.GivenSerializer(many=True))
@@ -66,13 +71,13 @@ class TaskViewSet(viewsets.GenericViewSet):
         if request.method == "GET":
             page = self.paginate_queryset(live_submissions(annotator))
             return self.get_paginated_response(a.GivenSerializer(page, many=True).data)
-        return self._store(annotator, services.submit, a.AnswerSerializer(data=request.data))
+        return self._store(annotator, submissions.submit, a.AnswerSerializer(data=request.data))
 
     @extend_schema(request=a.AnswerSerializer, responses={201: a.StoredSerializer})
     @action(detail=True, methods=["post"])
     def revise(self, request, slug):
         """Put another answer in the place of an earlier one; the earlier one is kept, but counts no more."""
-        return self._store(self.get_object(), services.revise, a.AnswerSerializer(data=request.data))
+        return self._store(self.get_object(), submissions.revise, a.AnswerSerializer(data=request.data))
 
     def _store(self, annotator: Annotator, service, serializer: a.AnswerSerializer) -> Response:
         data = valid(serializer)
@@ -89,7 +94,7 @@ class TaskViewSet(viewsets.GenericViewSet):
     def undo(self, request, slug):
         """Take back the latest answer; its item is in the person's hands again."""
         annotator = self.get_object()
-        services.undo_last(annotator, **valid(a.InHandSerializer(data=request.data)))
+        undo_last(annotator, **valid(a.InHandSerializer(data=request.data)))
         return Response(a.NextSerializer(a.turn_as_dict(annotator, turn(annotator))).data)
 
     @extend_schema(request=a.ReportSerializer, responses={204: None})
@@ -97,7 +102,7 @@ class TaskViewSet(viewsets.GenericViewSet):
     def skip(self, request, slug):
         """Pass an item by, saying why; it goes to somebody else."""
         data = valid(a.ReportSerializer(data=request.data))
-        services.skip(self.get_object(), data["assignment"], data["reason"])
+        reports.skip(self.get_object(), data["assignment"], data["reason"])
         return Response(status=204)
 
     @extend_schema(request=a.ReportSerializer, responses={204: None})
@@ -105,7 +110,7 @@ class TaskViewSet(viewsets.GenericViewSet):
     def flag(self, request, slug):
         """Report an item as broken; it stays in the person's hands."""
         data = valid(a.ReportSerializer(data=request.data))
-        services.flag(self.get_object(), data["assignment"], data["reason"])
+        reports.flag(self.get_object(), data["assignment"], data["reason"])
         return Response(status=204)
 
     @extend_schema(request=a.VersionSerializer, responses={204: None})
@@ -113,14 +118,14 @@ class TaskViewSet(viewsets.GenericViewSet):
     def consent(self, request, slug):
         """Agree to the newest consent text, by its version."""
         annotator = self.get_object()
-        services.agree(annotator, valid(a.VersionSerializer(data=request.data))["version"])
+        agree(annotator, valid(a.VersionSerializer(data=request.data))["version"])
         return Response(status=204)
 
     @extend_schema(request=None, responses={204: None})
     @action(detail=True, methods=["post"])
     def withdraw(self, request, slug):
         """From now on none of the person's answers counts. This can't be taken back."""
-        services.withdraw(self.get_object(), request.user)
+        consent_service.withdraw(self.get_object(), request.user)
         return Response(status=204)
 
 
@@ -135,8 +140,8 @@ class JoinView(APIView):
     def post(self, request, token):
         name = valid(a.GuestSerializer(data=request.data)).get("name", "")
         if request.user.is_authenticated:
-            annotator, key = services.join(token, request.user), None
+            annotator, key = invitations.join(token, request.user), None
         else:
-            user, annotator = services.join_as_guest(token, name)
+            user, annotator = invitations.join_as_guest(token, name)
             key = make_token(user, "guest")[1]
         return Response({"task": annotator.campaign.slug, "token": key}, status=201)

@@ -10,16 +10,21 @@ from rest_framework.exceptions import PermissionDenied
 from rest_framework.parsers import MultiPartParser
 from rest_framework.response import Response
 
-from annotation import jobs, services, snapshots
+from annotation import jobs, snapshots
 from annotation.access import campaigns_researched_by
 from annotation.api import serializers as s
 from annotation.api.assessment import QualityActions
+from annotation.assessment import decisions
 from annotation.assessment.assess import as_dict, assess
+from annotation.campaigns import lifecycle, protocol
 from annotation.campaigns.overview import annotators
 from annotation.data import export as exporting
 from annotation.data import importer
 from annotation.models import Job
+from annotation.people import invitations as invitations_service
+from annotation.people.invitations import invite
 from annotation.views.data.exports import CONTENT_TYPES
+from core import errors
 
 FILES = {(200, kind.partition(";")[0]): OpenApiTypes.STR for kind in CONTENT_TYPES.values()}
 
@@ -40,7 +45,7 @@ class CampaignViewSet(QualityActions, viewsets.GenericViewSet, mixins.ListModelM
         _may_create(request.user)
         data = valid(s.NewCampaignSerializer(data=request.data))
         criteria = [s.CriterionSerializer.spec(row) for row in data.pop("criteria", [])]
-        made = services.create_campaign(**data, criteria=criteria, user=request.user)
+        made = lifecycle.create_campaign(**data, criteria=criteria, user=request.user)
         return Response(s.CampaignSerializer(made).data, status=201)
 
     @extend_schema(request=s.CampaignWriteSerializer, responses=s.CampaignSerializer)
@@ -51,13 +56,13 @@ class CampaignViewSet(QualityActions, viewsets.GenericViewSet, mixins.ListModelM
         criteria, consent = data.pop("criteria", None), data.pop("consent", None)
         if criteria is not None:
             criteria = [s.CriterionSerializer.spec(row) for row in criteria]
-        services.change_campaign(campaign, request.user, criteria, consent, **data)
+        protocol.change_campaign(campaign, request.user, criteria, consent, **data)
         return Response(s.CampaignSerializer(self.get_object()).data)
 
     @extend_schema(responses={204: None})
     def destroy(self, request, slug):
         """Put the campaign away. Nothing in it is lost; an admin brings it back."""
-        services.delete_campaign(self.get_object(), request.user)
+        lifecycle.delete_campaign(self.get_object(), request.user)
         return Response(status=204)
 
     @extend_schema(request=s.StatusSerializer, responses=s.StatusSerializer)
@@ -65,7 +70,7 @@ class CampaignViewSet(QualityActions, viewsets.GenericViewSet, mixins.ListModelM
     def status(self, request, slug):
         """Open, pause or close it."""
         campaign = self.get_object()
-        services.set_status(campaign, valid(s.StatusSerializer(data=request.data))["status"], request.user)
+        lifecycle.set_status(campaign, valid(s.StatusSerializer(data=request.data))["status"], request.user)
         return Response({"status": campaign.status})
 
     @extend_schema(request=s.CopySerializer, responses={201: s.CampaignSerializer})
@@ -74,7 +79,7 @@ class CampaignViewSet(QualityActions, viewsets.GenericViewSet, mixins.ListModelM
         """The same questions again, without any answer."""
         _may_create(request.user)
         data = valid(s.CopySerializer(data=request.data))
-        made = services.duplicate_campaign(self.get_object(), **data, user=request.user)
+        made = lifecycle.duplicate_campaign(self.get_object(), **data, user=request.user)
         return Response(s.CampaignSerializer(made).data, status=201)
 
     @extend_schema(
@@ -138,13 +143,13 @@ class CampaignViewSet(QualityActions, viewsets.GenericViewSet, mixins.ListModelM
         if request.method == "GET":
             return self._page(s.InvitationSerializer, campaign.invitations.order_by("-created_at", "-pk"))
         data = valid(s.InvitationSerializer(data=request.data))
-        return Response(s.InvitationSerializer(services.invite(campaign, request.user, **data)).data, status=201)
+        return Response(s.InvitationSerializer(invite(campaign, request.user, **data)).data, status=201)
 
     @extend_schema(responses={204: None}, parameters=[OpenApiParameter("pk", int, location="path")])
     @action(detail=True, methods=["delete"], url_path=r"invitations/(?P<pk>\d{1,9})", url_name="invitation")
     def revoke(self, request, slug, pk):
         """From now on the link admits nobody new; who came in by it stays in."""
-        services.revoke(get_object_or_404(self.get_object().invitations, pk=pk), request.user)
+        invitations_service.revoke(get_object_or_404(self.get_object().invitations, pk=pk), request.user)
         return Response(status=204)
 
     @extend_schema(methods=["get"], responses=s.SnapshotSerializer(many=True))
@@ -176,7 +181,7 @@ class CampaignViewSet(QualityActions, viewsets.GenericViewSet, mixins.ListModelM
         snapshot = self._snapshot(digest)
         data = valid(s.ReasonSerializer(data=request.data))
         about = {"criterion__name": data["criterion"]} if data["criterion"] else {"criterion": None}
-        services.overrule(get_object_or_404(snapshot.decisions, **about), request.user, data["reason"])
+        decisions.overrule(get_object_or_404(snapshot.decisions, **about), request.user, data["reason"])
         return Response(as_dict(snapshot))
 
     def _snapshot(self, digest: str):
@@ -211,7 +216,7 @@ class JobViewSet(viewsets.GenericViewSet, mixins.RetrieveModelMixin):
     @action(detail=True, methods=["post"])
     def retry(self, request, pk):
         if not jobs.retry(self.get_object()):
-            raise services.Refused("Only a job that failed or was cancelled can be started again.")
+            raise errors.Refused("Only a job that failed or was cancelled can be started again.")
         return Response(s.JobSerializer(self.get_object()).data)
 
 

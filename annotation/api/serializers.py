@@ -3,8 +3,8 @@
 from rest_framework import serializers
 
 from annotation.campaigns.overview import overview
+from annotation.campaigns.protocol import CriterionSpec
 from annotation.models import Campaign, Criterion, Invitation, Item, Job, Snapshot
-from annotation.services import CriterionSpec
 
 PROTOCOL = ["title", "guidelines", "likert", "pairwise", "pairwise_by_criterion", "asks_reason", "overlap", "overlap_percent",
             "quota", "pair_design", "pairs", "in_file_order", "seed", "gold_percent", "gold_is_loud", "repeat_percent",

@@ -4,8 +4,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.text import slugify
 
-from annotation.annotating.assignment import draw_items
-from annotation.campaigns.items import KnownAnswer
+from annotation.campaigns.items import KnownAnswer, draw_items
 from annotation.campaigns.known_answers import store_known
 from annotation.campaigns.protocol import CriterionSpec, check_criteria, check_protocol, set_consent
 from annotation.models import (

@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass, field
 
 from django.db import transaction
 
-from annotation.annotating.assignment import draw_items
+from annotation.campaigns.items import draw_items
 from annotation.models import (
     AuditEvent,
     Campaign,

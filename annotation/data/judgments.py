@@ -1,6 +1,6 @@
 """Judgments of pairs from a file, and pairs whose answer is known. Both bring their texts along."""
 
-from annotation.annotating.assignment import draw_items
+from annotation.campaigns.items import draw_items
 from annotation.data.corpus import BATCH, Corpus, Imported
 from annotation.data.known import KnownRows
 from annotation.data.scores import Annotators

@@ -1,6 +1,6 @@
 """Outputs from a file, with references, checkpoints and known answers."""
 
-from annotation.annotating.assignment import draw_items
+from annotation.campaigns.items import draw_items
 from annotation.data.corpus import Corpus, Imported
 from annotation.data.known import KnownRows
 from annotation.models import Campaign, Reference

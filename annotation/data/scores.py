@@ -1,6 +1,6 @@
 """Scores from a file, and the annotators that a file names."""
 
-from annotation.annotating.assignment import draw_items
+from annotation.campaigns.items import draw_items
 from annotation.data.corpus import BATCH, Corpus, Imported
 from annotation.models import Annotator, Campaign, Criterion, LikertScore, Output
 from core.errors import RowError

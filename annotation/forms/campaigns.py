@@ -4,8 +4,8 @@ from django import forms
 from django.forms import formset_factory
 from django.utils.text import slugify
 
+from annotation.campaigns.protocol import CriterionSpec
 from annotation.models import Campaign
-from annotation.services import CriterionSpec
 
 CRITERIA_ROWS = 8
 SECTIONS = [

@@ -9,9 +9,11 @@ from datetime import timedelta
 from django.db.models import Count, F
 from django.utils import timezone
 
+from annotation.campaigns.lifecycle import create_campaign
+from annotation.campaigns.protocol import CriterionSpec
 from annotation.data.importer import import_outputs
 from annotation.models import Assignment, Campaign, LikertScore, PairwiseJudgment, Submission
-from annotation.services import CriterionSpec, create_campaign, invite
+from annotation.people.invitations import invite
 
 CRITERIA = ["Fluency", "Relevance"]
 SYSTEMS = 4

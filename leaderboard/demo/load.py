@@ -5,9 +5,11 @@ from pathlib import Path
 from django.db import transaction
 
 from annotation.assessment.assess import assess
+from annotation.campaigns.lifecycle import create_campaign
+from annotation.campaigns.protocol import CriterionSpec
 from annotation.data.importer import import_judgments, import_outputs, import_scores
 from annotation.models import Campaign, Membership, User
-from annotation.services import CriterionSpec, add_annotator, create_campaign
+from annotation.people.invitations import add_annotator
 from evaluator.services import start_training
 from leaderboard.tournaments.start import start_tournament
 

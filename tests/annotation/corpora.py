@@ -2,9 +2,9 @@
 
 import uuid
 
+from annotation.annotating.submissions import submit
 from annotation.campaigns.items import draw_items
 from annotation.models import Annotator, Assignment, Campaign, Context, Criterion, Output, System
-from annotation.services import submit
 
 
 def campaign_of(systems: int, contexts: int, slug="drawn", **settings) -> Campaign:

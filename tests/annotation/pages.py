@@ -3,9 +3,11 @@
 import json
 import re
 
+from annotation.campaigns.lifecycle import create_campaign
+from annotation.campaigns.protocol import CriterionSpec
 from annotation.data.importer import import_outputs
 from annotation.models import User
-from annotation.services import CriterionSpec, add_annotator, create_campaign
+from annotation.people.invitations import add_annotator
 
 CRITERIA = [
     CriterionSpec("Overall", 1, 5, "poor", "excellent", "Is it a good reply?"),

@@ -6,8 +6,10 @@ import json
 import pytest
 from django.test import Client
 
+from annotation.campaigns.lifecycle import create_campaign
 from annotation.models import ApiToken, Campaign, LikertScore, User
-from annotation.services import add_annotator, create_campaign, invite, make_token
+from annotation.people.invitations import add_annotator, invite
+from annotation.people.tokens import make_token
 from tests.annotation.pages import CRITERIA, write_outputs
 
 pytestmark = pytest.mark.django_db

@@ -12,9 +12,11 @@ from schemathesis import checks
 from schemathesis.generation import GenerationMode
 from schemathesis.specs.openapi import checks as openapi
 
+from annotation.campaigns.lifecycle import create_campaign
 from annotation.data.importer import import_outputs
 from annotation.models import Annotator, Campaign, User
-from annotation.services import add_annotator, create_campaign, invite, make_token
+from annotation.people.invitations import add_annotator, invite
+from annotation.people.tokens import make_token
 from config.wsgi import application
 from tests.annotation.pages import CRITERIA, write_outputs
 

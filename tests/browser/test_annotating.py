@@ -325,7 +325,7 @@ class TestWithoutJavaScript:
 
 
 def test_a_guest_comes_in_by_a_link(open_page, scores):
-    from annotation.services import invite
+    from annotation.people.invitations import invite
 
     page = open_page()
     page.goto(f"/join/{invite(scores.campaign).token}/")

@@ -5,9 +5,11 @@ import uuid
 import pytest
 
 from annotation.annotating.assignment import next_assignment
+from annotation.annotating.consent import withdraw
+from annotation.annotating.submissions import submit
 from annotation.campaigns.items import summarize
 from annotation.models import Assignment, Campaign, ConsentText, Criterion, Item
-from annotation.services import invite, submit, withdraw
+from annotation.people.invitations import invite
 from tests.browser.axe import assert_axe_clean
 from tests.browser.conftest import sign_in
 from tests.browser.test_annotating import fits

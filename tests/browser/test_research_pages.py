@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from annotation.assessment.assess import assess
 from annotation.models import Campaign, Item, ItemReport, LikertScore, Output, Upload
-from annotation.services import invite
+from annotation.people.invitations import invite
 from tests.browser.axe import assert_axe_clean
 from tests.browser.conftest import sign_in
 

@@ -3,8 +3,10 @@
 import pytest
 from django.core.cache import cache
 
+from annotation.campaigns.lifecycle import create_campaign
 from annotation.models import User
-from annotation.services import create_campaign, invite, make_token
+from annotation.people.invitations import invite
+from annotation.people.tokens import make_token
 from core.throttling import JOINED_FROM_ADDRESS, address
 
 pytestmark = pytest.mark.django_db

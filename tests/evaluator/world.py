@@ -14,9 +14,10 @@ from tempfile import mkdtemp
 from django.core.management import call_command
 
 from annotation.assessment.assess import assess
+from annotation.campaigns.lifecycle import create_campaign
+from annotation.campaigns.protocol import CriterionSpec
 from annotation.data.importer import import_judgments, import_outputs, import_scores
 from annotation.models import Campaign, User
-from annotation.services import CriterionSpec, create_campaign
 
 WORDS = [f"w{i}" for i in range(30)]
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]

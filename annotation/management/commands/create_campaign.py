@@ -1,4 +1,5 @@
-from annotation.services import CriterionSpec, create_campaign
+from annotation.campaigns.lifecycle import create_campaign
+from annotation.campaigns.protocol import CriterionSpec
 from core.commands import ServiceCommand
 from core.errors import Refused
 

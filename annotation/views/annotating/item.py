@@ -7,10 +7,11 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
-from annotation import services
+from annotation.annotating import consent, reports, submissions
 from annotation.annotating.assignment import progress, turn
 from annotation.annotating.feedback import checks, is_told, rows_of_submission
 from annotation.annotating.item_page import answer_again, answer_of, hidden_fields, item_context, key_of, number, times_of
+from annotation.annotating.undo import undo_last
 from annotation.campaigns.overview import is_finished
 from annotation.models import Campaign, Submission
 from annotation.views.people.sign_in import for_annotators
@@ -31,7 +32,7 @@ def _next(request, annotator, now=None, **page):
     """The page of the item in hand, or of why there is none. now: the turn, where it is known already."""
     if annotator.withdrawn_at:
         return _rest(request, annotator, None, **page)
-    if annotator.newest_consent != annotator.consent_id and services.consent_due(annotator):
+    if annotator.newest_consent != annotator.consent_id and consent.consent_due(annotator):
         return redirect("consent", annotator.campaign.slug)
     fresh = request.method == "GET" and "start" not in request.GET
     if fresh and annotator.campaign.status == Campaign.Status.OPEN and not progress(annotator).done:
@@ -50,9 +51,9 @@ def _submit(request, annotator):
             raise Refused("The answer came without its key; load the page again.")
         answer = annotator, assignment_id, key, answer_of(posted)
         if wants_swap(request):
-            submission, now = services.submit_and_go_on(*answer, **times_of(posted, assignment_id))
+            submission, now = submissions.submit_and_go_on(*answer, **times_of(posted, assignment_id))
         else:
-            submission = services.submit(*answer, **times_of(posted, assignment_id))
+            submission = submissions.submit(*answer, **times_of(posted, assignment_id))
     except Refused as refused:
         return _next(request, annotator, refused=refused, status=422)
     if is_told(submission, annotator.campaign):
@@ -83,7 +84,7 @@ def feedback(request, annotator, key):
 @for_annotators
 def undo(request, annotator):
     try:
-        reopened = services.undo_last(annotator, in_hand=number(request.POST.get("in_hand")))
+        reopened = undo_last(annotator, in_hand=number(request.POST.get("in_hand")))
     except Refused as refused:
         messages.warning(request, str(refused))
         reopened = None
@@ -93,13 +94,13 @@ def undo(request, annotator):
 @require_POST
 @for_annotators
 def skip(request, annotator):
-    return _report(request, annotator, services.skip, "Skipped. It goes to somebody else.")
+    return _report(request, annotator, reports.skip, "Skipped. It goes to somebody else.")
 
 
 @require_POST
 @for_annotators
 def flag(request, annotator):
-    return _report(request, annotator, services.flag, "Reported. Answer the item if you can, or skip it.")
+    return _report(request, annotator, reports.flag, "Reported. Answer the item if you can, or skip it.")
 
 
 def _report(request, annotator, report, said):

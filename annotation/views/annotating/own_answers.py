@@ -6,7 +6,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
 
-from annotation import services
+from annotation.annotating import submissions
 from annotation.annotating.item_page import SIDES, answer_again, answer_of, hidden_fields, item_context, key_of, times_of
 from annotation.annotating.submissions import live_submissions, may_change
 from annotation.views.paging import paged
@@ -79,6 +79,6 @@ def _revise(request, annotator, pk):
     key = key_of(request.POST)
     if key is None:
         raise Refused("The answer came without its key; load the page again.")
-    services.revise(annotator, pk, key, answer_of(request.POST), **times_of(request.POST, pk))
+    submissions.revise(annotator, pk, key, answer_of(request.POST), **times_of(request.POST, pk))
 
 

@@ -7,7 +7,8 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
 
-from annotation import services
+from annotation.annotating import consent as consent_service
+from annotation.annotating.consent import agree, consent_due
 from annotation.annotating.item_page import number
 from annotation.models import Annotator
 from annotation.views.people.sign_in import for_annotators
@@ -22,11 +23,11 @@ def consent(request, annotator):
     slug, refused = annotator.campaign.slug, None
     if request.method == "POST":
         try:
-            services.agree(annotator, number(request.POST.get("version")))
+            agree(annotator, number(request.POST.get("version")))
             return redirect("annotate", slug)
         except Refused as error:
             refused = error
-    due = services.consent_due(annotator)
+    due = consent_due(annotator)
     shown = due or annotator.consent
     if shown is None:
         return redirect("annotate", slug)
@@ -41,7 +42,7 @@ def consent(request, annotator):
 def withdraw(request, annotator):
     """Explains, and does it once confirmed. There is no way back by oneself."""
     if request.method == "POST":
-        services.withdraw(annotator, request.user)
+        consent_service.withdraw(annotator, request.user)
         return redirect("annotate", annotator.campaign.slug)
     if annotator.withdrawn_at:
         return redirect("annotate", annotator.campaign.slug)

@@ -5,9 +5,8 @@ from django.contrib.auth.decorators import login_required
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
-from annotation import services
 from annotation.access import campaign_for_researcher
-from annotation.assessment import charts
+from annotation.assessment import charts, decisions
 from annotation.assessment.assess import assess
 from annotation.assessment.calculations import look_up
 from annotation.forms import AssessForm, OverruleForm
@@ -105,7 +104,7 @@ def overrule(request, slug, pk):
     form = OverruleForm(request.POST)
     try:
         reason = form.cleaned_data["reason"] if form.is_valid() else ""
-        services.overrule(decision, request.user, reason)
+        decisions.overrule(decision, request.user, reason)
         messages.success(request, "Overruled. Your reason is kept with the decision.")
     except Refused as refused:
         messages.error(request, str(refused))

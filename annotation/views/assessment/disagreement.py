@@ -5,9 +5,10 @@ from django.contrib.auth.decorators import login_required
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST
 
-from annotation import services
 from annotation.access import campaign_for_researcher
+from annotation.assessment import adjudication
 from annotation.assessment.disagreement import open_disagreements, with_texts
+from annotation.campaigns.study import design_study
 from annotation.forms import AdjudicationForm, StudyForm
 from annotation.views.assessment.agreement import last_rule, worked_out
 from annotation.views.assessment.snapshots import snapshots_of
@@ -39,7 +40,7 @@ def settle(request, slug):
         if not form.is_valid():
             raise Refused(next(iter(form.errors.values()))[0])
         data = form.cleaned_data
-        services.adjudicate(campaign, request.user, *data["key"], data["believed"], data["reason"])
+        adjudication.adjudicate(campaign, request.user, *data["key"], data["believed"], data["reason"])
         messages.success(request, "Settled. Snapshots to come follow it; the answers themselves stay as they are.")
     except Refused as refused:
         messages.error(request, str(refused))
@@ -53,7 +54,7 @@ def study(request, slug):
     form = StudyForm(request.POST or None)
     if form.is_bound and form.is_valid():
         try:
-            made = services.design_study(campaign, request.user, form.cleaned_data["outputs"])
+            made = design_study(campaign, request.user, form.cleaned_data["outputs"])
         except Refused as refused:
             form.add_error(None, str(refused))
         else:

@@ -5,8 +5,8 @@ from django.contrib.auth.decorators import login_required
 from django.http import Http404
 from django.shortcuts import redirect, render
 
-from annotation import services
 from annotation.access import annotator_of, campaign_for_researcher, campaigns_researched_by
+from annotation.campaigns import lifecycle
 from annotation.campaigns.overview import overview
 from annotation.forms import GuidelinesForm
 from annotation.jobs import worker_alive
@@ -44,7 +44,7 @@ def guidelines(request, slug):
     if request.method == "POST" and own is None:
         raise Http404
     if request.method == "POST" and form.is_valid():
-        services.set_guidelines(own, form.cleaned_data["guidelines"], request.user)
+        lifecycle.set_guidelines(own, form.cleaned_data["guidelines"], request.user)
         messages.success(request, "The guidelines are saved.")
         return redirect("guidelines", slug)
     shown = own or annotator.campaign

@@ -8,8 +8,8 @@ from django.core.exceptions import PermissionDenied
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST
 
-from annotation import services
 from annotation.access import campaign_for_researcher
+from annotation.campaigns import lifecycle, protocol
 from annotation.campaigns.protocol import answers_in, fixed_settings
 from annotation.forms import CampaignForm, CriterionFormSet, DuplicateForm, NewCampaignForm, criteria_formset, filled_rows
 from core.errors import Refused
@@ -26,7 +26,7 @@ def new(request):
     form, criteria = NewCampaignForm(request.POST or None), CriterionFormSet(request.POST or None, prefix="criteria")
     if request.method == "POST" and form.is_valid() & criteria.is_valid():
         try:
-            made = services.create_campaign(**form.cleaned_data, criteria=filled_rows(criteria), user=request.user)
+            made = lifecycle.create_campaign(**form.cleaned_data, criteria=filled_rows(criteria), user=request.user)
         except Refused as refused:
             form.add_error(None, str(refused))
         else:
@@ -49,7 +49,7 @@ def design(request, slug):
     criteria = criteria_formset(request.POST or None, campaign)
     if request.method == "POST" and form.is_valid() & criteria.is_valid():
         try:
-            changed = services.change_campaign(campaign, request.user, filled_rows(criteria), **form.cleaned_data)
+            changed = protocol.change_campaign(campaign, request.user, filled_rows(criteria), **form.cleaned_data)
         except Refused as refused:
             form.add_error(None, str(refused))
         else:
@@ -73,7 +73,7 @@ def duplicate(request, slug):
     try:
         if not form.is_valid():
             raise Refused("A copy needs a title, and a short name of letters, digits and hyphens that no campaign has yet.")
-        made = services.duplicate_campaign(campaign, **form.cleaned_data, user=request.user)
+        made = lifecycle.duplicate_campaign(campaign, **form.cleaned_data, user=request.user)
     except Refused as refused:
         messages.error(request, str(refused))
         return redirect("design", slug)
@@ -88,7 +88,7 @@ def delete(request, slug):
     if request.POST.get("title", "").strip() != campaign.title:
         messages.error(request, "Type the campaign's title to put it away; nothing was changed.")
         return redirect("design", slug)
-    services.delete_campaign(campaign, request.user)
+    lifecycle.delete_campaign(campaign, request.user)
     messages.success(request, f"“{campaign.title}” is out of sight. Nothing in it is lost; an admin can restore it.")
     return redirect("home")
 
@@ -98,7 +98,7 @@ def delete(request, slug):
 def status(request, slug):
     changed = campaign_for_researcher(request.user, slug)
     try:
-        services.set_status(changed, request.POST.get("status", ""), request.user)
+        lifecycle.set_status(changed, request.POST.get("status", ""), request.user)
     except Refused as refused:
         messages.error(request, str(refused))
     return redirect("campaign", slug)

@@ -6,10 +6,11 @@ from django.http import Http404
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
-from annotation import answers, services
+from annotation import answers
 from annotation.access import campaign_for_researcher
 from annotation.answers import Filters
 from annotation.campaigns import item_list as items
+from annotation.campaigns import known_answers
 from annotation.forms import KnownAnswerForm
 from annotation.models import ItemReport
 from annotation.views.paging import paged
@@ -38,7 +39,7 @@ def item(request, slug, pk):
     form = KnownAnswerForm(request.POST or None, item=found, criteria=campaign.criteria.all())
     if request.method == "POST" and form.is_valid():
         try:
-            services.mark_known(found, form.cleaned_data["purpose"], form.expected(), request.user)
+            known_answers.mark_known(found, form.cleaned_data["purpose"], form.expected(), request.user)
         except Refused as refused:
             form.add_error(None, str(refused))
         else:
@@ -61,7 +62,7 @@ def unmark(request, slug, pk):
     if found is None:
         raise Http404
     try:
-        services.unmark_known(found, request.user)
+        known_answers.unmark_known(found, request.user)
         messages.success(request, "The item is part of the evaluation again.")
     except Refused as refused:
         messages.error(request, str(refused))
@@ -73,5 +74,5 @@ def unmark(request, slug, pk):
 def resolve(request, slug, pk):
     campaign = campaign_for_researcher(request.user, slug)
     report = get_object_or_404(ItemReport, pk=pk, item__campaign=campaign)
-    services.resolve(report, request.user)
+    known_answers.resolve(report, request.user)
     return redirect("item", slug, report.item_id)

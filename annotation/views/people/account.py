@@ -7,7 +7,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
-from annotation import services
+from annotation.people import tokens
 from core.errors import Refused
 
 
@@ -22,7 +22,7 @@ def account(request):
     form, key = TokenForm(request.POST or None), None
     if request.method == "POST" and form.is_valid():
         try:
-            _, key = services.make_token(request.user, form.cleaned_data["name"])
+            _, key = tokens.make_token(request.user, form.cleaned_data["name"])
             form = TokenForm()
         except Refused as refused:
             form.add_error(None, str(refused))

@@ -4,9 +4,9 @@ from django.contrib.auth import login
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 
-from annotation import services
 from annotation.forms import GuestForm, OwnAccountForm
 from annotation.models import Invitation
+from annotation.people import invitations
 from annotation.people.invitations import CROWD_IDENTITIES, MTURK_PREVIEW, crowd_source
 from core.errors import Refused
 from core.throttling import JOINED_FROM_ADDRESS, address
@@ -42,18 +42,18 @@ def _admit(request, invitation, source, context, is_worker) -> bool:
     if not request.user.is_authenticated and JOINED_FROM_ADDRESS.is_reached(address(request)):
         raise Refused("Very many people joined from your network just now. Try again in a quarter of an hour.")
     if request.user.is_authenticated and (request.user.has_usable_password() or not is_worker):
-        services.join(invitation.token, request.user, source)
+        invitations.join(invitation.token, request.user, source)
         return True
     if is_worker:  # whoever used this browser before: the platform says who it is now
-        user, _ = services.join_as_guest(invitation.token, "", source)
+        user, _ = invitations.join_as_guest(invitation.token, "", source)
     elif context["account_form"].is_bound:
         if not context["account_form"].is_valid():
             return False
-        user = services.join_with_account(invitation.token, **context["account_form"].cleaned_data, source=source)
+        user = invitations.join_with_account(invitation.token, **context["account_form"].cleaned_data, source=source)
     else:
         if not context["guest_form"].is_valid():
             return False
-        user, _ = services.join_as_guest(invitation.token, context["guest_form"].cleaned_data["name"], source)
+        user, _ = invitations.join_as_guest(invitation.token, context["guest_form"].cleaned_data["name"], source)
     login(request, user, backend=BACKEND)
     JOINED_FROM_ADDRESS.count_one(address(request))
     return True

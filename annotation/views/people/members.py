@@ -6,10 +6,12 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 
-from annotation import services
 from annotation.access import campaign_for_researcher
+from annotation.campaigns import lifecycle
 from annotation.campaigns.overview import annotators
 from annotation.forms import AccountForm, InvitationForm, ResearcherForm
+from annotation.people import invitations as invitations_service
+from annotation.people.invitations import add_account, invite
 from annotation.views.paging import paged
 from core.errors import Refused
 
@@ -45,17 +47,17 @@ def people(request, slug):
 
 
 def _invite(campaign, data, user) -> str:
-    services.invite(campaign, user, **data)
+    invite(campaign, user, **data)
     return "The link is ready: send it to the people who are to judge."
 
 
 def _add_researcher(campaign, data, user) -> str:
-    added = services.add_researcher(campaign, data["username"], user)
+    added = lifecycle.add_researcher(campaign, data["username"], user)
     return f"{added.user} is now a researcher of this campaign."
 
 
 def _add_account(campaign, data, user) -> str:
-    annotator, password = services.add_account(campaign, data["email"], data["name"], user)
+    annotator, password = add_account(campaign, data["email"], data["name"], user)
     if password:
         return f"{annotator.user} can sign in with the password {password} – it is shown only now; they can change it."
     return f"{annotator.user} had an account already, and finds this campaign on the first page."
@@ -68,7 +70,7 @@ DO = {"invite": _invite, "researcher": _add_researcher, "account": _add_account}
 @login_required
 def revoke(request, slug, pk):
     campaign = campaign_for_researcher(request.user, slug)
-    services.revoke(get_object_or_404(campaign.invitations, pk=pk), request.user)
+    invitations_service.revoke(get_object_or_404(campaign.invitations, pk=pk), request.user)
     messages.success(request, "The link admits nobody new. Who came in by it stays in.")
     return redirect("people", slug)
 
@@ -79,7 +81,7 @@ def remove_researcher(request, slug, pk):
     campaign = campaign_for_researcher(request.user, slug)
     membership = get_object_or_404(campaign.memberships.select_related("campaign", "user"), pk=pk)
     try:
-        services.remove_researcher(membership, request.user)
+        lifecycle.remove_researcher(membership, request.user)
     except Refused as refused:
         messages.error(request, str(refused))
         return redirect("people", slug)

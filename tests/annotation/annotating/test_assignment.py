@@ -8,10 +8,12 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from annotation.annotating.assignment import HOLD, Phase, next_assignment, progress, turn
+from annotation.annotating.assignment import Phase, next_assignment, progress, turn
+from annotation.annotating.consent import withdraw
+from annotation.annotating.places import HOLD
+from annotation.annotating.reports import skip
 from annotation.campaigns.items import KnownAnswer, draw_items, set_known_answers
 from annotation.models import Annotator, Assignment, Campaign, LikertScore, Output, Purpose
-from annotation.services import skip, withdraw
 from core.errors import Refused
 from tests.annotation.corpora import answer, campaign_of, person
 

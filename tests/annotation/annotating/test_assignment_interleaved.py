@@ -13,9 +13,11 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from annotation.annotating import places
 from annotation.annotating.assignment import next_assignment, progress
+from annotation.annotating.consent import withdraw
+from annotation.annotating.reports import skip
+from annotation.annotating.undo import undo_last
 from annotation.campaigns.items import recount, summarize
 from annotation.models import Assignment, Item, LikertScore, PairwiseJudgment, Purpose, Submission
-from annotation.services import skip, undo_last, withdraw
 from tests.annotation.corpora import answer, campaign_of, person
 
 OPEN, DONE = Assignment.Status.OPEN, Assignment.Status.DONE

@@ -5,9 +5,11 @@ import uuid
 import pytest
 
 from annotation.annotating.assignment import next_assignment
+from annotation.annotating.consent import agree, consent_due, withdraw
+from annotation.annotating.submissions import submit
 from annotation.assessment.assess import assess
 from annotation.models import Annotator, AuditEvent, ConsentText, LikertScore, SnapshotMark, User
-from annotation.services import add_annotator, agree, consent_due, submit, withdraw
+from annotation.people.invitations import add_annotator
 from core.errors import Refused
 from tests.annotation.pages import World
 

@@ -8,7 +8,10 @@ from django.conf import settings
 from django.core import signing
 
 from annotation.annotating.item_page import SHOWN
+from annotation.annotating.submissions import submit
+from annotation.annotating.undo import undo_last
 from annotation.campaigns.items import summarize
+from annotation.campaigns.lifecycle import set_status
 from annotation.models import (
     Assignment,
     Campaign,
@@ -20,7 +23,6 @@ from annotation.models import (
     PairwiseJudgment,
     Submission,
 )
-from annotation.services import set_status, submit, undo_last
 from tests.annotation.pages import SYSTEMS, World, hidden, text
 
 pytestmark = pytest.mark.django_db

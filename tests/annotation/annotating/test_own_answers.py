@@ -2,8 +2,8 @@
 
 import pytest
 
+from annotation.campaigns.lifecycle import set_status
 from annotation.models import Assignment, LikertScore, PairwiseJudgment, Submission
-from annotation.services import set_status
 from tests.annotation.pages import World, hidden, text
 
 pytestmark = pytest.mark.django_db

@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from annotation.models import Annotator, Campaign, ConsentText, LikertScore, Submission
-from annotation.services import invite
+from annotation.people.invitations import invite
 from tests.annotation.pages import World, hidden, text
 
 pytestmark = pytest.mark.django_db

@@ -8,7 +8,13 @@ import pytest
 from django.utils import timezone
 
 from annotation.annotating import assignment
+from annotation.annotating.reports import flag, skip
+from annotation.annotating.submissions import revise, submit
+from annotation.annotating.undo import undo_last
 from annotation.assessment.assess import as_dict, assess
+from annotation.assessment.decisions import overrule
+from annotation.campaigns.lifecycle import create_campaign, set_status
+from annotation.campaigns.protocol import CriterionSpec
 from annotation.data.importer import import_outputs
 from annotation.models import (
     Annotator,
@@ -21,21 +27,7 @@ from annotation.models import (
     Submission,
     User,
 )
-from annotation.services import (
-    CriterionSpec,
-    add_annotator,
-    create_campaign,
-    flag,
-    invite,
-    join,
-    join_as_guest,
-    overrule,
-    revise,
-    set_status,
-    skip,
-    submit,
-    undo_last,
-)
+from annotation.people.invitations import add_annotator, invite, join, join_as_guest
 from core.errors import Refused
 
 pytestmark = pytest.mark.django_db

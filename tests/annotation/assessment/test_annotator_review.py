@@ -16,7 +16,7 @@ from annotation.models import (
     Submission,
     User,
 )
-from annotation.services import add_annotator
+from annotation.people.invitations import add_annotator
 from tests.annotation.pages import World, text
 
 pytestmark = pytest.mark.django_db

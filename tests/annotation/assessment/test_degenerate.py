@@ -6,7 +6,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotation.models import LikertScore, Output, User
-from annotation.services import add_annotator
+from annotation.people.invitations import add_annotator
 from tests.annotation.pages import text
 
 pytestmark = pytest.mark.django_db

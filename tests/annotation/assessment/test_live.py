@@ -5,11 +5,12 @@ import re
 import pytest
 
 from annotation.annotating.assignment import next_assignment
+from annotation.annotating.submissions import submit
 from annotation.answers import Filters
 from annotation.assessment import live
-from annotation.campaigns.known_answers import check_expected
+from annotation.campaigns.known_answers import check_expected, mark_known, unmark_known
 from annotation.models import Item, ItemReport, LikertScore, Output, PairwiseJudgment, Submission, User
-from annotation.services import add_annotator, mark_known, submit, unmark_known
+from annotation.people.invitations import add_annotator
 from core.errors import Refused
 from tests.annotation.pages import World, text
 

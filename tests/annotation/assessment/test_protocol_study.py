@@ -3,8 +3,9 @@
 import pytest
 
 from annotation.assessment.protocol_study import study
+from annotation.campaigns.study import design_study
 from annotation.models import LikertScore, PairwiseJudgment, User
-from annotation.services import add_annotator, design_study
+from annotation.people.invitations import add_annotator
 from core.errors import Refused
 from tests.annotation.pages import World, text, write_outputs
 

@@ -6,9 +6,12 @@ import pytest
 from django.apps import apps
 from django.db.models import F
 
+from annotation.annotating.consent import withdraw
 from annotation.assessment.assess import as_dict, assess, latest_snapshot
+from annotation.campaigns.lifecycle import create_campaign
+from annotation.campaigns.protocol import CriterionSpec
 from annotation.models import AuditEvent, LikertScore, PairwiseJudgment, Snapshot, User
-from annotation.services import CriterionSpec, add_annotator, create_campaign, withdraw
+from annotation.people.invitations import add_annotator
 from annotation.snapshots import annotators_in, difference, read
 from core.errors import Refused
 from evaluator.selectors import basis, lenders

@@ -3,8 +3,9 @@
 
 import pytest
 
+from annotation.campaigns.lifecycle import create_campaign
 from annotation.models import Job, User
-from annotation.services import add_annotator, create_campaign
+from annotation.people.invitations import add_annotator
 from tests.annotation.pages import text
 
 pytestmark = pytest.mark.django_db

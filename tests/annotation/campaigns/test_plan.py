@@ -5,10 +5,10 @@ import re
 import pytest
 
 from annotation.campaigns import plan
+from annotation.campaigns.protocol import change_campaign
 from annotation.design.plan import Protocol
 from annotation.design.power import LOW_VARIANCE, detectable_difference
 from annotation.models import Campaign, LikertScore, Output
-from annotation.services import change_campaign
 from tests.annotation.pages import text
 
 pytestmark = pytest.mark.django_db

@@ -3,8 +3,11 @@
 import pytest
 
 from annotation.annotating.assignment import next_assignment, progress
+from annotation.annotating.submissions import submit
+from annotation.campaigns.known_answers import mark_known
+from annotation.campaigns.lifecycle import create_campaign, duplicate_campaign
+from annotation.campaigns.protocol import CriterionSpec, change_campaign
 from annotation.models import AuditEvent, Campaign, Criterion, Item, LikertScore, Output, Submission, User
-from annotation.services import CriterionSpec, change_campaign, create_campaign, duplicate_campaign, mark_known, submit
 from core.errors import Refused
 from tests.annotation.pages import CRITERIA, text
 

@@ -7,10 +7,11 @@ import json
 import pytest
 from django.utils import timezone
 
+from annotation.annotating.consent import withdraw
 from annotation.assessment.assess import assess
+from annotation.campaigns.lifecycle import create_campaign
 from annotation.data.importer import import_judgments, import_outputs, import_scores
 from annotation.models import LikertScore, Output, PairwiseJudgment
-from annotation.services import create_campaign, withdraw
 from tests.annotation.pages import text
 
 pytestmark = pytest.mark.django_db

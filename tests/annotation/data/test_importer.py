@@ -4,9 +4,9 @@ import json
 
 import pytest
 
+from annotation.campaigns.lifecycle import create_campaign
 from annotation.data.importer import import_judgments, import_outputs, import_scores
 from annotation.models import Context, LikertScore, Output, PairwiseJudgment, System
-from annotation.services import create_campaign
 from core.errors import ImportRefused, Refused
 
 pytestmark = pytest.mark.django_db

@@ -6,9 +6,12 @@ import pytest
 from django.utils import timezone
 
 from annotation.annotating.assignment import Phase, Progress, next_assignment
+from annotation.annotating.submissions import submit
+from annotation.campaigns.lifecycle import set_status
 from annotation.campaigns.overview import is_finished
+from annotation.campaigns.protocol import change_campaign
 from annotation.models import Annotator, AuditEvent, Invitation, Membership, User
-from annotation.services import change_campaign, invite, set_status, submit
+from annotation.people.invitations import invite
 from tests.annotation.pages import text
 
 pytestmark = pytest.mark.django_db

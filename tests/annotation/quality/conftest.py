@@ -10,7 +10,7 @@ from hypothesis import settings
 settings.register_profile("no deadline", deadline=None)  # a slow machine is not a wrong result
 settings.load_profile("no deadline")
 
-DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
+DATA = Path(__file__).resolve().parents[4] / "shared" / "data"
 
 
 @pytest.fixture
