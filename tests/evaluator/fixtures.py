@@ -1,14 +1,15 @@
 """Fixtures that the tests of the evaluator and of the leaderboard share."""
 
 import pytest
+from django.test import override_settings
 
 from tests.evaluator.world import World
 
 
 @pytest.fixture(autouse=True)
-def models_dir(settings, tmp_path):
-    settings.MODELS_DIR = tmp_path / "models"
-    return settings.MODELS_DIR
+def models_dir(tmp_path):
+    with override_settings(MODELS_DIR=tmp_path / "models"):
+        yield tmp_path / "models"
 
 
 @pytest.fixture(autouse=True)
