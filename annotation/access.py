@@ -5,6 +5,7 @@ from django.http import Http404
 from django.shortcuts import get_object_or_404
 
 from annotation.models import Annotator, Campaign, User
+from core.errors import Refused
 
 # Part of every annotator's request, where building a Subquery took longer than asking it.
 NEWEST_CONSENT = RawSQL("SELECT MAX(id) FROM annotation_consenttext WHERE campaign_id = annotation_annotator.campaign_id", ())
@@ -30,3 +31,11 @@ def annotator_of(user: User, slug: str) -> Annotator:
         return mine.select_related("campaign").annotate(newest_consent=NEWEST_CONSENT).get()
     except Annotator.DoesNotExist:
         raise Http404 from None
+
+
+def campaign_named(slug: str) -> Campaign:
+    """The campaign that a command names. Raises Refused where there is none."""
+    try:
+        return Campaign.objects.get(slug=slug)
+    except Campaign.DoesNotExist:
+        raise Refused(f"There is no campaign {slug!r}; create_campaign makes one.") from None

@@ -35,6 +35,11 @@ class SnapshotContent:
     criterion_judgments: list[dict] = field(default_factory=list)
 
 
+def latest_snapshot(campaign: Campaign) -> Snapshot | None:
+    """The one accepted last. Its row; its content, which may be large, is read where it is asked for."""
+    return campaign.snapshots.defer("content").first()
+
+
 def write(content: SnapshotContent) -> tuple[str, bytes]:
     """(SHA-256 of the canonical lines in hex, the lines zlib-compressed)."""
     lines = [_line("rule", {"format": FORMAT, **content.rule})]

@@ -5,7 +5,6 @@ import sys
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.models import Campaign
 from core.errors import Refused
 
 
@@ -37,10 +36,3 @@ class ServiceCommand(BaseCommand):
 
     def progress(self, text: str) -> None:
         print(text, file=sys.stderr, flush=True)
-
-
-def campaign_named(slug: str) -> Campaign:
-    try:
-        return Campaign.objects.get(slug=slug)
-    except Campaign.DoesNotExist:
-        raise Refused(f"There is no campaign {slug!r}; create_campaign makes one.") from None

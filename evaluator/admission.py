@@ -1,7 +1,6 @@
-"""A comparator that was trained elsewhere comes in: the web keeps the file, a worker checks it and enters it."""
+"""A comparator that was trained elsewhere comes in: the web keeps the file, `worker.admit` checks it and enters it."""
 
 import os
-import shutil
 import uuid
 from pathlib import Path
 
@@ -9,15 +8,14 @@ from django.conf import settings as site
 from django.db import transaction
 
 from annotation import jobs
-from annotation.models import AuditEvent, Campaign, Job
+from annotation.models import Campaign, Job
 from core.errors import Refused
 from evaluator import archive
-from evaluator.models import ComparatorVersion
 
 TASK = "evaluator.tasks.admit"
 
 
-def _waiting(job_id) -> Path:
+def waiting_file(job_id) -> Path:
     return site.MODELS_DIR / f".upload-{job_id}.zip"
 
 
@@ -35,64 +33,13 @@ def receive(campaign: Campaign, chunks, user=None) -> Job:
                 out.write(chunk)
         with transaction.atomic():
             job = jobs.enqueue(TASK, "Check an uploaded comparator", campaign=campaign, user=user)
-            os.rename(part, _waiting(job.pk))
+            os.rename(part, waiting_file(job.pk))
     finally:
         part.unlink(missing_ok=True)
     return job
 
 
-def admit(job: Job, report) -> ComparatorVersion:
-    """Unpack, load every member once, and enter it in the registry of the job's campaign. Raises Refused. The uploaded file
-    stays until `forget`, so that a second attempt finds it, and the version that the first one entered."""
-    from evaluator.worker import runner
-
-    file, work = _waiting(job.pk), site.MODELS_DIR / f".run-{job.pk}"
-    if not file.is_file():
-        raise Refused("The uploaded file is not here: it was refused before, or workers and site do not share MODELS_DIR.")
-    shutil.rmtree(work, ignore_errors=True)  # of an attempt that died
-    work.mkdir(parents=True)
-    try:
-        card = archive.unpack(file, work, lambda done: report(0.8 * done, "Unpacking"))
-        report(0.8, "Loading each member")
-        version = _enter(job, card, runner.check(work), work)
-    except Refused:
-        file.unlink()
-        raise
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
-    return version
-
-
 def forget(job: Job) -> None:
     """Delete the uploaded file, once its job is done."""
     if Job.objects.filter(pk=job.pk, status=Job.Status.DONE).exists():
-        _waiting(job.pk).unlink(missing_ok=True)
-
-
-@transaction.atomic
-def _enter(job: Job, card: archive.Card, manifest, work: Path) -> ComparatorVersion:
-    """A new row, or the one of the same comparator (manifest: its `checkpoint.Manifest`), which then is this campaign's too."""
-    from evaluator.comparator.checkpoint import identity
-    from evaluator.worker import runner
-
-    fingerprint, architecture = manifest.fingerprint, manifest.settings.architecture
-    if card.settings.get("architecture", architecture) != architecture:
-        raise Refused(f"Its card names another architecture than comparator.json, which says {architecture}.")
-    campaign = Campaign.objects.select_for_update().get(pk=job.campaign_id)
-    files = identity(work)
-    version = runner.same_files(fingerprint, files)
-    if version is None:
-        version = ComparatorVersion.objects.create(
-            name=runner.free_name(f"{campaign.slug[:24].strip('-')}-upload-{files[:8]}"), run=None,
-            criterion=card.criterion[:100],
-            settings=card.settings | {"architecture": architecture, "uploaded": card.name[:100], "sources": {}}, seed=card.seed,
-            snapshots=card.snapshots, code=card.code[:60], metrics=card.metrics | {"fingerprint": fingerprint},
-            is_simulated=card.is_simulated, warning=card.warning,
-        )  # fmt: skip
-        os.rename(work, site.MODELS_DIR / version.name)
-    version.campaigns.add(campaign)
-    detail = {"trained as": card.name[:100], "comparator": version.name, "job": str(job.pk)}
-    told = AuditEvent.objects.filter(campaign=campaign, action="comparator uploaded", detail__job=str(job.pk))
-    if not told.exists():  # by an attempt that died afterwards
-        AuditEvent.objects.create(campaign=campaign, user=job.created_by, action="comparator uploaded", detail=detail)
-    return version
+        waiting_file(job.pk).unlink(missing_ok=True)

@@ -9,8 +9,8 @@ from django.conf import settings as site
 from django.db import transaction
 
 from annotation import jobs
-from annotation.assessment.assess import latest_snapshot
 from annotation.models import AuditEvent, Campaign, Job, Snapshot
+from annotation.snapshots import latest_snapshot
 from core.errors import Refused
 from evaluator.comparator.settings import Settings
 from evaluator.models import TrainingRun

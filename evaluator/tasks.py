@@ -45,8 +45,9 @@ def admit(job_id: str) -> None:
     try:
         with jobs.claim(job_id) as claim:
             from evaluator.worker import gate, runner
+            from evaluator.worker.admit import enter_uploaded
 
-            version = admission.admit(claim.job, claim.report)
+            version = enter_uploaded(claim.job, claim.report)
             claim.report(0.9, "Measuring how far to trust it here")
             for campaign in version.campaigns.all():
                 runner.measure_here(version, campaign)

@@ -2,7 +2,7 @@
 
 from django import forms
 
-from annotation.assessment.assess import latest_snapshot
+from annotation.snapshots import latest_snapshot
 from evaluator.selectors import criteria
 from evaluator.services import MAX_SEED
 from leaderboard.models import Tournament

@@ -10,15 +10,7 @@ from django.utils import timezone
 from annotation.annotating import places
 from annotation.annotating.answer_rows import rows_of
 from annotation.annotating.assignment import Turn, lock, turn
-from annotation.models import (
-    Annotator,
-    Assignment,
-    Campaign,
-    LikertScore,
-    PairwiseJudgment,
-    Purpose,
-    Submission,
-)
+from annotation.models import Annotator, Assignment, Campaign, LikertScore, PairwiseJudgment, Purpose, Submission
 from core.errors import Refused
 
 ANSWERED = ("annotator", "purpose", "swapped", "item__output", "item__other")  # what storing an answer looks at

@@ -22,11 +22,6 @@ LEVELS = ("ordinal", "interval", "nominal", "ratio")
 CHOICES = {outcome.code: outcome.value for outcome in Outcome}
 
 
-def latest_snapshot(campaign: Campaign) -> Snapshot | None:
-    """The one accepted last. Its row; its content, which may be large, is read where it is asked for."""
-    return campaign.snapshots.defer("content").first()
-
-
 @dataclass(frozen=True)
 class Judged:
     """The answers to one question, what is known about their agreement, and which of them are kept."""

@@ -1,15 +1,6 @@
 """What people say about outputs. One file per family of nouns; Django wants them all importable from here."""
 
-from annotation.models.campaign import (
-    Assignment,
-    Campaign,
-    ConsentText,
-    Criterion,
-    Invitation,
-    Item,
-    ItemReport,
-    Purpose,
-)
+from annotation.models.campaign import Assignment, Campaign, ConsentText, Criterion, Invitation, Item, ItemReport, Purpose
 from annotation.models.corpus import Checkpoint, Context, FormerName, Output, Reference, System
 from annotation.models.job import AuditEvent, Job, WorkerPulse
 from annotation.models.judgment import (

@@ -7,8 +7,8 @@ from django.shortcuts import redirect, render
 
 from annotation import jobs
 from annotation.access import campaign_for_researcher
-from annotation.assessment.assess import latest_snapshot
 from annotation.models import Snapshot
+from annotation.snapshots import latest_snapshot
 from core.errors import Refused
 from evaluator import registry, selectors, services
 from evaluator.comparator.settings import ARCHITECTURES

@@ -9,8 +9,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from annotation.assessment.assess import latest_snapshot
 from annotation.models import Campaign, Snapshot
+from annotation.snapshots import latest_snapshot
 from core.errors import Refused
 from evaluator import sources
 from evaluator.comparator.examples import BY_PEOPLE, context_key

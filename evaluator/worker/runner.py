@@ -15,9 +15,9 @@ from django.db.models import QuerySet
 from django.utils.text import slugify
 from transformers.utils.logging import disable_progress_bar
 
-from annotation.assessment.assess import latest_snapshot
 from annotation.jobs import Cancelled
 from annotation.models import Campaign, Output
+from annotation.snapshots import latest_snapshot
 from core.errors import Refused
 from evaluator import sources
 from evaluator.comparator import architectures, checkpoint

@@ -2,8 +2,8 @@
 
 from django.db.models import Q
 
-from annotation.assessment.assess import latest_snapshot
 from annotation.models import Campaign
+from annotation.snapshots import latest_snapshot
 from core.errors import Refused
 from evaluator.selectors import basis
 from leaderboard.boards.agreement import agreement_with_people

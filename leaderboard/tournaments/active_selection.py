@@ -11,8 +11,8 @@ import numpy as np
 from django.db import transaction
 
 from annotation import jobs, snapshots
-from annotation.assessment.assess import latest_snapshot
 from annotation.models import AuditEvent, Campaign, Item, Job, Output, Purpose, Snapshot
+from annotation.snapshots import latest_snapshot
 from core.errors import Refused
 from evaluator.models import ComparatorVersion
 from evaluator.registry import serving

@@ -6,8 +6,8 @@ from dataclasses import replace
 from django.db import transaction
 
 from annotation import jobs
-from annotation.assessment.assess import latest_snapshot
 from annotation.models import AuditEvent, Job
+from annotation.snapshots import latest_snapshot
 from core.errors import Refused
 from evaluator.models import ComparatorVersion
 from evaluator.registry import serving

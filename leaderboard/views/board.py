@@ -8,22 +8,14 @@ from django.views.decorators.http import require_POST
 
 from annotation import jobs
 from annotation.access import campaign_for_researcher
-from annotation.assessment.assess import latest_snapshot
+from annotation.snapshots import latest_snapshot
 from core.errors import Refused
 from leaderboard.access import is_member, tournament_for
 from leaderboard.boards import charts, exports, queries
 from leaderboard.forms import BoardForm, PlayForm
 from leaderboard.models import Tournament
 from leaderboard.tournaments import active_selection, start
-from leaderboard.views.common import (
-    COMPARATOR,
-    PEOPLE,
-    asked_board,
-    board_links,
-    confidence_of,
-    public_page,
-    sign_in_first,
-)
+from leaderboard.views.common import COMPARATOR, PEOPLE, asked_board, board_links, confidence_of, public_page, sign_in_first
 
 FILES = {
     "csv": (exports.as_csv, "text/csv; charset=utf-8"),

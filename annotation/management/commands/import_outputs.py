@@ -1,5 +1,6 @@
+from annotation.access import campaign_named
 from annotation.data.importer import import_outputs
-from core.commands import ServiceCommand, campaign_named
+from core.commands import ServiceCommand
 
 
 class Command(ServiceCommand):

@@ -6,8 +6,8 @@ from django.shortcuts import render
 
 from annotation.access import campaign_for_researcher
 from annotation.assessment import report as reporting
-from annotation.assessment.assess import latest_snapshot
 from annotation.assessment.calculations import look_up
+from annotation.snapshots import latest_snapshot
 
 
 @login_required

@@ -1,5 +1,6 @@
 from annotation import jobs
-from core.commands import ServiceCommand, campaign_named
+from annotation.access import campaign_named
+from core.commands import ServiceCommand
 from core.errors import Refused
 from evaluator import tasks
 from evaluator.comparator.settings import ARCHITECTURES

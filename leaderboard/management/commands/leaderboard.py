@@ -1,4 +1,5 @@
-from core.commands import ServiceCommand, campaign_named
+from annotation.access import campaign_named
+from core.commands import ServiceCommand
 from leaderboard.boards.queries import board, latest, latest_or_refuse
 from leaderboard.models import Tournament
 

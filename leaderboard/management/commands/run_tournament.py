@@ -1,7 +1,8 @@
 import time
 
 from annotation import jobs
-from core.commands import ServiceCommand, campaign_named
+from annotation.access import campaign_named
+from core.commands import ServiceCommand
 from core.errors import Refused
 from evaluator.management.progress import ProgressBar
 from evaluator.selectors import version_named

@@ -16,17 +16,7 @@ from annotation.assessment.decisions import overrule
 from annotation.campaigns.lifecycle import create_campaign, set_status
 from annotation.campaigns.protocol import CriterionSpec
 from annotation.data.importer import import_outputs
-from annotation.models import (
-    Annotator,
-    Assignment,
-    Campaign,
-    Item,
-    ItemReport,
-    LikertScore,
-    PairwiseJudgment,
-    Submission,
-    User,
-)
+from annotation.models import Annotator, Assignment, Campaign, Item, ItemReport, LikertScore, PairwiseJudgment, Submission, User
 from annotation.people.invitations import add_annotator, invite, join, join_as_guest
 from core.errors import Refused
 

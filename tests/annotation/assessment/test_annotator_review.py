@@ -6,16 +6,7 @@ import pytest
 from django.utils import timezone
 
 from annotation.assessment.annotator_review import annotators
-from annotation.models import (
-    Assignment,
-    Item,
-    LikertScore,
-    Output,
-    PairwiseJudgment,
-    Purpose,
-    Submission,
-    User,
-)
+from annotation.models import Assignment, Item, LikertScore, Output, PairwiseJudgment, Purpose, Submission, User
 from annotation.people.invitations import add_annotator
 from tests.annotation.pages import World, text
 

@@ -7,12 +7,12 @@ from django.apps import apps
 from django.db.models import F
 
 from annotation.annotating.consent import withdraw
-from annotation.assessment.assess import as_dict, assess, latest_snapshot
+from annotation.assessment.assess import as_dict, assess
 from annotation.campaigns.lifecycle import create_campaign
 from annotation.campaigns.protocol import CriterionSpec
 from annotation.models import AuditEvent, LikertScore, PairwiseJudgment, Snapshot, User
 from annotation.people.invitations import add_annotator
-from annotation.snapshots import annotators_in, difference, read
+from annotation.snapshots import annotators_in, difference, latest_snapshot, read
 from core.errors import Refused
 from evaluator.selectors import basis, lenders
 from tests.annotation.pages import World, text

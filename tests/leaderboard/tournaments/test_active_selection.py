@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from annotation import snapshots
-from annotation.assessment.assess import latest_snapshot
 from annotation.campaigns.items import draw_items
 from annotation.models import AuditEvent, Campaign, Job
+from annotation.snapshots import latest_snapshot
 from core.errors import Refused
 from evaluator import tasks as training
 from evaluator.comparator.head import probabilities

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from django.core.management import call_command
 
-from annotation.assessment.assess import latest_snapshot
 from annotation.models import AuditEvent
+from annotation.snapshots import latest_snapshot
 from core.errors import Refused
 from evaluator.comparator.examples import context_key
 from leaderboard.boards import queries
