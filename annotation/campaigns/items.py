@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from django.db import transaction
 from django.db.models import Count, Exists, F, OuterRef, Q
 
+from annotation.checkpoints import of_newest_checkpoints
 from annotation.design.draw import Design, draw
 from annotation.models import Assignment, Campaign, Item, LikertScore, Output, PairwiseJudgment, Purpose
 from annotation.outcome import Outcome
@@ -15,26 +16,16 @@ BATCH = 500
 
 
 def playing_outputs(campaign: Campaign) -> list[Output]:
-    """The outputs that people judge and that play on the board: of a system with checkpoints, its last one's. Outputs whose
+    """The outputs that people judge and that play on the board: of a system with checkpoints, its newest one's. Outputs whose
     judgment is known (gold, training, qualification) do not play."""
     known = campaign.items.exclude(purpose=Purpose.EVALUATION).order_by()
     is_known = Exists(known.filter(Q(output=OuterRef("pk")) | Q(other=OuterRef("pk"))))
-    outputs = list(
+    outputs = (
         Output.objects.filter(~is_known, context__campaign=campaign, replaced_at=None, system__retired_at=None)
         .select_related("system", "checkpoint", "context")
         .order_by("context_id", "system_id", "sample", "id")
     )
-    last: dict[int, tuple] = {}
-    for output in outputs:
-        if output.checkpoint:
-            rank = (output.checkpoint.iteration or 0, output.checkpoint_id)
-            last[output.system_id] = max(last.get(output.system_id, rank), rank)
-    playing = []
-    for output in outputs:
-        rank = (output.checkpoint.iteration or 0, output.checkpoint_id) if output.checkpoint else None
-        if rank == last.get(output.system_id):
-            playing.append(output)
-    return playing
+    return of_newest_checkpoints(outputs)
 
 
 def design_of(campaign: Campaign) -> Design:

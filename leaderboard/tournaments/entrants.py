@@ -6,6 +6,7 @@ from functools import cached_property
 import numpy as np
 from django.db.models import Max, Q
 
+from annotation.checkpoints import of_newest_checkpoints
 from annotation.models import Campaign, Context, Output, System
 from annotation.snapshots import former_names, places
 from leaderboard.models import Tournament
@@ -77,26 +78,15 @@ def field(campaign: Campaign) -> Field:
 
 
 def _field(campaign: Campaign, which_outputs: Q, which_contexts: Q) -> Field:
-    """A system that has checkpoints plays with its last one (by iteration); any other with all its outputs."""
+    """A system that has checkpoints plays with its newest one; any other with all its outputs."""
     contexts = campaign.contexts.filter(which_contexts).order_by("pk")
-    found = list(
+    found = (
         Output.objects.filter(which_outputs, context__campaign=campaign)
         .select_related("context", "system", "checkpoint")
         .defer("text", "metadata", "context__turns", "context__metadata", "system__description")
         .order_by("system_id", "context_id", "sample", "pk")
     )
-    last: dict[int, tuple] = {}
-    for output in found:
-        last[output.system_id] = max(last.get(output.system_id, _age(output)), _age(output))
-    playing = [output for output in found if _age(output) == last[output.system_id]]
+    playing = of_newest_checkpoints(found)
     systems = {output.system_id: output.system for output in playing}
     there = list(contexts.values_list("pk", flat=True))
     return Field([systems[pk] for pk in sorted(systems)], there, playing, former_names(campaign))
-
-
-def _age(output: Output) -> tuple:
-    """No checkpoint, then checkpoints without iteration, then by iteration."""
-    if output.checkpoint is None:
-        return (-2, 0)
-    iteration = output.checkpoint.iteration
-    return (-1 if iteration is None else iteration, output.checkpoint_id)
