@@ -18,6 +18,7 @@ test: .venv/dev
 
 lint: .venv/dev
 	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
 	$(BIN)/python manage.py makemigrations --check --dry-run --settings config.settings_test
 

@@ -66,9 +66,15 @@ def send(job: Job) -> None:
 def retry(job: Job) -> bool:
     """Queue a failed or cancelled job again, from its first attempt. False where it was not finished that way."""
     changed = Job.objects.filter(pk=job.pk, status__in=[Job.Status.FAILED, Job.Status.CANCELLED]).update(
-        status=Job.Status.QUEUED, attempts=0, error="", message="", progress=0, holder="", cancel_requested=False,
+        status=Job.Status.QUEUED,
+        attempts=0,
+        error="",
+        message="",
+        progress=0,
+        holder="",
+        cancel_requested=False,
         finished_at=None,
-    )  # fmt: skip
+    )
     if changed:
         transaction.on_commit(lambda: send(job))
     return bool(changed)
@@ -138,9 +144,8 @@ def claim(job_id):
     holder = f"{socket.gethostname()}:{uuid.uuid4().hex[:12]}"
     now = timezone.now()
     taken = Job.objects.filter(pk=job_id, status=Job.Status.QUEUED).update(
-        status=Job.Status.RUNNING, holder=holder, lease_until=now + LEASE, started_at=now,
-        attempts=F("attempts") + 1, error="",
-    )  # fmt: skip
+        status=Job.Status.RUNNING, holder=holder, lease_until=now + LEASE, started_at=now, attempts=F("attempts") + 1, error=""
+    )
     if taken != 1:
         raise Taken(f"job {job_id} is not waiting to be run")
     held = Claim(Job.objects.get(pk=job_id))
@@ -168,9 +173,11 @@ def sweep(now=None) -> int:
     dead = Job.objects.filter(status=Job.Status.RUNNING, lease_until__lt=now)
     dead.filter(cancel_requested=True).update(status=Job.Status.CANCELLED, finished_at=now, holder="")
     dead.filter(attempts__gte=Job.MAX_ATTEMPTS).update(
-        status=Job.Status.FAILED, finished_at=now, holder="",
+        status=Job.Status.FAILED,
+        finished_at=now,
+        holder="",
         error=f"The worker died {Job.MAX_ATTEMPTS} times while running this. Nothing was lost; it can be started again.",
-    )  # fmt: skip
+    )
     dead.update(status=Job.Status.QUEUED, holder="", sent_at=None, message="The worker died; starting again.")
     lost = Job.objects.filter(Q(sent_at=None) | Q(sent_at__lt=now - RESEND_AFTER), status=Job.Status.QUEUED)
     sent = 0

@@ -135,16 +135,20 @@ def difference(old: Snapshot, new: Snapshot) -> Difference:
             value = VALUES[kind]
             changed += [
                 {**row, "kind": kind, "before": olds[key][value], "after": row[value]}
-                for key, row in news.items() if key in olds and olds[key][value] != row[value]
-            ]  # fmt: skip
+                for key, row in news.items()
+                if key in olds and olds[key][value] != row[value]
+            ]
             for side, keys, rows in ((0, left, olds), (1, right, news)):
                 for key in keys:
                     counts = people.setdefault(rows[key]["annotator"], [0, 0])
                     counts[side] += 1
     return Difference(
-        [(k, a, b) for k, a, b in rule if a != b], gone, come,
-        {name: tuple(counts) for name, counts in sorted(people.items())}, changed,
-    )  # fmt: skip
+        [(k, a, b) for k, a, b in rule if a != b],
+        gone,
+        come,
+        {name: tuple(counts) for name, counts in sorted(people.items())},
+        changed,
+    )
 
 
 def _identity(kind: str, row: dict) -> str:

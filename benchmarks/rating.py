@@ -130,8 +130,9 @@ def _judged(kind, world, seed, contexts):
     cell = rng.choice(len(pairs) * contexts, HUMAN + ALONE, replace=False)
     games = *pairs[cell // contexts].T, cell % contexts
     seen = world.seen(*games, rng)
-    people, imitated = (Games(*games[:2], outcome, games[2]) for outcome in
-                        (_verdict(seen), _imitation(kind, world, games, seen, rng)))  # fmt: skip
+    people, imitated = (
+        Games(*games[:2], outcome, games[2]) for outcome in (_verdict(seen), _imitation(kind, world, games, seen, rng))
+    )
     return people.take(slice(HUMAN)), imitated.take(slice(HUMAN)), imitated
 
 
@@ -180,8 +181,9 @@ def report_curves(pool, seeds) -> None:
             print(f"  {pairing:7s} coverage ", *(f"{taus[pairing, 'covered', point].mean():.3f}" for point in POINTS))
             rises = [_paired(taus[pairing, "Glicko-2", b], taus[pairing, "Glicko-2", a]) for a, b in zip(POINTS, POINTS[1:])]
             print(f"  {pairing:7s} Glicko-2 rises by (paired SE)", *rises)
-        active, fewer = ([_paired(taus["active", name, p], taus["random", "Glicko-2", p]) for p in POINTS]
-                         for name in ("Glicko-2", "fewer"))  # fmt: skip
+        active, fewer = (
+            [_paired(taus["active", name, p], taus["random", "Glicko-2", p]) for p in POINTS] for name in ("Glicko-2", "fewer")
+        )
         print("  active less random at equal games (paired SE)", *active)
         print(f"  active at {SHARE} of the games less random (paired SE)", *fewer, flush=True)
 
@@ -194,12 +196,16 @@ def report_stops(pool, seeds) -> None:
     for pairing in ("random", "active"):
         runs = pool.map(stopping, [(pairing, seed) for seed in range(2 * seeds)])
         endings, games, said, false = zip(*runs)
-        print(f"\nstop rule, {pairing} pairs, {len(runs)} runs: {endings.count('settled')} ended by the rule, after "
-              f"{np.median(games):.0f} games (median); {np.mean(said):.0f} of 190 pairs parted on average; "
-              f"{sum(f == 0 for f in false)} runs without a false statement")  # fmt: skip
+        print(
+            f"\nstop rule, {pairing} pairs, {len(runs)} runs: {endings.count('settled')} ended by the rule, after "
+            f"{np.median(games):.0f} games (median); {np.mean(said):.0f} of 190 pairs parted on average; "
+            f"{sum(f == 0 for f in false)} runs without a false statement"
+        )
     runs = pool.map(paper_stops, range(seeds // 5))
-    print(f"the paper's rule: {sum(ending == 'settled' for ending, _ in runs)} of {len(runs)} ended within {POINTS[-1]} games",
-          flush=True)  # fmt: skip
+    print(
+        f"the paper's rule: {sum(ending == 'settled' for ending, _ in runs)} of {len(runs)} ended within {POINTS[-1]} games",
+        flush=True,
+    )
 
 
 def report_calibrated(pool, seeds) -> None:
@@ -209,8 +215,11 @@ def report_calibrated(pool, seeds) -> None:
             runs = np.array(pool.map(simulate, [(kind, seed) for seed in range(times * seeds)]))
             covered, width, worth = runs.mean(axis=0)
             se = runs[:, 0].std(ddof=1) / np.sqrt(len(runs))
-            print(f"  {what:8s} {kind:7s} {len(runs)} seeds: coverage {covered:.3f} (SE {se:.3f}), width {width:.3f} of people "
-                  f"alone" + (f", worth {worth:.0f} judgments" if np.isfinite(worth) else ""), flush=True)  # fmt: skip
+            print(
+                f"  {what:8s} {kind:7s} {len(runs)} seeds: coverage {covered:.3f} (SE {se:.3f}), width {width:.3f} of people "
+                f"alone" + (f", worth {worth:.0f} judgments" if np.isfinite(worth) else ""),
+                flush=True,
+            )
 
 
 def report_speed(games: int = 10_000) -> None:
@@ -227,8 +236,10 @@ def report_speed(games: int = 10_000) -> None:
     for _ in range(sample):
         _loop_a_package(played)
     theirs = (time.process_time() - start) / sample * 1000
-    print(f"\n1,000 replicates of {games} games: {ours:.2f} s against {theirs:.0f} s in a loop over pyglicko2 ({sample} "
-          f"timed), {theirs / ours:.0f} times faster")  # fmt: skip
+    print(
+        f"\n1,000 replicates of {games} games: {ours:.2f} s against {theirs:.0f} s in a loop over pyglicko2 ({sample} "
+        f"timed), {theirs / ours:.0f} times faster"
+    )
 
 
 def _loop_a_package(games: Games) -> None:

@@ -132,9 +132,14 @@ def apart_from(judged: Judged, main: Judged) -> Judged:
     scores = aligned(judged.scores[keep, :1], main.scores[:, :1])
     pairs = [replace(p, a=place[p.a], b=place[p.b]) for p in judged.pairs if p.a in place and p.criterion == 0]
     return replace(
-        judged, texts=[judged.texts[i] for i in keep], criteria=judged.criteria[:1], means=judged.means[keep], scores=scores,
-        pairs=pairs, systems=[judged.systems[i] for i in keep],
-    )  # fmt: skip
+        judged,
+        texts=[judged.texts[i] for i in keep],
+        criteria=judged.criteria[:1],
+        means=judged.means[keep],
+        scores=scores,
+        pairs=pairs,
+        systems=[judged.systems[i] for i in keep],
+    )
 
 
 def run(settings: Settings, seed: int, sets: list[Judged], dialogues, folder: Path) -> TrainingResult:
@@ -142,9 +147,7 @@ def run(settings: Settings, seed: int, sets: list[Judged], dialogues, folder: Pa
     sets = [sets[0], *(apart_from(other, sets[0]) for other in sets[1:])]
     texts = [text for s in sets for text in s.texts]
     starts = np.cumsum([0, *(len(s.texts) for s in sets)])
-    pairs = [
-        replace(pair, a=pair.a + int(start), b=pair.b + int(start)) for s, start in zip(sets, starts) for pair in s.pairs
-    ]  # fmt: skip
+    pairs = [replace(pair, a=pair.a + int(start), b=pair.b + int(start)) for s, start in zip(sets, starts) for pair in s.pairs]
     scores = np.full((len(texts), len(sets[0].criteria)), np.nan)  # the others have only the first criterion
     for s, start in zip(sets, starts):
         scores[start : start + len(s.texts), : s.scores.shape[1]] = s.scores
@@ -160,9 +163,8 @@ def run(settings: Settings, seed: int, sets: list[Judged], dialogues, folder: Pa
 
     beside = np.arange(len(texts)) >= len(sets[0].texts)  # (n,)
     result = fit(
-        texts, pairs, settings, seed, folder, tell, scores=scores, exchanges=dialogues, criteria=sets[0].criteria,
-        beside=beside,
-    )  # fmt: skip
+        texts, pairs, settings, seed, folder, tell, scores=scores, exchanges=dialogues, criteria=sets[0].criteria, beside=beside
+    )
     if not shelf.is_dir() and (folder / "base.json").is_file():
         shelf.mkdir()
         for name in ("base", "matcher", "references"):
@@ -181,15 +183,23 @@ def measure(name: str, seed: int, result: TrainingResult, folder: Path, judged: 
     default = np.load(usual) if usual.is_file() else expected
     above = lambda rows: pearson(expected[rows], judged.means[rows]) - pearson(default[rows], judged.means[rows])
     return {
-        "variant": name, "seed": seed, "pearson": pearson(expected, judged.means),
+        "variant": name,
+        "seed": seed,
+        "pearson": pearson(expected, judged.means),
         "interval": interval(lambda rows: pearson(expected[rows], judged.means[rows]), judged.contexts, seed),
-        "spearman": spearman(expected, judged.means), "pearson of utilities": pearson(u, judged.means),
+        "spearman": spearman(expected, judged.means),
+        "pearson of utilities": pearson(u, judged.means),
         "above the default": [above(slice(None)), *interval(above, judged.contexts, seed)],
-        "epochs": [point["epoch"] for point in result.curve if point["chosen"]], "pairwise": result.heldout_pairwise_accuracy,
-        "longer": result.longer_is_better_accuracy, "calibration_error": result.calibration_error,
-        "criteria": result.criteria, "ties": asdict(result.ties), "seconds": round(result.seconds),
-        "learnt_from": result.learnt_from, "consistency": result.consistency and asdict(result.consistency),
-    }  # fmt: skip
+        "epochs": [point["epoch"] for point in result.curve if point["chosen"]],
+        "pairwise": result.heldout_pairwise_accuracy,
+        "longer": result.longer_is_better_accuracy,
+        "calibration_error": result.calibration_error,
+        "criteria": result.criteria,
+        "ties": asdict(result.ties),
+        "seconds": round(result.seconds),
+        "learnt_from": result.learnt_from,
+        "consistency": result.consistency and asdict(result.consistency),
+    }
 
 
 def nobody(seed: int, judged: Judged, folder: Path) -> dict:
@@ -203,11 +213,15 @@ def nobody(seed: int, judged: Judged, folder: Path) -> dict:
     u = utilities(base, encoder, encoder.pairs(judged.texts), torch.zeros(len(cosine)), range(len(cosine)), bf16)[:, 0]  # (n,)
     both = u / u.std() + DEFAULT.cosine_share * cosine / cosine.std()
     return {
-        "variant": "no human data", "seed": seed, "pearson": pearson(both, judged.means),
+        "variant": "no human data",
+        "seed": seed,
+        "pearson": pearson(both, judged.means),
         "interval": interval(lambda rows: pearson(both[rows], judged.means[rows]), judged.contexts, seed),
-        "spearman": spearman(both, judged.means), "base": pearson(u, judged.means), "cosine": pearson(cosine, judged.means),
+        "spearman": spearman(both, judged.means),
+        "base": pearson(u, judged.means),
+        "cosine": pearson(cosine, judged.means),
         "references": pearson(likeness, judged.means),
-    }  # fmt: skip
+    }
 
 
 def transfer(seed: int, sets: dict[str, Judged], dialogues, out: Path, left_out: str) -> dict:
@@ -226,12 +240,15 @@ def transfer(seed: int, sets: dict[str, Judged], dialogues, out: Path, left_out:
     cosine = comparator.cosines(target.texts)
     difference = lambda rows: pearson(u[rows], target.means[rows]) - pearson(cosine[rows], target.means[rows])
     return {
-        "variant": f"left out: {left_out}", "seed": seed,
-        "pearson": pearson(u, target.means), "spearman": spearman(u, target.means),
+        "variant": f"left out: {left_out}",
+        "seed": seed,
+        "pearson": pearson(u, target.means),
+        "spearman": spearman(u, target.means),
         "interval": interval(lambda rows: pearson(u[rows], target.means[rows]), target.contexts, seed),
-        "cosine alone": pearson(cosine, target.means), "longer": pearson(_lengths(target), target.means),
+        "cosine alone": pearson(cosine, target.means),
+        "longer": pearson(_lengths(target), target.means),
         "above cosine, interval": interval(difference, target.contexts, seed),
-    }  # fmt: skip
+    }
 
 
 def teaching(seed: int, judged: Judged, dialogues, out: Path) -> dict:
@@ -258,9 +275,12 @@ def fooled(judged: Judged, comparator: Comparator, seed: int) -> dict:
     without = comparator.score(judged.texts)  # (n,)
     loss = lambda rows: pearson(without[rows], judged.means[rows]) - pearson(with_guards[rows], judged.means[rows])
     return {
-        "variant": "attacks", "seed": seed, "good answers": len(good), "preferred": shares,
+        "variant": "attacks",
+        "seed": seed,
+        "good answers": len(good),
+        "preferred": shares,
         "guards cost": [loss(slice(None)), *interval(loss, judged.contexts, seed)],
-    }  # fmt: skip
+    }
 
 
 def main() -> None:

@@ -58,22 +58,28 @@ def pandalm(data: Path, settings: Settings, seed: int, folder: Path) -> dict:
 
     def above(other: str) -> dict[str, list[float]]:
         """Of each figure, by how much the comparator's exceeds the other's: difference, low, high"""
-        differences = {
-            figure: lambda rows, of=of: of("comparator", rows) - of(other, rows) for figure, of in figures.items()
-        }
+        differences = {figure: lambda rows, of=of: of("comparator", rows) - of(other, rows) for figure, of in figures.items()}
         return {figure: [by(every), *interval(by, contexts, seed)] for figure, by in differences.items()}
 
     over_longer, over_cosine = above("longer"), above("cosine")
     return {
-        "variant": "pandalm", "seed": seed, "pairs": len(pairs), "calibration_error": result.calibration_error,
+        "variant": "pandalm",
+        "seed": seed,
+        "pairs": len(pairs),
+        "calibration_error": result.calibration_error,
         **{figure: {name: of(name, every) for name in d} for figure, of in figures.items()},
-        "interval": result.heldout_pairwise_interval, "above longer": over_longer, "above cosine": over_cosine,
+        "interval": result.heldout_pairwise_interval,
+        "above longer": over_longer,
+        "above cosine": over_cosine,
         "not below longer": min(difference for difference, _, _ in over_longer.values()) >= 0,
         "above cosine, surely": min(low for _, low, _ in over_cosine.values()) > 0,
-        "three-way": result.heldout_three_way_accuracy, "ties": asdict(result.ties), "head": asdict(comparator.head),
+        "three-way": result.heldout_three_way_accuracy,
+        "ties": asdict(result.ties),
+        "head": asdict(comparator.head),
         "Pearson of utility and log words": pearson(result.utilities, words),
-        "ceiling": asdict(ceiling.from_judgments(given)), "seconds": round(result.seconds),
-    }  # fmt: skip
+        "ceiling": asdict(ceiling.from_judgments(given)),
+        "seconds": round(result.seconds),
+    }
 
 
 def _macro_f1(said: np.ndarray, choices: np.ndarray) -> float:

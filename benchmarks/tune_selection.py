@@ -64,21 +64,29 @@ def order_of_systems(
 
     tau = {way: np.array([taus(ask, seed) for seed in range(RUNS)]) for way, ask in ways.items()}  # (runs, points) each
     return {
-        "variant": f"asking: {name}", "systems": len(names), "pairs": len(pairs), "judgments": POINTS,
+        "variant": f"asking: {name}",
+        "systems": len(names),
+        "pairs": len(pairs),
+        "judgments": POINTS,
         "left to the comparator": float((chances.max(axis=1) >= CONFIDENT).mean()),
         "tau": {way: found.mean(axis=0).round(3).tolist() for way, found in tau.items()},
         "above random, and its standard error": {
             way: [[round(float(d.mean()), 3), round(float(d.std(ddof=1) / RUNS**0.5), 3)] for d in (found - tau["random"]).T]
-            for way, found in tau.items() if way != "random"
+            for way, found in tau.items()
+            if way != "random"
         },
         "random needs as many": {way: _as_many(found.mean(axis=0), tau["random"].mean(axis=0)) for way, found in tau.items()},
-    }  # fmt: skip
+    }
 
 
 def teaching(
-    seed: int, texts: Sequence[Text], pairs: Sequence[Pair], means: np.ndarray, train: Callable[[list[Pair], Path], None],
+    seed: int,
+    texts: Sequence[Text],
+    pairs: Sequence[Pair],
+    means: np.ndarray,
+    train: Callable[[list[Pair], Path], None],
     out: Path,
-) -> dict:  # fmt: skip
+) -> dict:
     """What a comparator learns from pairs that are chosen in different ways. `train` makes one of some pairs in a folder."""
     rng = np.random.default_rng([seed, 11])
     order = rng.permutation(len(pairs))
@@ -103,9 +111,11 @@ def teaching(
         "ensemble": left[np.argsort(-apart, kind="stable")][:MORE],
     }
     return {
-        "variant": "teaching", "seed": seed, f"{FIRST} pairs": found,
+        "variant": "teaching",
+        "seed": seed,
+        f"{FIRST} pairs": found,
         **{f"{MORE} more, {way}": learnt(way, np.concatenate([start, chosen]))[-1] for way, chosen in ways.items()},
-    }  # fmt: skip
+    }
 
 
 def _in_order(systems: int, games: Games, left: np.ndarray, first, second, chances, rng: np.random.Generator) -> np.ndarray:

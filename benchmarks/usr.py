@@ -9,8 +9,14 @@ import numpy as np
 from benchmarks.database import own_database
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
-CRITERIA = {"Understandable": (0, 1), "Natural": (1, 3), "Maintains Context": (1, 3), "Engaging": (1, 3),
-            "Uses Knowledge": (0, 1), "Overall": (1, 5)}  # fmt: skip
+CRITERIA = {
+    "Understandable": (0, 1),
+    "Natural": (1, 3),
+    "Maintains Context": (1, 3),
+    "Engaging": (1, 3),
+    "Uses Knowledge": (0, 1),
+    "Overall": (1, 5),
+}
 HUMAN = ["Original Ground Truth", "New Human Generated"]
 SHARE, DRAWS = 0.1, 100
 
@@ -85,8 +91,11 @@ def _a_tenth(board) -> None:
             row += [spearmanr(standings.rating, truth).statistic, np.abs(standings.rating - truth).mean(), (high - low).mean()]
         found.append(row)
     mean, error = np.mean(found, axis=0), np.std(found, axis=0) / np.sqrt(DRAWS)
-    names = ["weight", "worth in judgments"] + [f"{what}, {who}" for who in ("people alone", "with the comparator")
-             for what in ("Spearman with all judgments", "mean error of a rating", "width of an interval")]  # fmt: skip
+    names = ["weight", "worth in judgments"] + [
+        f"{what}, {who}"
+        for who in ("people alone", "with the comparator")
+        for what in ("Spearman with all judgments", "mean error of a rating", "width of an interval")
+    ]
     for name, m, e in zip(names, mean, error):
         print(f"{SHARE:.0%} of the contexts, {name}: {m:.3f} (standard error {e:.3f})")
 

@@ -1,8 +1,7 @@
 """One header: what a page of Comparena may load, which is only what this server sends."""
 
 POLICY = (
-    "default-src 'self'; img-src 'self' data:; object-src 'none'; "
-    "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+    "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
 
 

@@ -270,5 +270,3 @@ def _kind(value) -> str:
 def shown(value) -> str:
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 40 else text[:37] + "..."
-
-

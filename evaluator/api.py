@@ -52,11 +52,13 @@ class ComparatorsView(APIView):
         stages = registry.stages(campaign, versions)
         rows = [
             {
-                "name": v.name, "stage": stages[v.pk], "created_at": v.created_at,
+                "name": v.name,
+                "stage": stages[v.pk],
+                "created_at": v.created_at,
                 "card": reverse("api_card", args=[slug, v.name]),
             }
             for v in versions
-        ]  # fmt: skip
+        ]
         return Response(ComparatorSerializer(rows, many=True).data)
 
 

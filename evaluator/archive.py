@@ -20,7 +20,7 @@ MAX_JSON_BYTES = 64 * 2**20
 ALLOWED = re.compile(
     r"comparator\.json|card\.json|(matcher|references)\.safetensors|fold-\d{1,3}\.json"
     r"|member-\d{1,3}\.safetensors|encoder/[\w.-]+\.(json|jinja|txt|model|safetensors)"
-)  # fmt: skip
+)
 TOLD = ("name", "criterion", "seed", "code", "snapshots", "settings", "metrics", "is_simulated", "warning")
 MEASURED = ("pairs", "contexts", "seconds")  # of every training, whatever it had to learn from
 
@@ -109,8 +109,17 @@ def _card(archive: zipfile.ZipFile) -> Card:
         card = Card(**{field: told[field] for field in TOLD})
     except (ValueError, KeyError, TypeError) as error:
         raise Refused(f"{CARD} lacks what a comparator's card says ({error}).") from None
-    kinds = {"name": str, "criterion": str, "code": str, "warning": str, "seed": int, "snapshots": list,
-             "settings": dict, "metrics": dict, "is_simulated": bool}  # fmt: skip
+    kinds = {
+        "name": str,
+        "criterion": str,
+        "code": str,
+        "warning": str,
+        "seed": int,
+        "snapshots": list,
+        "settings": dict,
+        "metrics": dict,
+        "is_simulated": bool,
+    }
     for field, kind in kinds.items():
         if not isinstance(getattr(card, field), kind):
             raise Refused(f"{CARD}: {field} is not of the kind expected.")

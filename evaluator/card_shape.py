@@ -4,41 +4,74 @@ NUMBER, MAYBE, TEXT, FLAG = "a number", "a number or null", "a text", "true or f
 PAIRWISE = {"accuracy": NUMBER, "low": NUMBER, "high": NUMBER, "pairs": NUMBER}
 CALIBRATION = {"error": NUMBER, "low": NUMBER, "high": NUMBER, "pairs": NUMBER}
 CORRELATION = {
-    "outputs": NUMBER, "contexts": NUMBER, "pearson": NUMBER, "pearson_interval": [NUMBER], "spearman": NUMBER,
+    "outputs": NUMBER,
+    "contexts": NUMBER,
+    "pearson": NUMBER,
+    "pearson_interval": [NUMBER],
+    "spearman": NUMBER,
     "spearman_interval": [NUMBER],
-}  # fmt: skip
+}
 JUDGE = {"pairwise": PAIRWISE, "correlation": CORRELATION}
 CEILING = {"pairwise_accuracy": MAYBE, "pairwise_interval": [NUMBER], "pairs": NUMBER, "pearson": MAYBE, "spearman": MAYBE}
 EVERY = "*"  # in a dict: whatever the keys are called
 
 SHAPE = {
-    "heldout_pairwise_accuracy": MAYBE, "heldout_pairwise_interval": [MAYBE], "heldout_three_way_accuracy": MAYBE,
-    "longer_is_better_accuracy": MAYBE, "texts": MAYBE, "tie_threshold": MAYBE, "length": MAYBE, "bend": MAYBE,
+    "heldout_pairwise_accuracy": MAYBE,
+    "heldout_pairwise_interval": [MAYBE],
+    "heldout_three_way_accuracy": MAYBE,
+    "longer_is_better_accuracy": MAYBE,
+    "texts": MAYBE,
+    "tie_threshold": MAYBE,
+    "length": MAYBE,
+    "bend": MAYBE,
     "references": MAYBE,
-    "cut_contexts": MAYBE, "cut_outputs": MAYBE, "peak_memory": MAYBE, "measuring_seconds": MAYBE,
-    "calibration_error": MAYBE, "calibration": CALIBRATION, "longer": PAIRWISE,
+    "cut_contexts": MAYBE,
+    "cut_outputs": MAYBE,
+    "peak_memory": MAYBE,
+    "measuring_seconds": MAYBE,
+    "calibration_error": MAYBE,
+    "calibration": CALIBRATION,
+    "longer": PAIRWISE,
     "reliability": [{"said": NUMBER, "right": NUMBER, "n": NUMBER}],
     "correlations": [{"campaign": TEXT} | CORRELATION],
-    "criteria": [{
-        "name": TEXT, "accuracy": MAYBE, "low": MAYBE, "high": MAYBE, "clear_pairs": NUMBER, "longer": MAYBE, "scale": NUMBER,
-    }],
+    "criteria": [
+        {"name": TEXT, "accuracy": MAYBE, "low": MAYBE, "high": MAYBE, "clear_pairs": NUMBER, "longer": MAYBE, "scale": NUMBER}
+    ],
     "flips": {"share": NUMBER, "low": NUMBER, "high": NUMBER, "n": NUMBER},
-    "attacks": [{
-        "attack": TEXT, "other_words": FLAG, "share": NUMBER, "low": NUMBER, "high": NUMBER, "n": NUMBER, "answers": NUMBER,
-    }],
-    "transfer": [{
-        "title": TEXT, "criterion": TEXT, "snapshot": TEXT, "similarity": NUMBER, "simulated": FLAG, "outputs": NUMBER,
-        "of_outputs": NUMBER, "contexts": NUMBER, "pairs": NUMBER, "calibration": CALIBRATION, "comparator": JUDGE,
-        "cosine": JUDGE, "longer": JUDGE,
-    }],
+    "attacks": [
+        {"attack": TEXT, "other_words": FLAG, "share": NUMBER, "low": NUMBER, "high": NUMBER, "n": NUMBER, "answers": NUMBER}
+    ],
+    "transfer": [
+        {
+            "title": TEXT,
+            "criterion": TEXT,
+            "snapshot": TEXT,
+            "similarity": NUMBER,
+            "simulated": FLAG,
+            "outputs": NUMBER,
+            "of_outputs": NUMBER,
+            "contexts": NUMBER,
+            "pairs": NUMBER,
+            "calibration": CALIBRATION,
+            "comparator": JUDGE,
+            "cosine": JUDGE,
+            "longer": JUDGE,
+        }
+    ],
     "not_measured": [{"title": TEXT, "why": TEXT}],
     "ties": {"macro_f1": NUMBER, "rate": NUMBER, "above_never": [NUMBER], "above_majority": [NUMBER], "above_random": [NUMBER]},
     "consistency": {
-        "flips": MAYBE, "flips_interval": [NUMBER], "pairs": NUMBER, "circular": MAYBE, "circular_interval": [NUMBER],
+        "flips": MAYBE,
+        "flips_interval": [NUMBER],
+        "pairs": NUMBER,
+        "circular": MAYBE,
+        "circular_interval": [NUMBER],
         "triples": NUMBER,
     },
-    "ceilings": {EVERY: {EVERY: CEILING}}, "sources": {EVERY: NUMBER}, "learnt_from": {EVERY: NUMBER},
-}  # fmt: skip
+    "ceilings": {EVERY: {EVERY: CEILING}},
+    "sources": {EVERY: NUMBER},
+    "learnt_from": {EVERY: NUMBER},
+}
 
 
 def first_wrong(metrics: dict) -> str | None:

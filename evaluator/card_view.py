@@ -99,10 +99,14 @@ def figures(version: ComparatorVersion, user) -> dict:
         own["correlations"] = [row | {"campaign": called.get(row["campaign"], HIDDEN)} for row in m["correlations"]]
     if "ceilings" in m:
         own["ceilings"] = {called.get(slug, HIDDEN): kinds for slug, kinds in m["ceilings"].items()}
-    return m | own | {
-        "transfer": [_named(row, titles) for row in rows],
-        "not_measured": [_named(row, titles) for row in left_out if row["campaign"] in titles],
-    }
+    return (
+        m
+        | own
+        | {
+            "transfer": [_named(row, titles) for row in rows],
+            "not_measured": [_named(row, titles) for row in left_out if row["campaign"] in titles],
+        }
+    )
 
 
 def confidence(version: ComparatorVersion, campaign: Campaign, user) -> dict:

@@ -44,8 +44,10 @@ def basis(snapshot: Snapshot, criterion: str | None = None) -> Basis:
 def others_in(snapshot: Snapshot, names: list[str]) -> dict[str, str]:
     """Of the criteria named to be learnt beside another, those that the snapshot has scores for, with why these are not above
     every doubt (empty: they are accepted)."""
-    found = {d.criterion.name: d for d in snapshot.decisions.filter(on_pairs=False, criterion__name__in=names)
-             .select_related("criterion")}  # fmt: skip
+    found = {
+        d.criterion.name: d
+        for d in snapshot.decisions.filter(on_pairs=False, criterion__name__in=names).select_related("criterion")
+    }
     return {name: "" if d.is_usable else _warning(f"The scores of {name} are", d) for name, d in found.items()}
 
 
@@ -113,10 +115,14 @@ def ceilings(metrics: dict, settings: dict) -> list[tuple[str, str, dict]]:
 
 GIVEN = {"scores": "people's scores", "judgments": "people's judgments of pairs"}
 LEARNT = {
-    "scores": "pairs made from the scores", "judgments": "pairs that people judged", "strong": "pairs of human-written text",
-    "weak": "pairs of checkpoints", "scored outputs": "outputs with a mean score", "exchanges": "replies in conversations",
+    "scores": "pairs made from the scores",
+    "judgments": "pairs that people judged",
+    "strong": "pairs of human-written text",
+    "weak": "pairs of checkpoints",
+    "scored outputs": "outputs with a mean score",
+    "exchanges": "replies in conversations",
     "exchanges left out": "replies left out, since their conversation holds a judged context or is the only one left",
-}  # fmt: skip
+}
 
 
 def sources(version: ComparatorVersion) -> list[tuple[str, int]]:

@@ -22,8 +22,14 @@ MAX_SEED = 2**31 - 1
 
 @transaction.atomic
 def start_training(
-    campaigns, criterion: str | None = None, seed: int = 0, user=None, foreground: bool = False, recipe: dict | None = None,
-    others: Sequence[str] = (), beside: Sequence[Campaign] = (),
+    campaigns,
+    criterion: str | None = None,
+    seed: int = 0,
+    user=None,
+    foreground: bool = False,
+    recipe: dict | None = None,
+    others: Sequence[str] = (),
+    beside: Sequence[Campaign] = (),
 ) -> TrainingRun:
     """Record a training on the latest snapshot of each campaign, and its job.
 
@@ -54,9 +60,12 @@ def start_training(
     title = f"Train a comparator on {', '.join(slug for slug in found if slug not in lent)}"
     job = jobs.enqueue(TASK, title[:200], campaign=campaigns[0], user=user, foreground=foreground)
     run = TrainingRun.objects.create(
-        job=job, criterion=first, seed=seed, settings=settings,
+        job=job,
+        criterion=first,
+        seed=seed,
+        settings=settings,
         warning=" ".join([b.warning for b in found.values() if b.warning] + doubts),
-    )  # fmt: skip
+    )
     run.campaigns.set(campaigns)
     run.snapshots.set(snapshots)
     for campaign in campaigns:

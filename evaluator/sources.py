@@ -54,15 +54,22 @@ def read(snapshot: Snapshot, criterion: str, with_judgments: bool, others: Seque
     ]
     from_judgments = pairs_from_judgments(judgment_rows)
     return Source(
-        keys=list(keys), texts=texts, human=[of_output[key]["human"] for key in keys], pairs=from_scores + from_judgments,
+        keys=list(keys),
+        texts=texts,
+        human=[of_output[key]["human"] for key in keys],
+        pairs=from_scores + from_judgments,
         scores=np.array([mean_scores(rows, len(texts), scales[i]) for i, rows in enumerate(scored)]).T,
         counts={
-            "scores": sum(len(rows) for rows in scored), "judgments": len(judgment_rows), "pairs_from_scores": len(from_scores),
+            "scores": sum(len(rows) for rows in scored),
+            "judgments": len(judgment_rows),
+            "pairs_from_scores": len(from_scores),
             "pairs_from_judgments": len(from_judgments),
         },
-        ceiling=_ceilings([(r["context"], str(_key(r)), r["annotator"], r["value"]) for r in of_criterion[0]],
-                          [(a[0], (a, b), r["annotator"], r["choice"]) for (a, b), r in zip(sides, judged)]),
-    )  # fmt: skip
+        ceiling=_ceilings(
+            [(r["context"], str(_key(r)), r["annotator"], r["value"]) for r in of_criterion[0]],
+            [(a[0], (a, b), r["annotator"], r["choice"]) for (a, b), r in zip(sides, judged)],
+        ),
+    )
 
 
 def _ceilings(scores, judgments) -> dict:
@@ -166,9 +173,11 @@ def outputs_of(snapshot: Snapshot, keys: list[tuple]) -> dict[tuple, Output]:
     wanted, former = set(keys), former_names(snapshot.campaign)
     there = Output.objects.filter(context__campaign=snapshot.campaign_id, replaced_at=None)
     return {
-        key: output for output in there.select_related("context", "system", "checkpoint")
-        for key in places(output, former) if key in wanted
-    }  # fmt: skip
+        key: output
+        for output in there.select_related("context", "system", "checkpoint")
+        for key in places(output, former)
+        if key in wanted
+    }
 
 
 def _key(row: dict) -> tuple:

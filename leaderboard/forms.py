@@ -25,9 +25,12 @@ class PlayForm(forms.Form):
     level = forms.ChoiceField(label="Who plays", choices=[("system", "systems"), ("sample", "single outputs")], required=False)
     seed = forms.IntegerField(min_value=0, max_value=MAX_SEED, initial=0)
     games = forms.IntegerField(
-        min_value=1, max_value=start.MAX_GAMES, required=False, label="Games",
+        min_value=1,
+        max_value=start.MAX_GAMES,
+        required=False,
+        label="Games",
         widget=forms.NumberInput(attrs={"placeholder": "enough"}),
-    )  # fmt: skip
+    )
 
     def __init__(self, *args, campaign, **kwargs):
         super().__init__(*args, label_suffix="", **kwargs)

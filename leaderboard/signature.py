@@ -8,9 +8,17 @@ NONE = "none"
 
 
 def signature(
-    *, judge: str, snapshot: str, games: int, seed: int, code: str,
-    comparator: str | None = None, rating: str = "paper", pairing: str = "random", ties: str = "ratio0.1",
-) -> str:  # fmt: skip
+    *,
+    judge: str,
+    snapshot: str,
+    games: int,
+    seed: int,
+    code: str,
+    comparator: str | None = None,
+    rating: str = "paper",
+    pairing: str = "random",
+    ties: str = "ratio0.1",
+) -> str:
     """All settings that make a board, in one line; comparator is None when people judge."""
     values = (judge, comparator or NONE, snapshot, rating, pairing, ties, games, seed, code)
     return "|".join(f"{key}:{_checked(key, str(value))}" for key, value in zip(KEYS, values, strict=True))

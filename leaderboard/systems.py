@@ -16,7 +16,7 @@ from leaderboard.tournaments.start import start_tournament
 @transaction.atomic
 def register(
     campaign: Campaign, name: str, source, file: str, description: str = "", link: str = "", is_human: bool = False, user=None
-) -> System:  # fmt: skip
+) -> System:
     """A new system with its outputs; it enters the comparator's board at once. Raises Refused (also for bad rows)."""
     _must_be_free(campaign, name)
     system = System.objects.create(campaign=campaign, name=name, description=description, link=link, is_human=is_human)
@@ -79,9 +79,8 @@ def rate_again(campaign: Campaign, user=None) -> Tournament | None:
         return None
     try:
         return start_tournament(
-            campaign, board.judge, board.version, board.criterion, board.seed, user=user, rules=board.rules(),
-            extends=board,
-        )  # fmt: skip
+            campaign, board.judge, board.version, board.criterion, board.seed, user=user, rules=board.rules(), extends=board
+        )
     except Refused:  # the same is waiting already, or fewer than two systems are left
         return None
 

@@ -33,10 +33,15 @@ def _scores(annotator, assignment, campaign, given) -> list[LikertScore]:
             missing.append(criterion.name)
             continue
         value = _point(criterion, value)
-        rows.append(LikertScore(
-            annotator=annotator, output_id=assignment.item.output_id, criterion=criterion, value=value,
-            purpose=assignment.purpose,
-        ))  # fmt: skip
+        rows.append(
+            LikertScore(
+                annotator=annotator,
+                output_id=assignment.item.output_id,
+                criterion=criterion,
+                value=value,
+                purpose=assignment.purpose,
+            )
+        )
     if missing:
         raise Refused(f"Still to score: {', '.join(missing)}.")
     if not rows:
@@ -72,7 +77,12 @@ def _shown(side) -> Outcome | None:
 def _judgment(annotator, assignment, criterion, shown: Outcome, reason: str) -> PairwiseJudgment:
     choice = shown.swap() if assignment.swapped else shown
     return PairwiseJudgment(
-        annotator=annotator, output_a_id=assignment.item.output_id, output_b_id=assignment.item.other_id,
-        criterion=criterion, choice=choice.value, reason=reason, shown_swapped=assignment.swapped,
+        annotator=annotator,
+        output_a_id=assignment.item.output_id,
+        output_b_id=assignment.item.other_id,
+        criterion=criterion,
+        choice=choice.value,
+        reason=reason,
+        shown_swapped=assignment.swapped,
         purpose=assignment.purpose,
-    )  # fmt: skip
+    )

@@ -31,9 +31,20 @@ from annotation.design.interleaving import REPEAT_GAP, is_gold, repeat_is_due
 from annotation.models import Annotator, Assignment, Campaign, Item, Purpose
 
 __all__ = [
-    "HOLD", "Phase", "Progress", "close", "draw_items", "give_back", "next_assignment", "playing_outputs", "progress",
-    "recount", "reopen", "skip", "withdraw",
-]  # fmt: skip
+    "HOLD",
+    "Phase",
+    "Progress",
+    "close",
+    "draw_items",
+    "give_back",
+    "next_assignment",
+    "playing_outputs",
+    "progress",
+    "recount",
+    "reopen",
+    "skip",
+    "withdraw",
+]
 
 WINDOW = 200  # free items among which the least bad is looked for where none keeps both rules
 NEAR = 100  # fewer items left than this are counted afresh every time

@@ -106,9 +106,14 @@ def fold(annotator: Annotator, history: History, left: int) -> None:
         settled.count(handed)
     upto = older[-1].pk if older else annotator.tally.get("upto", 0)
     annotator.tally = {
-        "upto": upto, "cells": settled.cells, "done": settled.done, "skipped": settled.skipped,
-        "has_lapsed": settled.has_lapsed, "left": left, "left_at": history.main,
-    }  # fmt: skip
+        "upto": upto,
+        "cells": settled.cells,
+        "done": settled.done,
+        "skipped": settled.skipped,
+        "has_lapsed": settled.has_lapsed,
+        "left": left,
+        "left_at": history.main,
+    }
     annotator.save(update_fields=["tally"])
 
 

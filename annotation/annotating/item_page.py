@@ -91,8 +91,7 @@ def _choices(campaign, answer, refused) -> list[Choice]:
         return [Choice(None, value := answer.get("choice"), bool(refused) and value is None)]
     given = answer.get("choices", {})
     return [
-        Choice(criterion, value := given.get(criterion.pk), bool(refused) and value is None)
-        for criterion in campaign.asked
+        Choice(criterion, value := given.get(criterion.pk), bool(refused) and value is None) for criterion in campaign.asked
     ]
 
 

@@ -28,9 +28,12 @@ def flag(annotator: Annotator, assignment_id: int, reason: str) -> None:
     reason = _checked(reason)
     assignment = _own(annotator, assignment_id)
     ItemReport.objects.update_or_create(
-        item_id=assignment.item_id, annotator=annotator, kind=ItemReport.Kind.FLAG, resolved_at=None,
+        item_id=assignment.item_id,
+        annotator=annotator,
+        kind=ItemReport.Kind.FLAG,
+        resolved_at=None,
         defaults={"reason": reason},
-    )  # fmt: skip
+    )
 
 
 def _checked(reason: str) -> str:

@@ -109,10 +109,14 @@ def _assignment(annotator: Annotator, assignment_id: int, key: uuid.UUID) -> tup
 
 def _store(annotator, assignment, key, answer, rows, seconds, active_seconds, surplus=False) -> Submission:
     submission = Submission.objects.create(
-        key=key, annotator=annotator, assignment=assignment, seconds=seconds, active_seconds=active_seconds,
+        key=key,
+        annotator=annotator,
+        assignment=assignment,
+        seconds=seconds,
+        active_seconds=active_seconds,
         is_surplus=surplus,
         payload={k: {str(c): v for c, v in a.items()} if isinstance(a, dict) else a for k, a in answer.items()},
-    )  # fmt: skip
+    )
     if not surplus:
         for row in rows:
             row.submission = submission

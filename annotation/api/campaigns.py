@@ -83,13 +83,17 @@ class CampaignViewSet(QualityActions, viewsets.GenericViewSet, mixins.ListModelM
         return Response(s.CampaignSerializer(made).data, status=201)
 
     @extend_schema(
-        request={"multipart/form-data": s.ImportSerializer}, responses=s.ImportedSerializer,
+        request={"multipart/form-data": s.ImportSerializer},
+        responses=s.ImportedSerializer,
         parameters=[OpenApiParameter("what", enum=["outputs", "scores", "judgments"], location="path")],
-    )  # fmt: skip
+    )
     @action(
-        detail=True, methods=["post"], url_path="import/(?P<what>outputs|scores|judgments)", url_name="import",
+        detail=True,
+        methods=["post"],
+        url_path="import/(?P<what>outputs|scores|judgments)",
+        url_name="import",
         parser_classes=[MultiPartParser],
-    )  # fmt: skip
+    )
     def import_file(self, request, slug, what):
         """All rows or none: an answer 422 has one entry for each wrong row, with its line. Repeating it changes nothing."""
         campaign = self.get_object()
@@ -108,9 +112,8 @@ class CampaignViewSet(QualityActions, viewsets.GenericViewSet, mixins.ListModelM
         ],
     )
     @action(
-        detail=True, url_path=r"export/(?P<what>scores|judgments)/(?P<kind>jsonl|csv)", url_name="export",
-        pagination_class=None,
-    )  # fmt: skip
+        detail=True, url_path=r"export/(?P<what>scores|judgments)/(?P<kind>jsonl|csv)", url_name="export", pagination_class=None
+    )
     def export(self, request, slug, what, kind):
         """The answers that count now, under pseudonyms, as the importers read them back."""
         rows = exporting.rows(self.get_object(), what)

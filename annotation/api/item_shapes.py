@@ -25,8 +25,17 @@ class TaskSerializer(serializers.ModelSerializer):
 
     class Meta:
         model = Campaign
-        fields = ["slug", "title", "guidelines", "status", "likert", "pairwise", "pairwise_by_criterion", "asks_reason",
-                  "criteria"]  # fmt: skip
+        fields = [
+            "slug",
+            "title",
+            "guidelines",
+            "status",
+            "likert",
+            "pairwise",
+            "pairwise_by_criterion",
+            "asks_reason",
+            "criteria",
+        ]
 
 
 class TaskDetailSerializer(TaskSerializer):
@@ -104,9 +113,11 @@ class GivenSerializer(serializers.Serializer):
 
 class InHandSerializer(serializers.Serializer):
     in_hand = serializers.IntegerField(
-        required=False, min_value=0, max_value=BIGGEST,
+        required=False,
+        min_value=0,
+        max_value=BIGGEST,
         help_text="The assignment shown with the button, 0 for none: a second click then takes back nothing more.",
-    )  # fmt: skip
+    )
 
 
 class ReportSerializer(serializers.Serializer):
@@ -135,13 +146,15 @@ def shown(assignment: Assignment | None, campaign: Campaign) -> dict | None:
     page, hidden = item_context(campaign, assignment.item, assignment.swapped), hidden_fields(assignment)
     is_pair = assignment.item.is_pair
     return {
-        "id": assignment.pk, "context": page["turns"], "key": hidden["key"], "shown": hidden["shown"],
+        "id": assignment.pk,
+        "context": page["turns"],
+        "key": hidden["key"],
+        "shown": hidden["shown"],
         "output": None if is_pair else page["output"].text,
-        "left": page["left"].text if is_pair else None, "right": page["right"].text if is_pair else None,
-    }  # fmt: skip
+        "left": page["left"].text if is_pair else None,
+        "right": page["right"].text if is_pair else None,
+    }
 
 
 def turn_as_dict(annotator: Annotator, turn) -> dict:
-    return {
-        "assignment": shown(turn.assignment, annotator.campaign), "progress": turn.progress, "minutes_left": turn.minutes,
-    }  # fmt: skip
+    return {"assignment": shown(turn.assignment, annotator.campaign), "progress": turn.progress, "minutes_left": turn.minutes}

@@ -30,11 +30,17 @@ def _operation(path: str, method: str, operation: dict, schema: dict) -> dict:
     good = next(((code, r) for code, r in operation["responses"].items() if code.startswith("2")), ("", {}))
     answers = good[1].get("content", {})
     return {
-        "id": operation["operationId"], "path": path, "method": method.upper(), "about": operation.get("description", ""),
+        "id": operation["operationId"],
+        "path": path,
+        "method": method.upper(),
+        "about": operation.get("description", ""),
         "query": [p for p in operation.get("parameters", []) if p["in"] == "query"],
-        "sent_as": next(iter(bodies), ""), "sent": _fields(bodies, schema),
-        "status": good[0], "answered_as": ", ".join(answers), "answered": _fields(answers, schema),
-    }  # fmt: skip
+        "sent_as": next(iter(bodies), ""),
+        "sent": _fields(bodies, schema),
+        "status": good[0],
+        "answered_as": ", ".join(answers),
+        "answered": _fields(answers, schema),
+    }
 
 
 def _fields(content: dict, schema: dict) -> list[dict]:

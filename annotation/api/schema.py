@@ -21,12 +21,13 @@ ENTRY = {
     "message": {"type": "string"},
 }
 COMPONENT = {
-    "type": "object", "required": ["message", "errors"],
+    "type": "object",
+    "required": ["message", "errors"],
     "properties": {
         "message": {"type": "string", "description": "One sentence for a person."},
         "errors": {"type": "array", "items": {"type": "object", "properties": ENTRY, "required": list(ENTRY)}},
     },
-}  # fmt: skip
+}
 
 
 def with_errors(result, generator, request, public):

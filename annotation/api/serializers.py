@@ -6,9 +6,29 @@ from annotation.campaigns.overview import overview
 from annotation.campaigns.protocol import CriterionSpec
 from annotation.models import Campaign, Criterion, Invitation, Item, Job, Snapshot
 
-PROTOCOL = ["title", "guidelines", "likert", "pairwise", "pairwise_by_criterion", "asks_reason", "overlap", "overlap_percent",
-            "quota", "pair_design", "pairs", "in_file_order", "seed", "gold_percent", "gold_is_loud", "repeat_percent",
-            "pass_mark", "completion_code", "completion_url", "board_is_public", "plays_new_comparators"]  # fmt: skip
+PROTOCOL = [
+    "title",
+    "guidelines",
+    "likert",
+    "pairwise",
+    "pairwise_by_criterion",
+    "asks_reason",
+    "overlap",
+    "overlap_percent",
+    "quota",
+    "pair_design",
+    "pairs",
+    "in_file_order",
+    "seed",
+    "gold_percent",
+    "gold_is_loud",
+    "repeat_percent",
+    "pass_mark",
+    "completion_code",
+    "completion_url",
+    "board_is_public",
+    "plays_new_comparators",
+]
 LARGEST = 2**31 - 1  # PostgreSQL's integer
 COUNT = {"min_value": 0, "max_value": LARGEST}
 
@@ -91,9 +111,11 @@ class ImportSerializer(serializers.Serializer):
     file = serializers.FileField(allow_empty_file=True, help_text="JSON lines or CSV (by its name), UTF-8.")
     dry_run = serializers.BooleanField(default=False, help_text="Only check; store nothing.")
     human_systems = serializers.ListField(
-        child=serializers.CharField(max_length=200), required=False, max_length=100,
+        child=serializers.CharField(max_length=200),
+        required=False,
+        max_length=100,
         help_text="For outputs: systems whose texts people wrote.",
-    )  # fmt: skip
+    )
 
 
 class ImportedSerializer(serializers.Serializer):
@@ -169,5 +191,15 @@ class ReasonSerializer(serializers.Serializer):
 class JobSerializer(serializers.ModelSerializer):
     class Meta:
         model = Job
-        fields = ["id", "title", "status", "progress", "message", "error", "attempts", "created_at", "started_at",
-                  "finished_at"]  # fmt: skip
+        fields = [
+            "id",
+            "title",
+            "status",
+            "progress",
+            "message",
+            "error",
+            "attempts",
+            "created_at",
+            "started_at",
+            "finished_at",
+        ]

@@ -10,9 +10,14 @@ LET_STAND = ""
 
 @transaction.atomic
 def adjudicate(
-    campaign: Campaign, user: User | None, criterion_id: int | None, output_id: int, other_id: int | None,
-    believed: str, reason: str,
-) -> Adjudication:  # fmt: skip
+    campaign: Campaign,
+    user: User | None,
+    criterion_id: int | None,
+    output_id: int,
+    other_id: int | None,
+    believed: str,
+    reason: str,
+) -> Adjudication:
     """Say which of the answers given to an output on a criterion, or to a pair, to believe; LET_STAND: all of them.
 
     Snapshots to come keep exactly the answers that are believed. The answers themselves stay as they are.
@@ -32,9 +37,12 @@ def adjudicate(
         raise Refused(f"Choose one of the answers that were given: {', '.join(sorted(values))}.")
     value = values.get(believed)
     decided = {
-        "campaign": campaign, "value": value if other_id is None else None,
-        "choice": value or "" if other_id is not None else "", "reason": reason.strip()[:500], "decided_by": user,
-    }  # fmt: skip
+        "campaign": campaign,
+        "value": value if other_id is None else None,
+        "choice": value or "" if other_id is not None else "",
+        "reason": reason.strip()[:500],
+        "decided_by": user,
+    }
     made, _ = Adjudication.objects.update_or_create(
         criterion_id=criterion_id, output_id=output_id, other_id=other_id, defaults=decided
     )

@@ -22,9 +22,12 @@ def pictures(campaign: Campaign, mad: float, level: str, on_zero_mad: str) -> di
 def _question(judged: Judged, level: str, seed: int, names: dict[int, str]) -> dict:
     level = "nominal" if judged.on_pairs else level
     return {
-        "name": judged.name, "on_pairs": judged.on_pairs, "level": level,
-        "over_time": _over_time(judged, level, seed), "map": _map(judged, names),
-    }  # fmt: skip
+        "name": judged.name,
+        "on_pairs": judged.on_pairs,
+        "level": level,
+        "over_time": _over_time(judged, level, seed),
+        "map": _map(judged, names),
+    }
 
 
 def _over_time(judged: Judged, level: str, seed: int) -> list[dict]:
@@ -55,15 +58,18 @@ def _map(judged: Judged, names: dict[int, str]) -> dict:
     by_row = dropped.sum(axis=1) / np.maximum(given.sum(axis=1), 1)
     rows = np.argsort(-by_row, kind="stable")[:ROWS]
     return {
-        "columns": [len(items) for items in bins], "annotators": len(given),
+        "columns": [len(items) for items in bins],
+        "annotators": len(given),
         "rows": [
             {
-                "name": names[judged.table.annotators[i]], "given": int(given[i].sum()), "dropped": int(dropped[i].sum()),
+                "name": names[judged.table.annotators[i]],
+                "given": int(given[i].sum()),
+                "dropped": int(dropped[i].sum()),
                 "cells": [_share(dropped[i, items], given[i, items]) for items in bins],
             }
             for i in rows
         ],
-    }  # fmt: skip
+    }
 
 
 def _share(dropped: np.ndarray, given: np.ndarray) -> float | None:

@@ -64,9 +64,12 @@ def _behaviour(campaign: Campaign, number: dict[int, int]) -> Behaviour:
         for who, choice, swapped in judgments.values_list("annotator_id", "choice", "shown_swapped")
     ]
     submissions = Submission.objects.filter(
-        annotator__in=number, retracted_at=None, is_surplus=False, assignment__purpose=Purpose.EVALUATION,
+        annotator__in=number,
+        retracted_at=None,
+        is_surplus=False,
+        assignment__purpose=Purpose.EVALUATION,
         assignment__status=Assignment.Status.DONE,
-    )  # fmt: skip
+    )
     seconds = [
         (number[who], active if active is not None else elapsed)
         for who, active, elapsed in submissions.values_list("annotator_id", "active_seconds", "seconds")
@@ -90,9 +93,12 @@ def _gold(campaign: Campaign, number: dict[int, int]) -> list[tuple[int, bool]]:
     rows: dict = {}
     for model in (LikertScore, PairwiseJudgment):
         live = model.objects.filter(
-            annotator__campaign=campaign, annotator__withdrawn_at=None, retracted_at=None, purpose=Purpose.GOLD,
+            annotator__campaign=campaign,
+            annotator__withdrawn_at=None,
+            retracted_at=None,
+            purpose=Purpose.GOLD,
             submission__isnull=False,
-        )  # fmt: skip
+        )
         for row in live.select_related("criterion", "submission__assignment__item"):
             rows.setdefault(row.submission_id, []).append(row)
     found = [(of[0].annotator_id, checks(of[0].submission.assignment.item, of)) for of in rows.values()]
@@ -116,12 +122,16 @@ def _influence(campaign: Campaign, number: dict[int, int], who: list) -> dict:
     rank = ranks(ratings(len(systems.names), games)).tolist()
     rows = [
         {
-            "name": who[one.annotator][1], "flagged": one.is_flagged, "largest": max(map(abs, one.push)), "usual": one.usual,
-            "p_corrected": one.p_corrected, "moves": [
+            "name": who[one.annotator][1],
+            "flagged": one.is_flagged,
+            "largest": max(map(abs, one.push)),
+            "usual": one.usual,
+            "p_corrected": one.p_corrected,
+            "moves": [
                 {"push": push, "rank": without, "moved": without != place}
                 for push, without, place in zip(one.push, one.rank_without, rank)
             ],
         }
         for one in found
-    ]  # fmt: skip
+    ]
     return {"systems": systems.names, "influence": rows}

@@ -172,11 +172,14 @@ def _add_texts(content: SnapshotContent, used: set[int]) -> None:
             content.contexts[output.context.key] = output.context.turns
             content.outputs.append(
                 {
-                    "context": output.context.key, "system": output.system.name, "sample": output.sample,
+                    "context": output.context.key,
+                    "system": output.system.name,
+                    "sample": output.sample,
                     "checkpoint": output.checkpoint.name if output.checkpoint else "",
-                    "text": output.text, "human": output.system.is_human,
+                    "text": output.text,
+                    "human": output.system.is_human,
                 }
-            )  # fmt: skip
+            )
 
 
 def _freeze(campaign: Campaign, considered: Considered, user) -> Snapshot:
@@ -191,15 +194,24 @@ def _freeze(campaign: Campaign, considered: Considered, user) -> Snapshot:
     names = {row["annotator"] for row in [*content.scores, *judgments]}
     simulated = set(campaign.annotators.filter(is_simulated=True).values_list("name", flat=True))
     snapshot = Snapshot.objects.create(
-        campaign=campaign, digest=considered.digest, content=considered.data, rule=content.rule, scores=len(content.scores),
-        judgments=len(judgments), is_simulated=bool(names & simulated), created_by=user,
-    )  # fmt: skip
+        campaign=campaign,
+        digest=considered.digest,
+        content=considered.data,
+        rule=content.rule,
+        scores=len(content.scores),
+        judgments=len(judgments),
+        is_simulated=bool(names & simulated),
+        created_by=user,
+    )
     for question in considered.questions:
         report = question.report.as_dict()
         QualityDecision.objects.create(
-            snapshot=snapshot, criterion=question.criterion, on_pairs=question.on_pairs and question.criterion is not None,
-            verdict=report["verdict"], report=report,
-        )  # fmt: skip
+            snapshot=snapshot,
+            criterion=question.criterion,
+            on_pairs=question.on_pairs and question.criterion is not None,
+            verdict=report["verdict"],
+            report=report,
+        )
     frozen_answers.freeze(campaign, snapshot, considered)
     _record(snapshot, "snapshot frozen", user)
     return snapshot
@@ -222,8 +234,12 @@ def as_dict(snapshot: Snapshot) -> dict:
         else:
             criteria.append({"name": decision.criterion.name, "level": snapshot.rule["level"], **report})
     return {
-        "snapshot": snapshot.name, "digest": snapshot.digest, "rule": snapshot.rule,
-        "simulated": snapshot.is_simulated, "criteria": criteria, "pairwise": pairwise,
+        "snapshot": snapshot.name,
+        "digest": snapshot.digest,
+        "rule": snapshot.rule,
+        "simulated": snapshot.is_simulated,
+        "criteria": criteria,
+        "pairwise": pairwise,
         "pairwise_by_criterion": by_criterion,
         "marks": list(snapshot.marks.values_list("reason", flat=True)),
-    }  # fmt: skip
+    }

@@ -35,9 +35,7 @@ def look_up(campaign: Campaign, what: str, title: str, user: User | None = None,
     if _answers(campaign) <= AT_ONCE:
         return _store(campaign, what, key, settings, _work_out(campaign, what, settings)), None
     with transaction.atomic():
-        row, _ = Calculation.objects.get_or_create(
-            campaign=campaign, key=key, defaults={"what": what, "settings": settings}
-        )
+        row, _ = Calculation.objects.get_or_create(campaign=campaign, key=key, defaults={"what": what, "settings": settings})
         row = Calculation.objects.select_for_update().get(pk=row.pk)
         if row.job is None:  # two who ask at once wait for the same job
             row.job = jobs.enqueue("annotation.tasks.calculate", title, campaign, user)

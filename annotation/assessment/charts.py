@@ -24,12 +24,18 @@ def over_time(points: list[dict]) -> dict | None:
 
     edge = [(x(p["answers"]), y(p["high"])) for p in points] + [(x(p["answers"]), y(p["low"])) for p in reversed(points)]
     return {
-        "width": WIDTH, "height": HEIGHT, "left": LEFT, "right": WIDTH - RIGHT, "base": HEIGHT - BOTTOM, "middle": WIDTH // 2,
-        "line": _path((x(p["answers"]), y(p["alpha"])) for p in points), "area": _path(edge),
+        "width": WIDTH,
+        "height": HEIGHT,
+        "left": LEFT,
+        "right": WIDTH - RIGHT,
+        "base": HEIGHT - BOTTOM,
+        "middle": WIDTH // 2,
+        "line": _path((x(p["answers"]), y(p["alpha"])) for p in points),
+        "area": _path(edge),
         "dots": [(x(p["answers"]), y(p["alpha"])) for p in points],
         "ticks": [(y(value), f"{value:g}") for value in lines],
         "x_ticks": [(x(p["answers"]), f"{p['answers']:,}") for p in (points[0], points[-1])],
-    }  # fmt: skip
+    }
 
 
 def agreement_by_annotator(people: list[dict]) -> dict | None:
@@ -45,17 +51,26 @@ def agreement_by_annotator(people: list[dict]) -> dict | None:
 
     rows = [
         {
-            "name": p["name"], "y": TOP + ROW * i + ROW // 2, "flagged": p["flagged"],
-            "low": x(p["agreement_low"]), "high": x(p["agreement_high"]), "at": x(p["agreement"]),
+            "name": p["name"],
+            "y": TOP + ROW * i + ROW // 2,
+            "flagged": p["flagged"],
+            "low": x(p["agreement_low"]),
+            "high": x(p["agreement_high"]),
+            "at": x(p["agreement"]),
         }
         for i, p in enumerate(known)
-    ]  # fmt: skip
+    ]
     base = TOP + ROW * len(known)
     ticks = [start + step / 2 for step in range(round((1 - start) * 2) + 1)]
     return {
-        "width": MAP, "height": base + 24, "base": base, "top": TOP, "label": labels - 8, "rows": rows,
+        "width": MAP,
+        "height": base + 24,
+        "base": base,
+        "top": TOP,
+        "label": labels - 8,
+        "rows": rows,
         "ticks": [(x(tick), f"{tick:g}".replace("-", "−")) for tick in ticks],
-    }  # fmt: skip
+    }
 
 
 def outlier_map(found: dict) -> dict:
@@ -65,18 +80,26 @@ def outlier_map(found: dict) -> dict:
     width = (MAP - labels) / max(columns, 1)
     rows = [
         {
-            "name": row["name"], "y": TOP + ROW * i, "middle": TOP + ROW * i + ROW // 2 + 3,
+            "name": row["name"],
+            "y": TOP + ROW * i,
+            "middle": TOP + ROW * i + ROW // 2 + 3,
             "cells": [
                 {"x": round(labels + width * j, 2), "shade": round(share, 2)} for j, share in enumerate(row["cells"]) if share
             ],
             "given": _spans([share is not None for share in row["cells"]], labels, width),
         }
         for i, row in enumerate(found["rows"])
-    ]  # fmt: skip
+    ]
     return {
-        "width": MAP, "height": TOP + ROW * len(rows) + 8, "cell": round(width, 2), "tall": ROW - 3, "label": labels - 8,
-        "rows": rows, "binned": max(found["columns"], default=1) > 1, "hidden": found["annotators"] - len(rows),
-    }  # fmt: skip
+        "width": MAP,
+        "height": TOP + ROW * len(rows) + 8,
+        "cell": round(width, 2),
+        "tall": ROW - 3,
+        "label": labels - 8,
+        "rows": rows,
+        "binned": max(found["columns"], default=1) > 1,
+        "hidden": found["annotators"] - len(rows),
+    }
 
 
 def _labels(rows: list[dict]) -> int:

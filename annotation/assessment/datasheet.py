@@ -55,15 +55,16 @@ def _systems(campaign: Campaign) -> list[Answer]:
 
 
 def _sample(campaign: Campaign, decisions: dict) -> list[Answer]:
-    judged = Output.objects.filter(context__campaign=campaign, scores__isnull=False) | Output.objects.filter(
-        context__campaign=campaign, judgments_as_a__isnull=False
-    ) | Output.objects.filter(context__campaign=campaign, judgments_as_b__isnull=False)  # fmt: skip
+    judged = (
+        Output.objects.filter(context__campaign=campaign, scores__isnull=False)
+        | Output.objects.filter(context__campaign=campaign, judgments_as_a__isnull=False)
+        | Output.objects.filter(context__campaign=campaign, judgments_as_b__isnull=False)
+    )
     counts = judged.order_by().values("system__name").annotate(n=Count("pk", distinct=True)).order_by("system__name")
     per_system = "; ".join(f"{row['system__name']}: {row['n']}" for row in counts)
     power = [
-        f"{d.what}: {one['sentence']}"
-        for d in decisions.values() for one in d.report.get("outlook", []) if one["units"] != 0
-    ]  # fmt: skip
+        f"{d.what}: {one['sentence']}" for d in decisions.values() for one in d.report.get("outlook", []) if one["units"] != 0
+    ]
     return [
         Answer("3.1.1", "How many outputs are evaluated per system", per_system or None),
         Answer("3.1.2", "How outputs were selected", None),
@@ -164,13 +165,19 @@ def _criterion(criterion: Criterion | None, decision: QualityDecision | None, le
         answer("4.3.5", "How the scale is presented", "Multiple-choice options"),
         answer("4.3.6", "Task, if there is no rating instrument", "N/A"),
         answer("4.3.7", "Verbatim question or instruction", question),
-        answer("4.3.8", "Form of response elicitation",
-               "relative quality estimation" if criterion is None else "direct quality estimation"),
-        answer("4.3.9", "How responses are aggregated",
-               "Answers that are kept are compared output by output within an annotator and rated with Glicko-2."),
+        answer(
+            "4.3.8",
+            "Form of response elicitation",
+            "relative quality estimation" if criterion is None else "direct quality estimation",
+        ),
+        answer(
+            "4.3.9",
+            "How responses are aggregated",
+            "Answers that are kept are compared output by output within an annotator and rated with Glicko-2.",
+        ),
         answer("4.3.10", "Effect size and significance", "95% intervals by bootstrap over contexts."),
         answer("4.3.11", "Agreement between and within evaluators", _agreement(decision)),
-    ]  # fmt: skip
+    ]
 
 
 def _points(criterion: Criterion) -> str:

@@ -16,9 +16,11 @@ def overrule(decision: QualityDecision, user: User | None, reason: str) -> None:
     decision.overruled_by, decision.overruled_at, decision.overrule_reason = user, timezone.now(), reason.strip()
     decision.save(update_fields=["overruled_by", "overruled_at", "overrule_reason"])
     AuditEvent.objects.create(
-        campaign=decision.snapshot.campaign, user=user, action="quality decision overruled",
+        campaign=decision.snapshot.campaign,
+        user=user,
+        action="quality decision overruled",
         detail={"snapshot": decision.snapshot.name, "criterion": str(decision.criterion or "pairwise"), "reason": reason},
-    )  # fmt: skip
+    )
 
 
 def mark_replaced(campaign: Campaign, system: str, names: set[str]) -> None:

@@ -75,12 +75,20 @@ def _range(kept: np.ndarray) -> np.ndarray:
 def _wide(criterion, table: Table, kept, spread, names, settled) -> list[Disagreement]:
     wide = [j for j in np.flatnonzero(spread >= WIDE) if (criterion and criterion.pk, table.units[j]) not in settled]
     return [
-        Disagreement(criterion, table.units[j], float(spread[j]), [
-            (names[table.annotators[i]], CHOICES[int(kept[i, j])] if isinstance(table.units[j], tuple) else float(kept[i, j]))
-            for i in np.flatnonzero(~np.isnan(kept[:, j]))
-        ])
+        Disagreement(
+            criterion,
+            table.units[j],
+            float(spread[j]),
+            [
+                (
+                    names[table.annotators[i]],
+                    CHOICES[int(kept[i, j])] if isinstance(table.units[j], tuple) else float(kept[i, j]),
+                )
+                for i in np.flatnonzero(~np.isnan(kept[:, j]))
+            ],
+        )
         for j in wide
-    ]  # fmt: skip
+    ]
 
 
 def with_texts(shown: list[Disagreement]) -> list[Disagreement]:

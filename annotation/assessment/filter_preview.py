@@ -17,10 +17,12 @@ def preview(campaign: Campaign, mad: float, level: str, on_zero_mad: str) -> dic
     content, systems = considered.content, systems_of(campaign)
     names = dict(campaign.annotators.values_list("pk", "name"))
     return {
-        "digest": considered.digest, "rule": considered.rule, "scores": len(content.scores),
+        "digest": considered.digest,
+        "rule": considered.rule,
+        "scores": len(content.scores),
         "judgments": len(content.judgments) + len(content.criterion_judgments),
         "questions": [_question(judged, systems, names) for judged in considered.questions],
-    }  # fmt: skip
+    }
 
 
 def _question(judged: Judged, systems: Systems, names: dict[int, str]) -> dict:
@@ -28,13 +30,15 @@ def _question(judged: Judged, systems: Systems, names: dict[int, str]) -> dict:
     given = ~np.isnan(table.values)
     dropped = given & ~judged.keep
     return {
-        "name": judged.name, "on_pairs": judged.on_pairs,
+        "name": judged.name,
+        "on_pairs": judged.on_pairs,
         "report": judged.report.as_dict(),
-        "given": int(given.sum()), "dropped": int(dropped.sum()),
+        "given": int(given.sum()),
+        "dropped": int(dropped.sum()),
         "people": _people(table, given, dropped, names),
         "answers": [] if judged.on_pairs else _furthest(table, dropped, names),
         "systems": _systems(table, judged.keep, systems),
-    }  # fmt: skip
+    }
 
 
 def _people(table: Table, given, dropped, names) -> list[dict]:
@@ -52,11 +56,13 @@ def _furthest(table: Table, dropped, names) -> list[dict]:
     order = np.argsort(-distance, axis=None, kind="stable")[: min(DROPPED_SHOWN, int(dropped.sum()))]
     return [
         {
-            "output": table.units[j], "annotator": names[table.annotators[i]], "value": float(table.values[i, j]),
+            "output": table.units[j],
+            "annotator": names[table.annotators[i]],
+            "value": float(table.values[i, j]),
             "others": sorted(float(v) for v in np.delete(table.values[:, j], i) if v == v),
         }
         for i, j in (np.unravel_index(place, distance.shape) for place in order)
-    ]  # fmt: skip
+    ]
 
 
 def _medians(values: np.ndarray) -> np.ndarray:

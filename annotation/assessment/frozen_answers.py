@@ -37,8 +37,9 @@ def freeze(campaign: Campaign, snapshot: Snapshot, considered) -> None:
 
     lines = [
         json.dumps({"kind": kind, **row}, ensure_ascii=False) + "\n"
-        for kind in ("scores", "judgments") for row in export.rows(campaign, kind, decide)
-    ]  # fmt: skip
+        for kind in ("scores", "judgments")
+        for row in export.rows(campaign, kind, decide)
+    ]
     FrozenAnswers.objects.create(snapshot=snapshot, lines=zlib.compress("".join(lines).encode(), 6))
 
 
@@ -77,11 +78,17 @@ def _from_judgments(judgments) -> Iterator[dict]:
         if margin:
             won, lost = ("a", "b") if margin > 0 else ("b", "a")
             yield {
-                "prompt": "\n".join(row["context"]), "chosen": row[f"output_{won}"], "rejected": row[f"output_{lost}"],
-                "source": "judgments", "aspect": row["aspect"], "margin": abs(margin), "answers": len(votes),
-                "context_id": row["context_id"], "system_chosen": row[f"system_{won}"],
+                "prompt": "\n".join(row["context"]),
+                "chosen": row[f"output_{won}"],
+                "rejected": row[f"output_{lost}"],
+                "source": "judgments",
+                "aspect": row["aspect"],
+                "margin": abs(margin),
+                "answers": len(votes),
+                "context_id": row["context_id"],
+                "system_chosen": row[f"system_{won}"],
                 "system_rejected": row[f"system_{lost}"],
-            }  # fmt: skip
+            }
 
 
 def _from_scores(content, scores: list[dict], min_margin: float) -> Iterator[dict]:
@@ -96,8 +103,14 @@ def _from_scores(content, scores: list[dict], min_margin: float) -> Iterator[dic
             for low, rejected, m in ranked:
                 if high - low >= min_margin:
                     yield {
-                        "prompt": "\n".join(content.contexts[context]), "chosen": texts[context, *chosen],
-                        "rejected": texts[context, *rejected], "source": "scores", "aspect": aspect,
-                        "margin": round(high - low, 6), "answers": n + m, "context_id": context,
-                        "system_chosen": chosen[0], "system_rejected": rejected[0],
-                    }  # fmt: skip
+                        "prompt": "\n".join(content.contexts[context]),
+                        "chosen": texts[context, *chosen],
+                        "rejected": texts[context, *rejected],
+                        "source": "scores",
+                        "aspect": aspect,
+                        "margin": round(high - low, 6),
+                        "answers": n + m,
+                        "context_id": context,
+                        "system_chosen": chosen[0],
+                        "system_rejected": rejected[0],
+                    }

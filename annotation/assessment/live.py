@@ -49,18 +49,25 @@ def system_progress(campaign: Campaign) -> dict[int, dict]:
 
 def score_figures(campaign: Campaign, f: Filters, criteria) -> list[dict]:
     """For each criterion with scores: its distribution, every system's mean, agreement so far."""
-    rows = scores(campaign, f).order_by("output_id").values_list(
-        "criterion_id", "output__system_id", "output__context_id", "output_id", "value"
-    )  # fmt: skip
+    rows = (
+        scores(campaign, f)
+        .order_by("output_id")
+        .values_list("criterion_id", "output__system_id", "output__context_id", "output_id", "value")
+    )
     table = np.array(list(rows), dtype=float).reshape(-1, 5)
     figures = []
     for criterion in criteria:
         mine = table[table[:, 0] == criterion.pk]
         if len(mine):
-            figures.append({
-                "criterion": criterion, "scores": len(mine), "distribution": _distribution(criterion, mine[:, 4]),
-                "systems": _means(mine), "agreement": _agreement(mine[:, 3], mine[:, 4], "ordinal"),
-            })  # fmt: skip
+            figures.append(
+                {
+                    "criterion": criterion,
+                    "scores": len(mine),
+                    "distribution": _distribution(criterion, mine[:, 4]),
+                    "systems": _means(mine),
+                    "agreement": _agreement(mine[:, 3], mine[:, 4], "ordinal"),
+                }
+            )
     return figures
 
 
@@ -80,10 +87,16 @@ def _means(rows: np.ndarray) -> list[dict]:
         means = np.bincount(where, mine[:, 4]) / np.bincount(where)
         half = Z * means.std(ddof=1) / np.sqrt(len(means)) if len(means) > 1 else None
         mean = float(means.mean())
-        found.append({
-            "system": int(system), "n": len(mine), "contexts": len(contexts), "mean": mean,
-            "low": None if half is None else mean - half, "high": None if half is None else mean + half,
-        })  # fmt: skip
+        found.append(
+            {
+                "system": int(system),
+                "n": len(mine),
+                "contexts": len(contexts),
+                "mean": mean,
+                "low": None if half is None else mean - half,
+                "high": None if half is None else mean + half,
+            }
+        )
     return sorted(found, key=lambda row: -row["mean"])
 
 
@@ -110,9 +123,19 @@ def _agreement(units: np.ndarray, values: np.ndarray, level: str) -> dict:
 
 def pair_figures(campaign: Campaign, f: Filters) -> dict | None:
     """Judgments of pairs: wins by system, which side was chosen, agreement on whole pairs so far."""
-    rows = list(judgments(campaign, f).order_by("output_a_id", "output_b_id").values_list(
-        "output_a_id", "output_b_id", "output_a__system_id", "output_b__system_id", "choice", "shown_swapped", "criterion_id"
-    ))  # fmt: skip
+    rows = list(
+        judgments(campaign, f)
+        .order_by("output_a_id", "output_b_id")
+        .values_list(
+            "output_a_id",
+            "output_b_id",
+            "output_a__system_id",
+            "output_b__system_id",
+            "choice",
+            "shown_swapped",
+            "criterion_id",
+        )
+    )
     if not rows:
         return None
     won: dict[int, Counter] = {}
@@ -128,7 +151,7 @@ def pair_figures(campaign: Campaign, f: Filters) -> dict | None:
         "systems": sorted(systems, key=lambda row: -(row["won"] + row["tied"] / 2) / row["n"]),
         "sides": [{"side": s, "n": sides[s], "share": sides[s] / sides.total()} for s in SIDES if sides],
         "agreement": _agreement(pairs, np.array([CODES[row[4]] for row in whole], dtype=float), "nominal"),
-    }  # fmt: skip
+    }
 
 
 def time_figures(campaign: Campaign, f: Filters) -> dict | None:
@@ -140,9 +163,7 @@ def time_figures(campaign: Campaign, f: Filters) -> dict | None:
     low, median, high = np.quantile(took, (0.25, 0.5, 0.75))
     n = np.histogram(took, bins=[*SECONDS, np.inf])[0]
     ends = [*SECONDS[1:], None]
-    classes = [
-        {"low": a, "high": b, "n": int(c), "share": c / len(took)} for a, b, c in zip(SECONDS, ends, n)
-    ]  # fmt: skip
+    classes = [{"low": a, "high": b, "n": int(c), "share": c / len(took)} for a, b, c in zip(SECONDS, ends, n)]
     return {"n": len(took), "low": low, "median": median, "high": high, "classes": classes, "is_part": len(took) == TIMES_READ}
 
 
@@ -154,9 +175,14 @@ def annotator_figures(people: list[Annotator]) -> None:
     for pk, active, seconds in live.order_by("-created_at").values_list("annotator", "active_seconds", "seconds")[:TIMES_READ]:
         times.setdefault(pk, []).append(seconds if active is None else active)
     last = dict(live.order_by().values_list("annotator").annotate(Max("created_at")))
-    reports = ItemReport.objects.filter(annotator__in=ids).order_by().values("annotator").annotate(
-        skips=Count("pk", filter=Q(kind=ItemReport.Kind.SKIP)), flags=Count("pk", filter=Q(kind=ItemReport.Kind.FLAG))
-    )  # fmt: skip
+    reports = (
+        ItemReport.objects.filter(annotator__in=ids)
+        .order_by()
+        .values("annotator")
+        .annotate(
+            skips=Count("pk", filter=Q(kind=ItemReport.Kind.SKIP)), flags=Count("pk", filter=Q(kind=ItemReport.Kind.FLAG))
+        )
+    )
     reports = {row["annotator"]: row for row in reports}
     for person in people:
         said = reports.get(person.pk, {})

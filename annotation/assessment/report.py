@@ -27,11 +27,14 @@ def sections(campaign: Campaign, snapshot: Snapshot, watched: dict | None) -> li
     found = [_head(campaign, snapshot), _agreement(snapshot), _how_many_more(snapshot)]
     found += [_annotators(watched)] if watched and watched["people"] else []
     sheet = datasheet(campaign, snapshot)
-    found.append(Section(
-        "Human Evaluation Datasheet",
-        ["Questions after Shimorina and Belz (2022). What the campaign does not know is left to be written."],
-        ["Number", "Question", "Answer"], [[a.number, a.question, a.answer or OPEN] for a in sheet],
-    ))  # fmt: skip
+    found.append(
+        Section(
+            "Human Evaluation Datasheet",
+            ["Questions after Shimorina and Belz (2022). What the campaign does not know is left to be written."],
+            ["Number", "Question", "Answer"],
+            [[a.number, a.question, a.answer or OPEN] for a in sheet],
+        )
+    )
     return found
 
 
@@ -52,16 +55,38 @@ def _agreement(snapshot: Snapshot) -> Section:
         r, name = decision.report, decision.what
         before, after = r.get("alpha_before"), r.get("alpha_after", r.get("alpha"))
         ends = [r.get(f"alpha_after_{end}", r.get(f"alpha_{end}")) for end in ("low", "high")]
-        rows.append([
-            name, decision.verdict, _three(before), _three(after), "" if None in ends else f"{ends[0]:.3f} to {ends[1]:.3f}",
-            _three(r.get("alpha_null_mean")), _three(r["fleiss_kappa"]), _three(r["cohen_kappa_mean"]),
-            _three(r["percent_agreement"]), str(r["raters"]), str(r["units"]),
-        ])  # fmt: skip
-        reasons.append(f"{name}: {decision.verdict}. {r['reason']}" + (
-            f" Overruled: {decision.overrule_reason}" if decision.overrule_reason else ""
-        ))  # fmt: skip
-    header = ["Criterion", "Verdict", "Alpha before", "Alpha after", "95% interval", "By chance", "Fleiss' kappa",
-              "Cohen's kappa", "Equal", "Raters", "Items"]  # fmt: skip
+        rows.append(
+            [
+                name,
+                decision.verdict,
+                _three(before),
+                _three(after),
+                "" if None in ends else f"{ends[0]:.3f} to {ends[1]:.3f}",
+                _three(r.get("alpha_null_mean")),
+                _three(r["fleiss_kappa"]),
+                _three(r["cohen_kappa_mean"]),
+                _three(r["percent_agreement"]),
+                str(r["raters"]),
+                str(r["units"]),
+            ]
+        )
+        reasons.append(
+            f"{name}: {decision.verdict}. {r['reason']}"
+            + (f" Overruled: {decision.overrule_reason}" if decision.overrule_reason else "")
+        )
+    header = [
+        "Criterion",
+        "Verdict",
+        "Alpha before",
+        "Alpha after",
+        "95% interval",
+        "By chance",
+        "Fleiss' kappa",
+        "Cohen's kappa",
+        "Equal",
+        "Raters",
+        "Items",
+    ]
     level = snapshot.rule.get("level", "nominal")
     return Section("Agreement", [f"Krippendorff's alpha, {level}; pairs nominal.", *reasons], header, rows)
 
@@ -69,21 +94,33 @@ def _agreement(snapshot: Snapshot) -> Section:
 def _how_many_more(snapshot: Snapshot) -> Section:
     rows = [
         [d.what, f"{one['line']:g}", one["sentence"]]
-        for d in snapshot.decisions.select_related("criterion") for one in d.report.get("outlook", [])
-    ]  # fmt: skip
+        for d in snapshot.decisions.select_related("criterion")
+        for one in d.report.get("outlook", [])
+    ]
     return Section("How many more judgments", [], ["Criterion", "Line", "Outlook"], rows)
 
 
 def _annotators(watched: dict) -> Section:
     rows = [
-        [p["name"], f"{p['answers']}", _three(p["agreement"]),
-         "" if p["agreement"] is None else f"{p['agreement_low']:.2f} to {p['agreement_high']:.2f}",
-         _three(p["severity"]), _three(p["spread"]), _three(p["competence"]), " ".join(p["reasons"])]
+        [
+            p["name"],
+            f"{p['answers']}",
+            _three(p["agreement"]),
+            "" if p["agreement"] is None else f"{p['agreement_low']:.2f} to {p['agreement_high']:.2f}",
+            _three(p["severity"]),
+            _three(p["spread"]),
+            _three(p["competence"]),
+            " ".join(p["reasons"]),
+        ]
         for p in watched["people"]
-    ]  # fmt: skip
+    ]
     header = ["Annotator", "Answers", "Agreement", "95% interval", "Severity", "Spread", "Competence", "To look at"]
-    return Section("Annotators", ["Agreement is the correlation with the mean of the others; severity in standard deviations."],
-                   header, rows)  # fmt: skip
+    return Section(
+        "Annotators",
+        ["Agreement is the correlation with the mean of the others; severity in standard deviations."],
+        header,
+        rows,
+    )
 
 
 def _three(value: float | None) -> str:
@@ -106,8 +143,21 @@ def _markdown(text: str) -> str:
     return re.sub(r"([\\|*_`#\[\]])", r"\\\1", text)
 
 
-LATEX = {"\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
-         "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "±": r"$\pm$", "−": "$-$", "→": r"$\to$"}  # fmt: skip
+LATEX = {
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "±": r"$\pm$",
+    "−": "$-$",
+    "→": r"$\to$",
+}
 
 
 def as_latex(found: list[Section]) -> str:
@@ -120,10 +170,21 @@ def as_latex(found: list[Section]) -> str:
             last = r"p{0.5\textwidth}" if section.header[-1] in WORDY else "l"
             columns = "l" * (len(section.header) - 1) + last
             rows = [" & ".join(map(_latex, row)) + r" \\" for row in (section.header, *section.rows)]
-            parts.append("\n".join([
-                f"\\begin{{longtable}}{{{columns}}}", r"\toprule", rows[0], r"\midrule", r"\endhead", *rows[1:], r"\bottomrule",
-                r"\end{longtable}", "",
-            ]))  # fmt: skip
+            parts.append(
+                "\n".join(
+                    [
+                        f"\\begin{{longtable}}{{{columns}}}",
+                        r"\toprule",
+                        rows[0],
+                        r"\midrule",
+                        r"\endhead",
+                        *rows[1:],
+                        r"\bottomrule",
+                        r"\end{longtable}",
+                        "",
+                    ]
+                )
+            )
     return "\n".join(parts)
 
 

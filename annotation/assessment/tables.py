@@ -74,8 +74,10 @@ def games_of(table: Table, systems: Systems, keep: np.ndarray | None = None) -> 
     for i, row in enumerate(counted):
         units = [table.units[j] for j in np.flatnonzero(row)]
         value = table.values[i, row]
-        games = _games_of_pairs(units, value, systems) if units and isinstance(units[0], tuple) else _games_of_scores(
-            units, value, systems
+        games = (
+            _games_of_pairs(units, value, systems)
+            if units and isinstance(units[0], tuple)
+            else _games_of_scores(units, value, systems)
         )
         parts.append(games)
         whose.append(np.full(len(games), i))

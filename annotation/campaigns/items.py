@@ -30,10 +30,15 @@ def playing_outputs(campaign: Campaign) -> list[Output]:
 
 def design_of(campaign: Campaign) -> Design:
     return Design(
-        seed=campaign.seed, likert=campaign.likert, pairwise=campaign.pairwise, pair_design=campaign.pair_design,
-        pairs=campaign.pairs, overlap=campaign.overlap, overlap_percent=campaign.overlap_percent,
+        seed=campaign.seed,
+        likert=campaign.likert,
+        pairwise=campaign.pairwise,
+        pair_design=campaign.pair_design,
+        pairs=campaign.pairs,
+        overlap=campaign.overlap,
+        overlap_percent=campaign.overlap_percent,
         in_file_order=campaign.in_file_order,
-    )  # fmt: skip
+    )
 
 
 def cell_of(output: Output, other: Output | None = None) -> str:
@@ -66,9 +71,11 @@ def draw_items(campaign: Campaign) -> int:
     if design.pairs is not None:
         design = replace(design, pairs=max(0, design.pairs - len(pairs)))
     drawn = draw(
-        list(outputs), design,
-        scored={key for key, output in outputs.items() if output.pk in scored}, paired={i.context.key for i in pairs},
-    )  # fmt: skip
+        list(outputs),
+        design,
+        scored={key for key, output in outputs.items() if output.pk in scored},
+        paired={i.context.key for i in pairs},
+    )
     start = 1 + max((item.position for item in items), default=-1)
     new = []
     for position, item in enumerate(drawn, start=start):

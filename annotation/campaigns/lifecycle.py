@@ -61,9 +61,13 @@ def duplicate_campaign(campaign: Campaign, *, slug, title="", with_texts=False, 
     ]
     consent = campaign.consent_texts.last()
     made = create_campaign(
-        slug=slug, title=title or campaign.title, criteria=criteria, consent=consent.text if consent else "", user=user,
+        slug=slug,
+        title=title or campaign.title,
+        criteria=criteria,
+        consent=consent.text if consent else "",
+        user=user,
         **{name: getattr(campaign, name) for name in copied},
-    )  # fmt: skip
+    )
     AuditEvent.objects.create(campaign=made, user=user, action="duplicated", detail={"campaign": campaign.slug})
     if with_texts:
         _copy_texts(campaign, made)
@@ -77,15 +81,19 @@ def _copy_texts(source: Campaign, target: Campaign) -> None:
     checkpoints = _copy(Checkpoint, Checkpoint.objects.filter(system__campaign=source), {"system_id": systems.get})
     _copy(Reference, Reference.objects.filter(context__campaign=source), {"context_id": contexts.get})
     outputs = _copy(
-        Output, Output.objects.filter(context__campaign=source, replaced_at=None),
+        Output,
+        Output.objects.filter(context__campaign=source, replaced_at=None),
         {"system_id": systems.get, "context_id": contexts.get, "checkpoint_id": checkpoints.get},
-    )  # fmt: skip
+    )
     copies = Output.objects.in_bulk(outputs.values())
     known = source.items.exclude(purpose=Purpose.EVALUATION).filter(output__replaced_at=None, other__replaced_at=None)
-    store_known(target, [
-        (item.purpose, KnownAnswer(copies[outputs[item.output_id]], item.expected, copies.get(outputs.get(item.other_id))))
-        for item in known.order_by("position")
-    ])  # fmt: skip
+    store_known(
+        target,
+        [
+            (item.purpose, KnownAnswer(copies[outputs[item.output_id]], item.expected, copies.get(outputs.get(item.other_id))))
+            for item in known.order_by("position")
+        ],
+    )
 
 
 def _copy(model, rows, changes: dict) -> dict[int, int]:

@@ -32,9 +32,10 @@ def protocol_of(campaign: Campaign) -> dict:
     playing = campaign.items.filter(purpose=Purpose.EVALUATION).order_by()
     found = playing.aggregate(systems=Count("output__system", distinct=True), contexts=Count("context", distinct=True))
     return {name: getattr(campaign, name) for name in KEPT} | {
-        "systems": found["systems"] if found["systems"] > 1 else SYSTEMS, "contexts": found["contexts"] or CONTEXTS,
+        "systems": found["systems"] if found["systems"] > 1 else SYSTEMS,
+        "contexts": found["contexts"] or CONTEXTS,
         "extras": known,
-    }  # fmt: skip
+    }
 
 
 def seconds_of(campaign: Campaign) -> tuple[float | None, float | None]:

@@ -112,9 +112,12 @@ class Corpus:
 
     def corpus_news(self) -> list[tuple[str, list]]:
         return [
-            ("systems", self.new_systems), ("checkpoints", self.new_checkpoints), ("contexts", self.new_contexts),
-            ("references", self.new_references), ("outputs", self.new_outputs),
-        ]  # fmt: skip
+            ("systems", self.new_systems),
+            ("checkpoints", self.new_checkpoints),
+            ("contexts", self.new_contexts),
+            ("references", self.new_references),
+            ("outputs", self.new_outputs),
+        ]
 
     def store_corpus(self) -> None:
         for _, rows in self.corpus_news():

@@ -9,10 +9,35 @@ from annotation.models import Campaign, LikertScore, PairwiseJudgment
 
 ABOUT = ["annotator", "seconds", "active_seconds", "answered_at", "simulated", "kept", "dropped_by"]
 SCORE_FIELDS = ["context_id", "system", "checkpoint", "sample", "aspect", "scale", "score", *ABOUT]
-JUDGMENT_FIELDS = ["context_id", "context", "system_a", "checkpoint_a", "sample_a", "output_a", "system_b", "checkpoint_b",
-                   "sample_b", "output_b", "aspect", "choice", "reason", "shown_left", *ABOUT]  # fmt: skip
-PREFERENCE_FIELDS = ["prompt", "chosen", "rejected", "source", "aspect", "margin", "answers", "context_id", "system_chosen",
-                     "system_rejected"]  # fmt: skip
+JUDGMENT_FIELDS = [
+    "context_id",
+    "context",
+    "system_a",
+    "checkpoint_a",
+    "sample_a",
+    "output_a",
+    "system_b",
+    "checkpoint_b",
+    "sample_b",
+    "output_b",
+    "aspect",
+    "choice",
+    "reason",
+    "shown_left",
+    *ABOUT,
+]
+PREFERENCE_FIELDS = [
+    "prompt",
+    "chosen",
+    "rejected",
+    "source",
+    "aspect",
+    "margin",
+    "answers",
+    "context_id",
+    "system_chosen",
+    "system_rejected",
+]
 KINDS = {"scores": SCORE_FIELDS, "judgments": JUDGMENT_FIELDS, "preferences": PREFERENCE_FIELDS}
 # What makes a spreadsheet run a cell (OWASP, "CSV Injection"), the full-width signs too.
 FORMULA = tuple("=+-@\t\r\n＝＋－＠")
@@ -39,11 +64,15 @@ def _scores(campaign: Campaign, decide: Decide) -> Iterator[dict]:
     for score in live.order_by("pk").iterator(chunk_size=2000):
         output = score.output
         yield {
-            "context_id": output.context.key, "system": output.system.name,
-            "checkpoint": output.checkpoint.name if output.checkpoint else None, "sample": output.sample,
-            "aspect": score.criterion.name, "scale": [score.criterion.low, score.criterion.high], "score": score.value,
+            "context_id": output.context.key,
+            "system": output.system.name,
+            "checkpoint": output.checkpoint.name if output.checkpoint else None,
+            "sample": output.sample,
+            "aspect": score.criterion.name,
+            "scale": [score.criterion.low, score.criterion.high],
+            "score": score.value,
             **_about(score, decide(score.criterion_id, score.annotator_id, score.output_id)),
-        }  # fmt: skip
+        }
 
 
 def _judgments(campaign: Campaign, decide: Decide) -> Iterator[dict]:
@@ -59,10 +88,13 @@ def _judgments(campaign: Campaign, decide: Decide) -> Iterator[dict]:
             row[f"sample_{side}"], row[f"output_{side}"] = output.sample, output.text
         unit = judgment.output_a_id, judgment.output_b_id
         yield {
-            **row, "aspect": judgment.criterion.name if judgment.criterion else None, "choice": judgment.choice,
-            "reason": judgment.reason or None, "shown_left": {None: None, True: "B", False: "A"}[judgment.shown_swapped],
+            **row,
+            "aspect": judgment.criterion.name if judgment.criterion else None,
+            "choice": judgment.choice,
+            "reason": judgment.reason or None,
+            "shown_left": {None: None, True: "B", False: "A"}[judgment.shown_swapped],
             **_about(judgment, decide(judgment.criterion_id, judgment.annotator_id, unit)),
-        }  # fmt: skip
+        }
 
 
 def _about(answer, decision: tuple) -> dict:

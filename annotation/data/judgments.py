@@ -51,10 +51,15 @@ class JudgmentsImport(Corpus):
             self.judgments[key] = choice
             self.new_judgments.append(
                 PairwiseJudgment(
-                    annotator=annotator, output_a=a, output_b=b, choice=choice.value, criterion=criterion, reason=reason,
+                    annotator=annotator,
+                    output_a=a,
+                    output_b=b,
+                    choice=choice.value,
+                    criterion=criterion,
+                    reason=reason,
                     shown_swapped=None if left is None else left == "B",
                 )
-            )  # fmt: skip
+            )
         elif self.judgments[key] != choice:
             raise BadField("choice", f"is not what {annotator.name!r} already said about this pair")
 
@@ -83,9 +88,11 @@ class JudgmentsImport(Corpus):
 
     def news(self):
         return [
-            *self.corpus_news(), ("annotators", self.annotators.new), ("judgments", self.new_judgments),
+            *self.corpus_news(),
+            ("annotators", self.annotators.new),
+            ("judgments", self.new_judgments),
             ("known answers", self.known_rows.rows),
-        ]  # fmt: skip
+        ]
 
     def store(self, result: Imported) -> None:
         self.store_corpus()

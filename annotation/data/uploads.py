@@ -55,8 +55,11 @@ def run(upload: Upload, store: bool) -> None:
     if upload.is_busy:
         raise Refused("This file is being read; wait until that is done.")
     if store and upload.state != State.FINE:
-        raise Refused("Only a file without errors is imported; check it first." if upload.state != State.STORED
-                      else "This file is imported already.")  # fmt: skip
+        raise Refused(
+            "Only a file without errors is imported; check it first."
+            if upload.state != State.STORED
+            else "This file is imported already."
+        )
     if absent := missing(upload.kind, upload.columns):
         raise Refused(f"Say which column holds: {', '.join(absent)}.")
     state = State.STORING if store else State.CHECKING

@@ -32,9 +32,7 @@ def ring(n: int, number: int) -> list[Pair]:
 def _matchings(n: int) -> list[list[Pair]]:
     """One stays, the others turn around it."""
     turning = n - 1
-    return [
-        [(n - 1, r), *(((r + i) % turning, (r - i) % turning) for i in range(1, n // 2))] for r in range(turning)
-    ]  # fmt: skip
+    return [[(n - 1, r), *(((r + i) % turning, (r - i) % turning) for i in range(1, n // 2))] for r in range(turning)]
 
 
 def _walecki_cycles(n: int) -> list[list[int]]:

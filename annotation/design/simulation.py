@@ -1,6 +1,6 @@
 """People who do not exist judge a drawn design, to see that the balance and the power are what the plan says.
 
-    python -m annotation.design.simulation --draws 400 --seed 0
+python -m annotation.design.simulation --draws 400 --seed 0
 """
 
 import argparse
@@ -96,8 +96,13 @@ def share_found(draws: int, test: Callable[[np.random.Generator], Comparison], s
 def scores_test(setting: Setting, components: Components, difference: float, seed=0):
     """A campaign of scores in which s0 is better than s1 by `difference`. The design is drawn once; the effects are new in
     every campaign."""
-    judged = [one for one in hand_out(draw(corpus(setting.systems, setting.contexts), setting.design(False, seed)),
-                                      setting.annotators, seed) if one.item.a in ("s0", "s1")]  # fmt: skip
+    judged = [
+        one
+        for one in hand_out(
+            draw(corpus(setting.systems, setting.contexts), setting.design(False, seed)), setting.annotators, seed
+        )
+        if one.item.a in ("s0", "s1")
+    ]
     context = np.array([int(one.item.context[1:]) for one in judged])
     annotator = np.array([one.annotator for one in judged])
     first = np.array([one.item.a == "s0" for one in judged])
@@ -116,8 +121,13 @@ def scores_test(setting: Setting, components: Components, difference: float, see
 def pairs_test(setting: Setting, latent: tuple[float, float], ties: float, win_rate: float, seed=0):
     """A campaign of pairs. Each judgment is a normal preference of variance 1, of which shares `latent` belong to the context
     and to the annotator, cut at two thresholds into win, tie and loss, so that a share `ties` are ties."""
-    judged = [one for one in hand_out(draw(corpus(setting.systems, setting.contexts), setting.design(True, seed)),
-                                      setting.annotators, seed) if one.item.cell == ("s0", "s1")]  # fmt: skip
+    judged = [
+        one
+        for one in hand_out(
+            draw(corpus(setting.systems, setting.contexts), setting.design(True, seed)), setting.annotators, seed
+        )
+        if one.item.cell == ("s0", "s1")
+    ]
     context = np.array([int(one.item.context[1:]) for one in judged])
     annotator = np.array([one.annotator for one in judged])
     low, high = cuts(ties, win_rate)

@@ -15,7 +15,25 @@ from annotation.forms.known_answers import KnownAnswerForm
 from annotation.forms.people import AccountForm, GuestForm, InvitationForm, OwnAccountForm, ResearcherForm
 from annotation.forms.plan import PlanForm
 
-__all__ = ["AccountForm", "AdjudicationForm", "AssessForm", "CampaignForm", "ColumnsForm", "CriterionFormSet",
-           "DuplicateForm", "GuestForm", "GuidelinesForm", "InvitationForm", "KnownAnswerForm", "NewCampaignForm",
-           "OverruleForm", "OwnAccountForm", "PlanForm", "ResearcherForm", "StudyForm", "UploadForm", "criteria_formset",
-           "filled_rows"]  # fmt: skip
+__all__ = [
+    "AccountForm",
+    "AdjudicationForm",
+    "AssessForm",
+    "CampaignForm",
+    "ColumnsForm",
+    "CriterionFormSet",
+    "DuplicateForm",
+    "GuestForm",
+    "GuidelinesForm",
+    "InvitationForm",
+    "KnownAnswerForm",
+    "NewCampaignForm",
+    "OverruleForm",
+    "OwnAccountForm",
+    "PlanForm",
+    "ResearcherForm",
+    "StudyForm",
+    "UploadForm",
+    "criteria_formset",
+    "filled_rows",
+]

@@ -59,9 +59,11 @@ class CampaignForm(forms.ModelForm):
     """The whole design but its criteria, in SECTIONS. `fixed` names what answers hold in place."""
 
     consent = forms.CharField(
-        required=False, widget=forms.Textarea(attrs={"rows": 6}), label="Consent text",
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 6}),
+        label="Consent text",
         help_text="Markdown. Annotators agree to it before they start. A change makes a new version. Empty: nobody is asked.",
-    )  # fmt: skip
+    )
     completion_url = forms.URLField(
         required=False, label=LABELS["completion_url"], help_text=HELP["completion_url"], assume_scheme="https"
     )
@@ -70,9 +72,11 @@ class CampaignForm(forms.ModelForm):
         model = Campaign
         fields = ["title", "guidelines", *(name for _, _, names in SECTIONS for name in names)]
         labels = LABELS
-        help_texts = {name: "" for _, _, names in SECTIONS for name in names} | HELP | {
-            "guidelines": "Markdown. Annotators read this before they start and can open it at any time."
-        }  # fmt: skip
+        help_texts = (
+            {name: "" for _, _, names in SECTIONS for name in names}
+            | HELP
+            | {"guidelines": "Markdown. Annotators read this before they start and can open it at any time."}
+        )
         widgets = {"guidelines": forms.Textarea(attrs={"rows": 10})}
 
     def __init__(self, *args, fixed=(), **kwargs):
@@ -85,11 +89,13 @@ class CampaignForm(forms.ModelForm):
         """Each part of the design with its fields; a part nobody touched stays folded."""
         return [
             {
-                "title": title, "about": about, "fields": [self[name] for name in names],
+                "title": title,
+                "about": about,
+                "fields": [self[name] for name in names],
                 "open": any(self[name].errors or self[name].value() != self.fields[name].initial for name in names),
             }
             for title, about, names in SECTIONS
-        ]  # fmt: skip
+        ]
 
     def clean(self):
         data = super().clean()
@@ -104,9 +110,11 @@ class SlugMixin(forms.Form):
     """A short name, made from the title where it was left empty."""
 
     slug = forms.SlugField(
-        max_length=80, required=False, label="Short name",
+        max_length=80,
+        required=False,
+        label="Short name",
         help_text="In addresses and commands. Left empty, it is made from the title. It can't change later.",
-    )  # fmt: skip
+    )
 
     def clean(self):
         data = super().clean()
@@ -135,9 +143,11 @@ class CriterionForm(forms.Form):
     high_label = forms.CharField(max_length=60, required=False, label="Highest means")
     description = forms.CharField(max_length=300, required=False, label="The question behind it")
     anchors = forms.CharField(
-        required=False, widget=forms.Textarea(attrs={"rows": 3}), label="What each point means",
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        label="What each point means",
         help_text="One a line, for instance: 3 would do",
-    )  # fmt: skip
+    )
     remove = forms.BooleanField(required=False, label="Remove this criterion")
 
     def clean_anchors(self) -> dict[str, str]:
@@ -196,6 +206,4 @@ def filled_rows(formset) -> list[CriterionSpec]:
 
 
 class GuidelinesForm(forms.Form):
-    guidelines = forms.CharField(
-        required=False, widget=forms.Textarea(attrs={"rows": 16}), help_text="Markdown."
-    )  # fmt: skip
+    guidelines = forms.CharField(required=False, widget=forms.Textarea(attrs={"rows": 16}), help_text="Markdown.")

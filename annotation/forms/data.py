@@ -20,14 +20,20 @@ class ColumnsForm(forms.Form):
         self.kind, choices = upload.kind, [("", "–"), *((column, column) for column in columns)]
         for field in FIELDS[upload.kind]:
             self.fields[field.name] = forms.ChoiceField(
-                choices=choices, required=False, label=field.name + ("" if field.required else " (if there)"),
-                help_text=field.about, initial=upload.columns.get(field.name, ""),
-            )  # fmt: skip
+                choices=choices,
+                required=False,
+                label=field.name + ("" if field.required else " (if there)"),
+                help_text=field.about,
+                initial=upload.columns.get(field.name, ""),
+            )
         if upload.kind == Upload.Kind.OUTPUTS:
             self.fields["human_systems"] = forms.CharField(
-                required=False, label="Human-written systems", initial="\n".join(upload.human_systems),
-                widget=forms.Textarea(attrs={"rows": 2}), help_text="Names of systems whose texts people wrote, one a line.",
-            )  # fmt: skip
+                required=False,
+                label="Human-written systems",
+                initial="\n".join(upload.human_systems),
+                widget=forms.Textarea(attrs={"rows": 2}),
+                help_text="Names of systems whose texts people wrote, one a line.",
+            )
         else:
             self.fields["simulated"] = forms.BooleanField(
                 required=False, label="A program made these answers", initial=upload.simulated

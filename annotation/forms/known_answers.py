@@ -9,11 +9,14 @@ from annotation.models import Item
 class KnownAnswerForm(forms.Form):
     """One field for each criterion, or the choice of a pair; `expected` is what the service takes."""
 
-    purpose = forms.ChoiceField(label="What it is for", choices=[
-        ("gold", "gold: mixed in, to see who pays attention"),
-        ("training", "training: shown first, with feedback"),
-        ("qualification", "qualification: decides who goes on"),
-    ])  # fmt: skip
+    purpose = forms.ChoiceField(
+        label="What it is for",
+        choices=[
+            ("gold", "gold: mixed in, to see who pays attention"),
+            ("training", "training: shown first, with feedback"),
+            ("qualification", "qualification: decides who goes on"),
+        ],
+    )
 
     def __init__(self, *args, item: Item, criteria, **kwargs):
         self.item, self.criteria = item, list(criteria)
@@ -29,13 +32,18 @@ class KnownAnswerForm(forms.Form):
             for criterion in self.criteria:
                 right = known.get("scores", {}).get(criterion.name, [])
                 self.fields[f"score_{criterion.pk}"] = forms.CharField(
-                    required=False, max_length=100, label=f"{criterion.name}: right scores", initial=", ".join(map(str, right)),
+                    required=False,
+                    max_length=100,
+                    label=f"{criterion.name}: right scores",
+                    initial=", ".join(map(str, right)),
                     help_text=f"From {criterion.low} to {criterion.high}; several with commas. Empty: not checked.",
-                )  # fmt: skip
+                )
         self.fields["feedback"] = forms.CharField(
-            required=False, max_length=LONGEST_FEEDBACK, widget=forms.Textarea(attrs={"rows": 3}),
+            required=False,
+            max_length=LONGEST_FEEDBACK,
+            widget=forms.Textarea(attrs={"rows": 3}),
             help_text="Why this is the right answer. Shown where people are told.",
-        )  # fmt: skip
+        )
 
     def expected(self) -> dict:
         data = self.cleaned_data

@@ -32,13 +32,17 @@ class OwnAccountForm(forms.Form):
     """An invited person's own account."""
 
     email = forms.EmailField(
-        max_length=150, label="E-mail address", help_text="It is your log-in name; nothing is sent to it.",
+        max_length=150,
+        label="E-mail address",
+        help_text="It is your log-in name; nothing is sent to it.",
         widget=forms.EmailInput(attrs={"autocomplete": "username"}),
-    )  # fmt: skip
+    )
     password = forms.CharField(
-        max_length=128, help_text="At least 8 characters.", strip=False,
+        max_length=128,
+        help_text="At least 8 characters.",
+        strip=False,
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
-    )  # fmt: skip
+    )
 
     def clean_password(self):
         validate_password(self.cleaned_data["password"])

@@ -18,9 +18,7 @@ class PlanForm(forms.Form):
     )
     seconds_per_score = forms.FloatField(min_value=0.1, max_value=3600, label="Seconds for an output's scores")
     seconds_per_pair = forms.FloatField(min_value=0.1, max_value=3600, label="Seconds for a pair")
-    pilot = forms.ChoiceField(
-        required=False, label="Pilot", help_text="A campaign whose answers say how much people vary."
-    )
+    pilot = forms.ChoiceField(required=False, label="Pilot", help_text="A campaign whose answers say how much people vary.")
 
     def __init__(self, *args, pilots, **kwargs):
         super().__init__(*args, **kwargs)

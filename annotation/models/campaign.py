@@ -54,9 +54,11 @@ class Campaign(models.Model):
     gold_is_loud = models.BooleanField("tell people at once when they miss a gold item", default=False)
     repeat_percent = percent(0, "Share of a person's pairs shown to them again with the sides swapped.")
     pass_mark = models.PositiveSmallIntegerField(
-        null=True, blank=True, validators=[MaxValueValidator(100)],
+        null=True,
+        blank=True,
+        validators=[MaxValueValidator(100)],
         help_text="Percent of the qualification items to get right. Empty: nobody is turned away.",
-    )  # fmt: skip
+    )
     completion_code = models.CharField(max_length=100, blank=True, help_text="Shown when a person's work is done.")
     completion_url = models.URLField(blank=True, help_text="Where a crowd worker returns to when the work is done.")
     board_is_public = models.BooleanField("anyone may read the leaderboard", default=False)
@@ -66,9 +68,10 @@ class Campaign(models.Model):
     )
     seed = models.PositiveIntegerField(default=0, help_text="Draws the order of items and the sides of pairs.")
     drawn = models.JSONField(
-        default=dict, editable=False,
+        default=dict,
+        editable=False,
         help_text='What its items are, kept by drawing.summarize: {"cells": [cell, ...], purpose: number of items}.',
-    )  # fmt: skip
+    )
     created_by = models.ForeignKey("annotation.User", models.SET_NULL, null=True, blank=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
     deleted_at = models.DateTimeField(null=True, blank=True, help_text="Out of sight; nothing in it is lost.")
@@ -146,10 +149,11 @@ class Item(models.Model):
     cell = models.CharField(max_length=41, editable=False, help_text="Ids of the system, or of both: drawing.cell_of.")
     purpose = models.CharField(max_length=13, choices=Purpose, default=Purpose.EVALUATION)
     expected = models.JSONField(
-        null=True, blank=True,
+        null=True,
+        blank=True,
         help_text='The known answer of a gold, training or qualification item: {"scores": {criterion: [values]}, '
         '"choice": "A", "feedback": text}.',
-    )  # fmt: skip
+    )
     position = models.PositiveIntegerField(help_text="The order in which items are handed out (seeded).")
     places = models.PositiveIntegerField(default=1, help_text="How many people are to judge it.")
     taken = models.PositiveIntegerField(default=0, help_text="People who have answered it or hold it now.")
@@ -160,9 +164,7 @@ class Item(models.Model):
         ordering = ["position"]
         constraints = [
             models.UniqueConstraint(fields=["output"], condition=Q(other__isnull=True), name="one_item_per_output"),
-            models.UniqueConstraint(
-                fields=["output", "other"], condition=Q(other__isnull=False), name="one_item_per_pair"
-            ),
+            models.UniqueConstraint(fields=["output", "other"], condition=Q(other__isnull=False), name="one_item_per_pair"),
         ]
         indexes = [
             models.Index(fields=["campaign", "purpose", "position"], name="item_order"),

@@ -83,9 +83,13 @@ class PairwiseJudgment(Answer):
     output_a = models.ForeignKey("annotation.Output", models.CASCADE, related_name="judgments_as_a")
     output_b = models.ForeignKey("annotation.Output", models.CASCADE, related_name="judgments_as_b")
     criterion = models.ForeignKey(
-        "annotation.Criterion", models.CASCADE, null=True, blank=True, related_name="judgments",
+        "annotation.Criterion",
+        models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="judgments",
         help_text="Empty: which output is better on the whole.",
-    )  # fmt: skip
+    )
     choice = models.CharField(max_length=3, choices=[(o.value, o.value) for o in Outcome])
     reason = models.CharField(max_length=500, blank=True)
     shown_swapped = models.BooleanField(null=True, help_text="True: output_b stood on the left. Empty: not known.")

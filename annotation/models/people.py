@@ -35,13 +35,9 @@ class Annotator(models.Model):
     name = models.CharField(max_length=200, help_text="Pseudonym shown to researchers and written to exports.")
     user = models.ForeignKey("annotation.User", models.SET_NULL, null=True, blank=True, related_name="annotators")
     is_simulated = models.BooleanField(default=False)
-    invitation = models.ForeignKey(
-        "annotation.Invitation", models.SET_NULL, null=True, blank=True, related_name="annotators"
-    )
+    invitation = models.ForeignKey("annotation.Invitation", models.SET_NULL, null=True, blank=True, related_name="annotators")
     source = models.JSONField(default=dict, blank=True, help_text="What a crowd platform sent with the link, as sent.")
-    consent = models.ForeignKey(
-        "annotation.ConsentText", models.SET_NULL, null=True, blank=True, related_name="annotators"
-    )
+    consent = models.ForeignKey("annotation.ConsentText", models.SET_NULL, null=True, blank=True, related_name="annotators")
     consented_at = models.DateTimeField(null=True, blank=True)
     has_qualified = models.BooleanField(null=True, help_text="Empty: not yet known, or there is no pass mark.")
     tally = models.JSONField(default=dict, editable=False, help_text="Their older assignments, counted: history.py.")

@@ -31,9 +31,13 @@ class Adjudication(models.Model):
 
     campaign = models.ForeignKey("annotation.Campaign", models.CASCADE, related_name="adjudications")
     criterion = models.ForeignKey(
-        "annotation.Criterion", models.CASCADE, null=True, blank=True, related_name="adjudications",
+        "annotation.Criterion",
+        models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="adjudications",
         help_text="Empty for a pair judged on the whole.",
-    )  # fmt: skip
+    )
     output = models.ForeignKey("annotation.Output", models.CASCADE, related_name="adjudications")
     other = models.ForeignKey("annotation.Output", models.CASCADE, null=True, blank=True, related_name="+")
     value = models.FloatField(null=True, blank=True, help_text="The score to believe; empty: all answers stand.")
@@ -52,7 +56,8 @@ class Adjudication(models.Model):
                 fields=["output", "other"], condition=models.Q(criterion=None), name="one_adjudicated_pair"
             ),
             models.UniqueConstraint(
-                fields=["criterion", "output", "other"], condition=~models.Q(criterion=None) & ~models.Q(other=None),
+                fields=["criterion", "output", "other"],
+                condition=~models.Q(criterion=None) & ~models.Q(other=None),
                 name="one_adjudicated_pair_per_criterion",
             ),
         ]

@@ -127,12 +127,16 @@ def _beside_others(answers: Answers, people: int) -> dict[str, np.ndarray]:
     others_variance = _divide(np.bincount(annotator, n * square, minlength=people), others_n) - others_mean**2
     return {
         "shared_items": items,
-        "agreement": agreement, "agreement_low": low, "agreement_high": high,
-        "severity": severity, "severity_low": severity - half, "severity_high": severity + half,
+        "agreement": agreement,
+        "agreement_low": low,
+        "agreement_high": high,
+        "severity": severity,
+        "severity_low": severity - half,
+        "severity_high": severity + half,
         "disagreement": np.where(items < MIN_SHARED, np.nan, disagreement),
         "disagreement_spread": np.sqrt(np.maximum(_divide(kurtosis - 1, items), 0)),
         "spread": np.sqrt(_divide(variance(own), np.maximum(others_variance, 0))),
-    }  # fmt: skip
+    }
 
 
 def fisher_interval(r, n) -> tuple[np.ndarray, np.ndarray]:

@@ -67,9 +67,14 @@ class JudgmentReport(Agreement):
 
 
 def assess_scores(
-    scores, level: str = "ordinal", threshold: float = 1.0, on_zero_mad: str = "drop",
-    seed: int = 0, draws: int = 50, replicates: int = 200,
-) -> ScoreReport:  # fmt: skip
+    scores,
+    level: str = "ordinal",
+    threshold: float = 1.0,
+    on_zero_mad: str = "drop",
+    seed: int = 0,
+    draws: int = 50,
+    replicates: int = 200,
+) -> ScoreReport:
     """Everything about the scores (raters, units), nan where missing, of one criterion."""
     scores = as_scores(scores)
     keep = keep_mask(scores, threshold, on_zero_mad)
@@ -82,11 +87,20 @@ def assess_scores(
     chance, spread = null or (None, None)
     verdict, reason, filter_decides = _decide_scores(before, after, chance, spread, why)
     return ScoreReport(
-        scores=int((~np.isnan(scores)).sum()), kept=int(keep.sum()), keep=keep,
-        alpha_before=before, alpha_after=after, alpha_after_low=low, alpha_after_high=high,
-        alpha_null_mean=chance, alpha_null_sd=spread, verdict=verdict, reason=reason,
-        outlook=_outlooks(kept if filter_decides else scores, level, seed), **_common(scores),
-    )  # fmt: skip
+        scores=int((~np.isnan(scores)).sum()),
+        kept=int(keep.sum()),
+        keep=keep,
+        alpha_before=before,
+        alpha_after=after,
+        alpha_after_low=low,
+        alpha_after_high=high,
+        alpha_null_mean=chance,
+        alpha_null_sd=spread,
+        verdict=verdict,
+        reason=reason,
+        outlook=_outlooks(kept if filter_decides else scores, level, seed),
+        **_common(scores),
+    )
 
 
 def assess_judgments(choices, seed: int = 0, replicates: int = 200) -> JudgmentReport:
@@ -98,10 +112,15 @@ def assess_judgments(choices, seed: int = 0, replicates: int = 200) -> JudgmentR
     interval, _ = _defined(alpha_interval, choices, "nominal", replicates, seed)
     low, high = interval or (None, None)
     return JudgmentReport(
-        judgments=int((~np.isnan(choices)).sum()), alpha=value, alpha_low=low, alpha_high=high,
-        verdict=_verdict(value), reason=why or f"Alpha is {value:.3f}, {_where(value)}.",
-        outlook=_outlooks(choices, "nominal", seed), **_common(choices),
-    )  # fmt: skip
+        judgments=int((~np.isnan(choices)).sum()),
+        alpha=value,
+        alpha_low=low,
+        alpha_high=high,
+        verdict=_verdict(value),
+        reason=why or f"Alpha is {value:.3f}, {_where(value)}.",
+        outlook=_outlooks(choices, "nominal", seed),
+        **_common(choices),
+    )
 
 
 def _defined(measure, *arguments):

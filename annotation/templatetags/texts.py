@@ -10,9 +10,12 @@ from django.utils.safestring import mark_safe
 register = template.Library()
 
 MEASURES = {
-    "kappa": "Fleiss' kappa", "kappa_linear": "Fleiss' kappa, linear weights", "alpha_ordinal": "alpha, ordinal",
-    "alpha_interval": "alpha, interval", "spearman": "Spearman's correlation",
-}  # fmt: skip
+    "kappa": "Fleiss' kappa",
+    "kappa_linear": "Fleiss' kappa, linear weights",
+    "alpha_ordinal": "alpha, ordinal",
+    "alpha_interval": "alpha, interval",
+    "spearman": "Spearman's correlation",
+}
 BADGES = {"accepted": "good", "tentative": "fair", "collect more": "poor", "undefined": "poor"}
 
 

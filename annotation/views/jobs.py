@@ -25,11 +25,17 @@ def _job(user, pk) -> Job:
 @login_required
 def state(request, pk):
     job = _job(request.user, pk)
-    return JsonResponse({
-        "status": job.status, "status_text": job.get_status_display(), "progress": job.progress,
-        "message": job.message, "error": job.error, "finished": job.is_finished,
-        "worker_alive": job.is_finished or jobs.worker_alive(),
-    })  # fmt: skip
+    return JsonResponse(
+        {
+            "status": job.status,
+            "status_text": job.get_status_display(),
+            "progress": job.progress,
+            "message": job.message,
+            "error": job.error,
+            "finished": job.is_finished,
+            "worker_alive": job.is_finished or jobs.worker_alive(),
+        }
+    )
 
 
 @require_POST

@@ -39,7 +39,7 @@ class Timings:
             f"  {kind:<14} {len(values):>6} requests   p50 {self.quantile(kind, 0.5):7.1f} ms   "
             f"p95 {self.quantile(kind, 0.95):7.1f} ms   max {1000 * max(values):7.1f} ms"
             for kind, values in sorted(self.seconds.items())
-        ]  # fmt: skip
+        ]
 
 
 class Browser:

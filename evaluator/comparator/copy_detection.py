@@ -40,9 +40,10 @@ def is_copied(words: Sequence[str], turns: Sequence[Sequence[str]]) -> bool:
     core = _spaced(words[first:least])  # is in every run of so many words
     return any(
         _run_around(words, first, least, turn, place) >= least
-        for turn in turns if len(turn) >= least
+        for turn in turns
+        if len(turn) >= least
         for place in _places(core, _spaced(turn))
-    )  # fmt: skip
+    )
 
 
 def _places(words: str, turn: str) -> Iterator[int]:

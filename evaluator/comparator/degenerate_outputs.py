@@ -33,9 +33,7 @@ def says_little(texts: Sequence[Text]) -> np.ndarray:
     return np.array([0 < len(words) <= LITTLE_WORDS and SAYS_LITTLE.issuperset(words) for words in _outputs(texts)], dtype=bool)
 
 
-def lowered(
-    u: np.ndarray, texts: Sequence[Text], cosines: np.ndarray, most: float, apart: float, loss: float
-) -> np.ndarray:
+def lowered(u: np.ndarray, texts: Sequence[Text], cosines: np.ndarray, most: float, apart: float, loss: float) -> np.ndarray:
     """Utilities (n,) of n texts: an output that says little loses `loss` where its cosine (n,) is below `apart`, and where it
     is a lone word; of what a guarded one has above `most`, little is left."""
     alone = np.array([len(words) == 1 for words in _outputs(texts)], dtype=bool)  # (n,)

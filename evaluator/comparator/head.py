@@ -103,9 +103,7 @@ def clearly_better(loss: float, simpler: float, pairs: int) -> bool:
     return 2 * pairs * (simpler - loss) > CERTAIN
 
 
-def _likeliest(
-    d: np.ndarray, targets: np.ndarray, weights: np.ndarray, ties: bool, most_bend: float
-) -> tuple[float, Head]:
+def _likeliest(d: np.ndarray, targets: np.ndarray, weights: np.ndarray, ties: bool, most_bend: float) -> tuple[float, Head]:
     """The least cross-entropy, and the head that gives it with a bend of at most so much."""
     head = lambda x: Head(float(np.exp(x[0])), float(np.exp(x[1])) if ties else 0.0, 0.0, bend=float(x[2]))
 

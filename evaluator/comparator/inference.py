@@ -51,9 +51,15 @@ def text_cosines(
 
 
 def beside_pairs(
-    apart: nn.Module, references: "References | None", encoder: Encoder, texts: Sequence[Text], bf16: bool,
-    batch_size: int = 64, tick: Tick | None = None, hidden: Sequence[Sequence[int]] = (),
-) -> tuple[torch.Tensor, np.ndarray]:  # fmt: skip
+    apart: nn.Module,
+    references: "References | None",
+    encoder: Encoder,
+    texts: Sequence[Text],
+    bf16: bool,
+    batch_size: int = 64,
+    tick: Tick | None = None,
+    hidden: Sequence[Sequence[int]] = (),
+) -> tuple[torch.Tensor, np.ndarray]:
     """What stands beside the encoded pair, as `References.beside` gives it: cosines (n,) and the likeness to references (n,);
     the plain cosines and 0 where there are none."""
     contexts, outputs = _apart(apart, encoder, texts, bf16, batch_size, tick)  # (n, h), (n, h)

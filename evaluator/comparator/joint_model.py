@@ -134,8 +134,14 @@ class JointComparator(Trained):
 
 
 def both_orders(
-    model: JointModel, encoder: Encoder, sequences: Sequences, a: np.ndarray, b: np.ndarray, bf16: bool,
-    batch_size: int = 64, tick: Tick | None = None,
+    model: JointModel,
+    encoder: Encoder,
+    sequences: Sequences,
+    a: np.ndarray,
+    b: np.ndarray,
+    bf16: bool,
+    batch_size: int = 64,
+    tick: Tick | None = None,
 ) -> np.ndarray:
     """(2, n, 3) P(A better), P(tie), P(B better) of the pairs at positions a (n,), b (n,): with A shown first, and with B."""
     p = np.empty((2, len(a), 3))

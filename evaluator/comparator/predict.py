@@ -95,9 +95,7 @@ class Comparator(Trained):
         self.matcher = checkpoint.load_matcher(directory, manifest.matcher)  # its cosine stands beside the encoded pair
         self.references = checkpoint.load_references(directory, manifest.references)
 
-    def utilities(
-        self, texts: Sequence[Text], batch_size: int = 64, on_progress: OnProgress | None = None
-    ) -> np.ndarray:
+    def utilities(self, texts: Sequence[Text], batch_size: int = 64, on_progress: OnProgress | None = None) -> np.ndarray:
         """(n,) by the first criterion, in logits, higher is better."""
         return self.by_criterion(texts, batch_size, on_progress)[:, 0]
 
@@ -110,9 +108,7 @@ class Comparator(Trained):
         heads = [self.head, *self.manifest.other_heads]
         return np.stack([head.expected(column) for head, column in zip(heads, u.T)], axis=1)
 
-    def by_criterion(
-        self, texts: Sequence[Text], batch_size: int = 64, on_progress: OnProgress | None = None
-    ) -> np.ndarray:
+    def by_criterion(self, texts: Sequence[Text], batch_size: int = 64, on_progress: OnProgress | None = None) -> np.ndarray:
         """(n, c) by each of `criteria`, in logits of its own. Equal texts are encoded once and have equal utilities."""
         ordered = sorted(set(texts), key=lambda text: (text.context, text.output))  # so that the order given is nothing
         unique = {text: row for row, text in enumerate(ordered)}

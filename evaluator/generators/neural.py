@@ -150,11 +150,7 @@ def _train(training: Sequence[Exchange], rng: Random, settings: NeuralSettings) 
             mean_loss = sum(losses) / len(losses)
             checkpoints.append(
                 NeuralCheckpoint(
-                    f"step-{iteration}",
-                    iteration,
-                    settings.iterations,
-                    mean_loss,
-                    NeuralGenerator(copy, vocabulary, settings),
+                    f"step-{iteration}", iteration, settings.iterations, mean_loss, NeuralGenerator(copy, vocabulary, settings)
                 )
             )
             losses = []

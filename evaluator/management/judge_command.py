@@ -30,6 +30,10 @@ class JudgingCommand(ServiceCommand):
             rows = getattr(judge_files, self.function)(version, file, out, lambda count: bar.update(count - bar.n))
         seconds = round(time.monotonic() - start, 2)
         return {
-            "comparator": version.name, "rows": rows, "out": str(out), "seconds": seconds,
-            "simulated": version.is_simulated, "confidence": confidence_on_files(version),
-        }  # fmt: skip
+            "comparator": version.name,
+            "rows": rows,
+            "out": str(out),
+            "seconds": seconds,
+            "simulated": version.is_simulated,
+            "confidence": confidence_on_files(version),
+        }

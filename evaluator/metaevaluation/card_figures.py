@@ -133,10 +133,17 @@ def attack_table(ahead: Ahead, good: Sequence[Text], seed: int) -> list[dict]:
         if len(d):
             preferred = (d > 0) + 0.5 * (d == 0)  # (n,)
             low, high = bootstrap(preferred, np.array([context_key(context) for context in attack.contexts]), seed)
-            found.append({
-                "attack": attack.name, "other_words": attack.held_out, "share": float(preferred.mean()), "low": low,
-                "high": high, "n": len(d), "answers": len(good),
-            })  # fmt: skip
+            found.append(
+                {
+                    "attack": attack.name,
+                    "other_words": attack.held_out,
+                    "share": float(preferred.mean()),
+                    "low": low,
+                    "high": high,
+                    "n": len(d),
+                    "answers": len(good),
+                }
+            )
     return found
 
 

@@ -28,12 +28,17 @@ def transfer(comparator: Comparator | JointComparator, judged: Judged, seed: int
     of = lambda value: {
         "pairwise": pairwise(value, sample, seed),
         "correlation": correlations(value, sample.scores, sample.contexts, seed),
-    }  # fmt: skip
+    }
     return {
-        "outputs": len(sample.texts), "of_outputs": len(judged.texts), "contexts": len(np.unique(sample.contexts)),
-        "pairs": len(sample.pairs), "calibration": stated(p, sample, seed),
-        "comparator": of(comparator.expected(u[:, None])[:, 0]), "cosine": of(cosine), "longer": of(words),
-    }  # fmt: skip
+        "outputs": len(sample.texts),
+        "of_outputs": len(judged.texts),
+        "contexts": len(np.unique(sample.contexts)),
+        "pairs": len(sample.pairs),
+        "calibration": stated(p, sample, seed),
+        "comparator": of(comparator.expected(u[:, None])[:, 0]),
+        "cosine": of(cosine),
+        "longer": of(words),
+    }
 
 
 def stated(p: np.ndarray, judged: Judged, seed: int) -> dict | None:

@@ -29,14 +29,21 @@ def card(request, slug, name):
     found = card_view.card(version, campaign, request.user)
     m = found["metrics"]
     context = {
-        "campaign": campaign, "version": version, "card": found, "m": m, "gate_passed": registry.passed(found["gate"]),
+        "campaign": campaign,
+        "version": version,
+        "card": found,
+        "m": m,
+        "gate_passed": registry.passed(found["gate"]),
         "joint": selectors.architecture(version) == "joint",
-        "stage": found["stage"], "ceilings": selectors.ceilings(m, found["settings"]), "sources": selectors.sources(version),
-        "curve": found["curve"], "charts": learning_curves(found["curve"]),
+        "stage": found["stage"],
+        "ceilings": selectors.ceilings(m, found["settings"]),
+        "sources": selectors.sources(version),
+        "curve": found["curve"],
+        "charts": learning_curves(found["curve"]),
         "reliability": reliability_chart(m.get("reliability", [])),
         "promotions": campaign.promotions.select_related("version", "user")[:10],
         "served_before": campaign.promotions.filter(version=version).exists(),
-    }  # fmt: skip
+    }
     return render(request, "evaluator/card.html", context)
 
 
@@ -44,16 +51,26 @@ def card(request, slug, name):
 @login_required
 def promote(request, slug, name):
     campaign, version = _version(request, slug, name)
-    return _done(request, slug, name, f"{version.name} serves this campaign from now on.",
-                 lambda: registry.promote(campaign, version, request.user, request.POST.get("reason", "")))  # fmt: skip
+    return _done(
+        request,
+        slug,
+        name,
+        f"{version.name} serves this campaign from now on.",
+        lambda: registry.promote(campaign, version, request.user, request.POST.get("reason", "")),
+    )
 
 
 @require_POST
 @login_required
 def retire(request, slug, name):
     campaign, version = _version(request, slug, name)
-    return _done(request, slug, name, f"{version.name} is retired. What it judged stays.",
-                 lambda: registry.retire(campaign, version, request.user))  # fmt: skip
+    return _done(
+        request,
+        slug,
+        name,
+        f"{version.name} is retired. What it judged stays.",
+        lambda: registry.retire(campaign, version, request.user),
+    )
 
 
 def _done(request, slug, name, said, work):

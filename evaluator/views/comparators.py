@@ -29,12 +29,13 @@ class TrainForm(forms.Form):
     others = forms.MultipleChoiceField(required=False, widget=forms.CheckboxSelectMultiple)
     beside = forms.MultipleChoiceField(required=False, widget=forms.CheckboxSelectMultiple)
     architecture = forms.ChoiceField(
-        widget=forms.RadioSelect, initial=UTILITY,
+        widget=forms.RadioSelect,
+        initial=UTILITY,
         choices=[
             (UTILITY, "One output at a time, each with a number of its own (utility, the default)"),
             (JOINT, "Two outputs together, in both orders, as Zhou and Xu did (joint; slower, and by one criterion alone)"),
         ],
-    )  # fmt: skip
+    )
     seed = forms.IntegerField(min_value=0, max_value=services.MAX_SEED, initial=0)
 
     def __init__(self, *args, snapshot: Snapshot | None, lenders: list[Snapshot], **kwargs):
@@ -93,7 +94,10 @@ def _shown(campaign) -> dict:
     running = next((run for run in runs if run.curve), None)
     return {
         "versions": [(version, stages[version.pk], selectors.ceiling(version)) for version in versions],
-        "runs": runs, "worker_alive": jobs.worker_alive(), "uploads": selectors.open_uploads(campaign),
-        "curve": running.curve if running else [], "charts": learning_curves(running.curve) if running else [],
+        "runs": runs,
+        "worker_alive": jobs.worker_alive(),
+        "uploads": selectors.open_uploads(campaign),
+        "curve": running.curve if running else [],
+        "charts": learning_curves(running.curve) if running else [],
         "dialogues": campaign.dialogues.count(),
-    }  # fmt: skip
+    }

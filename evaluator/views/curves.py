@@ -62,10 +62,16 @@ def _chart(title: str, series, epochs: list[int]) -> Chart:
         places = [(x(epoch), y(value)) for epoch, value in points if value is not None]
         if places:
             label_y = _free(places[-1][1] + 4, taken)
-            lines.append({
-                "css": css, "points": " ".join(f"{px},{py}" for px, py in places), "dots": places,
-                "label": label, "label_x": places[-1][0] + 6, "label_y": label_y,
-            })  # fmt: skip
+            lines.append(
+                {
+                    "css": css,
+                    "points": " ".join(f"{px},{py}" for px, py in places),
+                    "dots": places,
+                    "label": label,
+                    "label_x": places[-1][0] + 6,
+                    "label_y": label_y,
+                }
+            )
     ticks = [low + (high - low) * share for share in (0.1, 0.5, 0.9)]
     return Chart(title, lines, [(y(t), f"{t:.2f}") for t in ticks], [(x(e), str(e)) for e in range(first, last + 1)])
 

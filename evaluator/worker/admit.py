@@ -47,12 +47,17 @@ def _enter(job: Job, card: archive.Card, manifest: Manifest, work: Path) -> Comp
     version = runner.same_files(fingerprint, files)
     if version is None:
         version = ComparatorVersion.objects.create(
-            name=runner.free_name(f"{campaign.slug[:24].strip('-')}-upload-{files[:8]}"), run=None,
+            name=runner.free_name(f"{campaign.slug[:24].strip('-')}-upload-{files[:8]}"),
+            run=None,
             criterion=card.criterion[:100],
-            settings=card.settings | {"architecture": architecture, "uploaded": card.name[:100], "sources": {}}, seed=card.seed,
-            snapshots=card.snapshots, code=card.code[:60], metrics=card.metrics | {"fingerprint": fingerprint},
-            is_simulated=card.is_simulated, warning=card.warning,
-        )  # fmt: skip
+            settings=card.settings | {"architecture": architecture, "uploaded": card.name[:100], "sources": {}},
+            seed=card.seed,
+            snapshots=card.snapshots,
+            code=card.code[:60],
+            metrics=card.metrics | {"fingerprint": fingerprint},
+            is_simulated=card.is_simulated,
+            warning=card.warning,
+        )
         os.rename(work, site.MODELS_DIR / version.name)
     version.campaigns.add(campaign)
     detail = {"trained as": card.name[:100], "comparator": version.name, "job": str(job.pk)}

@@ -75,12 +75,13 @@ def on_its_own(comparator: Comparator | JointComparator, shown, utilities: np.nd
         "calibration": calibration,
         "reliability": card_figures.reliability(p, targets, weights) if len(p) else [],
         "correlations": [
-            {"campaign": slug} | found for slug, part in shown.parts.items()
+            {"campaign": slug} | found
+            for slug, part in shown.parts.items()
             if (found := card_figures.correlations(expected[part], judged.scores[part], judged.contexts[part], seed))
         ],
         "flips": flips,
         "attacks": attacks(comparator, judged, seed, lambda done: report(0.3 + 0.7 * done, "Trying to fool it")),
-    }  # fmt: skip
+    }
 
 
 def attacks(comparator: Comparator | JointComparator, judged: Judged, seed: int, tick: Callable[[float], None]) -> list[dict]:
@@ -105,10 +106,16 @@ def on_others(comparator: Comparator | JointComparator, own: list[Campaign], tex
             left_out.append({"campaign": campaign.slug, "why": str(error)})
             continue
         there = centre(comparator, (text.context for text in judged.texts), seed)
-        rows.append({
-            "campaign": campaign.slug, "criterion": criterion, "snapshot": snapshot.name, "similarity": float(home @ there),
-            "simulated": snapshot.is_simulated, **transfer(comparator, judged, seed, watch),
-        })  # fmt: skip
+        rows.append(
+            {
+                "campaign": campaign.slug,
+                "criterion": criterion,
+                "snapshot": snapshot.name,
+                "similarity": float(home @ there),
+                "simulated": snapshot.is_simulated,
+                **transfer(comparator, judged, seed, watch),
+            }
+        )
     return {"transfer": rows, "not_measured": left_out}
 
 
@@ -138,8 +145,13 @@ def _on_the_nearest(comparator: Comparator | JointComparator, campaign: Campaign
     for i in np.argsort(alike)[::-1]:
         judged, snapshot = others[i]
         if found := _off_by(comparator, judged, seed):
-            return {"kind": "nearest", "campaign": snapshot.campaign.slug, "snapshot": snapshot.name,
-                    "similarity": alike[i], **found}  # fmt: skip
+            return {
+                "kind": "nearest",
+                "campaign": snapshot.campaign.slug,
+                "snapshot": snapshot.name,
+                "similarity": alike[i],
+                **found,
+            }
     return None
 
 
@@ -157,9 +169,7 @@ def _judged_last(own: list[Campaign]) -> list[Snapshot]:
     return sorted(newest, key=lambda s: s.accepted_at, reverse=True)[:MOST_CAMPAIGNS]
 
 
-def _judged(
-    snapshot: Snapshot | None, comparator: Comparator | JointComparator
-) -> tuple[Judged | None, Snapshot | None]:
+def _judged(snapshot: Snapshot | None, comparator: Comparator | JointComparator) -> tuple[Judged | None, Snapshot | None]:
     try:
         return (_accepted(snapshot, comparator)[0], snapshot) if snapshot else (None, None)
     except (Refused, ValueError):

@@ -59,9 +59,18 @@ def train(run: TrainingRun, report: Report, stopped: Callable[[], bool]) -> Comp
         shown = sources.examples(run, recipe)
         watch = _watch(run, cards.part(report, 0.0, TRAINED))
         result = training.fit(
-            shown.texts, shown.pairs, recipe, run.seed, work, watch, should_stop=stopped, scores=shown.scores,
-            exchanges=shown.exchanges, criteria=shown.criteria, beside=shown.beside,
-        )  # fmt: skip
+            shown.texts,
+            shown.pairs,
+            recipe,
+            run.seed,
+            work,
+            watch,
+            should_stop=stopped,
+            scores=shown.scores,
+            exchanges=shown.exchanges,
+            criteria=shown.criteria,
+            beside=shown.beside,
+        )
     except progress.Cancelled:
         raise Cancelled from None
     except (ValueError, checkpoint.BadCheckpoint) as error:
@@ -97,10 +106,17 @@ def _register(run: TrainingRun, work: Path, recipe: Settings, result, measured: 
         run.curve = [_plain(point) for point in result.curve]
         run.save(update_fields=["curve"])
         version = ComparatorVersion.objects.create(
-            name=_free_name(run, frozen, settings), run=run, criterion=run.criterion, settings=settings, seed=run.seed,
-            snapshots=[s.digest for s in frozen], code=code_version(), metrics=_plain(metrics),
-            is_simulated=any(s.is_simulated for s in frozen), warning=run.warning,
-        )  # fmt: skip
+            name=_free_name(run, frozen, settings),
+            run=run,
+            criterion=run.criterion,
+            settings=settings,
+            seed=run.seed,
+            snapshots=[s.digest for s in frozen],
+            code=code_version(),
+            metrics=_plain(metrics),
+            is_simulated=any(s.is_simulated for s in frozen),
+            warning=run.warning,
+        )
         version.campaigns.set(_measured_on(run))
         os.rename(work, folder(version))
     return version
@@ -217,9 +233,7 @@ def measure_here(version: ComparatorVersion, campaign: Campaign) -> None:
         version.save(update_fields=["measured_here"])
 
 
-def verdicts(
-    version: ComparatorVersion, outputs: Iterable[Output], report: Report | None = None
-) -> Verdicts | JointVerdicts:
+def verdicts(version: ComparatorVersion, outputs: Iterable[Output], report: Report | None = None) -> Verdicts | JointVerdicts:
     """What the version says of the outputs (their contexts selected with them)."""
     if architecture(version) == "joint":
         return read_together(load(version), outputs, report)

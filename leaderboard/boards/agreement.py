@@ -23,10 +23,7 @@ def agreement(one: Tournament, other: Tournament) -> dict:
     shared = [pk for pk in ours if pk in theirs]
     generated = [pk for pk in shared if not ours[pk][2]]
     paired = one.settings["contexts"] == other.settings["contexts"]
-    return {
-        "all": _correlation(ours, theirs, shared, paired),
-        "generated": _correlation(ours, theirs, generated, paired),
-    }
+    return {"all": _correlation(ours, theirs, shared, paired), "generated": _correlation(ours, theirs, generated, paired)}
 
 
 def _by_system(tournament: Tournament) -> dict[int, tuple]:

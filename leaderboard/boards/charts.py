@@ -63,10 +63,17 @@ def history(systems: list[dict]) -> list[dict]:
         band = [(x, y(p["high"])) for x, p in there] + [(x, y(p["low"])) for x, p in reversed(there)]
         dots = [{"x": x, "y": y(p["rating"]), "low": y(p["low"]), "high": y(p["high"])} for x, p in there]
         return {
-            "name": system["name"], "dots": dots, "width": width, "height": height, "left": left, "base": base,
-            "line": " ".join(f"{d['x']},{d['y']}" for d in dots), "band": " ".join(f"{x},{v}" for x, v in band),
-            "ticks": ticks, "right": width - 4,
-        }  # fmt: skip
+            "name": system["name"],
+            "dots": dots,
+            "width": width,
+            "height": height,
+            "left": left,
+            "base": base,
+            "line": " ".join(f"{d['x']},{d['y']}" for d in dots),
+            "band": " ".join(f"{x},{v}" for x, v in band),
+            "ticks": ticks,
+            "right": width - 4,
+        }
 
     return [panel(system) for system in systems]
 
@@ -87,10 +94,15 @@ def dumbbells(results) -> dict | None:
     for i, result in enumerate(r for r in results if r.people is not None or r.comparator is not None):
         y = TOP + i * 40
         place = lambda share: None if share is None else round(SIDE + (WIDTH - 2 * SIDE) * share, 1)
-        rows.append({
-            "name": short(result.system.name), "label_y": y + 14, "y": y + 27,
-            "people": place(result.people), "comparator": place(result.comparator),
-        })  # fmt: skip
+        rows.append(
+            {
+                "name": short(result.system.name),
+                "label_y": y + 14,
+                "y": y + 27,
+                "people": place(result.people),
+                "comparator": place(result.comparator),
+            }
+        )
     if not rows:
         return None
     base = TOP + len(rows) * 40

@@ -7,8 +7,21 @@ from django.template.loader import render_to_string
 
 from leaderboard.boards.charts import whiskers
 
-COLUMNS = ["system", "human_written", "rank_low", "rank_high", "rating", "low", "high", "rd", "games", "wins", "ties",
-           "losses", "human_mean"]  # fmt: skip
+COLUMNS = [
+    "system",
+    "human_written",
+    "rank_low",
+    "rank_high",
+    "rating",
+    "low",
+    "high",
+    "rd",
+    "games",
+    "wins",
+    "ties",
+    "losses",
+    "human_mean",
+]
 LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"} | {c: "\\" + c for c in "&%$#_{}"}
 
 
@@ -26,11 +39,14 @@ def as_csv(board: dict) -> str:
 def as_latex(board: dict) -> str:
     """A booktabs table with its intervals; the signature is its last line."""
     lines = [
-        r"\begin{tabular}{llrrr}", r"\toprule",
-        r"Rank & System & Rating & 95\% interval & Games \\", r"\midrule",
+        r"\begin{tabular}{llrrr}",
+        r"\toprule",
+        r"Rank & System & Rating & 95\% interval & Games \\",
+        r"\midrule",
         *(_latex_row(row) for row in board["standings"]),
-        r"\bottomrule", r"\end{tabular}",
-    ]  # fmt: skip
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]
     if board["simulated"]:
         lines.append("% Simulated data: judgments made by a program, not by people.")
     return "\n".join([*lines, f"% {board['signature']}", ""])

@@ -61,10 +61,10 @@ def side_by_side(campaign: Campaign, criterion: str | None) -> tuple[list[Tourna
 def systems(campaign: Campaign) -> list[System]:
     """All that ever took part, those that play first; `plays` and `texts` count outputs, `row` is on the newest board."""
     found = list(
-        campaign.systems.annotate(
-            texts=Count("outputs"), plays=Count("outputs", filter=Q(outputs__replaced_at=None))
-        ).order_by("name")
-    )  # fmt: skip
+        campaign.systems.annotate(texts=Count("outputs"), plays=Count("outputs", filter=Q(outputs__replaced_at=None))).order_by(
+            "name"
+        )
+    )
     board = latest(campaign) or latest(campaign, PEOPLE)
     rows = {row.system_id: row for row in board.ratings.all()} if board else {}
     for system in found:
@@ -86,4 +86,4 @@ def versions_of(system: System) -> list[dict]:
         found.annotate(
             outputs=Count("pk", distinct=True), judged=Count("pk", filter=Q(scores__isnull=False), distinct=True)
         ).order_by("-replaced_at", "-checkpoint")
-    )  # fmt: skip
+    )

@@ -104,13 +104,22 @@ def _named(tournament: Tournament, live: bool) -> list[tuple]:
 
 def _standing(rating, name: str) -> dict:
     return {
-        "id": rating.system_id, "system": name, "human_written": rating.is_human,
-        "rank_low": rating.rank_low, "rank_high": rating.rank_high,
-        "rating": round(rating.rating, 2), "rd": round(rating.rd, 2), "volatility": round(rating.volatility, 6),
-        "low": round(rating.low, 2), "high": round(rating.high, 2), "games": rating.games,
-        "wins": rating.wins, "ties": rating.ties, "losses": rating.losses,
+        "id": rating.system_id,
+        "system": name,
+        "human_written": rating.is_human,
+        "rank_low": rating.rank_low,
+        "rank_high": rating.rank_high,
+        "rating": round(rating.rating, 2),
+        "rd": round(rating.rd, 2),
+        "volatility": round(rating.volatility, 6),
+        "low": round(rating.low, 2),
+        "high": round(rating.high, 2),
+        "games": rating.games,
+        "wins": rating.wins,
+        "ties": rating.ties,
+        "losses": rating.losses,
         "human_mean": None if rating.human_mean is None else round(rating.human_mean, 4),
-    }  # fmt: skip
+    }
 
 
 def head_to_head(tournament: Tournament, live: bool = False) -> list[dict]:
@@ -140,11 +149,13 @@ def neighbours(tournament: Tournament, live: bool = False) -> list[dict]:
     names = {row.system_id: name for row, name in _named(tournament, live)}
     return [
         {
-            **found, "upper": names[found["upper"]], "lower": names[found["lower"]],
+            **found,
+            "upper": names[found["upper"]],
+            "lower": names[found["lower"]],
             "forecast": _forecast(tournament, found["more_games"]),
         }
         for found in tournament.findings.get("neighbours", [])
-    ]  # fmt: skip
+    ]
 
 
 def stability(tournament: Tournament, live: bool = False) -> list[dict]:
@@ -196,9 +207,7 @@ def _rough(games: int) -> int:
 
 def choices(campaign: Campaign) -> list[tuple[str, str]]:
     """(judge, criterion) of every board there is."""
-    found = Tournament.objects.filter(
-        campaign=campaign, finished_at__isnull=False, level=Tournament.Level.SYSTEM
-    )  # fmt: skip
+    found = Tournament.objects.filter(campaign=campaign, finished_at__isnull=False, level=Tournament.Level.SYSTEM)
     return sorted(set(found.order_by().values_list("judge", "criterion").distinct()))
 
 

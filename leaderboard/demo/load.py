@@ -51,9 +51,14 @@ def load_demo(say=print) -> Campaign:
     say("Loading the demonstration campaign ...")
     users = {name: _user(name) for name, _, _ in LOG_INS}
     campaign = create_campaign(
-        slug=SLUG, title="Everyday replies (demonstration)", criteria=CRITERIA, pairwise=True, overlap=3,
-        guidelines=GUIDELINES, user=users["researcher"],
-    )  # fmt: skip
+        slug=SLUG,
+        title="Everyday replies (demonstration)",
+        criteria=CRITERIA,
+        pairwise=True,
+        overlap=3,
+        guidelines=GUIDELINES,
+        user=users["researcher"],
+    )
     Membership.objects.get_or_create(campaign=campaign, user=users["admin"])
     import_outputs(campaign, FOLDER / "outputs.jsonl", human_systems=["Human"])
     import_scores(campaign, FOLDER / "scores.jsonl", simulated=True)

@@ -25,14 +25,7 @@ import numpy as np
 from evaluator.generators.dialogue import content_words, words
 from evaluator.generators.retrieval import Embed
 
-FEATURES = (
-    "context_similarity",
-    "reference_similarity",
-    "emptiness",
-    "repetition",
-    "length_fault",
-    "unfinished",
-)
+FEATURES = ("context_similarity", "reference_similarity", "emptiness", "repetition", "length_fault", "unfinished")
 SCALE = (1, 5)
 TASTE = 0.25  # standard deviation
 TIE_MARGIN = 0.6  # a perceived difference below it is a tie

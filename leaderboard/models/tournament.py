@@ -22,9 +22,13 @@ class Tournament(models.Model):
     judge = models.CharField(max_length=12, choices=Judge)
     version = models.ForeignKey("evaluator.ComparatorVersion", models.RESTRICT, null=True, blank=True)
     snapshot = models.ForeignKey(
-        "annotation.Snapshot", models.RESTRICT, null=True, blank=True, related_name="tournaments",
+        "annotation.Snapshot",
+        models.RESTRICT,
+        null=True,
+        blank=True,
+        related_name="tournaments",
         help_text="The judgments people play with, and the source of their mean scores. Empty: nobody judged yet.",
-    )  # fmt: skip
+    )
     criterion = models.CharField(max_length=100, blank=True, help_text="Empty: judgments of pairs.")
     level = models.CharField(max_length=8, choices=Level, default=Level.SYSTEM)
     rating = models.CharField(max_length=20, default=DEFAULT.rating, help_text="The rule that turns games into ratings.")
@@ -32,9 +36,13 @@ class Tournament(models.Model):
     pairing = models.CharField(max_length=20, default=DEFAULT.pairing, help_text="Which games are played.")
     stop = models.CharField(max_length=20, default=DEFAULT.stop, help_text="When no more are played.")
     extends = models.ForeignKey(
-        "self", models.RESTRICT, null=True, blank=True, related_name="extended_by",
+        "self",
+        models.RESTRICT,
+        null=True,
+        blank=True,
+        related_name="extended_by",
         help_text="A finished board whose games are taken over; only systems that are new since then play.",
-    )  # fmt: skip
+    )
     seed = models.PositiveIntegerField(default=0)
     wanted_games = models.PositiveIntegerField(null=True, blank=True, help_text="Empty: as many as the pairing gives.")
     played = models.PositiveIntegerField(default=0, help_text="Games.")

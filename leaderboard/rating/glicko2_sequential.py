@@ -20,9 +20,7 @@ DRAW_RATIO = 0.1  # the paper's example
 Player = tuple[float, float, float]  # rating, RD, volatility on the public scale
 
 
-def rate(
-    n_systems: int, games: Games, draw_ratio: float | None = DRAW_RATIO, idle_growth: bool = False
-) -> Standings:  # fmt: skip
+def rate(n_systems: int, games: Games, draw_ratio: float | None = DRAW_RATIO, idle_growth: bool = False) -> Standings:
     """The standings after these games, each a rating period, in their order.
 
     draw_ratio: of the paper's rule for ties; None is Glicko-2's score 0.5. idle_growth: Glicko-2's step 6 for each

@@ -68,9 +68,15 @@ def calibrate(n_systems: int, people: Games, imitated: Games, everything: Games,
     left = calibrated.var(axis=0).sum()
     gain = float(resampled.var(axis=0).sum() / left) if left > 0 else 1.0  # as if people had judged so many times more
     return Calibrated(
-        replace(alone, rating=alone.rating - weight * luck, rd=alone.rd / np.sqrt(gain)), calibrated, alone, resampled,
-        len(np.unique(people.context)), weight, len(people), len(people) * gain,
-    )  # fmt: skip
+        replace(alone, rating=alone.rating - weight * luck, rd=alone.rd / np.sqrt(gain)),
+        calibrated,
+        alone,
+        resampled,
+        len(np.unique(people.context)),
+        weight,
+        len(people),
+        len(people) * gain,
+    )
 
 
 @dataclass(frozen=True)
@@ -85,7 +91,7 @@ class WinRates:
 
 def win_rates(
     n_systems: int, people: Games, imitated: Games, everything: Games, draws, confidence: float = CONFIDENCE
-) -> WinRates:  # fmt: skip
+) -> WinRates:
     """Calibrated win rates with intervals, each by itself; the arguments are those of `calibrate`."""
     _check_same(people, imitated)
     point = [_rates(*scores(n_systems, games)[:2]) for games in (people, imitated, everything)]

@@ -8,9 +8,11 @@ from leaderboard.boards.queries import judge_label
 register = template.Library()
 
 ENDINGS = {
-    "settled": "by its rule", "asked": "after as many games as asked", "all": "every pair met on every context",
+    "settled": "by its rule",
+    "asked": "after as many games as asked",
+    "all": "every pair met on every context",
     "limit": "at the limit, its rule not met",
-}  # fmt: skip
+}
 
 
 @register.filter

@@ -26,16 +26,17 @@ def people_games(field: Field, content: SnapshotContent | None, criterion: str, 
 def unfiltered_games(tournament: Tournament, field: Field) -> Games:
     """People's games had no score of the criterion been filtered out, by what counts now and was there by the snapshot."""
     scores = LikertScore.objects.counted().filter(
-        criterion__campaign=tournament.campaign, criterion__name=tournament.criterion,
+        criterion__campaign=tournament.campaign,
+        criterion__name=tournament.criterion,
         created_at__lte=tournament.snapshot.created_at,
-    )  # fmt: skip
+    )
     number = {output.pk: i for i, output in enumerate(field.outputs)}
     rows = scores.order_by("pk").values_list("output_id", "annotator_id", "value")
     found = [(number[output], annotator, value) for output, annotator, value in rows if output in number]
     outputs = np.array([output for output, _, _ in found], dtype=np.int64)
     games = games_from_scores(
         outputs, field.context_of[outputs], [annotator for _, annotator, _ in found], [value for _, _, value in found]
-    )  # fmt: skip
+    )
     return games.take(field.system_of[games.first] != field.system_of[games.second])
 
 

@@ -27,11 +27,9 @@ Report = Callable[[float, str], None]
 Judging = Callable[[ComparatorVersion, Iterable[Output], Report], object]  # evaluator.worker.runner.verdicts
 
 
-def play(
-    tournament: Tournament, report: Report, judging: Judging | None = None, learnt: Set[str] = frozenset()
-) -> Tournament:
-    """Play and record. judging: evaluator.worker.runner.verdicts, handed in because only a task body may load torch; learnt: keys
-    of the contexts that every member of the comparator learned from (evaluator.worker.runner.learnt_beside).
+def play(tournament: Tournament, report: Report, judging: Judging | None = None, learnt: Set[str] = frozenset()) -> Tournament:
+    """Play and record. judging: evaluator.worker.runner.verdicts, handed in because only a task body may load torch;
+    learnt: keys of the contexts that every member of the comparator learned from (evaluator.worker.runner.learnt_beside).
 
     What plays was fixed when the tournament was recorded and every draw comes from its seed, so a tournament that was
     cancelled and is started again plays the games it would have played; outputs that were judged are not judged again.
@@ -70,7 +68,7 @@ def _found(tournament: Tournament, field: Field, people: Games, verdicts, learnt
     findings = {
         "categories": rate.categories(field, games, draws),
         "stability": rate.stability(field, board, tournament.rules(), others),
-    }  # fmt: skip
+    }
     return Found(played, board, findings)
 
 

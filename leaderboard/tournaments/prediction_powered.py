@@ -16,9 +16,7 @@ from leaderboard.tournaments.entrants import Field
 from leaderboard.tournaments.rate import Rated
 
 
-def calibrated(
-    tournament: Tournament, field: Field, people: Games, verdicts, learnt: Set[str]
-) -> tuple[Games, Rated, dict]:
+def calibrated(tournament: Tournament, field: Field, people: Games, verdicts, learnt: Set[str]) -> tuple[Games, Rated, dict]:
     """(people's games that count, the board, what the comparator was worth). people: their games between outputs; learnt:
     keys of the contexts that every member of the comparator learned from. What people said there is left out, since the
     comparator was taught it and would seem to foresee it."""
@@ -39,9 +37,13 @@ def calibrated(
     low, high = ranking.intervals(found.standings, found.replicates, found.contexts)
     compared = ranking.compare(found.standings, found.replicates, found.contexts)
     worth = {
-        "weight": round(found.weight, 3), "judgments": found.judgments, "worth": round(found.worth),
-        "saved": round(found.saved), "games": len(everything), "left_out": left_out,
-    }  # fmt: skip
+        "weight": round(found.weight, 3),
+        "judgments": found.judgments,
+        "worth": round(found.worth),
+        "saved": round(found.saved),
+        "games": len(everything),
+        "left_out": left_out,
+    }
     return people, Rated(games, found.standings, found.replicates, low, high, compared), worth
 
 

@@ -52,16 +52,20 @@ def draws_of(field: Field) -> np.ndarray:
 def neighbours(field: Field, rated: Rated) -> list[dict]:
     """Each system and the next in rank: is it known to be above, by how much, and how many more games would tell."""
     order = np.argsort(-rated.standings.rating, kind="stable")
-    forecast = {rank: games for rank, _, games in
-                ranking.games_to_part(rated.ranking, rated.standings.rating, len(rated.games))}  # fmt: skip
+    forecast = {
+        rank: games for rank, _, games in ranking.games_to_part(rated.ranking, rated.standings.rating, len(rated.games))
+    }
     return [
         {
-            "upper": field.systems[i].pk, "lower": field.systems[j].pk, "above": bool(rated.ranking.above[i, j]),
+            "upper": field.systems[i].pk,
+            "lower": field.systems[j].pk,
+            "above": bool(rated.ranking.above[i, j]),
             "difference": round(float(rated.ranking.difference[i, j]), 1),
-            "margin": round(float(rated.ranking.margin[i, j]), 1), "more_games": forecast.get(rank),
+            "margin": round(float(rated.ranking.margin[i, j]), 1),
+            "more_games": forecast.get(rank),
         }
         for rank, (i, j) in enumerate(zip(order[:-1], order[1:]), start=1)
-    ]  # fmt: skip
+    ]
 
 
 def categories(field: Field, games: Games, draws: np.ndarray) -> list[dict]:
@@ -92,7 +96,7 @@ def stability(field: Field, rated: Rated, by: Rules, others: dict[str, Games]) -
     return [
         {"name": o.name, "order": ids(o.order), "tau": None if np.isnan(o.tau) else round(o.tau, 3), "moved": ids(o.moved)}
         for o in rank_stability(len(field.systems), rated.games, by, others)
-    ]  # fmt: skip
+    ]
 
 
 def _metadata(field: Field) -> dict[str, dict[int, str]]:
@@ -111,9 +115,14 @@ def _cells(rated: Rated) -> list[dict | None]:
     """A cell for each system: what the page shows; None where it did not play."""
     s, r = rated.standings, rated.ranking
     return [
-        None if not s.games[i] else {
-            "rating": round(float(s.rating[i]), 1), "low": round(float(rated.low[i]), 1),
-            "high": round(float(rated.high[i]), 1), "rank_low": int(r.rank_low[i]), "rank_high": int(r.rank_high[i]),
+        None
+        if not s.games[i]
+        else {
+            "rating": round(float(s.rating[i]), 1),
+            "low": round(float(rated.low[i]), 1),
+            "high": round(float(rated.high[i]), 1),
+            "rank_low": int(r.rank_low[i]),
+            "rank_high": int(r.rank_high[i]),
         }
         for i in range(len(s.rating))
-    ]  # fmt: skip
+    ]

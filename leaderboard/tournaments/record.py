@@ -56,17 +56,23 @@ def record(tournament: Tournament, field: Field, found: Found) -> Tournament:
         ContextResult.objects.bulk_create(_context_rows(tournament, field, found.shares), batch_size=BATCH)
         rated, played = found.rated, found.played
         tournament.settings = {
-            **tournament.settings, "systems": [s.pk for s in field.systems], "contexts": len(field.contexts),
-            "resampling_seed": RESAMPLING_SEED, "looks": played.looks, "ending": played.ending,
-        }  # fmt: skip
+            **tournament.settings,
+            "systems": [s.pk for s in field.systems],
+            "contexts": len(field.contexts),
+            "resampling_seed": RESAMPLING_SEED,
+            "looks": played.looks,
+            "ending": played.ending,
+        }
         tournament.played = len(rated.games)
         tournament.settled = played.ending == "settled" if tournament.judge == COMPARATOR else None
         tournament.head_to_head = head_to_head(len(field.systems), rated.games)
         tournament.replicates = np.round(rated.replicates, 2).tolist()
         tournament.findings = {
-            "above": rated.ranking.above.astype(int).tolist(), "neighbours": neighbours(field, rated),
-            **found.findings, "contexts_played": len(np.unique(rated.games.context)),
-        }  # fmt: skip
+            "above": rated.ranking.above.astype(int).tolist(),
+            "neighbours": neighbours(field, rated),
+            **found.findings,
+            "contexts_played": len(np.unique(rated.games.context)),
+        }
         tournament.signature = _signature(tournament)
         tournament.finished_at = timezone.now()
         tournament.save()
@@ -80,9 +86,13 @@ def _signature(tournament: Tournament) -> str:
         judge=f"{tournament.judge}/{about}" if tournament.judge != COMPARATOR else COMPARATOR,
         comparator=tournament.version.name if tournament.version else None,
         snapshot=tournament.snapshot.name if tournament.snapshot else "none",
-        rating=_rating(tournament), pairing="once" if tournament.judge != COMPARATOR else pairing,
-        ties=tournament.ties, games=tournament.played, seed=tournament.seed, code=code_version(),
-    )  # fmt: skip
+        rating=_rating(tournament),
+        pairing="once" if tournament.judge != COMPARATOR else pairing,
+        ties=tournament.ties,
+        games=tournament.played,
+        seed=tournament.seed,
+        code=code_version(),
+    )
 
 
 def _rating(tournament: Tournament) -> str:
@@ -97,9 +107,7 @@ def _game_rows(tournament: Tournament, field: Field, played: Played):
     chances = np.asarray(played.verdicts.probabilities(first, second)).tolist()
     outcomes = [OUTCOMES[outcome] for outcome in played.games.outcome.tolist()]
     for number, (a, b, outcome, (p_a, _, p_b)) in enumerate(zip(first, second, outcomes, chances), start=1):
-        yield Game(
-            tournament_id=tournament.pk, number=number, output_a_id=a, output_b_id=b, outcome=outcome, p_a=p_a, p_b=p_b
-        )  # fmt: skip
+        yield Game(tournament_id=tournament.pk, number=number, output_a_id=a, output_b_id=b, outcome=outcome, p_a=p_a, p_b=p_b)
 
 
 def _rating_rows(tournament: Tournament, field: Field, found: Found):
@@ -107,11 +115,23 @@ def _rating_rows(tournament: Tournament, field: Field, found: Found):
     low, high, rank_low, rank_high = rated.low, rated.high, rated.ranking.rank_low, rated.ranking.rank_high
     for i, system in enumerate(field.systems):
         yield SystemRating(
-            tournament=tournament, system=system, name=system.name, is_human=system.is_human, rating=s.rating[i],
-            rd=s.rd[i], volatility=s.volatility[i], low=low[i], high=high[i], rank_low=int(rank_low[i]),
-            rank_high=int(rank_high[i]), games=int(s.games[i]), wins=int(s.wins[i]), ties=int(s.ties[i]),
-            losses=int(s.losses[i]), human_mean=found.means[i],
-        )  # fmt: skip
+            tournament=tournament,
+            system=system,
+            name=system.name,
+            is_human=system.is_human,
+            rating=s.rating[i],
+            rd=s.rd[i],
+            volatility=s.volatility[i],
+            low=low[i],
+            high=high[i],
+            rank_low=int(rank_low[i]),
+            rank_high=int(rank_high[i]),
+            games=int(s.games[i]),
+            wins=int(s.wins[i]),
+            ties=int(s.ties[i]),
+            losses=int(s.losses[i]),
+            human_mean=found.means[i],
+        )
 
 
 def _output_rows(tournament: Tournament, field: Field, found: Found):
@@ -121,9 +141,17 @@ def _output_rows(tournament: Tournament, field: Field, found: Found):
     columns = [s.people_games.tolist(), *(_or_none(c) for c in (s.comparator, s.people, rating, rd, points))]
     for output, games, comparator, people, rating, rd, points in zip(field.outputs, *columns):
         yield OutputResult(
-            tournament_id=tournament.pk, output_id=output.pk, system_id=output.system_id, context_id=output.context_id,
-            comparator=comparator, people=people, people_games=games, rating=rating, rd=rd, points=points,
-        )  # fmt: skip
+            tournament_id=tournament.pk,
+            output_id=output.pk,
+            system_id=output.system_id,
+            context_id=output.context_id,
+            comparator=comparator,
+            people=people,
+            people_games=games,
+            rating=rating,
+            rd=rd,
+            points=points,
+        )
 
 
 def _context_rows(tournament: Tournament, field: Field, shares: Shares):

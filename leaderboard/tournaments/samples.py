@@ -20,7 +20,9 @@ def sampled(tournament: Tournament, field: Field, verdicts) -> tuple[Games, Rate
     n, by = len(field.outputs), tournament.rules()
     if by.rating != "by-game" and n > MOST_AT_ONCE:
         raise Refused(f"{n} outputs at once are rated game by game alone: choose the rating 'paper' or 'by-game'.")
-    games = _decided(field, verdicts, *sample_scores.sample_pairs(n, tournament.wanted_games or sample_scores.PLAYS, tournament.seed))
+    games = _decided(
+        field, verdicts, *sample_scores.sample_pairs(n, tournament.wanted_games or sample_scores.PLAYS, tournament.seed)
+    )
     standings = rules.standings(n, games, by)
     machine = np.array([not field.systems[s].is_human for s in field.system_of])
     output, reference = sample_scores.reference_pairs(machine if machine.any() else ~machine, seed=tournament.seed)
@@ -35,12 +37,13 @@ def three_scores(tournament: Tournament, field: Field, board: Rated, points: np.
     mean_points = sample_scores.mean_by_system(len(field.systems), field.system_of, points)
     return [
         {
-            "system": system.pk, "sample_rating": round(float(board.standings.rating[i]), 1),
+            "system": system.pk,
+            "sample_rating": round(float(board.standings.rating[i]), 1),
             "points": None if np.isnan(mean_points[i]) else round(float(mean_points[i]), 3),
             "rating": round(ratings[system.pk], 1) if system.pk in ratings else None,
         }
         for i, system in enumerate(field.systems)
-    ]  # fmt: skip
+    ]
 
 
 def _decided(field: Field, verdicts, a: np.ndarray, b: np.ndarray) -> Games:

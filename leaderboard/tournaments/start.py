@@ -27,10 +27,18 @@ PEOPLE, CALIBRATED = Tournament.Judge.PEOPLE, Tournament.Judge.CALIBRATED
 
 @transaction.atomic
 def start_tournament(
-    campaign, judge: str, version: ComparatorVersion | None = None, criterion: str | None = None, seed: int = 0,
-    games: int | None = None, user=None, foreground: bool = False, rules: Rules = DEFAULT,
-    level: str = Tournament.Level.SYSTEM, extends: Tournament | None = None,
-) -> Tournament:  # fmt: skip
+    campaign,
+    judge: str,
+    version: ComparatorVersion | None = None,
+    criterion: str | None = None,
+    seed: int = 0,
+    games: int | None = None,
+    user=None,
+    foreground: bool = False,
+    rules: Rules = DEFAULT,
+    level: str = Tournament.Level.SYSTEM,
+    extends: Tournament | None = None,
+) -> Tournament:
     """Record a tournament and its job. criterion: "" for judgments of pairs, None for what a training would take.
 
     games: so many, as far as there are; None plays until the rules' stop, or, where people judge, all their games.
@@ -49,9 +57,21 @@ def start_tournament(
         raise Refused("A joint comparator compares outputs of one context only; with it systems play, not outputs.")
     if campaign.systems.count() < 2:
         raise Refused(f"Campaign {campaign.slug!r} has fewer than two systems; nothing can play.")
-    asked = dict(campaign=campaign, judge=judge, version=version, snapshot=snapshot, criterion=criterion, seed=seed,
-                 wanted_games=games, extends=extends, rating=rules.rating, ties=rules.ties, pairing=rules.pairing,
-                 stop=rules.stop, level=level)  # fmt: skip
+    asked = dict(
+        campaign=campaign,
+        judge=judge,
+        version=version,
+        snapshot=snapshot,
+        criterion=criterion,
+        seed=seed,
+        wanted_games=games,
+        extends=extends,
+        rating=rules.rating,
+        ties=rules.ties,
+        pairing=rules.pairing,
+        stop=rules.stop,
+        level=level,
+    )
     if not foreground:
         _refuse_the_same_twice(asked)
     return _enqueue(asked, warning, user, foreground)

@@ -32,12 +32,13 @@ def leaderboard(request, slug):
     context |= {"boards": board_links(campaign, shown), "snapshot": latest_snapshot(campaign)}
     if context["member"]:
         context |= {
-            "open": queries.open_tournaments(campaign), "worker_alive": jobs.worker_alive(),
+            "open": queries.open_tournaments(campaign),
+            "worker_alive": jobs.worker_alive(),
             "form": PlayForm(campaign=campaign),
             "board_form": BoardForm(
                 initial={"is_public": campaign.board_is_public, "plays_new": campaign.plays_new_comparators}
             ),
-        }  # fmt: skip
+        }
     if shown:
         context |= shown_board(shown, live=True) | {"confidence": confidence_of(shown, request.user)}
     return render(request, "leaderboard/leaderboard.html", context)
@@ -51,9 +52,13 @@ def tournament(request, pk):
     if not found.finished_at and not member:
         raise Http404
     context = {
-        "campaign": found.campaign, "active": "leaderboard", "here": "permalink", "member": member, "tournament": found,
+        "campaign": found.campaign,
+        "active": "leaderboard",
+        "here": "permalink",
+        "member": member,
+        "tournament": found,
         "worker_alive": jobs.worker_alive(),
-    }  # fmt: skip
+    }
     if found.finished_at:
         context |= shown_board(found, live=False) | {"confidence": confidence_of(found, request.user)}
     return render(request, "leaderboard/tournament.html", context)
@@ -79,10 +84,15 @@ def shown_board(shown: Tournament, live: bool) -> dict:
     board = queries.board(shown, other if other and other.judge == PEOPLE else None, live)
     beside = queries.board(other, live=live) if other else None
     return {
-        "tournament": shown, "board": board, "other": other, "beside": beside,
-        "chart": charts.whiskers([b for b in (board, beside) if b]), "head_to_head": queries.head_to_head(shown, live),
-        "neighbours": board["neighbours"], "marks": shown.snapshot.marks.all() if shown.snapshot else [],
-    }  # fmt: skip
+        "tournament": shown,
+        "board": board,
+        "other": other,
+        "beside": beside,
+        "chart": charts.whiskers([b for b in (board, beside) if b]),
+        "head_to_head": queries.head_to_head(shown, live),
+        "neighbours": board["neighbours"],
+        "marks": shown.snapshot.marks.all() if shown.snapshot else [],
+    }
 
 
 @require_POST

@@ -15,18 +15,24 @@ def beside(request, slug):
     names = list(dict.fromkeys(name for rows in rows_of for name in rows))
     criteria = sorted({criterion for _, criterion in queries.choices(context["campaign"])})
     context |= {
-        "boards": shown, "pairs": pairs, "criteria": criteria,
-        "criterion": boards[0].criterion if boards else None, "chart": charts.whiskers(shown) if shown else None,
+        "boards": shown,
+        "pairs": pairs,
+        "criteria": criteria,
+        "criterion": boards[0].criterion if boards else None,
+        "chart": charts.whiskers(shown) if shown else None,
         "table": [{"name": name, "cells": [rows.get(name) for rows in rows_of]} for name in names],
-    }  # fmt: skip
+    }
     if boards:
         tried = next((board for board in boards if board.judge == COMPARATOR), boards[0])
         samples = queries.latest_of_samples(context["campaign"], boards[0].criterion)
         context |= {
-            "of": tried, "confidence": confidence_of(tried, request.user), "stability": queries.stability(tried, live=True),
+            "of": tried,
+            "confidence": confidence_of(tried, request.user),
+            "stability": queries.stability(tried, live=True),
             "worth": next((board["calibrated"] for board in shown if board["calibrated"]), None),
-            "samples_board": samples, "three_scores": queries.three_scores(samples, live=True) if samples else [],
-        }  # fmt: skip
+            "samples_board": samples,
+            "three_scores": queries.three_scores(samples, live=True) if samples else [],
+        }
     return render(request, "leaderboard/beside.html", context)
 
 

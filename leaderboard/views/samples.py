@@ -35,9 +35,14 @@ def sample(request, slug, pk):
         for r in outputs
     ]
     context |= {
-        "tournament": shown, "sample": asked, "rows": rows, "criteria": criteria, "judgments": samples.judgments(asked),
-        "found": shown.contexts.filter(context=asked).first(), "chart": charts.dumbbells(outputs),
-    }  # fmt: skip
+        "tournament": shown,
+        "sample": asked,
+        "rows": rows,
+        "criteria": criteria,
+        "judgments": samples.judgments(asked),
+        "found": shown.contexts.filter(context=asked).first(),
+        "chart": charts.dumbbells(outputs),
+    }
     return render(request, "leaderboard/sample.html", context)
 
 

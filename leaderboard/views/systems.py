@@ -22,9 +22,15 @@ def system_list(request, slug):
         data = form.cleaned_data
         try:
             made = systems.register(
-                campaign, data["name"], data["file"], data["file"].name, data["description"], data["link"],
-                data["is_human"], request.user,
-            )  # fmt: skip
+                campaign,
+                data["name"],
+                data["file"],
+                data["file"].name,
+                data["description"],
+                data["link"],
+                data["is_human"],
+                request.user,
+            )
         except Refused as refused:
             context["refused"] = _errors(refused)
         else:
@@ -97,9 +103,13 @@ def _system_page(request, context, shown: System, describe_form=None, outputs_fo
         best, worst = samples.best_and_worst(board, shown) if board else ([], [])
         initial = {"name": shown.name, "description": shown.description, "link": shown.link}
         context |= {
-            "best": best, "worst": worst, "versions": overviews.versions_of(shown), "refused": refused,
-            "describe_form": describe_form or SystemForm(initial=initial), "outputs_form": outputs_form or OutputsForm(),
-        }  # fmt: skip
+            "best": best,
+            "worst": worst,
+            "versions": overviews.versions_of(shown),
+            "refused": refused,
+            "describe_form": describe_form or SystemForm(initial=initial),
+            "outputs_form": outputs_form or OutputsForm(),
+        }
     return render(request, "leaderboard/system.html", context, status=422 if request.method == "POST" else 200)
 
 

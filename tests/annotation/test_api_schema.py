@@ -21,14 +21,20 @@ from config.wsgi import application
 from tests.annotation.pages import CRITERIA, write_outputs
 
 CHECKED = [
-    checks.not_a_server_error, openapi.status_code_conformance, openapi.content_type_conformance,
+    checks.not_a_server_error,
+    openapi.status_code_conformance,
+    openapi.content_type_conformance,
     openapi.response_schema_conformance,
-]  # fmt: skip
+]
 BOARDS = re.compile("/(systems|leaderboard|sample|outputs|tournaments)/")  # they have tests of their own
 BOUNDED = settings(
-    max_examples=3, deadline=None, derandomize=True, database=None, phases=[Phase.generate],
+    max_examples=3,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    phases=[Phase.generate],
     suppress_health_check=list(HealthCheck),
-)  # fmt: skip
+)
 
 
 @pytest.fixture

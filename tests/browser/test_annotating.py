@@ -275,9 +275,9 @@ class TestPhone:
         a, b = (page.get_by_role("region", name=f"Text {side}").bounding_box() for side in "AB")
         assert b["y"] > a["y"] + a["height"] - 1 and a["width"] > 300
 
-    @pytest.mark.parametrize("path", [
-        "/", "/new/", "/c/talk/", "/c/talk/import/", "/c/talk/people/", "/c/talk/guidelines/", "/c/talk/quality/",
-    ])  # fmt: skip
+    @pytest.mark.parametrize(
+        "path", ["/", "/new/", "/c/talk/", "/c/talk/import/", "/c/talk/people/", "/c/talk/guidelines/", "/c/talk/quality/"]
+    )
     def test_the_researchers_pages_fit(self, open_page, scores, path):
         page = open_page(**self.PHONE)
         Job.objects.create(task="t", title="Train a comparator on everything that was judged", campaign=scores.campaign)

@@ -36,10 +36,17 @@ def played(world, version):  # noqa: F811
 def pages(world, board) -> list[str]:
     context, system = world.campaign.contexts.first(), world.campaign.systems.first()
     return [
-        BOARD, f"{BOARD}?judge=people", f"/tournaments/{board.pk}/", f"{BOARD}beside/", f"{BOARD}history/",
-        f"{BOARD}breakdown/", f"{BOARD}samples/", f"{BOARD}samples/{context.pk}/", "/c/talk/systems/",
+        BOARD,
+        f"{BOARD}?judge=people",
+        f"/tournaments/{board.pk}/",
+        f"{BOARD}beside/",
+        f"{BOARD}history/",
+        f"{BOARD}breakdown/",
+        f"{BOARD}samples/",
+        f"{BOARD}samples/{context.pk}/",
+        "/c/talk/systems/",
         f"/c/talk/systems/{system.pk}/",
-    ]  # fmt: skip
+    ]
 
 
 def too_wide(page) -> int:

@@ -33,8 +33,20 @@ def campaign(scores):
 
 def pages(campaign) -> list[str]:
     item, file = campaign.items.first(), campaign.uploads.get()
-    inside = ["", "design/", "import/", f"import/{file.pk}/", "people/", "progress/", "progress/answers/", "items/",
-              f"items/{item.pk}/", "preview/", "plan/", "quality/"]  # fmt: skip
+    inside = [
+        "",
+        "design/",
+        "import/",
+        f"import/{file.pk}/",
+        "people/",
+        "progress/",
+        "progress/answers/",
+        "items/",
+        f"items/{item.pk}/",
+        "preview/",
+        "plan/",
+        "quality/",
+    ]
     return ["/", "/new/", *(f"/c/talk/{path}" for path in inside)]
 
 

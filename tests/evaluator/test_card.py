@@ -76,10 +76,12 @@ class TestTransfer:
         digest = other.campaign.snapshots.get().name
         assert (row["campaign"], row["criterion"], row["snapshot"]) == ("fenland", "Overall", digest)
         assert (row["outputs"], row["of_outputs"], row["contexts"], row["pairs"]) == (48, 48, 12, 72)
-        u = dict(zip(
-            [(r["context_id"], r["system"]) for r in other.rows],
-            runner.load(version).utilities([Text(tuple(r["context"]), r["output"]) for r in other.rows]),
-        ))  # fmt: skip
+        u = dict(
+            zip(
+                [(r["context_id"], r["system"]) for r in other.rows],
+                runner.load(version).utilities([Text(tuple(r["context"]), r["output"]) for r in other.rows]),
+            )
+        )
         better = ["Poor", "Plain", "Fine", "Person"]  # as people order them in every context
         contexts = {r["context_id"] for r in other.rows}
         agree = [u[c, better[j]] > u[c, better[i]] for c in contexts for i in range(4) for j in range(i + 1, 4)]
@@ -169,8 +171,9 @@ class TestElsewhere:
     def test_without_any_judgment_it_says_that_nothing_is_known(self, world, tmp_path):
         there, version = self.taken_to(world, tmp_path, judged=False, gone=True)
         assert card_view.confidence(version, there.campaign, there.dora) == {
-            "kind": "unknown", "said": "Nothing is known about how far its confidence may be trusted here."
-        }  # fmt: skip
+            "kind": "unknown",
+            "said": "Nothing is known about how far its confidence may be trusted here.",
+        }
         html = there.get(there.alice, f"/c/there/comparator/{version.name}/").content.decode()
         assert "Nothing is known about how far" in html
 
@@ -182,14 +185,24 @@ class TestShape:
     @pytest.mark.parametrize(
         "name, value",
         [
-            ("calibration", {"error": "much"}), ("calibration", 0.3), ("reliability", [{"said": 0.5, "n": 3}]),
-            ("reliability", [None]), ("attacks", {"attack": "empty"}), ("transfer", [{"title": "x"}]),
-            ("flips", {"share": True, "low": 0, "high": 0, "n": 0}), ("ceilings", {"talk": {"scores": {"pairs": "many"}}}),
-            ("tie_threshold", "wide"), ("correlations", [{"campaign": 3}]), ("sources", {"scores": None}),
-            ("sources", None), ("learnt_from", None), ("ceilings", None), ("ceilings", {"talk": None}),
+            ("calibration", {"error": "much"}),
+            ("calibration", 0.3),
+            ("reliability", [{"said": 0.5, "n": 3}]),
+            ("reliability", [None]),
+            ("attacks", {"attack": "empty"}),
+            ("transfer", [{"title": "x"}]),
+            ("flips", {"share": True, "low": 0, "high": 0, "n": 0}),
+            ("ceilings", {"talk": {"scores": {"pairs": "many"}}}),
+            ("tie_threshold", "wide"),
+            ("correlations", [{"campaign": 3}]),
+            ("sources", {"scores": None}),
+            ("sources", None),
+            ("learnt_from", None),
+            ("ceilings", None),
+            ("ceilings", {"talk": None}),
             ("ceilings", {"talk": {"scores": None}}),
         ],
-    )  # fmt: skip
+    )
     def test_what_a_page_could_not_show_is_named(self, name, value):
         assert first_wrong({name: value}) == name
 
@@ -223,9 +236,13 @@ class TestNothingClear:
     """People called every pair a tie: no preference is left to agree with, and a training's figures for that are null."""
 
     METRICS = {
-        "heldout_pairwise_accuracy": None, "heldout_pairwise_interval": [None, None], "longer_is_better_accuracy": None,
-        "pairs": 36, "contexts": 12, "seconds": 1.0,
-    }  # fmt: skip
+        "heldout_pairwise_accuracy": None,
+        "heldout_pairwise_interval": [None, None],
+        "longer_is_better_accuracy": None,
+        "pairs": 36,
+        "contexts": 12,
+        "seconds": 1.0,
+    }
 
     def unpacked(self, folder, seed: int = 0) -> packing.Card:
         told = {"name": "ties", "criterion": "", "seed": seed, "code": "0.1", "snapshots": [], "settings": {}, "warning": ""}

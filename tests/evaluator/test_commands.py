@@ -98,9 +98,15 @@ class TestCompareOutputs:
     def test_each_row_gets_probabilities_and_a_choice(self, world, version, tmp_path):
         a, b = world.rows[0], world.rows[3]
         pair = {
-            "context_id": a["context_id"], "context": a["context"], "system_a": a["system"], "output_a": a["output"],
-            "system_b": b["system"], "output_b": b["output"], "annotator": "Ann", "choice": "A",
-        }  # fmt: skip
+            "context_id": a["context_id"],
+            "context": a["context"],
+            "system_a": a["system"],
+            "output_a": a["output"],
+            "system_b": b["system"],
+            "output_b": b["output"],
+            "annotator": "Ann",
+            "choice": "A",
+        }
         back = {**pair, "output_a": b["output"], "output_b": a["output"]}
         same = {**pair, "output_b": a["output"]}
         out = tmp_path / "compared.jsonl"

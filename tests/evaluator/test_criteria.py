@@ -109,7 +109,7 @@ class TestTraining:
         place = {(o.context.key, o.system.name): remembered[o.pk] for o in outputs}
         assert [row["utility"] for row in rows] == pytest.approx(
             [place[row["context_id"], row["system"]] for row in rows], abs=1e-4
-        )  # fmt: skip
+        )
 
     def test_the_command_takes_several(self, twice, monkeypatch):
         monkeypatch.setattr("evaluator.comparator.training.train.default_encoder", lambda: recipe()["encoder"])

@@ -80,9 +80,12 @@ def test_a_web_process_never_imports_torch():
         "bad = {'torch', 'transformers'} & set(sys.modules); sys.exit(f'loaded: {bad}' if bad else 0)"
     )
     done = subprocess.run(
-        [sys.executable, "-c", program], cwd=Path(__file__).parents[2], capture_output=True, text=True,
+        [sys.executable, "-c", program],
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
         env={**__import__("os").environ, "DJANGO_SETTINGS_MODULE": "config.settings_test"},
-    )  # fmt: skip
+    )
     assert done.returncode == 0, done.stderr
 
 

@@ -23,9 +23,14 @@ def another(world, version, passed: bool) -> ComparatorVersion:
     """A second version as a training would have entered it, with a gate that says what the test needs."""
     asked = {"question": "Better?", "passed": passed, "answer": "It is." if passed else "It is not."}
     made = ComparatorVersion.objects.create(
-        name=f"second-{passed}", settings=version.settings, seed=1, snapshots=version.snapshots, code="x",
-        metrics=version.metrics, gates={"talk": [asked]},
-    )  # fmt: skip
+        name=f"second-{passed}",
+        settings=version.settings,
+        seed=1,
+        snapshots=version.snapshots,
+        code="x",
+        metrics=version.metrics,
+        gates={"talk": [asked]},
+    )
     made.campaigns.add(world.campaign)
     return made
 
@@ -34,9 +39,7 @@ def test_the_first_comparator_serves_and_its_gate_is_kept(world, trained):
     promotion = world.campaign.promotions.get()
     assert registry.serving(world.campaign) == trained and promotion.reason == registry.FIRST
     questions = [asked["question"] for asked in promotion.gate]
-    assert questions[:3] == [
-        "Are the judgments behind it accepted?", "Better than chance?", "Not below “longer is better”?"
-    ]  # fmt: skip
+    assert questions[:3] == ["Are the judgments behind it accepted?", "Better than chance?", "Not below “longer is better”?"]
     assert trained.gates["talk"] == promotion.gate
 
 

@@ -23,9 +23,15 @@ def made(world, run: TrainingRun, **metrics) -> ComparatorVersion:
     """The version's row, as the run would have entered it."""
     settings = {**vars(Settings(**run.settings["recipe"])), **{k: v for k, v in run.settings.items() if k != "recipe"}}
     version = ComparatorVersion.objects.create(
-        name=f"{world.campaign.slug}-{run.pk}", run=run, criterion=run.criterion, settings=settings, seed=run.seed, code="x",
-        snapshots=[], metrics={"pairs": 72, "contexts": 12, "seconds": 1.0} | metrics,
-    )  # fmt: skip
+        name=f"{world.campaign.slug}-{run.pk}",
+        run=run,
+        criterion=run.criterion,
+        settings=settings,
+        seed=run.seed,
+        code="x",
+        snapshots=[],
+        metrics={"pairs": 72, "contexts": 12, "seconds": 1.0} | metrics,
+    )
     version.campaigns.set(runner._measured_on(run))
     return version
 
@@ -37,9 +43,7 @@ def lender(world, tmp_path) -> World:
     lender = World(tmp_path / "lender", slug="lender")
     lender.score("Wit", SCORES)
     lender.freeze()
-    QualityDecision.objects.filter(snapshot__campaign=lender.campaign, criterion__name="Overall").update(
-        verdict="collect more"
-    )
+    QualityDecision.objects.filter(snapshot__campaign=lender.campaign, criterion__name="Overall").update(verdict="collect more")
     return lender
 
 
@@ -91,8 +95,14 @@ class TestLender:
     """Alice researches the campaign, and not the one that lent its judgments."""
 
     CEILING = {"pairwise_accuracy": 0.75, "pairwise_interval": [0.7, 0.8], "pairs": 10, "pearson": None, "spearman": None}
-    CORRELATION = {"outputs": 48, "contexts": 12, "pearson": 0.5, "pearson_interval": [0.4, 0.6], "spearman": 0.5,
-                   "spearman_interval": [0.4, 0.6]}  # fmt: skip
+    CORRELATION = {
+        "outputs": 48,
+        "contexts": 12,
+        "pearson": 0.5,
+        "pearson_interval": [0.4, 0.6],
+        "spearman": 0.5,
+        "spearman_interval": [0.4, 0.6],
+    }
 
     @pytest.fixture
     def version(self, world, lender, models_dir) -> ComparatorVersion:
@@ -109,11 +119,12 @@ class TestLender:
         card = f"/c/talk/comparator/{version.name}/"
         archive = zipfile.ZipFile(io.BytesIO(b"".join(world.get(user, card + "download/").streaming_content)))
         return {
-            "page": world.get(user, card).content.decode(), "list": world.get(user, "/c/talk/comparator/").content.decode(),
+            "page": world.get(user, card).content.decode(),
+            "list": world.get(user, "/c/talk/comparator/").content.decode(),
             "file": archive.read("card.json").decode(),
             "api": world.get(user, f"/api/campaigns/talk/comparators/{version.name}/").content.decode(),
             "jobs": world.get(user, "/api/campaigns/talk/jobs/").content.decode(),
-        }  # fmt: skip
+        }
 
     def test_its_name_is_for_those_who_research_it(self, world, version):
         by_alice, by_admin = self.said(world, world.alice, version), self.said(world, world.dora, version)

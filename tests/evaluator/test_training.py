@@ -41,9 +41,7 @@ def test_the_version_records_what_made_it(world, models_dir):
     assert version.name.startswith("talk-overall-") and len(version.name) == len("talk-overall-") + 8
     assert (version.criterion, version.seed, version.snapshots) == ("Overall", 5, [snapshot.digest])
     assert version.settings["epochs"] == 2 and version.settings["sources"] == {"talk": ["Overall", False]}
-    assert version.metrics["sources"] == {
-        "scores": 96, "judgments": 0, "pairs_from_scores": 12 * 6, "pairs_from_judgments": 0,
-    }  # fmt: skip
+    assert version.metrics["sources"] == {"scores": 96, "judgments": 0, "pairs_from_scores": 12 * 6, "pairs_from_judgments": 0}
     assert (version.metrics["pairs"], version.metrics["texts"], version.metrics["contexts"]) == (72, 48, 12)
     assert 0 <= version.metrics["heldout_pairwise_accuracy"] <= 1
     assert list(version.campaigns.all()) == [world.campaign] and not version.is_simulated
@@ -96,9 +94,17 @@ def test_what_a_person_wrote_that_was_replaced_since_still_counts_as_human_writt
 
 def test_later_checkpoints_beat_earlier_ones_where_that_is_asked_for(world):
     rows = [
-        {"context_id": "c00", "context": world.rows[0]["context"], "system": "Net", "output": f"w{i}", "checkpoint": f"k{i}",
-         "iteration": i, "total_iterations": 10} for i in (1, 5, 9, 10)
-    ]  # fmt: skip
+        {
+            "context_id": "c00",
+            "context": world.rows[0]["context"],
+            "system": "Net",
+            "output": f"w{i}",
+            "checkpoint": f"k{i}",
+            "iteration": i,
+            "total_iterations": 10,
+        }
+        for i in (1, 5, 9, 10)
+    ]
     import_outputs(world.campaign, write(world.folder, "checkpoints.jsonl", rows))
     found = shown(start_training([world.campaign], foreground=True, recipe=recipe(weak=True)))
     weak = [pair for pair in found.pairs if pair.source == "weak"]
@@ -176,7 +182,7 @@ def test_a_worker_that_died_between_the_folder_and_the_row_loses_nothing(world, 
     assert [p.name for p in models_dir.iterdir()] == [name]
 
 
-@pytest.mark.parametrize("content", ["[]", "\"run\"", "not JSON", "", "[" * 100_000])
+@pytest.mark.parametrize("content", ["[]", '"run"', "not JSON", "", "[" * 100_000])
 def test_an_owner_that_cannot_be_read_is_no_other_trainings_trouble(world, models_dir, content):
     (models_dir / "broken").mkdir(parents=True)
     (models_dir / "broken" / runner.OWNER).write_text(content)

@@ -117,8 +117,13 @@ class TestRefused:
 
     def test_joint_with_several_criteria_is_told_at_the_form_and_what_was_typed_stays(self, twice, lender):
         chosen = {
-            "criterion": ":Overall", "others": ["Wit"], "beside": ["lender"], "architecture": "joint", "seed": "7", "weak": "on"
-        }  # fmt: skip
+            "criterion": ":Overall",
+            "others": ["Wit"],
+            "beside": ["lender"],
+            "architecture": "joint",
+            "seed": "7",
+            "weak": "on",
+        }
         html = self.refused(twice, **chosen)
         assert "A joint comparator learns one criterion; name one, or train a utility comparator." in html
         assert [checked(html, name) for name in ("others", "beside", "architecture")] == [["Wit"], ["lender"], ["joint"]]
@@ -139,9 +144,16 @@ class TestRefused:
         assert "talk is not one of the available choices" in self.refused(world, beside=["talk"])
 
     @pytest.mark.parametrize(
-        "field, value", [("criterion", ":Charm"), ("others", ["Charm"]), ("seed", "many"), ("seed", "-1"),
-                         ("architecture", "both"), ("architecture", "")],
-    )  # fmt: skip
+        "field, value",
+        [
+            ("criterion", ":Charm"),
+            ("others", ["Charm"]),
+            ("seed", "many"),
+            ("seed", "-1"),
+            ("architecture", "both"),
+            ("architecture", ""),
+        ],
+    )
     def test_nonsense_is_marked_where_it_stands(self, twice, field, value):
         html = self.refused(twice, **{field: value})
         assert "Nothing was started" in html and html.count('class="errorlist"') == 1

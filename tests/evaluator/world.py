@@ -42,18 +42,28 @@ def tiny_encoder() -> str:
     PreTrainedTokenizerFast(tokenizer_object=tokenizer, **names).save_pretrained(folder)
     torch.manual_seed(0)
     config = BertConfig(
-        vocab_size=len(words), hidden_size=32, num_hidden_layers=1, num_attention_heads=2, intermediate_size=64,
+        vocab_size=len(words),
+        hidden_size=32,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=64,
         max_position_embeddings=64,
-    )  # fmt: skip
+    )
     BertModel(config).save_pretrained(folder)
     return folder
 
 
 def recipe(**other) -> dict:
     return {
-        "encoder": tiny_encoder(), "epochs": 2, "learning_rate": 1e-3, "head_learning_rate": 2e-2, "batch_size": 12,
-        "max_length": 32, "precision": "fp32", **other,
-    }  # fmt: skip
+        "encoder": tiny_encoder(),
+        "epochs": 2,
+        "learning_rate": 1e-3,
+        "head_learning_rate": 2e-2,
+        "batch_size": 12,
+        "max_length": 32,
+        "precision": "fp32",
+        **other,
+    }
 
 
 def command(*words) -> dict:
@@ -100,11 +110,15 @@ class World:
     def score(self, criterion: str, scores: dict[str, int], annotators=("Ann", "Bob"), simulated: bool = False) -> None:
         rows = [
             {
-                "context_id": row["context_id"], "system": row["system"], "aspect": criterion, "annotator": annotator,
+                "context_id": row["context_id"],
+                "system": row["system"],
+                "aspect": criterion,
+                "annotator": annotator,
                 "score": scores[row["system"]],
             }
-            for row in self.rows for annotator in annotators
-        ]  # fmt: skip
+            for row in self.rows
+            for annotator in annotators
+        ]
         import_scores(self.campaign, write(self.folder, "scores.jsonl", rows), simulated=simulated)
 
     def judge(self, rows: list[tuple[str, str, str, str, str]]) -> None:
@@ -112,14 +126,24 @@ class World:
         texts = {(row["context_id"], row["system"]): row for row in self.rows}
         import_judgments(
             self.campaign,
-            write(self.folder, "judgments.jsonl", [
-                {
-                    "context_id": c, "context": texts[c, a]["context"], "system_a": a, "output_a": texts[c, a]["output"],
-                    "system_b": b, "output_b": texts[c, b]["output"], "annotator": annotator, "choice": choice,
-                }
-                for c, a, b, annotator, choice in rows
-            ]),
-        )  # fmt: skip
+            write(
+                self.folder,
+                "judgments.jsonl",
+                [
+                    {
+                        "context_id": c,
+                        "context": texts[c, a]["context"],
+                        "system_a": a,
+                        "output_a": texts[c, a]["output"],
+                        "system_b": b,
+                        "output_b": texts[c, b]["output"],
+                        "annotator": annotator,
+                        "choice": choice,
+                    }
+                    for c, a, b, annotator, choice in rows
+                ],
+            ),
+        )
 
     def freeze(self):
         self.campaign = Campaign.objects.get(pk=self.campaign.pk)

@@ -37,9 +37,15 @@ def version(world):
     """A version's row, without weights: these tests bring their own judge."""
     run = TrainingRun.objects.create(job=Job.objects.create(task="t", title="t"), criterion="Overall")
     version = ComparatorVersion.objects.create(
-        name="talk-overall-1", run=run, criterion="Overall", snapshots=[], settings={}, seed=0, code="1",
+        name="talk-overall-1",
+        run=run,
+        criterion="Overall",
+        snapshots=[],
+        settings={},
+        seed=0,
+        code="1",
         metrics={"seconds": 1.0},
-    )  # fmt: skip
+    )
     version.campaigns.add(world.campaign)
     return version
 

@@ -49,9 +49,10 @@ def board(world, version):
 class TestRegistering:
     def test_in_the_browser(self, world, board):
         page = world.post(
-            world.alice, PAGE,
+            world.alice,
+            PAGE,
             {"name": "Poor too", "description": "A baseline.", "link": "https://example.org/m", "file": upload(rows_of(world))},
-        )  # fmt: skip
+        )
         made = System.objects.get(name="Poor too")
         assert page.status_code == 302 and page.url == f"{PAGE}{made.pk}/"
         assert (made.description, made.link, made.is_human) == ("A baseline.", "https://example.org/m", False)
@@ -205,7 +206,6 @@ class TestRetiring:
         world.post(world.alice, f"{PAGE}{poor.pk}/retire/", {"retired": "no"})
         assert {r.name: r.games for r in rated_again(world.campaign).ratings.all()}["Poor"] > 0
 
-
     def test_nobody_is_asked_about_it_while_it_is_retired(self, tmp_path, client):
         world = World(tmp_path, client, judged=False)
         poor = world.campaign.systems.get(name="Poor")
@@ -255,10 +255,18 @@ class TestApi:
         fine = world.campaign.systems.get(name="Fine")
         world.client.force_login(world.charlie)
         for method, path in (
-            ("get", API), ("post", API), ("get", f"{API}{fine.pk}/"), ("patch", f"{API}{fine.pk}/"),
-            ("put", f"{API}{fine.pk}/outputs/"), ("get", PAGE), ("post", PAGE), ("get", f"{PAGE}{fine.pk}/"),
-            ("post", f"{PAGE}{fine.pk}/describe/"), ("post", f"{PAGE}{fine.pk}/outputs/"), ("post", f"{PAGE}{fine.pk}/retire/"),
-        ):  # fmt: skip
+            ("get", API),
+            ("post", API),
+            ("get", f"{API}{fine.pk}/"),
+            ("patch", f"{API}{fine.pk}/"),
+            ("put", f"{API}{fine.pk}/outputs/"),
+            ("get", PAGE),
+            ("post", PAGE),
+            ("get", f"{PAGE}{fine.pk}/"),
+            ("post", f"{PAGE}{fine.pk}/describe/"),
+            ("post", f"{PAGE}{fine.pk}/outputs/"),
+            ("post", f"{PAGE}{fine.pk}/retire/"),
+        ):
             assert getattr(world.client, method)(path).status_code == 404, (method, path)
 
 

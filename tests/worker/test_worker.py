@@ -29,9 +29,13 @@ class Installation:
     def __init__(self, folder: Path):
         self.folder, self.workers = folder, []
         self.env = {
-            **os.environ, "DATA_DIR": str(folder / "data"), "DJANGO_SETTINGS_MODULE": "config.settings",
-            "JOB_LEASE_SECONDS": "4", "SECRET_KEY": "tests only", "OMP_NUM_THREADS": "1",
-        }  # fmt: skip
+            **os.environ,
+            "DATA_DIR": str(folder / "data"),
+            "DJANGO_SETTINGS_MODULE": "config.settings",
+            "JOB_LEASE_SECONDS": "4",
+            "SECRET_KEY": "tests only",
+            "OMP_NUM_THREADS": "1",
+        }
         self.manage("migrate", "-v", "0")
 
     def manage(self, *words: str) -> dict:
@@ -65,9 +69,7 @@ class Installation:
     def worker(self) -> subprocess.Popen:
         command = [sys.executable, "-m", "celery", "-A", "config.celery", "worker", "--concurrency=1", "--loglevel=WARNING"]
         log = open(self.folder / "worker.log", "ab")
-        self.workers.append(
-            subprocess.Popen(command, cwd=ROOT, env=self.env, stdout=log, stderr=log, start_new_session=True)
-        )
+        self.workers.append(subprocess.Popen(command, cwd=ROOT, env=self.env, stdout=log, stderr=log, start_new_session=True))
         return self.workers[-1]
 
     def kill(self, worker: subprocess.Popen) -> None:
@@ -87,11 +89,17 @@ def corpus(shell: Installation, contexts: int = 12) -> None:
         for s, text in (("good", GOOD), ("bad", BAD), ("good too", GOOD + " !"))
     ]
     scores = [
-        {"context_id": row["context_id"], "system": row["system"], "aspect": "Overall", "scale": [1, 5],
-         "annotator": annotator, "score": 5 if "good" in row["system"] else 1}
+        {
+            "context_id": row["context_id"],
+            "system": row["system"],
+            "aspect": "Overall",
+            "scale": [1, 5],
+            "annotator": annotator,
+            "score": 5 if "good" in row["system"] else 1,
+        }
         for row in outputs
         for annotator in ("ann", "ben")
-    ]  # fmt: skip
+    ]
     for name, rows in (("outputs", outputs), ("scores", scores)):
         path = shell.folder / f"{name}.jsonl"
         path.write_text("".join(json.dumps(row) + "\n" for row in rows))

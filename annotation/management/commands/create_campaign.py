@@ -17,9 +17,13 @@ class Command(ServiceCommand):
 
     def run(self, slug, title, criterion, pairwise, overlap, **options):
         campaign = create_campaign(
-            slug=slug, title=title, criteria=[_criterion(text) for text in criterion], pairwise=pairwise, overlap=overlap,
+            slug=slug,
+            title=title,
+            criteria=[_criterion(text) for text in criterion],
+            pairwise=pairwise,
+            overlap=overlap,
             likert=bool(criterion) or not pairwise,
-        )  # fmt: skip
+        )
         return {"campaign": campaign.slug, "criteria": [c.name for c in campaign.criteria.all()]}
 
 

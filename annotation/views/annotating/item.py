@@ -138,9 +138,13 @@ def _undone(assignment) -> dict | None:
 def _rest(request, annotator, done, refused=None, status=200):
     """Nothing to answer now: finished, nothing yet, withdrawn, or the campaign rests."""
     context = {
-        "campaign": annotator.campaign, "annotator": annotator, "progress": done, "refused": refused,
-        "swap": wants_swap(request), "is_finished": done is not None and is_finished(annotator, done),
-    }  # fmt: skip
+        "campaign": annotator.campaign,
+        "annotator": annotator,
+        "progress": done,
+        "refused": refused,
+        "swap": wants_swap(request),
+        "is_finished": done is not None and is_finished(annotator, done),
+    }
     return render(request, "annotation/rest.html", context, status=status)
 
 

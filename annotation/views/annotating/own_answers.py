@@ -80,5 +80,3 @@ def _revise(request, annotator, pk):
     if key is None:
         raise Refused("The answer came without its key; load the page again.")
     submissions.revise(annotator, pk, key, answer_of(request.POST), **times_of(request.POST, pk))
-
-

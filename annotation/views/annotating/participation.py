@@ -32,8 +32,12 @@ def consent(request, annotator):
     if shown is None:
         return redirect("annotate", slug)
     context = {
-        "campaign": annotator.campaign, "annotator": annotator, "consent": shown, "is_due": due is not None, "refused": refused,
-    }  # fmt: skip
+        "campaign": annotator.campaign,
+        "annotator": annotator,
+        "consent": shown,
+        "is_due": due is not None,
+        "refused": refused,
+    }
     return render(request, "annotation/consent.html", context, status=422 if refused else 200)
 
 

@@ -34,9 +34,12 @@ def quality(request, slug):
     snapshots = list(snapshots_of(campaign))
     if not form.is_bound:
         form = AssessForm(initial=last_rule(snapshots))
-    context = {"campaign": campaign, "form": form, "snapshots": snapshots, **worked_out(
-        campaign, "pictures", "Agreement over time and the map of outliers", request.user, last_rule(snapshots)
-    )}  # fmt: skip
+    context = {
+        "campaign": campaign,
+        "form": form,
+        "snapshots": snapshots,
+        **worked_out(campaign, "pictures", "Agreement over time and the map of outliers", request.user, last_rule(snapshots)),
+    }
     for question in (context["found"] or {}).get("questions", []):
         question["chart"] = charts.over_time(question["over_time"])
         question["map_chart"] = charts.outlier_map(question["map"])

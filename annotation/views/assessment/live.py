@@ -30,12 +30,19 @@ def progress(request, slug):
         row["system"] = systems[row["system"]]
     by_system = live.system_progress(campaign)
     context = {
-        "campaign": campaign, "filters": filters, **names, "now": timezone.now(),
+        "campaign": campaign,
+        "filters": filters,
+        **names,
+        "now": timezone.now(),
         "items": live.item_progress(campaign),
         "by_system": [(systems[pk], row) for pk, row in by_system.items()],
-        "scores": scores, "pairs": pairs, "times": live.time_figures(campaign, filters),
-        "people": people, "shown": shown, "reports": paged(request, reports(campaign), REPORTS_SHOWN, "reports"),
-    }  # fmt: skip
+        "scores": scores,
+        "pairs": pairs,
+        "times": live.time_figures(campaign, filters),
+        "people": people,
+        "shown": shown,
+        "reports": paged(request, reports(campaign), REPORTS_SHOWN, "reports"),
+    }
     return render(request, "annotation/live.html", context)
 
 

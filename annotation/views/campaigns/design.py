@@ -43,9 +43,11 @@ def design(request, slug):
     answers = answers_in(campaign)
     consent = campaign.consent_texts.last()
     form = CampaignForm(
-        request.POST or None, instance=copy.copy(campaign), fixed=fixed_settings(campaign, answers),
+        request.POST or None,
+        instance=copy.copy(campaign),
+        fixed=fixed_settings(campaign, answers),
         initial={"consent": consent.text if consent else ""},
-    )  # fmt: skip
+    )
     criteria = criteria_formset(request.POST or None, campaign)
     if request.method == "POST" and form.is_valid() & criteria.is_valid():
         try:
@@ -56,10 +58,14 @@ def design(request, slug):
             messages.success(request, "Saved." if changed else "Nothing was different, so nothing changed.")
             return redirect("design", slug)
     context = {
-        "campaign": campaign, "form": form, "criteria": criteria, "answers": answers, "consent": consent,
+        "campaign": campaign,
+        "form": form,
+        "criteria": criteria,
+        "answers": answers,
+        "consent": consent,
         "duplicate_form": DuplicateForm(auto_id="copy_%s", initial={"title": campaign.title}),
         "may_create": _may_create(request.user),
-    }  # fmt: skip
+    }
     return render(request, "annotation/design.html", context, status=422 if request.method == "POST" else 200)
 
 

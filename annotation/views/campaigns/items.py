@@ -24,9 +24,14 @@ def item_list(request, slug):
     system = Filters.of(request.GET).system
     found = items.items(campaign, state, system, int(taken) if taken.isdecimal() else None)
     context = {
-        "campaign": campaign, "page": paged(request, found), "state": state, "states": items.STATES, "taken": taken,
-        "system": system, "systems": campaign.systems.all(),
-    }  # fmt: skip
+        "campaign": campaign,
+        "page": paged(request, found),
+        "state": state,
+        "states": items.STATES,
+        "taken": taken,
+        "system": system,
+        "systems": campaign.systems.all(),
+    }
     return render(request, "annotation/items.html", context)
 
 
@@ -47,10 +52,13 @@ def item(request, slug, pk):
             return redirect("item", slug, pk)
     about = answers.judgments(campaign, Filters(item=pk)) if found.is_pair else answers.scores(campaign, Filters(item=pk))
     context = {
-        "campaign": campaign, "item": found, "form": form, "turns": found.output.context.turns,
+        "campaign": campaign,
+        "item": found,
+        "form": form,
+        "turns": found.output.context.turns,
         "page": paged(request, about.select_related("annotator", "criterion", "submission").order_by("criterion", "pk")),
         "reports": paged(request, found.reports.select_related("annotator", "resolved_by"), name="reports"),
-    }  # fmt: skip
+    }
     return render(request, "annotation/item_answers.html", context, status=422 if request.method == "POST" else 200)
 
 

@@ -34,9 +34,12 @@ def plan(request, slug):
         else:
             grounds = planning.grounds(campaign, protocol, pilot)
             context |= {
-                "plan": found, "protocol": protocol, "pilot": pilot, "grounds": grounds,
+                "plan": found,
+                "protocol": protocol,
+                "pilot": pilot,
+                "grounds": grounds,
                 "larger": _larger(protocol, found, grounds, data),
-            }  # fmt: skip
+            }
             context["powers"] = next(row["powers"] for row in context["larger"] if row["is_this"])
     return render(request, "annotation/plan.html", context, status=200 if "plan" in context else 422)
 

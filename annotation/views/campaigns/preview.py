@@ -23,7 +23,10 @@ def preview(request, slug):
     item = items[n - 1]
     context = item_context(campaign, item, swapped=item.starts_swapped)
     context |= {
-        "is_preview": True, "number": n, "count": count, "action": request.get_full_path(),
+        "is_preview": True,
+        "number": n,
+        "count": count,
+        "action": request.get_full_path(),
         "consent": campaign.consent_texts.last(),
-    }  # fmt: skip
+    }
     return render(request, f"annotation/{'pair' if item.is_pair else 'score'}.html", context)

@@ -26,9 +26,12 @@ def import_data(request, slug):
         upload = uploads.receive(campaign, form.cleaned_data["file"], form.cleaned_data["kind"], request.user)
         return redirect("upload", slug, upload.pk)
     context = {
-        "campaign": campaign, "form": form, "numbers": overview(campaign), "shapes": FIELDS,
+        "campaign": campaign,
+        "form": form,
+        "numbers": overview(campaign),
+        "shapes": FIELDS,
         "files": paged(request, campaign.uploads.select_related("user"), FILES_SHOWN, "files"),
-    }  # fmt: skip
+    }
     return render(request, "annotation/import.html", context, status=422 if request.method == "POST" else 200)
 
 
@@ -47,12 +50,16 @@ def upload(request, slug, pk):
         except Refused as refused:
             form.add_error(None, str(refused))
     context = {
-        "campaign": campaign, "upload": found, "form": form, "columns": columns, "rows": rows,
+        "campaign": campaign,
+        "upload": found,
+        "form": form,
+        "columns": columns,
+        "rows": rows,
         "job": found.job if found.is_busy or (found.job and found.job.status in ("failed", "cancelled")) else None,
         "worker_alive": not found.is_busy or worker_alive(),
         "errors": paged(request, found.errors, name="errors"),
         "new": [(n, kind) for kind, n in found.result.get("new", {}).items() if n],
-    }  # fmt: skip
+    }
     return render(request, "annotation/upload.html", context, status=422 if request.method == "POST" else 200)
 
 

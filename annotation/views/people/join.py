@@ -23,11 +23,13 @@ def join(request, token):
     is_worker = any(name in source for name in CROWD_IDENTITIES)
     with_account = request.POST.get("how") == "account"
     context = {
-        "campaign": invitation.campaign, "is_worker": is_worker, "invitation": invitation,
+        "campaign": invitation.campaign,
+        "is_worker": is_worker,
+        "invitation": invitation,
         "is_preview": source.get("assignmentId") == MTURK_PREVIEW,
         "guest_form": GuestForm(request.POST if request.method == "POST" and not with_account else None),
         "account_form": OwnAccountForm(request.POST if with_account else None, auto_id="account_%s"),
-    }  # fmt: skip
+    }
     if request.method == "POST" and not context["is_preview"]:
         try:
             if _admit(request, invitation, source, context, is_worker):

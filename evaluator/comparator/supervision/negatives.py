@@ -12,15 +12,43 @@ import numpy as np
 from evaluator.comparator.supervision.unlabelled import Exchange
 
 GENERIC = (
-    "i am not sure .", "yes .", "no .", "really ?", "me too .", "sure .", "what do you mean ?", "sounds good .", "i think so .",
-    "of course .", "haha .", "all right .", "that is great .", "maybe .", "oh .", "right .", "i have no idea .", "what ?",
-)  # fmt: skip
+    "i am not sure .",
+    "yes .",
+    "no .",
+    "really ?",
+    "me too .",
+    "sure .",
+    "what do you mean ?",
+    "sounds good .",
+    "i think so .",
+    "of course .",
+    "haha .",
+    "all right .",
+    "that is great .",
+    "maybe .",
+    "oh .",
+    "right .",
+    "i have no idea .",
+    "what ?",
+)
 BLANK = ("", ".", "...", "?", "!")
 FILLERS = ("and things like that", "or something like that", "so yeah", "anyway", "to be honest", "if you know what i mean")
 DENIED = {
-    "is": "is not", "are": "are not", "am": "am not", "can": "can not", "will": "will not", "do": "do not", "have": "have not",
-    "was": "was not", "would": "would not", "should": "should not", "not": "", "n't": "", "'s": "is not", "'m": "am not",
-}  # fmt: skip
+    "is": "is not",
+    "are": "are not",
+    "am": "am not",
+    "can": "can not",
+    "will": "will not",
+    "do": "do not",
+    "have": "have not",
+    "was": "was not",
+    "would": "would not",
+    "should": "should not",
+    "not": "",
+    "n't": "",
+    "'s": "is not",
+    "'m": "am not",
+}
 
 
 class Negatives:

@@ -73,9 +73,15 @@ def train_base(
 
 
 def _learn(
-    model: UtilityModel, lesson: "Lesson", settings: Settings, rate: float, directory: Path, fingerprint: str,
-    progress: Report, steps: int,
-) -> tuple[list[dict], float]:  # fmt: skip
+    model: UtilityModel,
+    lesson: "Lesson",
+    settings: Settings,
+    rate: float,
+    directory: Path,
+    fingerprint: str,
+    progress: Report,
+    steps: int,
+) -> tuple[list[dict], float]:
     """One of the lessons that have `steps` steps together: its points of the curve, and its seconds. Its end stays on disk,
     where a run that is cut in the next lesson begins."""
 
@@ -115,9 +121,14 @@ def _matcher(
 
 
 def _references(
-    exchanges: Sequence[Exchange], settings: Settings, seed: int, directory: Path, matcher: str, fingerprint: str,
+    exchanges: Sequence[Exchange],
+    settings: Settings,
+    seed: int,
+    directory: Path,
+    matcher: str,
+    fingerprint: str,
     progress: Report,
-) -> str | None:  # fmt: skip
+) -> str | None:
     """Write `references.safetensors`, or find it again: its SHA-256; None where none are asked for."""
     if not settings.references:
         return None
@@ -146,9 +157,15 @@ class Lesson:
     """What each step shows: exchanges of similar length, each with two of its replies and two negatives of some kinds."""
 
     def __init__(
-        self, exchanges: Sequence[Exchange], settings: Settings, seed: int, tokenizer, kinds: dict[str, float], passes: float,
+        self,
+        exchanges: Sequence[Exchange],
+        settings: Settings,
+        seed: int,
+        tokenizer,
+        kinds: dict[str, float],
+        passes: float,
         after: "Lesson | None" = None,
-    ):  # fmt: skip
+    ):
         """kinds: share of each kind of negatives; passes: how often an exchange is shown; after: the lesson before this one"""
         self.exchanges, self.seed, self.kinds = exchanges, seed, kinds
         self.number, self.start = (after.number + 1, after.end) if after else (1, 0)
@@ -207,7 +224,10 @@ class Lesson:
 
 
 def _fingerprint(
-    exchanges: Sequence[Exchange], settings: Settings, seed: int, encoder_sha256: str,
+    exchanges: Sequence[Exchange],
+    settings: Settings,
+    seed: int,
+    encoder_sha256: str,
     kinds: tuple[str, ...] = ("base_", "contrast_"),
 ) -> str:
     """SHA-256 of everything that the base's weights depend on; of the settings, those whose names begin so."""

@@ -125,10 +125,26 @@ def prepare(
     learnt[scored] = softened(targets[scored], differences[scored])
     by_people = np.array([pair.source in BY_PEOPLE for pair in pairs])
     return Data(
-        a=a, b=b, targets=targets, learnt=learnt, weights=weights, choices=choices, margins=margins, by_people=by_people,
-        criterion=criterion, scores=scores, contexts=contexts, folds=fold, log_words=log_words(texts), encoder=encoder,
-        sequences=sequences, cosines=cosines, likeness=likeness, bf16=bf16, texts=texts,
-    )  # fmt: skip
+        a=a,
+        b=b,
+        targets=targets,
+        learnt=learnt,
+        weights=weights,
+        choices=choices,
+        margins=margins,
+        by_people=by_people,
+        criterion=criterion,
+        scores=scores,
+        contexts=contexts,
+        folds=fold,
+        log_words=log_words(texts),
+        encoder=encoder,
+        sequences=sequences,
+        cosines=cosines,
+        likeness=likeness,
+        bf16=bf16,
+        texts=texts,
+    )
 
 
 def fingerprint_of(

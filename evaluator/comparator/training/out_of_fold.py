@@ -52,14 +52,27 @@ class OutOfFold:
     def row(self, name: str) -> dict:
         low, high = self.agreement.pairwise_interval
         return {
-            "name": name, "accuracy": self.agreement.pairwise_accuracy, "low": low, "high": high,
-            "clear_pairs": self.agreement.clear_pairs, "longer": self.agreement.longer_accuracy, "scale": self.head.scale,
-        }  # fmt: skip
+            "name": name,
+            "accuracy": self.agreement.pairwise_accuracy,
+            "low": low,
+            "high": high,
+            "clear_pairs": self.agreement.clear_pairs,
+            "longer": self.agreement.longer_accuracy,
+            "scale": self.head.scale,
+        }
 
 
 def judge(
-    raw: np.ndarray, cosines: np.ndarray, likeness: np.ndarray, scores: np.ndarray, texts: Sequence[Text],
-    pairs: Sequence[Pair], contexts: np.ndarray, folds: np.ndarray, seed: int, settings: Settings,
+    raw: np.ndarray,
+    cosines: np.ndarray,
+    likeness: np.ndarray,
+    scores: np.ndarray,
+    texts: Sequence[Text],
+    pairs: Sequence[Pair],
+    contexts: np.ndarray,
+    folds: np.ndarray,
+    seed: int,
+    settings: Settings,
 ) -> OutOfFold:
     """raw (n,) utilities as the members give them; cosines (n,) and likeness to references (n,) beside them; scores (n,) mean,
     NaN where unknown; contexts (n,) and folds (n,) of each text; people's pairs of a criterion."""
@@ -81,14 +94,26 @@ def judge(
     u = logits * u
     slope, intercept = fit_level(u, scores)
     head = replace(
-        head, scale=logits * scale, references=logits * references, length=logits * length,
-        guard=float(logits * guard), apart=float(apart), loss=float(logits * loss), slope=slope, intercept=intercept,
-    )  # fmt: skip
+        head,
+        scale=logits * scale,
+        references=logits * references,
+        length=logits * length,
+        guard=float(logits * guard),
+        apart=float(apart),
+        loss=float(logits * loss),
+        slope=slope,
+        intercept=intercept,
+    )
     return OutOfFold(head, u, evaluate(u, texts, pairs, contexts[a], folds[a], seed, settings.ties))
 
 
 def _counted_in(
-    raw: np.ndarray, beside: np.ndarray, free: np.ndarray, pairs: Sequence[Pair], folds: np.ndarray, most: float,
+    raw: np.ndarray,
+    beside: np.ndarray,
+    free: np.ndarray,
+    pairs: Sequence[Pair],
+    folds: np.ndarray,
+    most: float,
     tested: bool = False,
 ) -> tuple[float, float, np.ndarray]:
     """(scale, worth, u): the logits that a unit of the utilities raw (n,) and one of what is known beside them (n,) are worth
@@ -112,7 +137,12 @@ def _counted_in(
 
 
 def evaluate(
-    u: np.ndarray, texts: Sequence[Text], pairs: Sequence[Pair], contexts: np.ndarray, folds: np.ndarray, seed: int,
+    u: np.ndarray,
+    texts: Sequence[Text],
+    pairs: Sequence[Pair],
+    contexts: np.ndarray,
+    folds: np.ndarray,
+    seed: int,
     ties: bool = True,
 ) -> Heldout:
     """u (n,) out-of-fold utilities; contexts (p,) and folds (p,) of each pair, as integers; ties: whether it may say so."""
@@ -123,7 +153,12 @@ def evaluate(
 
 
 def worth(
-    d: np.ndarray, decided: np.ndarray, p: np.ndarray, texts: Sequence[Text], pairs: Sequence[Pair], contexts: np.ndarray,
+    d: np.ndarray,
+    decided: np.ndarray,
+    p: np.ndarray,
+    texts: Sequence[Text],
+    pairs: Sequence[Pair],
+    contexts: np.ndarray,
     seed: int,
 ) -> Heldout:
     """Of the pairs, out of fold: d (p,) which side is ahead, decided (p,) the answers, p (p, 3) their probabilities."""

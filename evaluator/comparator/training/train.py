@@ -122,9 +122,20 @@ def fit(
     mine = {key: fold for key, fold in folds.items() if fold != BESIDE}
     head, *others = (one.head for one in judged)
     manifest = checkpoint.Manifest(
-        settings, seed, fingerprint, mine, head, members, metrics, data.encoder.familiar, base and base["matcher"],
-        base and base["references"], list(criteria), others, sorted(folds.keys() - mine.keys()),
-    )  # fmt: skip
+        settings,
+        seed,
+        fingerprint,
+        mine,
+        head,
+        members,
+        metrics,
+        data.encoder.familiar,
+        base and base["matcher"],
+        base and base["references"],
+        list(criteria),
+        others,
+        sorted(folds.keys() - mine.keys()),
+    )
     checkpoint.save_manifest(manifest, out_dir)
     progress(1.0, "Trained")
     return result
@@ -173,8 +184,13 @@ def _out_of_fold(
 
 
 def _result(
-    judged: list[heldout.OutOfFold], criteria: Sequence[str], data: Data, records: list[dict], base: dict | None,
-    learnt_from: dict[str, int], fingerprint: str,
+    judged: list[heldout.OutOfFold],
+    criteria: Sequence[str],
+    data: Data,
+    records: list[dict],
+    base: dict | None,
+    learnt_from: dict[str, int],
+    fingerprint: str,
 ) -> TrainingResult:
     head, found = judged[0].head, judged[0].agreement
     return TrainingResult(
@@ -205,7 +221,13 @@ def _result(
 
 
 def _members(
-    data: Data, settings: Settings, seed: int, out_dir: Path, fingerprint: str, from_base: bool, progress: Progress,
+    data: Data,
+    settings: Settings,
+    seed: int,
+    out_dir: Path,
+    fingerprint: str,
+    from_base: bool,
+    progress: Progress,
     start: float,
 ) -> list[dict]:
     """Their records, one by one; `start` is where on the progress bar they begin."""
@@ -265,7 +287,13 @@ def _weigh_cosines(model: UtilityModel, data: Data, fold: int, settings: Setting
 
 
 def _train(
-    model: UtilityModel, data: Data, fold: int, settings: Settings, seed: int, out_dir: Path, state: loop.State,
+    model: UtilityModel,
+    data: Data,
+    fold: int,
+    settings: Settings,
+    seed: int,
+    out_dir: Path,
+    state: loop.State,
     progress: Report,
 ) -> list[dict]:
     """The member's epochs, as `learning_curve` notes them."""

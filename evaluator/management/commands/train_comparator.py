@@ -15,17 +15,25 @@ class Command(ServiceCommand):
         super().add_arguments(parser)
         parser.add_argument("slug", nargs="+")
         parser.add_argument(
-            "--criterion", action="append", default=[],
+            "--criterion",
+            action="append",
+            default=[],
             help="whose scores to learn; '' for the judgments of pairs alone; again for others, learnt beside the first",
-        )  # fmt: skip
+        )
         parser.add_argument(
-            "--beside", action="append", default=[], metavar="SLUG",
+            "--beside",
+            action="append",
+            default=[],
+            metavar="SLUG",
             help="a campaign to learn from as well, on which the comparator is not measured; again for others",
-        )  # fmt: skip
+        )
         parser.add_argument(
-            "--also", action="append", default=[], metavar="CRITERION",
+            "--also",
+            action="append",
+            default=[],
+            metavar="CRITERION",
             help="to learn beside what each campaign's default takes, where no --criterion is named; again for others",
-        )  # fmt: skip
+        )
         parser.add_argument("--seed", type=int, default=0)
         parser.add_argument("--strong", action="store_true", help="learn also that human-written text beats generated")
         parser.add_argument("--weak", action="store_true", help="learn also that later checkpoints beat earlier ones")
@@ -40,9 +48,14 @@ class Command(ServiceCommand):
         )
         first, *others = criterion or [None]
         run = start_training(
-            [campaign_named(s) for s in slug], first, seed, foreground=wait, recipe=chosen, others=[*others, *also],
+            [campaign_named(s) for s in slug],
+            first,
+            seed,
+            foreground=wait,
+            recipe=chosen,
+            others=[*others, *also],
             beside=[campaign_named(s) for s in beside],
-        )  # fmt: skip
+        )
         if run.warning:
             self.progress(f"Warning: {run.warning}")
         if not wait:

@@ -14,7 +14,9 @@ class Command(ServiceCommand):
     def add_arguments(self, parser):
         super().add_arguments(parser)
         parser.add_argument("slug")
-        parser.add_argument("--for", dest="goal", choices=list(active_selection.TASKS), default="systems", help="default: systems")
+        parser.add_argument(
+            "--for", dest="goal", choices=list(active_selection.TASKS), default="systems", help="default: systems"
+        )
         parser.add_argument("--wait", action="store_true", help="do it here and now instead of asking a worker")
 
     def run(self, slug, goal, wait, **options):

@@ -34,16 +34,17 @@ class Command(ServiceCommand):
         version = version_named(comparator) if comparator else None
         rules = rules_named(rating, ties, pairing, stop)
         tournament = start_tournament(
-            campaign_named(slug), judge, version, criterion, seed, games, foreground=wait, rules=rules,
-            level=level,
-        )  # fmt: skip
+            campaign_named(slug), judge, version, criterion, seed, games, foreground=wait, rules=rules, level=level
+        )
         if warning := tournament.settings["warning"]:
             self.progress(f"Warning: {warning}")
         if not wait:
             return {
-                "task": str(tournament.job_id), "tournament": tournament.pk, "status": "queued",
+                "task": str(tournament.job_id),
+                "tournament": tournament.pk,
+                "status": "queued",
                 "worker_alive": jobs.worker_alive(),
-            }  # fmt: skip
+            }
         start = time.monotonic()
         try:
             with ProgressBar() as bar:

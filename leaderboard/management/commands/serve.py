@@ -34,13 +34,29 @@ class Command(BaseCommand):
             load_demo(self.stdout.write)
         bin_folder = os.path.dirname(sys.executable)
         gunicorn = [
-            os.path.join(bin_folder, "gunicorn"), "config.wsgi", f"--bind={host}:{port}", f"--workers={web_processes}",
-            f"--threads={threads}", "--worker-class=gthread", "--preload", "--log-level=warning",
-        ]  # fmt: skip
+            os.path.join(bin_folder, "gunicorn"),
+            "config.wsgi",
+            f"--bind={host}:{port}",
+            f"--workers={web_processes}",
+            f"--threads={threads}",
+            "--worker-class=gthread",
+            "--preload",
+            "--log-level=warning",
+        ]
         worker = [
-            sys.executable, "-m", "celery", "--quiet", "-A", "config.celery", "worker", "--concurrency=1", "--loglevel=WARNING",
-            f"--hostname=worker-{os.getpid()}@%h", "--without-gossip", "--without-mingle",
-        ]  # fmt: skip
+            sys.executable,
+            "-m",
+            "celery",
+            "--quiet",
+            "-A",
+            "config.celery",
+            "worker",
+            "--concurrency=1",
+            "--loglevel=WARNING",
+            f"--hostname=worker-{os.getpid()}@%h",
+            "--without-gossip",
+            "--without-mingle",
+        ]
         with _Processes({"web server": gunicorn, "worker": worker}) as processes:
             _wait_until_served(host, port, processes)
             self._greet(f"http://{host}:{port}/", demo)

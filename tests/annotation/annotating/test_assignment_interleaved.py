@@ -44,16 +44,29 @@ class Annotating(RuleBasedStateMachine):
         self.transaction.__exit__(None, None, None)
 
     @initialize(
-        systems=st.integers(2, 4), contexts=st.integers(1, 4),
+        systems=st.integers(2, 4),
+        contexts=st.integers(1, 4),
         kinds=st.sampled_from([(True, False), (False, True), (True, True)]),
-        overlap=st.integers(1, 3), percent=st.sampled_from([0, 50, 100]), quota=st.sampled_from([None, None, 3, 8]),
-        gold=st.sampled_from([0, 30]), repeats=st.sampled_from([0, 50]), seed=st.integers(0, 3),
-    )  # fmt: skip
+        overlap=st.integers(1, 3),
+        percent=st.sampled_from([0, 50, 100]),
+        quota=st.sampled_from([None, None, 3, 8]),
+        gold=st.sampled_from([0, 30]),
+        repeats=st.sampled_from([0, 50]),
+        seed=st.integers(0, 3),
+    )
     def campaign_is_made(self, systems, contexts, kinds, overlap, percent, quota, gold, repeats, seed):
         self.campaign = campaign_of(
-            systems, contexts, likert=kinds[0], pairwise=kinds[1], overlap=overlap, overlap_percent=percent, quota=quota,
-            gold_percent=gold, repeat_percent=repeats, seed=seed,
-        )  # fmt: skip
+            systems,
+            contexts,
+            likert=kinds[0],
+            pairwise=kinds[1],
+            overlap=overlap,
+            overlap_percent=percent,
+            quota=quota,
+            gold_percent=gold,
+            repeat_percent=repeats,
+            seed=seed,
+        )
         if gold:
             self.campaign.items.filter(pk__in=list(self.campaign.items.values_list("pk", flat=True)[:2])).update(
                 purpose=Purpose.GOLD, expected={"scores": {"Overall": [3]}, "choice": "tie"}
@@ -220,7 +233,11 @@ def test_places_balance_and_answers_hold_in_any_order_of_events():
     run_state_machine_as_test(
         Annotating,
         settings=settings(
-            max_examples=20, stateful_step_count=30, deadline=None, suppress_health_check=list(HealthCheck),
-            phases=[Phase.generate], print_blob=True,
+            max_examples=20,
+            stateful_step_count=30,
+            deadline=None,
+            suppress_health_check=list(HealthCheck),
+            phases=[Phase.generate],
+            print_blob=True,
         ),
-    )  # fmt: skip
+    )

@@ -353,8 +353,12 @@ class TestOutsiders:
 
     def test_nobody_answers_for_bob(self, world):
         given = hidden(world.sign_in(world.bob).get(START))
-        submit(world.annotator, int(given["assignment"]), uuid.UUID(given["key"]), {"scores": {
-            c.pk: v for c, v in zip(world.campaign.criteria.all(), (3, 1))}})  # fmt: skip
+        submit(
+            world.annotator,
+            int(given["assignment"]),
+            uuid.UUID(given["key"]),
+            {"scores": {c.pk: v for c, v in zip(world.campaign.criteria.all(), (3, 1))}},
+        )
         world.sign_in(world.alice)
         assert world.post("annotate/", given | scored(world)).status_code == 404
         assert Submission.objects.count() == 1

@@ -5,18 +5,21 @@ import pytest
 from annotation.annotating.meaning import read
 
 
-@pytest.mark.parametrize(("text", "acts"), [
-    (
-        "inform(name='hotel boheme',has_internet=yes,price_range=dont_care)",
-        [("inform", [("name", "hotel boheme"), ("has_internet", "yes"), ("price_range", "dont_care")])],
-    ),
-    ("inform(name='joe's, downtown';area=X)", [("inform", [("name", "joe's, downtown"), ("area", "X")])]),
-    ("?select(has_internet='yes or no')", [("?select", [("has_internet", "yes or no")])]),
-    ("goodbye()", [("goodbye", [])]),
-    ("?request(area)", [("?request", [("area", "")])]),
-    ("inform(food=thai)&request(area)", [("inform", [("food", "thai")]), ("request", [("area", "")])]),
-    ("name[The Eagle], eatType[coffee shop]", [("", [("name", "The Eagle"), ("eatType", "coffee shop")])]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "acts"),
+    [
+        (
+            "inform(name='hotel boheme',has_internet=yes,price_range=dont_care)",
+            [("inform", [("name", "hotel boheme"), ("has_internet", "yes"), ("price_range", "dont_care")])],
+        ),
+        ("inform(name='joe's, downtown';area=X)", [("inform", [("name", "joe's, downtown"), ("area", "X")])]),
+        ("?select(has_internet='yes or no')", [("?select", [("has_internet", "yes or no")])]),
+        ("goodbye()", [("goodbye", [])]),
+        ("?request(area)", [("?request", [("area", "")])]),
+        ("inform(food=thai)&request(area)", [("inform", [("food", "thai")]), ("request", [("area", "")])]),
+        ("name[The Eagle], eatType[coffee shop]", [("", [("name", "The Eagle"), ("eatType", "coffee shop")])]),
+    ],
+)
 def test_both_notations_are_read(text, acts):
     assert read(text) == acts
 

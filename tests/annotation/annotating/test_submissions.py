@@ -198,10 +198,16 @@ class TestRevising:
         with pytest.raises(Refused, match="can't be changed"):
             revise(bob, first.pk, uuid.uuid4(), scores(campaign, 2, 0))
 
-    @pytest.mark.parametrize(("purpose", "loud", "allowed"), [
-        ("training", False, False), ("qualification", False, False), ("gold", True, False), ("gold", False, True),
-        ("repeat", True, True),
-    ])  # fmt: skip
+    @pytest.mark.parametrize(
+        ("purpose", "loud", "allowed"),
+        [
+            ("training", False, False),
+            ("qualification", False, False),
+            ("gold", True, False),
+            ("gold", False, True),
+            ("repeat", True, True),
+        ],
+    )
     def test_not_where_the_expected_answer_was_told(self, campaign, bob, purpose, loud, allowed):
         first = self.answered(campaign, bob, 4, 1)
         Assignment.objects.filter(pk=first.pk).update(purpose=purpose)
@@ -316,8 +322,11 @@ class TestAssessing:
 
         kept = sorted((s["context"] + s["system"], s["annotator"], s["value"]) for s in read(snapshot).scores)
         assert [(annotator, value) for _, annotator, value in kept] == [
-            ("annotator-1", 4), ("annotator-2", 4), ("annotator-1", 1), ("annotator-2", 2),
-        ]  # fmt: skip
+            ("annotator-1", 4),
+            ("annotator-2", 4),
+            ("annotator-1", 1),
+            ("annotator-2", 2),
+        ]
         assert as_dict(snapshot)["criteria"][0]["scores"] == 6 and as_dict(snapshot)["criteria"][0]["kept"] == 4
 
     def test_the_same_answers_under_the_same_rule_are_the_same_snapshot(self, campaign):

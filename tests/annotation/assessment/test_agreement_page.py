@@ -34,10 +34,18 @@ class TestQuality:
 
     def test_pairs_have_their_own_table(self, world, tmp_path):
         rows = [
-            {"context_id": "c0", "context": ["Hello 0.", "Hi there 0!"], "system_a": "Hydra-system",
-             "output_a": "Reply 0 to 0", "system_b": "Kraken-system", "output_b": "Reply 1 to 0", "annotator": a,
-             "choice": choice} for a, choice in (("p", "A"), ("q", "A"), ("r", "tie"))
-        ]  # fmt: skip
+            {
+                "context_id": "c0",
+                "context": ["Hello 0.", "Hi there 0!"],
+                "system_a": "Hydra-system",
+                "output_a": "Reply 0 to 0",
+                "system_b": "Kraken-system",
+                "output_b": "Reply 1 to 0",
+                "annotator": a,
+                "choice": choice,
+            }
+            for a, choice in (("p", "A"), ("q", "A"), ("r", "tie"))
+        ]
         path = tmp_path / "judgments.jsonl"
         path.write_text("".join(json.dumps(row) + "\n" for row in rows))
         import_judgments(world.campaign, path)

@@ -73,9 +73,13 @@ def pairs(tmp_path, client):
     def judged(choices, purpose=Purpose.EVALUATION):
         for item, (choice, swapped) in zip(world.campaign.items.order_by("pk"), choices):
             PairwiseJudgment.objects.create(
-                annotator=person, output_a=item.output, output_b=item.other, choice=choice, shown_swapped=swapped,
+                annotator=person,
+                output_a=item.output,
+                output_b=item.other,
+                choice=choice,
+                shown_swapped=swapped,
                 purpose=purpose,
-            )  # fmt: skip
+            )
         return annotators(world.campaign)["people"][0]
 
     return judged

@@ -75,9 +75,11 @@ class TestAccepting:
     def test_where_answers_came_in_since_nothing_is_frozen(self, scored):
         seen = consider(scored.campaign, 1.0, "interval", "drop").digest
         LikertScore.objects.create(
-            annotator=scored.annotator, output=Output.objects.first(), value=3,
+            annotator=scored.annotator,
+            output=Output.objects.first(),
+            value=3,
             criterion=scored.campaign.criteria.get(name="Overall"),
-        )  # fmt: skip
+        )
         answer = scored.sign_in(scored.alice).post("quality/", RULE | {"seen": seen})
         assert answer.status_code == 422 and "Look again" in text(answer)
         assert Snapshot.objects.count() == 0

@@ -74,8 +74,9 @@ class TestFigures:
             PairwiseJudgment.objects.create(annotator=person, output_a=a, output_b=b, choice=choice, shown_swapped=swapped)
         figures = live.pair_figures(world.campaign, Filters())
         assert {row["system"]: (row["won"], row["tied"], row["lost"]) for row in figures["systems"]} == {
-            a.system_id: (2, 1, 1), b.system_id: (1, 1, 2)
-        }  # fmt: skip
+            a.system_id: (2, 1, 1),
+            b.system_id: (1, 1, 2),
+        }
         assert {row["side"]: row["n"] for row in figures["sides"]} == {"left": 1, "tie": 1, "right": 1}
         world.sign_in(world.alice)
         assert "4 judgments, by system" in text(world.get("progress/"))
@@ -158,8 +159,9 @@ class TestKnownAnswers:
         item.refresh_from_db()
         assert item.purpose == "evaluation" and item.expected is None
 
-    @pytest.mark.parametrize("given, said", [("7", "no point of its scale"), ("good", "no point of its scale"),
-                                             ("", "right score on one criterion")])  # fmt: skip
+    @pytest.mark.parametrize(
+        "given, said", [("7", "no point of its scale"), ("good", "no point of its scale"), ("", "right score on one criterion")]
+    )
     def test_a_wrong_answer_is_refused(self, world, given, said):
         item, overall = world.campaign.items.first(), world.campaign.criteria.get(name="Overall")
         answer = world.sign_in(world.alice).post(f"items/{item.pk}/", {"purpose": "gold", f"score_{overall.pk}": given})

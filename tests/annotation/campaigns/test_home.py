@@ -1,6 +1,5 @@
 """The first page: for everybody what concerns them."""
 
-
 import pytest
 
 from annotation.campaigns.lifecycle import create_campaign

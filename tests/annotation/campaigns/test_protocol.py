@@ -13,9 +13,16 @@ from tests.annotation.pages import CRITERIA, text
 
 pytestmark = pytest.mark.django_db
 PROTOCOL = {
-    "likert": "on", "overlap": "2", "overlap_percent": "100", "pair_design": "ring", "seed": "0", "gold_percent": "0",
-    "repeat_percent": "0", "guidelines": "Laugh.", "consent": "",
-}  # fmt: skip
+    "likert": "on",
+    "overlap": "2",
+    "overlap_percent": "100",
+    "pair_design": "ring",
+    "seed": "0",
+    "gold_percent": "0",
+    "repeat_percent": "0",
+    "guidelines": "Laugh.",
+    "consent": "",
+}
 
 
 def rows(*criteria, initial=0):
@@ -41,31 +48,47 @@ class TestNewCampaign:
 
     def test_the_whole_protocol_is_kept(self, world):
         chosen = {
-            "pairwise": "on", "pairwise_by_criterion": "on", "asks_reason": "on", "overlap_percent": "20", "quota": "50",
-            "pair_design": "number", "pairs": "300", "in_file_order": "on", "seed": "7", "gold_percent": "10",
-            "gold_is_loud": "on", "repeat_percent": "5", "pass_mark": "80", "completion_code": "C0DE",
-            "completion_url": "https://app.prolific.com/submissions/complete?cc=C0DE", "board_is_public": "on",
+            "pairwise": "on",
+            "pairwise_by_criterion": "on",
+            "asks_reason": "on",
+            "overlap_percent": "20",
+            "quota": "50",
+            "pair_design": "number",
+            "pairs": "300",
+            "in_file_order": "on",
+            "seed": "7",
+            "gold_percent": "10",
+            "gold_is_loud": "on",
+            "repeat_percent": "5",
+            "pass_mark": "80",
+            "completion_code": "C0DE",
+            "completion_url": "https://app.prolific.com/submissions/complete?cc=C0DE",
+            "board_is_public": "on",
             "consent": "I agree.",
-        }  # fmt: skip
+        }
         world.sign_in(world.alice).client.post("/new/", self.FIELDS | chosen)
         made = Campaign.objects.get(slug="jokes-good-bad")
         kept = {name: getattr(made, name) for name in chosen if name != "consent"}
-        assert kept == {name: True if v == "on" else int(v) if v.isdecimal() else v for name, v in chosen.items()
-                        if name != "consent"}  # fmt: skip
+        assert kept == {
+            name: True if v == "on" else int(v) if v.isdecimal() else v for name, v in chosen.items() if name != "consent"
+        }
         assert made.plays_new_comparators is False and made.consent_texts.get().text == "I agree."
 
-    @pytest.mark.parametrize("change, said", [
-        ({"slug": "talk"}, "already a campaign"),
-        ({"likert": ""}, "nothing to judge"),
-        ({"criteria-0-high": "1"}, "must be above"),
-        ({"criteria-0-name": ""}, "needs a name"),
-        ({"criteria-0-anchors": "8 too far"}, "8 is no point"),
-        ({"criteria-0-anchors": "fine"}, "begin with a point"),
-        ({"title": ""}, "required"),
-        ({"gold_percent": "101"}, "less than or equal to 100"),
-        ({"pairwise": "on", "pair_design": "number"}, "how many pairs"),
-        ({"quota": "0"}, "1 or more"),
-    ])  # fmt: skip
+    @pytest.mark.parametrize(
+        "change, said",
+        [
+            ({"slug": "talk"}, "already a campaign"),
+            ({"likert": ""}, "nothing to judge"),
+            ({"criteria-0-high": "1"}, "must be above"),
+            ({"criteria-0-name": ""}, "needs a name"),
+            ({"criteria-0-anchors": "8 too far"}, "8 is no point"),
+            ({"criteria-0-anchors": "fine"}, "begin with a point"),
+            ({"title": ""}, "required"),
+            ({"gold_percent": "101"}, "less than or equal to 100"),
+            ({"pairwise": "on", "pair_design": "number"}, "how many pairs"),
+            ({"quota": "0"}, "1 or more"),
+        ],
+    )
     def test_what_is_wrong_is_said_and_what_was_typed_stays(self, world, change, said):
         answer = world.sign_in(world.alice).client.post("/new/", self.FIELDS | change)
         assert answer.status_code == 422 and said in text(answer) and "Laugh." in text(answer)
@@ -97,8 +120,15 @@ class TestChanging:
         assert 'value="Small talk"' in page and 'value="Fluency"' in page and "Read **both** lines." in page
 
     def test_before_anybody_answered_everything_can_change(self, world):
-        changes = {"title": "Big talk", "likert": "", "pairwise": "on", "pair_design": "all", "criteria-1-remove": "on",
-                   "criteria-0-high": "9", "consent": "Yes."}  # fmt: skip
+        changes = {
+            "title": "Big talk",
+            "likert": "",
+            "pairwise": "on",
+            "pair_design": "all",
+            "criteria-1-remove": "on",
+            "criteria-0-high": "9",
+            "consent": "Yes.",
+        }
         answer = world.sign_in(world.alice).post("design/", self.form(world, **changes))
         assert answer.url == "/c/talk/design/"
         world.campaign.refresh_from_db()
@@ -109,12 +139,19 @@ class TestChanging:
 
     def test_answers_hold_in_place_what_they_answer(self, answered):
         refused = [
-            {"likert": False}, {"seed": 1}, {"in_file_order": True}, {"overlap": 2},
+            {"likert": False},
+            {"seed": 1},
+            {"in_file_order": True},
+            {"overlap": 2},
             {"criteria": [CriterionSpec("Overall", 1, 5)]},
             {"criteria": [CriterionSpec(c.name, 1, 9, pk=c.pk) for c in answered.campaign.criteria.all()]},
-            {"criteria": [*(CriterionSpec(c.name, c.low, c.high, pk=c.pk) for c in answered.campaign.criteria.all()),
-                          CriterionSpec("New")]},
-        ]  # fmt: skip
+            {
+                "criteria": [
+                    *(CriterionSpec(c.name, c.low, c.high, pk=c.pk) for c in answered.campaign.criteria.all()),
+                    CriterionSpec("New"),
+                ]
+            },
+        ]
         before = list(Campaign.objects.values()), list(Criterion.objects.values()), list(Item.objects.values())
         for change in refused:
             with pytest.raises(Refused, match="ha(ve|s) answered"):
@@ -177,10 +214,15 @@ class TestCopying:
             (c.name, c.low, c.high, c.low_label) for c in CRITERIA
         ]
         assert (made.quota, made.completion_code, made.consent_texts.get().text, made.guidelines) == (
-            4, "C0DE", "Yes.", answered.campaign.guidelines
-        )  # fmt: skip
-        texts = [sorted(Output.objects.filter(context__campaign=c).values_list("system__name", "context__key", "text"))
-                 for c in (answered.campaign, made)]  # fmt: skip
+            4,
+            "C0DE",
+            "Yes.",
+            answered.campaign.guidelines,
+        )
+        texts = [
+            sorted(Output.objects.filter(context__campaign=c).values_list("system__name", "context__key", "text"))
+            for c in (answered.campaign, made)
+        ]
         assert texts[0] == texts[1] and len(texts[0]) == 6
         assert made.items.count() == 6 and not made.annotators.exists() and answered.campaign.items.count() == 6
         assert LikertScore.objects.count() == 2

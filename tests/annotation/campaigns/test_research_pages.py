@@ -1,6 +1,5 @@
 """The researcher's pages: who may see them, jobs, errors, the admin."""
 
-
 import pytest
 
 from annotation.assessment.assess import assess
@@ -35,10 +34,12 @@ class TestWhoMaySee:
         for user in (scored.bob, scored.charlie):
             scored.sign_in(user)
             for path, data in [
-                ("status/", {"status": "closed"}), ("people/", {"ask": "invite"}), ("guidelines/", {"guidelines": "x"}),
+                ("status/", {"status": "closed"}),
+                ("people/", {"ask": "invite"}),
+                ("guidelines/", {"guidelines": "x"}),
                 ("quality/", {"mad": 2, "level": "ordinal", "on_zero_mad": "keep"}),
                 (f"decisions/{decision.pk}/overrule/", {"reason": "because"}),
-            ]:  # fmt: skip
+            ]:
                 assert scored.post(path, data).status_code == 404, path
         decision.refresh_from_db()
         assert not decision.overrule_reason and not Invitation.objects.exists() and Snapshot.objects.count() == 1

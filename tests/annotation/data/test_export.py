@@ -40,8 +40,10 @@ class TestWhatCountsNow:
         scored.sign_in(scored.alice)
         judgments = lines(scored.get("export/judgments.jsonl"))
         assert judgments[0]["shown_left"] == "B" and judgments[0]["reason"] == "Warmer." and judgments[0]["kept"] is None
-        outputs = [{"context_id": o.context.key, "context": o.context.turns, "system": o.system.name, "output": o.text}
-                   for o in Output.objects.select_related("context", "system")]  # fmt: skip
+        outputs = [
+            {"context_id": o.context.key, "context": o.context.turns, "system": o.system.name, "output": o.text}
+            for o in Output.objects.select_related("context", "system")
+        ]
         again = create_campaign(slug="again")
         for name, rows in (("o.jsonl", outputs), ("s.csv", None), ("j.csv", None)):
             path = tmp_path / name
@@ -56,8 +58,19 @@ class TestWhatCountsNow:
 
     def test_a_spreadsheet_runs_nothing_and_nothing_is_changed_by_it(self, world, tmp_path):
         texts = ["=HYPERLINK(1)", "+1", "-- so", "@here", "a\u2028b", "'=quoted", "'plain", "\tTab", "＝1"]
-        rows = [{"context_id": f"x{n}", "context": "c", "system_a": "s", "output_a": t, "system_b": "t", "output_b": "b",
-                 "annotator": "p", "choice": "A"} for n, t in enumerate(texts)]  # fmt: skip
+        rows = [
+            {
+                "context_id": f"x{n}",
+                "context": "c",
+                "system_a": "s",
+                "output_a": t,
+                "system_b": "t",
+                "output_b": "b",
+                "annotator": "p",
+                "choice": "A",
+            }
+            for n, t in enumerate(texts)
+        ]
         path = tmp_path / "j.jsonl"
         path.write_text("".join(json.dumps(row) + "\n" for row in rows))
         import_judgments(world.campaign, path)
@@ -100,10 +113,17 @@ class TestASnapshot:
     def test_preferences_are_the_majoritys_and_even_votes_make_none(self, frozen):
         [pair] = lines(frozen.get(f"snapshots/{frozen.snapshot.name}/preferences.jsonl"))
         assert pair == {
-            "prompt": "Hello 0.\nHi there 0!", "chosen": "Reply 0 to 0", "rejected": "Reply 1 to 0", "source": "judgments",
-            "aspect": None, "margin": 1, "answers": 3, "context_id": "c0", "system_chosen": "Hydra-system",
+            "prompt": "Hello 0.\nHi there 0!",
+            "chosen": "Reply 0 to 0",
+            "rejected": "Reply 1 to 0",
+            "source": "judgments",
+            "aspect": None,
+            "margin": 1,
+            "answers": 3,
+            "context_id": "c0",
+            "system_chosen": "Hydra-system",
             "system_rejected": "Kraken-system",
-        }  # fmt: skip
+        }
 
     def test_preferences_from_scores_are_asked_for_with_a_margin(self, frozen):
         address = f"snapshots/{frozen.snapshot.name}/preferences.jsonl"

@@ -80,11 +80,16 @@ class TestColumns:
         assert "is chosen twice" in text(world.post(address, chosen | {"output": "model"}))
         assert "nothing is stored yet" in text(world.post(address, chosen, follow=True))
 
-    @pytest.mark.parametrize("columns, expected", [
-        (["ID", "Source", "Model", "Response"],
-         {"context_id": "ID", "context": "Source", "system": "Model", "output": "Response"}),
-        (["context_id", "text", "output"], {"context_id": "context_id", "output": "output"}),
-    ])  # fmt: skip
+    @pytest.mark.parametrize(
+        "columns, expected",
+        [
+            (
+                ["ID", "Source", "Model", "Response"],
+                {"context_id": "ID", "context": "Source", "system": "Model", "output": "Response"},
+            ),
+            (["context_id", "text", "output"], {"context_id": "context_id", "output": "output"}),
+        ],
+    )
     def test_guessing(self, columns, expected):
         assert guess("outputs", columns) == expected
 

@@ -179,7 +179,7 @@ class TestJudgments:
     @pytest.mark.parametrize(
         ("row", "expected"),
         [
-            (pair("maybe"), 'field \'choice\': expected A, tie or B, found "maybe"'),
+            (pair("maybe"), "field 'choice': expected A, tie or B, found \"maybe\""),
             (pair("B"), "field 'choice': is not what 'ann' already said about this pair"),
             (pair(system_b="zebra", output_b="za"), "field 'system_b': names the same output as system_a"),
             (pair(output_a="other"), "field 'output_a': differs from the output"),

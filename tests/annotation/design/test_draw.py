@@ -26,10 +26,15 @@ def names(systems):
 
 
 designs = st.builds(
-    Design, seed=st.integers(0, 9), likert=st.just(False), pairwise=st.just(True),
-    pair_design=st.sampled_from(["ring", "all", "number"]), pairs=st.integers(1, 150), overlap=st.integers(1, 5),
+    Design,
+    seed=st.integers(0, 9),
+    likert=st.just(False),
+    pairwise=st.just(True),
+    pair_design=st.sampled_from(["ring", "all", "number"]),
+    pairs=st.integers(1, 150),
+    overlap=st.integers(1, 5),
     overlap_percent=st.integers(0, 100),
-)  # fmt: skip
+)
 
 
 @given(st.integers(2, 8), st.integers(1, 20), designs)

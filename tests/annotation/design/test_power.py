@@ -38,13 +38,22 @@ class TestScores:
         [
             # Card et al. 2020: data/human_eval/highvar_lowmer_lmer.csv of their repository, the rows with 10 workers:
             # shares of 200 simulated data sets in which lmer's t is above 1.96; the coefficient is half the difference.
-            (HIGH_VARIANCE, 0.05, 50, 0.24), (HIGH_VARIANCE, 0.05, 100, 0.315), (HIGH_VARIANCE, 0.05, 500, 0.34),
-            (HIGH_VARIANCE, 0.1, 50, 0.7), (HIGH_VARIANCE, 0.1, 100, 0.795), (HIGH_VARIANCE, 0.1, 500, 0.87),
-            (HIGH_VARIANCE, 0.15, 50, 0.955), (HIGH_VARIANCE, 0.15, 100, 0.98), (HIGH_VARIANCE, 0.15, 500, 0.995),
-            (LOW_VARIANCE, 0.05, 50, 0.575), (LOW_VARIANCE, 0.05, 100, 0.835), (LOW_VARIANCE, 0.05, 500, 0.95),
-            (LOW_VARIANCE, 0.1, 50, 0.985), (LOW_VARIANCE, 0.1, 100, 1.0),
+            (HIGH_VARIANCE, 0.05, 50, 0.24),
+            (HIGH_VARIANCE, 0.05, 100, 0.315),
+            (HIGH_VARIANCE, 0.05, 500, 0.34),
+            (HIGH_VARIANCE, 0.1, 50, 0.7),
+            (HIGH_VARIANCE, 0.1, 100, 0.795),
+            (HIGH_VARIANCE, 0.1, 500, 0.87),
+            (HIGH_VARIANCE, 0.15, 50, 0.955),
+            (HIGH_VARIANCE, 0.15, 100, 0.98),
+            (HIGH_VARIANCE, 0.15, 500, 0.995),
+            (LOW_VARIANCE, 0.05, 50, 0.575),
+            (LOW_VARIANCE, 0.05, 100, 0.835),
+            (LOW_VARIANCE, 0.05, 500, 0.95),
+            (LOW_VARIANCE, 0.1, 50, 0.985),
+            (LOW_VARIANCE, 0.1, 100, 1.0),
         ],
-    )  # fmt: skip
+    )
     def test_the_standard_error_gives_the_power_that_card_and_others_simulated(self, variance, coefficient, items, power):
         se, _ = standard_error(variance, contexts=items, annotators=10, r=1 / 10)
         # Three standard errors of a share of 200 are 0.1 at most; lmer's own standard errors by ML are a little small.

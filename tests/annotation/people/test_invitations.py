@@ -161,8 +161,11 @@ class TestCrowds:
         assert client.post(link + looking).status_code == 422 and Annotator.objects.count() == 1
         assert client.post(link + sent.format("as1")).url == "/c/talk/annotate/"
         assert Annotator.objects.latest("pk").source == {
-            "workerId": "w1", "assignmentId": "as1", "hitId": "h1", "turkSubmitTo": "https://www.mturk.com"
-        }  # fmt: skip
+            "workerId": "w1",
+            "assignmentId": "as1",
+            "hitId": "h1",
+            "turkSubmitTo": "https://www.mturk.com",
+        }
 
 
 class TestFinishing:

@@ -68,20 +68,29 @@ def test_a_run_is_of_whole_items_in_the_order_they_were_answered():
     # By order: items 0 (3, 3), 2 (3, 3), 1 (3, 3), 3 (3, 4): three alike, then another; the fifth has no known order.
     card, idle = cards(
         answers_of(
-            (0, 0, 0, 3, 1), (0, 0, 1, 3, 1), (0, 2, 0, 3, 2), (0, 2, 1, 3, 2), (0, 1, 0, 3, 3), (0, 1, 1, 3, 3),
-            (0, 3, 0, 3, 4), (0, 3, 1, 4, 4), (0, 4, 0, 3, NAN),
+            (0, 0, 0, 3, 1),
+            (0, 0, 1, 3, 1),
+            (0, 2, 0, 3, 2),
+            (0, 2, 1, 3, 2),
+            (0, 1, 0, 3, 3),
+            (0, 1, 1, 3, 3),
+            (0, 3, 0, 3, 4),
+            (0, 3, 1, 4, 4),
+            (0, 4, 0, 3, NAN),
         ),
         annotators=2,
-    )  # fmt: skip
+    )
     assert (card.longest_run, card.ordered_items, card.adjacent_equal) == (3, 4, 2)
     assert (idle.longest_run, idle.ordered_items, idle.answers, idle.agreement) == (0, 0, 0, None)
 
 
 def test_behaviour_is_counted():
     behaviour = Behaviour(
-        sides=([0, 0, 0, 1], [1, -1, 1, 0]), repeats=([0, 0], [True, False]), gold=([1], [True]),
+        sides=([0, 0, 0, 1], [1, -1, 1, 0]),
+        repeats=([0, 0], [True, False]),
+        gold=([1], [True]),
         seconds=([0, 0, 0], [4.0, 9.0, 5.0]),
-    )  # fmt: skip
+    )
     first, second = cards(answers_of((0, 0, 0, 1, NAN), (1, 0, 0, 2, NAN)), behaviour)
     assert (first.left, first.right, first.repeats, first.repeats_same, first.seconds) == (2, 1, 2, 1, 5.0)
     assert (second.left, second.right, second.gold, second.gold_right, second.seconds) == (0, 0, 1, 1, None)

@@ -15,8 +15,12 @@ ANAESTHETISTS = """
 
 @pytest.fixture
 def anaesthetists():
-    rows = [(who, patient, int(code)) for patient, row in enumerate(ANAESTHETISTS)
-            for who, codes in enumerate(row.split()) for code in codes]  # fmt: skip
+    rows = [
+        (who, patient, int(code))
+        for patient, row in enumerate(ANAESTHETISTS)
+        for who, codes in enumerate(row.split())
+        for code in codes
+    ]
     return np.array(rows).T
 
 

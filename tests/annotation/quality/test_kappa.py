@@ -17,10 +17,18 @@ NAN = np.nan
 # Fleiss 1971's layout with the numbers of the Wikipedia article "Fleiss' kappa": 14 raters, 10 subjects, 5 categories.
 FLEISS = np.array(
     [
-        [0, 0, 0, 0, 14], [0, 2, 6, 4, 2], [0, 0, 3, 5, 6], [0, 3, 9, 2, 0], [2, 2, 8, 1, 1],
-        [7, 7, 0, 0, 0], [3, 2, 6, 3, 0], [2, 5, 3, 2, 2], [6, 5, 2, 1, 0], [0, 2, 2, 3, 7],
+        [0, 0, 0, 0, 14],
+        [0, 2, 6, 4, 2],
+        [0, 0, 3, 5, 6],
+        [0, 3, 9, 2, 0],
+        [2, 2, 8, 1, 1],
+        [7, 7, 0, 0, 0],
+        [3, 2, 6, 3, 0],
+        [2, 5, 3, 2, 2],
+        [6, 5, 2, 1, 0],
+        [0, 2, 2, 3, 7],
     ]
-)  # fmt: skip
+)
 
 # irrCAC (Gwet), data set cac.raw4raters: units without some raters, the last one with a single rater.
 GWET = np.array(

@@ -26,9 +26,7 @@ def test_wins_against_four_others_become_one_to_five():
     annotator = [0] * 8 + [1] * 7
     output = [0] * 4 + [1] * 4 + [0] * 4 + [1] * 3
     points = [1, 1, 1, 1, 0, 0, 0, 0, 1, 0, 1, 0, 1, 1, 1]
-    assert scores_from_comparisons(annotator, output, points) == pytest.approx(
-        np.array([[5, 1], [3, NAN]]), nan_ok=True
-    )
+    assert scores_from_comparisons(annotator, output, points) == pytest.approx(np.array([[5, 1], [3, NAN]]), nan_ok=True)
     assert scores_from_comparisons([], [], [], annotators=2, outputs=3).shape == (2, 3)
 
 

@@ -49,15 +49,23 @@ def test_every_field_of_a_report_by_hand():
     # 1, 1, 1, 2, 2, 2, 2, 2: 3 x 5 mixed pairs): alpha = 1 - 0.25 x 56 / 30 = 8/15. Unit 3 has MAD 0.5: none dropped.
     report = assess_scores([[1, 2, 1, 2], [1, 2, 2, 2]], "interval")
     assert json_of(report) == {
-        "raters": 2, "units": 4, "scores": 8, "kept": 8,
-        "alpha_before": pytest.approx(8 / 15), "alpha_after": pytest.approx(8 / 15),
-        "alpha_after_low": report.alpha_after_low, "alpha_after_high": report.alpha_after_high,
-        "alpha_null_mean": report.alpha_null_mean, "alpha_null_sd": report.alpha_null_sd,
+        "raters": 2,
+        "units": 4,
+        "scores": 8,
+        "kept": 8,
+        "alpha_before": pytest.approx(8 / 15),
+        "alpha_after": pytest.approx(8 / 15),
+        "alpha_after_low": report.alpha_after_low,
+        "alpha_after_high": report.alpha_after_high,
+        "alpha_null_mean": report.alpha_null_mean,
+        "alpha_null_sd": report.alpha_null_sd,
         "fleiss_kappa": pytest.approx((3 / 4 - 34 / 64) / (1 - 34 / 64)),
         "cohen_kappa_mean": pytest.approx((3 / 4 - 1 / 2) / (1 - 1 / 2)),
-        "percent_agreement": 0.75, "verdict": "collect more", "reason": report.reason,
+        "percent_agreement": 0.75,
+        "verdict": "collect more",
+        "reason": report.reason,
         "outlook": [one.as_dict() for one in report.outlook],
-    }  # fmt: skip
+    }
     assert report.keep.all()
 
 

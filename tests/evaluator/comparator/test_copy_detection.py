@@ -99,9 +99,7 @@ def test_an_echo_is_pieces_of_turns_that_are_said_back_for_the_most_part():
             and sum(min(words.count(w), turn.count(w)) for w in "abcd") >= 0.8 * max(len(words), len(turn))
             for turn in turns
         )
-        strewn = any(
-            5 <= len(turn) and subsequence(words, turn) >= max(0.9 * len(turn), 0.5 * len(words)) for turn in turns
-        )
+        strewn = any(5 <= len(turn) and subsequence(words, turn) >= max(0.9 * len(turn), 0.5 * len(words)) for turn in turns)
         replaced = any(
             min(len(words), len(turn)) >= 6 and subsequence(words, turn) >= 0.76 * max(len(words), len(turn)) for turn in turns
         )

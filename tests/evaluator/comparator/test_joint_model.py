@@ -122,9 +122,12 @@ class TestLearning:
         ids = [[0] * n for n in np.repeat(tokens, 2)]
         a = np.arange(0, 200, 2)
         data = SimpleNamespace(
-            a=a, b=a + 1, folds=np.repeat(np.arange(100) % 5, 2), encoder=SimpleNamespace(max_length=1000),
+            a=a,
+            b=a + 1,
+            folds=np.repeat(np.arange(100) % 5, 2),
+            encoder=SimpleNamespace(max_length=1000),
             sequences=Sequences(ids, [[0] * (len(i) - 1) + [1] for i in ids]),
-        )  # fmt: skip
+        )
         made = joint_training._batches(data, 0, 10, np.random.default_rng(1))
         assert sorted(np.concatenate(made)) == [i for i in range(100) if i % 5]  # each pair of the other folds once
         spans = [np.ptp(pairs) for pairs in made]  # the tokens rise by one from pair to pair

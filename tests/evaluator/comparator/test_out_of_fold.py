@@ -54,8 +54,9 @@ class TestLength:
         targets = [(longer if c not in turned else 1 - longer) for c in range(12)]
         return [
             Pair(3 * c + i, 3 * c + j, (1 - targets[c], 0.0, targets[c]), 1.0)
-            for c in range(12) for i, j in ((0, 1), (0, 2), (1, 2))
-        ]  # fmt: skip
+            for c in range(12)
+            for i, j in ((0, 1), (0, 2), (1, 2))
+        ]
 
     def judged(self, raw, texts, pairs, **changed):
         contexts = np.arange(36) // 3
@@ -92,9 +93,7 @@ class TestLength:
     def test_a_guarded_output_has_no_say(self, raw, texts):
         """The long outputs of six contexts repeat themselves and lose: length is worth what the others say."""
         repeating = [Text(t.context, "w w " * 16) if i % 3 == 2 and i < 18 else t for i, t in enumerate(texts)]
-        lost = [
-            Pair(p.a, p.b, p.target[::-1], p.weight) if p.b % 3 == 2 and p.b < 18 else p for p in self.pairs()
-        ]  # fmt: skip
+        lost = [Pair(p.a, p.b, p.target[::-1], p.weight) if p.b % 3 == 2 and p.b < 18 else p for p in self.pairs()]
         kept = [p for p in self.pairs() if not (p.b % 3 == 2 and p.b < 18)]
         with_them, without = self.judged(raw, repeating, lost, guards=True), self.judged(raw, repeating, kept, guards=True)
         of_length = lambda found: found.head.length / found.head.scale
@@ -133,7 +132,8 @@ class TestReferences:
 
     def test_not_where_they_say_nothing_or_are_switched_off(self, likeness):
         for found, raw, _ in (
-            self.judged(likeness, liked=0.5), self.judged(likeness, references=False), self.judged(np.zeros(36)),
-        ):  # fmt: skip
+            self.judged(likeness, liked=0.5),
+            self.judged(likeness, references=False),
+            self.judged(np.zeros(36)),
+        ):
             assert found.head.references == 0 and found.utilities == pytest.approx(found.head.scale * raw)
-

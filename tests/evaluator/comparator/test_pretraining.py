@@ -46,9 +46,14 @@ def lessons(settings, tmp_path_factory):
             weights.data *= 5
     encoder.save_pretrained(folder)
     return replace(
-        settings, encoder=str(folder), base_passes=30, contrast_passes=1, base_learning_rate=2e-3, base_max_length=16,
+        settings,
+        encoder=str(folder),
+        base_passes=30,
+        contrast_passes=1,
+        base_learning_rate=2e-3,
+        base_max_length=16,
         train_embeddings=True,
-    )  # fmt: skip
+    )
 
 
 @pytest.fixture(scope="module")
@@ -135,8 +140,9 @@ def test_members_start_from_the_base_and_the_run_counts_what_it_saw(lessons, tmp
     new = talk(24, 2)
     texts = [
         Text((f"{e.context[0]} w15",), reply)  # a context that no dialogue of the lesson holds
-        for i, e in enumerate(new) for reply in (e.replies[0], new[(i + 1) % 24].replies[0])
-    ]  # fmt: skip
+        for i, e in enumerate(new)
+        for reply in (e.replies[0], new[(i + 1) % 24].replies[0])
+    ]
     pairs = [Pair(i, i + 1, (1.0, 0.0, 0.0), 1.0, "judgments") for i in range(0, 48, 2)]
     barely = replace(lessons, epochs=1, learning_rate=1e-6, head_learning_rate=1e-6)
     seen = [*talk(60, 0), Exchange(texts[0].context, ("w1",), "one that is judged")]

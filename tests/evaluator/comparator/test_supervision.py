@@ -31,8 +31,14 @@ def test_a_dialogue_that_a_judged_context_comes_from_is_left_out():
 
 def test_human_written_is_better_and_equals_tie():
     texts = [Text(HERE, "a"), Text(HERE, "b"), Text(HERE, "c"), Text(HERE, "d"), Text(HERE, "e"), Text(("other",), "f")]
-    origins = [Origin("Ann", human=True), Origin("Bob", human=True), Origin("m", checkpoint="1"), Origin("m", checkpoint="1"),
-               Origin("m", checkpoint="2"), Origin("Ann", human=True)]  # fmt: skip
+    origins = [
+        Origin("Ann", human=True),
+        Origin("Bob", human=True),
+        Origin("m", checkpoint="1"),
+        Origin("m", checkpoint="1"),
+        Origin("m", checkpoint="2"),
+        Origin("Ann", human=True),
+    ]
     assert strong_pairs(texts, origins) == [
         Pair(0, 1, (0.0, 1.0, 0.0), 1.0, "strong"),
         Pair(0, 2, (1.0, 0.0, 0.0), 1.0, "strong"),

@@ -67,13 +67,7 @@ def test_ngram_distribution_is_the_interpolation_worked_out_by_hand():
     training = [Exchange(("x",), "red fox"), Exchange(("y",), "red hen"), Exchange(("z",), "old hen")]
     model = NgramGenerator(training)
     # After "<s> red": trigram and bigram say fox 1/2, hen 1/2; of 9 unigrams red 2, hen 2, fox 1, old 1, </s> 3.
-    expected = {
-        "fox": 0.98 / 2 + 0.02 / 9,
-        "hen": 0.98 / 2 + 0.04 / 9,
-        "red": 0.04 / 9,
-        "old": 0.02 / 9,
-        "</s>": 0.06 / 9,
-    }
+    expected = {"fox": 0.98 / 2 + 0.02 / 9, "hen": 0.98 / 2 + 0.04 / 9, "red": 0.04 / 9, "old": 0.02 / 9, "</s>": 0.06 / 9}
     assert model.distribution(("<s>", "red"), None) == pytest.approx(expected)
 
 

@@ -81,8 +81,9 @@ class TestCorrelations:
 class TestAttacks:
     def test_good_answers_are_those_of_the_upper_quarter(self):
         assert card_figures.good_answers(judged(scores=(0.75, 0.74, 1.0, 0.0)), seed=0) == [
-            Text(("hi",), "good"), Text(("bye",), "good day")
-        ]  # fmt: skip
+            Text(("hi",), "good"),
+            Text(("bye",), "good day"),
+        ]
 
     def test_without_scores_they_are_those_that_won_and_never_lost(self):
         found = card_figures.good_answers(judged([(0, 1, A), (2, 3, A), (3, 2, A)]), seed=0)

@@ -7,8 +7,14 @@ from evaluator.metaevaluation.ceiling import from_judgments, from_scores
 
 def test_scores_of_three_people_on_two_outputs():
     # a: 5 4 1, b: 3 4 2. The rest of each: Ann 2.5 v 3 (b), Bob 3 v 2.5 (a), Cy 4.5 v 3.5 (a); they say a, tie, b.
-    rows = [("c", "a", "Ann", 5), ("c", "a", "Bob", 4), ("c", "a", "Cy", 1),
-            ("c", "b", "Ann", 3), ("c", "b", "Bob", 4), ("c", "b", "Cy", 2)]  # fmt: skip
+    rows = [
+        ("c", "a", "Ann", 5),
+        ("c", "a", "Bob", 4),
+        ("c", "a", "Cy", 1),
+        ("c", "b", "Ann", 3),
+        ("c", "b", "Bob", 4),
+        ("c", "b", "Cy", 2),
+    ]
     found = from_scores(rows)
     assert (found.pairs, found.pairwise_accuracy) == (3, pytest.approx((0 + 0.5 + 0) / 3))
     own, rest = [5, 4, 1, 3, 4, 2], [2.5, 3, 4.5, 3, 2.5, 3.5]

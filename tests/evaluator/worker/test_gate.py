@@ -30,9 +30,14 @@ def judge(monkeypatch):
 def entered(world, **fields) -> ComparatorVersion:
     """A version's row, as a training on the world would have made it."""
     known = {
-        "name": "talk-overall-1", "criterion": "Overall", "settings": {"sources": {"talk": ["Overall", False]}}, "seed": 0,
-        "snapshots": [world.campaign.snapshots.first().digest], "code": "x", "metrics": {"seconds": 1.0},
-    }  # fmt: skip
+        "name": "talk-overall-1",
+        "criterion": "Overall",
+        "settings": {"sources": {"talk": ["Overall", False]}},
+        "seed": 0,
+        "snapshots": [world.campaign.snapshots.first().digest],
+        "code": "x",
+        "metrics": {"seconds": 1.0},
+    }
     version = ComparatorVersion.objects.create(**known | fields)
     version.campaigns.add(world.campaign)
     return version
@@ -87,9 +92,10 @@ class TestServingNow:
         gate.ask_all(new)
         *others, last = new.gates["talk"][:4]
         assert last == {
-            "question": "Not below talk-overall-1, which serves now?", "passed": True,
+            "question": "Not below talk-overall-1, which serves now?",
+            "passed": True,
             "answer": "talk-overall-1, which serves now, can no longer be read; that is no reason against this one.",
-        }  # fmt: skip
+        }
         assert [one["question"] for one in others][1:] == [CHANCE, "Not below “longer is better”?"]
         registry.consider(new)
         assert registry.serving(world.campaign) == new

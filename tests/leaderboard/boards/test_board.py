@@ -121,8 +121,12 @@ class TestChoice:
 class TestPages:
     def test_only_researchers_and_admins(self, world):
         tournament = by_people(world.campaign)
-        pages = [PAGE, f"/tournaments/{tournament.pk}/", "/api/campaigns/talk/leaderboard/?judge=people",
-                 f"/api/tournaments/{tournament.pk}/"]  # fmt: skip
+        pages = [
+            PAGE,
+            f"/tournaments/{tournament.pk}/",
+            "/api/campaigns/talk/leaderboard/?judge=people",
+            f"/api/tournaments/{tournament.pk}/",
+        ]
         for page in pages:
             assert world.get(world.charlie, page).status_code == 404, page
             assert world.get(world.alice, page).status_code == 200, page
@@ -135,10 +139,19 @@ class TestPages:
         board, system = by_people(world.campaign), world.campaign.systems.get(name="Fine")
         sample = world.campaign.contexts.first()
         start.set_board(world.campaign, is_public=True, plays_new=True)
-        seen = [PAGE, PAGE + "beside/", PAGE + "history/", PAGE + "breakdown/", f"/tournaments/{board.pk}/",
-                f"/tournaments/{board.pk}.csv", f"/tournaments/{board.pk}.tex", f"/tournaments/{board.pk}.svg",
-                f"/c/talk/systems/{system.pk}/", "/api/campaigns/talk/leaderboard/?judge=people",
-                f"/api/tournaments/{board.pk}/"]  # fmt: skip
+        seen = [
+            PAGE,
+            PAGE + "beside/",
+            PAGE + "history/",
+            PAGE + "breakdown/",
+            f"/tournaments/{board.pk}/",
+            f"/tournaments/{board.pk}.csv",
+            f"/tournaments/{board.pk}.tex",
+            f"/tournaments/{board.pk}.svg",
+            f"/c/talk/systems/{system.pk}/",
+            "/api/campaigns/talk/leaderboard/?judge=people",
+            f"/api/tournaments/{board.pk}/",
+        ]
         for page in seen:
             assert world.client.get(page).status_code == 200, page
             assert world.get(world.charlie, page).status_code == 200, page
@@ -164,9 +177,11 @@ class TestPages:
 
         assert "Nothing is known about how far its confidence may be trusted here." in said(None)
         off = {"error": 0.081, "low": 0.05, "high": 0.12, "pairs": 300}
-        version.measured_here = {"talk": {"confidence": {
-            "kind": "nearest", "campaign": "talk", "snapshot": "0a1b2c3d4e5f", "similarity": 0.42, **off,
-        }}}  # fmt: skip
+        version.measured_here = {
+            "talk": {
+                "confidence": {"kind": "nearest", "campaign": "talk", "snapshot": "0a1b2c3d4e5f", "similarity": 0.42, **off}
+            }
+        }
         version.save()
         for path in (PAGE, PAGE + "beside/", f"/tournaments/{Tournament.objects.get().pk}/"):
             assert "Small talk (mean cosine of the contexts 0.42)" in said(world.alice, path)
@@ -212,8 +227,11 @@ class TestPages:
         world.post(world.alice, PAGE + "play/", asked)
         started = Tournament.objects.get()
         assert (started.judge, started.version, started.rating, started.ties) == (
-            "calibrated", version, "bradley-terry", "davidson",
-        )  # fmt: skip
+            "calibrated",
+            version,
+            "bradley-terry",
+            "davidson",
+        )
         world.post(world.alice, PAGE + "play/", asked | {"judge": f":{version.name}", "level": "sample", "rating": "paper"})
         assert Tournament.objects.filter(level="sample", rating="by-game", judge="comparator").count() == 1
 

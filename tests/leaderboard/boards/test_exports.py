@@ -11,15 +11,50 @@ from tests.leaderboard.played import by_people
 
 pytestmark = pytest.mark.django_db
 BOARD = {
-    "campaign": "talk", "tournament": 7, "permalink": "/tournaments/7/", "signature": "judge:people/Overall|seed:0",
-    "simulated": False, "comparator": None, "judge_label": "people",
+    "campaign": "talk",
+    "tournament": 7,
+    "permalink": "/tournaments/7/",
+    "signature": "judge:people/Overall|seed:0",
+    "simulated": False,
+    "comparator": None,
+    "judge_label": "people",
     "standings": [
-        {"id": 1, "system": "A & B_50%", "human_written": False, "rank_low": 1, "rank_high": 2, "rating": 1600.4, "rd": 30.0,
-         "volatility": 0.0, "low": 1550.0, "high": 1650.6, "games": 12, "wins": 9, "ties": 1, "losses": 2, "human_mean": 4.5},
-        {"id": 2, "system": "=cmd()", "human_written": True, "rank_low": 2, "rank_high": 2, "rating": 1400.0, "rd": 30.0,
-         "volatility": 0.0, "low": 1350.0, "high": 1450.0, "games": 12, "wins": 2, "ties": 1, "losses": 9, "human_mean": None},
+        {
+            "id": 1,
+            "system": "A & B_50%",
+            "human_written": False,
+            "rank_low": 1,
+            "rank_high": 2,
+            "rating": 1600.4,
+            "rd": 30.0,
+            "volatility": 0.0,
+            "low": 1550.0,
+            "high": 1650.6,
+            "games": 12,
+            "wins": 9,
+            "ties": 1,
+            "losses": 2,
+            "human_mean": 4.5,
+        },
+        {
+            "id": 2,
+            "system": "=cmd()",
+            "human_written": True,
+            "rank_low": 2,
+            "rank_high": 2,
+            "rating": 1400.0,
+            "rd": 30.0,
+            "volatility": 0.0,
+            "low": 1350.0,
+            "high": 1450.0,
+            "games": 12,
+            "wins": 2,
+            "ties": 1,
+            "losses": 9,
+            "human_mean": None,
+        },
     ],
-}  # fmt: skip
+}
 
 
 def test_csv_has_a_row_for_each_system_that_names_its_board():

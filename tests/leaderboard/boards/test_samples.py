@@ -33,8 +33,10 @@ def board(quarrel, version):
 class TestShares:
     def test_peoples_by_hand(self, quarrel, board):
         """c00: Fine beat Poor. c01: Fine lost once and tied once, so 0.25 against 0.75."""
-        share = {(r.context.key, r.system.name): (r.people, r.people_games) for r in
-                 board.outputs.select_related("context", "system")}  # fmt: skip
+        share = {
+            (r.context.key, r.system.name): (r.people, r.people_games)
+            for r in board.outputs.select_related("context", "system")
+        }
         assert share["c00", "Fine"] == (1.0, 1) and share["c00", "Poor"] == (0.0, 1)
         assert share["c01", "Fine"] == (0.25, 2) and share["c01", "Poor"] == (0.75, 2)
         assert share["c00", "Person"] == (None, 0)

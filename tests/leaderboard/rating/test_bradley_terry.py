@@ -16,8 +16,12 @@ WINNER = {1: evalica.Winner.X, 0: evalica.Winner.Draw, -1: evalica.Winner.Y}
 
 
 def from_table(table, n=5):
-    rows = [(i, j, outcome, 0) for (i, j), counts in zip(combinations(range(n), 2), table, strict=True)
-            for outcome, times in zip((1, 0, -1), counts, strict=True) for _ in range(times)]  # fmt: skip
+    rows = [
+        (i, j, outcome, 0)
+        for (i, j), counts in zip(combinations(range(n), 2), table, strict=True)
+        for outcome, times in zip((1, 0, -1), counts, strict=True)
+        for _ in range(times)
+    ]
     return Games(*np.array(rows).T)
 
 
@@ -60,8 +64,12 @@ def test_davidson_is_the_likelihoods_maximum(games, prior_sd):
     # Standard errors against the mean of all: the inverse of the Hessian by finite differences, projected.
     steps = 1e-4 * np.eye(6)
     f = minus_log_likelihood
-    hessian = np.array([[f(best.x + a + b) - f(best.x + a - b) - f(best.x - a + b) + f(best.x - a - b) for b in steps]
-                        for a in steps]) / 4e-8  # fmt: skip
+    hessian = (
+        np.array(
+            [[f(best.x + a + b) - f(best.x + a - b) - f(best.x - a + b) + f(best.x - a - b) for b in steps] for a in steps]
+        )
+        / 4e-8
+    )
     projected = (np.eye(5) - 1 / 5) @ np.linalg.pinv(hessian, rcond=1e-7)[:5, :5] @ (np.eye(5) - 1 / 5)
     assert found.se == pytest.approx(SCALE * np.sqrt(np.diag(projected)), rel=1e-3)
 

@@ -48,7 +48,7 @@ def test_each_rating_is_the_mode_given_the_others(noisy_games):
 
         def minus_log_posterior(x, i=i):
             win = 1 / (1 + np.exp(-g * (x - mu)))
-            likely = (score[i] * np.log(win) + (met[i] - score[i]) * np.log(1 - win))
+            likely = score[i] * np.log(win) + (met[i] - score[i]) * np.log(1 - win)
             return x**2 * (SCALE / 350) ** 2 / 2 - np.delete(likely, i).sum()
 
         best = optimize.minimize_scalar(minus_log_posterior, tol=1e-10).x

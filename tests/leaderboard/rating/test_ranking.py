@@ -76,8 +76,9 @@ def test_the_forecast_by_hand():
     upper = found.margin[0, 1] / 200
     lower = found.margin[1, 2] / 100  # they are close: knowing that to 100 points is enough
     assert games_to_part(found, rating, 240) == [
-        (1, 2, int(np.ceil(240 * (upper**2 - 1)))), (2, 3, int(np.ceil(240 * (lower**2 - 1)))),
-    ]  # fmt: skip
+        (1, 2, int(np.ceil(240 * (upper**2 - 1)))),
+        (2, 3, int(np.ceil(240 * (lower**2 - 1)))),
+    ]
     assert games_to_part(compare(board(rating, rd=1), spread(rating, 15), 500), rating, 240) == []
 
 

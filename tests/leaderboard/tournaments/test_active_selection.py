@@ -78,7 +78,9 @@ def test_what_the_members_differ_on_comes_first_for_the_comparator(campaign):
 
 def test_judged_pairs_count_whatever_criterion_the_comparator_learnt(world, campaign, monkeypatch):
     seen = []
-    monkeypatch.setattr(active_selection, "order_to_ask", lambda n, games, *rest: seen.append(games) or order_to_ask(n, games, *rest))
+    monkeypatch.setattr(
+        active_selection, "order_to_ask", lambda n, games, *rest: seen.append(games) or order_to_ask(n, games, *rest)
+    )
     active_selection.for_the_systems(campaign, Says(set()))
     content = snapshots.read(latest_snapshot(campaign))
     assert serving(campaign).criterion and not content.judgments  # it learnt from scores, nobody has judged a pair

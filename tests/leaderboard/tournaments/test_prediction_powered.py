@@ -164,7 +164,10 @@ class TestStability:
         world.freeze()
         board = by_people(world.campaign)
         there = entrants.field_of(board)
-        kept, all_of_them = people_games.people_games(there, _content(board), "Overall", 0), people_games.unfiltered_games(board, there)
+        kept, all_of_them = (
+            people_games.people_games(there, _content(board), "Overall", 0),
+            people_games.unfiltered_games(board, there),
+        )
         assert len(kept) == 12 * 6 * 4 and len(all_of_them) == 12 * 6 * 5
         found = next(row for row in queries.stability(board) if row["name"] == "Every score, none filtered out")
         assert found["tau"] == 1.0 and found["order"][0] == "Person"  # one against four changes no rank

@@ -35,9 +35,14 @@ class TestPeople:
         from annotation.data.importer import import_scores
 
         given = [
-            ("Ann", "c00", "Fine", 4), ("Ann", "c00", "Plain", 4), ("Ann", "c00", "Poor", 1),
-            ("Ann", "c01", "Fine", 2), ("Ann", "c01", "Plain", 3), ("Bob", "c00", "Fine", 5), ("Bob", "c00", "Poor", 5),
-        ]  # fmt: skip
+            ("Ann", "c00", "Fine", 4),
+            ("Ann", "c00", "Plain", 4),
+            ("Ann", "c00", "Poor", 1),
+            ("Ann", "c01", "Fine", 2),
+            ("Ann", "c01", "Plain", 3),
+            ("Bob", "c00", "Fine", 5),
+            ("Bob", "c00", "Poor", 5),
+        ]
         rows = [{"annotator": a, "context_id": c, "system": s, "aspect": "Overall", "score": v} for a, c, s, v in given]
         import_scores(world.campaign, write(tmp_path, "scores.jsonl", rows))
         from annotation.assessment.assess import assess
@@ -128,9 +133,11 @@ class TestComparator:
         assert all(g.output_a.context_id == g.output_b.context_id for g in played)
         assert all(g.output_a.system_id != g.output_b.system_id for g in played)
         games = Games(
-            [column[g.output_a.system_id] for g in played], [column[g.output_b.system_id] for g in played],
-            [{"A": 1, "tie": 0, "B": -1}[g.outcome] for g in played], [0] * len(played),
-        )  # fmt: skip
+            [column[g.output_a.system_id] for g in played],
+            [column[g.output_b.system_id] for g in played],
+            [{"A": 1, "tie": 0, "B": -1}[g.outcome] for g in played],
+            [0] * len(played),
+        )
         expected = glicko2_sequential.rate(len(column), games)
         for rating in tournament.ratings.all():
             i = column[rating.system_id]
@@ -160,8 +167,10 @@ class TestComparator:
         theirs = by_comparator(world.campaign, games=9, rules=asked)
         said = [parse(t.signature) for t in (paper, ours, theirs)]
         assert [(s["rating"], s["ties"], s["pairing"]) for s in said] == [
-            ("paper", "ratio0.1", "again"), ("glicko2", "half", "random"), ("bradley-terry", "davidson", "round-robin"),
-        ]  # fmt: skip
+            ("paper", "ratio0.1", "again"),
+            ("glicko2", "half", "random"),
+            ("bradley-terry", "davidson", "round-robin"),
+        ]
 
     def test_rules_that_mean_nothing_are_refused(self):
         with pytest.raises(Refused, match="ties of a glicko2 rating must be one of half, drop, not 'davidson'"):
@@ -175,8 +184,10 @@ class TestComparator:
         known = {row["system"]: row for row in queries.known(by_comparator(world.campaign))}
         assert known["Person"]["above"] == ["Fine", "Plain", "Poor"] and known["Poor"]["below"] == ["Person", "Fine", "Plain"]
         assert known["Fine"] == {"system": "Fine", "above": ["Poor"], "below": ["Person"], "open": ["Plain"]}
-        ranks = {row["system"]: (row["rank_low"], row["rank_high"]) for row in
-                 queries.board(by_comparator(world.campaign))["standings"]}  # fmt: skip
+        ranks = {
+            row["system"]: (row["rank_low"], row["rank_high"])
+            for row in queries.board(by_comparator(world.campaign))["standings"]
+        }
         assert ranks == {"Person": (1, 1), "Fine": (2, 3), "Plain": (2, 3), "Poor": (4, 4)}
 
     def test_the_same_seed_plays_the_same_games(self, world, version):
@@ -186,10 +197,19 @@ class TestComparator:
 
     def test_a_system_plays_its_last_checkpoint(self, world, version, tmp_path):
         rows = [
-            {"context_id": r["context_id"], "context": r["context"], "system": "Poor", "checkpoint": f"step {n}",
-             "iteration": n, "total_iterations": 900, "output": f"at {n}"}
-            for r in world.rows if r["system"] == "Poor" for n in (100, 900, 500)
-        ]  # fmt: skip
+            {
+                "context_id": r["context_id"],
+                "context": r["context"],
+                "system": "Poor",
+                "checkpoint": f"step {n}",
+                "iteration": n,
+                "total_iterations": 900,
+                "output": f"at {n}",
+            }
+            for r in world.rows
+            if r["system"] == "Poor"
+            for n in (100, 900, 500)
+        ]
         import_outputs(world.campaign, write(tmp_path, "checkpoints.jsonl", rows))
         playing = entrants.field(world.campaign).outputs
         assert {o.text for o in playing if o.system.name == "Poor"} == {"at 900"}
@@ -198,13 +218,14 @@ class TestComparator:
     def test_samples_are_drawn(self, world, version, tmp_path):
         rows = [
             {"context_id": r["context_id"], "context": r["context"], "system": "Poor", "sample": 1, "output": "bad again"}
-            for r in world.rows if r["system"] == "Poor"
-        ]  # fmt: skip
+            for r in world.rows
+            if r["system"] == "Poor"
+        ]
         import_outputs(world.campaign, write(tmp_path, "samples.jsonl", rows))
         tournament = by_comparator(world.campaign, games=200)
-        played = Output.objects.filter(system__name="Poor", pk__in=[
-            pk for pair in tournament.games.values_list("output_a", "output_b") for pk in pair
-        ])  # fmt: skip
+        played = Output.objects.filter(
+            system__name="Poor", pk__in=[pk for pair in tournament.games.values_list("output_a", "output_b") for pk in pair]
+        )
         assert set(played.values_list("sample", flat=True)) == {0, 1}
 
     def test_a_campaign_nobody_judged_may_be_played(self, world, version, tmp_path):
@@ -274,9 +295,14 @@ class TestImmutable:
         rating.rating, game.outcome = 9999.0, "tie"
         more = Game(tournament=finished, number=11, output_a=game.output_a, output_b=game.output_b, outcome="A")
         for change in (
-            rating.save, rating.delete, game.save, more.save, lambda: Game.objects.bulk_create([more]),
-            lambda: finished.games.update(outcome="tie"), finished.ratings.all().delete,
-        ):  # fmt: skip
+            rating.save,
+            rating.delete,
+            game.save,
+            more.save,
+            lambda: Game.objects.bulk_create([more]),
+            lambda: finished.games.update(outcome="tie"),
+            finished.ratings.all().delete,
+        ):
             with pytest.raises(Immutable):
                 change()
         assert finished.games.count() == 10 and not finished.ratings.filter(rating=9999).exists()
