@@ -24,7 +24,7 @@ from benchmarks import tune_selection
 from benchmarks.tune_instructions import pandalm
 from evaluator.comparator import checkpoint
 from evaluator.comparator.encoding import Encoder
-from evaluator.comparator.examples import Pair, Text, aligned, context_key, mean_scores, pairs_from_scores
+from evaluator.comparator.examples import Examples, Pair, Text, aligned, context_key, mean_scores, pairs_from_scores
 from evaluator.comparator.head import NO_GUARD
 from evaluator.comparator.inference import beside_pairs, utilities
 from evaluator.comparator.predict import Comparator
@@ -163,7 +163,11 @@ def run(settings: Settings, seed: int, sets: list[Judged], dialogues, folder: Pa
 
     beside = np.arange(len(texts)) >= len(sets[0].texts)  # (n,)
     result = fit(
-        texts, pairs, settings, seed, folder, tell, scores=scores, exchanges=dialogues, criteria=sets[0].criteria, beside=beside
+        Examples(texts, pairs, scores=scores, exchanges=dialogues, criteria=sets[0].criteria, beside=beside),
+        settings,
+        seed,
+        folder,
+        tell,
     )
     if not shelf.is_dir() and (folder / "base.json").is_file():
         shelf.mkdir()

@@ -5,18 +5,19 @@ from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
-
-from evaluator.comparator.examples import Pair, Text, context_key, pairs_from_judgments
-from evaluator.comparator.head import decide
 from evaluator.comparator.length_bias import log_words
+
+from evaluator.comparator.examples import Examples, Pair, Text, as_arrays, context_key, pairs_from_judgments
+from evaluator.comparator.head import decide
 from evaluator.comparator.predict import Comparator
 from evaluator.comparator.settings import Settings
-from evaluator.comparator.ties import CLASSES, macro_f1
-from evaluator.comparator.training.out_of_fold import agreement, as_arrays, decide_by_other_folds
 from evaluator.comparator.training.train import fit
 from evaluator.metaevaluation import ceiling
+from evaluator.metaevaluation.agreement import agreement
 from evaluator.metaevaluation.correlation import pearson
+from evaluator.metaevaluation.held_out import decide_by_other_folds
 from evaluator.metaevaluation.resampling import interval
+from evaluator.metaevaluation.ties import CLASSES, macro_f1
 
 
 def read(data: Path) -> tuple[list[Text], list[Pair], list[tuple]]:
@@ -37,7 +38,7 @@ def pandalm(data: Path, settings: Settings, seed: int, folder: Path) -> dict:
     """Folds by context. "not below longer": accuracy and macro-F1 are no lower; "above cosine": the 95% intervals of both
     differences, over contexts, lie above 0."""
     texts, pairs, given = read(data)
-    result = fit(texts, pairs, settings, seed, folder)
+    result = fit(Examples(texts, pairs), settings, seed, folder)
     comparator = Comparator.load(folder)
     a, b, targets, weights = as_arrays(pairs)
     choices = np.array([pair.choice for pair in pairs])  # (p,)

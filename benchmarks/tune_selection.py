@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 from scipy import stats
 
-from evaluator.comparator.examples import Pair, Text, context_key
+from evaluator.comparator.examples import Pair, Text, as_arrays, context_key
 from evaluator.comparator.predict import Comparator
-from evaluator.comparator.training.out_of_fold import agreement, as_arrays
+from evaluator.metaevaluation.agreement import agreement
 from evaluator.metaevaluation.correlation import pearson
 from leaderboard.rating.games import Games
 from leaderboard.rating.pairing import CONFIDENT, order_to_ask

@@ -18,7 +18,7 @@ CARD = "card.json"  # what the registry knew of it where it was trained
 MAX_BYTES = 8 * 2**30
 MAX_JSON_BYTES = 64 * 2**20
 ALLOWED = re.compile(
-    r"comparator\.json|card\.json|(matcher|references)\.safetensors|fold-\d{1,3}\.json"
+    r"comparator\.json|card\.json|(matcher|references)\.safetensors|member-\d{1,3}\.json"
     r"|member-\d{1,3}\.safetensors|encoder/[\w.-]+\.(json|jinja|txt|model|safetensors)"
 )
 TOLD = ("name", "criterion", "seed", "code", "snapshots", "settings", "metrics", "is_simulated", "warning")

@@ -22,8 +22,6 @@ SHAPE = {
     "longer_is_better_accuracy": MAYBE,
     "texts": MAYBE,
     "tie_threshold": MAYBE,
-    "length": MAYBE,
-    "bend": MAYBE,
     "references": MAYBE,
     "cut_contexts": MAYBE,
     "cut_outputs": MAYBE,

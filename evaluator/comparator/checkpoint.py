@@ -6,7 +6,7 @@ matcher.safetensors        fp16 weights of the encoder tuned on dialogues, whose
 references.safetensors     fp16 embeddings of the dialogues' contexts and replies, which are looked up; may be missing
 member-0.safetensors ...   fp16 weights of each member
 base.safetensors           fp16 weights that all members started from, where there were dialogues; base.json beside it
-fold-0.json ...            what the training of that member gave, with its fingerprint
+member-0.json ...          what the training of that member gave, with its fingerprint
 """
 
 import hashlib
@@ -15,7 +15,7 @@ import os
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import torch
 from safetensors import SafetensorError
@@ -23,12 +23,12 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 from transformers import AutoTokenizer
 
-from evaluator.comparator.head import MOST_BEND, Head
+from evaluator.comparator.head import Head
 from evaluator.comparator.references import References
 from evaluator.comparator.settings import ARCHITECTURES, Settings
 from evaluator.comparator.utility_model import UtilityModel, empty_encoder, positions, pretrained_encoder, random_encoder
 
-FORMAT = 5
+FORMAT = 6
 M = TypeVar("M", bound=nn.Module)
 
 
@@ -167,7 +167,7 @@ def load_manifest(directory: Path) -> Manifest:
     path = directory / "comparator.json"
     record = read_json(path)
     if record.pop("format", None) != FORMAT:
-        raise BadCheckpoint(f"{path} is not of format {FORMAT}, the only one that this version reads.")
+        raise BadCheckpoint(f"{path} is not of format {FORMAT}, the only one that this version reads; train it again.")
     try:
         record["settings"] = Settings(**record["settings"])
         record["head"] = _head(record["head"])
@@ -178,9 +178,8 @@ def load_manifest(directory: Path) -> Manifest:
         raise BadCheckpoint(f"{path} lacks a field or has one too many: {error}.") from error
     if manifest.settings.architecture not in ARCHITECTURES:
         raise BadCheckpoint(f"{path} names the unknown architecture {manifest.settings.architecture!r}.")
-    heads = (manifest.head, *manifest.other_heads)
-    if not all(head.length >= 0 and head.references >= 0 and 0 <= head.bend <= MOST_BEND for head in heads):
-        raise BadCheckpoint(f"{path} names a length, bend or worth of references that is below 0 or too large.")
+    if not all(head.references >= 0 for head in (manifest.head, *manifest.other_heads)):
+        raise BadCheckpoint(f"{path} names a worth of references that is not 0 or more.")
     if not set(manifest.folds.values()) <= set(range(len(manifest.members))):
         raise BadCheckpoint(f"{path} names a fold that has no member.")
     names = [str(name) for name in manifest.criteria]
@@ -199,6 +198,21 @@ def identity(directory: Path) -> str:
 
 def _head(record: dict) -> Head:
     return Head(**{known.name: float(record.get(known.name, known.default)) for known in fields(Head)})
+
+
+def made_once(directory: Path, name: str, fingerprint: str, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """The record of a file NAME.safetensors: that of an earlier run which made it for the same fingerprint and left it whole,
+    or of `make`, which writes the file and gives a record with its "sha256". Interim states (NAME*.state) go then."""
+    path, weights = directory / f"{name}.json", directory / f"{name}.safetensors"
+    if path.is_file() and weights.is_file():
+        record = read_json(path)
+        if record.get("fingerprint") == fingerprint and record.get("sha256") == file_sha256(weights):
+            return record
+    record = {"fingerprint": fingerprint, **make()}
+    write_json(record, path)
+    for state in directory.glob(f"{name}*.state"):
+        state.unlink()
+    return record
 
 
 def write_json(record: dict, path: Path) -> None:

@@ -1,59 +1,64 @@
-"""Plain guards for what an encoder is easily fooled by.
+"""Outputs that say nothing of their own: blank, copied from the context, or repeating themselves.
 
-Nothing said, the context said back, one thing said over and over: such an output stands hardly higher than the worst twentieth.
-A phrase that fits everywhere ("i see .") is often a good answer; one that has little to do with its context loses something,
-and so does a lone word.
-Both look at the words, in English, and are the same for every comparator.
+An encoder is easily fooled by them, so such an output is lowered almost to the worst twentieth of all. Each kind has one
+measure, which knows no language. What else an attack may do is learnt from negatives, or reported on the card as it is.
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 
-from evaluator.comparator.copy_detection import says_back
 from evaluator.comparator.examples import Text
-from evaluator.comparator.words import SAYS_LITTLE, words_of
 
-LOWEST = 0.05  # the share of outputs that a guarded one stands among: some honest ones are stopped as well
-LEFT = 0.02  # of how far a guarded output would stand above those, so that two of them keep their order
-LITTLE_WORDS = 4  # the most words of an output that says little
-LITTLE_LOSS = 0.5  # standard deviations of the utility, that such an output loses, and a lone word once more
-LITTLE_TO_DO = 0.5  # the share of outputs whose cosine with their context counts as "little to do with it"
-REPEATED_PAIRS, REPEATED_SHARE = 8, 0.55  # so many pairs of neighbouring words at least, and so few different ones
-DOUBLED_PAIRS, DOUBLED_SHARE = 4, 0.3  # so many pairs of neighbours that are the same word, and so many of all pairs
+RUN = 3  # words in a row that an output hardly shares with a turn by chance
+COPIED_SHARE, COPIED_WORDS = 0.7, 4  # of the output, that runs from the context cover; a shorter output is no copy
+REPEATED_SHARE, REPEATED_PAIRS = 0.5, 4  # of the pairs of neighbouring words, that were said before; of so many at least
+LOWEST = 0.05  # the share of outputs that a degenerate one is put among: some honest ones are stopped as well
+LEFT = 0.02  # of how far a degenerate output would stand above those, so that two of them keep their order
 
 
-def guarded(texts: Sequence[Text]) -> np.ndarray:
-    """(n,) True for an output that is blank, says its context back, or is mostly repetition."""
-    return np.array([_is_guarded(text) for text in texts], dtype=bool)
+def is_degenerate(texts: Sequence[Text]) -> np.ndarray:
+    """(n,) True for an output without a word, one that copies its context, and one that repeats itself."""
+    return np.array([_is_degenerate(words_of(text.output), text.context) for text in texts], dtype=bool)
 
 
-def says_little(texts: Sequence[Text]) -> np.ndarray:
-    """(n,) True for an output of few words, each of which fits everywhere."""
-    return np.array([0 < len(words) <= LITTLE_WORDS and SAYS_LITTLE.issuperset(words) for words in _outputs(texts)], dtype=bool)
+def copied_share(words: Sequence[str], context: Sequence[str]) -> float:
+    """Share of an output's words that stand in runs of RUN words or more which a turn of the context holds, too."""
+    copied = np.zeros(len(words), dtype=bool)  # (w,)
+    runs = frozenset().union(*(_runs_of(turn) for turn in context))
+    for start, run in enumerate(_runs(words)):
+        copied[start : start + RUN] |= run in runs
+    return float(copied.mean()) if len(words) else 0.0
 
 
-def lowered(u: np.ndarray, texts: Sequence[Text], cosines: np.ndarray, most: float, apart: float, loss: float) -> np.ndarray:
-    """Utilities (n,) of n texts: an output that says little loses `loss` where its cosine (n,) is below `apart`, and where it
-    is a lone word; of what a guarded one has above `most`, little is left."""
-    alone = np.array([len(words) == 1 for words in _outputs(texts)], dtype=bool)  # (n,)
-    u = u - loss * says_little(texts) * ((cosines < apart).astype(float) + alone)
-    return np.where(guarded(texts), np.minimum(u, most + LEFT * (u - most)), u)
-
-
-def _is_guarded(text: Text) -> bool:
-    words = words_of(text.output)
-    return not words or is_repetition(words) or says_back(words, text.context)
-
-
-def is_repetition(words: Sequence[str]) -> bool:
-    """Whether few of its pairs of neighbouring words differ, or many are a word twice."""
+def repeated_share(words: Sequence[str]) -> float:
+    """Share of an output's pairs of neighbouring words that it has said before."""
     pairs = list(zip(words, words[1:]))
-    doubled = sum(a == b for a, b in pairs)
-    if doubled >= max(DOUBLED_PAIRS, DOUBLED_SHARE * len(pairs)):
+    return 1 - len(set(pairs)) / len(pairs) if pairs else 0.0
+
+
+def lowered(u: np.ndarray, texts: Sequence[Text], guard: float) -> np.ndarray:
+    """Utilities (n,) of n texts; of what a degenerate output has above `guard`, a fiftieth is left."""
+    return np.where(is_degenerate(texts), np.minimum(u, guard + LEFT * (u - guard)), u)
+
+
+def words_of(text: str) -> list[str]:
+    """Lower-case letters and digits, word by word; marks alone are no word."""
+    return ["".join(filter(str.isalnum, word)) for word in text.casefold().split() if any(map(str.isalnum, word))]
+
+
+def _is_degenerate(words: Sequence[str], context: Sequence[str]) -> bool:
+    if len(words) > REPEATED_PAIRS and repeated_share(words) >= REPEATED_SHARE:
         return True
-    return len(pairs) >= REPEATED_PAIRS and len(set(pairs)) <= REPEATED_SHARE * len(pairs)
+    return not words or (len(words) >= COPIED_WORDS and copied_share(words, context) >= COPIED_SHARE)
 
 
-def _outputs(texts: Sequence[Text]) -> list[list[str]]:
-    return [words_of(text.output) for text in texts]
+@lru_cache(maxsize=4096)
+def _runs_of(turn: str) -> frozenset[tuple[str, ...]]:
+    """The outputs of a context share its turns."""
+    return frozenset(_runs(words_of(turn)))
+
+
+def _runs(words: Sequence[str]) -> list[tuple[str, ...]]:
+    return list(zip(*(words[start:] for start in range(RUN))))

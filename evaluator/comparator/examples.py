@@ -6,8 +6,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from evaluator.comparator.supervision.unlabelled import Exchange
 
 # Two means of different people are called a tie when they lie closer than this share of the scale
 # (0.25 points on a scale from 1 to 5). Our choice: no annotator compared the two, so a small gap says little.
@@ -44,6 +48,26 @@ class Pair:
         if p_a > max(p_tie, p_b):
             return "A"
         return "B" if p_b > max(p_tie, p_a) else "tie"
+
+
+@dataclass(frozen=True)
+class Examples:
+    """What a comparator learns from and is measured on."""
+
+    texts: Sequence[Text]  # (n,)
+    pairs: Sequence[Pair]
+    scores: Any = None  # (n,) or (n, c) mean score of each text, 0..1, NaN where unknown (`mean_scores`)
+    criteria: Sequence[str] = ("",)  # (c,) names that `Pair.criterion` counts; it judges, and is measured, by the first
+    beside: Any = None  # (n,) True for a text that all members learn from and on which nothing is measured
+    exchanges: "Sequence[Exchange]" = ()  # human dialogue; what shares a dialogue with a measured text is left out
+
+
+def as_arrays(pairs: Sequence[Pair]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """a (p,), b (p,), targets (p, 3), weights (p,)"""
+    a = np.array([pair.a for pair in pairs], dtype=int)
+    b = np.array([pair.b for pair in pairs], dtype=int)
+    targets = np.array([pair.target for pair in pairs], dtype=float).reshape(-1, 3)
+    return a, b, targets, np.array([pair.weight for pair in pairs], dtype=float)
 
 
 def context_key(context: Sequence[str]) -> str:

@@ -1,7 +1,7 @@
 """From raw utilities to answers: the few numbers that are fitted on people's pairs and scores, and how."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import minimize
@@ -9,11 +9,8 @@ from scipy.special import expit, log_expit
 
 from evaluator.comparator.degenerate_outputs import lowered
 from evaluator.comparator.examples import Text
-from evaluator.comparator.length_bias import log_words
 
 NO_GUARD = 1e9  # logits
-MOST_BEND = 10.0  # a difference of 0.01 is 0.54 logits by then: nearly all differences say the same
-CERTAIN = 10.83  # chi-squared of one degree of freedom, 99.9%: strict, since the pairs of a context are no separate witnesses
 
 
 @dataclass(frozen=True)
@@ -23,46 +20,30 @@ class Head:
     scale          a raw utility times this is in logits
     theta          > 0, half the width of the tie in logits: P(A) = s(d - theta), P(B) = s(-d - theta)
     tie_threshold  |d| below it (in logits) is called a tie
+    guard          a utility (in logits) that a degenerate output has hardly more than
     slope, intercept  sigmoid(slope u + intercept) is the mean score to be expected, from 0 to 1
-    length         >= 0, the logits that a unit of `brevity.log_words` is worth: where people like long outputs
     references     >= 0, the logits that a unit of likeness to references is worth
-    bend           >= 0, how much less a further difference says where there is one already (`bent`): at 0 nothing less, above
-                   it only a difference of 1 is in logits
-    guard          a utility (in logits) that a guarded output has hardly more than: the lowest twentieth of all ends there
-    apart, loss    an output that says little loses so much (in logits) with a cosine below `apart`, and as a lone word
     """
 
     scale: float
     theta: float
     tie_threshold: float
     guard: float = NO_GUARD
-    apart: float = -1.0
-    loss: float = 0.0
     slope: float = 1.0
     intercept: float = 0.0
-    length: float = 0.0
-    bend: float = 0.0
     references: float = 0.0
 
-    def utilities(self, raw: np.ndarray, texts: Sequence[Text], cosines: np.ndarray, likeness: np.ndarray) -> np.ndarray:
-        """Raw utilities (n,) of n texts -> in logits, as the guards leave them; cosines (n,) with their contexts, likeness (n,)
-        to references"""
-        u = self.scale * raw + self.references * likeness + self.length * log_words(texts)
-        return lowered(u, texts, cosines, self.guard, self.apart, self.loss)
+    def utilities(self, raw: np.ndarray, texts: Sequence[Text], likeness: np.ndarray) -> np.ndarray:
+        """Raw utilities (n,) of n texts and their likeness to references (n,) -> utilities (n,) in logits"""
+        return lowered(self.scale * raw + self.references * likeness, texts, self.guard)
 
     def probabilities(self, d: np.ndarray) -> np.ndarray:
         """Differences of utilities (p,) -> (p, 3) P(A better), P(tie), P(B better)"""
-        return probabilities(bent(d, self.bend), self.theta)
+        return probabilities(d, self.theta)
 
     def expected(self, u: np.ndarray) -> np.ndarray:
         """Utilities (n,) in logits -> mean scores (n,) to be expected, from 0 to 1"""
         return expit(self.slope * u + self.intercept)
-
-
-def bent(d: np.ndarray, bend: float) -> np.ndarray:
-    """d (p,) -> logits (p,), odd and rising, 1 at 1 whatever the bend: sign(d) log(1 + (e^bend - 1) |d|) / bend, and d at 0.
-    Stukel (1988, "Generalized logistic models"): her link with the same negative shape in both tails, -bend."""
-    return d if bend == 0 else np.sign(d) * np.log1p(np.expm1(bend) * np.abs(d)) / bend
 
 
 def probabilities(d: np.ndarray, theta: float) -> np.ndarray:
@@ -89,32 +70,14 @@ def tie_threshold(d: np.ndarray, share: float) -> float:
 
 
 def fit_head(d: np.ndarray, targets: np.ndarray, weights: np.ndarray, ties: bool = True) -> Head:
-    """scale, theta and bend by maximum likelihood on d (p,), targets (p, 3), weights (p,); the threshold by people's ties.
-    It bends only where that explains people's answers `clearly_better`. Without ties theta is 0, a tie of people's counts half
-    for each side, and nothing but d = 0 is called one."""
-    (loss, plain), (bent_loss, bending) = (_likeliest(d, targets, weights, ties, most) for most in (0.0, MOST_BEND))
-    head = bending if clearly_better(bent_loss, loss, len(d)) else plain
-    share = float(np.average(targets[:, 1], weights=weights)) if ties else 0.0
-    return replace(head, tie_threshold=tie_threshold(head.scale * d, share))
-
-
-def clearly_better(loss: float, simpler: float, pairs: int) -> bool:
-    """Whether one number more, which lowers the mean cross-entropy over so many pairs, is worth it: a likelihood-ratio test."""
-    return 2 * pairs * (simpler - loss) > CERTAIN
-
-
-def _likeliest(d: np.ndarray, targets: np.ndarray, weights: np.ndarray, ties: bool, most_bend: float) -> tuple[float, Head]:
-    """The least cross-entropy, and the head that gives it with a bend of at most so much."""
-    head = lambda x: Head(float(np.exp(x[0])), float(np.exp(x[1])) if ties else 0.0, 0.0, bend=float(x[2]))
-
-    def loss(x: np.ndarray) -> float:
-        tried = head(x)
-        return cross_entropy(bent(tried.scale * d, tried.bend), targets, weights, tried.theta)
-
-    thetas = np.log([1e-3, 1e1] if ties else [0.5, 0.5])
-    bounds = [np.log([1e-2, 1e2]), thetas, (0.0, most_bend)]  # all ties or none have no finite optimum
-    best = minimize(loss, x0=[0.0, np.log(0.5), min(1.0, most_bend)], bounds=bounds, method="L-BFGS-B")
-    return float(best.fun), head(best.x)
+    """scale and theta by maximum likelihood on d (p,), targets (p, 3), weights (p,); the threshold by people's ties.
+    Without ties theta is 0, a tie of people's counts half for each side, and nothing but d = 0 is called one."""
+    theta = lambda x: float(np.exp(x[1])) if ties else 0.0
+    loss = lambda x: cross_entropy(np.exp(x[0]) * d, targets, weights, theta(x))
+    bounds = [np.log([1e-2, 1e2]), np.log([1e-3, 1e1] if ties else [0.5, 0.5])]  # all ties or none have no finite optimum
+    best = minimize(loss, x0=[0.0, np.log(0.5)], bounds=bounds, method="L-BFGS-B").x
+    scale, share = float(np.exp(best[0])), float(np.average(targets[:, 1], weights=weights)) if ties else 0.0
+    return Head(scale, theta(best), tie_threshold(scale * d, share))
 
 
 def fit_level(u: np.ndarray, scores: np.ndarray) -> tuple[float, float]:
@@ -134,15 +97,6 @@ def score_loss(logits: np.ndarray, scores: np.ndarray) -> float:
     return float(-(scores * log_expit(logits) + (1 - scores) * log_expit(-logits)).mean())
 
 
-def least_score_loss(u: np.ndarray, scores: np.ndarray) -> float:
-    """Of mean scores (n,) with those of the likeliest level for u (n,); NaN is left out, 0 where nothing is left."""
-    known = ~np.isnan(u + scores)  # (n,)
-    if not known.any():
-        return 0.0
-    slope, intercept = fit_level(u, scores)
-    return score_loss(slope * u[known] + intercept, scores[known])
-
-
 def cross_entropy(d: np.ndarray, targets: np.ndarray, weights: np.ndarray, theta: float) -> float:
     """Mean over the pairs, of people's answers (p, 3) and those that differences d (p,) in logits give; theta 0 is Bradley &
     Terry (1952), where a tie counts half for each side."""
@@ -152,12 +106,6 @@ def cross_entropy(d: np.ndarray, targets: np.ndarray, weights: np.ndarray, theta
     tie = log_expit(theta - d) + log_expit(theta + d) + np.log(-np.expm1(-2 * theta))  # (p,)
     log_p = np.stack([log_expit(d - theta), tie, log_expit(-d - theta)], axis=-1)  # (p, 3)
     return float(-np.average((targets * log_p).sum(-1), weights=weights))
-
-
-def least_loss(d: np.ndarray, targets: np.ndarray, weights: np.ndarray, ties: bool = True) -> float:
-    """Cross-entropy of people's answers (p, 3) with those of the likeliest head for d (p,), whatever the scale of d."""
-    head = fit_head(d, targets, weights, ties)
-    return cross_entropy(bent(head.scale * d, head.bend), targets, weights, head.theta)
 
 
 def worth_beside(

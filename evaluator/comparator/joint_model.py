@@ -14,7 +14,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from evaluator.comparator.checkpoint import Manifest
-from evaluator.comparator.degenerate_outputs import guarded
+from evaluator.comparator.degenerate_outputs import is_degenerate
 from evaluator.comparator.encoding import Batch, Encoder, Sequences, by_length
 from evaluator.comparator.examples import Text, context_key
 from evaluator.comparator.inference import Tick
@@ -178,9 +178,9 @@ def triples(sequences: Sequences, a: Sequence[int], b: Sequence[int], max_length
 
 
 def guard(p: np.ndarray, texts_a: Sequence[Text], texts_b: Sequence[Text]) -> np.ndarray:
-    """Probabilities (n, 3); where a guarded output (`guards`) is preferred to one that is not, the two change places."""
+    """Probabilities (n, 3); where a degenerate output is preferred to one that is not, the two change places."""
     unique = list(dict.fromkeys([*texts_a, *texts_b]))
-    stopped = dict(zip(unique, guarded(unique)))
+    stopped = dict(zip(unique, is_degenerate(unique)))
     a, b = (np.array([stopped[text] for text in texts], dtype=bool) for texts in (texts_a, texts_b))  # (n,)
     wrong = (a & ~b & (p[:, 0] > p[:, 2])) | (b & ~a & (p[:, 2] > p[:, 0]))  # (n,)
     return np.where(wrong[:, None], p[:, ::-1], p)

@@ -86,7 +86,7 @@ class Trained:
 
 
 class Comparator(Trained):
-    """The utility comparator. P(A) = sigmoid(u_a - u_b - theta), utilities in logits, unless the head bends (`head.bent`)."""
+    """The utility comparator. P(A) = sigmoid(u_a - u_b - theta), utilities in logits."""
 
     architecture = "utility"
 
@@ -114,9 +114,9 @@ class Comparator(Trained):
         unique = {text: row for row, text in enumerate(ordered)}
         if not unique:
             return np.empty((0, len(self.criteria)))
-        raw, *beside = self._raw(ordered, self.members(ordered), batch_size, on_progress)  # (m, c), [(m,), (m,)]
+        raw, likeness = self._raw(ordered, self.members(ordered), batch_size, on_progress)  # (m, c), (m,)
         heads = [self.head, *self.manifest.other_heads]
-        u = np.stack([head.utilities(u, ordered, *beside) for head, u in zip(heads, raw.T)], axis=1)  # (m, c)
+        u = np.stack([head.utilities(u, ordered, likeness) for head, u in zip(heads, raw.T)], axis=1)  # (m, c)
         return u[[unique[text] for text in texts]]
 
     def judge(
@@ -152,10 +152,8 @@ class Comparator(Trained):
 
     one_order = compare  # a utility does not know the order in which two texts are shown
 
-    def _raw(
-        self, texts: list[Text], which: np.ndarray, batch_size: int, on_progress
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Utilities (m, c) before scales and guards, the cosines (m,) and the likeness to references (m,) beside them"""
+    def _raw(self, texts: list[Text], which: np.ndarray, batch_size: int, on_progress) -> tuple[np.ndarray, np.ndarray]:
+        """Utilities (m, c) before scales and guards, and the likeness to references (m,) beside them"""
         jobs = [((which == i) | (which == ALL)).nonzero()[0] for i in range(len(self.models))]  # texts of each member
         total = len(texts) + sum(len(rows) for rows in jobs)
         done = 0
@@ -174,4 +172,4 @@ class Comparator(Trained):
             sums[rows] += utilities(model, self.encoder, sequences, cosines, rows, self.bf16, batch_size, tick(len(rows)))
             counts[rows] += 1
             done += len(rows)
-        return sums / counts, cosines.numpy(), likeness
+        return sums / counts, likeness

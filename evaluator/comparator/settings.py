@@ -28,15 +28,10 @@ class Settings:
     max_tokens: int = 4096  # in memory at once, padding included: a larger batch is taken in parts (gradients add up)
     warmup: float = 0.1  # share of the steps in which the learning rate climbs
     weight_decay: float = 0.01
-    layer_decay: float = 1.0  # how much slower each layer learns than the one above it
-    train_embeddings: bool = False  # of words; half the parameters, and few words are met often enough to learn
     score_weight: float = 1.0  # weight of predicting the mean score itself, beside the pairs
-    others_weight: float = 1.0  # of the criteria after the first, all together, beside the first's 1
-    brevity_control: bool = True  # people's liking for short outputs is taken out of what is learnt from them (brevity.py)
-    length_counts: bool = True  # their liking for long ones counts beside the utility (brevity.py)
     cosine_share: float = 0.6  # how much the cosine of the two embedded apart says when members start, against the pair
     references: bool = True  # how like it is to what people answered in similar contexts counts too (references.py)
-    guards: bool = True  # a blank, copied or repeating output stands among the worst, an idle phrase loses (guards.py)
+    guards: bool = True  # a blank, copied or repeating output stands among the worst (degenerate_outputs.py)
     precision: str = "auto"  # "fp32", "bf16", or "auto": bf16 where this CPU multiplies it in hardware
     # What is learnt from, each a switch.
     human_scores: bool = True

@@ -7,12 +7,12 @@ from functools import cached_property
 
 import numpy as np
 
-from evaluator.comparator.examples import Pair, Text, context_key
+from evaluator.comparator.examples import Pair, Text, as_arrays, context_key
 from evaluator.comparator.predict import Comparison
-from evaluator.comparator.training.out_of_fold import RESAMPLES, agreement, as_arrays, bootstrap, calibration_error, confidence
 from evaluator.metaevaluation import robustness
+from evaluator.metaevaluation.agreement import agreement, calibration_error, confidence
 from evaluator.metaevaluation.correlation import UndefinedCorrelation, pearson, spearman
-from evaluator.metaevaluation.resampling import drawn, interval
+from evaluator.metaevaluation.resampling import RESAMPLES, bootstrap, drawn, interval
 
 GOOD_SCORE = 0.75  # of a scale from 0 to 1: the upper quarter is called a good answer
 MOST_ANSWERS, MOST_PAIRS = 100, 200  # that are attacked, and shown with the sides swapped: seconds instead of minutes

@@ -11,8 +11,8 @@ from itertools import combinations
 
 import numpy as np
 
-from evaluator.comparator.training.out_of_fold import bootstrap
 from evaluator.metaevaluation.correlation import UndefinedCorrelation, pearson, spearman
+from evaluator.metaevaluation.resampling import bootstrap
 
 
 @dataclass(frozen=True)

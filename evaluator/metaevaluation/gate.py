@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaluator.comparator.training.out_of_fold import bootstrap
+from evaluator.metaevaluation.resampling import bootstrap
 
 LARGEST_CALIBRATION_ERROR = 0.05
 SMALLEST_ATTACK_SHARE = 0.8

@@ -4,8 +4,22 @@ from collections.abc import Callable
 
 import numpy as np
 
-from evaluator.comparator.training.out_of_fold import RESAMPLES
 from evaluator.metaevaluation.correlation import UndefinedCorrelation
+
+RESAMPLES = 1000  # bootstrap draws of the contexts
+
+
+def bootstrap(values: np.ndarray, contexts: np.ndarray, seed: int) -> tuple[float, float]:
+    """95% percentile interval of the mean of values (p,), whole contexts (p,) drawn with replacement."""
+    if len(values) == 0:
+        return float("nan"), float("nan")
+    _, where = np.unique(contexts, return_inverse=True)
+    sums = np.bincount(where, weights=values)  # (c,)
+    counts = np.bincount(where)  # (c,)
+    draws = np.random.default_rng(seed).integers(len(sums), size=(RESAMPLES, len(sums)))  # (r, c)
+    means = sums[draws].sum(1) / counts[draws].sum(1)  # (r,)
+    low, high = np.quantile(means, [0.025, 0.975])
+    return float(low), float(high)
 
 
 def interval(statistic: Callable[[np.ndarray], float], contexts: np.ndarray, seed: int) -> tuple[float, float] | None:

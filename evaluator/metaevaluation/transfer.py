@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
+from evaluator.comparator.examples import as_arrays
 from evaluator.comparator.inference import embeddings
 from evaluator.comparator.joint_model import JointComparator
 from evaluator.comparator.predict import Comparator
-from evaluator.comparator.training.out_of_fold import as_arrays
 from evaluator.metaevaluation.card_figures import Judged, calibration, correlations, pairwise
 
 MOST_OUTPUTS = 300  # of another campaign: whole contexts drawn by the seed, so that many campaigns cost minutes

@@ -13,12 +13,12 @@ from annotation.models import Campaign, Snapshot
 from annotation.snapshots import latest_snapshot
 from core.errors import Refused
 from evaluator import sources
-from evaluator.comparator.examples import BY_PEOPLE, context_key
+from evaluator.comparator.examples import BY_PEOPLE, as_arrays, context_key
 from evaluator.comparator.joint_model import JointComparator
 from evaluator.comparator.predict import Comparator
-from evaluator.comparator.training.out_of_fold import as_arrays, probabilities_by_other_folds
 from evaluator.metaevaluation import card_figures
 from evaluator.metaevaluation.card_figures import Judged
+from evaluator.metaevaluation.held_out import probabilities_by_other_folds
 from evaluator.metaevaluation.transfer import MOST_OUTPUTS, centre, stated, transfer
 from evaluator.selectors import basis
 

@@ -8,8 +8,9 @@ from annotation.models import Campaign, Snapshot
 from core.errors import Refused
 from evaluator import sources
 from evaluator.comparator.examples import context_key
-from evaluator.comparator.training.out_of_fold import agreement, bootstrap
 from evaluator.metaevaluation import gate
+from evaluator.metaevaluation.agreement import agreement
+from evaluator.metaevaluation.resampling import bootstrap
 from evaluator.models import ComparatorVersion
 from evaluator.registry import serving
 from evaluator.selectors import basis, learned_from

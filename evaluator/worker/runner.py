@@ -21,7 +21,7 @@ from annotation.snapshots import latest_snapshot
 from core.errors import Refused
 from evaluator import sources
 from evaluator.comparator import architectures, checkpoint
-from evaluator.comparator.examples import Text
+from evaluator.comparator.examples import Examples, Text
 from evaluator.comparator.joint_model import JointComparator
 from evaluator.comparator.predict import Comparator
 from evaluator.comparator.settings import Settings
@@ -58,19 +58,8 @@ def train(run: TrainingRun, report: Report, stopped: Callable[[], bool]) -> Comp
         recipe = Settings(**run.settings.get("recipe", {}))
         shown = sources.examples(run, recipe)
         watch = _watch(run, cards.part(report, 0.0, TRAINED))
-        result = training.fit(
-            shown.texts,
-            shown.pairs,
-            recipe,
-            run.seed,
-            work,
-            watch,
-            should_stop=stopped,
-            scores=shown.scores,
-            exchanges=shown.exchanges,
-            criteria=shown.criteria,
-            beside=shown.beside,
-        )
+        examples = Examples(shown.texts, shown.pairs, shown.scores, shown.criteria, shown.beside, shown.exchanges)
+        result = training.fit(examples, recipe, run.seed, work, watch, should_stop=stopped)
     except progress.Cancelled:
         raise Cancelled from None
     except (ValueError, checkpoint.BadCheckpoint) as error:

@@ -169,7 +169,7 @@ def test_a_killed_worker_is_found_and_its_run_goes_on_to_one_version(world, sent
 
 
 def _member_one_is_done(run, models_dir) -> bool:
-    return (models_dir / f".run-{run.job_id}" / "fold-0.json").exists()
+    return (models_dir / f".run-{run.job_id}" / "member-0.json").exists()
 
 
 def test_a_worker_that_died_between_the_folder_and_the_row_loses_nothing(world, models_dir, monkeypatch):

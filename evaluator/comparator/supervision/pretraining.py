@@ -4,9 +4,10 @@ Every member of a comparator starts from it. It sees no dialogue that a judged c
 import hashlib
 import json
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -21,6 +22,7 @@ from evaluator.comparator.supervision.contrastive import train_matcher
 from evaluator.comparator.supervision.negatives import Negatives
 from evaluator.comparator.supervision.unlabelled import Exchange
 from evaluator.comparator.training import loop
+from evaluator.comparator.training.progress import Report
 from evaluator.comparator.utility_model import UtilityModel, use_bf16
 
 GROUPS = 16  # exchanges in a step
@@ -29,23 +31,33 @@ SORTED = 8  # so many steps' exchanges are sorted by length and dealt out
 GOOD, BAD = 0.95, 0.05  # the mean score that people would give to a reply of people's, and to a negative
 CONTRAST_SHARE = 0.25  # of the progress bar
 EVERY = 50  # steps between two points of the curve
-SHARED = ("layer_decay", "weight_decay", "warmup", "head_learning_rate", "train_embeddings", "precision")
-
-Report = Callable[..., None]  # share done, what is being done, [a point of the learning curve]
+SHARED = ("weight_decay", "warmup", "head_learning_rate", "from_scratch", "precision")
 
 
 def train_base(
     exchanges: Sequence[Exchange], settings: Settings, seed: int, directory: Path, encoder_sha256: str, progress: Report
-) -> dict:
-    """Train `base.safetensors` beside the encoder in `directory`, or find it again; returns its record."""
-    fingerprint = _fingerprint(exchanges, settings, seed, encoder_sha256)
-    apart = _fingerprint(exchanges, settings, seed, encoder_sha256, ("contrast_",))
-    matcher, seconds, references = None, 0.0, None
+) -> dict[str, Any]:
+    """Train `base.safetensors` beside the encoder in `directory`, or find it again; returns its record, with the SHA-256 of
+    what stands beside the encoded pair ("matcher", "references"; None where there is none)."""
+    fingerprint = lambda *kinds: _fingerprint(exchanges, settings, seed, encoder_sha256, kinds)
+    matcher: dict[str, Any] = {"sha256": None, "seconds": 0.0}
+    references: dict[str, Any] = {"sha256": None}
     if settings.architecture == "utility":  # joint has nothing beside the pair
-        matcher, seconds = _matcher(exchanges, settings, seed, directory, apart, progress)
-        references = _references(exchanges, settings, seed, directory, matcher, apart, progress)
-    if record := _found(directory, "base", fingerprint):
-        return record | {"matcher": matcher, "references": references}
+        tune = lambda: _tune_matcher(exchanges, settings, seed, directory, fingerprint("contrast_"), progress)
+        matcher = checkpoint.made_once(directory, "matcher", fingerprint("contrast_"), tune)
+        embed = lambda: _embed_references(exchanges, settings, seed, directory, matcher["sha256"], progress)
+        if settings.references:
+            references = checkpoint.made_once(directory, "references", fingerprint("contrast_"), embed)
+    both = fingerprint("base_", "contrast_")
+    learn = lambda: _learn_lessons(exchanges, settings, seed, directory, both, progress)
+    base = checkpoint.made_once(directory, "base", both, learn)
+    seconds = base["seconds"] + matcher["seconds"]
+    return base | {"matcher": matcher["sha256"], "references": references["sha256"], "seconds": seconds}
+
+
+def _learn_lessons(
+    exchanges: Sequence[Exchange], settings: Settings, seed: int, directory: Path, fingerprint: str, progress: Report
+) -> dict[str, Any]:
     model = UtilityModel(checkpoint.load_encoder(directory))
     model.cosine.requires_grad_(False)  # it joins in where people judged
     tokenizer = checkpoint.load_tokenizer(directory)
@@ -56,20 +68,8 @@ def train_base(
     before = {name: weights.clone() for name, weights in model.state_dict().items()}
     points, second = learn(hard, settings.base_harder_learning_rate)
     _step_back(model, before, settings.base_harder_share)
-    record = {
-        "fingerprint": fingerprint,
-        "sha256": checkpoint.save_weights(model, directory / "base.safetensors"),
-        "matcher": matcher,
-        "references": references,
-        "curve": curve + points,
-        "exchanges": len(exchanges),
-        "steps": hard.end,
-        "seconds": seconds + first + second,
-    }
-    checkpoint.write_json(record, directory / "base.json")
-    for lesson in (easy, hard):
-        lesson.state(directory).unlink(missing_ok=True)
-    return record
+    sha256 = checkpoint.save_weights(model, directory / "base.safetensors")
+    return {"sha256": sha256, "curve": curve + points, "steps": hard.end, "seconds": first + second}
 
 
 def _learn(
@@ -105,52 +105,23 @@ def _step_back(model: UtilityModel, before: dict[str, torch.Tensor], share: floa
             weights.copy_(torch.lerp(before[name], weights, share))
 
 
-def _matcher(
+def _tune_matcher(
     exchanges: Sequence[Exchange], settings: Settings, seed: int, directory: Path, fingerprint: str, progress: Report
-) -> tuple[str, float]:
-    """Write `matcher.safetensors`, or find it again: its SHA-256, and the seconds it took."""
-    if record := _found(directory, "matcher", fingerprint):
-        return record["sha256"], record["seconds"]
+) -> dict[str, Any]:
     state = loop.State(directory / "matcher.state", fingerprint)
     tick = lambda done: progress(CONTRAST_SHARE * done, "Learning which replies belong to which contexts")
     tuned = train_matcher(exchanges, settings, seed, directory, state, tick)
-    sha256, seconds = checkpoint.save_weights(tuned, directory / "matcher.safetensors"), state.seconds()
-    checkpoint.write_json({"fingerprint": fingerprint, "sha256": sha256, "seconds": seconds}, directory / "matcher.json")
-    state.clear()
-    return sha256, seconds
+    return {"sha256": checkpoint.save_weights(tuned, directory / "matcher.safetensors"), "seconds": state.seconds()}
 
 
-def _references(
-    exchanges: Sequence[Exchange],
-    settings: Settings,
-    seed: int,
-    directory: Path,
-    matcher: str,
-    fingerprint: str,
-    progress: Report,
-) -> str | None:
-    """Write `references.safetensors`, or find it again: its SHA-256; None where none are asked for."""
-    if not settings.references:
-        return None
-    if record := _found(directory, "references", fingerprint):
-        return record["sha256"]
+def _embed_references(
+    exchanges: Sequence[Exchange], settings: Settings, seed: int, directory: Path, matcher: str, progress: Report
+) -> dict[str, Any]:
     encoder = Encoder(checkpoint.load_tokenizer(directory), settings.max_length, settings.max_words)
     apart = checkpoint.load_matcher(directory, matcher)
     tick = lambda done: progress(CONTRAST_SHARE, "Embedding the dialogues")
-    found = remember(exchanges, apart, encoder, seed, use_bf16(settings.precision), tick)
-    sha256 = checkpoint.save_references(found, directory / "references.safetensors")
-    checkpoint.write_json({"fingerprint": fingerprint, "sha256": sha256}, directory / "references.json")
-    return sha256
-
-
-def _found(directory: Path, name: str, fingerprint: str) -> dict | None:
-    """The record of an earlier run that made the file for the same, where the file is whole."""
-    path, weights = directory / f"{name}.json", directory / f"{name}.safetensors"
-    if not (path.is_file() and weights.is_file()):
-        return None
-    record = checkpoint.read_json(path)
-    mine = record.get("fingerprint") == fingerprint and record.get("sha256") == checkpoint.file_sha256(weights)
-    return record if mine else None
+    references = remember(exchanges, apart, encoder, seed, use_bf16(settings.precision), tick)
+    return {"sha256": checkpoint.save_references(references, directory / "references.safetensors")}
 
 
 class Lesson:
@@ -224,14 +195,9 @@ class Lesson:
 
 
 def _fingerprint(
-    exchanges: Sequence[Exchange],
-    settings: Settings,
-    seed: int,
-    encoder_sha256: str,
-    kinds: tuple[str, ...] = ("base_", "contrast_"),
+    exchanges: Sequence[Exchange], settings: Settings, seed: int, encoder_sha256: str, kinds: tuple[str, ...]
 ) -> str:
-    """SHA-256 of everything that the base's weights depend on; of the settings, those whose names begin so."""
-    mine = lambda name: name.startswith(kinds) or name in SHARED
-    recipe = {name: value for name, value in asdict(settings).items() if mine(name)}
-    what = [recipe, seed, encoder_sha256, checkpoint.FORMAT, [asdict(exchange) for exchange in exchanges]]
-    return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()
+    """SHA-256 of everything that the weights depend on; of the settings, those whose names begin with one of the kinds."""
+    recipe = {name: value for name, value in asdict(settings).items() if name.startswith(kinds) or name in SHARED}
+    recipe_and_data = [recipe, seed, encoder_sha256, checkpoint.FORMAT, [asdict(exchange) for exchange in exchanges]]
+    return hashlib.sha256(json.dumps(recipe_and_data, sort_keys=True).encode()).hexdigest()

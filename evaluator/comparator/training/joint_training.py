@@ -1,69 +1,39 @@
 """A member of the joint comparator: trained on the pairs of the other folds, judged on its own by all games of its contexts."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 
 from evaluator.comparator import checkpoint
-from evaluator.comparator.consistency import circular_triples, measure_consistency
 from evaluator.comparator.encoding import by_length
-from evaluator.comparator.examples import Pair, Text
 from evaluator.comparator.head import Head
 from evaluator.comparator.inference import Tick
 from evaluator.comparator.joint_model import JointModel, both_orders, choices, guard, mean_points, meetings, triples
-from evaluator.comparator.settings import Settings
 from evaluator.comparator.supervision import curriculum
-from evaluator.comparator.supervision.pretraining import Report
 from evaluator.comparator.training import loop
-from evaluator.comparator.training import out_of_fold as heldout
-from evaluator.comparator.training.dataset import Data, measured
+from evaluator.comparator.training.dataset import Data, Run, measured
 from evaluator.comparator.training.learning_curve import after_step
+from evaluator.comparator.training.out_of_fold import OutOfFold
+from evaluator.comparator.training.progress import Report
 from evaluator.comparator.utility_model import UtilityModel
+from evaluator.metaevaluation.agreement import agreement
+from evaluator.metaevaluation.consistency import circular_triples, measure_consistency
+from evaluator.metaevaluation.held_out import worth
 
 BUCKET = 8  # steps whose pairs are dealt by length: on two judged campaigns 8% of what is read is padding, instead of 69%
 
 
-def learn(
-    data: Data, fold: int, settings: Settings, seed: int, out_dir: Path, from_base: bool, state: loop.State, progress: Report
-) -> list[dict]:
+def learn(run: Run, fold: int, state: loop.State, progress: Report) -> list[dict[str, Any]]:
     """A member's epochs, each with what it says of its fold: `utilities` (m,), its scores of the texts; `orders` (q, 2, 3),
-    of the measured pairs in either order; `triples`, circular and all of each context."""
-    base = checkpoint.load_base(out_dir) if from_base else UtilityModel(checkpoint.load_encoder(out_dir))
+    of the measured pairs in either order; `triples`, circular and all of each context. Each pair is shown in an order drawn
+    anew in every epoch."""
+    data, settings, seed = run.data, run.settings, run.seed
+    base = checkpoint.load_base(run.directory) if run.from_base else UtilityModel(checkpoint.load_encoder(run.directory))
     model = JointModel(base.encoder, settings.ties)
     model.start_from(base)
-    return _train(model, data, fold, settings, seed, out_dir, state, progress)
-
-
-def out_of_fold(
-    records: list[dict], texts: Sequence[Text], pairs: Sequence[Pair], data: Data, settings: Settings, seed: int
-) -> list[heldout.OutOfFold]:
-    """Of the one criterion: a head that leaves the answers as they are, the scores (n,), and what the answers on people's
-    pairs are worth."""
-    scores = np.full(len(texts), np.nan)  # (n,)
-    judged = measured(data)  # (p',)
-    a, b = data.a[judged], data.b[judged]  # (p',)
-    orders = np.empty((len(judged), 2, 3))
-    for fold, record in enumerate(records):
-        scores[data.folds == fold] = record["utilities"]
-        orders[data.folds[a] == fold] = np.reshape(record["orders"], (-1, 2, 3))
-    p = orders.mean(1)  # (p', 3)
-    if settings.guards:
-        p = guard(p, [texts[i] for i in a], [texts[i] for i in b])
-    by_people, contexts = [pairs[i] for i in judged], data.contexts[a]
-    found = heldout.worth(p[:, 0] - p[:, 2], choices(p), p, texts, by_people, contexts, seed)
-    flipped = choices(orders[:, 0]) != choices(orders[:, 1])  # (p',)
-    circles = [counts for record in records for counts in record["triples"]]
-    consistency = measure_consistency(flipped, contexts, circles, seed)
-    return [heldout.OutOfFold(Head(1.0, 0.0, 0.0), scores, replace(found, consistency=consistency))]
-
-
-def _train(
-    model: JointModel, data: Data, fold: int, settings: Settings, seed: int, out_dir: Path, state: loop.State, progress: Report
-) -> list[dict]:
-    """Each pair in an order drawn anew in every epoch."""
     rng = np.random.default_rng([seed, 8, fold])
     epochs = [_batches(data, fold, settings.batch_size, rng) for _ in range(settings.epochs)]
     steps = [pairs for rounds in epochs for pairs in rounds]
@@ -84,8 +54,31 @@ def _train(
         return _heldout(kept, data, fold, settings.guards, tick)
 
     average = loop.Average(model)
-    after = after_step(fold, settings, ends, average, out_dir, measure, progress)
+    weights = run.directory / f"member-{fold}.safetensors"
+    after = after_step(fold, settings, ends, average, weights, measure, progress)
     return loop.run(model, settings, settings.learning_rate, len(steps), losses, [seed, 10, fold], state, after, average)
+
+
+def out_of_fold(records: list[dict[str, Any]], run: Run) -> list[OutOfFold]:
+    """Of the one criterion: a head that leaves the answers as they are, the scores (n,), and what the answers on people's
+    pairs are worth."""
+    data = run.data
+    scores = np.full(len(data.texts), np.nan)  # (n,)
+    judged = measured(data)  # (p',)
+    a, b = data.a[judged], data.b[judged]  # (p',)
+    orders = np.empty((len(judged), 2, 3))
+    for fold, record in enumerate(records):
+        scores[data.folds == fold] = record["utilities"]
+        orders[data.folds[a] == fold] = np.reshape(record["orders"], (-1, 2, 3))
+    p = orders.mean(1)  # (p', 3)
+    if run.settings.guards:
+        p = guard(p, [data.texts[i] for i in a], [data.texts[i] for i in b])
+    pairs, contexts = [data.pairs[i] for i in judged], data.contexts[a]
+    found = worth(p[:, 0] - p[:, 2], choices(p), p, data.texts, pairs, contexts, run.seed)
+    flipped = choices(orders[:, 0]) != choices(orders[:, 1])  # (p',)
+    circles = [counts for record in records for counts in record["triples"]]
+    consistency = measure_consistency(flipped, contexts, circles, run.seed)
+    return [OutOfFold(Head(1.0, 0.0, 0.0), scores, replace(found, consistency=consistency))]
 
 
 def _batches(data: Data, fold: int, size: int, rng: np.random.Generator) -> list[np.ndarray]:
@@ -127,7 +120,7 @@ def _point(model: JointModel, data: Data, inside: np.ndarray, p: np.ndarray) -> 
         return {"heldout_loss": None, "heldout_accuracy": None}
     losses = model.losses(_tensor(np.log(np.maximum(p, 1e-12))), _tensor(data.targets[inside])).numpy()  # (q,)
     chosen = data.choices[inside]  # (q,)
-    agree = heldout.agreement(p[:, 0] - p[:, 2], chosen)[chosen != "tie"]
+    agree = agreement(p[:, 0] - p[:, 2], chosen)[chosen != "tie"]
     return {
         "heldout_loss": float(np.average(losses, weights=data.weights[inside])),
         "heldout_accuracy": float(agree.mean()) if len(agree) else None,

@@ -102,9 +102,6 @@ class State:
     def due(self) -> bool:
         return time.monotonic() - self.saved >= SAVE_SECONDS
 
-    def clear(self) -> None:
-        self.path.unlink(missing_ok=True)
-
 
 def run(
     model: nn.Module,
@@ -154,20 +151,13 @@ def run(
 
 
 def adamw(model: nn.Module, settings: Settings, learning_rate: float) -> torch.optim.AdamW:
-    """Each layer of the encoder learns `layer_decay` times as fast as the one above it; embeddings stay as they are unless
-    `train_embeddings`; the head has its own rate and no decay."""
-    layers: dict[int, list[nn.Parameter]] = {}
-    depth = model.encoder.config.num_hidden_layers
+    """The encoder's embeddings stay as they are, for few words are met often enough to learn, unless it starts from scratch;
+    the head has its own rate and no decay."""
     for name, parameter in model.encoder.named_parameters():
-        place = next((int(part) for part in name.split(".") if part.isdigit()), -1 if "embed" in name else depth - 1)
-        parameter.requires_grad_(place >= 0 or settings.train_embeddings or settings.from_scratch)
-        if parameter.requires_grad:
-            layers.setdefault(place, []).append(parameter)
-    groups = []
-    for place, parameters in sorted(layers.items()):
-        rate = learning_rate * settings.layer_decay ** (depth - 1 - place)
-        groups.append({"params": parameters, "lr": rate, "weight_decay": settings.weight_decay})
+        parameter.requires_grad_(settings.from_scratch or "embed" not in name)
+    encoder = [parameter for parameter in model.encoder.parameters() if parameter.requires_grad]
     head = [p for name, p in model.named_parameters() if not name.startswith("encoder.") and p.requires_grad]
+    groups = [{"params": encoder, "lr": learning_rate, "weight_decay": settings.weight_decay}]
     return torch.optim.AdamW([*groups, {"params": head, "lr": settings.head_learning_rate, "weight_decay": 0.0}])
 
 

@@ -11,7 +11,7 @@ import torch
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 
-from evaluator.comparator.examples import Text, mean_scores, pairs_from_scores
+from evaluator.comparator.examples import Examples, Text, mean_scores, pairs_from_scores
 from evaluator.comparator.training.train import Settings, fit
 
 torch.set_num_threads(1)  # a tiny model gains nothing from two, and waits for the second on a busy machine
@@ -83,4 +83,4 @@ def trained(judged, settings, tmp_path_factory):
     """The result and the folder of one training."""
     texts, pairs, scores = judged
     folder = tmp_path_factory.mktemp("trained")
-    return fit(texts, pairs, settings, 3, folder, scores=scores), folder
+    return fit(Examples(texts, pairs, scores=scores), settings, 3, folder), folder

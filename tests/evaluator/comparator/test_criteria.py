@@ -10,9 +10,9 @@ import torch
 from evaluator.comparator import checkpoint
 from evaluator.comparator.checkpoint import BadCheckpoint
 from evaluator.comparator.encoding import Encoder
-from evaluator.comparator.examples import Text, mean_scores, pairs_from_scores
+from evaluator.comparator.examples import Examples, Text, mean_scores, pairs_from_scores
 from evaluator.comparator.predict import Comparator
-from evaluator.comparator.training.dataset import matrix
+from evaluator.comparator.training.dataset import checked
 from evaluator.comparator.training.train import fit
 from evaluator.comparator.utility_model import UtilityModel
 
@@ -50,7 +50,7 @@ def quick(settings):
 def both(twice_judged, quick, tmp_path_factory):
     texts, pairs, scores = twice_judged
     folder = tmp_path_factory.mktemp("both")
-    return fit(texts, pairs, quick, SEED, folder, scores=scores, criteria=NAMES), folder
+    return fit(Examples(texts, pairs, scores=scores, criteria=NAMES), quick, SEED, folder), folder
 
 
 class TestTraining:
@@ -93,22 +93,13 @@ class TestTraining:
             checkpoint.save_manifest(manifest, folder)
         assert np.array_equal(after[:, 0], before[:, 0]) and after[:, 1] == pytest.approx(2 * before[:, 1])
 
-    def test_one_that_weighs_nothing_changes_nothing(self, twice_judged, quick, tmp_path):
-        texts, pairs, scores = twice_judged
-        short = replace(quick, epochs=2, others_weight=0.0)
-        beside = fit(texts, pairs, short, SEED, tmp_path / "beside", scores=scores, criteria=NAMES)
-        first = [pair for pair in pairs if pair.criterion == 0]
-        alone = fit(texts, first, short, SEED, tmp_path / "alone", scores=scores[:, 0])
-        assert beside.utilities == pytest.approx(alone.utilities, rel=1e-3, abs=1e-3)
-        assert [row["name"] for row in alone.criteria] == [""]
-
 
 class TestImpossible:
     def test_a_criterion_without_pairs_is_named(self, twice_judged, quick, tmp_path):
         texts, pairs, scores = twice_judged
         first = [pair for pair in pairs if pair.criterion == 0]
         with pytest.raises(ValueError, match="could be measured by criterion 2 of 2"):
-            fit(texts, first, quick, SEED, tmp_path, scores=scores, criteria=NAMES)
+            fit(Examples(texts, first, scores=scores, criteria=NAMES), quick, SEED, tmp_path)
 
     def test_a_criterion_that_only_what_lies_beside_has_is_named_before_anything_is_trained(
         self, twice_judged, quick, tmp_path
@@ -117,20 +108,21 @@ class TestImpossible:
         beside = [i >= len(texts) // 2 for i in range(len(texts))]
         left = [pair for pair in pairs if pair.criterion == 0 or beside[pair.a]]
         with pytest.raises(ValueError, match="could be measured by criterion 2 of 2"):
-            fit(texts, left, quick, SEED, tmp_path, scores=scores, criteria=NAMES, beside=beside)
+            fit(Examples(texts, left, scores=scores, criteria=NAMES, beside=beside), quick, SEED, tmp_path)
         assert not list(tmp_path.glob("member-*"))
 
     def test_a_joint_comparator_learns_one(self, twice_judged, quick, tmp_path):
         texts, pairs, scores = twice_judged
         with pytest.raises(ValueError, match="joint comparator learns one criterion, not 2"):
-            fit(texts, pairs, replace(quick, architecture="joint"), SEED, tmp_path, scores=scores, criteria=NAMES)
+            fit(Examples(texts, pairs, scores=scores, criteria=NAMES), replace(quick, architecture="joint"), SEED, tmp_path)
 
     def test_scores_by_more_criteria_than_names(self, twice_judged, quick, tmp_path):
         texts, pairs, scores = twice_judged
         with pytest.raises(ValueError, match="scores by 2 criteria for 1 names"):
-            fit(texts, pairs, quick, SEED, tmp_path, scores=scores)
-        assert matrix([0.5, 1.0], 2, 1).tolist() == [[0.5], [1.0]]
-        assert np.isnan(matrix(None, 2, 3)).all()
+            fit(Examples(texts, pairs, scores=scores), quick, SEED, tmp_path)
+        one = checked(Examples(texts[:2], pairs[:1], scores=[0.5, 1.0]), quick)
+        assert one.scores.tolist() == [[0.5], [1.0]] and one.beside.tolist() == [False, False]
+        assert np.isnan(checked(Examples(texts[:2], pairs[:1], criteria=NAMES), quick).scores).all()
 
     def test_a_file_whose_names_are_not_those_of_its_heads(self, both):
         folder = both[1]

@@ -9,14 +9,10 @@ from scipy.optimize import brentq
 
 from evaluator.comparator.head import (
     Head,
-    bent,
-    clearly_better,
     cross_entropy,
     decide,
     fit_head,
     fit_level,
-    least_loss,
-    least_score_loss,
     probabilities,
     tie_threshold,
     worth_beside,
@@ -107,60 +103,6 @@ def test_without_scores_the_median_output_is_expected_in_the_middle():
     assert fit_level(np.array([1.0, 4.0, 2.0, np.nan]), np.full(4, np.nan)) == (1.0, -2.0)
 
 
-def test_the_least_loss_does_not_depend_on_the_scale():
-    a_better, tie, b_better = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
-    targets, weights = np.array([a_better, a_better, b_better, tie]), np.ones(4)
-    mostly, less = np.array([2.0, -0.5, -1.0, 0.1]), np.array([2.0, -1.5, -1.0, 0.1])  # of a_better one is misjudged
-    assert least_loss(mostly, targets, weights) < least_loss(less, targets, weights)
-    assert least_loss(mostly, targets, weights) == pytest.approx(least_loss(5 * mostly, targets, weights), rel=1e-3)
-    assert least_loss(np.zeros(4), targets, weights, ties=False) == pytest.approx(math.log(2))
-
-
-def test_a_bent_difference_by_hand():
-    # A bend of log 2 makes e^bend - 1 = 1, and so log2(1 + |d|), with the sign of d.
-    assert bent(np.array([0.0, 1.0, 3.0, -7.0]), math.log(2)) == pytest.approx([0.0, 1.0, 2.0, -3.0])
-    d = np.array([-4.0, 0.0, 0.3])
-    assert np.array_equal(bent(d, 0.0), d)
-    assert bent(d, 1e-6) == pytest.approx(d, abs=1e-5)
-
-
-def test_the_bend_is_stukels():
-    """Stukel 1988, section 2: for shape a < 0, h(eta) = -log(1 - a |eta|) / -a on either side of 0 with its sign."""
-    a, d = -3.0, np.array([-2.0, -0.1, 0.5, 4.0])
-    eta = d * (math.exp(3) - 1) / 3  # in units where a difference of 1 is one logit
-    assert bent(d, 3.0) == pytest.approx([math.copysign(math.log(1 - a * abs(x)) / -a, x) for x in eta])
-
-
-def test_a_bent_head_keeps_the_order_and_swaps_with_the_sides():
-    head, d = Head(1.0, 0.4, 0.1, bend=5.0), np.linspace(-3, 3, 61)
-    p = head.probabilities(d)
-    assert np.array_equal(p, head.probabilities(-d)[:, ::-1])
-    assert (np.diff(p[:, 0]) > 0).all() and p.sum(1) == pytest.approx(np.ones(61))
-
-
-@pytest.mark.parametrize("ties", [True, False])
-def test_the_bend_is_found_again_from_its_own_probabilities(ties):
-    d = np.random.default_rng(0).normal(size=2000)
-    p = probabilities(bent(1.7 * d, 3.0), 0.8 if ties else 0.0)
-    head = fit_head(d, p, np.ones(2000), ties)
-    assert (head.scale, head.bend) == pytest.approx((1.7, 3.0), abs=0.05)
-    assert head.theta == pytest.approx(0.8 if ties else 0.0, abs=0.01)
-    assert least_loss(d, p, np.ones(2000), ties) == pytest.approx(
-        cross_entropy(bent(1.7 * d, 3.0), p, np.ones(2000), 0.8 if ties else 0.0), abs=1e-5
-    )
-
-
-def test_pairs_that_are_few_or_follow_the_plain_link_do_not_bend():
-    d = np.random.default_rng(0).normal(size=2000)
-    assert fit_head(d[:20], probabilities(bent(1.7 * d[:20], 3.0), 0.8), np.ones(20)).bend == 0
-    assert fit_head(d, probabilities(1.7 * d, 0.8), np.ones(2000)).bend == 0
-
-
-def test_a_number_more_must_be_likelier_than_one_in_a_thousand_by_chance():
-    assert clearly_better(0.94, 1.0, pairs=100)  # 2 * 100 * 0.06 = 12, above 10.83
-    assert not clearly_better(0.95, 1.0, pairs=100)  # 10
-
-
 FIRST, SECOND = (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)
 
 
@@ -186,12 +128,3 @@ def test_a_utility_that_says_it_already_leaves_nothing_to_the_rest():
     d, ahead = np.ones(4), np.array([1.0, -1.0, 1.0, -1.0])
     even = np.array([[0.75, 0.0, 0.25]] * 4)
     assert worth_beside(d, ahead, even, np.ones(4), 9.0) == pytest.approx((math.log(3), 0.0), abs=1e-3)
-
-
-def test_the_least_loss_of_scores_is_that_of_the_best_level():
-    """Where u says nothing of scores 0.25 and 0.75, the best level is 0.5 everywhere: log 2. Unknown scores are left out."""
-    assert least_score_loss(np.zeros(2), np.array([0.25, 0.75])) == pytest.approx(math.log(2), abs=1e-4)
-    assert least_score_loss(np.zeros(3), np.array([0.25, 0.75, np.nan])) == pytest.approx(math.log(2), abs=1e-4)
-    assert least_score_loss(np.zeros(2), np.full(2, np.nan)) == 0.0
-    exact = least_score_loss(np.log([1 / 3, 3.0]), np.array([0.25, 0.75]))
-    assert exact == pytest.approx(-(0.25 * math.log(0.25) + 0.75 * math.log(0.75)), abs=1e-4)

@@ -14,7 +14,7 @@ from evaluator.comparator import checkpoint, joint_model
 from evaluator.comparator.architectures import load
 from evaluator.comparator.checkpoint import BadCheckpoint
 from evaluator.comparator.encoding import Encoder, Sequences
-from evaluator.comparator.examples import Text
+from evaluator.comparator.examples import Examples, Text
 from evaluator.comparator.predict import ALL, Comparator
 from evaluator.comparator.supervision.unlabelled import Exchange
 from evaluator.comparator.training import joint_training
@@ -32,10 +32,8 @@ def fitted(settings, judged, tmp_path_factory):
     """The result and the folder of one training."""
     texts, pairs, scores = judged
     folder = tmp_path_factory.mktemp("joint")
-    recipe = replace(
-        settings, architecture="joint", folds=2, epochs=28, learning_rate=3e-3, batch_size=8, train_embeddings=True
-    )
-    return fit(texts, pairs, recipe, SEED, folder, scores=scores), folder
+    recipe = replace(settings, architecture="joint", folds=2, epochs=28, learning_rate=3e-3, batch_size=8, from_scratch=True)
+    return fit(Examples(texts, pairs, scores=scores), recipe, SEED, folder), folder
 
 
 @pytest.fixture(scope="module")
@@ -108,12 +106,12 @@ class TestLearning:
         texts, pairs, scores = judged
         turned = [replace(p, a=p.b, b=p.a, target=p.target[::-1]) for p in pairs]
         mixed = [pairs[i] if i % 2 else turned[i] for i in range(len(pairs))]
-        fit(texts, mixed, short, SEED, tmp_path, scores=scores)
+        fit(Examples(texts, mixed, scores=scores), short, SEED, tmp_path)
         comparator = load(tmp_path)
         for fold in range(2):
             mine = [p for p in mixed if comparator.members([texts[p.a]])[0] == fold]
             a, b = [texts[p.a] for p in mine], [texts[p.b] for p in mine]
-            orders = np.array(checkpoint.read_json(tmp_path / f"fold-{fold}.json")["epochs"][-1]["orders"])  # (q, 2, 3)
+            orders = np.array(checkpoint.read_json(tmp_path / f"member-{fold}.json")["orders"])  # (q, 2, 3)
             assert orders[:, 0] == pytest.approx(comparator.one_order(a, b).probabilities, abs=1e-5)
             assert orders[:, 1] == pytest.approx(comparator.one_order(b, a).probabilities[:, ::-1], abs=1e-5)
 
@@ -135,7 +133,7 @@ class TestLearning:
 
     def test_the_same_seed_gives_the_same_weights_even_after_a_cut(self, short, judged, tmp_path, monkeypatch):
         texts, pairs, scores = judged
-        whole = fit(texts, pairs, short, SEED, tmp_path / "whole", scores=scores)
+        whole = fit(Examples(texts, pairs, scores=scores), short, SEED, tmp_path / "whole")
         monkeypatch.setattr(State, "due", lambda self: True)
         asked = []
 
@@ -144,19 +142,19 @@ class TestLearning:
             return len(asked) == 8  # in the middle of the first member
 
         with pytest.raises(Cancelled):
-            fit(texts, pairs, short, SEED, tmp_path / "cut", should_stop=stop, scores=scores)
-        assert (tmp_path / "cut" / "fold-0.state").is_file() and not (tmp_path / "cut" / "fold-0.json").exists()
-        resumed = fit(texts, pairs, short, SEED, tmp_path / "cut", scores=scores)
+            fit(Examples(texts, pairs, scores=scores), short, SEED, tmp_path / "cut", should_stop=stop)
+        assert (tmp_path / "cut" / "member-0.state").is_file() and not (tmp_path / "cut" / "member-0.json").exists()
+        resumed = fit(Examples(texts, pairs, scores=scores), short, SEED, tmp_path / "cut")
         assert np.array_equal(resumed.utilities, whole.utilities)
         for member in range(2):
             name = f"member-{member}.safetensors"
             assert (tmp_path / "cut" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
-        other = fit(texts, pairs, short, SEED + 1, tmp_path / "other", scores=scores)
+        other = fit(Examples(texts, pairs, scores=scores), short, SEED + 1, tmp_path / "other")
         assert not np.array_equal(other.utilities, whole.utilities)
 
     def test_without_the_tie_option_it_never_says_tie(self, short, judged, tmp_path):
         texts, pairs, scores = judged
-        result = fit(texts, pairs, replace(short, ties=False), SEED, tmp_path, scores=scores)
+        result = fit(Examples(texts, pairs, scores=scores), replace(short, ties=False), SEED, tmp_path)
         said = load(tmp_path).compare([texts[p.a] for p in pairs], [texts[p.b] for p in pairs])
         assert said.probabilities[:, 1] == pytest.approx(0) and "tie" not in said.choices
         assert np.isfinite([point["heldout_loss"] for point in result.curve]).all() and result.ties.rate == 0
@@ -165,7 +163,7 @@ class TestLearning:
         texts, pairs, scores = judged
         exchanges = [Exchange(str(i), (f"w{i} w{i + 1} said",), (f"w{i} good", f"w{i + 2}")) for i in range(20)]
         still = replace(short, learning_rate=0.0, weight_decay=0.0, base_passes=1, contrast_passes=1)
-        result = fit(texts, pairs, still, SEED, tmp_path, scores=scores, exchanges=exchanges)
+        result = fit(Examples(texts, pairs, scores=scores, exchanges=exchanges), still, SEED, tmp_path)
         assert result.learnt_from["exchanges"] == 20
         assert not (tmp_path / "matcher.safetensors").exists() and not (tmp_path / "references.safetensors").exists()
         base, member = checkpoint.load_base(tmp_path), load(tmp_path).models[0]
@@ -261,11 +259,11 @@ class TestFiles:
 
     def test_several_criteria_are_not_learnt(self, short, judged, tmp_path):
         with pytest.raises(ValueError, match="learns one criterion, not 2"):
-            fit(judged[0], judged[1], short, SEED, tmp_path, criteria=("Overall", "Wit"))
+            fit(Examples(judged[0], judged[1], criteria=("Overall", "Wit")), short, SEED, tmp_path)
 
     def test_an_unknown_one_is_not_trained(self, settings, judged, tmp_path):
         with pytest.raises(ValueError, match="utility or joint"):
-            fit(judged[0], judged[1], replace(settings, architecture="both"), SEED, tmp_path)
+            fit(Examples(judged[0], judged[1]), replace(settings, architecture="both"), SEED, tmp_path)
 
 
 def _encoder(folder: str, max_length: int) -> Encoder:

@@ -12,7 +12,7 @@ from transformers import BertModel
 
 from evaluator.comparator import checkpoint
 from evaluator.comparator.encoding import Encoder
-from evaluator.comparator.examples import Pair, Text
+from evaluator.comparator.examples import Examples, Pair, Text
 from evaluator.comparator.inference import utilities
 from evaluator.comparator.predict import Comparator
 from evaluator.comparator.supervision.pretraining import train_base
@@ -52,7 +52,7 @@ def lessons(settings, tmp_path_factory):
         contrast_passes=1,
         base_learning_rate=2e-3,
         base_max_length=16,
-        train_embeddings=True,
+        from_scratch=True,
     )
 
 
@@ -128,9 +128,9 @@ def test_a_member_cut_in_its_middle_gives_the_same_comparator(trained, judged, s
         return len(asked) == 40
 
     with pytest.raises(Cancelled):
-        fit(texts, pairs, settings, 3, tmp_path, should_stop=stop, scores=scores)
-    assert list(tmp_path.glob("fold-*.state"))
-    resumed = fit(texts, pairs, settings, 3, tmp_path, scores=scores)
+        fit(Examples(texts, pairs, scores=scores), settings, 3, tmp_path, should_stop=stop)
+    assert list(tmp_path.glob("member-*.state"))
+    resumed = fit(Examples(texts, pairs, scores=scores), settings, 3, tmp_path)
     assert np.array_equal(resumed.utilities, trained[0].utilities)
     whole = load_file(trained[1] / "member-0.safetensors")
     assert all((whole[name] == tensor).all() for name, tensor in load_file(tmp_path / "member-0.safetensors").items())
@@ -146,12 +146,12 @@ def test_members_start_from_the_base_and_the_run_counts_what_it_saw(lessons, tmp
     pairs = [Pair(i, i + 1, (1.0, 0.0, 0.0), 1.0, "judgments") for i in range(0, 48, 2)]
     barely = replace(lessons, epochs=1, learning_rate=1e-6, head_learning_rate=1e-6)
     seen = [*talk(60, 0), Exchange(texts[0].context, ("w1",), "one that is judged")]
-    result = fit(texts, pairs, barely, 0, tmp_path, exchanges=seen)
+    result = fit(Examples(texts, pairs, exchanges=seen), barely, 0, tmp_path)
     assert result.heldout_pairwise_accuracy > 0.9  # from the dialogues alone: nothing was learnt of the pairs
     assert result.learnt_from == {"judgments": 24, "scored outputs": 0, "exchanges": 60, "exchanges left out": 1}
     assert result.base_curve[-1]["accuracy"] > 0.7
     assert np.isfinite(Comparator.load(tmp_path).utilities(texts)).all()
-    without = fit(texts, pairs, replace(barely, next_utterance=False), 0, tmp_path / "without", exchanges=seen)
+    without = fit(Examples(texts, pairs, exchanges=seen), replace(barely, next_utterance=False), 0, tmp_path / "without")
     assert without.heldout_pairwise_accuracy < result.heldout_pairwise_accuracy
     assert without.learnt_from["exchanges"] == 0
 
@@ -160,6 +160,6 @@ def test_where_one_dialogue_is_left_the_training_goes_on_without(lessons, tmp_pa
     texts = [Text((f"{e.context[0]} w15",), e.replies[0]) for e in talk(12, 2) for _ in range(2)]
     pairs = [Pair(i, i + 1, (1.0, 0.0, 0.0), 1.0, "judgments") for i in range(0, len(texts), 2)]
     seen = exchanges([("alone", ["w1 w2", "w3", "w4 w5"], []), ("judged", [texts[0].context[0], "w6"], [])])
-    result = fit(texts, pairs, replace(lessons, epochs=1), 0, tmp_path, exchanges=seen)
+    result = fit(Examples(texts, pairs, exchanges=seen), replace(lessons, epochs=1), 0, tmp_path)
     assert (result.learnt_from["exchanges"], result.learnt_from["exchanges left out"]) == (0, 3)
     assert result.base_curve == [] and not (tmp_path / "base.safetensors").exists()

@@ -6,8 +6,8 @@ from scipy import stats
 
 from evaluator.comparator.examples import Pair, Text
 from evaluator.comparator.predict import Comparison
-from evaluator.comparator.training.out_of_fold import calibration_error
 from evaluator.metaevaluation import card_figures
+from evaluator.metaevaluation.agreement import calibration_error
 from evaluator.metaevaluation.card_figures import Judged
 from evaluator.metaevaluation.correlation import UndefinedCorrelation, pearson
 from evaluator.metaevaluation.resampling import drawn, interval

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from sklearn.metrics import f1_score
 
-from evaluator.comparator.ties import CLASSES, macro_f1, measure_ties
-from evaluator.comparator.training.out_of_fold import calibration_error
+from evaluator.metaevaluation.agreement import calibration_error
+from evaluator.metaevaluation.ties import CLASSES, macro_f1, measure_ties
 
 
 def test_macro_f1_is_scikit_learns():

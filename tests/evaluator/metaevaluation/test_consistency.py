@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evaluator.comparator.consistency import circular_triples, measure_consistency
+from evaluator.metaevaluation.consistency import circular_triples, measure_consistency
 
 
 def test_circles_among_four():
