@@ -109,23 +109,36 @@ def cross_entropy(d: np.ndarray, targets: np.ndarray, weights: np.ndarray, theta
 
 
 def worth_beside(
-    d: np.ndarray, ahead: np.ndarray, targets: np.ndarray, weights: np.ndarray, most: float
+    d: np.ndarray,
+    ahead: np.ndarray,
+    targets: np.ndarray,
+    weights: np.ndarray,
+    most: float,
+    scored: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None,
 ) -> tuple[float, float]:
-    """(scale > 0, worth from 0 to `most`): the likeliest by Bradley & Terry (1952), a tie half for each side, where A is ahead
-    of B by scale d + worth ahead, in logits. What is beside is thought beforehand to be worth a logit or so for a typical pair
-    (a normal prior), so that few pairs say little. (1, 0) where there is no pair.
+    """(scale > 0, worth from 0 to `most`) of u = scale raw + worth beside, in logits: the likeliest by what members learn
+    from, people's pairs (Bradley & Terry 1952, a tie half for each side) and mean scores (on the likeliest level). What is
+    beside is thought beforehand to be worth a logit or so for a typical pair (a normal prior), so that few pairs say little.
+    (1, 0) where there is no pair.
 
-    d (p,) differences of utilities, ahead (p,) of what is known beside them, a less b; targets (p, 3); weights (p,).
+    d (p,) differences of raw utilities, ahead (p,) of what is known beside them, a less b; targets (p, 3); weights (p,).
+    scored: raw (k,), beside (k,) and mean scores (k,) from 0 to 1 of the outputs that people scored.
     """
     size = float(np.sqrt(np.mean(ahead**2))) if len(d) else 0.0  # so that the search sees units of one size
     if size == 0.0:
         return 1.0, 0.0
     won = targets[:, 0] + targets[:, 1] / 2  # (p,)
+    raw, beside, scores = scored if scored else (np.empty(0),) * 3  # (k,) each
 
     def cost(x: np.ndarray) -> float:
-        said = x[0] * d + x[1] * ahead / size  # (p,)
-        likelihood = np.average(won * log_expit(said) + (1 - won) * log_expit(-said), weights=weights)
-        return x[1] ** 2 / 2 / len(d) - likelihood
+        scale, worth, log_slope, intercept = x
+        logits = scale * d + worth * ahead / size  # (p,)
+        likelihood = np.average(won * log_expit(logits) + (1 - won) * log_expit(-logits), weights=weights)
+        of_scores = (
+            score_loss(np.exp(log_slope) * (scale * raw + worth * beside / size) + intercept, scores) if len(raw) else 0.0
+        )
+        return worth**2 / 2 / len(d) - likelihood + of_scores
 
-    scale, worth = minimize(cost, x0=[1.0, 0.0], bounds=[(1e-3, 1e2), (0.0, most * size)], method="L-BFGS-B").x
+    bounds = [(1e-3, 1e2), (0.0, most * size), np.log([1e-3, 1e2]), (-50, 50)]
+    scale, worth, _, _ = minimize(cost, x0=[1.0, 0.0, 0.0, 0.0], bounds=bounds, method="L-BFGS-B").x
     return float(scale), float(worth) / size

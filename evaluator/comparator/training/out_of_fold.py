@@ -57,20 +57,28 @@ def judge(held: HeldOut, settings: Settings, seed: int) -> OutOfFold:
 
 
 def mix_references(held: HeldOut, settings: Settings) -> tuple[float, float, np.ndarray]:
-    """(scale, worth, u): the logits that a unit of the raw utilities and one of likeness are worth by all pairs; u (n,) their
-    sum, in each fold mixed as the pairs of the others have it, and of one size in all. (1, 0, raw) where likeness says
-    nothing. Pairs with a degenerate output have no say, since it is not judged by its likeness."""
+    """(scale, worth, u): the logits that a unit of the raw utilities and one of likeness are worth by all that people said;
+    u (n,) their sum, in each fold mixed as the other folds have it, and of one size and level in all. (1, 0, raw) where
+    likeness says nothing. A degenerate output has no say, since it is not judged by its likeness."""
     free = ~is_degenerate(held.texts) if settings.guards else np.ones(len(held.texts), dtype=bool)  # (n,)
     a, b, targets, weights = as_arrays([pair for pair in held.pairs if free[pair.a] and free[pair.b]])
-    d, ahead = held.raw[a] - held.raw[b], held.likeness[a] - held.likeness[b]  # (q,)
-    scale, worth = worth_beside(d, ahead, targets, weights, MOST_WORTH)
+    levels = np.nanmean(held.raw), held.likeness[~np.isnan(held.raw)].mean()
+    raw, likeness = held.raw - levels[0], held.likeness - levels[1]  # (n,)
+    d, ahead = raw[a] - raw[b], likeness[a] - likeness[b]  # (q,)
+
+    def mixed(pairs: np.ndarray, outputs: np.ndarray) -> tuple[float, float]:
+        scored = outputs & free & ~np.isnan(raw + held.scores)  # (n,)
+        known = raw[scored], likeness[scored], held.scores[scored]  # (k,) each
+        return worth_beside(d[pairs], ahead[pairs], targets[pairs], weights[pairs], MOST_WORTH, known)
+
+    size = lambda of_raw, of_likeness: np.hypot(of_raw * np.linalg.norm(d), of_likeness * np.linalg.norm(ahead))
+    scale, worth = mixed(np.ones(len(a), dtype=bool), np.ones(len(raw), dtype=bool))
     if not worth:
         return 1.0, 0.0, held.raw
-    size = lambda of_d, of_likeness: np.hypot(of_d * np.linalg.norm(d), of_likeness * np.linalg.norm(ahead))
-    u = np.empty(len(held.raw))
+    u = np.full(len(raw), scale * levels[0] + worth * levels[1])
     for fold in np.unique(held.folds):
-        here, others = held.folds == fold, held.folds[a] != fold  # (n,), (q,)
-        mixed = worth_beside(d[others], ahead[others], targets[others], weights[others], MOST_WORTH)
-        same_size = size(scale, worth) / (size(*mixed) or 1.0)
-        u[here] = same_size * (mixed[0] * held.raw[here] + mixed[1] * held.likeness[here])
+        here = held.folds == fold  # (n,)
+        of_raw, of_likeness = mixed(held.folds[a] != fold, ~here)
+        same_size = size(scale, worth) / (size(of_raw, of_likeness) or 1.0)
+        u[here] += same_size * (of_raw * raw[here] + of_likeness * likeness[here])
     return scale, worth, u
