@@ -5,7 +5,7 @@ import hashlib
 import json
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -34,94 +34,87 @@ EVERY = 50  # steps between two points of the curve
 SHARED = ("weight_decay", "warmup", "head_learning_rate", "from_scratch", "precision")
 
 
-def train_base(
-    exchanges: Sequence[Exchange], settings: Settings, seed: int, directory: Path, encoder_sha256: str, progress: Report
-) -> dict[str, Any]:
-    """Train `base.safetensors` beside the encoder in `directory`, or find it again; returns its record, with the SHA-256 of
-    what stands beside the encoded pair ("matcher", "references"; None where there is none)."""
-    fingerprint = lambda *kinds: _fingerprint(exchanges, settings, seed, encoder_sha256, kinds)
-    matcher: dict[str, Any] = {"sha256": None, "seconds": 0.0}
-    references: dict[str, Any] = {"sha256": None}
-    if settings.architecture == "utility":  # joint has nothing beside the pair
-        tune = lambda: _tune_matcher(exchanges, settings, seed, directory, fingerprint("contrast_"), progress)
-        matcher = checkpoint.made_once(directory, "matcher", fingerprint("contrast_"), tune)
-        embed = lambda: _embed_references(exchanges, settings, seed, directory, matcher["sha256"], progress)
-        if settings.references:
-            references = checkpoint.made_once(directory, "references", fingerprint("contrast_"), embed)
-    both = fingerprint("base_", "contrast_")
-    learn = lambda: _learn_lessons(exchanges, settings, seed, directory, both, progress)
-    base = checkpoint.made_once(directory, "base", both, learn)
-    seconds = base["seconds"] + matcher["seconds"]
-    return base | {"matcher": matcher["sha256"], "references": references["sha256"], "seconds": seconds}
+@dataclass(frozen=True)
+class Pretraining:
+    """What makes `base.safetensors`, and what stands beside the encoded pair, in a directory that holds the encoder."""
 
+    exchanges: Sequence[Exchange]
+    settings: Settings
+    seed: int
+    directory: Path
+    encoder_sha256: str
+    progress: Report
 
-def _learn_lessons(
-    exchanges: Sequence[Exchange], settings: Settings, seed: int, directory: Path, fingerprint: str, progress: Report
-) -> dict[str, Any]:
-    model = UtilityModel(checkpoint.load_encoder(directory))
-    model.cosine.requires_grad_(False)  # it joins in where people judged
-    tokenizer = checkpoint.load_tokenizer(directory)
-    easy = Lesson(exchanges, settings, seed, tokenizer, curriculum.EASY, settings.base_passes)
-    hard = Lesson(exchanges, settings, seed, tokenizer, curriculum.HARD, settings.base_harder_passes, after=easy)
-    learn = lambda lesson, rate: _learn(model, lesson, settings, rate, directory, fingerprint, progress, hard.end)
-    curve, first = learn(easy, settings.base_learning_rate)
-    before = {name: weights.clone() for name, weights in model.state_dict().items()}
-    points, second = learn(hard, settings.base_harder_learning_rate)
-    _step_back(model, before, settings.base_harder_share)
-    sha256 = checkpoint.save_weights(model, directory / "base.safetensors")
-    return {"sha256": sha256, "curve": curve + points, "steps": hard.end, "seconds": first + second}
+    def record(self) -> dict[str, Any]:
+        """The base's record, made now or found again, with the SHA-256 of what stands beside the encoded pair ("matcher",
+        "references"; None where there is none)."""
+        matcher: dict[str, Any] = {"sha256": None, "seconds": 0.0}
+        references: dict[str, Any] = {"sha256": None}
+        apart = self._fingerprint("contrast_")
+        if self.settings.architecture == "utility":  # joint has nothing beside the pair
+            matcher = checkpoint.made_once(self.directory, "matcher", apart, lambda: self._tune_matcher(apart))
+            if self.settings.references:
+                embed = lambda: self._embed_references(matcher["sha256"])
+                references = checkpoint.made_once(self.directory, "references", apart, embed)
+        both = self._fingerprint("base_", "contrast_")
+        base = checkpoint.made_once(self.directory, "base", both, lambda: self._learn_lessons(both))
+        seconds = base["seconds"] + matcher["seconds"]
+        return base | {"matcher": matcher["sha256"], "references": references["sha256"], "seconds": seconds}
 
+    def _tune_matcher(self, fingerprint: str) -> dict[str, Any]:
+        state = loop.State(self.directory / "matcher.state", fingerprint)
+        tick = lambda done: self.progress(CONTRAST_SHARE * done, "Learning which replies belong to which contexts")
+        tuned = train_matcher(self.exchanges, self.settings, self.seed, self.directory, state, tick)
+        return {"sha256": checkpoint.save_weights(tuned, self.directory / "matcher.safetensors"), "seconds": state.seconds()}
 
-def _learn(
-    model: UtilityModel,
-    lesson: "Lesson",
-    settings: Settings,
-    rate: float,
-    directory: Path,
-    fingerprint: str,
-    progress: Report,
-    steps: int,
-) -> tuple[list[dict], float]:
-    """One of the lessons that have `steps` steps together: its points of the curve, and its seconds. Its end stays on disk,
-    where a run that is cut in the next lesson begins."""
+    def _embed_references(self, matcher: str) -> dict[str, Any]:
+        encoder = Encoder(checkpoint.load_tokenizer(self.directory), self.settings.max_length, self.settings.max_words)
+        apart, bf16 = checkpoint.load_matcher(self.directory, matcher), use_bf16(self.settings.precision)
+        tick = lambda done: self.progress(CONTRAST_SHARE, "Embedding the dialogues")
+        references = remember(self.exchanges, apart, encoder, self.seed, bf16, tick)
+        return {"sha256": checkpoint.save_references(references, self.directory / "references.safetensors")}
 
-    def after(step: int, loss: float, notes: list) -> None:
-        point = lesson.point(step)
-        notes += [point] if point else []
-        done = lesson.start + step
-        progress(CONTRAST_SHARE + (1 - CONTRAST_SHARE) * done / steps, f"Learning from dialogues, step {done} of {steps}")
+    def _learn_lessons(self, fingerprint: str) -> dict[str, Any]:
+        """The base goes from the weights after the easy lesson to those after the hard one by `base_harder_share` of the way:
+        what was learnt last stays, and little of what was there is lost (Wortsman et al. 2022, "Robust fine-tuning of
+        zero-shot models", section 3)."""
+        settings, tokenizer = self.settings, checkpoint.load_tokenizer(self.directory)
+        model = UtilityModel(checkpoint.load_encoder(self.directory))
+        model.cosine.requires_grad_(False)  # it joins in where people judged
+        easy = Lesson(self.exchanges, settings, self.seed, tokenizer, curriculum.EASY, settings.base_passes)
+        hard = Lesson(self.exchanges, settings, self.seed, tokenizer, curriculum.HARD, settings.base_harder_passes, easy)
+        curve, first = self._learn(model, easy, settings.base_learning_rate, fingerprint, hard.end)
+        before = {name: weights.clone() for name, weights in model.state_dict().items()}
+        points, second = self._learn(model, hard, settings.base_harder_learning_rate, fingerprint, hard.end)
+        for name, weights in model.state_dict().items():
+            if weights.is_floating_point():
+                weights.copy_(torch.lerp(before[name], weights, settings.base_harder_share))
+        sha256 = checkpoint.save_weights(model, self.directory / "base.safetensors")
+        return {"sha256": sha256, "curve": curve + points, "steps": hard.end, "seconds": first + second}
 
-    state = loop.State(lesson.state(directory), fingerprint)
-    losses = lambda step: lesson.losses(model, step)
-    seed = [lesson.seed, 1, lesson.number]
-    return loop.run(model, settings, rate, lesson.steps, losses, seed, state, after, save_end=True), state.seconds()
+    def _learn(
+        self, model: UtilityModel, lesson: "Lesson", rate: float, fingerprint: str, steps: int
+    ) -> tuple[list[dict[str, Any]], float]:
+        """One of the lessons that have `steps` steps together: its points of the curve, and its seconds. Its end stays on
+        disk, where a run that is cut in the next lesson begins."""
 
+        def after(step: int, loss: float, notes: list[dict[str, Any]]) -> None:
+            point, done = lesson.point(step), lesson.start + step
+            notes += [point] if point else []
+            share = CONTRAST_SHARE + (1 - CONTRAST_SHARE) * done / steps
+            self.progress(share, f"Learning from dialogues, step {done} of {steps}")
 
-def _step_back(model: UtilityModel, before: dict[str, torch.Tensor], share: float) -> None:
-    """From the weights before to those now by `share` of the way: what was learnt last stays, and little of what was there is
-    lost (Wortsman et al. 2022, "Robust fine-tuning of zero-shot models", section 3)."""
-    for name, weights in model.state_dict().items():
-        if weights.is_floating_point():
-            weights.copy_(torch.lerp(before[name], weights, share))
+        state = loop.State(self.directory / f"base-{lesson.number}.state", fingerprint)
+        losses = lambda step: lesson.losses(model, step)
+        seed = [lesson.seed, 1, lesson.number]
+        notes = loop.run(model, self.settings, rate, lesson.steps, losses, seed, state, after, save_end=True)
+        return notes, state.seconds()
 
-
-def _tune_matcher(
-    exchanges: Sequence[Exchange], settings: Settings, seed: int, directory: Path, fingerprint: str, progress: Report
-) -> dict[str, Any]:
-    state = loop.State(directory / "matcher.state", fingerprint)
-    tick = lambda done: progress(CONTRAST_SHARE * done, "Learning which replies belong to which contexts")
-    tuned = train_matcher(exchanges, settings, seed, directory, state, tick)
-    return {"sha256": checkpoint.save_weights(tuned, directory / "matcher.safetensors"), "seconds": state.seconds()}
-
-
-def _embed_references(
-    exchanges: Sequence[Exchange], settings: Settings, seed: int, directory: Path, matcher: str, progress: Report
-) -> dict[str, Any]:
-    encoder = Encoder(checkpoint.load_tokenizer(directory), settings.max_length, settings.max_words)
-    apart = checkpoint.load_matcher(directory, matcher)
-    tick = lambda done: progress(CONTRAST_SHARE, "Embedding the dialogues")
-    references = remember(exchanges, apart, encoder, seed, use_bf16(settings.precision), tick)
-    return {"sha256": checkpoint.save_references(references, directory / "references.safetensors")}
+    def _fingerprint(self, *kinds: str) -> str:
+        """SHA-256 of everything that weights depend on; of the settings, those whose names begin with one of the kinds."""
+        recipe = {name: v for name, v in asdict(self.settings).items() if name.startswith(kinds) or name in SHARED}
+        data = [recipe, self.seed, self.encoder_sha256, checkpoint.FORMAT, [asdict(exchange) for exchange in self.exchanges]]
+        return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
 
 
 class Lesson:
@@ -147,9 +140,6 @@ class Lesson:
         self.steps = len(self.batches)
         self.end = self.start + self.steps
         self.right: list[float] = []  # share of negatives below their reply, step by step since the last point
-
-    def state(self, directory: Path) -> Path:
-        return directory / f"base-{self.number}.state"
 
     def losses(self, model: UtilityModel, step: int) -> Iterator[torch.Tensor]:
         """Each good reply is to be found among the negatives, and each text has a mean score of its own."""
@@ -192,12 +182,3 @@ class Lesson:
             parts = [chunk[i : i + GROUPS] for i in range(0, len(chunk), GROUPS)]
             batches += [parts[i] for i in rng.permutation(len(parts))]
         return batches
-
-
-def _fingerprint(
-    exchanges: Sequence[Exchange], settings: Settings, seed: int, encoder_sha256: str, kinds: tuple[str, ...]
-) -> str:
-    """SHA-256 of everything that the weights depend on; of the settings, those whose names begin with one of the kinds."""
-    recipe = {name: value for name, value in asdict(settings).items() if name.startswith(kinds) or name in SHARED}
-    recipe_and_data = [recipe, seed, encoder_sha256, checkpoint.FORMAT, [asdict(exchange) for exchange in exchanges]]
-    return hashlib.sha256(json.dumps(recipe_and_data, sort_keys=True).encode()).hexdigest()

@@ -14,7 +14,7 @@ from evaluator.comparator import checkpoint
 from evaluator.comparator.examples import Examples
 from evaluator.comparator.inference import Tick, utilities
 from evaluator.comparator.settings import Settings, default_encoder
-from evaluator.comparator.supervision.pretraining import train_base
+from evaluator.comparator.supervision.pretraining import Pretraining
 from evaluator.comparator.supervision.unlabelled import Exchange, unseen
 from evaluator.comparator.training import joint_training, loop
 from evaluator.comparator.training.dataset import (
@@ -87,7 +87,8 @@ def fit(
     scratch = seed if settings.from_scratch else None
     encoder_sha256 = checkpoint.save_encoder(settings.encoder or default_encoder(), directory, scratch)
     shown = _shown(examples) if settings.next_utterance else []
-    base = train_base(shown, settings, seed, directory, encoder_sha256, progress.part(0.0, BASE_SHARE)) if shown else None
+    pretraining = Pretraining(shown, settings, seed, directory, encoder_sha256, progress.part(0.0, BASE_SHARE))
+    base = pretraining.record() if shown else None
     fingerprint = fingerprint_of(examples, settings, seed, base["sha256"] if base else encoder_sha256)
     begin = BASE_SHARE if base else 0.0
     tick = lambda done: progress(begin + COSINE_SHARE * done, "Encoding the texts")

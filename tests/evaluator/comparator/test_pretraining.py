@@ -15,7 +15,7 @@ from evaluator.comparator.encoding import Encoder
 from evaluator.comparator.examples import Examples, Pair, Text
 from evaluator.comparator.inference import utilities
 from evaluator.comparator.predict import Comparator
-from evaluator.comparator.supervision.pretraining import train_base
+from evaluator.comparator.supervision.pretraining import Pretraining
 from evaluator.comparator.supervision.unlabelled import Exchange, exchanges
 from evaluator.comparator.training import loop
 from evaluator.comparator.training.progress import Cancelled
@@ -61,7 +61,7 @@ def base(lessons, tmp_path_factory):
     folder = tmp_path_factory.mktemp("base")
     sha256 = checkpoint.save_encoder(lessons.encoder, folder)
     told = []
-    record = train_base(talk(60, 0), lessons, 0, folder, sha256, lambda *what: told.append(what))
+    record = Pretraining(talk(60, 0), lessons, 0, folder, sha256, lambda *what: told.append(what)).record()
     return folder, record, told
 
 
@@ -84,17 +84,17 @@ def test_a_cut_base_goes_on_to_the_same_weights(until, lesson, lessons, tmp_path
     whole, parts = tmp_path / "whole", tmp_path / "parts"
     sha256 = checkpoint.save_encoder(lessons.encoder, whole)
     checkpoint.save_encoder(lessons.encoder, parts)
-    at_once = train_base(talk(60, 0), short, 0, whole, sha256, lambda *what: None)
+    at_once = Pretraining(talk(60, 0), short, 0, whole, sha256, lambda *what: None).record()
 
     def cut(fraction, message):
         if fraction > until:
             raise Cancelled
 
     with pytest.raises(Cancelled):
-        train_base(talk(60, 0), short, 0, parts, sha256, cut)
+        Pretraining(talk(60, 0), short, 0, parts, sha256, cut).record()
     assert (parts / f"base-{lesson}.state").is_file() and not (parts / "base.json").exists()
     told = []
-    resumed = train_base(talk(60, 0), short, 0, parts, sha256, lambda *what: told.append(what[0]))
+    resumed = Pretraining(talk(60, 0), short, 0, parts, sha256, lambda *what: told.append(what[0])).record()
     assert min(fraction for fraction in told if fraction > 0.3) > until - 0.1
     assert resumed["sha256"] == at_once["sha256"]
     assert not list(parts.glob("*.state"))
@@ -107,7 +107,9 @@ def test_the_base_lies_between_its_two_lessons(lessons, tmp_path):
     for share in (0.0, 0.25, 1.0):
         folder = tmp_path / str(share)
         sha256 = checkpoint.save_encoder(lessons.encoder, folder)
-        record = train_base(talk(60, 0), replace(short, base_harder_share=share), 0, folder, sha256, lambda *what: None)
+        record = Pretraining(
+            talk(60, 0), replace(short, base_harder_share=share), 0, folder, sha256, lambda *what: None
+        ).record()
         weights[share] = load_file(folder / "base.safetensors")
     assert record["steps"] == 3 * 4 + 2 * 4  # 60 exchanges, 16 in a step
     apart = 0.0
