@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import torch
@@ -38,14 +39,17 @@ class Batch:
     mask: torch.Tensor  # (b, t) 1 for a token, 0 for padding
     segments: torch.Tensor  # (b, t)
     familiarity: torch.Tensor  # (b,) of the contexts, 0..1 (Encoder.familiarity)
+    bf16: bool  # whether the encoder reads it under bf16 autocast
 
 
 class Encoder:
     """Tokenises. A context keeps its last tokens; an output is cut at the sentence nearest to `max_words` words, and to
     tokens only when it fills `max_length` by itself: never before its context is gone."""
 
-    def __init__(self, tokenizer, max_length: int, max_words: int = MAX_WORDS, familiar: float = math.inf):
-        self.tokenizer, self.max_words, self.familiar = tokenizer, max_words, familiar
+    def __init__(
+        self, tokenizer: Any, max_length: int, max_words: int = MAX_WORDS, familiar: float = math.inf, bf16: bool = False
+    ):
+        self.tokenizer, self.max_words, self.familiar, self.bf16 = tokenizer, max_words, familiar, bf16
         self.max_length = min(max_length, tokenizer.model_max_length)  # what the encoder has positions for
         self.cls, self.sep, self.pad = tokenizer.cls_token_id, tokenizer.sep_token_id, tokenizer.pad_token_id
 
@@ -87,7 +91,7 @@ class Encoder:
         padded = lambda rows, filler: torch.tensor([[*rows[i], *[filler] * (width - len(rows[i]))] for i in chosen])
         mask = (torch.arange(width) < lengths.unsqueeze(1)).long()  # (b, t)
         familiarity = torch.tensor([self.familiarity(sequences, i) for i in chosen])  # (b,)
-        return Batch(padded(sequences.ids, self.pad), mask, padded(sequences.segments, 0), familiarity)
+        return Batch(padded(sequences.ids, self.pad), mask, padded(sequences.segments, 0), familiarity, self.bf16)
 
     def familiarity(self, sequences: Sequences, i: int) -> float:
         """1 for a context of up to `familiar` tokens, falling with the square of its length. Our choice."""

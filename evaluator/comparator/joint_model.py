@@ -41,9 +41,9 @@ class JointModel(nn.Module):
         self.answer.weight.data = torch.cat([half, torch.zeros_like(half), -half])  # (3, 5h)
         nn.init.zeros_(self.answer.bias)
 
-    def forward(self, batch: Batch, bf16: bool) -> torch.Tensor:
+    def forward(self, batch: Batch) -> torch.Tensor:
         """Of a batch of triples -> (b, 3) log-probabilities; without the tie option the tie has none (-inf is kept finite)"""
-        hidden = hidden_states(self.encoder, replace(batch, segments=batch.segments.clamp(max=1)), bf16)  # (b, t, h)
+        hidden = hidden_states(self.encoder, replace(batch, segments=batch.segments.clamp(max=1)))  # (b, t, h)
         context, *outputs = (mean_over(hidden, batch.mask * (batch.segments == part)) for part in range(3))  # (b, h)
         context = F.normalize(context, dim=-1) * math.sqrt(hidden.shape[-1])
         read = [mean_over(hidden, batch.mask)]
@@ -128,7 +128,7 @@ class JointComparator(Trained):
         for i, model in enumerate(self.models):
             rows = ((which == i) | (which == ALL)).nonzero()[0]
             tick = on_progress and (lambda done, i=i: on_progress((i + done) / len(self.models), "Judging the pairs", None))
-            sums[:, rows] += both_orders(model, self.encoder, sequences, a[rows], b[rows], self.bf16, batch_size, tick)
+            sums[:, rows] += both_orders(model, self.encoder, sequences, a[rows], b[rows], tick, batch_size)
             counts[rows] += 1
         return sums / counts[:, None]
 
@@ -139,9 +139,8 @@ def both_orders(
     sequences: Sequences,
     a: np.ndarray,
     b: np.ndarray,
-    bf16: bool,
-    batch_size: int = 64,
     tick: Tick | None = None,
+    batch_size: int = 64,
 ) -> np.ndarray:
     """(2, n, 3) P(A better), P(tie), P(B better) of the pairs at positions a (n,), b (n,): with A shown first, and with B."""
     p = np.empty((2, len(a), 3))
@@ -152,7 +151,7 @@ def both_orders(
             shown = triples(sequences, first, second, encoder.max_length)
             for rows in by_length(shown.lengths, batch_size):
                 with torch.inference_mode():
-                    p[order, start + rows] = model(encoder.batch(shown, rows), bf16).exp().numpy()
+                    p[order, start + rows] = model(encoder.batch(shown, rows)).exp().numpy()
             if tick:
                 tick((start + (order + 1) / 2 * len(first)) / len(a))
     p[1] = p[1, :, ::-1].copy()

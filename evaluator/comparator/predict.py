@@ -44,8 +44,8 @@ class Trained:
         self.head, self.criteria = manifest.head, manifest.criteria
         self.models = [checkpoint.load_member(directory, i, sha256, kind) for i, sha256 in enumerate(manifest.members)]
         recipe = manifest.settings
-        self.encoder = Encoder(checkpoint.load_tokenizer(directory), recipe.max_length, recipe.max_words, manifest.familiar)
-        self.bf16 = use_bf16(manifest.settings.precision)
+        tokenizer, bf16 = checkpoint.load_tokenizer(directory), use_bf16(recipe.precision)
+        self.encoder = Encoder(tokenizer, recipe.max_length, recipe.max_words, manifest.familiar, bf16)
 
     @classmethod
     def load(cls, directory: str | Path) -> Self:
@@ -82,7 +82,7 @@ class Trained:
 
     def cosines(self, texts: Sequence[Text]) -> np.ndarray:
         """(n,) cosine of each output with the last turns of its context, by the untrained encoder."""
-        return text_cosines(self.untrained, self.encoder, texts, self.bf16).numpy()
+        return text_cosines(self.untrained, self.encoder, texts).numpy()
 
 
 class Comparator(Trained):
@@ -163,13 +163,11 @@ class Comparator(Trained):
             return on_progress and (lambda part: on_progress((start + part * of) / total, "Judging the texts", None))
 
         sequences = self.encoder.pairs(texts)
-        cosines, likeness = beside_pairs(
-            self.matcher, self.references, self.encoder, texts, self.bf16, batch_size, tick(len(texts))
-        )  # (m,), (m,)
+        cosines, likeness = beside_pairs(self.matcher, self.references, self.encoder, texts, tick(len(texts)))  # (m,), (m,)
         done += len(texts)
         sums, counts = np.zeros((len(texts), len(self.criteria))), np.zeros((len(texts), 1))  # (m, c), (m, 1)
         for model, rows in zip(self.models, jobs, strict=True):
-            sums[rows] += utilities(model, self.encoder, sequences, cosines, rows, self.bf16, batch_size, tick(len(rows)))
+            sums[rows] += utilities(model, self.encoder, sequences, cosines, rows, tick(len(rows)), batch_size)
             counts[rows] += 1
             done += len(rows)
         return sums / counts, likeness

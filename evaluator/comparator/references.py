@@ -112,13 +112,13 @@ def _nearest(cosines: np.ndarray) -> np.ndarray:
 
 
 def remember(
-    exchanges: Sequence[Exchange], apart: nn.Module, encoder: Encoder, seed: int, bf16: bool, tick: Tick | None = None
+    exchanges: Sequence[Exchange], apart: nn.Module, encoder: Encoder, seed: int, tick: Tick | None = None
 ) -> References:
     """The references of exchanges that `kept` chose, embedded by `apart`; in fp16, as they are saved."""
     exchanges = kept(exchanges, seed)
     contexts = [last_turns(exchange.context) for exchange in exchanges]
     replies = [encoder.shown(reply) for exchange in exchanges for reply in exchange.replies]
-    vectors = embeddings(apart, encoder, [*contexts, *replies], bf16, tick=tick).half().float()  # (e + r, h)
+    vectors = embeddings(apart, encoder, [*contexts, *replies], tick).half().float()  # (e + r, h)
     counts = torch.tensor([len(exchange.replies) for exchange in exchanges])  # (e,)
     return References(vectors[: len(exchanges)], vectors[len(exchanges) :], counts)
 

@@ -59,16 +59,15 @@ class UtilityModel(nn.Module):
     def theta(self) -> torch.Tensor:
         return F.softplus(self.raw_theta) + 1e-4
 
-    def forward(self, batch: Batch, cosines: torch.Tensor, bf16: bool) -> torch.Tensor:
-        """cosines (b,) -> utilities (b, c), one for each criterion, in fp32; bf16 is for the encoder only, too coarse for a
-        utility"""
+    def forward(self, batch: Batch, cosines: torch.Tensor) -> torch.Tensor:
+        """cosines (b,) -> utilities (b, c), one for each criterion, in fp32: bf16, which the encoder may use, is too coarse"""
         familiar = batch.familiarity.unsqueeze(-1)  # (b, 1)
-        read = F.linear(self.features(batch, bf16), self.utility.weight)  # (b, c)
+        read = F.linear(self.features(batch), self.utility.weight)  # (b, c)
         return familiar * read + self.utility.bias + (2 - familiar) * self.cosine * cosines.unsqueeze(-1)  # (b, c)
 
-    def features(self, batch: Batch, bf16: bool) -> torch.Tensor:
+    def features(self, batch: Batch) -> torch.Tensor:
         """What the linear units read: -> (b, 3h) in fp32"""
-        hidden = hidden_states(self.encoder, batch, bf16)  # (b, t, h)
+        hidden = hidden_states(self.encoder, batch)  # (b, t, h)
         output = F.normalize(mean_over(hidden, batch.mask * batch.segments), dim=-1)  # (b, h)
         context = F.normalize(mean_over(hidden, batch.mask * (1 - batch.segments)), dim=-1)  # (b, h)
         agreement = output * context * math.sqrt(hidden.shape[-1])  # (b, h), of the size of 1
@@ -92,7 +91,7 @@ class UtilityModel(nn.Module):
         return F.binary_cross_entropy_with_logits(slope * u + intercept, scores, reduction="none")
 
 
-def hidden_states(encoder: nn.Module, batch: Batch, bf16: bool) -> torch.Tensor:
+def hidden_states(encoder: nn.Module, batch: Batch) -> torch.Tensor:
     """The last layer's -> (b, t, h) in fp32"""
     if encoder.config._attn_implementation in ("sdpa", "eager"):
         wanted = "eager" if batch.ids.shape[1] <= EAGER_TOKENS else "sdpa"
@@ -101,7 +100,7 @@ def hidden_states(encoder: nn.Module, batch: Batch, bf16: bool) -> torch.Tensor:
     arguments = {"input_ids": batch.ids, "attention_mask": batch.mask}
     if getattr(encoder.config, "type_vocab_size", 0) > 1:
         arguments["token_type_ids"] = batch.segments
-    with torch.autocast("cpu", torch.bfloat16, enabled=bf16):
+    with torch.autocast("cpu", torch.bfloat16, enabled=batch.bf16):
         return encoder(**arguments).last_hidden_state.float()
 
 
@@ -111,9 +110,9 @@ def mean_over(hidden: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
     return (hidden * mask).sum(1) / mask.sum(1)
 
 
-def embed(encoder: nn.Module, batch: Batch, bf16: bool) -> torch.Tensor:
+def embed(encoder: nn.Module, batch: Batch) -> torch.Tensor:
     """As sentence-transformers does: the mean of the last hidden states, of length 1 -> (b, h) in fp32"""
-    return F.normalize(mean_over(hidden_states(encoder, batch, bf16), batch.mask), dim=-1)
+    return F.normalize(mean_over(hidden_states(encoder, batch), batch.mask), dim=-1)
 
 
 def pretrained_encoder(source: str) -> nn.Module:

@@ -52,5 +52,5 @@ def centre(comparator: Comparator | JointComparator, contexts: Iterable[Sequence
     mean cosine between the contexts of one campaign and those of another."""
     wholes = sorted({" ".join(context) for context in contexts})
     chosen = np.random.default_rng(seed).permutation(len(wholes))[:MOST_CONTEXTS]
-    vectors = embeddings(comparator.untrained, comparator.encoder, [wholes[i] for i in chosen], comparator.bf16)
+    vectors = embeddings(comparator.untrained, comparator.encoder, [wholes[i] for i in chosen])
     return vectors.numpy().mean(0)

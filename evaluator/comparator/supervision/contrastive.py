@@ -36,19 +36,18 @@ class Matcher(nn.Module):
         self.encoder = encoder
         self.log_scale = nn.Parameter(torch.tensor(SCALE).log())
 
-    def forward(self, contexts: Batch, replies: Sequence[Batch], bf16: bool) -> torch.Tensor:
+    def forward(self, contexts: Batch, replies: Sequence[Batch]) -> torch.Tensor:
         """Batches of b contexts and, in parts, of r replies -> (b, r) scaled cosines"""
-        answers = torch.cat([embed(self.encoder, part, bf16) for part in replies])  # (r, h)
-        return embed(self.encoder, contexts, bf16) @ answers.T * self.log_scale.exp()
+        answers = torch.cat([embed(self.encoder, part) for part in replies])  # (r, h)
+        return embed(self.encoder, contexts) @ answers.T * self.log_scale.exp()
 
 
 def train_matcher(
     exchanges: Sequence[Exchange], settings: Settings, seed: int, directory: Path, state: loop.State, tick: Tick
 ) -> nn.Module:
     """The encoder in `directory`, tuned."""
-    encoder = Encoder(checkpoint.load_tokenizer(directory), MAX_LENGTH)
+    encoder = Encoder(checkpoint.load_tokenizer(directory), MAX_LENGTH, bf16=use_bf16(settings.precision))
     model = Matcher(checkpoint.load_encoder(directory))
-    bf16 = use_bf16(settings.precision)
     rng = np.random.default_rng([seed, 4])
     rounds = [rng.permutation(len(exchanges)) for _ in range(settings.contrast_passes)]
     batches = [order[i : i + BATCH] for order in rounds for i in range(0, len(order), BATCH)]
@@ -62,7 +61,7 @@ def train_matcher(
         replies = encoder.singles([e.replies[k[turn]] for turn in (0, 1) for e, k in zip(shown, two)])
         parts = list(by_length(replies.lengths, PART))
         back = np.argsort(np.concatenate(parts))  # to the order of the exchanges
-        cosines = model(asked, [encoder.batch(replies, rows) for rows in parts], bf16)[:, back]  # (b, 2b)
+        cosines = model(asked, [encoder.batch(replies, rows) for rows in parts])[:, back]  # (b, 2b)
         own, itself = torch.arange(len(shown)), torch.eye(len(shown), dtype=torch.bool)
         first, second = cosines.split(len(shown), dim=1)  # (b, b)
         hidden = lambda side: side.masked_fill(itself, -math.inf)  # a context's other reply is no negative

@@ -68,10 +68,11 @@ class Pretraining:
         return {"sha256": checkpoint.save_weights(tuned, self.directory / "matcher.safetensors"), "seconds": state.seconds()}
 
     def _embed_references(self, matcher: str) -> dict[str, Any]:
-        encoder = Encoder(checkpoint.load_tokenizer(self.directory), self.settings.max_length, self.settings.max_words)
-        apart, bf16 = checkpoint.load_matcher(self.directory, matcher), use_bf16(self.settings.precision)
+        tokenizer, settings = checkpoint.load_tokenizer(self.directory), self.settings
+        encoder = Encoder(tokenizer, settings.max_length, settings.max_words, bf16=use_bf16(settings.precision))
+        apart = checkpoint.load_matcher(self.directory, matcher)
         tick = lambda done: self.progress(CONTRAST_SHARE, "Embedding the dialogues")
-        references = remember(self.exchanges, apart, encoder, self.seed, bf16, tick)
+        references = remember(self.exchanges, apart, encoder, self.seed, tick)
         return {"sha256": checkpoint.save_references(references, self.directory / "references.safetensors")}
 
     def _learn_lessons(self, fingerprint: str) -> dict[str, Any]:
@@ -133,8 +134,7 @@ class Lesson:
         """kinds: share of each kind of negatives; passes: how often an exchange is shown; after: the lesson before this one"""
         self.exchanges, self.seed, self.kinds = exchanges, seed, kinds
         self.number, self.start = (after.number + 1, after.end) if after else (1, 0)
-        self.encoder = Encoder(tokenizer, settings.base_max_length)
-        self.bf16 = use_bf16(settings.precision)
+        self.encoder = Encoder(tokenizer, settings.base_max_length, bf16=use_bf16(settings.precision))
         self.negatives = Negatives(exchanges)
         self.batches = self._deal(passes)
         self.steps = len(self.batches)
@@ -146,7 +146,7 @@ class Lesson:
         rng = np.random.default_rng([self.seed, 2, self.number, step])
         texts = [text for i in self.batches[step] for text in self._group(int(i), rng)]
         batch = self.encoder.batch(self.encoder.pairs(texts), range(len(texts)))
-        u = model(batch, torch.zeros(len(texts)), self.bf16).view(-1, GOOD_ONES + BAD_ONES)  # (g, k)
+        u = model(batch, torch.zeros(len(texts))).view(-1, GOOD_ONES + BAD_ONES)  # (g, k)
         good, bad = u[:, :GOOD_ONES], u[:, GOOD_ONES:]  # (g, 2), (g, 2)
         among = torch.cat([good.unsqueeze(-1), bad.unsqueeze(1).expand(-1, GOOD_ONES, -1)], dim=-1)  # (g, 2, 3)
         self.right.append(float((good[:, :1] > bad).float().mean()))

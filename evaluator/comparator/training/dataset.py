@@ -46,7 +46,6 @@ class Data:
     sequences: Sequences
     cosines: torch.Tensor  # (n,)
     likeness: np.ndarray  # (n,) to references
-    bf16: bool
 
     @property
     def criteria(self) -> int:
@@ -117,16 +116,16 @@ def prepare(
     """Tokens, and what stands beside the encoded pair, by the files in `directory` that `base`, the record of a base, names;
     shown: the exchanges that it learnt from; folds as from `split`."""
     texts, pairs, scores = examples.texts, examples.pairs, examples.scores
-    encoder = Encoder(checkpoint.load_tokenizer(directory), settings.max_length, settings.max_words)
+    bf16 = use_bf16(settings.precision)
+    encoder = Encoder(checkpoint.load_tokenizer(directory), settings.max_length, settings.max_words, bf16=bf16)
     sequences = encoder.pairs(texts)
     encoder.familiar = float(np.quantile(sequences.whole_contexts, FAMILIAR_SHARE))
-    bf16 = use_bf16(settings.precision)
     cosines, likeness = torch.zeros(len(texts)), np.zeros(len(texts))  # (n,), (n,)
     if settings.architecture == "utility":
         matcher = checkpoint.load_matcher(directory, base["matcher"] if base else None)
         references = checkpoint.load_references(directory, base["references"] if base else None)
         hidden = hidden_from(texts, shown, seed) if references else ()
-        cosines, likeness = beside_pairs(matcher, references, encoder, texts, bf16, tick=tick, hidden=hidden)
+        cosines, likeness = beside_pairs(matcher, references, encoder, texts, tick, hidden)
     keys = [context_key(text.context) for text in texts]
     number = {key: i for i, key in enumerate(dict.fromkeys(keys))}
     a, b, targets, weights = as_arrays(pairs)
@@ -154,7 +153,6 @@ def prepare(
         sequences=sequences,
         cosines=cosines,
         likeness=likeness,
-        bf16=bf16,
     )
 
 

@@ -47,16 +47,14 @@ def learn(run: Run, fold: int, state: loop.State, progress: Report) -> list[dict
         sequences = triples(data.sequences, a, b, data.encoder.max_length)
         together = max(1, settings.max_tokens // int(sequences.lengths.max(initial=1)))
         for rows in by_length(sequences.lengths, together):
-            log_p = model(data.encoder.batch(sequences, rows), data.bf16)  # (b, 3)
+            log_p = model(data.encoder.batch(sequences, rows))  # (b, 3)
             yield model.losses(log_p, _tensor(targets[rows])).sum() / len(shown)
 
     def measure(kept: JointModel, tick: Tick) -> tuple[dict, dict]:
         return _heldout(kept, data, fold, settings.guards, tick)
 
-    average = loop.Average(model)
-    weights = run.directory / f"member-{fold}.safetensors"
-    after = after_step(fold, settings, ends, average, weights, measure, progress)
-    return loop.run(model, settings, settings.learning_rate, len(steps), losses, [seed, 10, fold], state, after, average)
+    after = after_step(run, model, fold, ends, measure, progress)
+    return loop.run(model, settings, settings.learning_rate, len(steps), losses, [seed, 10, fold], state, after)
 
 
 def out_of_fold(records: list[dict[str, Any]], run: Run) -> list[OutOfFold]:
@@ -102,7 +100,7 @@ def _heldout(model: JointModel, data: Data, fold: int, guards: bool, tick: Tick)
     texts of a context are read once."""
     rows = (data.folds == fold).nonzero()[0]  # (m,)
     a, b = meetings(data.contexts[rows].tolist())  # (g,)
-    p = both_orders(model, data.encoder, data.sequences, rows[a], rows[b], data.bf16, tick=tick)  # (2, g, 3)
+    p = both_orders(model, data.encoder, data.sequences, rows[a], rows[b], tick)  # (2, g, 3)
     inside = measured(data)
     inside = inside[data.folds[data.a[inside]] == fold]  # (q,)
     games = {game: i for i, game in enumerate(zip(rows[a].tolist(), rows[b].tolist(), strict=True))}

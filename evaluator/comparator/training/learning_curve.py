@@ -1,7 +1,7 @@
 """A member epoch by epoch: after each, how its weights agree with people on its fold. The last epoch's are the member."""
 
-from collections.abc import Callable, Sequence
-from pathlib import Path
+import copy
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,42 +9,33 @@ from torch import nn
 
 from evaluator.comparator import checkpoint
 from evaluator.comparator.inference import Tick
-from evaluator.comparator.settings import Settings
-from evaluator.comparator.training import loop
+from evaluator.comparator.training.dataset import Run
 from evaluator.comparator.training.progress import Report
 
-Measure = Callable[[Any, Tick], tuple[dict, dict]]  # what a model says of its fold, and the held-out part of a point
+Measure = Callable[[Any, Tick], tuple[dict[str, Any], dict[str, Any]]]  # what a model says of its fold; its part of a point
 
 
 def after_step(
-    fold: int,
-    settings: Settings,
-    ends: Sequence[int] | np.ndarray,
-    average: loop.Average,
-    weights: Path,
-    measure: Measure,
-    progress: Report,
-) -> Callable[[int, float, list], None]:
-    """What `loop.run` calls after each step: it notes for each epoch the point of the curve and what its weights say, which
-    are the mean over the epoch's steps, rounded as they are saved. ends (epochs,) steps done at the end of each; weights:
-    the file that those of the last epoch go to."""
+    run: Run, model: nn.Module, fold: int, ends: np.ndarray, measure: Measure, progress: Report
+) -> Callable[[int, float, list[dict[str, Any]]], None]:
+    """What `loop.run` calls after each step: it notes for each epoch the point of the curve and what the weights say, rounded
+    as they are saved; the last epoch's go to the member's file. ends (epochs,) steps done at the end of each."""
     passed: list[float] = []  # losses since the last point
 
-    def after(step: int, loss: float, notes: list) -> None:
+    def after(step: int, loss: float, notes: list[dict[str, Any]]) -> None:
         passed.append(loss)
         done, epoch = min(step / int(ends[-1]), 0.999), int(np.searchsorted(ends, step)) + 1
-        message = f"Member {fold + 1} of {settings.folds}, epoch {epoch} of {settings.epochs}"
+        message = f"Member {fold + 1} of {run.settings.folds}, epoch {epoch} of {run.settings.epochs}"
         progress(done, message)
-        if step not in ends:
-            return
-        model: nn.Module = average.taken()
-        checkpoint.round_to_fp16(model)  # what is measured is what is saved
-        answers, agreement = measure(model, lambda _: progress(done, message))
-        point = {"fold": fold, "epoch": epoch, "step": step, "train_loss": float(np.mean(passed)), **agreement}
-        sha256 = checkpoint.save_weights(model, weights) if epoch == settings.epochs else None
-        notes.append({"point": point, "sha256": sha256, **answers})
-        passed.clear()
-        average.clear()
-        progress(done, f"{message} finished", point)
+        if step in ends:
+            kept = copy.deepcopy(model)
+            checkpoint.round_to_fp16(kept)  # what is measured is what is saved
+            answers, agreement = measure(kept, lambda _: progress(done, message))
+            point = {"fold": fold, "epoch": epoch, "step": step, "train_loss": float(np.mean(passed)), **agreement}
+            passed.clear()
+            weights = run.directory / f"member-{fold}.safetensors"
+            sha256 = checkpoint.save_weights(kept, weights) if epoch == run.settings.epochs else None
+            notes.append({"point": point, "sha256": sha256, **answers})
+            progress(done, f"{message} finished", point)
 
     return after

@@ -1,12 +1,11 @@
 """The training loop, read top to bottom. Each step draws from its own seed, so that a run that was cut goes on from its
 last saved step to exactly the weights of one that was not."""
 
-import copy
 import json
 import math
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import numpy as np
@@ -22,36 +21,6 @@ GIVE_BACK = 20  # steps, after which memory that the C library keeps for later g
 SAVE_SECONDS = 60.0  # between two states on disk; resuming costs at most so much work
 
 
-class Average:
-    """Mean of a model's trained weights over the steps since `clear`: steadier than those of the last step, at no cost when
-    judging (Izmailov et al. 2018, "Averaging weights leads to wider optima and better generalization", algorithm 1)."""
-
-    def __init__(self, model: nn.Module):
-        self.model, self.means, self.count = model, {}, 0
-
-    def add(self) -> None:
-        self.count += 1
-        for name, weights in self._trained():
-            if self.count == 1:
-                self.means[name] = weights.clone()
-            else:
-                self.means[name].lerp_(weights, 1 / self.count)
-
-    def clear(self) -> None:
-        self.means, self.count = {}, 0
-
-    def taken(self) -> nn.Module:
-        """A copy of the model, with the mean weights."""
-        model = copy.deepcopy(self.model)
-        for name, weights in model.named_parameters():
-            if name in self.means:
-                weights.data.copy_(self.means[name])
-        return model
-
-    def _trained(self) -> Iterator[tuple[str, torch.Tensor]]:
-        return ((name, weights.detach()) for name, weights in self.model.named_parameters() if weights.requires_grad)
-
-
 class State:
     """Where a run stands, in one safetensors file: weights and moments in fp32, the step, and what was noted so far."""
 
@@ -59,20 +28,18 @@ class State:
         self.path, self.fingerprint = path, fingerprint
         self.started = self.saved = time.monotonic()  # started: moved back by what an earlier process spent
 
-    def save(self, model: nn.Module, optimizer: torch.optim.Optimizer, average: Average | None, step: int, notes: list) -> None:
+    def save(self, model: nn.Module, optimizer: torch.optim.Optimizer, step: int, notes: list) -> None:
         tensors = {f"model.{name}": tensor for name, tensor in model.state_dict().items()}
         for i, moments in optimizer.state_dict()["state"].items():
             tensors |= {f"optimizer.{i}.{name}": tensor for name, tensor in moments.items()}
-        if average:
-            tensors |= {f"average.{name}": tensor for name, tensor in average.means.items()}
         metadata = {"fingerprint": self.fingerprint, "step": str(step), "seconds": str(self.seconds())}
-        metadata |= {"notes": json.dumps(notes), "averaged": str(average.count if average else 0)}
+        metadata |= {"notes": json.dumps(notes)}
         temporary = self.path.with_name(self.path.name + ".part")
         save_file({name: tensor.detach().contiguous() for name, tensor in tensors.items()}, temporary, metadata)
         os.replace(temporary, self.path)
         self.saved = time.monotonic()
 
-    def restore(self, model: nn.Module, optimizer: torch.optim.Optimizer, average: Average | None) -> tuple[int, list]:
+    def restore(self, model: nn.Module, optimizer: torch.optim.Optimizer) -> tuple[int, list]:
         """(the next step, the notes); from the beginning where there is no state of this very run."""
         try:
             with safe_open(self.path, "pt") as file:
@@ -89,9 +56,6 @@ class State:
                 _, i, moment = name.split(".")
                 state.setdefault(int(i), {})[moment] = tensor
         optimizer.load_state_dict({**optimizer.state_dict(), "state": state})
-        if average:
-            average.means = {n.removeprefix("average."): t for n, t in tensors.items() if n.startswith("average.")}
-            average.count = int(metadata["averaged"])
         self.started = time.monotonic() - float(metadata["seconds"])
         return int(metadata["step"]), json.loads(metadata["notes"])
 
@@ -112,7 +76,6 @@ def run(
     seed: list[int],
     state: State,
     after: Callable[[int, float, list], None],
-    average: Average | None = None,
     save_end: bool = False,
 ) -> list:
     """Train for `steps` steps and return the notes.
@@ -120,12 +83,11 @@ def run(
     losses(step)  the step's loss in parts that are summed: each is taken back through the model before the next is made,
                   so that no more than one part is in memory
     after         is told the step just done (from 1), its loss and the notes, to which it may add; may raise
-    average       of the weights, to which every step adds
     save_end      whether the state after the last step is saved, whatever the time
     """
     optimizer = adamw(model, settings, learning_rate)
     rates = [group["lr"] for group in optimizer.param_groups]
-    first, notes = state.restore(model, optimizer, average)
+    first, notes = state.restore(model, optimizer)
     trained = [p for p in model.parameters() if p.requires_grad]
     with torch.random.fork_rng(devices=[]):
         for step in range(first, steps):
@@ -140,13 +102,11 @@ def run(
             nn.utils.clip_grad_norm_(trained, 1.0)
             optimizer.step()
             optimizer.zero_grad()
-            if average:
-                average.add()
             after(step + 1, total, notes)
             if step % GIVE_BACK == 0:
                 give_memory_back()
             if state.due() if step + 1 < steps else save_end:
-                state.save(model, optimizer, average, step + 1, notes)
+                state.save(model, optimizer, step + 1, notes)
     return notes
 
 

@@ -138,11 +138,9 @@ def _learn(run: Run, fold: int, state: loop.State, progress: Report) -> list[dic
     steps = [rows for rounds in epochs for rows in rounds]
     ends = np.cumsum([len(rounds) for rounds in epochs])  # (epochs,) steps done at the end of each
     losses = lambda step: _losses(model, data, steps[step], step / len(steps), settings)
-    average = loop.Average(model)
     measure = lambda kept, tick: _heldout(kept, data, fold, tick)
-    weights = run.directory / f"member-{fold}.safetensors"
-    after = after_step(fold, settings, ends, average, weights, measure, progress)
-    return loop.run(model, settings, settings.learning_rate, len(steps), losses, [run.seed, 2, fold], state, after, average)
+    after = after_step(run, model, fold, ends, measure, progress)
+    return loop.run(model, settings, settings.learning_rate, len(steps), losses, [run.seed, 2, fold], state, after)
 
 
 def _weigh_cosines(model: UtilityModel, data: Data, fold: int, settings: Settings) -> None:
@@ -151,7 +149,7 @@ def _weigh_cosines(model: UtilityModel, data: Data, fold: int, settings: Setting
     model.cosine.requires_grad_(settings.cosine_share > 0)
     rows = ((data.folds != fold) & (data.folds >= 0)).nonzero()[0]  # (m,)
     cosines = data.cosines[rows].numpy()  # (m,)
-    u = utilities(model, data.encoder, data.sequences, torch.zeros_like(data.cosines), rows, data.bf16)[:, 0]  # (m,)
+    u = utilities(model, data.encoder, data.sequences, torch.zeros_like(data.cosines), rows)[:, 0]  # (m,)
     weight = settings.cosine_share * u.std() / cosines.std() if cosines.std() > 1e-6 else 0.0
     model.cosine.data.fill_(weight)
     model.utility.bias.data -= weight * cosines.mean()  # the level stays
@@ -167,7 +165,7 @@ def _losses(model: UtilityModel, data: Data, texts: np.ndarray, done: float, set
     for rows in parts(data, texts, settings.max_tokens):
         position[:] = -1
         position[rows] = np.arange(len(rows))
-        u = model(data.encoder.batch(data.sequences, rows), data.cosines[rows], data.bf16)  # (b, c)
+        u = model(data.encoder.batch(data.sequences, rows), data.cosines[rows])  # (b, c)
         here = inside[(position[data.a[inside]] >= 0) & (position[data.b[inside]] >= 0)]  # (q',)
         total = torch.zeros(())
         for c in range(data.criteria):
@@ -183,7 +181,7 @@ def _heldout(model: UtilityModel, data: Data, fold: int, tick: Tick) -> tuple[di
     """Utilities of the fold's texts (m, c); by the first criterion, the model's loss and its accuracy on the fold's pairs."""
     rows = (data.folds == fold).nonzero()[0]  # (m,)
     u = np.full(data.scores.shape, np.nan)  # (n, c)
-    u[rows] = utilities(model, data.encoder, data.sequences, data.cosines, rows, data.bf16, tick=tick)
+    u[rows] = utilities(model, data.encoder, data.sequences, data.cosines, rows, tick)
     pairs = measured(data)
     pairs = pairs[data.folds[data.a[pairs]] == fold]  # (q,)
     d = u[data.a[pairs], 0] - u[data.b[pairs], 0]  # (q,)

@@ -150,7 +150,7 @@ def test_every_criterion_starts_as_the_base(settings, tmp_path):
     texts = [Text(("w1 w2",), "w3 good"), Text(("w4",), "bad")]
     batch, cosines = encoder.batch(encoder.pairs(texts), range(2)), torch.tensor([0.3, 0.7])
     with torch.no_grad():
-        one, three = checkpoint.load_base(tmp_path).eval()(batch, cosines, False), model(batch, cosines, False)
+        one, three = checkpoint.load_base(tmp_path).eval()(batch, cosines), model(batch, cosines)
     assert one.shape == (2, 1) and three.shape == (2, 3)
     assert torch.allclose(three, one.expand(2, 3), atol=1e-5)
     # -(y log s + (1 - y) log(1 - s)) with s = sigmoid(2 u - 1): at u = 0.5 it is log 2 whatever y is

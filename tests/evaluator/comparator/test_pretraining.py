@@ -70,7 +70,7 @@ def test_it_learns_which_reply_answers(base, lessons):
     new = talk(40, 1)
     texts = [Text(e.context, reply) for i, e in enumerate(new) for reply in (e.replies[0], new[(i + 1) % len(new)].replies[0])]
     encoder = Encoder(checkpoint.load_tokenizer(folder), 16)
-    u = utilities(checkpoint.load_base(folder), encoder, encoder.pairs(texts), torch.zeros(80), range(80), False)
+    u = utilities(checkpoint.load_base(folder), encoder, encoder.pairs(texts), torch.zeros(80), range(80))
     assert (u[::2] > u[1::2]).mean() > 0.9
     assert record["curve"][-1]["accuracy"] > record["curve"][0]["accuracy"]
     fractions = [fraction for fraction, _ in told]

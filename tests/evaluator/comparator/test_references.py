@@ -98,7 +98,7 @@ def folder(settings, tmp_path):
 @pytest.fixture
 def remembered(folder) -> References:
     encoder = Encoder(checkpoint.load_tokenizer(folder), 32)
-    return remember(talk(20, 0), checkpoint.load_encoder(folder), encoder, 0, False)
+    return remember(talk(20, 0), checkpoint.load_encoder(folder), encoder, 0)
 
 
 def test_they_are_the_same_from_disk(remembered, folder):

@@ -250,9 +250,7 @@ def test_a_cosine_that_is_the_same_for_all_weighs_nothing(settings, tmp_path):
     encoder = Encoder(checkpoint.load_tokenizer(tmp_path), 32)
     model = UtilityModel(checkpoint.load_encoder(tmp_path))
     for cosines, weighs in ((torch.full((24,), 0.3), False), (torch.linspace(0, 1, 24), True)):
-        data = SimpleNamespace(
-            folds=np.array([0, 1] * 12), cosines=cosines, encoder=encoder, sequences=encoder.pairs(texts), bf16=False
-        )
+        data = SimpleNamespace(folds=np.array([0, 1] * 12), cosines=cosines, encoder=encoder, sequences=encoder.pairs(texts))
         _weigh_cosines(model, data, 0, settings)
         assert (model.cosine.item() != 0) == weighs
 
@@ -266,8 +264,8 @@ def test_in_a_long_context_the_cosine_takes_the_place_of_the_encoded_pair(settin
     batch, cosine, bias = encoder.batch(sequences, [0]), torch.tensor([0.5]), 0.25
     torch.nn.init.constant_(model.utility.bias, bias)
     with torch.no_grad():
-        short = model(batch, cosine, False).item()
-        long = model(replace(batch, familiarity=torch.tensor([0.25])), cosine, False).item()
+        short = model(batch, cosine).item()
+        long = model(replace(batch, familiarity=torch.tensor([0.25])), cosine).item()
     said_by_cosine = 4.0 * 0.5  # its weight at the start
     said_by_pair = short - bias - said_by_cosine
     assert said_by_pair != 0
