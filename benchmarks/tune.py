@@ -73,8 +73,6 @@ VARIANTS = {
     "six epochs": replace(DEFAULT, epochs=6),
     "learning rate 2e-5": replace(DEFAULT, learning_rate=2e-5),
     "learning rate 1e-4": replace(DEFAULT, learning_rate=1e-4),
-    "lower layers slower": replace(DEFAULT, layer_decay=0.8),
-    "word embeddings too": replace(DEFAULT, train_embeddings=True),
     "from scratch": replace(DEFAULT, from_scratch=True),
     "256 tokens": replace(DEFAULT, max_length=256),
     "two criteria": DEFAULT,
