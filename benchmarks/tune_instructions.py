@@ -5,7 +5,6 @@ from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
-from evaluator.comparator.length_bias import log_words
 
 from evaluator.comparator.examples import Examples, Pair, Text, as_arrays, context_key, pairs_from_judgments
 from evaluator.comparator.head import decide
@@ -44,7 +43,7 @@ def pandalm(data: Path, settings: Settings, seed: int, folder: Path) -> dict:
     choices = np.array([pair.choice for pair in pairs])  # (p,)
     keys = [context_key(texts[i].context) for i in a]
     folds = np.array([comparator.manifest.folds[key] for key in keys])  # (p,)
-    words = log_words(texts)  # (n,)
+    words = np.log1p([len(text.output.split()) for text in texts])  # (n,)
     by_judge = {"comparator": result.utilities, "longer": words, "cosine": comparator.cosines(texts)}
     d = {name: values[a] - values[b] for name, values in by_judge.items()}  # (p,) each
     said = {name: decide(found, 0.0) for name, found in d.items()}  # (p,) each

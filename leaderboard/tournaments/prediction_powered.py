@@ -1,4 +1,4 @@
-"""People and comparator together on one board (`rating.calibrated`), read from the snapshot and the utilities."""
+"""People and comparator together on one board (`rating.prediction_powered`), read from the snapshot and the utilities."""
 
 from collections.abc import Set
 

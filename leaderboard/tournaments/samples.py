@@ -1,4 +1,4 @@
-"""Outputs as players (`rating.samples`): a rating for each, and the paper's scores of systems made of them."""
+"""Outputs as players (`rating.sample_scores`): a rating for each, and the paper's scores of systems made of them."""
 
 import numpy as np
 
