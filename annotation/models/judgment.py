@@ -27,7 +27,7 @@ class Submission(models.Model):
 
     class Meta:
         ordering = ["created_at"]
-        indexes = [models.Index(fields=["annotator", "-created_at"], name="submission_latest")]  # services.undo_last
+        indexes = [models.Index(fields=["annotator", "-created_at"], name="submission_latest")]  # undo.undo_last
 
     def __str__(self):
         return f"{self.annotator}, {self.created_at:%Y-%m-%d %H:%M}"

@@ -8,7 +8,14 @@ from evaluator.metaevaluation.resampling import bootstrap
 
 LARGEST_CALIBRATION_ERROR = 0.05
 SMALLEST_ATTACK_SHARE = 0.8
-REPORTED = "negated"
+# What the gate asks for, by the names of `robustness`; the card reports the other attacks as they are.
+ASKED_ATTACKS = {
+    "empty": "blank",
+    "parroted": "copied",
+    "repeated": "repeated",
+    "off-topic": "off-topic",
+    "other context": "other-context",
+}
 
 
 @dataclass(frozen=True)
@@ -48,7 +55,7 @@ def accepted(warning: str) -> Asked:
 
 
 def calibrated(found: dict | None) -> Asked:
-    """found: `measuring.calibration`"""
+    """found: `card_figures.calibration`"""
     if found is None:
         return Asked("Calibrated?", True, "Its calibration was not measured.")
     off, low, high = (found[key] for key in ("error", "low", "high"))
@@ -57,11 +64,20 @@ def calibrated(found: dict | None) -> Asked:
 
 
 def not_fooled(table: list[dict]) -> Asked:
-    """table: `measuring.attack_table`; negation is reported there and not asked for, since it may well be an honest answer."""
-    asked = [row for row in table if row["attack"] != REPORTED]
+    """table: `card_figures.attack_table`. Blank, copied, repeated, off-topic and other-context text has to lose to the honest
+    output; of the other attacks the worst is told, since a good answer may well be short, negated or generic."""
+    asked = [row for row in table if row["attack"] in ASKED_ATTACKS]
     if not asked:
         return Asked("Hard to fool?", True, "No attack was tried on it.")
     worst = min(asked, key=lambda row: row["share"])
-    name = worst["attack"] + (" (in other words)" if worst["other_words"] else "")
-    said = f"Fooled most by {name}: the honest output wins in {worst['share']:.0%} ({worst['low']:.0%} to {worst['high']:.0%})"
-    return Asked("Hard to fool?", worst["share"] >= SMALLEST_ATTACK_SHARE, f"{said}; {SMALLEST_ATTACK_SHARE:.0%} are asked.")
+    answer = f"Fooled most by {_attack(worst)}: the honest output wins in {worst['share']:.0%}"
+    answer += f" ({worst['low']:.0%} to {worst['high']:.0%}); {SMALLEST_ATTACK_SHARE:.0%} are asked."
+    if others := [row for row in table if row not in asked]:
+        least = min(others, key=lambda row: row["share"])
+        answer += f" Reported, not asked: {_attack(least)}, {least['share']:.0%}."
+    return Asked("Hard to fool?", worst["share"] >= SMALLEST_ATTACK_SHARE, answer)
+
+
+def _attack(row: dict) -> str:
+    """The attack in the words of the question."""
+    return f"{ASKED_ATTACKS.get(row['attack'], row['attack'])} text" + (" (in other words)" if row["other_words"] else "")

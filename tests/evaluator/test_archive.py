@@ -102,7 +102,7 @@ def test_one_whose_files_were_lost_comes_back_from_its_zip(world, version, packe
         ({"..__outside_json": "{}"}, "A comparator has no file '../outside.json'"),
         ({"encoder__tokenizer_config_json": '{"auto_map": {"AutoTokenizer": "evil.py"}}'}, "asks for code of its own"),
         ({"member-0.safetensors": b"short"}, "its SHA-256 differs"),
-        ({"comparator_json": '{"format": 99}'}, "is not of format 5"),
+        ({"comparator_json": '{"format": 99}'}, "is not of format 6"),
     ],
 )
 def test_a_file_that_is_no_comparator_changes_nothing(world, packed, models_dir, what, sentence):

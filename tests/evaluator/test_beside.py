@@ -44,7 +44,6 @@ def test_the_version_is_for_the_campaign_that_it_is_measured_on(world, lender):
     assert serving(world.campaign) == version and serving(lender.campaign) is None
     html = world.get(world.dora, f"/c/talk/comparator/{version.name}/").content.decode()
     assert "train_comparator talk --criterion" in html and "--beside lender" in html
-    assert html.count("<td>yes</td></tr>") == 3  # each member keeps one epoch
 
 
 @pytest.fixture

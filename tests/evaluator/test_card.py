@@ -221,13 +221,9 @@ class TestLength:
         version.campaigns.add(world.campaign)
         return world.get(world.alice, "/c/talk/comparator/talk-long/").content.decode()
 
-    def test_what_length_is_worth_and_how_differences_count_is_told(self, world):
+    def test_it_is_no_part_of_a_utility(self, world):
+        """Neither is told of, also where a card of an earlier version knows them."""
         html = self.card(world, length=0.31, bend=4.5)
-        assert "an output with twice the words has a utility 0.310 higher" in html
-        assert "with b = 4.500 fitted" in html and "Utilities less than 0.250 apart<" in html
-
-    def test_nothing_is_told_where_neither_counts(self, world):
-        html = self.card(world, length=0.0, bend=0.0)
         assert "twice the words" not in html and "Large differences" not in html
         assert "Utilities less than 0.250 apart (in logits)" in html
 

@@ -149,9 +149,11 @@ class TestGate:
         row = {"attack": "empty", "other_words": False, "share": 0.9, "low": 0.8, "high": 1.0}
         parroted = row | {"attack": "parroted", "other_words": True, "share": 0.6, "low": 0.5, "high": 0.7}
         asked = gate.not_fooled([row, parroted])
-        assert not asked.passed and "parroted (in other words): the honest output wins in 60% (50% to 70%)" in asked.answer
+        assert not asked.passed and "copied text (in other words): the honest output wins in 60% (50% to 70%)" in asked.answer
         assert gate.not_fooled([]).passed
 
-    def test_negation_is_no_question_of_the_gate(self):
+    def test_other_attacks_are_reported_and_not_asked_for(self):
         row = {"attack": "negated", "other_words": False, "share": 0.1, "low": 0.0, "high": 0.2}
         assert gate.not_fooled([row]).answer == "No attack was tried on it."
+        asked = gate.not_fooled([row | {"attack": "empty", "share": 0.8}, row, row | {"attack": "padded", "share": 0.3}])
+        assert asked.passed and asked.answer.endswith("Reported, not asked: negated text, 10%.")

@@ -2,7 +2,7 @@
 
 LARGEST_MARGIN, MARGIN_STEPS = 0.8, 8  # 80%, 70%, ... 10% of the iterations, each for an eighth of the training
 
-# Shares of the kinds of negatives (negatives.KINDS) that the base is shown: at first, and then.
+# Shares of the kinds of negatives (negatives.Negatives) that the base is shown: at first, and then.
 EASY = {"random": 1.0}
 HARD = {"random": 0.5, "shuffled": 0.2, "padded": 0.15, "dropped": 0.08, "replaced": 0.07}
 

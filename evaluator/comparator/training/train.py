@@ -50,7 +50,7 @@ class TrainingResult:
     heldout_pairwise_interval: tuple[float, float]  # 95%, bootstrapped over contexts
     heldout_three_way_accuracy: float  # A / tie / B, over all pairs
     longer_is_better_accuracy: float  # the baseline, on the same non-tied pairs
-    calibration_error: float  # expected, on all pairs (see `heldout.calibration_error`)
+    calibration_error: float  # expected, on all pairs (see `metaevaluation.agreement`)
     ties: Ties | None  # what its ties are worth
     consistency: Consistency | None  # of a joint comparator: how often it contradicts itself
     criteria: list[dict]  # name, accuracy, low, high, clear_pairs, longer, scale of each; the first's are those above
