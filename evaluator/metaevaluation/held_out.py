@@ -17,14 +17,14 @@ from evaluator.metaevaluation.ties import Ties, measure_ties
 class Agreement:
     """Agreement with people out of fold. NaN where people left nothing to agree with."""
 
-    pairwise_accuracy: float  # share of people's non-tied pairs whose order agrees; equal utilities count half
-    pairwise_interval: tuple[float, float]  # 95%, bootstrapped over contexts
-    three_way_accuracy: float  # share of all pairs; the tie threshold comes from the other folds
+    heldout_pairwise_accuracy: float  # share of people's non-tied pairs whose order agrees; equal utilities count half
+    heldout_pairwise_interval: tuple[float, float]  # 95%, bootstrapped over contexts
+    heldout_three_way_accuracy: float  # A / tie / B, over all pairs; the tie threshold comes from the other folds
+    longer_is_better_accuracy: float  # the baseline, on the same non-tied pairs; equal lengths count half
     clear_pairs: int  # people's non-tied pairs
-    longer_accuracy: float  # "the longer output is better", on the same pairs; equal lengths count half
-    calibration_error: float  # of the answers' probabilities (of utilities, by a head that was fitted on the other folds)
-    ties: Ties | None
-    consistency: Consistency | None = None  # None: utilities neither flip nor go in circles
+    calibration_error: float  # expected, of the answers' probabilities (of utilities, by a head fitted on the other folds)
+    ties: Ties | None  # what its ties are worth
+    consistency: Consistency | None  # of a joint comparator: how often it contradicts itself; utilities never do
 
 
 def evaluate(
@@ -59,13 +59,14 @@ def worth(
     clear = choices != "tie"  # (p,)
     agree = agreement(d, choices)[clear]
     return Agreement(
-        pairwise_accuracy=_mean(agree),
-        pairwise_interval=bootstrap(agree, contexts[clear], seed),
-        three_way_accuracy=_mean(answers == choices),
+        heldout_pairwise_accuracy=_mean(agree),
+        heldout_pairwise_interval=bootstrap(agree, contexts[clear], seed),
+        heldout_three_way_accuracy=_mean(answers == choices),
         clear_pairs=int(clear.sum()),
-        longer_accuracy=_mean(agreement(words[a] - words[b], choices)[clear]),
+        longer_is_better_accuracy=_mean(agreement(words[a] - words[b], choices)[clear]),
         calibration_error=calibration_error(p, targets, weights),
         ties=measure_ties(answers, d, choices, contexts, seed),
+        consistency=None,
     )
 
 

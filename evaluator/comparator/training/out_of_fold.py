@@ -37,9 +37,10 @@ class OutOfFold:
     agreement: Agreement
 
     def row(self, name: str) -> dict[str, Any]:
-        found, (low, high) = self.agreement, self.agreement.pairwise_interval
-        row = {"name": name, "accuracy": found.pairwise_accuracy, "low": low, "high": high, "scale": self.head.scale}
-        return row | {"clear_pairs": found.clear_pairs, "longer": found.longer_accuracy}
+        """What a card says of the criterion of this name."""
+        known, (low, high) = self.agreement, self.agreement.heldout_pairwise_interval
+        row = {"name": name, "accuracy": known.heldout_pairwise_accuracy, "low": low, "high": high, "scale": self.head.scale}
+        return row | {"clear_pairs": known.clear_pairs, "longer": known.longer_is_better_accuracy}
 
 
 def judge(held: HeldOut, settings: Settings, seed: int) -> OutOfFold:

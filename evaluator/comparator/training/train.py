@@ -35,27 +35,19 @@ from evaluator.comparator.training.out_of_fold import HeldOut, OutOfFold, judge
 from evaluator.comparator.training.progress import OnProgress, Progress, Report
 from evaluator.comparator.utility_model import UtilityModel
 from evaluator.metaevaluation.agreement import agreement
-from evaluator.metaevaluation.consistency import Consistency
-from evaluator.metaevaluation.ties import Ties
+from evaluator.metaevaluation.held_out import Agreement
 
 COSINE_SHARE = 0.03  # of the progress bar; the rest is the members'
 BASE_SHARE = 0.75  # of the progress bar, where there are dialogues to learn from
 
 
 @dataclass(frozen=True)
-class TrainingResult:
+class TrainingResult(Agreement):
     """What a training gave. Everything held-out is out of fold: judged by the member that did not see the context."""
 
-    heldout_pairwise_accuracy: float  # share of people's non-tied pairs whose order agrees (NaN where there are none)
-    heldout_pairwise_interval: tuple[float, float]  # 95%, bootstrapped over contexts
-    heldout_three_way_accuracy: float  # A / tie / B, over all pairs
-    longer_is_better_accuracy: float  # the baseline, on the same non-tied pairs
-    calibration_error: float  # expected, on all pairs (see `metaevaluation.agreement`)
-    ties: Ties | None  # what its ties are worth
-    consistency: Consistency | None  # of a joint comparator: how often it contradicts itself
-    criteria: list[dict]  # name, accuracy, low, high, clear_pairs, longer, scale of each; the first's are those above
-    curve: list[dict]  # fold, epoch, step, train_loss, heldout_loss, heldout_accuracy, chosen
-    base_curve: list[dict]  # step, accuracy: share of replies above their negative since the point before
+    criteria: list[dict[str, Any]]  # name, accuracy, low, high, clear_pairs, longer, scale of each; the first's are those above
+    curve: list[dict[str, Any]]  # fold, epoch, step, train_loss, heldout_loss, heldout_accuracy
+    base_curve: list[dict[str, Any]]  # step, accuracy: share of replies above their negative since the point before
     pairs: int
     texts: int
     contexts: int
@@ -66,8 +58,7 @@ class TrainingResult:
     references: float  # what a standard deviation of likeness to references adds to a utility, 0 or more (references.py)
     seconds: float  # of training, over all members (a member trained by an earlier run counts with its own)
     fingerprint: str
-    # (texts,) by the first criterion, out-of-fold, in logits (joint: `score`, 0 to 1); NaN without pair or score in the context
-    utilities: np.ndarray
+    utilities: np.ndarray  # (texts,) by the first criterion, in logits (joint: `score`, 0 to 1); NaN where nobody judged
 
 
 def fit(
@@ -220,7 +211,7 @@ def _result(
     base: dict[str, Any] | None,
     shown: list[Exchange],
 ) -> TrainingResult:
-    head, first, data = judged[0].head, judged[0].agreement, run.data
+    head, data = judged[0].head, run.data
     learnt_from = {
         **Counter(pair.source for pair in examples.pairs),
         "scored outputs": int((~np.isnan(examples.scores)).any(1).sum()),
@@ -228,15 +219,9 @@ def _result(
         "exchanges left out": len(examples.exchanges) - len(shown),
     }
     return TrainingResult(
-        heldout_pairwise_accuracy=first.pairwise_accuracy,
-        heldout_pairwise_interval=first.pairwise_interval,
-        heldout_three_way_accuracy=first.three_way_accuracy,
-        longer_is_better_accuracy=first.longer_accuracy,
+        **vars(judged[0].agreement),
         cut_contexts=data.sequences.cut_contexts,
         cut_outputs=data.sequences.cut_outputs,
-        calibration_error=first.calibration_error,
-        ties=first.ties,
-        consistency=first.consistency,
         criteria=[one.row(name) for name, one in zip(examples.criteria, judged, strict=True)],
         curve=[point for record in records for point in record["curve"]],
         base_curve=base["curve"] if base else [],

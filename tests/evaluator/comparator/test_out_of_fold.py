@@ -24,11 +24,11 @@ def test_evaluate_by_hand():
         Pair(1, 2, (0.0, 1.0, 0.0), 1.0),  # a tie: neither counts
     ]
     found = evaluate(np.array([3.0, 0.0, 0.1]), texts, pairs, np.zeros(3, int), np.array([0, 0, 1]), seed=0)
-    assert found.pairwise_accuracy == 0.5
-    assert found.longer_accuracy == 0.5
-    assert found.pairwise_interval == (0.5, 0.5)  # one context: nothing to resample
+    assert found.heldout_pairwise_accuracy == 0.5
+    assert found.longer_is_better_accuracy == 0.5
+    assert found.heldout_pairwise_interval == (0.5, 0.5)  # one context: nothing to resample
     # Fold 1's share of ties is 1: everything in fold 0 below 0.1 is a tie: A, A. Fold 0 has none: fold 1 says B.
-    assert found.three_way_accuracy == pytest.approx(1 / 3)
+    assert found.heldout_three_way_accuracy == pytest.approx(1 / 3)
 
 
 def test_interval_resamples_contexts_not_pairs():
@@ -57,7 +57,7 @@ class TestReferences:
 
     def test_they_count_where_people_like_what_is_like_them(self, likeness):
         found, raw, texts = self.judged(likeness)
-        assert found.head.references > 0 and found.agreement.pairwise_accuracy > 0.9
+        assert found.head.references > 0 and found.agreement.heldout_pairwise_accuracy > 0.9
         u = found.head.utilities(raw, texts, likeness)
         assert (np.diff(u.reshape(12, 3)) > 0).mean() > 0.9
 
@@ -66,7 +66,7 @@ class TestReferences:
         found, _, _ = self.judged(likeness, liked=0.6)
         without, _, _ = self.judged(likeness, liked=0.6, references=False)
         assert found.head.references > 0
-        assert found.agreement.pairwise_accuracy > without.agreement.pairwise_accuracy
+        assert found.agreement.heldout_pairwise_accuracy > without.agreement.heldout_pairwise_accuracy
 
     def test_not_where_they_say_nothing_or_are_switched_off(self, likeness):
         for found, raw, _ in (
