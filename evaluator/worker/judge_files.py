@@ -14,14 +14,14 @@ from evaluator.comparator.joint_model import JointComparator
 from evaluator.comparator.predict import Comparator
 from evaluator.models import ComparatorVersion
 from evaluator.selectors import architecture
-from evaluator.worker import runner
+from evaluator.worker import judge
 
 
 def score_outputs(version: ComparatorVersion, path, out, on_progress: Callable[[int], None] | None = None) -> int:
     """Each row of an outputs file with "score" and "utility" added, and both by criterion ("scores", "utilities") where it
     learnt several; returns how many. Nothing is written where a row is refused. A joint version scores an output against the
     others of its context, so that it needs the whole file at once, and has no utility."""
-    comparator = runner.load(version)
+    comparator = judge.load(version)
     if architecture(version) == "joint":
         return _judge_file(path, out, on_progress, lambda rows: _scored_together(comparator, rows), together=True)
     return _judge_file(path, out, on_progress, lambda rows: _scored(comparator, rows))
@@ -29,7 +29,7 @@ def score_outputs(version: ComparatorVersion, path, out, on_progress: Callable[[
 
 def compare_outputs(version: ComparatorVersion, path, out, on_progress: Callable[[int], None] | None = None) -> int:
     """Each row of a pairwise file with "p_a", "p_tie", "p_b" and "predicted_choice" added; returns how many."""
-    comparator = runner.load(version)
+    comparator = judge.load(version)
     return _judge_file(path, out, on_progress, lambda rows: _compared(comparator, rows))
 
 
@@ -67,13 +67,13 @@ def _text(row: Row, field: str) -> Text:
         raise
 
 
-def _judge_file(path, out, on_progress, judge: Callable[[list[Row]], Iterator[dict]], together: bool = False) -> int:
+def _judge_file(path, out, on_progress, rows_judged: Callable[[list[Row]], Iterator[dict]], together: bool = False) -> int:
     """Read, judge and write a chunk at a time, so that a file of any length fits; or all of it together."""
     count = 0
     with _written(Path(out)) as file:
         try:
-            for rows in [list(read_rows(path))] if together else runner.chunks(read_rows(path), runner.CHUNK):
-                for record in judge(rows):
+            for rows in [list(read_rows(path))] if together else judge.chunks(read_rows(path), judge.CHUNK):
+                for record in rows_judged(rows):
                     file.write(json.dumps(record, ensure_ascii=False) + "\n")
                 count += len(rows)
                 if on_progress:

@@ -1,6 +1,6 @@
 """What a version says of outputs that play, by their ids: from one utility each, or from pairs read together.
 
-Imported by the runner alone, since a joint comparator needs torch."""
+Imported inside task bodies alone, since a joint comparator needs torch."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass

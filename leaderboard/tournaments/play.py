@@ -24,12 +24,12 @@ from leaderboard.tournaments.samples import sampled, three_scores
 CHUNK = 500  # SQLite takes a limited number of parameters
 
 Report = Callable[[float, str], None]
-Judging = Callable[[ComparatorVersion, Iterable[Output], Report], object]  # evaluator.worker.runner.verdicts
+Judging = Callable[[ComparatorVersion, Iterable[Output], Report], object]  # evaluator.worker.judge.verdicts
 
 
 def play(tournament: Tournament, report: Report, judging: Judging | None = None, learnt: Set[str] = frozenset()) -> Tournament:
-    """Play and record. judging: evaluator.worker.runner.verdicts, handed in because only a task body may load torch;
-    learnt: keys of the contexts that every member of the comparator learned from (evaluator.worker.runner.learnt_beside).
+    """Play and record. judging: evaluator.worker.judge.verdicts, handed in because only a task body may load torch;
+    learnt: keys of the contexts that every member of the comparator learned from (evaluator.worker.judge.learnt_beside).
 
     What plays was fixed when the tournament was recorded and every draw comes from its seed, so a tournament that was
     cancelled and is started again plays the games it would have played; outputs that were judged are not judged again.

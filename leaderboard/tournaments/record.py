@@ -7,7 +7,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.outcome import Outcome
-from evaluator.services import code_version
+from core.version import code_version
 from leaderboard.models import ContextResult, Game, OutputResult, SystemRating, Tournament
 from leaderboard.rating.games import Games, Standings
 from leaderboard.rating.rules import PAPER
