@@ -63,7 +63,7 @@ def on_its_own(comparator: Comparator | JointComparator, shown, utilities: np.nd
     judged = Judged(shown.texts, pairs, np.where(shown.beside, np.nan, shown.scores[:, 0]))
     a, b, targets, weights = as_arrays(pairs)
     folds = np.array([comparator.manifest.folds[context_key(judged.texts[i].context)] for i in a], dtype=int)
-    if recipe.architecture == "joint":
+    if comparator.kind == "pairwise":
         p = comparator.compare([judged.texts[i] for i in a], [judged.texts[i] for i in b]).probabilities
     else:
         p = probabilities_by_other_folds(utilities[a] - utilities[b], targets, weights, folds, recipe.ties)

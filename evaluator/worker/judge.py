@@ -1,6 +1,7 @@
 """A version of the registry at work: loaded, checked, and what it says of outputs. Imported inside task bodies and commands."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import islice
 from pathlib import Path
 
@@ -12,16 +13,21 @@ from core.errors import Refused
 from evaluator.comparator import architectures, checkpoint
 from evaluator.comparator.examples import Text
 from evaluator.comparator.joint_model import JointComparator
-from evaluator.comparator.predict import Comparator
+from evaluator.comparator.predict import Comparator, preferences
+from evaluator.judge import Judge, PointwiseVerdicts, Verdicts
+from evaluator.judge import verdicts as verdicts_from
 from evaluator.models import ComparatorVersion, Utility
 from evaluator.selectors import architecture, folder
-from evaluator.worker.verdicts import JointVerdicts, Verdicts, read_together, text_of
 
 CHUNK = 1024  # rows of a file, or outputs of a campaign, that are judged together
 
 Report = Callable[[float, str], None]
 
 disable_progress_bar()  # of reading weights; stderr belongs to our own
+
+
+def text_of(output: Output) -> Text:
+    return Text(tuple(output.context.turns), output.text)
 
 
 def load(version: ComparatorVersion) -> Comparator | JointComparator:
@@ -52,15 +58,22 @@ def check(folder: Path) -> checkpoint.Manifest:
     return comparator.manifest
 
 
-def verdicts(version: ComparatorVersion, outputs: Iterable[Output], report: Report | None = None) -> Verdicts | JointVerdicts:
-    """What the version says of the outputs (their contexts selected with them)."""
+def verdicts(version: ComparatorVersion, outputs: Iterable[Output], report: Report | None = None) -> Verdicts:
+    """What the version says of the outputs (their contexts selected with them). One that gives utilities is loaded only for
+    those that are not remembered."""
     if architecture(version) == "joint":
-        return read_together(load(version), outputs, report)
+        return verdicts_of(load(version), outputs, report)
     try:
         head = checkpoint.load_manifest(folder(version)).head
     except checkpoint.BadCheckpoint as error:
         raise Refused(f"Comparator {version.name} cannot be used. {error}") from error
-    return Verdicts(utilities(version, outputs, report), head)
+    return PointwiseVerdicts(utilities(version, outputs, report), partial(preferences, head))
+
+
+def verdicts_of(judge: Judge, outputs: Iterable[Output], report: Report | None = None) -> Verdicts:
+    """What any judge says of the outputs (their contexts selected with them); nothing is remembered."""
+    watch = report and (lambda done, message, _: report(done, message))
+    return verdicts_from(judge, {output.pk: text_of(output) for output in outputs}, watch)
 
 
 def disagreement(
@@ -81,12 +94,12 @@ def utilities(version: ComparatorVersion, outputs: Iterable[Output], report: Rep
     if architecture(version) == "joint":
         scores = load(version).score([text_of(output) for output in outputs.values()])
         return dict(zip(outputs, scores.tolist(), strict=True))
-    found = {
+    known = {
         pk: value
         for pks in chunks(outputs, 500)
         for pk, value in Utility.objects.filter(version=version, output__in=pks).values_list("output_id", "value")
     }
-    missing = [output for pk, output in outputs.items() if pk not in found]
+    missing = [output for pk, output in outputs.items() if pk not in known]
     missing.sort(key=lambda output: -sum(map(len, output.context.turns)))  # like lengths together: less padding
     comparator = load(version) if missing else None
     for start in range(0, len(missing), CHUNK):
@@ -97,10 +110,10 @@ def utilities(version: ComparatorVersion, outputs: Iterable[Output], report: Rep
                 report((start + fraction * len(part)) / len(missing), f"Judging {len(missing)} outputs")
 
         u = comparator.utilities([text_of(output) for output in part], on_progress=watch)
-        found |= {output.pk: float(value) for output, value in zip(part, u, strict=True)}
-        rows = [Utility(version=version, output=output, value=found[output.pk]) for output in part]
+        known |= {output.pk: float(value) for output, value in zip(part, u, strict=True)}
+        rows = [Utility(version=version, output=output, value=known[output.pk]) for output in part]
         Utility.objects.bulk_create(rows, ignore_conflicts=True, batch_size=500)
-    return found
+    return known
 
 
 def chunks(items: Iterable, size: int) -> Iterator[list]:

@@ -14,6 +14,7 @@ from annotation import jobs, snapshots
 from annotation.models import AuditEvent, Campaign, Item, Job, Output, Purpose, Snapshot
 from annotation.snapshots import latest_snapshot
 from core.errors import Refused
+from evaluator.judge import Verdicts
 from evaluator.models import ComparatorVersion
 from evaluator.registry import serving
 from evaluator.selectors import basis
@@ -27,7 +28,7 @@ TASKS = {"systems": "leaderboard.tasks.ask", "comparator": "leaderboard.tasks.as
 TITLES = {"systems": "Ask people first where it tells most", "comparator": "Ask people first what teaches the comparator"}
 IN_ORDER = {"systems": "pairs put in order of worth", "comparator": "pairs put in order of teaching"}  # in the audit
 
-Judging = Callable[[ComparatorVersion, Iterable[Output]], object]
+Judging = Callable[[ComparatorVersion, Iterable[Output]], Verdicts]
 Apart = Callable[[ComparatorVersion, Sequence[Output], Sequence[Output]], np.ndarray]
 
 

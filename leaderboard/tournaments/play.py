@@ -9,6 +9,7 @@ from annotation import snapshots
 from annotation.models import Output
 from annotation.outcome import Outcome
 from core.errors import Refused
+from evaluator.judge import Verdicts
 from evaluator.models import ComparatorVersion, Utility
 from leaderboard.models import Game, Tournament
 from leaderboard.rating import tournament as playing
@@ -24,7 +25,7 @@ from leaderboard.tournaments.samples import sampled, three_scores
 CHUNK = 500  # SQLite takes a limited number of parameters
 
 Report = Callable[[float, str], None]
-Judging = Callable[[ComparatorVersion, Iterable[Output], Report], object]  # evaluator.worker.judge.verdicts
+Judging = Callable[[ComparatorVersion, Iterable[Output], Report], Verdicts]  # evaluator.worker.judge.verdicts
 
 
 def play(tournament: Tournament, report: Report, judging: Judging | None = None, learnt: Set[str] = frozenset()) -> Tournament:
@@ -47,7 +48,9 @@ def play(tournament: Tournament, report: Report, judging: Judging | None = None,
     return record(tournament, field, replace(found, means=means, shares=shares(field, people, verdicts)))
 
 
-def _found(tournament: Tournament, field: Field, people: Games, verdicts, learnt: Set[str], report: Report) -> Found:
+def _found(
+    tournament: Tournament, field: Field, people: Games, verdicts: Verdicts | None, learnt: Set[str], report: Report
+) -> Found:
     """What the tournament finds, by who judges and who plays."""
     if tournament.level == Tournament.Level.SAMPLE:
         games, board, outputs, points = sampled(tournament, field, verdicts)
@@ -94,7 +97,7 @@ def _people_play(tournament: Tournament, games: Games) -> Played:
     return Played(games.take(slice(wanted)), "all" if wanted is None else "asked")
 
 
-def _verdicts(tournament: Tournament, field: Field, report: Report, judging: Judging):
+def _verdicts(tournament: Tournament, field: Field, report: Report, judging: Judging) -> Verdicts:
     """What the comparator says of everything that plays."""
     if not any(field.contexts_by_pair().values()):
         slug = tournament.campaign.slug
@@ -103,7 +106,7 @@ def _verdicts(tournament: Tournament, field: Field, report: Report, judging: Jud
     return judging(tournament.version, outputs, lambda done, message: report(0.6 * done, message))
 
 
-def _comparator_plays(tournament: Tournament, field: Field, verdicts, report: Report) -> Played:
+def _comparator_plays(tournament: Tournament, field: Field, verdicts: Verdicts, report: Report) -> Played:
     """A tournament between outputs; where it extends a board, that board's games and those of the newcomers."""
     before, pairs, wanted = _taken_over(tournament, field), field.contexts_by_pair(), tournament.wanted_games
     if len(before):
@@ -114,7 +117,7 @@ def _comparator_plays(tournament: Tournament, field: Field, verdicts, report: Re
     return Played(before.then(games), played.ending, played.looks, verdicts)
 
 
-def _run(by: Rules, seed: int, wanted: int | None, field: Field, pairs: dict, verdicts, report: Report):
+def _run(by: Rules, seed: int, wanted: int | None, field: Field, pairs: dict, verdicts: Verdicts, report: Report):
     """(what was played between systems, the same games between outputs)"""
     ids = np.array([output.pk for output in field.outputs])
     sides: list[np.ndarray] = []

@@ -6,6 +6,7 @@ import numpy as np
 
 from core.errors import Refused
 from evaluator.comparator.examples import context_key
+from evaluator.judge import Verdicts
 from leaderboard.models import Tournament
 from leaderboard.rating import ranking
 from leaderboard.rating.games import Games
@@ -16,7 +17,9 @@ from leaderboard.tournaments.entrants import Field
 from leaderboard.tournaments.rate import Rated
 
 
-def calibrated(tournament: Tournament, field: Field, people: Games, verdicts, learnt: Set[str]) -> tuple[Games, Rated, dict]:
+def calibrated(
+    tournament: Tournament, field: Field, people: Games, verdicts: Verdicts, learnt: Set[str]
+) -> tuple[Games, Rated, dict]:
     """(people's games that count, the board, what the comparator was worth). people: their games between outputs; learnt:
     keys of the contexts that every member of the comparator learned from. What people said there is left out, since the
     comparator was taught it and would seem to foresee it."""
@@ -57,7 +60,7 @@ def _not_taught(tournament: Tournament, field: Field, people: Games, learnt: Set
     return people.take(kept), len(people) - len(kept)
 
 
-def decided(field: Field, verdicts, a: np.ndarray, b: np.ndarray) -> Games:
+def decided(field: Field, verdicts: Verdicts, a: np.ndarray, b: np.ndarray) -> Games:
     """The comparator's games between these outputs."""
     ids = np.array([output.pk for output in field.outputs])
     outcome = np.asarray(verdicts.outcomes(ids[a].tolist(), ids[b].tolist()), dtype=np.int64)

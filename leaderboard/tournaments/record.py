@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from annotation.outcome import Outcome
 from core.version import code_version
+from evaluator.judge import Verdicts
 from leaderboard.models import ContextResult, Game, OutputResult, SystemRating, Tournament
 from leaderboard.rating.games import Games, Standings
 from leaderboard.rating.rules import PAPER
@@ -28,7 +29,7 @@ class Played:
     games: Games
     ending: str = "all"
     looks: int = 1
-    verdicts: object = None  # of evaluator.worker.verdicts
+    verdicts: Verdicts | None = None
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 import numpy as np
 
 from core.errors import Refused
+from evaluator.judge import Verdicts
 from leaderboard.boards.queries import latest
 from leaderboard.models import Tournament
 from leaderboard.rating import ranking, rules, sample_scores
@@ -14,7 +15,7 @@ from leaderboard.tournaments.rate import Rated
 MOST_AT_ONCE = 1500  # players of an order-free rating, which solves a system of as many equations
 
 
-def sampled(tournament: Tournament, field: Field, verdicts) -> tuple[Games, Rated, Standings, np.ndarray]:
+def sampled(tournament: Tournament, field: Field, verdicts: Verdicts) -> tuple[Games, Rated, Standings, np.ndarray]:
     """Games between outputs (of any contexts), the board of systems, the outputs' standings, and their mean points
     against common references (outputs,)."""
     n, by = len(field.outputs), tournament.rules()
@@ -46,7 +47,7 @@ def three_scores(tournament: Tournament, field: Field, board: Rated, points: np.
     ]
 
 
-def _decided(field: Field, verdicts, a: np.ndarray, b: np.ndarray) -> Games:
+def _decided(field: Field, verdicts: Verdicts, a: np.ndarray, b: np.ndarray) -> Games:
     """Games between outputs, which need not answer one context; each counts for the first one's."""
     ids = np.array([output.pk for output in field.outputs])
     outcome = np.asarray(verdicts.outcomes(ids[a].tolist(), ids[b].tolist()), dtype=np.int64)

@@ -13,7 +13,7 @@ from evaluator.comparator.encoding import by_length
 from evaluator.comparator.examples import Pair, Text
 from evaluator.comparator.head import Head
 from evaluator.comparator.inference import Tick
-from evaluator.comparator.joint_model import JointModel, both_orders, choices, guard, mean_points, meetings, triples
+from evaluator.comparator.joint_model import JointModel, both_orders, guard, triples
 from evaluator.comparator.settings import Settings
 from evaluator.comparator.supervision import curriculum
 from evaluator.comparator.supervision.pretraining import Report
@@ -22,6 +22,7 @@ from evaluator.comparator.training import out_of_fold as heldout
 from evaluator.comparator.training.dataset import Data, measured
 from evaluator.comparator.training.learning_curve import after_step
 from evaluator.comparator.utility_model import UtilityModel
+from evaluator.judge import likeliest, mean_points, meetings
 
 BUCKET = 8  # steps whose pairs are dealt by length: on two judged campaigns 8% of what is read is padding, instead of 69%
 
@@ -53,8 +54,8 @@ def out_of_fold(
     if settings.guards:
         p = guard(p, [texts[i] for i in a], [texts[i] for i in b])
     by_people, contexts = [pairs[i] for i in judged], data.contexts[a]
-    found = heldout.worth(p[:, 0] - p[:, 2], choices(p), p, texts, by_people, contexts, seed)
-    flipped = choices(orders[:, 0]) != choices(orders[:, 1])  # (p',)
+    found = heldout.worth(p[:, 0] - p[:, 2], likeliest(p), p, texts, by_people, contexts, seed)
+    flipped = likeliest(orders[:, 0]) != likeliest(orders[:, 1])  # (p',)
     circles = [counts for record in records for counts in record["triples"]]
     consistency = measure_consistency(flipped, contexts, circles, seed)
     return [heldout.OutOfFold(Head(1.0, 0.0, 0.0), scores, replace(found, consistency=consistency))]
@@ -139,7 +140,7 @@ def _round_robin(p: np.ndarray, rows: np.ndarray, a: np.ndarray, b: np.ndarray, 
     three go in a circle."""
     if guards:
         p = guard(p, [data.texts[i] for i in rows[a]], [data.texts[i] for i in rows[b]])
-    chosen = choices(p)  # (g,)
+    chosen = likeliest(p)  # (g,)
     beats = np.zeros((len(rows), len(rows)), dtype=bool)
     beats[a, b], beats[b, a] = chosen == "A", chosen == "B"
     groups = [np.flatnonzero(data.contexts[rows] == context) for context in np.unique(data.contexts[rows])]
