@@ -20,7 +20,7 @@ from evaluator.registry import serving
 from evaluator.selectors import basis
 from leaderboard.rating.games import Games
 from leaderboard.rating.pairing import order_to_ask
-from leaderboard.tournaments.entrants import Field, field
+from leaderboard.tournaments.entrants import Entrants, field
 from leaderboard.tournaments.people_games import people_games
 from leaderboard.tournaments.rate import between_systems
 
@@ -82,7 +82,7 @@ def for_the_comparator(campaign: Campaign, apart: Apart, user=None) -> dict:
     return result
 
 
-def _open(campaign: Campaign) -> tuple[ComparatorVersion, Field, list[tuple[int, int, int]]]:
+def _open(campaign: Campaign) -> tuple[ComparatorVersion, Entrants, list[tuple[int, int, int]]]:
     """The comparator that serves, what plays, and the open pairs of it: (item, output, output) each."""
     version = serving(campaign)
     if version is None:
@@ -103,7 +103,7 @@ def _open_pairs(campaign: Campaign):
     return pairs.order_by("position")
 
 
-def _people(campaign: Campaign, there: Field) -> Games:
+def _people(campaign: Campaign, there: Entrants) -> Games:
     """People's accepted games so far, between systems: of pairs, and of the scores that a comparator would learn from."""
     snapshot = latest_snapshot(campaign)
     if snapshot is None:
