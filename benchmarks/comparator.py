@@ -116,7 +116,7 @@ def from_database(model, encoder: Encoder, bf16: bool) -> None:
     from annotation.models import Campaign, Context, Output, System
     from evaluator.models import ComparatorVersion, Utility
     from evaluator.selectors import folder
-    from evaluator.worker import runner
+    from evaluator.worker import judge
 
     texts = field(SYSTEMS, 200, np.random.default_rng(2))
     campaign = Campaign.objects.create(slug="bench", title="bench")
@@ -133,11 +133,11 @@ def from_database(model, encoder: Encoder, bf16: bool) -> None:
     known = checkpoint.save_references(dialogues(model.encoder.config.hidden_size), place / "references.safetensors")
     head = Head(1.0, 0.3, 0.5, references=1.0)
     checkpoint.save_manifest(checkpoint.Manifest(recipe, 0, "", {}, head, members, {}, 1e9, None, known), place)
-    runner.load(version)  # so that no file is read for the first time
+    judge.load(version)  # so that no file is read for the first time
 
     def ours() -> None:
         Utility.objects.all().delete()
-        runner.utilities(version, Output.objects.select_related("context"))
+        judge.utilities(version, Output.objects.select_related("context"))
 
     strings = dict.fromkeys([*(" ".join(t.context[-TURNS:]) for t in texts), *(t.output for t in texts)])
     batches = []

@@ -68,14 +68,14 @@ def _a_tenth(board) -> None:
     from scipy.stats import spearmanr
 
     from annotation import snapshots
-    from evaluator.worker import runner
+    from evaluator.worker import judge
     from leaderboard.rating import ranking, rules
     from leaderboard.rating.prediction_powered import calibrate
     from leaderboard.tournaments import entrants, people_games, prediction_powered, rate
     from leaderboard.tournaments.context_results import meetings
 
     there, rng = entrants.field_of(board), np.random.default_rng(0)
-    verdicts = runner.verdicts(board.version, there.outputs)
+    verdicts = judge.verdicts(board.version, there.outputs)
     people = people_games.people_games(there, snapshots.read(board.snapshot), "Overall", 0)
     decided = lambda a, b: rate.between_systems(there, prediction_powered.decided(there, verdicts, a, b))
     imitated, everything = decided(people.first, people.second), decided(*meetings(there))

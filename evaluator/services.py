@@ -1,11 +1,7 @@
-"""Starting a training. The training itself is in runner.py, which no web process imports."""
+"""Starting a training. The training itself is in worker/train.py, which no web process imports."""
 
-import subprocess
-import tomllib
 from collections.abc import Sequence
-from functools import cache
 
-from django.conf import settings as site
 from django.db import transaction
 
 from annotation import jobs
@@ -108,15 +104,3 @@ def _refuse_the_same_twice(campaign, snapshots, settings, seed) -> None:
     for run in waiting.prefetch_related("snapshots"):
         if run.settings == settings and {s.pk for s in run.snapshots.all()} == {s.pk for s in snapshots}:
             raise Refused("The same training, on the same judgments with the same seed, is already waiting or running.")
-
-
-@cache
-def code_version() -> str:
-    """The package's version, and the commit where this is a checkout: what a published number was made with."""
-    version = tomllib.loads((site.BASE_DIR / "pyproject.toml").read_text())["project"]["version"]
-    describe = ["git", "-C", str(site.BASE_DIR), "describe", "--always", "--dirty", "--abbrev=10", "--exclude=*"]
-    try:
-        commit = subprocess.run(describe, capture_output=True, text=True, timeout=10, check=True).stdout.strip()
-    except (OSError, subprocess.SubprocessError):
-        return version
-    return f"{version}+{commit}"[:60]

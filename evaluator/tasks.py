@@ -17,18 +17,19 @@ def train(job_id: str) -> None:
 
 
 def run(job_id, watch=None) -> ComparatorVersion:
-    """Claim and run a training here and now, and announce where its version serves; watch(progress, message) is told as it
-    goes."""
+    """Claim and run a training here and now, and announce where its version serves; watch(progress, message) follows
+    it."""
     with jobs.claim(job_id) as claim:
         claim.report(0.0, "Loading the encoder")
-        from evaluator.worker import gate, runner
+        from evaluator.worker import gate
+        from evaluator.worker.train import train
 
         def report(progress: float, message: str) -> None:
             claim.report(progress, message)
             if watch:
                 watch(progress, message)
 
-        version = runner.train(TrainingRun.objects.get(job_id=job_id), report, claim.stopped)
+        version = train(TrainingRun.objects.get(job_id=job_id), report, claim.stopped)
         report(0.995, "Asking whether it may serve")
         gate.ask_all(version)
         registry.consider(version)
@@ -44,13 +45,13 @@ def admit(job_id: str) -> None:
     """Check an uploaded comparator and enter it; whether it serves, a person says."""
     try:
         with jobs.claim(job_id) as claim:
-            from evaluator.worker import gate, runner
+            from evaluator.worker import card, gate
             from evaluator.worker.admit import enter_uploaded
 
             version = enter_uploaded(claim.job, claim.report)
             claim.report(0.9, "Measuring how far to trust it here")
             for campaign in version.campaigns.all():
-                runner.measure_here(version, campaign)
+                card.measure_here(version, campaign)
             claim.report(0.95, "Asking whether it may serve")
             gate.ask_all(version)
     except (jobs.Taken, jobs.Cancelled):

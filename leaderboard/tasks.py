@@ -23,11 +23,12 @@ def run(job_id, watch=None) -> Tournament:
         judging, learnt = None, frozenset()
         if tournament.judge != Tournament.Judge.PEOPLE:
             claim.report(0.0, "Loading the comparator")
-            from evaluator.worker.runner import learnt_beside, measure_here
-            from evaluator.worker.runner import verdicts as judging
+            from evaluator.worker import judge
+            from evaluator.worker.card import measure_here
 
+            judging = judge.verdicts
             measure_here(tournament.version, tournament.campaign)
-            learnt = learnt_beside(tournament.version)
+            learnt = judge.learnt_beside(tournament.version)
 
         def report(progress: float, message: str) -> None:
             claim.report(progress, message)
@@ -58,7 +59,7 @@ def order_pairs(job_id) -> dict:
     """Claim and do a reordering of what people judge next, here and now."""
     with jobs.claim(job_id) as claim:
         claim.report(0.0, "Loading the comparator")
-        from evaluator.worker.runner import disagreement, verdicts
+        from evaluator.worker.judge import disagreement, verdicts
 
         job = claim.job
         if job.task == active_selection.TASKS["comparator"]:

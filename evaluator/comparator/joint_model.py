@@ -5,8 +5,8 @@ round robin of n outputs takes n (n - 1) readings where the utility comparator t
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import combinations
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import torch
@@ -20,6 +20,7 @@ from evaluator.comparator.examples import Text, context_key
 from evaluator.comparator.inference import Tick
 from evaluator.comparator.predict import ALL, Comparison, OnProgress, Trained
 from evaluator.comparator.utility_model import UtilityModel, hidden_states, mean_over
+from evaluator.judge import likeliest, utilities
 
 CHUNK = 4096  # pairs whose tokens are in memory together
 
@@ -69,6 +70,7 @@ class JointComparator(Trained):
     judged together."""
 
     architecture = "joint"
+    kind: Literal["pairwise"] = "pairwise"
 
     def __init__(self, directory: Path, manifest: Manifest):
         super().__init__(directory, manifest, lambda encoder: JointModel(encoder, manifest.settings.ties))
@@ -82,18 +84,16 @@ class JointComparator(Trained):
             p = guard(p, texts_a, texts_b)
         same = np.array([a == b for a, b in zip(texts_a, texts_b)], dtype=bool)  # (n,)
         p[same] = (p[same] + p[same, ::-1]) / 2  # to the last digit, whatever batches they were in
-        return Comparison(p, choices(p), np.zeros(len(p), dtype=bool))
+        return Comparison(p, likeliest(p), np.zeros(len(p), dtype=bool))
 
     def one_order(self, texts_a: Sequence[Text], texts_b: Sequence[Text]) -> Comparison:
         """As the model answers with A shown first, neither averaged nor guarded."""
         p = self._both_orders(texts_a, texts_b)[0]  # (n, 3)
-        return Comparison(p, choices(p), np.zeros(len(p), dtype=bool))
+        return Comparison(p, likeliest(p), np.zeros(len(p), dtype=bool))
 
     def score(self, texts: Sequence[Text], on_progress: OnProgress | None = None) -> np.ndarray:
         """(n,) mean of P(better) + P(tie) / 2 against the other texts of its context; 0.5 where there is none."""
-        a, b = meetings([context_key(text.context) for text in texts])  # (g,)
-        p = self.compare([texts[i] for i in a], [texts[i] for i in b], on_progress=on_progress).probabilities  # (g, 3)
-        return mean_points(len(texts), a, b, p)
+        return utilities(self, texts, on_progress)
 
     def expected(self, scores: np.ndarray) -> np.ndarray:
         """Scores (n, 1) as they are; nothing is fitted to people's own."""
@@ -183,26 +183,3 @@ def guard(p: np.ndarray, texts_a: Sequence[Text], texts_b: Sequence[Text]) -> np
     a, b = (np.array([stopped[text] for text in texts], dtype=bool) for texts in (texts_a, texts_b))  # (n,)
     wrong = (a & ~b & (p[:, 0] > p[:, 2])) | (b & ~a & (p[:, 2] > p[:, 0]))  # (n,)
     return np.where(wrong[:, None], p[:, ::-1], p)
-
-
-def choices(p: np.ndarray) -> np.ndarray:
-    """(n, 3) -> (n,) the likeliest of "A", "tie", "B"; a tie where no side is likelier than both others."""
-    clear = (p[:, 0] != p[:, 2]) & (np.maximum(p[:, 0], p[:, 2]) > p[:, 1])  # (n,)
-    return np.where(clear, np.where(p[:, 0] > p[:, 2], "A", "B"), "tie")
-
-
-def meetings(contexts: Sequence) -> tuple[np.ndarray, np.ndarray]:
-    """Positions (g,), (g,) of every two texts of one context, once; contexts (n,) are their names."""
-    groups: dict = {}
-    for i, context in enumerate(contexts):
-        groups.setdefault(context, []).append(i)
-    pairs = [pair for group in groups.values() for pair in combinations(group, 2)]
-    a, b = np.array(pairs, dtype=int).reshape(-1, 2).T
-    return a, b
-
-
-def mean_points(n: int, a: np.ndarray, b: np.ndarray, p: np.ndarray) -> np.ndarray:
-    """(n,) mean of P(better) + P(tie) / 2 over the games a (g,), b (g,), p (g, 3) of each of n texts; 0.5 without any"""
-    won = np.bincount(a, p[:, 0] + p[:, 1] / 2, n) + np.bincount(b, p[:, 2] + p[:, 1] / 2, n)
-    played = np.bincount(a, minlength=n) + np.bincount(b, minlength=n)
-    return np.divide(won, played, out=np.full(n, 0.5), where=played > 0)

@@ -7,7 +7,7 @@ from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Self
+from typing import Literal, Self
 
 import numpy as np
 from torch import nn
@@ -15,21 +15,18 @@ from torch import nn
 from evaluator.comparator import checkpoint
 from evaluator.comparator.encoding import Encoder
 from evaluator.comparator.examples import Text, context_key
-from evaluator.comparator.head import decide
+from evaluator.comparator.head import Head, decide
 from evaluator.comparator.inference import beside_pairs, text_cosines, utilities
 from evaluator.comparator.utility_model import UtilityModel, use_bf16
+from evaluator.judge import OnProgress, Preferences
 
 ALL = -1  # judged by the mean of all members
 
-OnProgress = Callable[[float, str, dict | None], None]  # share done, what is being done, a point of a learning curve
-
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Preferences):
     """Answers for n pairs."""
 
-    probabilities: np.ndarray  # (n, 3) P(A better), P(tie), P(B better)
-    choices: np.ndarray  # (n,) "A" | "tie" | "B"
     mixed: np.ndarray  # (n,) True where different members judged the two sides: their utilities are not comparable
 
 
@@ -85,10 +82,17 @@ class Trained:
         return text_cosines(self.untrained, self.encoder, texts).numpy()
 
 
+def preferences(head: Head, u_a: np.ndarray, u_b: np.ndarray) -> Preferences:
+    """Of utilities u_a (n,), u_b (n,) in logits, with as many ties chosen as people gave on the held-out pairs."""
+    d = np.asarray(u_a, dtype=float) - np.asarray(u_b, dtype=float)  # (n,)
+    return Preferences(head.probabilities(d), decide(d, head.tie_threshold))
+
+
 class Comparator(Trained):
     """The utility comparator. P(A) = sigmoid(u_a - u_b - theta), utilities in logits."""
 
     architecture = "utility"
+    kind: Literal["pointwise"] = "pointwise"
 
     def __init__(self, directory: Path, manifest: checkpoint.Manifest):
         super().__init__(directory, manifest, lambda encoder: UtilityModel(encoder, len(manifest.criteria)))
@@ -132,6 +136,10 @@ class Comparator(Trained):
         """(n,) u_a - u_b in logits; each different text is encoded once"""
         u = self.utilities([*texts_a, *texts_b], on_progress=on_progress)  # (2n,)
         return u[: len(texts_a)] - u[len(texts_a) :]
+
+    def preferences(self, u_a: np.ndarray, u_b: np.ndarray) -> Preferences:
+        """u_a (n,), u_b (n,) -> P(A better), P(tie), P(B better), and the choice"""
+        return preferences(self.head, u_a, u_b)
 
     def probabilities(self, u_a: np.ndarray, u_b: np.ndarray) -> np.ndarray:
         """u_a (n,), u_b (n,) -> (n, 3) P(A better), P(tie), P(B better)"""

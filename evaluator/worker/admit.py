@@ -4,7 +4,7 @@ import os
 import shutil
 from pathlib import Path
 
-from django.conf import settings as site
+from django.conf import settings
 from django.db import transaction
 
 from annotation.models import AuditEvent, Campaign, Job
@@ -13,13 +13,14 @@ from evaluator import archive
 from evaluator.admission import waiting_file
 from evaluator.comparator.checkpoint import Manifest, identity
 from evaluator.models import ComparatorVersion
-from evaluator.worker import runner
+from evaluator.worker.judge import check
+from evaluator.worker.registration import free_name, same_files
 
 
 def enter_uploaded(job: Job, report) -> ComparatorVersion:
     """Unpack, load every member once, and enter it in the registry of the job's campaign. Raises Refused. The uploaded file
     stays until `forget`, so that a second attempt finds it, and the version that the first one entered."""
-    file, work = waiting_file(job.pk), site.MODELS_DIR / f".run-{job.pk}"
+    file, work = waiting_file(job.pk), settings.MODELS_DIR / f".run-{job.pk}"
     if not file.is_file():
         raise Refused("The uploaded file is not here: it was refused before, or workers and site do not share MODELS_DIR.")
     shutil.rmtree(work, ignore_errors=True)  # of an attempt that died
@@ -27,7 +28,7 @@ def enter_uploaded(job: Job, report) -> ComparatorVersion:
     try:
         card = archive.unpack(file, work, lambda done: report(0.8 * done, "Unpacking"))
         report(0.8, "Loading each member")
-        version = _enter(job, card, runner.check(work), work)
+        version = _enter(job, card, check(work), work)
     except Refused:
         file.unlink()
         raise
@@ -44,10 +45,10 @@ def _enter(job: Job, card: archive.Card, manifest: Manifest, work: Path) -> Comp
         raise Refused(f"Its card names another architecture than comparator.json, which says {architecture}.")
     campaign = Campaign.objects.select_for_update().get(pk=job.campaign_id)
     files = identity(work)
-    version = runner.same_files(fingerprint, files)
+    version = same_files(fingerprint, files)
     if version is None:
         version = ComparatorVersion.objects.create(
-            name=runner.free_name(f"{campaign.slug[:24].strip('-')}-upload-{files[:8]}"),
+            name=free_name(f"{campaign.slug[:24].strip('-')}-upload-{files[:8]}"),
             run=None,
             criterion=card.criterion[:100],
             settings=card.settings | {"architecture": architecture, "uploaded": card.name[:100], "sources": {}},
@@ -58,10 +59,10 @@ def _enter(job: Job, card: archive.Card, manifest: Manifest, work: Path) -> Comp
             is_simulated=card.is_simulated,
             warning=card.warning,
         )
-        os.rename(work, site.MODELS_DIR / version.name)
+        os.rename(work, settings.MODELS_DIR / version.name)
     version.campaigns.add(campaign)
     detail = {"trained as": card.name[:100], "comparator": version.name, "job": str(job.pk)}
-    told = AuditEvent.objects.filter(campaign=campaign, action="comparator uploaded", detail__job=str(job.pk))
-    if not told.exists():  # by an attempt that died afterwards
+    recorded = AuditEvent.objects.filter(campaign=campaign, action="comparator uploaded", detail__job=str(job.pk))
+    if not recorded.exists():  # by an attempt that died afterwards
         AuditEvent.objects.create(campaign=campaign, user=job.created_by, action="comparator uploaded", detail=detail)
     return version

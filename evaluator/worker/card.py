@@ -1,6 +1,6 @@
 """What a version's card says, measured by a worker: out of fold on what it learned from, and on campaigns that it did not.
 
-Imported by the runner alone, since a comparator needs torch."""
+Imported inside task bodies, since a comparator needs torch."""
 
 import resource
 import sys
@@ -20,7 +20,10 @@ from evaluator.metaevaluation import card_figures
 from evaluator.metaevaluation.card_figures import Judged
 from evaluator.metaevaluation.held_out import probabilities_by_other_folds
 from evaluator.metaevaluation.transfer import MOST_OUTPUTS, centre, stated, transfer
-from evaluator.selectors import basis
+from evaluator.models import ComparatorVersion
+from evaluator.selectors import basis, learned_from
+from evaluator.worker.judge import load
+from evaluator.worker.registration import json_ready
 
 MOST_CAMPAIGNS = 12  # those judged last; a card costs minutes, not an afternoon
 
@@ -60,7 +63,7 @@ def on_its_own(comparator: Comparator | JointComparator, shown, utilities: np.nd
     judged = Judged(shown.texts, pairs, np.where(shown.beside, np.nan, shown.scores[:, 0]))
     a, b, targets, weights = as_arrays(pairs)
     folds = np.array([comparator.manifest.folds[context_key(judged.texts[i].context)] for i in a], dtype=int)
-    if recipe.architecture == "joint":
+    if comparator.kind == "pairwise":
         p = comparator.compare([judged.texts[i] for i in a], [judged.texts[i] for i in b]).probabilities
     else:
         p = probabilities_by_other_folds(utilities[a] - utilities[b], targets, weights, folds, recipe.ties)
@@ -133,6 +136,19 @@ def where_it_did_not_learn(comparator: Comparator | JointComparator, campaign: C
         return {"confidence": confidence, "attacks": attacks(comparator, judged, seed, lambda done: None)}
     confidence = _on_the_nearest(comparator, campaign, seed) or {"kind": "unknown"}
     return {"confidence": confidence | left_out, "attacks": []}
+
+
+def measure_here(version: ComparatorVersion, campaign: Campaign) -> None:
+    """Note how far the version is to be trusted on a campaign that it judges, where it did not learn from that one; not
+    again before the campaign has a newer snapshot."""
+    if learned_from(version, campaign):
+        return
+    snapshot = latest_snapshot(campaign)
+    known, newest = version.measured_here.get(campaign.slug, {}), snapshot.name if snapshot else ""
+    if known.get("newest") != newest:
+        found = where_it_did_not_learn(load(version), campaign, version.seed) | {"newest": newest}
+        version.measured_here[campaign.slug] = json_ready(found)
+        version.save(update_fields=["measured_here"])
 
 
 def _on_the_nearest(comparator: Comparator | JointComparator, campaign: Campaign, seed: int) -> dict | None:

@@ -14,6 +14,7 @@ from evaluator.metaevaluation.resampling import bootstrap
 from evaluator.models import ComparatorVersion
 from evaluator.registry import serving
 from evaluator.selectors import basis, learned_from
+from evaluator.worker import judge
 
 
 def ask_all(version: ComparatorVersion) -> None:
@@ -24,10 +25,10 @@ def ask_all(version: ComparatorVersion) -> None:
 
 def ask(version: ComparatorVersion, campaign: Campaign) -> list[dict]:
     """[{question, passed, answer}] about serving this campaign; needs a worker, since the version judges the outputs."""
-    asked = [gate.accepted(version.warning)]
-    asked += _on_people(version, campaign)
+    answers = [gate.accepted(version.warning)]
+    answers += _on_people(version, campaign)
     calibration, attacks = _measured(version, campaign)
-    return [asdict(one) for one in [*asked, gate.calibrated(calibration), gate.not_fooled(attacks)]]
+    return [asdict(one) for one in [*answers, gate.calibrated(calibration), gate.not_fooled(attacks)]]
 
 
 def _measured(version: ComparatorVersion, campaign: Campaign) -> tuple[dict | None, list[dict]]:
@@ -41,16 +42,14 @@ def _measured(version: ComparatorVersion, campaign: Campaign) -> tuple[dict | No
 
 
 def _on_people(version: ComparatorVersion, campaign: Campaign) -> list[gate.Asked]:
-    from evaluator.worker import runner
-
     snapshot = _snapshot(version, campaign)
     try:
         source = snapshot and sources.read(snapshot, *_read_from(version, campaign, snapshot))
     except Refused as refused:
         return [gate.Asked("Better than chance?", False, str(refused))]
     outputs = source and sources.outputs_of(snapshot, source.keys)
-    clear = [p for p in source.pairs if p.choice != "tie" and _there(source, outputs, p)] if source else []
-    seen = runner.learnt_beside(version)
+    clear = [p for p in source.pairs if p.choice != "tie" and _both_still_there(source, outputs, p)] if source else []
+    seen = judge.learnt_beside(version)
     pairs = [p for p in clear if _context(source, p) not in seen]
     if not pairs:
         why = ": it learned from every context where they have one." if clear else "."
@@ -62,22 +61,22 @@ def _on_people(version: ComparatorVersion, campaign: Campaign) -> list[gate.Aske
         """(p,) agreement with people of preferring the larger value(key)."""
         return agreement(np.array([value(source.keys[p.a]) - value(source.keys[p.b]) for p in pairs]), choices)
 
-    def of(judge: ComparatorVersion) -> np.ndarray:
-        utility = runner.utilities(judge, outputs.values())
+    def agreed_by(judging: ComparatorVersion) -> np.ndarray:
+        utility = judge.utilities(judging, outputs.values())
         return agreed(lambda key: utility[outputs[key].pk])
 
-    mine, seed = of(version), version.seed
+    candidate, seed = agreed_by(version), version.seed
     asked = [
-        gate.better_than_chance(float(mine.mean()), bootstrap(mine, contexts, seed)),
-        gate.not_below("“longer is better”", mine, agreed(lambda key: len(outputs[key].text.split())), contexts, seed),
+        gate.better_than_chance(float(candidate.mean()), bootstrap(candidate, contexts, seed)),
+        gate.not_below("“longer is better”", candidate, agreed(lambda key: len(outputs[key].text.split())), contexts, seed),
     ]
     current = serving(campaign)
     if current is not None and current != version:
-        seen = runner.learnt_beside(current)
+        seen = judge.learnt_beside(current)
         both = np.array([_context(source, p) not in seen for p in pairs])  # (p,) held out for the two
         name = f"{current.name}, which serves now"
         try:
-            asked.append(gate.not_below(name, mine[both], of(current)[both], contexts[both], seed))
+            asked.append(gate.not_below(name, candidate[both], agreed_by(current)[both], contexts[both], seed))
         except Refused:
             asked.append(gate.unreadable(name))
     return asked
@@ -85,8 +84,8 @@ def _on_people(version: ComparatorVersion, campaign: Campaign) -> list[gate.Aske
 
 def _snapshot(version: ComparatorVersion, campaign: Campaign) -> Snapshot | None:
     """The one it learned from and was measured on, else the campaign's newest."""
-    mine = campaign.snapshots.filter(digest__in=version.snapshots).first() if learned_from(version, campaign) else None
-    return mine or campaign.snapshots.first()
+    learnt = campaign.snapshots.filter(digest__in=version.snapshots).first() if learned_from(version, campaign) else None
+    return learnt or campaign.snapshots.first()
 
 
 def _context(source: sources.Source, pair) -> str:
@@ -98,11 +97,11 @@ def _read_from(version: ComparatorVersion, campaign: Campaign, snapshot: Snapsho
     Refused where nothing is."""
     if learned_from(version, campaign):
         return tuple(version.settings["sources"][campaign.slug])
-    found = basis(snapshot)
-    if found.warning:
-        raise Refused(found.warning)
-    return found.criterion, found.judgments
+    accepted = basis(snapshot)
+    if accepted.warning:
+        raise Refused(accepted.warning)
+    return accepted.criterion, accepted.judgments
 
 
-def _there(source: sources.Source, outputs: dict, pair) -> bool:
+def _both_still_there(source: sources.Source, outputs: dict, pair) -> bool:
     return source.keys[pair.a] in outputs and source.keys[pair.b] in outputs

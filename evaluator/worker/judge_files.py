@@ -1,4 +1,4 @@
-"""Files of outputs and of pairs judged by a version. Commands import it inside their bodies: it needs torch."""
+"""Files of outputs and of pairs judged by any judge. Commands import it inside their bodies: it needs torch."""
 
 import contextlib
 import json
@@ -10,52 +10,66 @@ from pathlib import Path
 from core.errors import ImportRefused, Refused, RowError
 from core.rowfiles import BadField, Row, read_rows
 from evaluator.comparator.examples import Text, context_key
-from evaluator.comparator.joint_model import JointComparator
-from evaluator.comparator.predict import Comparator
+from evaluator.judge import ForeseesScores, Judge, preferences, utilities
 from evaluator.models import ComparatorVersion
-from evaluator.selectors import architecture
-from evaluator.worker import runner
+from evaluator.worker.judge import CHUNK, chunks, load
 
 
 def score_outputs(version: ComparatorVersion, path, out, on_progress: Callable[[int], None] | None = None) -> int:
-    """Each row of an outputs file with "score" and "utility" added, and both by criterion ("scores", "utilities") where it
-    learnt several; returns how many. Nothing is written where a row is refused. A joint version scores an output against the
-    others of its context, so that it needs the whole file at once, and has no utility."""
-    comparator = runner.load(version)
-    if architecture(version) == "joint":
-        return _judge_file(path, out, on_progress, lambda rows: _scored_together(comparator, rows), together=True)
-    return _judge_file(path, out, on_progress, lambda rows: _scored(comparator, rows))
+    """`score_file` by a version of the registry."""
+    return score_file(load(version), path, out, on_progress)
 
 
 def compare_outputs(version: ComparatorVersion, path, out, on_progress: Callable[[int], None] | None = None) -> int:
+    """`compare_file` by a version of the registry."""
+    return compare_file(load(version), path, out, on_progress)
+
+
+def score_file(judge: Judge, path, out, on_progress: Callable[[int], None] | None = None) -> int:
+    """Each row of an outputs file with "score" added; returns how many. Nothing is written where a row is refused. Where the
+    judge foresees people's scores the score is that, "utility" stands beside it, and both by criterion ("scores",
+    "utilities") where it learnt several. A pairwise judge scores an output against the others of its context, so that it
+    needs the whole file at once."""
+    if judge.kind == "pairwise":
+        return _judge_file(path, out, on_progress, lambda rows: _scored_together(judge, rows), together=True)
+    scored = _foreseen if isinstance(judge, ForeseesScores) else _scored
+    return _judge_file(path, out, on_progress, lambda rows: scored(judge, rows))
+
+
+def compare_file(judge: Judge, path, out, on_progress: Callable[[int], None] | None = None) -> int:
     """Each row of a pairwise file with "p_a", "p_tie", "p_b" and "predicted_choice" added; returns how many."""
-    comparator = runner.load(version)
-    return _judge_file(path, out, on_progress, lambda rows: _compared(comparator, rows))
+    return _judge_file(path, out, on_progress, lambda rows: _compared(judge, rows))
 
 
-def _scored(comparator: Comparator, rows: list[Row]) -> Iterator[dict]:
-    u = comparator.by_criterion([_text(row, "output") for row in rows])  # (n, c)
-    named = lambda values: dict(zip(comparator.criteria, values, strict=True))
-    for row, expected, values in zip(rows, comparator.expected(u).tolist(), u.tolist(), strict=True):
+def _scored(judge: Judge, rows: list[Row]) -> Iterator[dict]:
+    for row, score in zip(rows, utilities(judge, [_text(row, "output") for row in rows]).tolist(), strict=True):
+        yield {**row.fields, "score": score}
+
+
+def _foreseen(judge: ForeseesScores, rows: list[Row]) -> Iterator[dict]:
+    u = judge.by_criterion([_text(row, "output") for row in rows])  # (n, c)
+    named = lambda values: dict(zip(judge.criteria, values, strict=True))
+    for row, expected, values in zip(rows, judge.expected(u).tolist(), u.tolist(), strict=True):
         several = {"scores": named(expected), "utilities": named(values)} if len(values) > 1 else {}
         yield {**row.fields, "score": expected[0], "utility": values[0], **several}
 
 
-def _scored_together(comparator: JointComparator, rows: list[Row]) -> Iterator[dict]:
+def _scored_together(judge: Judge, rows: list[Row]) -> Iterator[dict]:
     keys = [context_key(_text(row, "output").context) for row in rows]
     count = Counter(keys)
     for row, key in zip(rows, keys):
         if count[key] == 1:
-            error = BadField("context", "has one output in this file; a joint comparator scores it against others")
+            error = BadField("context", "has one output in this file; a judge of pairs scores it against others")
             error.line = row.line
             raise error
-    for row, score in zip(rows, comparator.score([_text(row, "output") for row in rows]).tolist(), strict=True):
-        yield {**row.fields, "score": score}
+    yield from _scored(judge, rows)
 
 
-def _compared(comparator: Comparator | JointComparator, rows: list[Row]) -> Iterator[dict]:
-    found = comparator.compare([_text(row, "output_a") for row in rows], [_text(row, "output_b") for row in rows])
-    for row, (p_a, p_tie, p_b), choice in zip(rows, found.probabilities, found.choices, strict=True):
+def _compared(judge: Judge, rows: list[Row]) -> Iterator[dict]:
+    texts = [_text(row, side) for side in ("output_a", "output_b") for row in rows]
+    n = len(rows)
+    answers = preferences(judge, texts, range(n), range(n, 2 * n))
+    for row, (p_a, p_tie, p_b), choice in zip(rows, answers.probabilities, answers.choices, strict=True):
         yield {**row.fields, "p_a": float(p_a), "p_tie": float(p_tie), "p_b": float(p_b), "predicted_choice": str(choice)}
 
 
@@ -67,13 +81,13 @@ def _text(row: Row, field: str) -> Text:
         raise
 
 
-def _judge_file(path, out, on_progress, judge: Callable[[list[Row]], Iterator[dict]], together: bool = False) -> int:
+def _judge_file(path, out, on_progress, rows_judged: Callable[[list[Row]], Iterator[dict]], together: bool = False) -> int:
     """Read, judge and write a chunk at a time, so that a file of any length fits; or all of it together."""
     count = 0
     with _written(Path(out)) as file:
         try:
-            for rows in [list(read_rows(path))] if together else runner.chunks(read_rows(path), runner.CHUNK):
-                for record in judge(rows):
+            for rows in [list(read_rows(path))] if together else chunks(read_rows(path), CHUNK):
+                for record in rows_judged(rows):
                     file.write(json.dumps(record, ensure_ascii=False) + "\n")
                 count += len(rows)
                 if on_progress:

@@ -14,12 +14,13 @@ from annotation import jobs, snapshots
 from annotation.models import AuditEvent, Campaign, Item, Job, Output, Purpose, Snapshot
 from annotation.snapshots import latest_snapshot
 from core.errors import Refused
+from evaluator.judge import Verdicts
 from evaluator.models import ComparatorVersion
 from evaluator.registry import serving
 from evaluator.selectors import basis
 from leaderboard.rating.games import Games
 from leaderboard.rating.pairing import order_to_ask
-from leaderboard.tournaments.entrants import Field, field
+from leaderboard.tournaments.entrants import Entrants, field
 from leaderboard.tournaments.people_games import people_games
 from leaderboard.tournaments.rate import between_systems
 
@@ -27,7 +28,7 @@ TASKS = {"systems": "leaderboard.tasks.ask", "comparator": "leaderboard.tasks.as
 TITLES = {"systems": "Ask people first where it tells most", "comparator": "Ask people first what teaches the comparator"}
 IN_ORDER = {"systems": "pairs put in order of worth", "comparator": "pairs put in order of teaching"}  # in the audit
 
-Judging = Callable[[ComparatorVersion, Iterable[Output]], object]
+Judging = Callable[[ComparatorVersion, Iterable[Output]], Verdicts]
 Apart = Callable[[ComparatorVersion, Sequence[Output], Sequence[Output]], np.ndarray]
 
 
@@ -81,7 +82,7 @@ def for_the_comparator(campaign: Campaign, apart: Apart, user=None) -> dict:
     return result
 
 
-def _open(campaign: Campaign) -> tuple[ComparatorVersion, Field, list[tuple[int, int, int]]]:
+def _open(campaign: Campaign) -> tuple[ComparatorVersion, Entrants, list[tuple[int, int, int]]]:
     """The comparator that serves, what plays, and the open pairs of it: (item, output, output) each."""
     version = serving(campaign)
     if version is None:
@@ -102,7 +103,7 @@ def _open_pairs(campaign: Campaign):
     return pairs.order_by("position")
 
 
-def _people(campaign: Campaign, there: Field) -> Games:
+def _people(campaign: Campaign, there: Entrants) -> Games:
     """People's accepted games so far, between systems: of pairs, and of the scores that a comparator would learn from."""
     snapshot = latest_snapshot(campaign)
     if snapshot is None:

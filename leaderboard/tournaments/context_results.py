@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from evaluator.judge import Verdicts
 from leaderboard.rating.games import Games
-from leaderboard.tournaments.entrants import Field
+from leaderboard.tournaments.entrants import Entrants
 
 
 @dataclass(frozen=True)
@@ -19,8 +20,8 @@ class Shares:
     disagreement: np.ndarray  # (contexts,) mean |comparator's expected points - people's|, over people's games
 
 
-def shares(field: Field, people: Games, verdicts) -> Shares:
-    """people: their games between outputs; verdicts: of evaluator.worker.verdicts, or None where no comparator judges."""
+def shares(field: Entrants, people: Games, verdicts: Verdicts | None) -> Shares:
+    """people: their games between outputs; verdicts: None where no comparator judges."""
     n, contexts = len(field.outputs), len(field.contexts)
     points = (1 + people.outcome) / 2
     theirs, count = _share(n, people.first, people.second, points)
@@ -34,7 +35,7 @@ def shares(field: Field, people: Games, verdicts) -> Shares:
     return Shares(ours, theirs, count, games, _mean(np.bincount(people.context, apart, contexts), games))
 
 
-def meetings(field: Field) -> tuple[np.ndarray, np.ndarray]:
+def meetings(field: Entrants) -> tuple[np.ndarray, np.ndarray]:
     """Every two outputs of different systems on one context, once: two int arrays of output numbers."""
     order = np.lexsort((np.arange(len(field.outputs)), field.context_of))
     context, system = field.context_of[order], field.system_of[order]
@@ -49,7 +50,7 @@ def meetings(field: Field) -> tuple[np.ndarray, np.ndarray]:
     return np.concatenate(lefts), np.concatenate(rights)
 
 
-def _expected(field: Field, verdicts, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def _expected(field: Entrants, verdicts: Verdicts, a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """(n,) the points that the comparator expects a to take from b."""
     ids = [output.pk for output in field.outputs]
     if len(a) == 0:

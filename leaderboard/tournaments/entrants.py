@@ -13,7 +13,7 @@ from leaderboard.models import Tournament
 
 
 @dataclass(frozen=True)
-class Field:
+class Entrants:
     """Systems, contexts and outputs, numbered from 0 by their ids. `contexts` are all the campaign's."""
 
     systems: list[System]
@@ -63,7 +63,7 @@ def bounds() -> dict:
     }
 
 
-def field_of(tournament: Tournament) -> Field:
+def field_of(tournament: Tournament) -> Entrants:
     """What was there when the tournament was recorded."""
     then, settings = tournament.created_at, tournament.settings
     there = Q(replaced_at=None) | Q(replaced_at__gt=then)
@@ -72,12 +72,12 @@ def field_of(tournament: Tournament) -> Field:
     return _field(tournament.campaign, there, Q(pk__lte=settings["last_context"]))
 
 
-def field(campaign: Campaign) -> Field:
+def field(campaign: Campaign) -> Entrants:
     """What is there now."""
     return _field(campaign, Q(replaced_at=None, system__retired_at=None), Q())
 
 
-def _field(campaign: Campaign, which_outputs: Q, which_contexts: Q) -> Field:
+def _field(campaign: Campaign, which_outputs: Q, which_contexts: Q) -> Entrants:
     """A system that has checkpoints plays with its newest one; any other with all its outputs."""
     contexts = campaign.contexts.filter(which_contexts).order_by("pk")
     found = (
@@ -89,4 +89,4 @@ def _field(campaign: Campaign, which_outputs: Q, which_contexts: Q) -> Field:
     playing = of_newest_checkpoints(found)
     systems = {output.system_id: output.system for output in playing}
     there = list(contexts.values_list("pk", flat=True))
-    return Field([systems[pk] for pk in sorted(systems)], there, playing, former_names(campaign))
+    return Entrants([systems[pk] for pk in sorted(systems)], there, playing, former_names(campaign))

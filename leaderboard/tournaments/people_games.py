@@ -8,10 +8,10 @@ from annotation.snapshots import SnapshotContent
 from leaderboard.models import Tournament
 from leaderboard.rating.games import Games
 from leaderboard.rating.games_from_answers import games_from_judgments, games_from_scores
-from leaderboard.tournaments.entrants import Field
+from leaderboard.tournaments.entrants import Entrants
 
 
-def people_games(field: Field, content: SnapshotContent | None, criterion: str, seed: int) -> Games:
+def people_games(field: Entrants, content: SnapshotContent | None, criterion: str, seed: int) -> Games:
     """Every game that people's accepted answers give, once, in seeded random order; its players are outputs."""
     content = content or SnapshotContent()
     if criterion:
@@ -23,7 +23,7 @@ def people_games(field: Field, content: SnapshotContent | None, criterion: str, 
     return games.take(apart).shuffled(seed)
 
 
-def unfiltered_games(tournament: Tournament, field: Field) -> Games:
+def unfiltered_games(tournament: Tournament, field: Entrants) -> Games:
     """People's games had no score of the criterion been filtered out, by what counts now and was there by the snapshot."""
     scores = LikertScore.objects.counted().filter(
         criterion__campaign=tournament.campaign,
@@ -40,7 +40,7 @@ def unfiltered_games(tournament: Tournament, field: Field) -> Games:
     return games.take(field.system_of[games.first] != field.system_of[games.second])
 
 
-def _games_from_scores(field: Field, content: SnapshotContent, criterion: str) -> Games:
+def _games_from_scores(field: Entrants, content: SnapshotContent, criterion: str) -> Games:
     rows = scored(field, content, criterion)
     outputs = np.array([output for output, _, _ in rows], dtype=np.int64)
     numbers: dict[str, int] = {}
@@ -48,7 +48,7 @@ def _games_from_scores(field: Field, content: SnapshotContent, criterion: str) -
     return games_from_scores(outputs, field.context_of[outputs], annotators, [value for _, _, value in rows])
 
 
-def _games_from_judgments(field: Field, judged: list[dict]) -> Games:
+def _games_from_judgments(field: Entrants, judged: list[dict]) -> Games:
     rows = []
     for row in judged:
         a, b = (field.number_of.get((row["context"], *row[side])) for side in "ab")
@@ -58,7 +58,7 @@ def _games_from_judgments(field: Field, judged: list[dict]) -> Games:
     return games_from_judgments(a, b, field.context_of[a], choice)
 
 
-def scored(field: Field, content: SnapshotContent, criterion: str) -> list[tuple[int, str, float]]:
+def scored(field: Entrants, content: SnapshotContent, criterion: str) -> list[tuple[int, str, float]]:
     """(output number, annotator, value) of the kept scores of the outputs that play."""
     found = []
     for row in content.scores:
@@ -69,7 +69,7 @@ def scored(field: Field, content: SnapshotContent, criterion: str) -> list[tuple
     return found
 
 
-def human_means(field: Field, content: SnapshotContent | None, criterion: str) -> list[float | None]:
+def human_means(field: Entrants, content: SnapshotContent | None, criterion: str) -> list[float | None]:
     """Each system's mean kept score of the criterion; None where nobody scored it."""
     values: list[list[float]] = [[] for _ in field.systems]
     for output, _, value in scored(field, content, criterion) if content and criterion else []:

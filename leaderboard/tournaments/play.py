@@ -9,6 +9,7 @@ from annotation import snapshots
 from annotation.models import Output
 from annotation.outcome import Outcome
 from core.errors import Refused
+from evaluator.judge import Verdicts
 from evaluator.models import ComparatorVersion, Utility
 from leaderboard.models import Game, Tournament
 from leaderboard.rating import tournament as playing
@@ -16,7 +17,7 @@ from leaderboard.rating.games import Games
 from leaderboard.rating.rules import Rules
 from leaderboard.tournaments import people_games, rate
 from leaderboard.tournaments.context_results import shares
-from leaderboard.tournaments.entrants import Field, field_of
+from leaderboard.tournaments.entrants import Entrants, field_of
 from leaderboard.tournaments.prediction_powered import calibrated
 from leaderboard.tournaments.record import Found, Played, record
 from leaderboard.tournaments.samples import sampled, three_scores
@@ -24,12 +25,12 @@ from leaderboard.tournaments.samples import sampled, three_scores
 CHUNK = 500  # SQLite takes a limited number of parameters
 
 Report = Callable[[float, str], None]
-Judging = Callable[[ComparatorVersion, Iterable[Output], Report], object]  # evaluator.worker.runner.verdicts
+Judging = Callable[[ComparatorVersion, Iterable[Output], Report], Verdicts]  # evaluator.worker.judge.verdicts
 
 
 def play(tournament: Tournament, report: Report, judging: Judging | None = None, learnt: Set[str] = frozenset()) -> Tournament:
-    """Play and record. judging: evaluator.worker.runner.verdicts, handed in because only a task body may load torch;
-    learnt: keys of the contexts that every member of the comparator learned from (evaluator.worker.runner.learnt_beside).
+    """Play and record. judging: evaluator.worker.judge.verdicts, handed in because only a task body may load torch;
+    learnt: keys of the contexts that every member of the comparator learned from (evaluator.worker.judge.learnt_beside).
 
     What plays was fixed when the tournament was recorded and every draw comes from its seed, so a tournament that was
     cancelled and is started again plays the games it would have played; outputs that were judged are not judged again.
@@ -47,7 +48,9 @@ def play(tournament: Tournament, report: Report, judging: Judging | None = None,
     return record(tournament, field, replace(found, means=means, shares=shares(field, people, verdicts)))
 
 
-def _found(tournament: Tournament, field: Field, people: Games, verdicts, learnt: Set[str], report: Report) -> Found:
+def _found(
+    tournament: Tournament, field: Entrants, people: Games, verdicts: Verdicts | None, learnt: Set[str], report: Report
+) -> Found:
     """What the tournament finds, by who judges and who plays."""
     if tournament.level == Tournament.Level.SAMPLE:
         games, board, outputs, points = sampled(tournament, field, verdicts)
@@ -72,7 +75,7 @@ def _found(tournament: Tournament, field: Field, people: Games, verdicts, learnt
     return Found(played, board, findings)
 
 
-def _other_games(tournament: Tournament, field: Field, played: Played, report: Report) -> dict[str, Games]:
+def _other_games(tournament: Tournament, field: Entrants, played: Played, report: Report) -> dict[str, Games]:
     """Games that another choice would have given, for the panel on rank stability."""
     if tournament.judge == Tournament.Judge.PEOPLE:
         unfiltered = people_games.unfiltered_games(tournament, field)
@@ -94,7 +97,7 @@ def _people_play(tournament: Tournament, games: Games) -> Played:
     return Played(games.take(slice(wanted)), "all" if wanted is None else "asked")
 
 
-def _verdicts(tournament: Tournament, field: Field, report: Report, judging: Judging):
+def _verdicts(tournament: Tournament, field: Entrants, report: Report, judging: Judging) -> Verdicts:
     """What the comparator says of everything that plays."""
     if not any(field.contexts_by_pair().values()):
         slug = tournament.campaign.slug
@@ -103,7 +106,7 @@ def _verdicts(tournament: Tournament, field: Field, report: Report, judging: Jud
     return judging(tournament.version, outputs, lambda done, message: report(0.6 * done, message))
 
 
-def _comparator_plays(tournament: Tournament, field: Field, verdicts, report: Report) -> Played:
+def _comparator_plays(tournament: Tournament, field: Entrants, verdicts: Verdicts, report: Report) -> Played:
     """A tournament between outputs; where it extends a board, that board's games and those of the newcomers."""
     before, pairs, wanted = _taken_over(tournament, field), field.contexts_by_pair(), tournament.wanted_games
     if len(before):
@@ -114,7 +117,7 @@ def _comparator_plays(tournament: Tournament, field: Field, verdicts, report: Re
     return Played(before.then(games), played.ending, played.looks, verdicts)
 
 
-def _run(by: Rules, seed: int, wanted: int | None, field: Field, pairs: dict, verdicts, report: Report):
+def _run(by: Rules, seed: int, wanted: int | None, field: Entrants, pairs: dict, verdicts: Verdicts, report: Report):
     """(what was played between systems, the same games between outputs)"""
     ids = np.array([output.pk for output in field.outputs])
     sides: list[np.ndarray] = []
@@ -136,7 +139,7 @@ def _run(by: Rules, seed: int, wanted: int | None, field: Field, pairs: dict, ve
     return played, Games(a, b, played.games.outcome, played.games.context)
 
 
-def _taken_over(tournament: Tournament, field: Field) -> Games:
+def _taken_over(tournament: Tournament, field: Entrants) -> Games:
     """The games between outputs of the board that this one extends, as far as their outputs still play."""
     if tournament.extends is None:
         return Games([], [], [], [])
@@ -151,7 +154,7 @@ def _taken_over(tournament: Tournament, field: Field) -> Games:
     return Games(a, b, outcome, field.context_of[a])
 
 
-def _newcomers(field: Field, before: Games, pairs: dict) -> tuple[dict, int]:
+def _newcomers(field: Entrants, before: Games, pairs: dict) -> tuple[dict, int]:
     """The pairs with a system that has not played before, and how many games give each as many as the others have."""
     games = np.bincount(field.system_of[np.concatenate([before.first, before.second])], minlength=len(field.systems))
     new = set(np.flatnonzero(games == 0).tolist())

@@ -6,17 +6,20 @@ import numpy as np
 
 from core.errors import Refused
 from evaluator.comparator.examples import context_key
+from evaluator.judge import Verdicts
 from leaderboard.models import Tournament
 from leaderboard.rating import ranking
 from leaderboard.rating.games import Games
 from leaderboard.rating.prediction_powered import calibrate
 from leaderboard.tournaments import rate
 from leaderboard.tournaments.context_results import meetings
-from leaderboard.tournaments.entrants import Field
+from leaderboard.tournaments.entrants import Entrants
 from leaderboard.tournaments.rate import Rated
 
 
-def calibrated(tournament: Tournament, field: Field, people: Games, verdicts, learnt: Set[str]) -> tuple[Games, Rated, dict]:
+def calibrated(
+    tournament: Tournament, field: Entrants, people: Games, verdicts: Verdicts, learnt: Set[str]
+) -> tuple[Games, Rated, dict]:
     """(people's games that count, the board, what the comparator was worth). people: their games between outputs; learnt:
     keys of the contexts that every member of the comparator learned from. What people said there is left out, since the
     comparator was taught it and would seem to foresee it."""
@@ -47,7 +50,7 @@ def calibrated(tournament: Tournament, field: Field, people: Games, verdicts, le
     return people, Rated(games, found.standings, found.replicates, low, high, compared), worth
 
 
-def _not_taught(tournament: Tournament, field: Field, people: Games, learnt: Set[str]) -> tuple[Games, int]:
+def _not_taught(tournament: Tournament, field: Entrants, people: Games, learnt: Set[str]) -> tuple[Games, int]:
     """(people's games in other contexts than these, how many games that leaves out)"""
     if not learnt:
         return people, 0
@@ -57,7 +60,7 @@ def _not_taught(tournament: Tournament, field: Field, people: Games, learnt: Set
     return people.take(kept), len(people) - len(kept)
 
 
-def decided(field: Field, verdicts, a: np.ndarray, b: np.ndarray) -> Games:
+def decided(field: Entrants, verdicts: Verdicts, a: np.ndarray, b: np.ndarray) -> Games:
     """The comparator's games between these outputs."""
     ids = np.array([output.pk for output in field.outputs])
     outcome = np.asarray(verdicts.outcomes(ids[a].tolist(), ids[b].tolist()), dtype=np.int64)

@@ -11,7 +11,7 @@ from leaderboard.rating.games import Games, Standings
 from leaderboard.rating.ranking import Ranking
 from leaderboard.rating.rules import DEFAULT, Rules
 from leaderboard.rating.stability import rank_stability
-from leaderboard.tournaments.entrants import Field
+from leaderboard.tournaments.entrants import Entrants
 
 REPLICATES = 200
 RESAMPLING_SEED = 0  # one for all boards, so that any two on the same contexts are rated on the same draws
@@ -40,16 +40,16 @@ def rate(n_systems: int, games: Games, draws: np.ndarray, by: Rules = DEFAULT, l
     return Rated(games, standings, replicates, low, high, ranking.compare(standings, replicates, contexts, looks=looks))
 
 
-def between_systems(field: Field, games: Games) -> Games:
+def between_systems(field: Entrants, games: Games) -> Games:
     """Games between outputs as games between their systems."""
     return Games(field.system_of[games.first], field.system_of[games.second], games.outcome, games.context)
 
 
-def draws_of(field: Field) -> np.ndarray:
+def draws_of(field: Entrants) -> np.ndarray:
     return context_draws(len(field.contexts), REPLICATES, RESAMPLING_SEED)
 
 
-def neighbours(field: Field, rated: Rated) -> list[dict]:
+def neighbours(field: Entrants, rated: Rated) -> list[dict]:
     """Each system and the next in rank: is it known to be above, by how much, and how many more games would tell."""
     order = np.argsort(-rated.standings.rating, kind="stable")
     forecast = {
@@ -68,7 +68,7 @@ def neighbours(field: Field, rated: Rated) -> list[dict]:
     ]
 
 
-def categories(field: Field, games: Games, draws: np.ndarray) -> list[dict]:
+def categories(field: Entrants, games: Games, draws: np.ndarray) -> list[dict]:
     """Ratings from the games on the contexts of each category: {key, values: [{value, contexts}], systems: {id: cells}}.
 
     Always by the default rule, which reads few games better than a rule for each game."""
@@ -87,7 +87,7 @@ def categories(field: Field, games: Games, draws: np.ndarray) -> list[dict]:
     return found
 
 
-def stability(field: Field, rated: Rated, by: Rules, others: dict[str, Games]) -> list[dict]:
+def stability(field: Entrants, rated: Rated, by: Rules, others: dict[str, Games]) -> list[dict]:
     """Does the order hold under another choice? {name, order: system ids, tau: None where undefined, moved: system ids}"""
 
     def ids(systems: np.ndarray) -> list[int]:
@@ -99,7 +99,7 @@ def stability(field: Field, rated: Rated, by: Rules, others: dict[str, Games]) -
     ]
 
 
-def _metadata(field: Field) -> dict[str, dict[int, str]]:
+def _metadata(field: Entrants) -> dict[str, dict[int, str]]:
     """{key: {context number: value}} of the fields that sort the contexts into few categories."""
     number = {pk: i for i, pk in enumerate(field.contexts)}
     found: dict[str, dict[int, str]] = {}

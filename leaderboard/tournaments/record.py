@@ -7,13 +7,14 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.outcome import Outcome
-from evaluator.services import code_version
+from core.version import code_version
+from evaluator.judge import Verdicts
 from leaderboard.models import ContextResult, Game, OutputResult, SystemRating, Tournament
 from leaderboard.rating.games import Games, Standings
 from leaderboard.rating.rules import PAPER
 from leaderboard.signature import signature
 from leaderboard.tournaments.context_results import Shares
-from leaderboard.tournaments.entrants import Field
+from leaderboard.tournaments.entrants import Entrants
 from leaderboard.tournaments.rate import RESAMPLING_SEED, Rated, neighbours
 
 BATCH = 2000
@@ -28,7 +29,7 @@ class Played:
     games: Games
     ending: str = "all"
     looks: int = 1
-    verdicts: object = None  # of evaluator.worker.verdicts
+    verdicts: Verdicts | None = None
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ class Found:
     points: np.ndarray | None = None  # (outputs,) mean points against common references
 
 
-def record(tournament: Tournament, field: Field, found: Found) -> Tournament:
+def record(tournament: Tournament, field: Entrants, found: Found) -> Tournament:
     with transaction.atomic():
         tournament = Tournament.objects.select_for_update(of=("self",)).get(pk=tournament.pk)
         if tournament.finished_at:  # another worker was first
@@ -101,7 +102,7 @@ def _rating(tournament: Tournament) -> str:
     return f"{name}-samples" if tournament.level == Tournament.Level.SAMPLE else name
 
 
-def _game_rows(tournament: Tournament, field: Field, played: Played):
+def _game_rows(tournament: Tournament, field: Entrants, played: Played):
     ids = np.array([output.pk for output in field.outputs])
     first, second = ids[played.games.first].tolist(), ids[played.games.second].tolist()
     chances = np.asarray(played.verdicts.probabilities(first, second)).tolist()
@@ -110,7 +111,7 @@ def _game_rows(tournament: Tournament, field: Field, played: Played):
         yield Game(tournament_id=tournament.pk, number=number, output_a_id=a, output_b_id=b, outcome=outcome, p_a=p_a, p_b=p_b)
 
 
-def _rating_rows(tournament: Tournament, field: Field, found: Found):
+def _rating_rows(tournament: Tournament, field: Entrants, found: Found):
     rated, s = found.rated, found.rated.standings
     low, high, rank_low, rank_high = rated.low, rated.high, rated.ranking.rank_low, rated.ranking.rank_high
     for i, system in enumerate(field.systems):
@@ -134,7 +135,7 @@ def _rating_rows(tournament: Tournament, field: Field, found: Found):
         )
 
 
-def _output_rows(tournament: Tournament, field: Field, found: Found):
+def _output_rows(tournament: Tournament, field: Entrants, found: Found):
     s, nothing = found.shares, np.full(len(field.outputs), np.nan)
     rating, rd = (nothing, nothing) if found.outputs is None else (found.outputs.rating, found.outputs.rd)
     points = nothing if found.points is None else found.points
@@ -154,7 +155,7 @@ def _output_rows(tournament: Tournament, field: Field, found: Found):
         )
 
 
-def _context_rows(tournament: Tournament, field: Field, shares: Shares):
+def _context_rows(tournament: Tournament, field: Entrants, shares: Shares):
     """Of the contexts that somebody answered."""
     columns = list(zip(field.contexts, shares.context_games.tolist(), _or_none(shares.disagreement)))
     for number in np.unique(field.context_of).tolist():

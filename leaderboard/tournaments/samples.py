@@ -3,18 +3,19 @@
 import numpy as np
 
 from core.errors import Refused
+from evaluator.judge import Verdicts
 from leaderboard.boards.queries import latest
 from leaderboard.models import Tournament
 from leaderboard.rating import ranking, rules, sample_scores
 from leaderboard.rating.games import Games, Standings, tally
 from leaderboard.tournaments import rate
-from leaderboard.tournaments.entrants import Field
+from leaderboard.tournaments.entrants import Entrants
 from leaderboard.tournaments.rate import Rated
 
 MOST_AT_ONCE = 1500  # players of an order-free rating, which solves a system of as many equations
 
 
-def sampled(tournament: Tournament, field: Field, verdicts) -> tuple[Games, Rated, Standings, np.ndarray]:
+def sampled(tournament: Tournament, field: Entrants, verdicts: Verdicts) -> tuple[Games, Rated, Standings, np.ndarray]:
     """Games between outputs (of any contexts), the board of systems, the outputs' standings, and their mean points
     against common references (outputs,)."""
     n, by = len(field.outputs), tournament.rules()
@@ -30,7 +31,7 @@ def sampled(tournament: Tournament, field: Field, verdicts) -> tuple[Games, Rate
     return games, _board(field, games, standings), standings, points
 
 
-def three_scores(tournament: Tournament, field: Field, board: Rated, points: np.ndarray) -> list[dict]:
+def three_scores(tournament: Tournament, field: Entrants, board: Rated, points: np.ndarray) -> list[dict]:
     """The paper's three model-level scores of each system; its rating as a player from the newest board of systems."""
     systems = latest(tournament.campaign, tournament.judge, tournament.criterion)
     ratings = dict(systems.ratings.values_list("system", "rating")) if systems else {}
@@ -46,14 +47,14 @@ def three_scores(tournament: Tournament, field: Field, board: Rated, points: np.
     ]
 
 
-def _decided(field: Field, verdicts, a: np.ndarray, b: np.ndarray) -> Games:
+def _decided(field: Entrants, verdicts: Verdicts, a: np.ndarray, b: np.ndarray) -> Games:
     """Games between outputs, which need not answer one context; each counts for the first one's."""
     ids = np.array([output.pk for output in field.outputs])
     outcome = np.asarray(verdicts.outcomes(ids[a].tolist(), ids[b].tolist()), dtype=np.int64)
     return Games(a, b, outcome, field.context_of[a])
 
 
-def _board(field: Field, games: Games, of_outputs: Standings) -> Rated:
+def _board(field: Entrants, games: Games, of_outputs: Standings) -> Rated:
     """A system's rating is the mean of its outputs'; contexts resampled with all that was written for them. RD is the
     root mean square of its outputs'."""
     n = len(field.systems)
@@ -69,7 +70,7 @@ def _board(field: Field, games: Games, of_outputs: Standings) -> Rated:
     return Rated(between, standings, replicates, low, high, ranking.compare(standings, replicates, contexts))
 
 
-def _resampled_means(field: Field, rating: np.ndarray) -> np.ndarray:
+def _resampled_means(field: Entrants, rating: np.ndarray) -> np.ndarray:
     """(replicates, systems) mean rating of the outputs on the contexts drawn; the plain mean where none was."""
     times = rate.draws_of(field)[:, field.context_of]  # (replicates, outputs)
     mine = (field.system_of[:, None] == np.arange(len(field.systems))).astype(float)  # (outputs, systems)

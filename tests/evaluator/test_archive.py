@@ -16,7 +16,7 @@ from evaluator import archive as packing
 from evaluator.comparator.examples import Text
 from evaluator.models import ComparatorVersion
 from evaluator.services import start_training
-from evaluator.worker import runner
+from evaluator.worker import card, judge
 from tests.evaluator.packed import changed, upload
 from tests.evaluator.world import World, recipe
 
@@ -33,7 +33,7 @@ def packed(version, models_dir) -> bytes:
 
 def test_what_comes_back_judges_the_same(world, version, packed, models_dir, tmp_path):
     texts = [Text(("w1 w2",), "w3 good"), Text(tuple(world.rows[0]["context"]), world.rows[0]["output"])]
-    before = runner.load(version).utilities(texts)
+    before = judge.load(version).utilities(texts)
     registry.retire(world.campaign, version)
     ComparatorVersion.objects.filter(pk=version.pk).update(metrics=version.metrics | {"fingerprint": "another"})
     (tmp_path / "there").mkdir()
@@ -42,7 +42,7 @@ def test_what_comes_back_judges_the_same(world, version, packed, models_dir, tmp
     assert job.status == Job.Status.DONE, job.error
     came = there.campaign.comparators.get()
     assert came.run is None and came.settings["uploaded"] == version.name and came.code == version.code
-    assert (runner.load(came).utilities(texts) == before).all()
+    assert (judge.load(came).utilities(texts) == before).all()
     assert registry.serving(there.campaign) is None and came.gates["there"]
     assert not list(models_dir.glob(".upload-*")) and not list(models_dir.glob(f".run-{job.pk}"))
 
@@ -81,14 +81,14 @@ def test_other_files_under_a_known_fingerprint_are_a_version_of_their_own(world,
     came = there.campaign.comparators.get()
     assert came != version and list(version.campaigns.all()) == [world.campaign]
     texts = [Text(("w1 w2",), "w3 good")]
-    assert runner.load(came).utilities(texts) != runner.load(version).utilities(texts)
+    assert judge.load(came).utilities(texts) != judge.load(version).utilities(texts)
 
 
 def test_one_whose_files_were_lost_comes_back_from_its_zip(world, version, packed, models_dir):
     shutil.rmtree(models_dir / version.name)
     assert upload(world, packed).status == Job.Status.DONE
     came = world.campaign.comparators.exclude(pk=version.pk).get()
-    assert runner.load(came).utilities([Text(("w1 w2",), "w3 good")]).shape == (1,)
+    assert judge.load(came).utilities([Text(("w1 w2",), "w3 good")]).shape == (1,)
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_a_worker_that_dies_after_entering_it_is_followed_by_one_that_goes_on(wo
     (tmp_path / "there").mkdir()
     there = World(tmp_path / "there", slug="there")
     with monkeypatch.context() as killed, pytest.raises(KeyboardInterrupt):
-        killed.setattr(runner, "measure_here", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        killed.setattr(card, "measure_here", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
         upload(there, packed)
     job = there.campaign.jobs.get(task=admission.TASK)
     came = there.campaign.comparators.get()

@@ -12,7 +12,7 @@ from evaluator.models import ComparatorVersion
 from evaluator.registry import serving
 from evaluator.selectors import criterion_in
 from evaluator.services import start_training
-from evaluator.worker import runner
+from evaluator.worker import judge
 from tests.evaluator.packed import upload
 from tests.evaluator.world import SCORES, World, recipe, write
 
@@ -54,7 +54,7 @@ def lent(world, lender) -> ComparatorVersion:
 
 
 def brought_to(there, version) -> ComparatorVersion:
-    job = upload(there, archive.pack(version, runner.folder(version), version.metrics).read())
+    job = upload(there, archive.pack(version, judge.folder(version), version.metrics).read())
     assert job.status == Job.Status.DONE, job.error
     return there.campaign.comparators.get()
 
@@ -64,7 +64,7 @@ def test_brought_to_its_lender_it_is_measured_on_nothing_that_it_learned(world, 
     if installation == "another":
         ComparatorVersion.objects.update(metrics=lent.metrics | {"fingerprint": "another"})
     came = brought_to(lender, lent)
-    assert (came == lent) == (installation == "the same") and len(runner.learnt_beside(came)) == 12
+    assert (came == lent) == (installation == "the same") and len(judge.learnt_beside(came)) == 12
     asked = {one["question"]: one for one in came.gates["lender"]}
     assert not asked["Better than chance?"]["passed"]
     assert asked["Better than chance?"]["answer"].endswith("it learned from every context where they have one.")
@@ -111,11 +111,11 @@ def test_a_newcomer_is_not_held_against_what_the_one_that_serves_has_learnt(worl
 
 
 def test_a_file_of_before_names_no_context_beside(lent):
-    folder = runner.folder(lent)
+    folder = judge.folder(lent)
     record = checkpoint.read_json(folder / "comparator.json")
     assert record.pop("beside")
     checkpoint.write_json(record, folder / "comparator.json")
-    assert runner.load(lent).manifest.beside == [] and runner.learnt_beside(lent) == set()
+    assert judge.load(lent).manifest.beside == [] and judge.learnt_beside(lent) == set()
 
 
 class TestOfAnotherCriterion:

@@ -17,7 +17,7 @@ from evaluator.comparator.examples import Text
 from evaluator.models import ComparatorVersion
 from evaluator.services import start_training
 from evaluator.views.curves import reliability_chart
-from evaluator.worker import runner
+from evaluator.worker import card, judge
 from tests.evaluator.world import World, recipe
 
 
@@ -54,7 +54,7 @@ class TestTraining:
 
     def test_the_correlation_is_that_of_held_out_expected_scores_with_mean_scores(self, world, version):
         outputs = list(Output.objects.filter(context__campaign=world.campaign).select_related("context"))
-        scores = runner.load(version).score([Text(tuple(output.context.turns), output.text) for output in outputs])
+        scores = judge.load(version).score([Text(tuple(output.context.turns), output.text) for output in outputs])
         means = [np.mean(LikertScore.objects.filter(output=o).values_list("value", flat=True)) for o in outputs]
         expected = np.corrcoef(scores, means)[0, 1]
         (row,) = version.metrics["correlations"]
@@ -79,7 +79,7 @@ class TestTransfer:
         u = dict(
             zip(
                 [(r["context_id"], r["system"]) for r in other.rows],
-                runner.load(version).utilities([Text(tuple(r["context"]), r["output"]) for r in other.rows]),
+                judge.load(version).utilities([Text(tuple(r["context"]), r["output"]) for r in other.rows]),
             )
         )
         better = ["Poor", "Plain", "Fine", "Person"]  # as people order them in every context
@@ -137,7 +137,7 @@ class TestElsewhere:
 
     def taken_to(self, world, tmp_path, judged: bool, gone: bool = False) -> tuple[World, ComparatorVersion]:
         version = trained(world, epochs=1)
-        packed = packing.pack(version, runner.folder(version), version.metrics).read()
+        packed = packing.pack(version, judge.folder(version), version.metrics).read()
         if gone:
             Campaign.objects.filter(slug="talk").update(deleted_at=timezone.now())
         (tmp_path / "there").mkdir()
@@ -165,7 +165,7 @@ class TestElsewhere:
 
         there.score("Overall", {"Person": 5, "Fine": 4, "Plain": 3, "Poor": 1})
         there.freeze()
-        runner.measure_here(version, there.campaign)
+        card.measure_here(version, there.campaign)
         assert card_view.confidence(version, there.campaign, there.alice)["kind"] == "here"
 
     def test_without_any_judgment_it_says_that_nothing_is_known(self, world, tmp_path):

@@ -13,7 +13,7 @@ from evaluator.card_shape import first_wrong
 from evaluator.comparator.settings import Settings
 from evaluator.models import ComparatorVersion, TrainingRun
 from evaluator.services import start_training
-from evaluator.worker import runner
+from evaluator.worker import judge
 from tests.evaluator.world import SCORES, World, command, recipe
 
 pytestmark = pytest.mark.django_db
@@ -105,7 +105,7 @@ class TestTraining:
         assert len({row["scores"]["Wit"] for row in rows}) > 1
 
         outputs = list(Output.objects.filter(context__campaign=twice.campaign).select_related("context", "system"))
-        remembered = runner.utilities(version, outputs)
+        remembered = judge.utilities(version, outputs)
         place = {(o.context.key, o.system.name): remembered[o.pk] for o in outputs}
         assert [row["utility"] for row in rows] == pytest.approx(
             [place[row["context_id"], row["system"]] for row in rows], abs=1e-4

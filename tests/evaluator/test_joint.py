@@ -16,7 +16,7 @@ from evaluator.comparator.examples import Text
 from evaluator.comparator.joint_model import JointComparator
 from evaluator.models import ComparatorVersion, TrainingRun, Utility
 from evaluator.services import start_training
-from evaluator.worker import runner
+from evaluator.worker import judge
 from leaderboard import tasks as boards
 from leaderboard.models import Game, Tournament
 from leaderboard.tournaments.start import start_tournament
@@ -51,7 +51,7 @@ def test_several_criteria_are_refused(world):
 
 def test_its_card_tells_how_often_it_contradicts_itself(world, version):
     m = version.metrics
-    assert version.settings["architecture"] == "joint" and isinstance(runner.load(version), JointComparator)
+    assert version.settings["architecture"] == "joint" and isinstance(judge.load(version), JointComparator)
     assert (m["consistency"]["pairs"], m["consistency"]["triples"]) == (72, 48)  # six pairs, four triples in 12 contexts
     assert m["flips"]["share"] == pytest.approx(m["consistency"]["flips"]) and m["flips"]["n"] == 72
     assert m["calibration"]["error"] == pytest.approx(m["calibration_error"])
@@ -65,7 +65,7 @@ def test_its_card_tells_how_often_it_contradicts_itself(world, version):
 def test_it_plays_by_the_answers_of_compare(world, version):
     tournament = start_tournament(world.campaign, Tournament.Judge.COMPARATOR, version, foreground=True)
     played = boards.run(tournament.job_id)
-    comparator = runner.load(version)
+    comparator = judge.load(version)
     games = Game.objects.filter(tournament=played).select_related("output_a__context", "output_b__context")
     sides = [[Text(tuple(o.context.turns), o.text) for o in (g.output_a, g.output_b)] for g in games]
     found = comparator.compare([a for a, _ in sides], [b for _, b in sides])
@@ -79,7 +79,7 @@ def test_it_plays_by_the_answers_of_compare(world, version):
     outputs = list(Output.objects.filter(context__campaign=world.campaign).select_related("context"))
     other = next(o for o in outputs if o.context_id != outputs[0].context_id)
     with pytest.raises(Refused, match="compares outputs of one context only"):
-        runner.verdicts(version, outputs).outcomes([outputs[0].pk], [other.pk])
+        judge.verdicts(version, outputs).outcomes([outputs[0].pk], [other.pk])
 
 
 def test_files_are_judged(world, version, tmp_path):
@@ -88,7 +88,7 @@ def test_files_are_judged(world, version, tmp_path):
     said = command("score_outputs", write(tmp_path, "in.jsonl", by_system), "--comparator", version.name, "--out", scored)
     scores = [json.loads(line)["score"] for line in scored.read_text().splitlines()]
     texts = [Text(tuple(row["context"]), row["output"]) for row in by_system]
-    assert said["rows"] == 48 and scores == pytest.approx(runner.load(version).score(texts), abs=1e-5)
+    assert said["rows"] == 48 and scores == pytest.approx(judge.load(version).score(texts), abs=1e-5)
     alone = write(tmp_path, "alone.jsonl", [*world.rows, {**world.rows[0], "context": ["another"]}])
     with pytest.raises(CommandError, match="line 49, field 'context': has one output in this file"):
         command("score_outputs", alone, "--comparator", version.name, "--out", tmp_path / "none.jsonl")
@@ -112,7 +112,7 @@ class TestTakingAlong:
         job = upload(world, packed)
         assert job.status == Job.Status.DONE, job.error
         came = ComparatorVersion.objects.get(run=None)
-        assert came.settings["architecture"] == "joint" and isinstance(runner.load(came), JointComparator)
+        assert came.settings["architecture"] == "joint" and isinstance(judge.load(came), JointComparator)
 
     def test_a_card_of_another_architecture_is_refused(self, world, version, packed):
         ComparatorVersion.objects.filter(pk=version.pk).update(metrics=version.metrics | {"fingerprint": "another"})

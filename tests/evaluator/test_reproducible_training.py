@@ -13,7 +13,7 @@ from evaluator import card_view, selectors
 from evaluator.comparator.settings import Settings
 from evaluator.models import ComparatorVersion, TrainingRun
 from evaluator.services import start_training
-from evaluator.worker import runner
+from evaluator.worker.registration import measured_on
 from tests.evaluator.world import SCORES, World
 
 pytestmark = pytest.mark.django_db
@@ -32,7 +32,7 @@ def made(world, run: TrainingRun, **metrics) -> ComparatorVersion:
         snapshots=[],
         metrics={"pairs": 72, "contexts": 12, "seconds": 1.0} | metrics,
     )
-    version.campaigns.set(runner._measured_on(run))
+    version.campaigns.set(measured_on(run))
     return version
 
 

@@ -6,7 +6,7 @@ from annotation.models import AuditEvent, Job, QualityDecision
 from core.errors import Refused
 from evaluator.models import TrainingRun
 from evaluator.selectors import basis
-from evaluator.services import code_version, start_training
+from evaluator.services import start_training
 from tests.evaluator.world import SCORES, World
 
 pytestmark = pytest.mark.django_db
@@ -105,7 +105,3 @@ def test_judgments_of_pairs_alone_will_do(tmp_path):
 def test_naming_pairs_where_there_are_none_is_refused(world):
     with pytest.raises(Refused, match="has no judgments of pairs"):
         start_training([world.campaign], criterion="")
-
-
-def test_the_code_version_names_package_and_commit():
-    assert code_version().startswith("0.1.0") and len(code_version()) <= 60

@@ -16,7 +16,7 @@ from evaluator import sources, tasks
 from evaluator.comparator.settings import Settings
 from evaluator.models import ComparatorVersion, Dialogue, TrainingRun, Utility
 from evaluator.services import start_training
-from evaluator.worker import runner
+from evaluator.worker import judge, train
 from leaderboard import systems
 from tests.evaluator.world import World, recipe, write
 
@@ -54,7 +54,7 @@ def test_the_same_training_again_gives_the_same_judge_under_another_name(world):
     first, second = trained(world), trained(world)
     assert second.name == f"{first.name}-2"
     output = Output.objects.filter(context__campaign=world.campaign).select_related("context")
-    assert runner.utilities(first, output) == runner.utilities(second, output)
+    assert judge.utilities(first, output) == judge.utilities(second, output)
 
 
 def shown(run):
@@ -145,7 +145,7 @@ def test_a_killed_worker_is_found_and_its_run_goes_on_to_one_version(world, sent
     before = trained(world)
     run = start_training([world.campaign], seed=9, foreground=True, recipe=recipe())
     with pytest.raises(jobs.Cancelled):  # as far as the first member, and then no more
-        runner.train(run, quiet, lambda: TrainingRun.objects.get(pk=run.pk).curve[-1:] and _member_one_is_done(run, models_dir))
+        train.train(run, quiet, lambda: TrainingRun.objects.get(pk=run.pk).curve[-1:] and _member_one_is_done(run, models_dir))
     Job.objects.filter(pk=run.job_id).update(
         status=Job.Status.RUNNING, holder="dead", attempts=1, lease_until=timezone.now() - timedelta(seconds=1)
     )
@@ -155,7 +155,7 @@ def test_a_killed_worker_is_found_and_its_run_goes_on_to_one_version(world, sent
     assert jobs.sweep() == 1 and sent[-1] == ("evaluator.tasks.train", str(run.job_id))
     assert ComparatorVersion.objects.get() == before  # and it still serves
     output = Output.objects.filter(context__campaign=world.campaign).select_related("context").first()
-    assert runner.utilities(before, [output])[output.pk] is not None
+    assert judge.utilities(before, [output])[output.pk] is not None
 
     tasks.train(str(run.job_id))
     tasks.train(str(run.job_id))  # the message came twice
@@ -164,7 +164,7 @@ def test_a_killed_worker_is_found_and_its_run_goes_on_to_one_version(world, sent
     assert (run.job.status, run.job.attempts) == (Job.Status.DONE, 2)
     assert (models_dir / version.name / "member-0.safetensors").stat().st_ino == first_member  # not trained again
     assert [(p["fold"], p["epoch"]) for p in run.curve] == [(f, e) for f in range(3) for e in (1, 2)]
-    assert runner.train(run, quiet, lambda: False) == version and ComparatorVersion.objects.count() == 2
+    assert train.train(run, quiet, lambda: False) == version and ComparatorVersion.objects.count() == 2
     assert not work.exists()
 
 
@@ -174,10 +174,10 @@ def _member_one_is_done(run, models_dir) -> bool:
 
 def test_a_worker_that_died_between_the_folder_and_the_row_loses_nothing(world, models_dir, monkeypatch):
     run = start_training([world.campaign], foreground=True, recipe=recipe())
-    version = runner.train(run, quiet, lambda: False)
+    version = train.train(run, quiet, lambda: False)
     name, made = version.name, (models_dir / version.name / "member-0.safetensors").stat().st_mtime_ns
     version.delete()  # as if the transaction had not been committed
-    again = runner.train(run, quiet, lambda: False)
+    again = train.train(run, quiet, lambda: False)
     assert again.name == name and (models_dir / name / "member-0.safetensors").stat().st_mtime_ns == made
     assert [p.name for p in models_dir.iterdir()] == [name]
 
@@ -185,9 +185,9 @@ def test_a_worker_that_died_between_the_folder_and_the_row_loses_nothing(world, 
 @pytest.mark.parametrize("content", ["[]", '"run"', "not JSON", "", "[" * 100_000])
 def test_an_owner_that_cannot_be_read_is_no_other_trainings_trouble(world, models_dir, content):
     (models_dir / "broken").mkdir(parents=True)
-    (models_dir / "broken" / runner.OWNER).write_text(content)
+    (models_dir / "broken" / train.OWNER).write_text(content)
     run = start_training([world.campaign], foreground=True, recipe=recipe())
-    assert runner._work_folder(run) == models_dir / f".run-{run.job_id}" and (models_dir / "broken").is_dir()
+    assert train._work_folder(run) == models_dir / f".run-{run.job_id}" and (models_dir / "broken").is_dir()
 
 
 def test_a_cancelled_job_makes_no_version(world):
@@ -216,18 +216,18 @@ def test_an_output_is_judged_once_by_a_version(world, monkeypatch):
     version = trained(world)
     outputs = list(Output.objects.filter(context__campaign=world.campaign).select_related("context"))
     Utility.objects.all().delete()  # what the gate asked for
-    first = runner.utilities(version, outputs[:10])
+    first = judge.utilities(version, outputs[:10])
     assert Utility.objects.filter(version=version).count() == 10
-    every = runner.utilities(version, outputs)
-    monkeypatch.setattr(runner, "load", lambda version: pytest.fail("loaded although all is known"))
-    assert runner.utilities(version, outputs) == every
+    every = judge.utilities(version, outputs)
+    monkeypatch.setattr(judge, "load", lambda version: pytest.fail("loaded although all is known"))
+    assert judge.utilities(version, outputs) == every
     assert {pk: every[pk] for pk in first} == first
 
 
 def test_verdicts_swap_with_the_sides(world):
     version = trained(world)
     outputs = list(Output.objects.filter(context__campaign=world.campaign).select_related("context"))
-    said = runner.verdicts(version, outputs)
+    said = judge.verdicts(version, outputs)
     a, b = [o.pk for o in outputs[:8]], [o.pk for o in outputs[1:9]]
     assert (said.outcomes(a, b) == -said.outcomes(b, a)).all()
     assert said.probabilities(a, b) == pytest.approx(said.probabilities(b, a)[:, ::-1])
@@ -237,7 +237,7 @@ def test_a_version_whose_files_are_gone_is_refused(world, models_dir):
     version = trained(world)
     (models_dir / version.name / "comparator.json").write_text(json.dumps({"format": 99}))
     with pytest.raises(Refused, match="cannot be used"):
-        runner.load(version)
+        judge.load(version)
 
 
 def test_a_training_ends_well_where_the_version_that_serves_cannot_be_read(world, models_dir):

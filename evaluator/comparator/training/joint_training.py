@@ -11,7 +11,7 @@ from evaluator.comparator import checkpoint
 from evaluator.comparator.encoding import by_length
 from evaluator.comparator.head import Head
 from evaluator.comparator.inference import Tick
-from evaluator.comparator.joint_model import JointModel, both_orders, choices, guard, mean_points, meetings, triples
+from evaluator.comparator.joint_model import JointModel, both_orders, guard, triples
 from evaluator.comparator.supervision import curriculum
 from evaluator.comparator.training import loop
 from evaluator.comparator.training.dataset import Data, Run, measured
@@ -19,6 +19,7 @@ from evaluator.comparator.training.learning_curve import after_step
 from evaluator.comparator.training.out_of_fold import OutOfFold
 from evaluator.comparator.training.progress import Report
 from evaluator.comparator.utility_model import UtilityModel
+from evaluator.judge import likeliest, mean_points, meetings
 from evaluator.metaevaluation.agreement import agreement
 from evaluator.metaevaluation.consistency import circular_triples, measure_consistency
 from evaluator.metaevaluation.held_out import worth
@@ -72,8 +73,8 @@ def out_of_fold(records: list[dict[str, Any]], run: Run) -> list[OutOfFold]:
     if run.settings.guards:
         p = guard(p, [data.texts[i] for i in a], [data.texts[i] for i in b])
     pairs, contexts = [data.pairs[i] for i in judged], data.contexts[a]
-    found = worth(p[:, 0] - p[:, 2], choices(p), p, data.texts, pairs, contexts, run.seed)
-    flipped = choices(orders[:, 0]) != choices(orders[:, 1])  # (p',)
+    found = worth(p[:, 0] - p[:, 2], likeliest(p), p, data.texts, pairs, contexts, run.seed)
+    flipped = likeliest(orders[:, 0]) != likeliest(orders[:, 1])  # (p',)
     circles = [counts for record in records for counts in record["triples"]]
     consistency = measure_consistency(flipped, contexts, circles, run.seed)
     return [OutOfFold(Head(1.0, 0.0, 0.0), scores, replace(found, consistency=consistency))]
@@ -130,7 +131,7 @@ def _round_robin(p: np.ndarray, rows: np.ndarray, a: np.ndarray, b: np.ndarray, 
     three go in a circle."""
     if guards:
         p = guard(p, [data.texts[i] for i in rows[a]], [data.texts[i] for i in rows[b]])
-    chosen = choices(p)  # (g,)
+    chosen = likeliest(p)  # (g,)
     beats = np.zeros((len(rows), len(rows)), dtype=bool)
     beats[a, b], beats[b, a] = chosen == "A", chosen == "B"
     groups = [np.flatnonzero(data.contexts[rows] == context) for context in np.unique(data.contexts[rows])]

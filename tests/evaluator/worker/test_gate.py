@@ -8,7 +8,7 @@ from evaluator import registry, sources
 from evaluator.comparator.settings import Settings
 from evaluator.models import ComparatorVersion
 from evaluator.services import start_training
-from evaluator.worker import gate, runner
+from evaluator.worker import gate, judge
 from leaderboard.systems import describe
 from tests.evaluator.world import recipe
 
@@ -18,13 +18,13 @@ LIKED = {"good": 2.0, "w0": 1.0, "bad": 0.0}
 
 
 @pytest.fixture(autouse=True)
-def judge(monkeypatch):
+def by_the_last_word(monkeypatch):
     """Goes by the last word, as people do."""
 
     def utilities(version, outputs):
         return {output.pk: LIKED[output.text.split()[-1]] for output in outputs}
 
-    monkeypatch.setattr(runner, "utilities", utilities)
+    monkeypatch.setattr(judge, "utilities", utilities)
 
 
 def entered(world, **fields) -> ComparatorVersion:
@@ -78,14 +78,14 @@ class TestServingNow:
         """A second version, beside one that serves and whose files cannot be read."""
         old = entered(world)
         registry.consider(old)
-        judging = runner.utilities
+        judging = judge.utilities
 
         def utilities(version, outputs):
             if version == old:
                 raise Refused(f"Comparator {version.name} cannot be used.")
             return judging(version, outputs)
 
-        monkeypatch.setattr(runner, "utilities", utilities)
+        monkeypatch.setattr(judge, "utilities", utilities)
         return entered(world, name="talk-overall-2")
 
     def test_one_that_cannot_be_read_is_no_reason_against_the_next(self, world, new):

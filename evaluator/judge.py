@@ -1,0 +1,213 @@
+"""Whoever or whatever prefers one output to another, as tournaments, verdicts and files speak to it.
+
+A pointwise judge gives each text a number and says what two numbers mean for each other; a pairwise judge reads two texts of
+one context together. A comparator is one of them by its architecture; so is a metric, a reward model or a language model.
+The number is called utility, as in Luce's choice theory, since a comparator's `score` is already the mean score to be
+expected of people: utilities are on the judge's own scale, higher is better, and only differences need to mean anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from typing import Any, Literal, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.errors import Refused
+from evaluator.comparator.examples import Text, context_key
+
+OnProgress = Callable[[float, str, dict[str, Any] | None], None]  # share done, what is being done, a point of a learning curve
+Numbers = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Preferences:
+    """What a judge says of n pairs."""
+
+    probabilities: Numbers  # (n, 3) P(A better), P(tie), P(B better)
+    choices: Numbers  # (n,) "A" | "tie" | "B"
+
+    @classmethod
+    def likeliest(cls, probabilities: Numbers) -> Preferences:
+        """Of a judge whose choice is its likeliest answer; probabilities (n, 3)."""
+        return Preferences(probabilities, likeliest(probabilities))
+
+    @cached_property
+    def outcomes(self) -> Numbers:
+        """(n,) +1 where A is better, 0 for a tie, -1 where B is"""
+        outcomes: Numbers = (self.choices == "A").astype(int) - (self.choices == "B").astype(int)
+        return outcomes
+
+    def swapped(self) -> Preferences:
+        """The same of the pairs with their sides exchanged."""
+        choices = np.where(self.choices == "A", "B", np.where(self.choices == "B", "A", "tie"))
+        return Preferences(self.probabilities[:, ::-1], choices)
+
+
+class PointwiseJudge(Protocol):
+    @property
+    def kind(self) -> Literal["pointwise"]: ...
+
+    def utilities(self, texts: Sequence[Text], *, on_progress: OnProgress | None = None) -> Numbers:
+        """(n,) finite, higher is better; of one text whatever it is judged beside"""
+        ...
+
+    def preferences(self, utility_a: Numbers, utility_b: Numbers) -> Preferences:
+        """Utilities (n,) of the sides -> what they say of n pairs. Exchanged sides exchange the answers."""
+        ...
+
+
+class PairwiseJudge(Protocol):
+    @property
+    def kind(self) -> Literal["pairwise"]: ...
+
+    def compare(
+        self, texts_a: Sequence[Text], texts_b: Sequence[Text], *, on_progress: OnProgress | None = None
+    ) -> Preferences:
+        """Text by text; the two of a pair share their context. Exchanged sides exchange the answers."""
+        ...
+
+
+Judge = PointwiseJudge | PairwiseJudge
+
+
+@runtime_checkable
+class ForeseesScores(Protocol):
+    """What a pointwise judge may do besides: foresee people's mean scores, by the criteria that it learnt."""
+
+    criteria: list[str]  # (c,)
+
+    def by_criterion(self, texts: Sequence[Text]) -> Numbers:
+        """(n, c) utilities"""
+        ...
+
+    def expected(self, u: Numbers) -> Numbers:
+        """Utilities (n, c) -> (n, c) mean scores to be expected of people, from 0 to 1"""
+        ...
+
+
+class Verdicts(Protocol):
+    """What a judge says of outputs by their ids: all that a tournament asks."""
+
+    def outcomes(self, a: Iterable[int], b: Iterable[int]) -> Numbers:
+        """(n,) +1 where a is better, 0 for a tie, -1 where b is"""
+        ...
+
+    def probabilities(self, a: Iterable[int], b: Iterable[int]) -> Numbers:
+        """(n, 3) P(a better), P(tie), P(b better)"""
+        ...
+
+
+@dataclass(frozen=True)
+class PointwiseVerdicts:
+    """From one utility for each output."""
+
+    utility: Mapping[int, float]
+    preferences: Callable[[Numbers, Numbers], Preferences]  # PointwiseJudge.preferences
+
+    def outcomes(self, a: Iterable[int], b: Iterable[int]) -> Numbers:
+        return self._of(a, b).outcomes
+
+    def probabilities(self, a: Iterable[int], b: Iterable[int]) -> Numbers:
+        return self._of(a, b).probabilities
+
+    def _of(self, a: Iterable[int], b: Iterable[int]) -> Preferences:
+        sides = (np.array([self.utility[pk] for pk in side], dtype=float) for side in (a, b))
+        return self.preferences(*sides)
+
+
+@dataclass(frozen=True)
+class PairwiseVerdicts:
+    """From every two outputs of one context, read once."""
+
+    place: Mapping[tuple[int, int], int]  # of a pair whose first id is the smaller, among the g pairs that were read
+    read: Preferences  # (g,)
+
+    def outcomes(self, a: Iterable[int], b: Iterable[int]) -> Numbers:
+        """Raises Refused for outputs of different contexts."""
+        rows, exchanged = self._rows(a, b)
+        outcomes = self.read.outcomes[rows]
+        return np.where(exchanged, -outcomes, outcomes)
+
+    def probabilities(self, a: Iterable[int], b: Iterable[int]) -> Numbers:
+        """Raises Refused for outputs of different contexts."""
+        rows, exchanged = self._rows(a, b)
+        p = self.read.probabilities[rows]  # (n, 3)
+        return np.where(exchanged[:, None], p[:, ::-1], p)
+
+    def _rows(self, a: Iterable[int], b: Iterable[int]) -> tuple[Numbers, Numbers]:
+        """((n,) places among what was read, (n,) whether the sides were the other way round)"""
+        pairs = list(zip(a, b, strict=True))
+        try:
+            rows = [self.place[min(pair), max(pair)] for pair in pairs]
+        except KeyError:
+            raise Refused("A judge that reads two outputs together compares outputs of one context only.") from None
+        return np.array(rows, dtype=int), np.array([i > j for i, j in pairs], dtype=bool)
+
+
+def verdicts(judge: Judge, texts: Mapping[int, Text], on_progress: OnProgress | None = None) -> Verdicts:
+    """What the judge says of outputs; texts: {id: text}."""
+    ids = sorted(texts)
+    ordered = [texts[pk] for pk in ids]
+    if judge.kind == "pointwise":
+        u = judge.utilities(ordered, on_progress=on_progress)  # (n,)
+        return PointwiseVerdicts(dict(zip(ids, u.tolist(), strict=True)), judge.preferences)
+    a, b = pairs_of(ordered)  # (g,)
+    read = preferences(judge, ordered, a, b, on_progress)
+    return PairwiseVerdicts({(ids[i], ids[j]): row for row, (i, j) in enumerate(zip(a.tolist(), b.tolist()))}, read)
+
+
+def preferences(
+    judge: Judge,
+    texts: Sequence[Text],
+    a: Sequence[int] | Numbers,
+    b: Sequence[int] | Numbers,
+    on_progress: OnProgress | None = None,
+) -> Preferences:
+    """What any judge says of the pairs at positions a (n,), b (n,) among the texts."""
+    if judge.kind == "pointwise":
+        u = judge.utilities(texts, on_progress=on_progress)
+        return judge.preferences(u[np.asarray(a, dtype=int)], u[np.asarray(b, dtype=int)])
+    return judge.compare([texts[i] for i in a], [texts[i] for i in b], on_progress=on_progress)
+
+
+def utilities(judge: Judge, texts: Sequence[Text], on_progress: OnProgress | None = None) -> Numbers:
+    """(n,) one number for each text: its utility, or from a pairwise judge the mean of P(better) + P(tie) / 2 against the
+    other texts of its context, 0.5 where there is none."""
+    if judge.kind == "pointwise":
+        return judge.utilities(texts, on_progress=on_progress)
+    a, b = pairs_of(texts)  # (g,)
+    return mean_points(len(texts), a, b, preferences(judge, texts, a, b, on_progress).probabilities)
+
+
+def likeliest(p: Numbers) -> Numbers:
+    """(n, 3) -> (n,) the likeliest of "A", "tie", "B"; a tie where no side is likelier than both others."""
+    clear = (p[:, 0] != p[:, 2]) & (np.maximum(p[:, 0], p[:, 2]) > p[:, 1])  # (n,)
+    return np.where(clear, np.where(p[:, 0] > p[:, 2], "A", "B"), "tie")
+
+
+def pairs_of(texts: Sequence[Text]) -> tuple[Numbers, Numbers]:
+    """Positions (g,), (g,) of every two texts of one context, once."""
+    return meetings([context_key(text.context) for text in texts])
+
+
+def meetings(contexts: Sequence[Any]) -> tuple[Numbers, Numbers]:
+    """Positions (g,), (g,) of every two texts of one context, once; contexts (n,) are their names."""
+    groups: dict[Any, list[int]] = {}
+    for i, context in enumerate(contexts):
+        groups.setdefault(context, []).append(i)
+    pairs = [pair for group in groups.values() for pair in combinations(group, 2)]
+    a, b = np.array(pairs, dtype=int).reshape(-1, 2).T
+    return a, b
+
+
+def mean_points(n: int, a: Numbers, b: Numbers, p: Numbers) -> Numbers:
+    """(n,) mean of P(better) + P(tie) / 2 over the games a (g,), b (g,), p (g, 3) of each of n texts; 0.5 without any"""
+    won = np.bincount(a, p[:, 0] + p[:, 1] / 2, n) + np.bincount(b, p[:, 2] + p[:, 1] / 2, n)
+    played = np.bincount(a, minlength=n) + np.bincount(b, minlength=n)
+    points: Numbers = np.divide(won, played, out=np.full(n, 0.5), where=played > 0)
+    return points

@@ -1,0 +1,122 @@
+"""A version of the registry at work: loaded, checked, and what it says of outputs. Imported inside task bodies and commands."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+from transformers.utils.logging import disable_progress_bar
+
+from annotation.models import Output
+from core.errors import Refused
+from evaluator.comparator import architectures, checkpoint
+from evaluator.comparator.examples import Text
+from evaluator.comparator.joint_model import JointComparator
+from evaluator.comparator.predict import Comparator, preferences
+from evaluator.judge import Judge, PointwiseVerdicts, Verdicts
+from evaluator.judge import verdicts as verdicts_from
+from evaluator.models import ComparatorVersion, Utility
+from evaluator.selectors import architecture, folder
+
+CHUNK = 1024  # rows of a file, or outputs of a campaign, that are judged together
+
+Report = Callable[[float, str], None]
+
+disable_progress_bar()  # of reading weights; stderr belongs to our own
+
+
+def text_of(output: Output) -> Text:
+    return Text(tuple(output.context.turns), output.text)
+
+
+def load(version: ComparatorVersion) -> Comparator | JointComparator:
+    try:
+        return architectures.load(folder(version))
+    except checkpoint.BadCheckpoint as error:
+        raise Refused(f"Comparator {version.name} cannot be used. {error}") from error
+
+
+def learnt_beside(version: ComparatorVersion) -> set[str]:
+    """Keys of the contexts that every member learned from (`checkpoint.Manifest`); none where its file cannot be read."""
+    try:
+        return set(checkpoint.load_manifest(folder(version)).beside)
+    except checkpoint.BadCheckpoint:
+        return set()
+
+
+def check(folder: Path) -> checkpoint.Manifest:
+    """Load every member of a comparator in a folder and let it judge two texts; returns its manifest. Raises Refused."""
+    texts = [Text(("How are you?",), answer) for answer in ("Fine, thank you.", "On the table.")]
+    try:
+        comparator = architectures.load(folder)
+        scores = comparator.score(texts)
+    except checkpoint.BadCheckpoint as error:
+        raise Refused(str(error).replace(f"{folder}/", "")) from error
+    if not np.isfinite(scores).all():
+        raise Refused("It does not give a finite number for a simple text.")
+    return comparator.manifest
+
+
+def verdicts(version: ComparatorVersion, outputs: Iterable[Output], report: Report | None = None) -> Verdicts:
+    """What the version says of the outputs (their contexts selected with them). One that gives utilities is loaded only for
+    those that are not remembered."""
+    if architecture(version) == "joint":
+        return verdicts_of(load(version), outputs, report)
+    try:
+        head = checkpoint.load_manifest(folder(version)).head
+    except checkpoint.BadCheckpoint as error:
+        raise Refused(f"Comparator {version.name} cannot be used. {error}") from error
+    return PointwiseVerdicts(utilities(version, outputs, report), partial(preferences, head))
+
+
+def verdicts_of(judge: Judge, outputs: Iterable[Output], report: Report | None = None) -> Verdicts:
+    """What any judge says of the outputs (their contexts selected with them); nothing is remembered."""
+    watch = report and (lambda done, message, _: report(done, message))
+    return verdicts_from(judge, {output.pk: text_of(output) for output in outputs}, watch)
+
+
+def disagreement(
+    version: ComparatorVersion, outputs_a: Sequence[Output], outputs_b: Sequence[Output], report: Report | None = None
+) -> np.ndarray:
+    """(n,) how far the version's members differ on each pair of outputs of a context (their contexts selected with them)."""
+    comparator = load(version)
+    if len(comparator.models) < 2:
+        raise Refused(f"Comparator {version.name} has one member only, so that none differ.")
+    watch = report and (lambda done, message, _: report(done, message))
+    return comparator.disagreement(*([text_of(output) for output in side] for side in (outputs_a, outputs_b)), watch)
+
+
+def utilities(version: ComparatorVersion, outputs: Iterable[Output], report: Report | None = None) -> dict[int, float]:
+    """{output id: utility}; each output is judged once by a version, and remembered. Of a joint version the scores, which
+    depend on what is judged together and so are not."""
+    outputs = {output.pk: output for output in outputs}
+    if architecture(version) == "joint":
+        scores = load(version).score([text_of(output) for output in outputs.values()])
+        return dict(zip(outputs, scores.tolist(), strict=True))
+    known = {
+        pk: value
+        for pks in chunks(outputs, 500)
+        for pk, value in Utility.objects.filter(version=version, output__in=pks).values_list("output_id", "value")
+    }
+    missing = [output for pk, output in outputs.items() if pk not in known]
+    missing.sort(key=lambda output: -sum(map(len, output.context.turns)))  # like lengths together: less padding
+    comparator = load(version) if missing else None
+    for start in range(0, len(missing), CHUNK):
+        part = missing[start : start + CHUNK]
+
+        def watch(fraction, message, _, start=start, part=part):
+            if report:
+                report((start + fraction * len(part)) / len(missing), f"Judging {len(missing)} outputs")
+
+        u = comparator.utilities([text_of(output) for output in part], on_progress=watch)
+        known |= {output.pk: float(value) for output, value in zip(part, u, strict=True)}
+        rows = [Utility(version=version, output=output, value=known[output.pk]) for output in part]
+        Utility.objects.bulk_create(rows, ignore_conflicts=True, batch_size=500)
+    return known
+
+
+def chunks(items: Iterable, size: int) -> Iterator[list]:
+    items = iter(items)
+    while chunk := list(islice(items, size)):
+        yield chunk
