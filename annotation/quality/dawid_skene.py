@@ -8,6 +8,7 @@ its results instead. Equation numbers are the paper's.
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from annotation.quality.errors import UndefinedAgreement
 
@@ -26,20 +27,20 @@ class Competence:
     accuracy: np.ndarray
 
 
-def dawid_skene(annotator, unit, value) -> Competence:
+def dawid_skene(annotator: ArrayLike, unit: ArrayLike, value: ArrayLike) -> Competence:
     """EM from the majority vote; annotator, unit: int, value: float, all (answers,), each value a category.
 
     Somebody may answer a unit several times.
     """
     annotator = np.asarray(annotator, dtype=np.int64)
-    values, said = np.unique(np.asarray(value, dtype=float), return_inverse=True)
+    values, answer = np.unique(np.asarray(value, dtype=float), return_inverse=True)
     if len(values) < 2:
         raise UndefinedAgreement("All answers are equal, so nobody can be told from anybody.")
     _, unit = np.unique(unit, return_inverse=True)
     units, k, people = unit.max() + 1, len(values), annotator.max() + 1
-    cell = annotator * k + said  # of what somebody said
+    cell = annotator * k + answer  # of the category somebody gave
 
-    truth = np.bincount(unit * k + said, minlength=units * k).reshape(units, k).astype(float)
+    truth = np.bincount(unit * k + answer, minlength=units * k).reshape(units, k).astype(float)
     truth /= truth.sum(axis=1, keepdims=True)  # (units, categories)
     before = -np.inf
     for _ in range(MAX_ITERATIONS):
@@ -53,10 +54,10 @@ def dawid_skene(annotator, unit, value) -> Competence:
             log_joint = np.log(shares)[:, None] + np.stack([np.bincount(unit, row, minlength=units) for row in evidence])
         likelihood = np.logaddexp.reduce(log_joint, axis=0)  # (units,)
         truth = np.exp(log_joint - likelihood).T  # (2.5)
-        now = likelihood.mean()
-        if now - before < TOLERANCE:
+        fit = likelihood.mean()
+        if fit - before < TOLERANCE:
             break
-        before = now
+        before = fit
     answered = np.bincount(annotator, minlength=people) > 0
     accuracy = np.where(answered, np.einsum("j,ajj->a", shares, errors), np.nan)
     return Competence(values, shares, errors, accuracy)
