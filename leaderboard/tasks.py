@@ -1,5 +1,7 @@
 """The tournament as a task: claim the job, play, record. Only where a comparator judges is torch loaded, in the body."""
 
+from collections.abc import Set
+
 from celery import shared_task
 
 from annotation import jobs
@@ -20,14 +22,14 @@ def run(job_id, watch=None) -> Tournament:
     """Claim and play a tournament here and now; watch(progress, message) is told as it goes."""
     with jobs.claim(job_id) as claim:
         tournament = Tournament.objects.select_related("campaign", "version", "snapshot").get(job_id=job_id)
-        judging, learnt = None, frozenset()
+        judging: playing.Judging | None = None
+        learnt: Set[str] = frozenset()
         if tournament.judge != Tournament.Judge.PEOPLE:
             claim.report(0.0, "Loading the comparator")
-            from evaluator.worker.runner import learnt_beside, measure_here
-            from evaluator.worker.runner import verdicts as judging
+            from evaluator.worker import runner
 
-            measure_here(tournament.version, tournament.campaign)
-            learnt = learnt_beside(tournament.version)
+            runner.measure_here(tournament.version, tournament.campaign)
+            judging, learnt = runner.verdicts, runner.learnt_beside(tournament.version)
 
         def report(progress: float, message: str) -> None:
             claim.report(progress, message)

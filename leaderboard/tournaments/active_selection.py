@@ -22,12 +22,13 @@ from leaderboard.rating.pairing import order_to_ask
 from leaderboard.tournaments.entrants import Field, field
 from leaderboard.tournaments.people_games import people_games
 from leaderboard.tournaments.rate import between_systems
+from leaderboard.tournaments.record import Verdicts
 
 TASKS = {"systems": "leaderboard.tasks.ask", "comparator": "leaderboard.tasks.ask_to_teach"}  # by what the order is for
 TITLES = {"systems": "Ask people first where it tells most", "comparator": "Ask people first what teaches the comparator"}
 IN_ORDER = {"systems": "pairs put in order of worth", "comparator": "pairs put in order of teaching"}  # in the audit
 
-Judging = Callable[[ComparatorVersion, Iterable[Output]], object]
+Judging = Callable[[ComparatorVersion, Iterable[Output]], Verdicts]
 Apart = Callable[[ComparatorVersion, Sequence[Output], Sequence[Output]], np.ndarray]
 
 
@@ -56,9 +57,9 @@ def for_the_systems(campaign: Campaign, judging: Judging, user=None) -> dict:
     if not ids:
         return {"pairs": 0, "left to the comparator": 0}
     number = {output.pk: i for i, output in enumerate(there.outputs)}
-    said = judging(version, _outputs(ids).values())
+    verdicts = judging(version, _outputs(ids).values())
     first, second = (np.array([number[pair[side]] for pair in ids]) for side in (1, 2))
-    chances = said.probabilities([pair[1] for pair in ids], [pair[2] for pair in ids])
+    chances = verdicts.probabilities([pair[1] for pair in ids], [pair[2] for pair in ids])
     systems = there.system_of
     people = _people(campaign, there)
     order, left = order_to_ask(len(there.systems), people, systems[first], systems[second], chances, campaign.seed)

@@ -18,13 +18,13 @@ from leaderboard.tournaments import people_games, rate
 from leaderboard.tournaments.context_results import shares
 from leaderboard.tournaments.entrants import Field, field_of
 from leaderboard.tournaments.prediction_powered import calibrated
-from leaderboard.tournaments.record import Found, Played, record
+from leaderboard.tournaments.record import Found, Played, Verdicts, record
 from leaderboard.tournaments.samples import sampled, three_scores
 
 CHUNK = 500  # SQLite takes a limited number of parameters
 
 Report = Callable[[float, str], None]
-Judging = Callable[[ComparatorVersion, Iterable[Output], Report], object]  # evaluator.worker.runner.verdicts
+Judging = Callable[[ComparatorVersion, Iterable[Output], Report], Verdicts]  # evaluator.worker.runner.verdicts
 
 
 def play(tournament: Tournament, report: Report, judging: Judging | None = None, learnt: Set[str] = frozenset()) -> Tournament:
@@ -94,11 +94,12 @@ def _people_play(tournament: Tournament, games: Games) -> Played:
     return Played(games.take(slice(wanted)), "all" if wanted is None else "asked")
 
 
-def _verdicts(tournament: Tournament, field: Field, report: Report, judging: Judging):
+def _verdicts(tournament: Tournament, field: Field, report: Report, judging: Judging | None) -> Verdicts:
     """What the comparator says of everything that plays."""
     if not any(field.contexts_by_pair().values()):
         slug = tournament.campaign.slug
         raise Refused(f"No two systems of campaign {slug!r} have answered the same context; nothing can play.")
+    assert judging is not None, "a comparator's tournament is handed its judging"
     outputs = _with_texts(field.outputs, tournament.version)
     return judging(tournament.version, outputs, lambda done, message: report(0.6 * done, message))
 
@@ -139,7 +140,7 @@ def _run(by: Rules, seed: int, wanted: int | None, field: Field, pairs: dict, ve
 def _taken_over(tournament: Tournament, field: Field) -> Games:
     """The games between outputs of the board that this one extends, as far as their outputs still play."""
     if tournament.extends is None:
-        return Games([], [], [], [])
+        return Games.none()
     number = {output.pk: i for i, output in enumerate(field.outputs)}
     rows = Game.objects.filter(tournament=tournament.extends).order_by("number")
     kept = [

@@ -1,6 +1,8 @@
 """Writing down what a tournament found."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from django.db import transaction
@@ -21,6 +23,16 @@ COMPARATOR = Tournament.Judge.COMPARATOR.value
 OUTCOMES = {1: Outcome.A.value, 0: Outcome.TIE.value, -1: Outcome.B.value}
 
 
+class Verdicts(Protocol):
+    """What a comparator says of outputs, by their ids (evaluator.worker.verdicts has the two that there are)."""
+
+    def outcomes(self, a: Iterable[int], b: Iterable[int]) -> np.ndarray:
+        """(n,) +1 where a is better, 0 for a tie, -1 where b is."""
+
+    def probabilities(self, a: Iterable[int], b: Iterable[int]) -> np.ndarray:
+        """(n, 3) P(a better), P(tie), P(b better)"""
+
+
 @dataclass(frozen=True)
 class Played:
     """Games between outputs; ending and looks as in `rating.tournament.Played`; verdicts: a comparator's, on everything."""
@@ -28,7 +40,7 @@ class Played:
     games: Games
     ending: str = "all"
     looks: int = 1
-    verdicts: object = None  # of evaluator.worker.verdicts
+    verdicts: Verdicts | None = None
 
 
 @dataclass(frozen=True)
@@ -45,14 +57,17 @@ class Found:
 
 
 def record(tournament: Tournament, field: Field, found: Found) -> Tournament:
+    assert found.shares is not None and found.means is not None, "play works out both before it records"
     with transaction.atomic():
         tournament = Tournament.objects.select_for_update(of=("self",)).get(pk=tournament.pk)
         if tournament.finished_at:  # another worker was first
             return tournament
         if tournament.judge == COMPARATOR:
-            Game.objects.bulk_create(_game_rows(tournament, field, found.played), batch_size=BATCH)
-        SystemRating.objects.bulk_create(_rating_rows(tournament, field, found))
-        OutputResult.objects.bulk_create(_output_rows(tournament, field, found), batch_size=BATCH)
+            assert found.played.verdicts is not None, "a comparator's games have its verdicts"
+            rows = _game_rows(tournament, field, found.played, found.played.verdicts)
+            Game.objects.bulk_create(rows, batch_size=BATCH)
+        SystemRating.objects.bulk_create(_rating_rows(tournament, field, found.rated, found.means))
+        OutputResult.objects.bulk_create(_output_rows(tournament, field, found, found.shares), batch_size=BATCH)
         ContextResult.objects.bulk_create(_context_rows(tournament, field, found.shares), batch_size=BATCH)
         rated, played = found.rated, found.played
         tournament.settings = {
@@ -101,17 +116,17 @@ def _rating(tournament: Tournament) -> str:
     return f"{name}-samples" if tournament.level == Tournament.Level.SAMPLE else name
 
 
-def _game_rows(tournament: Tournament, field: Field, played: Played):
+def _game_rows(tournament: Tournament, field: Field, played: Played, verdicts: Verdicts):
     ids = np.array([output.pk for output in field.outputs])
     first, second = ids[played.games.first].tolist(), ids[played.games.second].tolist()
-    chances = np.asarray(played.verdicts.probabilities(first, second)).tolist()
+    chances = np.asarray(verdicts.probabilities(first, second)).tolist()
     outcomes = [OUTCOMES[outcome] for outcome in played.games.outcome.tolist()]
     for number, (a, b, outcome, (p_a, _, p_b)) in enumerate(zip(first, second, outcomes, chances), start=1):
         yield Game(tournament_id=tournament.pk, number=number, output_a_id=a, output_b_id=b, outcome=outcome, p_a=p_a, p_b=p_b)
 
 
-def _rating_rows(tournament: Tournament, field: Field, found: Found):
-    rated, s = found.rated, found.rated.standings
+def _rating_rows(tournament: Tournament, field: Field, rated: Rated, means: list[float | None]):
+    s = rated.standings
     low, high, rank_low, rank_high = rated.low, rated.high, rated.ranking.rank_low, rated.ranking.rank_high
     for i, system in enumerate(field.systems):
         yield SystemRating(
@@ -130,15 +145,18 @@ def _rating_rows(tournament: Tournament, field: Field, found: Found):
             wins=int(s.wins[i]),
             ties=int(s.ties[i]),
             losses=int(s.losses[i]),
-            human_mean=found.means[i],
+            human_mean=means[i],
         )
 
 
-def _output_rows(tournament: Tournament, field: Field, found: Found):
-    s, nothing = found.shares, np.full(len(field.outputs), np.nan)
+def _output_rows(tournament: Tournament, field: Field, found: Found, shares: Shares):
+    nothing = np.full(len(field.outputs), np.nan)
     rating, rd = (nothing, nothing) if found.outputs is None else (found.outputs.rating, found.outputs.rd)
     points = nothing if found.points is None else found.points
-    columns = [s.people_games.tolist(), *(_or_none(c) for c in (s.comparator, s.people, rating, rd, points))]
+    columns = [
+        shares.people_games.tolist(),
+        *(_or_none(column) for column in (shares.comparator, shares.people, rating, rd, points)),
+    ]
     for output, games, comparator, people, rating, rd, points in zip(field.outputs, *columns):
         yield OutputResult(
             tournament_id=tournament.pk,
