@@ -59,10 +59,10 @@ def calibration(
     interval resamples contexts and leans upwards, since every resample adds noise of its own. None without a pair."""
     if not len(p):
         return None
-    said, right, bin_of = confidence(p, targets)
+    stated, right, bin_of = confidence(p, targets)
     _, where = np.unique(contexts, return_inverse=True)
     gaps = np.zeros((where.max() + 1, bin_of.max() + 1))  # (contexts, bins)
-    np.add.at(gaps, (where, bin_of), (right - said) * weights)
+    np.add.at(gaps, (where, bin_of), (right - stated) * weights)
     judged = np.bincount(where, weights=weights)  # (contexts,)
     draws = np.random.default_rng(seed).multinomial(len(gaps), np.full(len(gaps), 1 / len(gaps)), size=RESAMPLES)
     low, high = np.quantile(np.abs(draws @ gaps).sum(1) / (draws @ judged), [0.025, 0.975])
@@ -72,9 +72,9 @@ def calibration(
 def reliability(p: np.ndarray, targets: np.ndarray, weights: np.ndarray) -> list[dict[str, Any]]:
     """[{said, right, n}] by tenths of the stated probability: its mean, the share of people's answers that it got right, and
     the number of pairs; the tenths in which nothing fell are left out."""
-    said, right, bin_of = confidence(p, targets)
+    stated, right, bin_of = confidence(p, targets)
     n, total = np.bincount(bin_of), np.bincount(bin_of, weights=weights)  # (bins,)
-    sums = [np.bincount(bin_of, weights=values * weights) for values in (said, right)]
+    sums = [np.bincount(bin_of, weights=values * weights) for values in (stated, right)]
     return [
         {"said": float(sums[0][i] / total[i]), "right": float(sums[1][i] / total[i]), "n": int(n[i])} for i in np.flatnonzero(n)
     ]

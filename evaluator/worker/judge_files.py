@@ -6,6 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import cast
 
 from core.errors import ImportRefused, Refused, RowError
 from core.rowfiles import BadField, Row, read_rows
@@ -23,8 +24,10 @@ def score_outputs(version: ComparatorVersion, path, out, on_progress: Callable[[
     others of its context, so that it needs the whole file at once, and has no utility."""
     comparator = runner.load(version)
     if architecture(version) == "joint":
-        return _judge_file(path, out, on_progress, lambda rows: _scored_together(comparator, rows), together=True)
-    return _judge_file(path, out, on_progress, lambda rows: _scored(comparator, rows))
+        return _judge_file(
+            path, out, on_progress, lambda rows: _scored_together(cast(JointComparator, comparator), rows), together=True
+        )
+    return _judge_file(path, out, on_progress, lambda rows: _scored(cast(Comparator, comparator), rows))
 
 
 def compare_outputs(version: ComparatorVersion, path, out, on_progress: Callable[[int], None] | None = None) -> int:
@@ -46,9 +49,7 @@ def _scored_together(comparator: JointComparator, rows: list[Row]) -> Iterator[d
     count = Counter(keys)
     for row, key in zip(rows, keys):
         if count[key] == 1:
-            error = BadField("context", "has one output in this file; a joint comparator scores it against others")
-            error.line = row.line
-            raise error
+            raise BadField("context", "has one output in this file; a joint comparator scores it against others", row.line)
     for row, score in zip(rows, comparator.score([_text(row, "output") for row in rows]).tolist(), strict=True):
         yield {**row.fields, "score": score}
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 from django.conf import settings as site
@@ -69,7 +70,7 @@ def train(run: TrainingRun, report: Report, stopped: Callable[[], bool]) -> Comp
             scores=shown.scores,
             exchanges=shown.exchanges,
             criteria=shown.criteria,
-            beside=shown.beside,
+            beside=shown.beside.tolist(),
         )
     except progress.Cancelled:
         raise Cancelled from None
@@ -236,7 +237,7 @@ def measure_here(version: ComparatorVersion, campaign: Campaign) -> None:
 def verdicts(version: ComparatorVersion, outputs: Iterable[Output], report: Report | None = None) -> Verdicts | JointVerdicts:
     """What the version says of the outputs (their contexts selected with them)."""
     if architecture(version) == "joint":
-        return read_together(load(version), outputs, report)
+        return read_together(cast(JointComparator, load(version)), outputs, report)
     try:
         head = checkpoint.load_manifest(folder(version)).head
     except checkpoint.BadCheckpoint as error:
@@ -251,8 +252,9 @@ def disagreement(
     comparator = load(version)
     if len(comparator.models) < 2:
         raise Refused(f"Comparator {version.name} has one member only, so that none differ.")
-    watch = report and (lambda done, message, _: report(done, message))
-    return comparator.disagreement(*([text_of(output) for output in side] for side in (outputs_a, outputs_b)), watch)
+    watch = None if report is None else lambda done, message, _: report(done, message)
+    texts_a, texts_b = ([text_of(output) for output in side] for side in (outputs_a, outputs_b))
+    return comparator.disagreement(texts_a, texts_b, watch)
 
 
 def utilities(version: ComparatorVersion, outputs: Iterable[Output], report: Report | None = None) -> dict[int, float]:
@@ -269,7 +271,9 @@ def utilities(version: ComparatorVersion, outputs: Iterable[Output], report: Rep
     }
     missing = [output for pk, output in outputs.items() if pk not in found]
     missing.sort(key=lambda output: -sum(map(len, output.context.turns)))  # like lengths together: less padding
-    comparator = load(version) if missing else None
+    if not missing:
+        return found
+    comparator = cast(Comparator, load(version))
     for start in range(0, len(missing), CHUNK):
         part = missing[start : start + CHUNK]
 

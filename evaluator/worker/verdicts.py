@@ -2,7 +2,7 @@
 
 Imported by the runner alone, since a joint comparator needs torch."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -63,10 +63,10 @@ def read_together(comparator: JointComparator, outputs: Iterable[Output], report
     ordered = sorted(outputs, key=lambda output: output.pk)
     texts = [text_of(output) for output in ordered]
     a, b = meetings([context_key(text.context) for text in texts])  # (g,)
-    watch = report and (lambda done, message, _: report(done, f"Comparing {len(a)} pairs of outputs"))
+    watch = None if report is None else lambda done, message, _: report(done, f"Comparing {len(a)} pairs of outputs")
     p = comparator.compare([texts[i] for i in a], [texts[i] for i in b], on_progress=watch).probabilities  # (g, 3)
     return JointVerdicts({(ordered[i].pk, ordered[j].pk): said for i, j, said in zip(a.tolist(), b.tolist(), p)})
 
 
-def _signs(said: Sequence[str] | np.ndarray) -> np.ndarray:
-    return (said == "A").astype(int) - (said == "B").astype(int)
+def _signs(choices: np.ndarray) -> np.ndarray:
+    return (choices == "A").astype(int) - (choices == "B").astype(int)
