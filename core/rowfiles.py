@@ -19,11 +19,11 @@ JSON_IN_CSV = ("context", "references", "scale", "metadata", "knowledge", "publi
 
 
 class BadField(ValueError):
-    """A field that is missing or not what was expected; carries its name."""
+    """A field that is missing or not what was expected; carries its name, and its line where a reader knows it."""
 
-    def __init__(self, field: str, message: str):
+    def __init__(self, field: str, message: str, line: int | None = None):
         super().__init__(message)
-        self.field = field
+        self.field, self.line = field, line
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ class Judged:
     swapped: bool
 
 
-Campaign = Callable[[np.random.Generator], Comparison]  # draws new effects, and tests what people then say
+Simulation = Callable[[np.random.Generator], Comparison]  # draws new effects, and tests what people then say
 
 
 def hand_out(items: list[DrawnItem], annotators: int, seed: int) -> list[Judged]:
@@ -93,13 +93,13 @@ class Setting:
         )
 
 
-def share_found(draws: int, test: Campaign, seed: int) -> float:
+def share_found(draws: int, test: Simulation, seed: int) -> float:
     """The share of simulated campaigns in which the test finds a difference."""
     rng = np.random.default_rng(seed)
     return float(np.mean([test(rng).p < ALPHA for _ in range(draws)]))
 
 
-def scores_test(setting: Setting, components: Components, difference: float, seed: int = 0) -> Campaign:
+def scores_test(setting: Setting, components: Components, difference: float, seed: int = 0) -> Simulation:
     """A campaign of scores in which s0 is better than s1 by `difference`. The design is drawn once; the effects are new in
     every campaign."""
     judged = [
@@ -124,7 +124,7 @@ def scores_test(setting: Setting, components: Components, difference: float, see
     return campaign
 
 
-def pairs_test(setting: Setting, latent: tuple[float, float], ties: float, win_rate: float, seed: int = 0) -> Campaign:
+def pairs_test(setting: Setting, latent: tuple[float, float], ties: float, win_rate: float, seed: int = 0) -> Simulation:
     """A campaign of pairs. Each judgment is a normal preference of variance 1, of which shares `latent` belong to the context
     and to the annotator, cut at two thresholds into win, tie and loss, so that a share `ties` are ties."""
     judged = [

@@ -38,6 +38,11 @@ class Answers:
         if not np.isfinite(self.value).all():
             raise ValueError("An answer's value must be a finite number; leave missing answers out.")
 
+    @classmethod
+    def none(cls) -> Answers:
+        """Nobody has answered yet."""
+        return cls(*np.zeros((5, 0)))
+
     def __len__(self) -> int:
         return len(self.value)
 

@@ -18,8 +18,8 @@ TOLERANCE = 1e-9  # of the log-likelihood per unit
 
 @dataclass(frozen=True)
 class Competence:
-    """values: (categories,); shares: (categories,), how common each truly is; errors: (annotators, true, said);
-    accuracy: (annotators,), the share of answers expected to name the true category, nan for who said nothing."""
+    """values: (categories,); shares: (categories,), how common each truly is; errors: (annotators, true, answered);
+    accuracy: (annotators,), the share of answers expected to name the true category, nan for who answered nothing."""
 
     values: np.ndarray
     shares: np.ndarray
@@ -45,10 +45,10 @@ def dawid_skene(annotator: ArrayLike, unit: ArrayLike, value: ArrayLike) -> Comp
     before = -np.inf
     for _ in range(MAX_ITERATIONS):
         shares = truth.mean(axis=0)  # (2.4)
-        said_when = np.stack([np.bincount(cell, truth[unit, j], minlength=people * k) for j in range(k)])
-        said_when = said_when.reshape(k, people, k).transpose(1, 0, 2)  # (annotators, true, said)
-        times = said_when.sum(axis=2, keepdims=True)
-        errors = np.divide(said_when, times, out=np.zeros_like(said_when), where=times > 0)  # (2.3)
+        confusion = np.stack([np.bincount(cell, truth[unit, j], minlength=people * k) for j in range(k)])
+        confusion = confusion.reshape(k, people, k).transpose(1, 0, 2)  # (annotators, true, answered)
+        times = confusion.sum(axis=2, keepdims=True)
+        errors = np.divide(confusion, times, out=np.zeros_like(confusion), where=times > 0)  # (2.3)
         with np.errstate(divide="ignore"):
             evidence = np.log(errors).transpose(1, 0, 2).reshape(k, people * k)[:, cell]  # (categories, answers)
             log_joint = np.log(shares)[:, None] + np.stack([np.bincount(unit, row, minlength=units) for row in evidence])
