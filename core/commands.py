@@ -2,6 +2,8 @@
 
 import json
 import sys
+from argparse import ArgumentParser
+from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
@@ -13,13 +15,13 @@ class ServiceCommand(BaseCommand):
 
     refusals: tuple[type[Exception], ...] = (Refused,)
 
-    def add_arguments(self, parser):
+    def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--json", action="store_true", help="print one JSON object on stdout")
 
-    def run(self, **options) -> dict:
+    def run(self, **options: Any) -> dict[str, Any]:
         raise NotImplementedError
 
-    def handle(self, *args, **options):
+    def handle(self, *args: Any, **options: Any) -> None:
         try:
             result = self.run(**options)
         except self.refusals as error:
@@ -29,7 +31,7 @@ class ServiceCommand(BaseCommand):
         else:
             self.show(result)
 
-    def show(self, result: dict) -> None:
+    def show(self, result: dict[str, Any]) -> None:
         for key, value in result.items():
             text = json.dumps(value, ensure_ascii=False, default=str) if isinstance(value, (dict, list)) else value
             self.stdout.write(f"{key}: {text}")

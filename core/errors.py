@@ -16,7 +16,7 @@ class RowError:
     field: str
     message: str
 
-    def __str__(self):
+    def __str__(self) -> str:
         place = self.file if self.line is None else f"{self.file}, line {self.line}"
         return f"{place}, field {self.field!r}: {self.message}" if self.field else f"{place}: {self.message}"
 

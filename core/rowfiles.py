@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NoReturn
 
 from core.errors import ImportRefused, RowError
 
@@ -19,11 +19,11 @@ JSON_IN_CSV = ("context", "references", "scale", "metadata", "knowledge", "publi
 
 
 class BadField(ValueError):
-    """A field that is missing or not what was expected; carries its name."""
+    """A field that is missing or not what was expected; carries its name, and its line where a reader knows it."""
 
-    def __init__(self, field: str, message: str):
+    def __init__(self, field: str, message: str, line: int | None = None):
         super().__init__(message)
-        self.field = field
+        self.field, self.line = field, line
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Row:
     line: int
     fields: dict[str, Any]
 
-    def get(self, field: str, default=None):
+    def get(self, field: str, default: Any = None) -> Any:
         value = self.fields.get(field, default)
         return default if value is None else value
 
@@ -94,7 +94,7 @@ class Row:
             raise BadField(field, "is empty")
         return value
 
-    def mapping(self, field: str) -> dict:
+    def mapping(self, field: str) -> dict[str, Any]:
         value = self.fields.get(field)
         if value is None:
             return {}
@@ -120,15 +120,15 @@ def read_rows(source: str | Path | BinaryIO, name: str | None = None, columns: d
         except OSError as error:
             raise _refusal(name, None, f"can't be opened ({error.strerror})") from error
         return
-    name = name or getattr(source, "name", "file")
-    lines = _decoded_lines(source, name)
-    rows = _csv_rows(lines, name, columns or {}) if name.lower().endswith(".csv") else _json_rows(lines, name, columns or {})
+    file_name = name or str(getattr(source, "name", "file"))
+    rows_of = _csv_rows if file_name.lower().endswith(".csv") else _json_rows
+    rows = rows_of(_decoded_lines(source, file_name), file_name, columns or {})
     empty = True
     for row in rows:
         empty = False
         yield row
     if empty:
-        raise _refusal(name, None, "is empty; at least one row was expected")
+        raise _refusal(file_name, None, "is empty; at least one row was expected")
 
 
 def _refusal(file: str, line: int | None, message: str, field: str = "") -> ImportRefused:
@@ -151,7 +151,7 @@ def _decoded_lines(file: BinaryIO, name: str) -> Iterator[tuple[int, str]]:
             raise _refusal(name, number, message) from None
 
 
-def _json_rows(lines, name: str, columns: dict[str, str]) -> Iterator[Row]:
+def _json_rows(lines: Iterator[tuple[int, str]], name: str, columns: dict[str, str]) -> Iterator[Row]:
     for number, line in lines:
         if not line.strip():
             continue
@@ -171,11 +171,11 @@ def _json_rows(lines, name: str, columns: dict[str, str]) -> Iterator[Row]:
         yield _clean(Row(number, fields), name)
 
 
-def _no_constant(word: str):
+def _no_constant(word: str) -> NoReturn:
     raise ValueError(f"{word} is not a number that JSON knows")
 
 
-def _no_repeats(pairs):
+def _no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     fields = dict(pairs)
     if len(fields) < len(pairs):
         names = [key for key, _ in pairs]
@@ -183,7 +183,7 @@ def _no_repeats(pairs):
     return fields
 
 
-def _csv_rows(lines, name: str, columns: dict[str, str]) -> Iterator[Row]:
+def _csv_rows(lines: Iterator[tuple[int, str]], name: str, columns: dict[str, str]) -> Iterator[Row]:
     csv.field_size_limit(MAX_LINE_BYTES)
     reader = csv.reader((text for _, text in lines), strict=True)
     try:
@@ -202,14 +202,14 @@ def _csv_rows(lines, name: str, columns: dict[str, str]) -> Iterator[Row]:
                 continue
             if len(cells) != len(header):
                 raise _refusal(name, start, f"has {len(cells)} cells; the header has {len(header)} columns")
-            cells = _renamed(_unguarded(dict(zip(header, cells))), columns)
-            fields = {column: _csv_value(column, cell) for column, cell in cells.items()}
+            named = _renamed(_unguarded(dict(zip(header, cells))), columns)
+            fields = {column: _csv_value(column, cell) for column, cell in named.items()}
             yield _clean(Row(start, fields), name)
     except csv.Error as error:
         raise _refusal(name, reader.line_num, f"is not CSV ({error})") from None
 
 
-def _renamed(cells: dict, columns: dict[str, str]) -> dict:
+def _renamed(cells: dict[str, Any], columns: dict[str, str]) -> dict[str, Any]:
     """Cells under their fields' names, without those whose field is said to stand elsewhere or nowhere."""
     fields = {column: field for field, column in columns.items() if column}
     return {fields.get(column, column): cell for column, cell in cells.items() if column in fields or column not in columns}
@@ -223,7 +223,7 @@ def _unguarded(cells: dict[str, str]) -> dict[str, str]:
     return cells
 
 
-def _csv_value(column: str, cell: str):
+def _csv_value(column: str, cell: str) -> Any:
     """A cell of a structured column is JSON where it looks like it; an empty cell is a missing field,
     but for the columns that hold outputs, whose text may be empty."""
     if not cell and not column.startswith("output"):
@@ -249,7 +249,7 @@ def _clean(row: Row, name: str) -> Row:
     return row
 
 
-def _texts_in(value) -> Iterator[str]:
+def _texts_in(value: Any) -> Iterator[str]:
     stack = [value]
     while stack:
         value = stack.pop()
@@ -262,11 +262,11 @@ def _texts_in(value) -> Iterator[str]:
             stack.extend(value.values())
 
 
-def _kind(value) -> str:
+def _kind(value: Any) -> str:
     names = {bool: "true or false", int: "a number", float: "a number", str: "text", list: "a list", dict: "an object"}
     return names.get(type(value), "nothing")
 
 
-def shown(value) -> str:
+def shown(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 40 else text[:37] + "..."

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from django.conf import settings
 from django.core.cache import cache
+from django.http import HttpRequest
 
 
 @dataclass(frozen=True)
@@ -16,7 +17,8 @@ class Limit:
     seconds: int
 
     def is_reached(self, key: str) -> bool:
-        return cache.get(self._key(key), 0) >= self.count
+        count: int = cache.get(self._key(key), 0)
+        return count >= self.count
 
     def count_one(self, key: str) -> None:
         if not cache.add(self._key(key), 1, self.seconds):
@@ -35,9 +37,11 @@ FAILED_FROM_ADDRESS = Limit("failed-address", 100, 15 * 60)
 JOINED_FROM_ADDRESS = Limit("joined-address", 300, 15 * 60)
 
 
-def address(request) -> str:
+def address(request: HttpRequest) -> str:
     """The visitor's network address: what the last trusted proxy saw, where there are proxies (PROXIES)."""
+    nearest: str = request.META.get("REMOTE_ADDR", "")
+    forwarded: str = request.META.get("HTTP_X_FORWARDED_FOR", "")
     if settings.PROXIES:
-        seen = [part.strip() for part in request.META.get("HTTP_X_FORWARDED_FOR", "").split(",")]
-        return seen[-min(settings.PROXIES, len(seen))] or request.META.get("REMOTE_ADDR", "")
-    return request.META.get("REMOTE_ADDR", "")
+        hops = [part.strip() for part in forwarded.split(",")]
+        return hops[-min(settings.PROXIES, len(hops))] or nearest
+    return nearest

@@ -2,6 +2,7 @@
 Reads only; never needs torch."""
 
 import shlex
+from typing import Any
 
 from annotation.access import campaigns_researched_by
 from annotation.models import Campaign
@@ -94,7 +95,7 @@ def figures(version: ComparatorVersion, user) -> dict:
     called = names(version, user)
     rows, left_out = m.get("transfer", []), m.get("not_measured", [])
     titles = _titles(user, [row["campaign"] for row in [*rows, *left_out]])
-    own = {}
+    own: dict[str, Any] = {}
     if "correlations" in m:
         own["correlations"] = [row | {"campaign": called.get(row["campaign"], HIDDEN)} for row in m["correlations"]]
     if "ceilings" in m:

@@ -36,7 +36,7 @@ def basis(snapshot: Snapshot, criterion: str | None = None) -> Basis:
     accepted_pairs = pairs is not None and pairs.is_usable
     chosen = _chosen(snapshot, scored, pairs, accepted_pairs, criterion)
     if chosen is None:
-        return Basis("", True, "" if accepted_pairs else _warning("The judgments of pairs are", pairs))
+        return Basis("", True, "" if accepted_pairs or pairs is None else _warning("The judgments of pairs are", pairs))
     warning = "" if chosen.is_usable else _warning(f"The scores of {chosen.criterion.name} are", chosen)
     return Basis(chosen.criterion.name, accepted_pairs, warning)
 

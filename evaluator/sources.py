@@ -142,7 +142,8 @@ def examples(run: TrainingRun, recipe: Settings) -> Examples:
     frozen = run.snapshots.select_related("campaign").order_by("digest")
     for snapshot in sorted(frozen, key=lambda snapshot: snapshot.campaign.slug in lent):  # the measured ones' scale for all
         campaign = snapshot.campaign
-        source = read(snapshot, *run.settings["sources"][campaign.slug], others)
+        criterion, with_judgments = run.settings["sources"][campaign.slug]
+        source = read(snapshot, criterion, with_judgments, others)
         all_texts, supervised = supervise(source, campaign, recipe.strong, recipe.weak)
         here = [*source.pairs, *supervised]
         pairs += [replace(pair, a=pair.a + len(texts), b=pair.b + len(texts)) for pair in here]

@@ -3,6 +3,8 @@
 judge:comparator|comparator:v3|snapshot:9f2c|rating:paper|pairing:random|ties:ratio0.1|games:1200|seed:7|code:1.0+a1b2c3
 """
 
+from typing import Any
+
 KEYS = ("judge", "comparator", "snapshot", "rating", "pairing", "ties", "games", "seed", "code")
 NONE = "none"
 
@@ -24,7 +26,7 @@ def signature(
     return "|".join(f"{key}:{_checked(key, str(value))}" for key, value in zip(KEYS, values, strict=True))
 
 
-def parse(text: str) -> dict:
+def parse(text: str) -> dict[str, Any]:
     """The settings of a signature: `signature(**parse(text)) == text`."""
     parts = [part.partition(":") for part in text.split("|")]
     settings = {key: value for key, colon, value in parts if colon and value}

@@ -1,5 +1,7 @@
 """The tournament as a task: claim the job, play, record. Only where a comparator judges is torch loaded, in the body."""
 
+from collections.abc import Set
+
 from celery import shared_task
 
 from annotation import jobs
@@ -20,7 +22,8 @@ def run(job_id, watch=None) -> Tournament:
     """Claim and play a tournament here and now; watch(progress, message) is told as it goes."""
     with jobs.claim(job_id) as claim:
         tournament = Tournament.objects.select_related("campaign", "version", "snapshot").get(job_id=job_id)
-        judging, learnt = None, frozenset()
+        judging: playing.Judging | None = None
+        learnt: Set[str] = frozenset()
         if tournament.judge != Tournament.Judge.PEOPLE:
             claim.report(0.0, "Loading the comparator")
             from evaluator.worker import judge

@@ -1,5 +1,7 @@
 """From an answer as the page sends it to the rows it stands for; Refused says what is missing or impossible."""
 
+from typing import Any
+
 from annotation.models import Annotator, Assignment, Campaign, Criterion, LikertScore, PairwiseJudgment
 from annotation.outcome import Outcome
 from core.errors import Refused
@@ -12,12 +14,14 @@ def rows_of(annotator: Annotator, assignment: Assignment, campaign: Campaign, an
     """Unsaved LikertScores or PairwiseJudgments, one for each thing that was asked; never empty."""
     if not assignment.item.is_pair:
         return _scores(annotator, assignment, campaign, answer.get("scores"))
+    choices: dict[Any, Outcome]  # by criterion; None: on the whole
     if campaign.pairwise_by_criterion:
         choices = _choices_by_criterion(campaign, answer.get("choices"))
     else:
-        choices = {None: _shown(answer.get("choice"))}
-    if None in choices.values():
-        raise Refused("Choose the better output, or say that they are equally good.")
+        choice = _shown(answer.get("choice"))
+        if choice is None:
+            raise Refused("Choose the better output, or say that they are equally good.")
+        choices = {None: choice}
     reason = str(answer.get("reason") or "").strip()
     if len(reason) > REASON_LENGTH:
         raise Refused(f"The reason is longer than {REASON_LENGTH} characters.")
@@ -67,7 +71,7 @@ def _choices_by_criterion(campaign: Campaign, given) -> dict[Criterion, Outcome]
         raise Refused(f"Still to judge: {', '.join(missing)}.")
     if not choices:
         raise Refused("This campaign has no criteria yet.")
-    return choices
+    return {criterion: shown for criterion, shown in choices.items() if shown is not None}
 
 
 def _shown(side) -> Outcome | None:

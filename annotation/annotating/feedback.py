@@ -23,10 +23,10 @@ def checks(item: Item, rows: list, swapped: bool = False) -> list[Check]:
     speaks of. `swapped`: the pair's sides as they were shown, since A and B are written as the person saw them."""
     expected = item.expected or {}
     if item.is_pair:
-        asked = [(row, wanted_choice(expected, row.criterion.name if row.criterion else "")) for row in rows]
-        return [_choice(row, wanted, swapped) for row, wanted in asked if wanted]
-    asked = [(row, wanted_scores(expected, row.criterion.name)) for row in rows]
-    return [_score(row, wanted) for row, wanted in asked if wanted]
+        choices = [(row, wanted_choice(expected, row.criterion.name if row.criterion else "")) for row in rows]
+        return [_choice(row, wanted, swapped) for row, wanted in choices if wanted]
+    scores = [(row, wanted_scores(expected, row.criterion.name)) for row in rows]
+    return [_score(row, wanted) for row, wanted in scores if wanted]
 
 
 def is_told(submission: Submission, campaign: Campaign) -> bool:

@@ -123,5 +123,5 @@ def forget(annotator_id: int) -> None:
 
 
 def _settled(tally: dict) -> History:
-    counts = (Counter(tally.get(part, {})) for part in ("cells", "done", "skipped"))
-    return History(*counts, has_lapsed=tally.get("has_lapsed", False))
+    cells, done, skipped = (Counter(tally.get(part, {})) for part in ("cells", "done", "skipped"))
+    return History(cells, done, skipped, has_lapsed=tally.get("has_lapsed", False))

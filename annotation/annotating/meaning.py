@@ -20,17 +20,23 @@ def read(text: str) -> list[tuple[str, Slots]] | None:
     acts = _all(ACT, text)
     if acts is None:
         return None
-    read_acts = [(act, _all(SLOT, inner) if inner.strip() else []) for act, inner in acts]
-    return None if any(slots is None for _, slots in read_acts) else read_acts
+    representation = []
+    for act, inner in acts:
+        slots = _all(SLOT, inner) if inner.strip() else []
+        if slots is None:
+            return None
+        representation.append((act, slots))
+    return representation
 
 
-def _all(pattern: re.Pattern, text: str) -> Slots | None:
+def _all(pattern: re.Pattern[str], text: str) -> Slots | None:
     """Every match in turn, where together they are the whole text."""
-    found, end = [], 0
+    matched: Slots = []
+    end = 0
     while end < len(text):
         match = pattern.match(text, end)
         if match is None or match.end() == end:
             return None
-        found.append((match[1], (match[2] or "").strip("'\"")))
+        matched.append((match[1], (match[2] or "").strip("'\"")))
         end = match.end()
-    return found or None
+    return matched or None

@@ -11,6 +11,6 @@ FEWEST = 3
 
 def minutes_left(history: History, items: int) -> int | None:
     """Whole minutes for `items` more, rounded up; None before FEWEST answers. The median leaves a long pause aside."""
-    answered = [handed for handed in history.recent if handed.status == Assignment.Status.DONE and handed.until]
-    seconds = [(handed.until - handed.at).total_seconds() for handed in answered]
+    answered = [handed for handed in history.recent if handed.status == Assignment.Status.DONE]
+    seconds = [(handed.until - handed.at).total_seconds() for handed in answered if handed.until]
     return math.ceil(median(seconds) * items / 60) if len(seconds) >= FEWEST else None

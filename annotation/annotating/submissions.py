@@ -45,6 +45,7 @@ def _submit(annotator, assignment_id, key, answer, seconds=None, active_seconds=
     assignment, known = _assignment(annotator, assignment_id, key)
     if known:
         return known
+    assert assignment is not None, "_assignment gives one of the two"
     rows = rows_of(annotator, assignment, annotator.campaign, answer)
     surplus = not places.close(assignment)
     return _store(annotator, assignment, key, answer, rows, seconds, active_seconds, surplus)
@@ -60,6 +61,7 @@ def revise(
     assignment, known = _assignment(annotator, assignment_id, key)
     if known:
         return known
+    assert assignment is not None, "_assignment gives one of the two"
     if not may_change(assignment, annotator.campaign):
         raise Refused("This answer can't be changed: its campaign is not open, or you were told what was expected.")
     earlier = live_submissions(annotator).filter(assignment=assignment).first()

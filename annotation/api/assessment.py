@@ -1,13 +1,17 @@
 """How far people agree, as figures; nothing is decided here. Long calculations are done by a worker."""
 
+from collections.abc import Callable
+
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema, inline_serializer
 from rest_framework import serializers
 from rest_framework.decorators import action
+from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.api.serializers import RuleSerializer
 from annotation.assessment.calculations import look_up
+from annotation.models import Campaign
 
 WORKED_OUT = {
     200: OpenApiTypes.OBJECT,
@@ -17,6 +21,9 @@ WORKED_OUT = {
 
 class QualityActions:
     """Actions of the campaigns: 200 with the figures, 202 with the job that works them out, 422 where there are none."""
+
+    get_object: Callable[[], Campaign]  # this and the request are the viewset's
+    request: Request
 
     @extend_schema(parameters=[RuleSerializer], responses=WORKED_OUT)
     @action(detail=True)
@@ -40,4 +47,4 @@ class QualityActions:
 
     def _worked_out(self, what: str, title: str, **settings) -> Response:
         found, job = look_up(self.get_object(), what, title, self.request.user, **settings)
-        return Response(found) if found is not None else Response({"job": str(job.pk)}, status=202)
+        return Response({"job": str(job.pk)}, status=202) if job is not None else Response(found)

@@ -27,7 +27,7 @@ def _groups() -> list[tuple[str, list[dict]]]:
 
 def _operation(path: str, method: str, operation: dict, schema: dict) -> dict:
     bodies = operation.get("requestBody", {}).get("content", {})
-    good = next(((code, r) for code, r in operation["responses"].items() if code.startswith("2")), ("", {}))
+    good: tuple[str, dict] = next(((code, r) for code, r in operation["responses"].items() if code.startswith("2")), ("", {}))
     answers = good[1].get("content", {})
     return {
         "id": operation["operationId"],
@@ -45,7 +45,8 @@ def _operation(path: str, method: str, operation: dict, schema: dict) -> dict:
 
 def _fields(content: dict, schema: dict) -> list[dict]:
     """The top level of a body's fields, with the kind of each in words."""
-    body = _resolved(next(iter(content.values()), {}).get("schema", {}), schema)
+    sent: dict = next(iter(content.values()), {})
+    body = _resolved(sent.get("schema", {}), schema)
     required = body.get("required", [])
     return [
         {"name": name, "kind": _kind(field, schema), "about": field.get("description", ""), "required": name in required}

@@ -5,21 +5,21 @@ import numpy as np
 from annotation.assessment.assess import Judged, judge
 from annotation.models import Campaign
 from annotation.quality.errors import UndefinedAgreement
-from annotation.quality.krippendorff import alpha, alpha_interval
+from annotation.quality.krippendorff import Level, alpha, alpha_interval
 
 STEPS = 10  # points of the line over time
 COLUMNS = 120  # of the map: more items than this share a column
 ROWS = 40  # of the map: the annotators with the largest share dropped
 
 
-def pictures(campaign: Campaign, mad: float, level: str, on_zero_mad: str) -> dict:
+def pictures(campaign: Campaign, mad: float, level: Level, on_zero_mad: str) -> dict:
     """Plain JSON: {questions: [{name, level, over_time, map}]}."""
     rule, questions = judge(campaign, mad, level, on_zero_mad)
     names = dict(campaign.annotators.values_list("pk", "name"))
     return {"questions": [_question(judged, level, rule["seed"], names) for judged in questions]}
 
 
-def _question(judged: Judged, level: str, seed: int, names: dict[int, str]) -> dict:
+def _question(judged: Judged, level: Level, seed: int, names: dict[int, str]) -> dict:
     level = "nominal" if judged.on_pairs else level
     return {
         "name": judged.name,
@@ -30,7 +30,7 @@ def _question(judged: Judged, level: str, seed: int, names: dict[int, str]) -> d
     }
 
 
-def _over_time(judged: Judged, level: str, seed: int) -> list[dict]:
+def _over_time(judged: Judged, level: Level, seed: int) -> list[dict]:
     """Alpha of the first tenth of the answers, the first two tenths, ...; no filter. A step without an alpha is left out."""
     values, when = judged.table.values, judged.table.when
     moments = np.sort(when[~np.isnan(when)], kind="stable")

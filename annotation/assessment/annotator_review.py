@@ -1,5 +1,7 @@
 """What each annotator's answers look like beside the others', from the stored rows: cards, whom to look at, influence."""
 
+from typing import Any
+
 import numpy as np
 
 from annotation.annotating.feedback import checks
@@ -49,12 +51,13 @@ def _answers(campaign: Campaign, number: dict[int, int]) -> Answers:
         for who, criterion, when, a, b, choice in judgments.values_list(*common, "output_a_id", "output_b_id", "choice")
     ]
     if not rows:
-        return Answers([], [], [], [], [])
+        return Answers.none()
     annotator, what, question, value, when = zip(*rows)
     item = {unit: i for i, unit in enumerate(sorted(set(what), key=str))}
     criterion = {name: i for i, name in enumerate(sorted(set(question), key=str))}
     order = [np.nan if moment is None else moment.timestamp() for moment in when]
-    return Answers(annotator, [item[w] for w in what], [criterion[q] for q in question], value, order)
+    items, criteria = [item[unit] for unit in what], [criterion[name] for name in question]
+    return Answers(*(np.array(column) for column in (annotator, items, criteria, value, order)))
 
 
 def _behaviour(campaign: Campaign, number: dict[int, int]) -> Behaviour:
@@ -76,7 +79,8 @@ def _behaviour(campaign: Campaign, number: dict[int, int]) -> Behaviour:
         if active is not None or elapsed is not None
     ]
     observed = sides, _repeats(campaign, number), _gold(campaign, number), seconds
-    return Behaviour(*(tuple(zip(*rows)) or ((), ()) for rows in observed))
+    columns: list[Any] = [tuple(zip(*rows)) or ((), ()) for rows in observed]
+    return Behaviour(*columns)
 
 
 def _repeats(campaign: Campaign, number: dict[int, int]) -> list[tuple[int, bool]]:

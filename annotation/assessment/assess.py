@@ -83,9 +83,9 @@ def judge(campaign: Campaign, mad=1.0, level="ordinal", on_zero_mad="drop") -> t
     for criterion in (None, *campaign.criteria.all()):
         table = pair_table(campaign, criterion)
         if table is not None:
-            report = assess_judgments(table.values, seed=rule["seed"])
+            of_pairs = assess_judgments(table.values, seed=rule["seed"])
             keep = _adjudicated(table, criterion and criterion.pk, ~np.isnan(table.values), believed)
-            questions.append(Judged(criterion, True, table, report, keep))
+            questions.append(Judged(criterion, True, table, of_pairs, keep))
     if not questions:
         raise Refused(f"Campaign {campaign.slug!r} has no scores and no judgments yet; there is nothing to assess.")
     return rule, questions
@@ -106,7 +106,7 @@ def assess(campaign: Campaign, mad=1.0, level="ordinal", on_zero_mad="drop", use
 
 def _believed(campaign: Campaign) -> dict[tuple, float]:
     """{(criterion id or None, unit): the value to believe} of the adjudications that chose one."""
-    found = {}
+    found: dict[tuple, float] = {}
     for one in Adjudication.objects.filter(campaign=campaign):
         if one.other_id and one.choice:
             found[one.criterion_id, (one.output_id, one.other_id)] = Outcome(one.choice).code
@@ -144,6 +144,7 @@ def _content(campaign: Campaign, rule: dict, questions: list[Judged]) -> Snapsho
                     content.criterion_judgments.append(row | {"criterion": question.criterion.name})
                 used.update(unit)
             else:
+                assert question.criterion is not None, "scores are by criterion"
                 row = {"criterion": question.criterion.name, "annotator": annotator, "value": value}
                 content.scores.append(keys[unit] | row)
                 used.add(unit)
@@ -165,9 +166,9 @@ def _output_keys(campaign: Campaign) -> dict[int, dict]:
 
 def _add_texts(content: SnapshotContent, used: set[int]) -> None:
     """The outputs that somebody judged, with their contexts."""
-    used = list(used)
-    for start in range(0, len(used), 500):  # SQLite takes a limited number of parameters
-        part = Output.objects.filter(pk__in=used[start : start + 500])
+    outputs = list(used)
+    for start in range(0, len(outputs), 500):  # SQLite takes a limited number of parameters
+        part = Output.objects.filter(pk__in=outputs[start : start + 500])
         for output in part.select_related("context", "system", "checkpoint"):
             content.contexts[output.context.key] = output.context.turns
             content.outputs.append(

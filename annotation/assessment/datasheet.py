@@ -145,6 +145,7 @@ def _criterion(criterion: Criterion | None, decision: QualityDecision | None, le
     def answer(number: str, question: str, known: str | None) -> Answer:
         return Answer(f"4{letter}{number[1:]}", question, known)
 
+    question: str | None
     if criterion is None:
         name, definition, size, points = "N/A (which output is better)", "N/A", "3", "A is better, tie, B is better"
         question = "Which output is better?"

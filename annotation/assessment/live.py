@@ -8,7 +8,7 @@ from django.db.models import Count, Max, Q, Sum
 from annotation.answers import Filters, judgments, scores, submissions
 from annotation.models import Annotator, Campaign, ItemReport, Purpose, Submission
 from annotation.quality.errors import UndefinedAgreement
-from annotation.quality.krippendorff import alpha, alpha_interval
+from annotation.quality.krippendorff import Level, alpha, alpha_interval
 
 SECONDS = (0, 5, 10, 20, 40, 80)  # lower ends of the classes in which times are counted
 TIMES_READ = 20_000  # the newest answers whose times are read
@@ -100,7 +100,7 @@ def _means(rows: np.ndarray) -> list[dict]:
     return sorted(found, key=lambda row: -row["mean"])
 
 
-def _agreement(units: np.ndarray, values: np.ndarray, level: str) -> dict:
+def _agreement(units: np.ndarray, values: np.ndarray, level: Level) -> dict:
     """Krippendorff's alpha of all answers so far, none left out. units: sorted (answers,). Who answered does not matter
     to alpha, so a unit's answers stand in as many rows as it has answers."""
     if len(units) == 0:
@@ -111,7 +111,7 @@ def _agreement(units: np.ndarray, values: np.ndarray, level: str) -> dict:
     compact = np.full((sizes.max(), len(first)), np.nan)
     compact[rank, np.repeat(np.arange(len(first)), sizes)] = values
     try:
-        found = {"alpha": alpha(compact, level), "units": int((sizes > 1).sum())}
+        found: dict[str, float | None] = {"alpha": alpha(compact, level), "units": int((sizes > 1).sum())}
     except UndefinedAgreement as why:
         return {"alpha": None, "why": str(why)}
     try:

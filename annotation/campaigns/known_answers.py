@@ -1,5 +1,7 @@
 """Items whose answer is known, marked by researchers; and reports about items, seen to."""
 
+from typing import Any
+
 from django.db import transaction
 from django.utils import timezone
 
@@ -21,7 +23,7 @@ def check_expected(expected, criteria: dict, is_pair: bool) -> dict:
     """
     if not isinstance(expected, dict) or not set(expected) <= EXPECTED_PARTS:
         raise Refused("A known answer has scores, or a choice, and may have feedback; nothing else.")
-    found = {}
+    found: dict[str, Any] = {}
     feedback = expected.get("feedback") or ""
     if not isinstance(feedback, str) or len(feedback) > LONGEST_FEEDBACK:
         raise Refused(f"The feedback must be a text of at most {LONGEST_FEEDBACK} characters.")

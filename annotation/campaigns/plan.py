@@ -64,7 +64,7 @@ class Ground:
 
     def detectable(self, protocol: Protocol, annotators: int) -> Detectable | None:
         """None where nothing could be detected. Raises ValueError for fewer than two contexts or annotators."""
-        if self.is_pairs:
+        if isinstance(self.assumed, PairAssumptions):
             contexts = max(2.0, protocol.contexts_per_pair)
             return detectable_win_rate(self.assumed, contexts, annotators, protocol.repeated_share)
         return detectable_difference(self.assumed, protocol.contexts, annotators, protocol.repeated_share)

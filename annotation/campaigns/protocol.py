@@ -1,6 +1,7 @@
 """What a campaign asks, and how: checked when it is made, and when it is changed later."""
 
 from dataclasses import asdict, dataclass, field
+from typing import Any
 
 from django.db import transaction
 
@@ -97,7 +98,9 @@ def change_campaign(campaign: Campaign, user=None, criteria=None, consent=None, 
     """
     campaign = Campaign.objects.select_for_update().get(pk=campaign.pk)
     answers = answers_in(campaign)
-    changed = {name: [getattr(campaign, name), new] for name, new in settings.items() if getattr(campaign, name) != new}
+    changed: dict[str, Any] = {
+        name: [getattr(campaign, name), new] for name, new in settings.items() if getattr(campaign, name) != new
+    }
     for name in sorted(fixed_settings(campaign, answers) & set(changed)):
         raise Refused(f"{_label(name)}: people have answered, so this can't change. Duplicate the campaign to ask anew.")
     if "overlap" in changed and any(answers.values()) and settings["overlap"] < campaign.overlap:

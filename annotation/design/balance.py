@@ -24,15 +24,15 @@ def ranked(cells: Iterable[Cell], judged: Mapping[Cell, int], seed: str) -> list
     """
     cells = sorted(cells)
     random.Random(seed).shuffle(cells)
-    counts: dict[int, Counter] = {len(cell): Counter() for cell in cells}
+    counts: dict[int, Counter[str]] = {len(cell): Counter() for cell in cells}
     for cell in cells:
         counts[len(cell)].update(dict.fromkeys(cell, judged.get(cell, 0)))
     spreads = {kind: _Spread(count) for kind, count in counts.items()}
-    of_kind = Counter()
+    of_kind: Counter[int] = Counter()
     for cell in cells:
         of_kind[len(cell)] += judged.get(cell, 0)
 
-    def key(entry: Ranked):
+    def key(entry: Ranked) -> tuple[int, int, int]:
         kind = len(entry.cell)
         return entry.excess, of_kind[kind], sum(counts[kind][system] for system in entry.cell)
 
@@ -40,7 +40,7 @@ def ranked(cells: Iterable[Cell], judged: Mapping[Cell, int], seed: str) -> list
 
 
 class _Spread:
-    def __init__(self, counts: Counter):
+    def __init__(self, counts: Counter[str]):
         self.counts = counts
         self.least, self.most = min(counts.values()), max(counts.values())
         self.at_least = sum(count == self.least for count in counts.values())

@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.stats import t
 
 
@@ -17,7 +18,7 @@ class Comparison:
     p: float
 
 
-def compare(values, first, contexts, annotators) -> Comparison:
+def compare(values: ArrayLike, first: ArrayLike, contexts: ArrayLike, annotators: ArrayLike) -> Comparison:
     """values: (judgments,) scores of two systems; first: (judgments,) True where the score is the first system's; contexts,
     annotators: (judgments,) integers. An output's score is the mean of its people's, a system's the mean of its outputs'.
 
@@ -36,12 +37,12 @@ def compare(values, first, contexts, annotators) -> Comparison:
     return _tested(difference, influence, contexts, annotators)
 
 
-def compare_pairs(outcomes, contexts, annotators) -> Comparison:
+def compare_pairs(outcomes: ArrayLike, contexts: ArrayLike, annotators: ArrayLike) -> Comparison:
     """outcomes: (judgments,) +1 where the first system won, 0 for a tie, -1 where it lost. The difference is that of the win
     rate, ties counted half, from one half; the rest as in `compare`."""
     outcomes = np.asarray(outcomes, float) / 2
     weights = _output_weights(np.asarray(contexts))
-    mean = weights @ outcomes
+    mean = float(weights @ outcomes)
     return _tested(mean, weights * (outcomes - mean), contexts, annotators)
 
 
@@ -51,7 +52,7 @@ def _output_weights(contexts: np.ndarray) -> np.ndarray:
     return 1 / (people[index] * len(people))
 
 
-def _tested(difference: float, influence: np.ndarray, contexts, annotators) -> Comparison:
+def _tested(difference: float, influence: np.ndarray, contexts: ArrayLike, annotators: ArrayLike) -> Comparison:
     contexts, annotators = np.unique(contexts, return_inverse=True)[1], np.unique(annotators, return_inverse=True)[1]
     n, people = contexts.max() + 1, annotators.max() + 1
     if n < 2 or people < 2:

@@ -66,7 +66,7 @@ def draw(
         for context, system, sample in outputs:
             if sample == 0 and context not in paired:
                 players[context].append(system)
-        items += [DrawnItem(context, *sorted(pair)) for context, pair in _pairs(players, design)]
+        items += [DrawnItem(context, min(pair), max(pair)) for context, pair in _pairs(players, design)]
     if design.in_file_order:
         rank = {context: number for number, context in enumerate(dict.fromkeys(context for context, _, _ in outputs))}
         items.sort(key=lambda item: rank[item.context])
@@ -75,7 +75,7 @@ def draw(
     return _with_sides(_with_places(items, design))
 
 
-def mix(seed: int, *names) -> str:
+def mix(seed: int, *names: object) -> str:
     """A seeded key to order by: looks random, and is the same on every machine."""
     return hashlib.sha256("\x1f".join(map(str, (seed, *names))).encode()).hexdigest()
 
@@ -124,7 +124,7 @@ def _numbered(n: int, contexts: list[str], wanted: int) -> list[tuple[str, tuple
 def _in_rotation(items: list[DrawnItem], seed: int) -> list[DrawnItem]:
     """Each system (or pair of systems) walks through the contexts in one seeded order, each a step ahead of the next:
     neighbours differ in both, and a campaign that stops early has judged all systems on nearly the same contexts."""
-    cells: dict[tuple, list[DrawnItem]] = defaultdict(list)
+    cells: dict[tuple[str, ...], list[DrawnItem]] = defaultdict(list)
     for item in sorted(items, key=lambda item: (mix(seed, "context", item.context), item.context, item.sample)):
         cells[item.cell].append(item)
     keyed = []
@@ -138,7 +138,7 @@ def _in_rotation(items: list[DrawnItem], seed: int) -> list[DrawnItem]:
 
 def _with_places(items: list[DrawnItem], design: Design) -> list[DrawnItem]:
     """The share that gets the overlap is split over the cells alike (up to one), and lies evenly along each cell's walk."""
-    cells: dict[tuple, list[int]] = defaultdict(list)
+    cells: dict[tuple[str, ...], list[int]] = defaultdict(list)
     for index, item in enumerate(items):
         cells[item.cell].append(index)
     shared = round(len(items) * design.overlap_percent / 100)
@@ -158,6 +158,6 @@ def _with_sides(items: list[DrawnItem]) -> list[DrawnItem]:
     even = [index for index, item in enumerate(items) if item.b is not None and item.places % 2 == 0]
     items = list(items)
     for indices in (odd, even):
-        for index, swapped in zip(indices, starts_swapped([items[i].cell for i in indices])):
+        for index, swapped in zip(indices, starts_swapped([(items[i].a, items[i].b) for i in indices])):
             items[index] = replace(items[index], swapped=swapped)
     return items

@@ -1,20 +1,21 @@
 """Was an answer to an item with a known answer right?"""
 
 from collections.abc import Mapping
+from typing import Any
 
 
-def wanted_scores(expected: Mapping, criterion: str) -> list | None:
+def wanted_scores(expected: Mapping[str, Any], criterion: str) -> list[Any] | None:
     """The accepted values of a criterion; None where it has no known answer."""
     values = (expected.get("scores") or {}).get(criterion)
     return values if values is None or isinstance(values, list) else [values]
 
 
-def wanted_choice(expected: Mapping, criterion: str = "") -> str | None:
+def wanted_choice(expected: Mapping[str, Any], criterion: str = "") -> str | None:
     """The accepted choice on a criterion, or on the whole; None where there is no known answer."""
     return (expected.get("choices") or {}).get(criterion, expected.get("choice"))
 
 
-def is_right(expected: Mapping, given: Mapping) -> bool:
+def is_right(expected: Mapping[str, Any], given: Mapping[str, Any]) -> bool:
     """expected: {"scores": {criterion: [accepted values]}, "choice": "A", "choices": {criterion: "A"}}, any part of it.
     given: {"scores": {criterion: value}, "choice": ..., "choices": {criterion: ...}}; choices are about the outputs as
     stored ("A", "tie", "B"), not about left and right. Where pairs are judged on each criterion, an expected "choice"
@@ -29,7 +30,7 @@ def is_right(expected: Mapping, given: Mapping) -> bool:
     given_scores, given_choices = given.get("scores") or {}, given.get("choices") or {}
     asked = [*choices, *(given_choices if choice is not None else ())]  # criteria of which a choice is expected
     return (
-        all(given_scores.get(criterion) in wanted_scores(expected, criterion) for criterion in scores)
+        all(given_scores.get(criterion) in (wanted_scores(expected, criterion) or ()) for criterion in scores)
         and all(given_choices.get(criterion) == wanted_choice(expected, criterion) for criterion in asked)
         and (choice is None or bool(given_choices) or given.get("choice") == choice)
     )

@@ -7,11 +7,14 @@ stays in the residual.
 """
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from annotation.design.power import Components, PairAssumptions
 
+Grouping = tuple[np.ndarray, ...]  # scores that agree in each of these (scores,) belong together
 
-def components_of(values, systems, contexts, annotators) -> Components | None:
+
+def components_of(values: ArrayLike, systems: ArrayLike, contexts: ArrayLike, annotators: ArrayLike) -> Components | None:
     """Each (scores,): values on the scale, integers for the rest. Negative estimates become 0. None where no variance can be
     told: fewer than two scores, or all of a system alike."""
     values, systems, contexts, annotators = (np.asarray(column) for column in (values, systems, contexts, annotators))
@@ -33,7 +36,9 @@ def components_of(values, systems, contexts, annotators) -> Components | None:
     return Components(context_system, annotator_system, residual, context, annotator)
 
 
-def pair_assumptions_of(outcomes, pairs, contexts, annotators) -> PairAssumptions | None:
+def pair_assumptions_of(
+    outcomes: ArrayLike, pairs: ArrayLike, contexts: ArrayLike, annotators: ArrayLike
+) -> PairAssumptions | None:
     """outcomes: (judgments,) +1, 0 or -1 for the pair of systems numbered in `pairs`. None as above."""
     outcomes, pairs, contexts, annotators = (np.asarray(column) for column in (outcomes, pairs, contexts, annotators))
     if len(outcomes) < 2:
@@ -53,7 +58,7 @@ def _centred(values: np.ndarray, groups: np.ndarray) -> np.ndarray:
     return values - (np.bincount(index, values) / np.bincount(index))[index]
 
 
-def _covariance(centred: np.ndarray, sharing: list[tuple], less: list[tuple]) -> float:
+def _covariance(centred: np.ndarray, sharing: list[Grouping], less: list[Grouping]) -> float:
     """The mean product over the pairs of scores that share one of `sharing`, without those that share one of `less`; 0 where
     there are none."""
     products = count = 0.0

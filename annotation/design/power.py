@@ -30,6 +30,7 @@ The win rate, ties counted half, is (1 + d) / 2.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import astuple, dataclass
 
 from scipy.optimize import brentq
@@ -151,11 +152,11 @@ def detectable_win_rate(
     se, df = error(most)
     if se > 0 and power_of(most, se, df, alpha) < power:
         return None
-    found = _smallest(error, alpha, power, high=most)
-    return Detectable(found, *error(found), power, alpha)
+    difference = _smallest(error, alpha, power, high=most)
+    return Detectable(difference, *error(difference), power, alpha)
 
 
-def _smallest(error, alpha: float, power: float, high: float) -> float:
+def _smallest(error: Callable[[float], tuple[float, float]], alpha: float, power: float, high: float) -> float:
     """error: difference -> (SE, df)."""
 
     def missing(difference: float) -> float:

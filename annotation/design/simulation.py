@@ -8,6 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain
+from typing import Any
 
 import numpy as np
 from scipy.stats import multivariate_normal, norm
@@ -35,14 +36,19 @@ class Judged:
     swapped: bool
 
 
+Simulation = Callable[[np.random.Generator], Comparison]  # draws new effects, and tests what people then say
+
+
 def hand_out(items: list[DrawnItem], annotators: int, seed: int) -> list[Judged]:
     """What annotation/annotating/assignment.py does, without a database: people come in random order until nothing is left."""
     rng = np.random.default_rng(seed)
     free = {index: item.places for index, item in enumerate(items)}
-    taken = Counter()
+    taken: Counter[int] = Counter()
     cells = sorted({item.cell for item in items})
-    counts = [Counter() for _ in range(annotators)]
-    had, last, waiting = defaultdict(set), {}, set(range(annotators))
+    counts: list[Counter[tuple[str, ...]]] = [Counter() for _ in range(annotators)]
+    had: dict[int, set[int]] = defaultdict(set)
+    last: dict[int, str] = {}
+    waiting = set(range(annotators))
     judged = []
     while waiting:
         who = int(rng.choice(sorted(waiting)))
@@ -87,13 +93,13 @@ class Setting:
         )
 
 
-def share_found(draws: int, test: Callable[[np.random.Generator], Comparison], seed: int) -> float:
+def share_found(draws: int, test: Simulation, seed: int) -> float:
     """The share of simulated campaigns in which the test finds a difference."""
     rng = np.random.default_rng(seed)
     return float(np.mean([test(rng).p < ALPHA for _ in range(draws)]))
 
 
-def scores_test(setting: Setting, components: Components, difference: float, seed=0):
+def scores_test(setting: Setting, components: Components, difference: float, seed: int = 0) -> Simulation:
     """A campaign of scores in which s0 is better than s1 by `difference`. The design is drawn once; the effects are new in
     every campaign."""
     judged = [
@@ -118,7 +124,7 @@ def scores_test(setting: Setting, components: Components, difference: float, see
     return campaign
 
 
-def pairs_test(setting: Setting, latent: tuple[float, float], ties: float, win_rate: float, seed=0):
+def pairs_test(setting: Setting, latent: tuple[float, float], ties: float, win_rate: float, seed: int = 0) -> Simulation:
     """A campaign of pairs. Each judgment is a normal preference of variance 1, of which shares `latent` belong to the context
     and to the annotator, cut at two thresholds into win, tie and loss, so that a share `ties` are ties."""
     judged = [
@@ -152,7 +158,7 @@ def correlation_of_outcomes(latent: float, ties: float, win_rate: float = 0.5) -
     low, high = cuts(ties, win_rate)
 
     def joint(x: float, y: float) -> float:
-        return multivariate_normal.cdf([x, y], cov=[[1, latent], [latent, 1]])
+        return float(multivariate_normal.cdf([x, y], cov=[[1, latent], [latent, 1]]))
 
     # E[xy] = P(x > h, y > h) + P(x < l, y < l) - 2 P(x < l, y > h)
     both_win = 1 - 2 * norm.cdf(high) + joint(high, high)
@@ -168,18 +174,19 @@ def power_table(draws: int, seed: int) -> Iterator[str]:
     for setting in (Setting(3, 60, 6), Setting(3, 60, 12, 50), Setting(5, 100, 20), Setting(2, 40, 4)):
         for name, assumed in (("high", HIGH_VARIANCE), ("low", LOW_VARIANCE)):
             components = replace(assumed.on(1, 5), context=MAIN, annotator=MAIN)
-            found = detectable_difference(components, setting.contexts, setting.annotators, setting.r)
-            at = share_found(draws, scores_test(setting, components, found.difference, seed=seed), seed + 1)
+            least = detectable_difference(components, setting.contexts, setting.annotators, setting.r)
+            at = share_found(draws, scores_test(setting, components, least.difference, seed=seed), seed + 1)
             none = share_found(draws, scores_test(setting, components, 0.0, seed=seed), seed + 2)
-            yield _row(setting, f"scores, {name} variance", f"{found.difference:.2f} points", at, none, draws)
+            yield _row(setting, f"scores, {name} variance", f"{least.difference:.2f} points", at, none, draws)
     for setting in (Setting(2, 100, 6), Setting(3, 150, 10), Setting(4, 120, 12, 50)):
         latent, ties = (0.4, 0.08), 0.2
-        assumed = PairAssumptions(ties, *(correlation_of_outcomes(share, ties) for share in latent))
+        pairs = PairAssumptions(ties, *(correlation_of_outcomes(share, ties) for share in latent))
         meet = setting.contexts * (1 if setting.systems == 2 else 2 / (setting.systems - 1))
-        found = detectable_win_rate(assumed, meet, setting.annotators, setting.r)
-        at = share_found(draws, pairs_test(setting, latent, ties, 0.5 + found.difference, seed), seed + 1)
+        detectable = detectable_win_rate(pairs, meet, setting.annotators, setting.r)
+        assert detectable is not None, "no setting above is too small for any win rate"
+        at = share_found(draws, pairs_test(setting, latent, ties, 0.5 + detectable.difference, seed), seed + 1)
         none = share_found(draws, pairs_test(setting, latent, ties, 0.5, seed), seed + 2)
-        yield _row(setting, "pairs, ring", f"win rate {0.5 + found.difference:.3f}", at, none, draws)
+        yield _row(setting, "pairs, ring", f"win rate {0.5 + detectable.difference:.3f}", at, none, draws)
 
 
 def _row(setting: Setting, what: str, difference: str, at: float, none: float, draws: int) -> str:
@@ -192,9 +199,12 @@ def balance_table(seed: int) -> Iterator[str]:
     for pairwise, setting in ((False, Setting(5, 200, 12)), (True, Setting(5, 200, 12)), (True, Setting(6, 100, 9, 50))):
         items = draw(corpus(setting.systems, setting.contexts), setting.design(pairwise, seed))
         judged = hand_out(items, setting.annotators, seed)
-        shown, cells, left, beyond, again = Counter(), Counter(), Counter(), 0, 0
-        by_person = defaultdict(Counter)
-        last = {}
+        shown: Counter[str] = Counter()
+        cells: Counter[tuple[str, ...]] = Counter()
+        left: Counter[str] = Counter()
+        by_person: dict[int, Counter[str]] = defaultdict(Counter)
+        last: dict[int, str] = {}
+        beyond = again = 0
         for one in judged:
             shown.update(one.item.cell)
             cells[one.item.cell] += 1
@@ -214,7 +224,7 @@ def balance_table(seed: int) -> Iterator[str]:
         )
 
 
-def _range(counts: Counter) -> str:
+def _range(counts: Counter[Any]) -> str:
     low, high = min(counts.values()), max(counts.values())
     return str(low) if low == high else f"{low} to {high}"
 

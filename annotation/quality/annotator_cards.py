@@ -6,14 +6,19 @@ What follows from the numbers is in `suspicion.py`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy.stats import norm
 
 from annotation.quality.answer_arrays import Answers, others
 from annotation.quality.dawid_skene import dawid_skene
 from annotation.quality.errors import UndefinedAgreement
+
+Observations = tuple[ArrayLike, ArrayLike]  # (annotator, what), both (observations,)
 
 MIN_SHARED = 5  # items: below, a correlation says nothing and Fisher's z has no spread
 
@@ -56,7 +61,7 @@ class Card:
     gold_right: int
     seconds: float | None
 
-    def as_dict(self) -> dict:
+    def as_dict(self) -> dict[str, Any]:
         return asdict(self)
 
 
@@ -68,10 +73,10 @@ class Behaviour:
     sides or its place changed was answered as before. gold: True where the known answer was given. seconds: per item.
     """
 
-    sides: tuple = ((), ())
-    repeats: tuple = ((), ())
-    gold: tuple = ((), ())
-    seconds: tuple = ((), ())
+    sides: Observations = ((), ())
+    repeats: Observations = ((), ())
+    gold: Observations = ((), ())
+    seconds: Observations = ((), ())
 
 
 def cards(answers: Answers, behaviour: Behaviour = Behaviour(), annotators: int | None = None) -> list[Card]:
@@ -90,11 +95,11 @@ def cards(answers: Answers, behaviour: Behaviour = Behaviour(), annotators: int 
     return [Card(**{name: _or_none(value) for name, value in zip(columns, row)}) for row in rows]
 
 
-def _or_none(value):
+def _or_none(value: Any) -> Any:
     return None if value != value else value  # nan alone differs from itself
 
 
-def _distinct_items(annotator, item, people: int) -> np.ndarray:
+def _distinct_items(annotator: np.ndarray, item: np.ndarray, people: int) -> np.ndarray:
     """Different items of each annotator: int (annotators,)."""
     pairs = np.unique(np.stack([annotator, item]), axis=1)
     return np.bincount(pairs[0], minlength=people)
@@ -109,10 +114,10 @@ def _beside_others(answers: Answers, people: int) -> dict[str, np.ndarray]:
     mean, square, n = other.mean[shared], other.square[shared], other.n[shared]
     items = _distinct_items(annotator, answers.item[shared], people)
 
-    def average(x):
+    def average(x: np.ndarray) -> np.ndarray:
         return _divide(np.bincount(annotator, x, minlength=people), np.bincount(annotator, minlength=people))
 
-    def variance(x):
+    def variance(x: np.ndarray) -> np.ndarray:
         return average((x - average(x)[annotator]) ** 2)
 
     covariance = average((own - average(own)[annotator]) * mean)
@@ -139,14 +144,15 @@ def _beside_others(answers: Answers, people: int) -> dict[str, np.ndarray]:
     }
 
 
-def fisher_interval(r, n) -> tuple[np.ndarray, np.ndarray]:
+def fisher_interval(r: np.ndarray, n: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """95% interval of correlations r over n pairs each (Fisher 1921): tanh(atanh r -+ 1.96 / sqrt(n - 3))."""
     z, half = fisher_z(r), norm.ppf(0.975) / np.sqrt(np.maximum(n - 3.0, 1e-9))
     return np.tanh(z - half), np.tanh(z + half)
 
 
-def fisher_z(r) -> np.ndarray:
-    return np.arctanh(np.clip(r, -0.999999, 0.999999))
+def fisher_z(r: ArrayLike) -> NDArray[np.float64]:
+    z: NDArray[np.float64] = np.arctanh(np.clip(r, -0.999999, 0.999999))
+    return z
 
 
 def _competence(answers: Answers, people: int) -> np.ndarray:
@@ -158,11 +164,11 @@ def _competence(answers: Answers, people: int) -> np.ndarray:
         if not rows.any():
             continue
         try:
-            found = dawid_skene(answers.annotator[rows], answers.item[rows], answers.value[rows])
+            fitted = dawid_skene(answers.annotator[rows], answers.item[rows], answers.value[rows])
         except UndefinedAgreement:
             continue
         times = np.bincount(answers.annotator[rows], minlength=people)
-        total[: len(found.accuracy)] += np.nan_to_num(found.accuracy) * times[: len(found.accuracy)]
+        total[: len(fitted.accuracy)] += np.nan_to_num(fitted.accuracy) * times[: len(fitted.accuracy)]
         weight += times
     return _divide(total, weight)
 
@@ -183,7 +189,7 @@ def _runs(answers: Answers, people: int) -> dict[str, np.ndarray]:
     }
 
 
-def _answers_in_order(answers: Answers, known) -> tuple[np.ndarray, np.ndarray]:
+def _answers_in_order(answers: Answers, known: NDArray[np.bool_]) -> tuple[np.ndarray, np.ndarray]:
     """(annotator, number of the answer vector) of each item, in the order answered: int (items answered,) each."""
     if not known.any():
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
@@ -198,8 +204,8 @@ def _answers_in_order(answers: Answers, known) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _behaviour(behaviour: Behaviour, people: int) -> dict[str, np.ndarray]:
-    def count(pair, wanted):
-        who, what = np.asarray(pair[0], dtype=np.int64), np.asarray(pair[1])
+    def count(observed: Observations, wanted: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+        who, what = np.asarray(observed[0], dtype=np.int64), np.asarray(observed[1])
         return np.bincount(who[wanted(what)], minlength=people)
 
     everything = lambda what: np.ones(len(what), dtype=bool)
@@ -216,7 +222,8 @@ def _behaviour(behaviour: Behaviour, people: int) -> dict[str, np.ndarray]:
     }
 
 
-def _divide(a, b) -> np.ndarray:
+def _divide(a: ArrayLike, b: ArrayLike) -> NDArray[np.float64]:
     """a / b, nan where b is 0 or nan."""
     a, b = np.broadcast_arrays(np.asarray(a, dtype=float), np.asarray(b, dtype=float))
-    return np.divide(a, b, out=np.full(a.shape, np.nan), where=b > 0)
+    quotient: NDArray[np.float64] = np.divide(a, b, out=np.full(a.shape, np.nan), where=b > 0)
+    return quotient

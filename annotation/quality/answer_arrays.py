@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 
 @dataclass(frozen=True)
@@ -20,13 +21,13 @@ class Answers:
     Nobody answers the same item on the same criterion twice.
     """
 
-    annotator: np.ndarray
-    item: np.ndarray
-    criterion: np.ndarray
-    value: np.ndarray
-    order: np.ndarray
+    annotator: NDArray[np.int64]
+    item: NDArray[np.int64]
+    criterion: NDArray[np.int64]
+    value: NDArray[np.float64]
+    order: NDArray[np.float64]
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for name in ("annotator", "item", "criterion"):
             object.__setattr__(self, name, np.asarray(getattr(self, name), dtype=np.int64))
         for name in ("value", "order"):
@@ -37,11 +38,16 @@ class Answers:
         if not np.isfinite(self.value).all():
             raise ValueError("An answer's value must be a finite number; leave missing answers out.")
 
+    @classmethod
+    def none(cls) -> Answers:
+        """Nobody has answered yet."""
+        return cls(*np.zeros((5, 0)))
+
     def __len__(self) -> int:
         return len(self.value)
 
     @classmethod
-    def of_table(cls, scores, criterion: int = 0) -> Answers:
+    def of_table(cls, scores: ArrayLike, criterion: int = 0) -> Answers:
         """The answers in a table (raters, units), nan where missing, in an unknown order."""
         scores = np.asarray(scores, dtype=float)
         annotator, item = np.nonzero(~np.isnan(scores))
@@ -49,11 +55,12 @@ class Answers:
         return cls(annotator, item, np.full(len(value), criterion), value, np.full(len(value), np.nan))
 
     @property
-    def unit(self) -> np.ndarray:
+    def unit(self) -> NDArray[np.int64]:
         """Number of each answer's (item, criterion): int (answers,)."""
-        return self.item * (self.criterion.max(initial=0) + 1) + self.criterion
+        criteria = int(self.criterion.max(initial=0)) + 1
+        return self.item * criteria + self.criterion
 
-    def standardised(self) -> np.ndarray:
+    def standardised(self) -> NDArray[np.float64]:
         """Values in standard deviations from their criterion's mean, so that scales can be pooled: (answers,)."""
         n = np.bincount(self.criterion)
         centred = self.value - (np.bincount(self.criterion, self.value) / np.maximum(n, 1))[self.criterion]
@@ -71,12 +78,13 @@ class Others:
     square: np.ndarray
 
 
-def others(unit, value) -> Others:
+def others(unit: ArrayLike, value: NDArray[np.float64]) -> Others:
     """Leave-one-out: each answer beside the mean of all other answers to its unit."""
     _, unit = np.unique(unit, return_inverse=True)
     n = np.bincount(unit)[unit] - 1
 
-    def mean_without_own(x):
-        return np.divide(np.bincount(unit, x)[unit] - x, n, out=np.full(len(x), np.nan), where=n > 0)
+    def mean_without_own(x: NDArray[np.float64]) -> NDArray[np.float64]:
+        mean: NDArray[np.float64] = np.divide(np.bincount(unit, x)[unit] - x, n, out=np.full(len(x), np.nan), where=n > 0)
+        return mean
 
     return Others(n, mean_without_own(value), mean_without_own(value**2))

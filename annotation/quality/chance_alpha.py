@@ -6,15 +6,21 @@ goes), filter as the real scores were filtered, and take alpha: a permutation nu
 """
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from annotation.quality.errors import UndefinedAgreement
-from annotation.quality.krippendorff import alpha_from_counts
+from annotation.quality.krippendorff import Level, alpha_from_counts
 from annotation.quality.mad import keep_mask
 from annotation.quality.scores import as_scores, value_counts
 
 
 def alpha_null(
-    scores, level: str = "interval", threshold: float = 1.0, on_zero_mad: str = "drop", draws: int = 50, seed: int = 0
+    scores: ArrayLike,
+    level: Level = "interval",
+    threshold: float = 1.0,
+    on_zero_mad: str = "drop",
+    draws: int = 50,
+    seed: int = 0,
 ) -> tuple[float, float]:
     """Mean and standard deviation of alpha over shuffled scores (raters, units), filtered like the real ones."""
     scores = as_scores(scores)
@@ -35,7 +41,7 @@ def _shuffled(scores: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return shuffled
 
 
-def _filtered_alpha(scores: np.ndarray, level: str, threshold: float, on_zero_mad: str) -> float:
+def _filtered_alpha(scores: np.ndarray, level: Level, threshold: float, on_zero_mad: str) -> float:
     """Alpha of what the filter keeps, nan when it is not defined."""
     keep = keep_mask(scores, threshold, on_zero_mad)
     counts, values = value_counts(np.where(keep, scores, np.nan))

@@ -9,8 +9,10 @@ names may be exchanged within a context, so this is a permutation test; who push
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from annotation.quality.suspicion import LEVEL, holm
 from leaderboard.rating.games import Games
@@ -37,7 +39,7 @@ class Influence:
     def is_flagged(self) -> bool:
         return self.p_corrected is not None and self.p_corrected <= LEVEL
 
-    def as_dict(self) -> dict:
+    def as_dict(self) -> dict[str, Any]:
         return asdict(self)
 
 
@@ -56,10 +58,11 @@ def _by_context(n_systems: int, games: Games) -> tuple[np.ndarray, np.ndarray]:
     shape = int(games.context.max(initial=0)) + 1, n_systems * (n_systems - 1) // 2
     cell = games.context * shape[1] + pair
     counts = (np.bincount(cell, values, minlength=shape[0] * shape[1]) for values in (None, score))
-    return tuple(count.reshape(shape).astype(np.float32) for count in counts)
+    met, won = (count.reshape(shape).astype(np.float32) for count in counts)
+    return met, won
 
 
-def _rated(n_systems: int, met, score, weights) -> np.ndarray:
+def _rated(n_systems: int, met: np.ndarray, score: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Ratings (..., systems) of contexts weighted by weights (..., contexts)."""
     i, j = np.triu_indices(n_systems, 1)
     table = np.zeros((2, *weights.shape[:-1], n_systems, n_systems))
@@ -69,13 +72,14 @@ def _rated(n_systems: int, met, score, weights) -> np.ndarray:
     return settle(*table)[0]
 
 
-def ranks(rating) -> np.ndarray:
+def ranks(rating: ArrayLike) -> np.ndarray:
     """1 for the highest; equals share the better rank: (systems,) -> int (systems,)."""
-    rating = np.asarray(rating, dtype=float)
-    return (rating[None, :] > rating[:, None] + 1e-9).sum(axis=1) + 1
+    points = np.asarray(rating, dtype=float)
+    better: np.ndarray = (points[None, :] > points[:, None] + 1e-9).sum(axis=1)
+    return better + 1
 
 
-def influences(n_systems: int, games: Games, annotator, draws: int | None = None, seed: int = 0) -> list[Influence]:
+def influences(n_systems: int, games: Games, annotator: ArrayLike, draws: int | None = None, seed: int = 0) -> list[Influence]:
     """One for each annotator who made a game; annotator: int (games,). The strongest push comes first.
 
     draws: stand-ins of each; enough for the correction when left out, at most MOST_DRAWS.
@@ -88,10 +92,10 @@ def influences(n_systems: int, games: Games, annotator, draws: int | None = None
     blocks, block = np.unique(annotator * contexts + games.context, return_inverse=True)  # an annotator's on a context
     who, where = np.divmod(blocks, contexts)
     tables = _by_context(n_systems, Games(games.first, games.second, games.outcome, block))
-    people, rng, found = np.unique(who), np.random.default_rng(seed), []
+    people, rng, effects = np.unique(who), np.random.default_rng(seed), []
     draws = draws or min(MOST_DRAWS, max(FEWEST_DRAWS, 2 * len(people) * round(1 / LEVEL) - 1))
 
-    def rated(weights) -> np.ndarray:
+    def rated(weights: np.ndarray) -> np.ndarray:
         return _rated(n_systems, *tables, weights.astype(np.float32))
 
     everything = np.ones(len(blocks))
@@ -104,13 +108,13 @@ def influences(n_systems: int, games: Games, annotator, draws: int | None = None
             largest = np.abs(rating - rated(stand_ins)).max(axis=1)
             p = float((1 + (largest >= np.abs(push).max() - 1e-3).sum()) / (1 + draws))
             usual = float(np.quantile(largest, 0.95))
-        found.append((int(person), int((annotator == person).sum()), push.tolist(), ranks(without).tolist(), usual, p))
-    corrected = iter(holm([row[-1] for row in found if row[-1] is not None]))
-    made = [Influence(*row, p_corrected=None if row[-1] is None else next(corrected)) for row in found]
+        effects.append((int(person), int((annotator == person).sum()), push.tolist(), ranks(without).tolist(), usual, p))
+    corrected = iter(holm([row[-1] for row in effects if row[-1] is not None]))
+    made = [Influence(*row, p_corrected=None if row[-1] is None else next(corrected)) for row in effects]
     return sorted(made, key=lambda one: (1.0 if one.p is None else one.p, -np.abs(one.push).max()))
 
 
-def _stand_ins(who, where, person: int, draws: int, rng) -> np.ndarray | None:
+def _stand_ins(who: np.ndarray, where: np.ndarray, person: int, draws: int, rng: np.random.Generator) -> np.ndarray | None:
     """Which blocks stay when each stand-in's are left out: float (draws, blocks), 1 or 0. None where the annotator's
     contexts were judged by nobody else."""
     judged = np.isin(where, where[who == person])

@@ -3,6 +3,7 @@
 from itertools import combinations
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from annotation.quality.errors import UndefinedAgreement
 from annotation.quality.scores import as_scores
@@ -10,7 +11,7 @@ from annotation.quality.scores import as_scores
 WEIGHTS = (None, "linear", "quadratic")
 
 
-def cohen_kappa(a, b, weights: str | None = None) -> float:
+def cohen_kappa(a: ArrayLike, b: ArrayLike, weights: str | None = None) -> float:
     """Agreement of two raters beyond chance (Cohen 1960; with weights, Cohen 1968).
 
     a, b: (units,) scores or codes, nan where missing; only units that both scored count. Weights are the distance of
@@ -34,7 +35,7 @@ def cohen_kappa(a, b, weights: str | None = None) -> float:
     return float(1 - (observed * disagreement).sum() / by_chance)
 
 
-def cohen_by_pair(scores, weights: str | None = None) -> list[tuple[int, int, int, float | None]]:
+def cohen_by_pair(scores: ArrayLike, weights: str | None = None) -> list[tuple[int, int, int, float | None]]:
     """(i, j, units both scored, kappa or None) for each pair of raters that shares a unit; scores: (raters, units)."""
     scores = as_scores(scores)
     given = (~np.isnan(scores)).astype(float)
@@ -43,7 +44,7 @@ def cohen_by_pair(scores, weights: str | None = None) -> list[tuple[int, int, in
     return [(i, j, int(shared[i, j]), _kappa_or_none(scores[i], scores[j], weights)) for i, j in pairs]
 
 
-def fleiss_kappa(counts, values=None, weights: str | None = None) -> float:
+def fleiss_kappa(counts: ArrayLike, values: ArrayLike | None = None, weights: str | None = None) -> float:
     """Agreement of many raters beyond chance (Fleiss 1971), also where units have unequal numbers of raters.
 
     counts: (units, categories), how many raters chose each. The generalisation is Gwet's (2014, Handbook of
@@ -61,7 +62,7 @@ def fleiss_kappa(counts, values=None, weights: str | None = None) -> float:
     return float((observed - by_chance) / (1 - by_chance))
 
 
-def percent_agreement(counts) -> float:
+def percent_agreement(counts: ArrayLike) -> float:
     """Share of rater pairs that agree, averaged over the units with two raters or more; counts: (units, categories)."""
     counts = _rated(counts)
     return _mean_credit(counts, np.eye(counts.shape[1]))
@@ -77,26 +78,27 @@ def _mean_credit(counts: np.ndarray, credit: np.ndarray) -> float:
     return float((agreeing / (raters * (raters - 1))).mean())
 
 
-def _credit(categories: int, values, weights: str | None) -> np.ndarray:
+def _credit(categories: int, values: ArrayLike | None, weights: str | None) -> NDArray[np.float64]:
     """How far two answers agree, from 0 to 1: (categories, categories)."""
     if weights not in WEIGHTS:
         raise ValueError(f"weights must be None, linear or quadratic, not {weights!r}.")
     if weights is None:
         return np.eye(categories)
-    values = np.asarray(values, dtype=float)
-    distance = np.abs(values[:, None] - values[None, :]) / max(np.ptp(values), 1e-300)
+    points: NDArray[np.float64] = np.asarray(values, dtype=float)
+    distance = np.abs(points[:, None] - points[None, :]) / max(np.ptp(points), 1e-300)
     return 1 - (distance if weights == "linear" else distance**2)
 
 
-def _rated(counts) -> np.ndarray:
+def _rated(counts: ArrayLike) -> np.ndarray:
     """The units that somebody rated: (units, categories)."""
-    counts = np.asarray(counts)
-    if counts.ndim != 2 or (counts < 0).any():
+    table = np.asarray(counts)
+    if table.ndim != 2 or (table < 0).any():
         raise ValueError("Counts must be a table of units by categories without negative numbers.")
-    return counts[counts.sum(axis=1) > 0]
+    rated: np.ndarray = table[table.sum(axis=1) > 0]
+    return rated
 
 
-def _kappa_or_none(a, b, weights) -> float | None:
+def _kappa_or_none(a: np.ndarray, b: np.ndarray, weights: str | None) -> float | None:
     try:
         return cohen_kappa(a, b, weights)
     except UndefinedAgreement:

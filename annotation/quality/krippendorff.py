@@ -5,17 +5,21 @@ package. The bootstrap and the chance level need hundreds of values, so they use
 on what is sufficient for it: how many raters gave each value to each unit, and how often that unit was drawn.
 """
 
+from typing import Literal, get_args
+
 import krippendorff
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from annotation.quality.errors import UndefinedAgreement
 from annotation.quality.scores import as_scores, value_counts
 
-LEVELS = ("nominal", "ordinal", "interval", "ratio")
+Level = Literal["nominal", "ordinal", "interval", "ratio"]
+LEVELS: tuple[Level, ...] = get_args(Level)
 PACKAGE_CELLS = 10_000_000  # the package holds units x values x values numbers at once: beyond 80 MB, count ourselves
 
 
-def alpha(scores, level: str = "interval") -> float:
+def alpha(scores: ArrayLike, level: Level = "interval") -> float:
     """Agreement beyond chance of scores (raters, units): 1 is perfect, 0 chance, below 0 systematic disagreement."""
     counts, values = _pairable(scores, level)
     if counts.size * len(values) > PACKAGE_CELLS:
@@ -24,7 +28,7 @@ def alpha(scores, level: str = "interval") -> float:
 
 
 def alpha_interval(
-    scores, level: str = "interval", replicates: int = 200, seed: int = 0, confidence: float = 0.95
+    scores: ArrayLike, level: Level = "interval", replicates: int = 200, seed: int = 0, confidence: float = 0.95
 ) -> tuple[float, float]:
     """Percentile bootstrap interval of alpha over units; replicates that happen to have no alpha are left out."""
     patterns, times, values = unit_patterns(scores, level)
@@ -38,7 +42,7 @@ def alpha_interval(
     return float(low), float(high)
 
 
-def unit_patterns(scores, level: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def unit_patterns(scores: ArrayLike, level: Level) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The different units, few on Likert data and all that alpha depends on: counts (patterns, values), how many units
     have each (patterns,), and the values (values,). They stand as they first appear, so that random draws of them do not
     depend on what the values are called (A and B may swap)."""
@@ -48,7 +52,7 @@ def unit_patterns(scores, level: str) -> tuple[np.ndarray, np.ndarray, np.ndarra
     return patterns[order], times[order], values
 
 
-def alpha_from_counts(counts, values, level: str, weights=None) -> float:
+def alpha_from_counts(counts: np.ndarray, values: np.ndarray, level: Level, weights: np.ndarray | None = None) -> float:
     """Alpha of units weighted by how often each was drawn, nan when it is not defined.
 
     counts: (units, values); values: (values,) sorted; weights: (units,), 1 when left out.
@@ -65,7 +69,7 @@ def alpha_from_counts(counts, values, level: str, weights=None) -> float:
     return float(1 - (observed * distance).sum() / by_chance) if by_chance > 0 else float("nan")
 
 
-def _distance(values: np.ndarray, n: np.ndarray, level: str) -> np.ndarray:
+def _distance(values: NDArray[np.float64], n: NDArray[np.float64], level: Level) -> NDArray[np.float64]:
     """Squared difference of every two values at a level of measurement: (values, values)."""
     if level == "nominal":
         return 1.0 - np.eye(len(values))
@@ -78,7 +82,7 @@ def _distance(values: np.ndarray, n: np.ndarray, level: str) -> np.ndarray:
     return difference**2
 
 
-def _pairable(scores, level: str) -> tuple[np.ndarray, np.ndarray]:
+def _pairable(scores: ArrayLike, level: Level) -> tuple[np.ndarray, np.ndarray]:
     """Counts (units, values) of the units that two raters or more scored; a sentence when alpha has no value."""
     if level not in LEVELS:
         raise ValueError(f"The level must be one of {', '.join(LEVELS)}, not {level!r}.")

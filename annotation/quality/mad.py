@@ -6,6 +6,7 @@ Zhao et al. (2020), "Designing Precise and Robust Dialogue Response Evaluators",
 """
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from annotation.quality.scores import as_scores
 
@@ -13,7 +14,7 @@ CONSISTENCY = 1.4826  # makes the MAD of normal data their standard deviation (L
 ON_ZERO_MAD = ("drop", "keep")
 
 
-def keep_mask(scores, threshold: float = 1.0, on_zero_mad: str = "drop") -> np.ndarray:
+def keep_mask(scores: ArrayLike, threshold: float = 1.0, on_zero_mad: str = "drop") -> NDArray[np.bool_]:
     """Which scores to believe: bool (raters, units), False where missing.
 
     Where more than half of a unit's scores agree, MAD is 0 (common on Likert data) and the formula drops everything off
@@ -32,7 +33,7 @@ def keep_mask(scores, threshold: float = 1.0, on_zero_mad: str = "drop") -> np.n
     return keep & ~np.isnan(scores)
 
 
-def _median(values: np.ndarray) -> np.ndarray:
+def _median(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Each column's median over its raters, nan where a column is empty: (raters, units) -> (units,)."""
     if values.size == 0:
         return np.full(values.shape[1], np.nan)
@@ -40,4 +41,5 @@ def _median(values: np.ndarray) -> np.ndarray:
     n = (~np.isnan(values)).sum(axis=0)
     lower, upper = np.maximum(n - 1, 0) // 2, n // 2
     columns = np.arange(values.shape[1])
-    return (ordered[lower, columns] + ordered[upper, columns]) / 2
+    median: NDArray[np.float64] = (ordered[lower, columns] + ordered[upper, columns]) / 2
+    return median

@@ -9,10 +9,12 @@ would agree with itself. How sure this is: the same in worlds where alpha is wha
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from annotation.quality.krippendorff import alpha_from_counts, unit_patterns
+from annotation.quality.krippendorff import Level, alpha_from_counts, unit_patterns
 
 LOW, HIGH = 0.025, 0.975
 WORLDS = (0.1, 0.9)  # quantiles of alpha's bootstrap between which the number of units is given
@@ -34,34 +36,35 @@ class Outlook:
     chance: float
     sentence: str
 
-    def as_dict(self) -> dict:
+    def as_dict(self) -> dict[str, Any]:
         return asdict(self)
 
 
-def outlook(scores, line: float, level: str = "interval", draws: int = 200, seed: int = 0) -> Outlook:
+def outlook(scores: ArrayLike, line: float, level: Level = "interval", draws: int = 200, seed: int = 0) -> Outlook:
     """What more scores like these (raters, units) would do. Raises UndefinedAgreement where there is no alpha."""
     patterns, times, values = unit_patterns(scores, level)
     n, rng = int(times.sum()), np.random.default_rng(seed)
-    now = alpha_from_counts(patterns, values, level, times)
+    observed = alpha_from_counts(patterns, values, level, times)
 
     def simulated(units: int) -> np.ndarray:
         drawn = rng.multinomial(units, times / n, size=draws)  # (draws, patterns)
         alphas = np.array([alpha_from_counts(patterns, values, level, often) for often in drawn])
-        return alphas[~np.isnan(alphas)]
+        defined: np.ndarray = alphas[~np.isnan(alphas)]
+        return defined
 
     alphas = simulated(n)
     chance = float((alphas > line).mean())
     if np.quantile(alphas, LOW) >= line:
         return Outlook(line, 0, 0, 0, 0, chance, f"The interval is above {line} already.")
-    spread = now - np.quantile(alphas, LOW)  # shrinks as 1 / sqrt(units)
-    reach = np.array([_units(n, spread, alpha - line) for alpha in (now, *np.quantile(alphas, WORLDS[::-1]))])
+    spread = observed - np.quantile(alphas, LOW)  # shrinks as 1 / sqrt(units)
+    reach = np.array([_units(n, spread, alpha - line) for alpha in (observed, *np.quantile(alphas, WORLDS[::-1]))])
     if np.isfinite(reach[0]) and reach[0] > n:  # once more with the spread of a campaign of that size
         size = int(reach[0])
-        reach *= ((now - np.quantile(simulated(size), LOW)) / (now - line)) ** 2
+        reach *= ((observed - np.quantile(simulated(size), LOW)) / (observed - line)) ** 2
     more = [None if not np.isfinite(units) or units > FAR * n else max(int(np.ceil(units - n)), 1) for units in reach]
     per_unit = (patterns.sum(axis=1) * times).sum() / n
     scores_more = None if more[0] is None else int(np.ceil(more[0] * per_unit))
-    return Outlook(line, more[0], scores_more, more[1], more[2], chance, _sentence(line, now, more, scores_more, chance))
+    return Outlook(line, more[0], scores_more, more[1], more[2], chance, _sentence(line, observed, more, scores_more, chance))
 
 
 def _units(n: int, spread: float, above: float) -> float:
@@ -69,14 +72,14 @@ def _units(n: int, spread: float, above: float) -> float:
     return n * (spread / above) ** 2 if above > 0 else np.inf
 
 
-def _sentence(line: float, now: float, more: list, scores: int | None, chance: float) -> str:
-    if now <= line:
+def _sentence(line: float, observed: float, more: list[int | None], scores: int | None, chance: float) -> str:
+    if observed <= line:
         return (
-            f"More judgments would not help: alpha itself, {now:.3f}, is below {line}"
+            f"More judgments would not help: alpha itself, {observed:.3f}, is below {line}"
             f" (above it in {100 * chance:.0f}% of resampled campaigns). Clearer guidelines or other annotators might."
         )
     if more[0] is None:
-        return f"Alpha, {now:.3f}, is so close to {line} that no campaign of a likely size tells them apart."
+        return f"Alpha, {observed:.3f}, is so close to {line} that no campaign of a likely size tells them apart."
     items = "item" if more[0] == 1 else "items"
     to = "never" if more[2] is None else f"{more[2]:,}"
     return (

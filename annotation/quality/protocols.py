@@ -9,14 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.stats import spearmanr
 
 from annotation.quality.errors import UndefinedAgreement
 from annotation.quality.kappa import fleiss_kappa
 from annotation.quality.krippendorff import alpha_from_counts
 from annotation.quality.scores import as_scores, value_counts
+
+Measure = Callable[[np.ndarray, np.ndarray], float]  # counts (outputs, values) and the values (values,)
 
 AGAINST = 4  # other outputs, so that wins 0 to 4 become scores 1 to 5
 
@@ -43,11 +47,18 @@ class Study:
     replicates: int
     seed: int
 
-    def as_dict(self) -> dict:
+    def as_dict(self) -> dict[str, Any]:
         return asdict(self)
 
 
-def scores_from_comparisons(annotator, output, points, against: int = AGAINST, annotators=None, outputs=None) -> np.ndarray:
+def scores_from_comparisons(
+    annotator: ArrayLike,
+    output: ArrayLike,
+    points: ArrayLike,
+    against: int = AGAINST,
+    annotators: int | None = None,
+    outputs: int | None = None,
+) -> np.ndarray:
     """Scores (annotators, outputs) made from each annotator's comparisons of an output with `against` others.
 
     annotator, output: int (comparisons,); points: (comparisons,), 1 where the output was better, else 0 (the paper counts
@@ -62,7 +73,7 @@ def scores_from_comparisons(annotator, output, points, against: int = AGAINST, a
     return np.where(times == against, 1 + wins, np.nan)
 
 
-def compare_protocols(direct, compared, replicates: int = 1000, seed: int = 0) -> Study:
+def compare_protocols(direct: ArrayLike, compared: ArrayLike, replicates: int = 1000, seed: int = 0) -> Study:
     """Agreement of both protocols; direct, compared: (raters, outputs), the same outputs in the same columns.
 
     Only outputs that both protocols reached with two raters or more count.
@@ -85,14 +96,14 @@ def compare_protocols(direct, compared, replicates: int = 1000, seed: int = 0) -
         measures[name] = {which: _estimate(column) for which, column in columns.items()}
     means = np.nanmean(direct, axis=0), np.nanmean(compared, axis=0)
     across = {"spearman": _estimate(np.array([_spearman(means[0][draw], means[1][draw]) for draw in draws]))}
-    table = value_counts(np.stack(means))
-    across["alpha_interval"] = _estimate(np.array([alpha_from_counts(table[0][draw], table[1], "interval") for draw in draws]))
-    raters = [int((~np.isnan(table)).any(axis=1).sum()) for table in (direct, compared)]
-    return Study(outputs, *raters, measures, across, replicates, seed)
+    of_means, values = value_counts(np.stack(means))
+    across["alpha_interval"] = _estimate(np.array([alpha_from_counts(of_means[draw], values, "interval") for draw in draws]))
+    direct_raters, compared_raters = (int((~np.isnan(table)).any(axis=1).sum()) for table in (direct, compared))
+    return Study(outputs, direct_raters, compared_raters, measures, across, replicates, seed)
 
 
-def _fleiss(weights: str | None) -> Callable:
-    def measure(counts, values) -> float:
+def _fleiss(weights: str | None) -> Measure:
+    def measure(counts: np.ndarray, values: np.ndarray) -> float:
         try:
             return fleiss_kappa(counts, values, weights)
         except UndefinedAgreement:
@@ -101,7 +112,7 @@ def _fleiss(weights: str | None) -> Callable:
     return measure
 
 
-MEASURES: dict[str, Callable] = {
+MEASURES: dict[str, Measure] = {
     "kappa": _fleiss(None),
     "kappa_linear": _fleiss("linear"),
     "alpha_ordinal": lambda counts, values: alpha_from_counts(counts, values, "ordinal"),
@@ -109,7 +120,7 @@ MEASURES: dict[str, Callable] = {
 }
 
 
-def _spearman(a, b) -> float:
+def _spearman(a: np.ndarray, b: np.ndarray) -> float:
     return float(spearmanr(a, b).statistic) if np.ptp(a) > 0 and np.ptp(b) > 0 else np.nan
 
 

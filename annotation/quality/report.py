@@ -6,17 +6,23 @@ standard deviations above what chance gives after the same filter; otherwise the
 the filter decides.
 """
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from annotation.quality.chance_alpha import alpha_null
 from annotation.quality.errors import UndefinedAgreement
 from annotation.quality.kappa import cohen_by_pair, fleiss_kappa, percent_agreement
-from annotation.quality.krippendorff import alpha, alpha_interval
+from annotation.quality.krippendorff import Level, alpha, alpha_interval
 from annotation.quality.mad import keep_mask
 from annotation.quality.more_judgments import Outlook, outlook
 from annotation.quality.scores import as_scores, value_counts
+
+Arguments = ParamSpec("Arguments")
+Value = TypeVar("Value")
 
 ACCEPTED, TENTATIVE = 0.8, 0.667
 CHANCE_SDS = 2.0
@@ -36,7 +42,7 @@ class Agreement:
     reason: str
     outlook: tuple[Outlook, ...]  # how many more judgments for each line, of the alpha that decides
 
-    def as_dict(self) -> dict:
+    def as_dict(self) -> dict[str, Any]:
         """Plain JSON: None where a number is undefined, without the mask."""
         return {name: value for name, value in asdict(self).items() if name != "keep"}
 
@@ -67,8 +73,8 @@ class JudgmentReport(Agreement):
 
 
 def assess_scores(
-    scores,
-    level: str = "ordinal",
+    scores: ArrayLike,
+    level: Level = "ordinal",
     threshold: float = 1.0,
     on_zero_mad: str = "drop",
     seed: int = 0,
@@ -103,7 +109,7 @@ def assess_scores(
     )
 
 
-def assess_judgments(choices, seed: int = 0, replicates: int = 200) -> JudgmentReport:
+def assess_judgments(choices: ArrayLike, seed: int = 0, replicates: int = 200) -> JudgmentReport:
     """Everything about pairwise choices (raters, units): 0, 1, 2 for A, tie, B (`Outcome.code`), nan where missing."""
     choices = as_scores(choices)
     if not np.isin(choices[~np.isnan(choices)], (0, 1, 2)).all():
@@ -117,27 +123,29 @@ def assess_judgments(choices, seed: int = 0, replicates: int = 200) -> JudgmentR
         alpha_low=low,
         alpha_high=high,
         verdict=_verdict(value),
-        reason=why or f"Alpha is {value:.3f}, {_where(value)}.",
+        reason=why or "" if value is None else f"Alpha is {value:.3f}, {_where(value)}.",
         outlook=_outlooks(choices, "nominal", seed),
         **_common(choices),
     )
 
 
-def _defined(measure, *arguments):
+def _defined(
+    measure: Callable[Arguments, Value], *given: Arguments.args, **named: Arguments.kwargs
+) -> tuple[Value | None, str | None]:
     """(value, None), or (None, the sentence why there is none)."""
     try:
-        return measure(*arguments), None
+        return measure(*given, **named), None
     except UndefinedAgreement as error:
         return None, str(error)
 
 
-def _outlooks(scores: np.ndarray, level: str, seed: int) -> tuple[Outlook, ...]:
+def _outlooks(scores: np.ndarray, level: Level, seed: int) -> tuple[Outlook, ...]:
     """One for each line; none where alpha is not defined."""
-    found = [_defined(outlook, scores, line, level, OUTLOOK_DRAWS, seed)[0] for line in (TENTATIVE, ACCEPTED)]
-    return tuple(one for one in found if one is not None)
+    outlooks = [_defined(outlook, scores, line, level, OUTLOOK_DRAWS, seed)[0] for line in (TENTATIVE, ACCEPTED)]
+    return tuple(one for one in outlooks if one is not None)
 
 
-def _common(scores: np.ndarray) -> dict:
+def _common(scores: np.ndarray) -> dict[str, Any]:
     """What both reports hold: sizes and the measures on categories. Raters and units with no score are not counted."""
     given = ~np.isnan(scores)
     counts, _ = value_counts(scores)
@@ -169,15 +177,17 @@ def _where(value: float) -> str:
     return f"between {TENTATIVE} and {ACCEPTED}" if value >= TENTATIVE else f"below {TENTATIVE}"
 
 
-def _decide_scores(before, after, chance, spread, why) -> tuple[str, str, bool]:
+def _decide_scores(
+    before: float | None, after: float | None, chance: float | None, spread: float | None, why: str | None
+) -> tuple[str, str, bool]:
     """Verdict, reason, and whether the alpha after the filter decides; see the rule at the top of this file."""
     if after is None:
-        return "undefined", why, True
-    said = f"Alpha is {after:.3f} after the filter, {_where(after)}"
-    if chance is None:
-        return _verdict(after), f"{said}; what chance gives after the same filter is not defined.", True
+        return "undefined", why or "", True
+    observed = f"Alpha is {after:.3f} after the filter, {_where(after)}"
+    if chance is None or spread is None:
+        return _verdict(after), f"{observed}; what chance gives after the same filter is not defined.", True
     by_chance = f"chance gives {chance:.2f} ± {spread:.2f} after the same filter"
     if after > chance + CHANCE_SDS * spread:
-        return _verdict(after), f"{said}; {by_chance}.", True
-    before_said = "not defined" if before is None else f"{before:.3f}"
-    return _verdict(before), f"{said}, but {by_chance}, so alpha before it, {before_said}, decides.", False
+        return _verdict(after), f"{observed}; {by_chance}.", True
+    before_filter = "not defined" if before is None else f"{before:.3f}"
+    return _verdict(before), f"{observed}, but {by_chance}, so alpha before it, {before_filter}, decides.", False

@@ -5,19 +5,20 @@ an output on one criterion, or a pair of outputs.
 """
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 
-def as_scores(scores) -> np.ndarray:
+def as_scores(scores: ArrayLike) -> NDArray[np.float64]:
     """The scores as a float array (raters, units), refused with a sentence when they are anything else."""
-    scores = np.asarray(scores, dtype=float)
-    if scores.ndim != 2:
-        raise ValueError(f"Scores must be a table of raters by units, not an array of {scores.ndim} dimensions.")
-    if np.isinf(scores).any():
+    table: NDArray[np.float64] = np.asarray(scores, dtype=float)
+    if table.ndim != 2:
+        raise ValueError(f"Scores must be a table of raters by units, not an array of {table.ndim} dimensions.")
+    if np.isinf(table).any():
         raise ValueError("A score must be a finite number, or nan where it is missing.")
-    return scores
+    return table
 
 
-def value_counts(scores) -> tuple[np.ndarray, np.ndarray]:
+def value_counts(scores: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """How many raters gave each value to each unit: counts (units, values) and the sorted values (values,)."""
     scores = as_scores(scores)
     given = ~np.isnan(scores)

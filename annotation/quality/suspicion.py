@@ -7,9 +7,11 @@ tests of a campaign are corrected together (Holm 1979): a campaign of honest ann
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.stats import binom, binomtest, norm
 
 from annotation.quality.annotator_cards import Behaviour, Card, fisher_z
@@ -18,6 +20,9 @@ HALF = 1 / 2  # surely below this share of what the others reach
 EXCESS = 1.5  # surely above this times the others' variance of disagreement
 FAST = 1 / 3  # of the others' median time; surely in more than half of the answers
 LEVEL = 0.05  # chance that anybody honest is flagged, over the whole campaign
+
+Result = tuple[str, float, str]  # kind, p, the finding in words; None where there is nothing to test
+Test = Callable[[Card, list[Card], Behaviour], Result | None]
 
 
 @dataclass(frozen=True)
@@ -52,16 +57,16 @@ class Suspect:
 
 def suspicion(cards: list[Card], behaviour: Behaviour = Behaviour()) -> list[Suspect]:  # noqa: B008
     """Every annotator for whom there is a test, the most suspicious first."""
-    tested = [(card.annotator, *found) for test in TESTS for card in cards if (found := test(card, cards, behaviour))]
+    tested = [(card.annotator, *result) for test in TESTS for card in cards if (result := test(card, cards, behaviour))]
     corrected = holm([p for _, _, p, _ in tested])
     concerns: dict[int, list[Concern]] = {}
     for (annotator, kind, p, reason), p_corrected in zip(tested, corrected):
         concerns.setdefault(annotator, []).append(Concern(kind, p, p_corrected, reason))
-    suspects = [Suspect(who, tuple(sorted(found, key=lambda c: c.p))) for who, found in concerns.items()]
+    suspects = [Suspect(who, tuple(sorted(own, key=lambda c: c.p))) for who, own in concerns.items()]
     return sorted(suspects, key=lambda suspect: (suspect.concerns[0].p, suspect.annotator))
 
 
-def holm(p) -> list[float]:
+def holm(p: ArrayLike) -> list[float]:
     """p-values corrected for all tests made (Holm 1979): the k-th smallest of n times n - k + 1, never decreasing."""
     p = np.asarray(p, dtype=float)
     order = np.argsort(p, kind="stable")
@@ -70,19 +75,19 @@ def holm(p) -> list[float]:
     return corrected.tolist()
 
 
-def _agreement(card: Card, cards, _):
+def _agreement(card: Card, cards: list[Card], _: Behaviour) -> Result | None:
     """Surely below HALF of the median agreement of the others: Fisher's z."""
     reached = [c.agreement for c in cards if c is not card and c.agreement is not None]
     if card.agreement is None or not reached or np.median(reached) <= 0:
         return None
     usual = float(np.median(reached))
     z = (fisher_z(HALF * usual) - fisher_z(card.agreement)) * np.sqrt(card.shared_items - 3)
-    against = " The answers run against the others': was the scale read upside down?" if card.agreement_high < 0 else ""
+    against = " The answers run against the others': was the scale read upside down?" if (card.agreement_high or 0) < 0 else ""
     reason = f"Correlation with the others {card.agreement:.2f} over {card.shared_items} items; usual here: {usual:.2f}."
     return "agreement", float(norm.sf(z)), reason + against
 
 
-def _disagreement(card: Card, cards, _):
+def _disagreement(card: Card, cards: list[Card], _: Behaviour) -> Result | None:
     """Answers surely more than EXCESS times as far from the others' (in variance, own severity aside) as usual."""
     usual = [c.disagreement for c in cards if c is not card and c.disagreement]
     if not card.disagreement or not usual or not card.disagreement_spread:
@@ -93,7 +98,7 @@ def _disagreement(card: Card, cards, _):
     return "disagreement", float(norm.sf(z)), reason
 
 
-def _run(card: Card, cards, _):
+def _run(card: Card, cards: list[Card], _: Behaviour) -> Result | None:
     """One answer so often in a row that somebody who repeats as often as the others would not get there."""
     others = [c for c in cards if c is not card and c.ordered_items > 1]
     if card.ordered_items < 2 or not others:
@@ -104,7 +109,7 @@ def _run(card: Card, cards, _):
     return "same answer", p, f"The same answer {card.longest_run} times in a row, of {card.ordered_items} items."
 
 
-def _side(card: Card, *_):
+def _side(card: Card, cards: list[Card], _: Behaviour) -> Result | None:
     """Left and right as a fair coin: exact binomial test."""
     n = card.left + card.right
     if n == 0:
@@ -113,10 +118,10 @@ def _side(card: Card, *_):
     return "side", float(p), f"Preferred the left output in {card.left} of {n} judgments that were no tie."
 
 
-def _below_the_others(kind: str, total: str, right: str, words: str):
+def _below_the_others(kind: str, total: str, right: str, words: str) -> Test:
     """A test that a share (right of total) is surely below HALF of the others': exact binomial test."""
 
-    def test(card: Card, cards, _):
+    def test(card: Card, cards: list[Card], _: Behaviour) -> Result | None:
         n, reached = getattr(card, total), getattr(card, right)
         others_n = sum(getattr(c, total) for c in cards if c is not card)
         if n == 0 or others_n == 0:
@@ -128,7 +133,7 @@ def _below_the_others(kind: str, total: str, right: str, words: str):
     return test
 
 
-def _fast(card: Card, cards, behaviour: Behaviour):
+def _fast(card: Card, cards: list[Card], behaviour: Behaviour) -> Result | None:
     """Surely more than half of the answers took less than FAST of the others' median time: exact binomial test."""
     who, seconds = np.asarray(behaviour.seconds[0]), np.asarray(behaviour.seconds[1], dtype=float)
     usual = [c.seconds for c in cards if c is not card and c.seconds is not None]
@@ -141,7 +146,7 @@ def _fast(card: Card, cards, behaviour: Behaviour):
     return "speed", p, f"{fast} of {len(own)} items took under {limit:.1f} s, a third of what others need."
 
 
-TESTS = (
+TESTS: tuple[Test, ...] = (
     _disagreement,
     _agreement,
     _run,

@@ -24,7 +24,8 @@ class RetrievalGenerator:
         last = self._embed([context[-1] for context in contexts])
         recent = self._embed([" ".join(context[-3:]) for context in contexts])
         both = last + recent
-        return both / np.linalg.norm(both, axis=1, keepdims=True)
+        keys: np.ndarray = both / np.linalg.norm(both, axis=1, keepdims=True)
+        return keys
 
     def reply(self, context: tuple[str, ...], rng: Random) -> str:
         similarity = self._keys @ self._embed_contexts([context])[0]  # (n,)

@@ -4,6 +4,7 @@ its answer depends on the sides. Everything is pure: a comparator and people's a
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -51,49 +52,51 @@ class Judged:
         return Judged([self.texts[i] for i in rows], pairs, self.scores[rows])
 
 
-def calibration(p: np.ndarray, targets: np.ndarray, weights: np.ndarray, contexts: np.ndarray, seed: int) -> dict | None:
+def calibration(
+    p: np.ndarray, targets: np.ndarray, weights: np.ndarray, contexts: np.ndarray, seed: int
+) -> dict[str, Any] | None:
     """Expected calibration error with its interval: p (n, 3), people's shares (n, 3), weights (n,), contexts (n,). The
     interval resamples contexts and leans upwards, since every resample adds noise of its own. None without a pair."""
     if not len(p):
         return None
-    said, right, bin_of = confidence(p, targets)
+    stated, right, bin_of = confidence(p, targets)
     _, where = np.unique(contexts, return_inverse=True)
     gaps = np.zeros((where.max() + 1, bin_of.max() + 1))  # (contexts, bins)
-    np.add.at(gaps, (where, bin_of), (right - said) * weights)
+    np.add.at(gaps, (where, bin_of), (right - stated) * weights)
     judged = np.bincount(where, weights=weights)  # (contexts,)
     draws = np.random.default_rng(seed).multinomial(len(gaps), np.full(len(gaps), 1 / len(gaps)), size=RESAMPLES)
     low, high = np.quantile(np.abs(draws @ gaps).sum(1) / (draws @ judged), [0.025, 0.975])
     return {"error": calibration_error(p, targets, weights), "low": float(low), "high": float(high), "pairs": len(p)}
 
 
-def reliability(p: np.ndarray, targets: np.ndarray, weights: np.ndarray) -> list[dict]:
+def reliability(p: np.ndarray, targets: np.ndarray, weights: np.ndarray) -> list[dict[str, Any]]:
     """[{said, right, n}] by tenths of the stated probability: its mean, the share of people's answers that it got right, and
     the number of pairs; the tenths in which nothing fell are left out."""
-    said, right, bin_of = confidence(p, targets)
+    stated, right, bin_of = confidence(p, targets)
     n, total = np.bincount(bin_of), np.bincount(bin_of, weights=weights)  # (bins,)
-    sums = [np.bincount(bin_of, weights=values * weights) for values in (said, right)]
+    sums = [np.bincount(bin_of, weights=values * weights) for values in (stated, right)]
     return [
         {"said": float(sums[0][i] / total[i]), "right": float(sums[1][i] / total[i]), "n": int(n[i])} for i in np.flatnonzero(n)
     ]
 
 
-def correlations(u: np.ndarray, scores: np.ndarray, contexts: np.ndarray, seed: int) -> dict | None:
+def correlations(u: np.ndarray, scores: np.ndarray, contexts: np.ndarray, seed: int) -> dict[str, Any] | None:
     """Pearson and Spearman of u (n,) with people's mean scores (n,), pooled over all outputs that have both, NaN being
     none. None where there is no correlation to speak of."""
     rows = np.flatnonzero(np.isfinite(u) & np.isfinite(scores))
     u, scores, contexts = u[rows], scores[rows], contexts[rows]
-    found: dict = {"outputs": len(rows), "contexts": len(np.unique(contexts))}
+    figures: dict[str, Any] = {"outputs": len(rows), "contexts": len(np.unique(contexts))}
     try:
-        found |= {"pearson": pearson(u, scores), "spearman": spearman(u, scores)}
+        figures |= {"pearson": pearson(u, scores), "spearman": spearman(u, scores)}
     except UndefinedCorrelation:
         return None
-    return found | {
+    return figures | {
         "pearson_interval": interval(lambda drawn: pearson(u[drawn], scores[drawn]), contexts, seed),
         "spearman_interval": interval(lambda drawn: spearman(u[drawn], scores[drawn]), contexts, seed),
     }
 
 
-def pairwise(u: np.ndarray, judged: Judged, seed: int) -> dict | None:
+def pairwise(u: np.ndarray, judged: Judged, seed: int) -> dict[str, Any] | None:
     """Share of people's clear preferences that u (n,) orders the same way. None where there is none."""
     clear = [pair for pair in judged.pairs if pair.choice != "tie"]
     if not clear:
@@ -119,21 +122,19 @@ def _winner(pair: Pair) -> int | None:
     return {"A": pair.a, "tie": None, "B": pair.b}[pair.choice]
 
 
-def attack_table(ahead: Ahead, good: Sequence[Text], seed: int) -> list[dict]:
+def attack_table(ahead: Ahead, good: Sequence[Text], seed: int) -> list[dict[str, Any]]:
     """Of each attack on the good answers (n,), in what share of cases the honest answer is preferred: [{attack, other_words,
     share, low, high, n, answers}]; neither being better counts half. An attack that could not be made is left out."""
     made = robustness.attacks([text.context for text in good], [text.output for text in good], seed)
-    honest, bad = (
-        [Text(tuple(context), answer) for attack in made for context, answer in zip(attack.contexts, side(attack), strict=True)]
-        for side in (lambda attack: attack.good, lambda attack: attack.bad)
-    )
+    honest = [text for attack in made for text in _texts(attack.contexts, attack.good)]
+    bad = [text for attack in made for text in _texts(attack.contexts, attack.bad)]
     parts = np.split(ahead(honest, bad), np.cumsum([len(attack.good) for attack in made])[:-1])
-    found = []
+    table = []
     for attack, d in zip(made, parts, strict=True):
         if len(d):
             preferred = (d > 0) + 0.5 * (d == 0)  # (n,)
             low, high = bootstrap(preferred, np.array([context_key(context) for context in attack.contexts]), seed)
-            found.append(
+            table.append(
                 {
                     "attack": attack.name,
                     "other_words": attack.held_out,
@@ -144,18 +145,22 @@ def attack_table(ahead: Ahead, good: Sequence[Text], seed: int) -> list[dict]:
                     "answers": len(good),
                 }
             )
-    return found
+    return table
 
 
-def flips(compare: Callable[[list[Text], list[Text]], Comparison], judged: Judged, seed: int) -> dict | None:
+def _texts(contexts: Sequence[Sequence[str]], answers: Sequence[str]) -> list[Text]:
+    return [Text(tuple(context), answer) for context, answer in zip(contexts, answers, strict=True)]
+
+
+def flips(compare: Callable[[list[Text], list[Text]], Comparison], judged: Judged, seed: int) -> dict[str, Any] | None:
     """Share of judged pairs, at most MOST_PAIRS, whose answer is another when the sides are swapped."""
     chosen = sorted(np.random.default_rng(seed).permutation(len(judged.pairs))[:MOST_PAIRS])
     if not chosen:
         return None
     pairs = [judged.pairs[i] for i in chosen]
     first, second = [judged.texts[p.a] for p in pairs], [judged.texts[p.b] for p in pairs]
-    there, back = compare(first, second).choices, compare(second, first).choices
+    forth, back = compare(first, second).choices, compare(second, first).choices
     swapped = np.select([back == "A", back == "B"], ["B", "A"], "tie")
-    flipped = (there != swapped).astype(float)  # (n,)
+    flipped = (forth != swapped).astype(float)  # (n,)
     low, high = bootstrap(flipped, np.array([context_key(text.context) for text in first]), seed)
     return {"share": float(flipped.mean()), "low": low, "high": high, "n": len(pairs)}

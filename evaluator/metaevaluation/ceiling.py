@@ -5,14 +5,17 @@ the same for pairs of outputs, so that it stands next to a comparator's pairwise
 """
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from evaluator.metaevaluation.correlation import UndefinedCorrelation, pearson, spearman
 from evaluator.metaevaluation.resampling import bootstrap
+
+Pair = tuple[Hashable, ...]  # names a pair of outputs
 
 
 @dataclass(frozen=True)
@@ -48,18 +51,18 @@ def from_scores(rows: Iterable[tuple[str, str, str, float]], seed: int = 0) -> C
     return _ceiling(agree, where, seed, _defined(pearson, own, others), _defined(spearman, own, others))
 
 
-def from_judgments(rows: Iterable[tuple[str, tuple, str, str]], seed: int = 0) -> Ceiling:
+def from_judgments(rows: Iterable[tuple[str, Pair, str, str]], seed: int = 0) -> Ceiling:
     """rows: (context, pair, annotator, "A" | "tie" | "B"); the rest's side is the sign of their A's less their B's."""
     signs = {"A": 1, "tie": 0, "B": -1}
-    judged: dict[tuple, dict[str, int]] = defaultdict(dict)
+    judged: dict[tuple[str, Pair], dict[str, int]] = defaultdict(dict)
     for context, pair, annotator, choice in rows:
         judged[context, pair][annotator] = signs[choice]
     agree, where = [], []
     for (context, _), given in judged.items():
-        for choice in given.values():
-            theirs = np.sign(sum(given.values()) - choice)
+        for own in given.values():
+            theirs = np.sign(sum(given.values()) - own)
             if theirs:
-                agree.append(_agreement(choice, theirs))
+                agree.append(_agreement(own, theirs))
                 where.append(context)
     return _ceiling(agree, where, seed, None, None)
 
@@ -69,11 +72,11 @@ def _rest(given: dict[str, float], annotator: str) -> float:
     return (sum(given.values()) - given[annotator]) / (len(given) - 1)
 
 
-def _agreement(mine: float, theirs: float) -> float:
-    return 0.5 if mine == 0 else float(mine == theirs)
+def _agreement(own: float, theirs: float) -> float:
+    return 0.5 if own == 0 else float(own == theirs)
 
 
-def _defined(measure, own: list[float], others: list[float]) -> float | None:
+def _defined(measure: Callable[[ArrayLike, ArrayLike], float], own: list[float], others: list[float]) -> float | None:
     try:
         return measure(own, others)
     except UndefinedCorrelation:

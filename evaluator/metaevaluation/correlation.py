@@ -1,6 +1,7 @@
 """Does a metric order things as people do? Correlations with people, and how sure they are."""
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import stats
 
 
@@ -8,17 +9,17 @@ class UndefinedCorrelation(ValueError):
     """These numbers have no correlation; the message is one plain sentence saying why."""
 
 
-def pearson(a, b) -> float:
+def pearson(a: ArrayLike, b: ArrayLike) -> float:
     """Linear correlation of two lists of numbers (n,) (Pearson 1895)."""
     return float(stats.pearsonr(*_checked(a, b)).statistic)
 
 
-def spearman(a, b) -> float:
+def spearman(a: ArrayLike, b: ArrayLike) -> float:
     """Correlation of the ranks of two lists of numbers (n,); equal numbers share their mean rank (Spearman 1904)."""
     return float(stats.spearmanr(*_checked(a, b)).statistic)
 
 
-def spearman_interval(replicates_a, replicates_b, confidence: float = 0.95) -> tuple[float, float]:
+def spearman_interval(replicates_a: ArrayLike, replicates_b: ArrayLike, confidence: float = 0.95) -> tuple[float, float]:
     """Paired percentile interval of Spearman's correlation.
 
     replicates_a, replicates_b: (replicates, n), row r of both made from the same resample (`bootstrap.context_draws`).
@@ -38,10 +39,11 @@ def spearman_interval(replicates_a, replicates_b, confidence: float = 0.95) -> t
 
 
 def _centred(values: np.ndarray) -> np.ndarray:
-    return values - values.mean(axis=1, keepdims=True)
+    centred: np.ndarray = values - values.mean(axis=1, keepdims=True)
+    return centred
 
 
-def _checked(a, b) -> tuple[np.ndarray, np.ndarray]:
+def _checked(a: ArrayLike, b: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """Two finite lists of one length that both vary."""
     a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
     if a.ndim != 1 or a.shape != b.shape:

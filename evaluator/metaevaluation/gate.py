@@ -1,6 +1,7 @@
 """May a newly trained comparator take the place of the one that serves? Questions with their answers, pure."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -29,20 +30,20 @@ class Asked:
 
 def better_than_chance(accuracy: float, interval: tuple[float, float]) -> Asked:
     low, high = interval
-    said = f"It orders {accuracy:.0%} of people's held-out preferences as they do ({low:.0%} to {high:.0%})"
+    orders = f"It orders {accuracy:.0%} of people's held-out preferences as they do ({low:.0%} to {high:.0%})"
     passed = bool(low > 0.5)
-    return Asked("Better than chance?", passed, f"{said}; chance is 50%.")
+    return Asked("Better than chance?", passed, f"{orders}; chance is 50%.")
 
 
-def not_below(name: str, mine: np.ndarray, theirs: np.ndarray, contexts: np.ndarray, seed: int) -> Asked:
-    """mine, theirs (p,): agreement with people on the same pairs, 0 to 1; contexts (p,) are resampled together. Passed where
+def not_below(name: str, own: np.ndarray, theirs: np.ndarray, contexts: np.ndarray, seed: int) -> Asked:
+    """own, theirs (p,): agreement with people on the same pairs, 0 to 1; contexts (p,) are resampled together. Passed where
     there is no pair to compare the two on."""
-    if not len(mine):
+    if not len(own):
         return Asked(f"Not below {name}?", True, f"No pair is held out for both it and {name}.")
-    difference = float(np.mean(mine - theirs))
-    low, high = bootstrap(mine - theirs, contexts, seed)
-    said = f"Against {name}, on the same {len(mine)} pairs: {difference:+.3f} ({low:+.3f} to {high:+.3f})."
-    return Asked(f"Not below {name}?", difference >= 0, said)
+    difference = float(np.mean(own - theirs))
+    low, high = bootstrap(own - theirs, contexts, seed)
+    answer = f"Against {name}, on the same {len(own)} pairs: {difference:+.3f} ({low:+.3f} to {high:+.3f})."
+    return Asked(f"Not below {name}?", difference >= 0, answer)
 
 
 def unreadable(name: str) -> Asked:
@@ -54,16 +55,16 @@ def accepted(warning: str) -> Asked:
     return Asked("Are the judgments behind it accepted?", not warning, warning or "They are.")
 
 
-def calibrated(found: dict | None) -> Asked:
-    """found: `card_figures.calibration`"""
-    if found is None:
+def calibrated(measured: dict[str, float] | None) -> Asked:
+    """measured: `card_figures.calibration`"""
+    if measured is None:
         return Asked("Calibrated?", True, "Its calibration was not measured.")
-    off, low, high = (found[key] for key in ("error", "low", "high"))
-    said = f"The probabilities it states are off by {off:.3f} ({low:.3f} to {high:.3f}) on average, held out"
-    return Asked("Calibrated?", off <= LARGEST_CALIBRATION_ERROR, f"{said}; {LARGEST_CALIBRATION_ERROR} is allowed.")
+    off, low, high = (measured[key] for key in ("error", "low", "high"))
+    answer = f"The probabilities it states are off by {off:.3f} ({low:.3f} to {high:.3f}) on average, held out"
+    return Asked("Calibrated?", off <= LARGEST_CALIBRATION_ERROR, f"{answer}; {LARGEST_CALIBRATION_ERROR} is allowed.")
 
 
-def not_fooled(table: list[dict]) -> Asked:
+def not_fooled(table: list[dict[str, Any]]) -> Asked:
     """table: `card_figures.attack_table`. Blank, copied, repeated, off-topic and other-context text has to lose to the honest
     output; of the other attacks the worst is told, since a good answer may well be short, negated or generic."""
     asked = [row for row in table if row["attack"] in ASKED_ATTACKS]
@@ -78,6 +79,6 @@ def not_fooled(table: list[dict]) -> Asked:
     return Asked("Hard to fool?", worst["share"] >= SMALLEST_ATTACK_SHARE, answer)
 
 
-def _attack(row: dict) -> str:
+def _attack(row: dict[str, Any]) -> str:
     """The attack in the words of the question."""
     return f"{ASKED_ATTACKS.get(row['attack'], row['attack'])} text" + (" (in other words)" if row["other_words"] else "")

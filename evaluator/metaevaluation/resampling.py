@@ -27,16 +27,16 @@ def interval(statistic: Callable[[np.ndarray], float], contexts: np.ndarray, see
     replacement. None where most draws leave the statistic undefined (UndefinedCorrelation)."""
     _, where = np.unique(contexts, return_inverse=True)
     places = np.split(np.argsort(where, kind="stable"), np.cumsum(np.bincount(where))[:-1])  # rows of each context
-    rng, found = np.random.default_rng(seed), []
+    rng, values = np.random.default_rng(seed), []
     for _ in range(RESAMPLES):
         rows = np.concatenate([places[i] for i in rng.integers(len(places), size=len(places))])
         try:
-            found.append(statistic(rows))
+            values.append(statistic(rows))
         except UndefinedCorrelation:
             continue
-    if len(found) < RESAMPLES / 2:
+    if len(values) < RESAMPLES / 2:
         return None
-    low, high = np.quantile(found, [0.025, 0.975])
+    low, high = np.quantile(values, [0.025, 0.975])
     return float(low), float(high)
 
 

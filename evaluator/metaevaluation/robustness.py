@@ -49,18 +49,18 @@ class Attacked:
     bad: list[str]  # (n,) what it is attacked with
 
 
-def _shuffled(context, answer, other, rng):
+def _shuffled(context: Sequence[str], answer: str, other: str, rng: np.random.Generator) -> list[str]:
     words = answer.split()
     return [" ".join(words[i] for i in rng.permutation(len(words)))]
 
 
-def _first_half_thrice(context, answer, other, rng):
+def _first_half_thrice(context: Sequence[str], answer: str, other: str, rng: np.random.Generator) -> list[str]:
     words = answer.split()
     half = words[: max(1, len(words) // 2)]
     return [" ".join(half * 3)]
 
 
-def _last_word_on_and_on(context, answer, other, rng):
+def _last_word_on_and_on(context: Sequence[str], answer: str, other: str, rng: np.random.Generator) -> list[str]:
     words = answer.rstrip(" .!?").split() or [answer]
     return [" ".join([*words, *[words[-1]] * 6])]
 
@@ -104,7 +104,7 @@ def attacks(contexts: Sequence[Sequence[str]], answers: Sequence[str], seed: int
     rng = np.random.default_rng(seed)
     others = _answers_elsewhere(contexts, answers, rng)
     made = []
-    suites = [(FAMILIAR, False), (HELD_OUT, True), ({"negated": _negation}, False)]
+    suites: list[tuple[dict[str, Attack], bool]] = [(FAMILIAR, False), (HELD_OUT, True), ({"negated": _negation}, False)]
     for suite, held_out in suites:
         for name, attack in suite.items():
             rows = [
@@ -122,12 +122,12 @@ def preferred(good: np.ndarray, bad: np.ndarray) -> float:
     return float(((good > bad) + 0.5 * (good == bad)).mean()) if len(good) else float("nan")
 
 
-def _negation(context, answer, other, rng):
+def _negation(context: Sequence[str], answer: str, other: str, rng: np.random.Generator) -> list[str]:
     denied = negated(answer)
     return [] if denied is None else [denied]
 
 
-def _answers_elsewhere(contexts, answers, rng) -> list[str]:
+def _answers_elsewhere(contexts: Sequence[Sequence[str]], answers: Sequence[str], rng: np.random.Generator) -> list[str]:
     """For each answer one that was given to another context ("" where there is no other context)."""
     keys = [tuple(context) for context in contexts]
     chosen = []

@@ -53,12 +53,14 @@ def macro_f1(counts: np.ndarray) -> np.ndarray:
     right = np.diagonal(counts, axis1=-2, axis2=-1)  # (..., 3)
     used = counts.sum(-1) + counts.sum(-2)  # (..., 3)
     f1 = np.divide(2 * right, used, out=np.zeros_like(used), where=used > 0)  # (..., 3)
-    return f1.sum(-1) / np.maximum((used > 0).sum(-1), 1)
+    mean: np.ndarray = f1.sum(-1) / np.maximum((used > 0).sum(-1), 1)
+    return mean
 
 
 def _certain(answers: np.ndarray) -> np.ndarray:
     """(p,) -> (p, 3) one-hot"""
-    return (answers[:, None] == CLASSES).astype(float)
+    certain: np.ndarray = (answers[:, None] == CLASSES).astype(float)
+    return certain
 
 
 def _confusion(answered: np.ndarray, choices: np.ndarray, where: np.ndarray) -> np.ndarray:

@@ -2,6 +2,7 @@
 better" and the cosine of context and output by the untrained encoder."""
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -14,34 +15,39 @@ from evaluator.metaevaluation.card_figures import Judged, calibration, correlati
 MOST_OUTPUTS = 300  # of another campaign: whole contexts drawn by the seed, so that many campaigns cost minutes
 MOST_CONTEXTS = 200  # behind how alike two campaigns are
 
-Watch = Callable[[float, str, dict | None], None]
+Watch = Callable[[float, str, dict[str, Any] | None], None]
 
 
-def transfer(comparator: Comparator | JointComparator, judged: Judged, seed: int, on_progress: Watch | None = None) -> dict:
+def transfer(
+    comparator: Comparator | JointComparator, judged: Judged, seed: int, on_progress: Watch | None = None
+) -> dict[str, Any]:
     """{outputs, of_outputs, contexts, pairs, calibration, comparator, cosine, longer} on at most MOST_OUTPUTS outputs; each
     judge has `pairwise` and `correlation`, None where people gave nothing to measure it by."""
     sample = judged.sample(MOST_OUTPUTS, seed)
-    a, b, _, _ = as_arrays(sample.pairs)
+    a, b = [pair.a for pair in sample.pairs], [pair.b for pair in sample.pairs]
     u, p = comparator.judge(sample.texts, a, b, on_progress)  # (n,), (p, 3)
     cosine = comparator.cosines(sample.texts)  # (n,)
     words = np.array([len(text.output.split()) for text in sample.texts], dtype=float)  # (n,)
-    of = lambda value: {
-        "pairwise": pairwise(value, sample, seed),
-        "correlation": correlations(value, sample.scores, sample.contexts, seed),
-    }
+
+    def figures(utilities: np.ndarray) -> dict[str, Any]:
+        return {
+            "pairwise": pairwise(utilities, sample, seed),
+            "correlation": correlations(utilities, sample.scores, sample.contexts, seed),
+        }
+
     return {
         "outputs": len(sample.texts),
         "of_outputs": len(judged.texts),
         "contexts": len(np.unique(sample.contexts)),
         "pairs": len(sample.pairs),
         "calibration": stated(p, sample, seed),
-        "comparator": of(comparator.expected(u[:, None])[:, 0]),
-        "cosine": of(cosine),
-        "longer": of(words),
+        "comparator": figures(comparator.expected(u[:, None])[:, 0]),
+        "cosine": figures(cosine),
+        "longer": figures(words),
     }
 
 
-def stated(p: np.ndarray, judged: Judged, seed: int) -> dict | None:
+def stated(p: np.ndarray, judged: Judged, seed: int) -> dict[str, Any] | None:
     """How far the probabilities p (p, 3) of the pairs are from what people said."""
     a, _, targets, weights = as_arrays(judged.pairs)
     return calibration(p, targets, weights, judged.contexts[a], seed)
@@ -53,4 +59,5 @@ def centre(comparator: Comparator | JointComparator, contexts: Iterable[Sequence
     wholes = sorted({" ".join(context) for context in contexts})
     chosen = np.random.default_rng(seed).permutation(len(wholes))[:MOST_CONTEXTS]
     vectors = embeddings(comparator.untrained, comparator.encoder, [wholes[i] for i in chosen])
-    return vectors.numpy().mean(0)
+    mean: np.ndarray = vectors.numpy().mean(0)
+    return mean

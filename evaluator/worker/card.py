@@ -131,7 +131,7 @@ def where_it_did_not_learn(comparator: Comparator | JointComparator, campaign: C
     keys = {context_key(turns) for turns in campaign.contexts.values_list("turns", flat=True)} if seen else set()
     left_out = {"left_out": len(keys & seen)} if keys & seen else {}
     judged, snapshot = _judged(latest_snapshot(campaign), comparator)
-    if judged and (found := _off_by(comparator, judged, seed)):
+    if judged and snapshot and (found := _off_by(comparator, judged, seed)):
         confidence = {"kind": "here", "campaign": campaign.slug, "snapshot": snapshot.name, **found, **left_out}
         return {"confidence": confidence, "attacks": attacks(comparator, judged, seed, lambda done: None)}
     confidence = _on_the_nearest(comparator, campaign, seed) or {"kind": "unknown"}
@@ -153,7 +153,12 @@ def measure_here(version: ComparatorVersion, campaign: Campaign) -> None:
 
 def _on_the_nearest(comparator: Comparator | JointComparator, campaign: Campaign, seed: int) -> dict | None:
     contexts = list(campaign.contexts.order_by("pk").values_list("turns", flat=True))
-    others = [(judged, snapshot) for s in _judged_last([campaign]) for judged, snapshot in [_judged(s, comparator)] if judged]
+    others = [
+        (judged, snapshot)
+        for newest in _judged_last([campaign])
+        for judged, snapshot in [_judged(newest, comparator)]
+        if judged and snapshot
+    ]
     if not contexts or not others:
         return None
     here = centre(comparator, contexts, seed)
@@ -181,8 +186,8 @@ def _off_by(comparator: Comparator | JointComparator, judged: Judged, seed: int)
 def _judged_last(own: list[Campaign]) -> list[Snapshot]:
     """The newest snapshot of each other campaign, of at most MOST_CAMPAIGNS."""
     others = Campaign.objects.filter(deleted_at=None, snapshots__isnull=False).exclude(pk__in=[c.pk for c in own]).distinct()
-    newest = [latest_snapshot(campaign) for campaign in others.order_by("pk")]
-    return sorted(newest, key=lambda s: s.accepted_at, reverse=True)[:MOST_CAMPAIGNS]
+    newest = [snapshot for campaign in others.order_by("pk") if (snapshot := latest_snapshot(campaign))]
+    return sorted(newest, key=lambda snapshot: snapshot.accepted_at, reverse=True)[:MOST_CAMPAIGNS]
 
 
 def _judged(snapshot: Snapshot | None, comparator: Comparator | JointComparator) -> tuple[Judged | None, Snapshot | None]:

@@ -43,17 +43,18 @@ def _measured(version: ComparatorVersion, campaign: Campaign) -> tuple[dict | No
 
 def _on_people(version: ComparatorVersion, campaign: Campaign) -> list[gate.Asked]:
     snapshot = _snapshot(version, campaign)
+    if snapshot is None:
+        return [_unmeasured(".")]
     try:
-        source = snapshot and sources.read(snapshot, *_read_from(version, campaign, snapshot))
+        source = sources.read(snapshot, *_read_from(version, campaign, snapshot))
     except Refused as refused:
         return [gate.Asked("Better than chance?", False, str(refused))]
-    outputs = source and sources.outputs_of(snapshot, source.keys)
-    clear = [p for p in source.pairs if p.choice != "tie" and _both_still_there(source, outputs, p)] if source else []
+    outputs = sources.outputs_of(snapshot, source.keys)
+    clear = [p for p in source.pairs if p.choice != "tie" and _both_still_there(source, outputs, p)]
     seen = judge.learnt_beside(version)
     pairs = [p for p in clear if _context(source, p) not in seen]
     if not pairs:
-        why = ": it learned from every context where they have one." if clear else "."
-        return [gate.Asked("Better than chance?", False, f"No clear preference of people is left to measure it on{why}")]
+        return [_unmeasured(": it learned from every context where they have one." if clear else ".")]
     contexts = np.unique([source.keys[p.a][0] for p in pairs], return_inverse=True)[1]
     choices = np.array([p.choice for p in pairs])
 
@@ -82,6 +83,10 @@ def _on_people(version: ComparatorVersion, campaign: Campaign) -> list[gate.Aske
     return asked
 
 
+def _unmeasured(why: str) -> gate.Asked:
+    return gate.Asked("Better than chance?", False, f"No clear preference of people is left to measure it on{why}")
+
+
 def _snapshot(version: ComparatorVersion, campaign: Campaign) -> Snapshot | None:
     """The one it learned from and was measured on, else the campaign's newest."""
     learnt = campaign.snapshots.filter(digest__in=version.snapshots).first() if learned_from(version, campaign) else None
@@ -96,7 +101,8 @@ def _read_from(version: ComparatorVersion, campaign: Campaign, snapshot: Snapsho
     """Whose scores, and whether judgments of pairs: what it learned from the campaign, else what is accepted there. Raises
     Refused where nothing is."""
     if learned_from(version, campaign):
-        return tuple(version.settings["sources"][campaign.slug])
+        criterion, with_judgments = version.settings["sources"][campaign.slug]
+        return criterion, with_judgments
     accepted = basis(snapshot)
     if accepted.warning:
         raise Refused(accepted.warning)

@@ -14,7 +14,7 @@ from evaluator.comparator import architectures, checkpoint
 from evaluator.comparator.examples import Text
 from evaluator.comparator.joint_model import JointComparator
 from evaluator.comparator.predict import Comparator, preferences
-from evaluator.judge import Judge, PointwiseVerdicts, Verdicts
+from evaluator.judge import Judge, OnProgress, PointwiseVerdicts, Verdicts
 from evaluator.judge import verdicts as verdicts_from
 from evaluator.models import ComparatorVersion, Utility
 from evaluator.selectors import architecture, folder
@@ -72,8 +72,7 @@ def verdicts(version: ComparatorVersion, outputs: Iterable[Output], report: Repo
 
 def verdicts_of(judge: Judge, outputs: Iterable[Output], report: Report | None = None) -> Verdicts:
     """What any judge says of the outputs (their contexts selected with them); nothing is remembered."""
-    watch = report and (lambda done, message, _: report(done, message))
-    return verdicts_from(judge, {output.pk: text_of(output) for output in outputs}, watch)
+    return verdicts_from(judge, {output.pk: text_of(output) for output in outputs}, _without_point(report))
 
 
 def disagreement(
@@ -83,8 +82,13 @@ def disagreement(
     comparator = load(version)
     if len(comparator.models) < 2:
         raise Refused(f"Comparator {version.name} has one member only, so that none differ.")
-    watch = report and (lambda done, message, _: report(done, message))
-    return comparator.disagreement(*([text_of(output) for output in side] for side in (outputs_a, outputs_b)), watch)
+    texts_a, texts_b = ([text_of(output) for output in side] for side in (outputs_a, outputs_b))
+    return comparator.disagreement(texts_a, texts_b, _without_point(report))
+
+
+def _without_point(report: Report | None) -> OnProgress | None:
+    """What a comparator tells as it goes, less the point of a learning curve, which judging has not."""
+    return (lambda done, message, _: report(done, message)) if report else None
 
 
 def utilities(version: ComparatorVersion, outputs: Iterable[Output], report: Report | None = None) -> dict[int, float]:
@@ -101,7 +105,10 @@ def utilities(version: ComparatorVersion, outputs: Iterable[Output], report: Rep
     }
     missing = [output for pk, output in outputs.items() if pk not in known]
     missing.sort(key=lambda output: -sum(map(len, output.context.turns)))  # like lengths together: less padding
-    comparator = load(version) if missing else None
+    if not missing:
+        return known
+    comparator = load(version)
+    assert isinstance(comparator, Comparator)  # a joint one has returned above
     for start in range(0, len(missing), CHUNK):
         part = missing[start : start + CHUNK]
 

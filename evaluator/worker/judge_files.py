@@ -32,8 +32,9 @@ def score_file(judge: Judge, path, out, on_progress: Callable[[int], None] | Non
     needs the whole file at once."""
     if judge.kind == "pairwise":
         return _judge_file(path, out, on_progress, lambda rows: _scored_together(judge, rows), together=True)
-    scored = _foreseen if isinstance(judge, ForeseesScores) else _scored
-    return _judge_file(path, out, on_progress, lambda rows: scored(judge, rows))
+    if isinstance(judge, ForeseesScores):
+        return _judge_file(path, out, on_progress, lambda rows: _foreseen(judge, rows))
+    return _judge_file(path, out, on_progress, lambda rows: _scored(judge, rows))
 
 
 def compare_file(judge: Judge, path, out, on_progress: Callable[[int], None] | None = None) -> int:

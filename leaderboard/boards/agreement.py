@@ -1,5 +1,7 @@
 """How far two boards order the systems alike."""
 
+from typing import Any
+
 import numpy as np
 
 from evaluator.metaevaluation.correlation import UndefinedCorrelation, spearman, spearman_interval
@@ -35,14 +37,15 @@ def _by_system(tournament: Tournament) -> dict[int, tuple]:
 
 
 def _correlation(ours: dict, theirs: dict, systems: list[int], paired: bool) -> dict:
-    found = {"spearman": None, "low": None, "high": None, "systems": len(systems), "reason": ""}
+    found: dict[str, Any] = {"spearman": None, "low": None, "high": None, "systems": len(systems), "reason": ""}
     if len(systems) < MIN_SYSTEMS:
         return found | {"reason": f"A rank correlation needs at least {MIN_SYSTEMS} systems; {len(systems)} played on both."}
     try:
         found["spearman"] = round(spearman([ours[pk][0] for pk in systems], [theirs[pk][0] for pk in systems]), 4)
         if not paired:
             return found | {"reason": "Contexts were added between the two tournaments; play both again for an interval."}
-        low, high = spearman_interval(*(np.column_stack([board[pk][1] for pk in systems]) for board in (ours, theirs)))
+        one, other = (np.column_stack([board[pk][1] for pk in systems]) for board in (ours, theirs))
+        low, high = spearman_interval(one, other)
     except UndefinedCorrelation as error:
         return found | {"reason": str(error)}
     return found | {"low": round(low, 4), "high": round(high, 4)}

@@ -10,8 +10,8 @@ from leaderboard.boards.agreement import agreement_with_people
 from leaderboard.models import Tournament
 
 PEOPLE, COMPARATOR, CALIBRATED = Tournament.Judge.PEOPLE, Tournament.Judge.COMPARATOR, Tournament.Judge.CALIBRATED
-JUDGE_LABELS = {PEOPLE: "people", COMPARATOR: "comparator", CALIBRATED: "people and comparator"}
-JUDGES = {PEOPLE: "people", COMPARATOR: "a comparator", CALIBRATED: "people and a comparator together"}
+JUDGE_LABELS: dict[str, str] = {PEOPLE: "people", COMPARATOR: "comparator", CALIBRATED: "people and comparator"}
+JUDGES: dict[str, str] = {PEOPLE: "people", COMPARATOR: "a comparator", CALIBRATED: "people and a comparator together"}
 
 
 def finished(campaign: Campaign):

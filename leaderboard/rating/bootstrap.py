@@ -8,9 +8,10 @@ does.
 """
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from leaderboard.rating.games import Games
-from leaderboard.rating.glicko2 import SCALE, START_RATING, START_RD, START_VOLATILITY, update
+from leaderboard.rating.glicko2 import SCALE, START_RATING, START_RD, START_VOLATILITY, Update, update
 from leaderboard.rating.glicko2_sequential import DRAW_RATIO
 from leaderboard.rating.pair_counts import checked_draws
 
@@ -23,7 +24,12 @@ def context_draws(n_contexts: int, replicates: int = 200, seed: int = 0) -> np.n
 
 
 def replay(
-    n_systems: int, games: Games, draws, seed: int = 0, draw_ratio: float | None = DRAW_RATIO, idle_growth: bool = False
+    n_systems: int,
+    games: Games,
+    draws: ArrayLike,
+    seed: int = 0,
+    draw_ratio: float | None = DRAW_RATIO,
+    idle_growth: bool = False,
 ) -> np.ndarray:
     """`by_game.rate`'s ratings (replicates, systems) of what each row of draws (replicates, contexts) plays.
 
@@ -36,7 +42,9 @@ def replay(
     return _replay_orders(n_systems, games, orders, draw_ratio, idle_growth)
 
 
-def _replay_orders(n_systems: int, games: Games, orders, draw_ratio: float | None, idle_growth: bool = False) -> np.ndarray:
+def _replay_orders(
+    n_systems: int, games: Games, orders: list[np.ndarray], draw_ratio: float | None, idle_growth: bool = False
+) -> np.ndarray:
     """`by_game.rate` for many orders of game numbers at once, in lock step: ratings (orders, systems)."""
     lengths = np.array([len(order) for order in orders])
     longest_first = np.argsort(-lengths, kind="stable")  # so that those still playing are always the first rows
@@ -52,7 +60,8 @@ def _replay_orders(n_systems: int, games: Games, orders, draw_ratio: float | Non
     for numbers, alive in zip(steps, playing, strict=True):
         numbers = numbers[:alive]
         cells = np.arange(alive)[:, None], players[numbers]  # each (alive, 2) after broadcasting
-        after = _after(*state[:, *cells], scores[numbers], draw_ratio)
+        rating, rd, volatility = state[:, *cells]
+        after = _after(rating, rd, volatility, scores[numbers], draw_ratio)
         if idle_growth:
             state[1, :alive] = np.hypot(state[1, :alive], SCALE * state[2, :alive])
         state[:, *cells] = after
@@ -62,12 +71,14 @@ def _replay_orders(n_systems: int, games: Games, orders, draw_ratio: float | Non
     return ratings
 
 
-def _after(rating, rd, volatility, score, draw_ratio):
+def _after(
+    rating: np.ndarray, rd: np.ndarray, volatility: np.ndarray, score: np.ndarray, draw_ratio: float | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Both players of each game after it; all (games, 2). The vectorised `by_game._after`."""
     opponent = rating[:, ::-1]
 
-    def period(rows, score):
-        rows = np.flatnonzero(rows)
+    def period(playing: np.ndarray, score: np.ndarray) -> tuple[np.ndarray, Update]:
+        rows = np.flatnonzero(playing)
         against = opponent[rows, :, None], rd[rows, ::-1, None]
         return rows, update(rating[rows], rd[rows], volatility[rows], *against, score[rows, :, None])
 

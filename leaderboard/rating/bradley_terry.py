@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csgraph
 
 from leaderboard.rating.glicko2 import SCALE, START_RATING
@@ -19,6 +20,8 @@ from leaderboard.rating.glicko2_static import NotSettled
 TOLERANCE = 1e-10  # of ln p and ln nu
 MAX_ITERATIONS = 200
 MAX_STEP = 2.0  # of ln p and ln nu
+
+Floats = NDArray[np.float64]
 
 
 class Disconnected(ValueError):
@@ -34,17 +37,18 @@ class Fit:
     """rating: (..., systems) on Glicko-2's scale; covariance: (..., systems, systems) of the ratings against the mean of
     all systems; nu: (...), the tie parameter, 0 where a tie is half a win or no game tied, inf where all did."""
 
-    rating: np.ndarray
-    covariance: np.ndarray
-    nu: np.ndarray
+    rating: Floats
+    covariance: Floats
+    nu: Floats
 
     @property
-    def se(self) -> np.ndarray:
+    def se(self) -> Floats:
         """Standard error of each rating against the mean of all systems: (..., systems)."""
-        return np.sqrt(np.maximum(np.diagonal(self.covariance, axis1=-2, axis2=-1), 0))
+        error: Floats = np.sqrt(np.maximum(np.diagonal(self.covariance, axis1=-2, axis2=-1), 0))
+        return error
 
 
-def fit(met, score, tied=None, prior_sd: float | None = None) -> Fit:
+def fit(met: ArrayLike, score: ArrayLike, tied: ArrayLike | None = None, prior_sd: float | None = None) -> Fit:
     """The likeliest ratings.
 
     met, score, tied: (..., systems, systems), games between i and j, the score of i in them (win 1, tie 0.5), and how
@@ -70,14 +74,17 @@ def fit(met, score, tied=None, prior_sd: float | None = None) -> Fit:
     raise NotSettled(f"Bradley-Terry did not settle within {MAX_ITERATIONS} steps of Newton's method.")
 
 
-def chances(rating_difference, nu=0.0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def chances(rating_difference: ArrayLike, nu: ArrayLike = 0.0) -> tuple[Floats, Floats, Floats]:
     """Davidson's chances to win, tie and lose for a system that is so many points ahead: three arrays (...)."""
     half = np.asarray(rating_difference, dtype=float) / SCALE / 2
     parts = np.stack(np.broadcast_arrays(np.exp(half), nu, np.exp(-half)))
-    return tuple(parts / parts.sum(axis=0))
+    win, tie, lose = parts / parts.sum(axis=0)
+    return win, tie, lose
 
 
-def _newton(met, score, ties, theta, log_nu, fitted, weight):
+def _newton(
+    met: Floats, score: Floats, ties: Floats, theta: Floats, log_nu: Floats, fitted: NDArray[np.bool_], weight: float
+) -> tuple[Floats, Floats]:
     """Gradient (..., systems + 1) and information (..., systems + 1, systems + 1) of theta and ln nu."""
     n = met.shape[-1]
     difference = (theta[..., :, None] - theta[..., None, :]) * SCALE
@@ -96,7 +103,7 @@ def _newton(met, score, ties, theta, log_nu, fitted, weight):
     return gradient, information
 
 
-def _fit(theta, nu, information) -> Fit:
+def _fit(theta: Floats, nu: Floats, information: Floats) -> Fit:
     n = theta.shape[-1]
     against_mean = np.eye(n) - 1 / n
     covariance = against_mean @ np.linalg.inv(information)[..., :n, :n] @ against_mean

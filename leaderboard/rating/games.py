@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,7 @@ class Games:
     outcome: np.ndarray
     context: np.ndarray
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for name in ("first", "second", "outcome", "context"):
             object.__setattr__(self, name, _integers(getattr(self, name), name))
         if len({len(self.first), len(self.second), len(self.outcome), len(self.context)}) != 1:
@@ -31,10 +32,15 @@ class Games:
         if min(self.first.min(initial=0), self.second.min(initial=0), self.context.min(initial=0)) < 0:
             raise ValueError("Systems and contexts are numbered from 0.")
 
+    @classmethod
+    def none(cls) -> Games:
+        """No game yet."""
+        return cls(*np.zeros((4, 0), dtype=np.int64))
+
     def __len__(self) -> int:
         return len(self.first)
 
-    def take(self, index) -> Games:
+    def take(self, index: slice | np.ndarray) -> Games:
         """These games in this order (or, by a bool mask, these alone)."""
         return Games(self.first[index], self.second[index], self.outcome[index], self.context[index])
 
@@ -79,17 +85,18 @@ class Standings:
 def tally(n_systems: int, games: Games) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Wins, ties and losses of each system: three int arrays (systems,)."""
 
-    def count(first_when, second_when):
+    def count(first_when: int, second_when: int) -> np.ndarray:
         players = np.concatenate([games.first[games.outcome == first_when], games.second[games.outcome == second_when]])
         return np.bincount(players, minlength=n_systems)
 
     return count(1, -1), count(0, 0), count(-1, 1)
 
 
-def _integers(values, name: str) -> np.ndarray:
+def _integers(values: ArrayLike, name: str) -> NDArray[np.int64]:
     values = np.asarray(values)
     if values.ndim != 1:
         raise ValueError(f"Games need a flat list for {name}.")
     if len(values) and values.dtype.kind not in "iu":
         raise ValueError(f"Games need whole numbers for {name}.")
-    return values.astype(np.int64)
+    numbers: NDArray[np.int64] = values.astype(np.int64)
+    return numbers

@@ -1,11 +1,12 @@
 """People's answers as games, so that their board and the comparator's are rated by the same rule."""
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from leaderboard.rating.games import Games
 
 
-def games_from_scores(system, context, annotator, value) -> Games:
+def games_from_scores(system: ArrayLike, context: ArrayLike, annotator: ArrayLike, value: ArrayLike) -> Games:
     """One game for each two outputs of different systems that one annotator scored on one context.
 
     system, context, annotator: int (scores,); value: float (scores,), one criterion. The higher score wins, equal
@@ -20,7 +21,7 @@ def games_from_scores(system, context, annotator, value) -> Games:
     return _canonical(system[left], system[right], outcome, context[left])
 
 
-def games_from_judgments(system_a, system_b, context, choice) -> Games:
+def games_from_judgments(system_a: ArrayLike, system_b: ArrayLike, context: ArrayLike, choice: ArrayLike) -> Games:
     """One game for each pairwise judgment of outputs of two different systems.
 
     system_a, system_b, context: int (judgments,); choice: 0, 1, 2 for A, tie, B (`Outcome.code`).
@@ -32,7 +33,7 @@ def games_from_judgments(system_a, system_b, context, choice) -> Games:
     return _canonical(system_a, system_b, 1 - choice.astype(np.int64), context)
 
 
-def _meetings(annotator, context) -> tuple[np.ndarray, np.ndarray]:
+def _meetings(annotator: np.ndarray, context: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Index pairs of all scores that share annotator and context: the k-th neighbours in sorted order, k = 1, 2, ..."""
     order = np.lexsort((context, annotator))
     annotator, context = annotator[order], context[order]
@@ -46,7 +47,7 @@ def _meetings(annotator, context) -> tuple[np.ndarray, np.ndarray]:
     return np.concatenate(lefts), np.concatenate(rights)
 
 
-def _canonical(first, second, outcome, context) -> Games:
+def _canonical(first: np.ndarray, second: np.ndarray, outcome: np.ndarray, context: np.ndarray) -> Games:
     """Games with the lower-numbered system first; what is no game (a system and itself) is left out."""
     side = np.sign(second - first)  # -1 where the sides must change
     played = side != 0

@@ -6,8 +6,10 @@ plain floats, about thirty times faster there, and a test holds them equal.
 """
 
 import math
+from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 START_RATING = 1500.0
 START_RD = 350.0
@@ -18,8 +20,21 @@ SCALE = 173.7178  # public points per unit of mu (step 2)
 TOLERANCE = 1e-6  # of ln(sigma^2) (step 5)
 MAX_ITERATIONS = 100  # the Illinois algorithm needs about five
 
+Floats = NDArray[np.float64]
+Update = tuple[Floats, Floats, Floats]  # rating, RD, volatility on the public scale
 
-def update(rating, rd, volatility, opponent_rating, opponent_rd, score, tau=TAU, mask=None, idle_growth=True):
+
+def update(
+    rating: ArrayLike,
+    rd: ArrayLike,
+    volatility: ArrayLike,
+    opponent_rating: ArrayLike,
+    opponent_rd: ArrayLike,
+    score: ArrayLike,
+    tau: float = TAU,
+    mask: ArrayLike | None = None,
+    idle_growth: bool = True,
+) -> Update:
     """Rating, RD and volatility after one rating period.
 
     rating, rd, volatility: (...); opponent_rating, opponent_rd, score: (..., games), score 1 / 0.5 / 0 for a win, tie,
@@ -46,12 +61,12 @@ def update(rating, rd, volatility, opponent_rating, opponent_rd, score, tau=TAU,
     return SCALE * new_mu + START_RATING, SCALE * new_phi, new_sigma  # step 8
 
 
-def _volatility(delta, phi, v, sigma, tau):
+def _volatility(delta: Floats, phi: Floats, v: Floats, sigma: Floats, tau: float) -> Floats:
     """Step 5: the root of f by the Illinois algorithm, each element stopping at its own convergence: (...)."""
     delta, phi, v, sigma = np.broadcast_arrays(delta, phi, v, sigma)
     a = np.log(sigma**2)
 
-    def f(x):
+    def f(x: Floats) -> Floats:
         e, spread = np.exp(x), phi**2 + v
         return e * (delta**2 - spread - e) / (2 * (spread + e) ** 2) - (x - a) / tau**2
 
@@ -71,7 +86,7 @@ def _volatility(delta, phi, v, sigma, tau):
     return np.exp(low / 2)
 
 
-def _other_bracket(f, delta, phi, v, a, tau):
+def _other_bracket(f: Callable[[Floats], Floats], delta: Floats, phi: Floats, v: Floats, a: Floats, tau: float) -> Floats:
     """Step 5.2: the end of the interval that starts at a = ln(sigma^2)."""
     excess = delta**2 - phi**2 - v
     outside = excess > 0
@@ -84,7 +99,9 @@ def _other_bracket(f, delta, phi, v, a, tau):
     return bracket
 
 
-def update_single(rating, rd, volatility, opponent_rating, opponent_rd, score, tau=TAU) -> tuple[float, float, float]:
+def update_single(
+    rating: float, rd: float, volatility: float, opponent_rating: float, opponent_rd: float, score: float, tau: float = TAU
+) -> tuple[float, float, float]:
     """`update` for a rating period of one game, in plain floats."""
     mu, phi = (rating - START_RATING) / SCALE, rd / SCALE
     mu_j, phi_j = (opponent_rating - START_RATING) / SCALE, opponent_rd / SCALE
@@ -98,11 +115,11 @@ def update_single(rating, rd, volatility, opponent_rating, opponent_rd, score, t
     return SCALE * new_mu + START_RATING, SCALE * new_phi, new_sigma
 
 
-def _volatility_single(delta, phi, v, sigma, tau) -> float:
+def _volatility_single(delta: float, phi: float, v: float, sigma: float, tau: float) -> float:
     """`_volatility` in plain floats."""
     a, spread, tau2, delta2 = math.log(sigma**2), phi**2 + v, tau**2, delta**2
 
-    def f(x):
+    def f(x: float) -> float:
         e = math.exp(x)
         return e * (delta2 - spread - e) / (2 * (spread + e) ** 2) - (x - a) / tau2
 

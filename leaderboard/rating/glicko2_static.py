@@ -7,6 +7,7 @@ experiments", section 3, without his one-step approximation), and no order of ga
 """
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from leaderboard.rating.glicko2 import SCALE, START_RATING, START_RD
 
@@ -20,7 +21,7 @@ class NotSettled(ValueError):
     """The replays did not settle; the message says after how many."""
 
 
-def settle(met, score) -> tuple[np.ndarray, np.ndarray]:
+def settle(met: ArrayLike, score: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """Rating and RD of each system on the public scale: two arrays (..., systems).
 
     met, score: (..., systems, systems), games between i and j, and the score of i in them (win 1, tie 0.5). Each system

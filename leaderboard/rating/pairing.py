@@ -16,8 +16,10 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from leaderboard.rating import bradley_terry
+from leaderboard.rating.bradley_terry import Floats
 from leaderboard.rating.games import Games
 from leaderboard.rating.glicko2 import SCALE, START_RATING, START_RD
 from leaderboard.rating.pair_counts import scores
@@ -35,17 +37,17 @@ class Cells:
     def __init__(self, n_systems: int, contexts_by_pair: Mapping[tuple[int, int], Sequence[int]], seed: int = 0):
         if any(not 0 <= i < j < n_systems for i, j in contexts_by_pair):
             raise ValueError(f"A pair must be two of the {n_systems} systems, the lower number first.")
-        found = [(pair, contexts) for pair, contexts in sorted(contexts_by_pair.items()) if len(contexts)]
-        if not found:
+        playable = [(pair, contexts) for pair, contexts in sorted(contexts_by_pair.items()) if len(contexts)]
+        if not playable:
             raise ValueError("No two systems have answered the same context, so no game can be played.")
         self.n_systems, rng = n_systems, np.random.default_rng([seed, 0])
-        self.pairs = np.array([pair for pair, _ in found])
-        self.sizes = np.array([len(contexts) for _, contexts in found])
+        self.pairs = np.array([pair for pair, _ in playable])
+        self.sizes = np.array([len(contexts) for _, contexts in playable])
         self.starts = np.concatenate([[0], np.cumsum(self.sizes)[:-1]])
-        self.pair = np.repeat(np.arange(len(found)), self.sizes)
-        self.context = np.concatenate([rng.permutation(np.asarray(contexts, dtype=np.int64)) for _, contexts in found])
+        self.pair = np.repeat(np.arange(len(playable)), self.sizes)
+        self.context = np.concatenate([rng.permutation(np.asarray(contexts, dtype=np.int64)) for _, contexts in playable])
         self.number = np.full((n_systems, n_systems), -1)  # of the pair (i, j), either way round
-        self.number[tuple(self.pairs.T)] = self.number[tuple(self.pairs.T[::-1])] = np.arange(len(found))
+        self.number[tuple(self.pairs.T)] = self.number[tuple(self.pairs.T[::-1])] = np.arange(len(playable))
 
     def __len__(self) -> int:
         return len(self.pair)
@@ -80,12 +82,23 @@ class Cells:
         number = self.number[games.first, games.second]
         return np.bincount(number[number >= 0], minlength=len(self.pairs))
 
-    def _chosen(self, games: Games, met: np.ndarray, size: int, rng, before=0) -> np.ndarray:
+    def _chosen(
+        self, games: Games, met: np.ndarray, size: int, rng: np.random.Generator, before: np.ndarray | int = 0
+    ) -> np.ndarray:
         fit = bradley_terry.fit(*scores(self.n_systems, games), prior_sd=START_RD)
         neglected = rng.random(size) < _neglected_share(fit)
         return self._greedy(fit.rating / SCALE, fit.covariance / SCALE**2, fit.nu, met, neglected, rng, before)
 
-    def _greedy(self, strength, covariance, nu, met, neglected, rng, before=0) -> np.ndarray:
+    def _greedy(
+        self,
+        strength: Floats,
+        covariance: Floats,
+        nu: Floats,
+        met: np.ndarray,
+        neglected: np.ndarray,
+        rng: np.random.Generator,
+        before: np.ndarray | int = 0,
+    ) -> np.ndarray:
         """met: int (pairs,), how often each pair has so far, counted up; before: how many of those games were of other cells"""
         i, j = self.pairs.T
         difference = strength[:, None] - strength[None, :]
@@ -102,7 +115,13 @@ class Cells:
 
 
 def order_to_ask(
-    n_systems: int, games: Games, first, second, chances, seed: int = 0, confident: float = CONFIDENT
+    n_systems: int,
+    games: Games,
+    first: ArrayLike,
+    second: ArrayLike,
+    chances: ArrayLike,
+    seed: int = 0,
+    confident: float = CONFIDENT,
 ) -> tuple[np.ndarray, int]:
     """In which order people are asked which of two outputs is better: positions (pairs,), and how many at their end are left
     to the comparator.
@@ -128,9 +147,10 @@ def order_to_ask(
     return np.concatenate([order, last]), len(last)
 
 
-def _information(win, tie, lose) -> np.ndarray:
+def _information(win: Floats, tie: Floats, lose: Floats) -> Floats:
     """Fisher information of a game about the difference of two strengths under Davidson's model: (pairs,)."""
-    return (1 - tie - (win - lose) ** 2) / 4
+    information: Floats = (1 - tie - (win - lose) ** 2) / 4
+    return information
 
 
 def _neglected_share(fit: bradley_terry.Fit) -> float:
@@ -139,7 +159,7 @@ def _neglected_share(fit: bradley_terry.Fit) -> float:
     return max(0.0, 1 - float(strengths) / START_RD**2)
 
 
-def _value(difference, covariance, i, j, information) -> np.ndarray:
+def _value(difference: Floats, covariance: Floats, i: np.ndarray, j: np.ndarray, information: Floats) -> Floats:
     """How much games of systems i and j, with that information about their difference, tell about the order: (games,).
 
     The share of its variance that a game removes from each difference d of two systems, summed over all of them, each
@@ -152,16 +172,19 @@ def _value(difference, covariance, i, j, information) -> np.ndarray:
     weight = np.exp(-(difference**2) / spread / 2) / spread
     laplacian = np.diag(weight.sum(axis=1)) - weight
     removed = _of_differences(covariance @ laplacian @ covariance)
-    return information * removed[i, j] / (1 + information * variance[i, j])
+    value: Floats = information * removed[i, j] / (1 + information * variance[i, j])
+    return value
 
 
-def _of_differences(covariance) -> np.ndarray:
+def _of_differences(covariance: Floats) -> Floats:
     """The variance of each difference of two: (n, n)."""
     own = np.diag(covariance)
-    return own[:, None] + own[None, :] - 2 * covariance
+    variance: Floats = own[:, None] + own[None, :] - 2 * covariance
+    return variance
 
 
-def _after_game(covariance, i: int, j: int, information: float) -> np.ndarray:
+def _after_game(covariance: Floats, i: int, j: int, information: float) -> Floats:
     """The covariance of the strengths once a game of i and j is known (a rank-one update)."""
     along = covariance[:, i] - covariance[:, j]
-    return covariance - np.outer(along, along) * information / (1 + information * (along[i] - along[j]))
+    after: Floats = covariance - np.outer(along, along) * information / (1 + information * (along[i] - along[j]))
+    return after

@@ -18,6 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import stats
 
 from leaderboard.rating.games import Games, Standings
@@ -49,7 +50,9 @@ class Calibrated:
         return self.worth - self.judgments
 
 
-def calibrate(n_systems: int, people: Games, imitated: Games, everything: Games, draws, rules: Rules = DEFAULT) -> Calibrated:
+def calibrate(
+    n_systems: int, people: Games, imitated: Games, everything: Games, draws: ArrayLike, rules: Rules = DEFAULT
+) -> Calibrated:
     """Calibrated ratings.
 
     people: their games; imitated: the comparator's outcomes of the same games, one for one; everything: all games that
@@ -90,7 +93,7 @@ class WinRates:
 
 
 def win_rates(
-    n_systems: int, people: Games, imitated: Games, everything: Games, draws, confidence: float = CONFIDENCE
+    n_systems: int, people: Games, imitated: Games, everything: Games, draws: ArrayLike, confidence: float = CONFIDENCE
 ) -> WinRates:
     """Calibrated win rates with intervals, each by itself; the arguments are those of `calibrate`."""
     _check_same(people, imitated)
@@ -105,19 +108,22 @@ def win_rates(
     error = np.sqrt(spread * contexts / np.maximum(contexts - 1, 1) + pulled)
     reach = stats.t.ppf((1 + confidence) / 2, np.maximum(contexts - 1, 1)) * error
     known = np.where(contexts < 2, np.nan, 1.0)
-    return WinRates(*(np.clip(x, 0, 1) * known for x in (rate, rate - reach, rate + reach)), weight * known)
+    rate, low, high = (np.clip(x, 0, 1) * known for x in (rate, rate - reach, rate + reach))
+    return WinRates(rate, low, high, weight * known)
 
 
-def _best_weight(people, luck, axis) -> np.ndarray:
+def _best_weight(people: np.ndarray, luck: np.ndarray, axis: int | None) -> np.ndarray:
     """The weight, from 0, that makes the variance of people - weight * luck smallest over replicates (axis 0); one for
     all (axis None) or one for each column."""
     people, luck = people - people.mean(axis=0), luck - luck.mean(axis=0)
     varies = np.maximum((luck**2).sum(axis=axis), np.finfo(float).tiny)
-    return np.maximum((people * luck).sum(axis=axis) / varies, 0.0)
+    weight: np.ndarray = np.maximum((people * luck).sum(axis=axis) / varies, 0.0)
+    return weight
 
 
-def _rates(met, score) -> np.ndarray:
-    return (score + PRIOR_GAMES / 2) / (met + PRIOR_GAMES)
+def _rates(met: np.ndarray, score: np.ndarray) -> np.ndarray:
+    rates: np.ndarray = (score + PRIOR_GAMES / 2) / (met + PRIOR_GAMES)
+    return rates
 
 
 def _contexts_met(n_systems: int, games: Games) -> np.ndarray:

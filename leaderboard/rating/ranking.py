@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import stats
 
 from leaderboard.rating.games import Standings
@@ -36,7 +37,9 @@ class Ranking:
     margin: np.ndarray
 
 
-def intervals(standings: Standings, replicates, contexts: int, confidence: float = CONFIDENCE):
+def intervals(
+    standings: Standings, replicates: ArrayLike, contexts: int, confidence: float = CONFIDENCE
+) -> tuple[np.ndarray, np.ndarray]:
     """Interval of each rating by itself: low, high (systems,).
 
     replicates: (replicates, systems); contexts: how many different ones were played on. Student's t times the standard
@@ -47,7 +50,9 @@ def intervals(standings: Standings, replicates, contexts: int, confidence: float
     return standings.rating - reach, standings.rating + reach
 
 
-def compare(standings: Standings, replicates, contexts: int, confidence: float = CONFIDENCE, looks: int = 1) -> Ranking:
+def compare(
+    standings: Standings, replicates: ArrayLike, contexts: int, confidence: float = CONFIDENCE, looks: int = 1
+) -> Ranking:
     """Who is known to be above whom, and the ranks that leaves possible (Mogstad et al. 2024, "Inference for Ranks").
 
     looks: how often a tournament planned to look before it ended, as each look may be the one at which chance deceives
@@ -64,29 +69,29 @@ def compare(standings: Standings, replicates, contexts: int, confidence: float =
     return Ranking(above, 1 + above.sum(axis=0), n - above.sum(axis=1), difference, margin)
 
 
-def parted(ranking: Ranking, rating, precision: float = PRECISION) -> bool:
+def parted(ranking: Ranking, rating: ArrayLike, precision: float = PRECISION) -> bool:
     """Is each system known to be above the next in rank, or their difference known to `precision` points?"""
     order = np.argsort(-np.asarray(rating), kind="stable")
     upper, lower = order[:-1], order[1:]
     return bool((ranking.above[upper, lower] | (ranking.margin[upper, lower] <= precision)).all())
 
 
-def games_to_part(ranking: Ranking, rating, games: int, precision: float = PRECISION) -> list[tuple[int, int, int]]:
+def games_to_part(ranking: Ranking, rating: ArrayLike, games: int, precision: float = PRECISION) -> list[tuple[int, int, int]]:
     """A forecast, best rank first: (rank, next rank, how many more games until the two part or are known to be close).
 
     Only neighbours that have done neither are listed. Margins shrink with the root of the number of games, and the
     difference is taken to be what it seems, so this is a rough guess.
     """
     order = np.argsort(-np.asarray(rating), kind="stable")
-    found = []
+    forecast = []
     for rank, (i, j) in enumerate(zip(order[:-1], order[1:]), start=1):
         enough = max(ranking.difference[i, j], precision)
         if not ranking.above[i, j] and ranking.margin[i, j] > precision:
-            found.append((rank, rank + 1, int(np.ceil(games * ((ranking.margin[i, j] / enough) ** 2 - 1)))))
-    return found
+            forecast.append((rank, rank + 1, int(np.ceil(games * ((ranking.margin[i, j] / enough) ** 2 - 1)))))
+    return forecast
 
 
-def _covariance(standings: Standings, replicates, contexts: int) -> np.ndarray:
+def _covariance(standings: Standings, replicates: ArrayLike, contexts: int) -> np.ndarray:
     """(systems, systems). Few contexts vary less in resamples than in truth: by (contexts - 1) / contexts."""
     replicates = np.atleast_2d(np.asarray(replicates, dtype=float))
     n = len(standings.rating)

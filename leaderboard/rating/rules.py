@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from leaderboard.rating import bootstrap, bradley_terry, glicko2_sequential, glicko2_static
 from leaderboard.rating.games import Games, Standings, tally
@@ -43,7 +44,7 @@ class Rules:
     stop: str = "parted"
     idle_growth: bool = False
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         _one_of("rating", self.rating, RATINGS)
         _one_of("pairing", self.pairing, PAIRINGS)
         _one_of("stop", self.stop, STOPS)
@@ -84,7 +85,7 @@ def standings(n_systems: int, games: Games, rules: Rules = DEFAULT) -> Standings
     return Standings(rating, rd, np.zeros(n_systems), wins + ties + losses, wins, ties, losses)
 
 
-def replicates(n_systems: int, games: Games, draws, rules: Rules = DEFAULT, seed: int = 0) -> np.ndarray:
+def replicates(n_systems: int, games: Games, draws: ArrayLike, rules: Rules = DEFAULT, seed: int = 0) -> np.ndarray:
     """Ratings (replicates, systems) after the games of each row of draws (replicates, contexts; `context_draws`).
 
     seed: of the order in which a by-game rating replays; the others have none.
@@ -92,18 +93,17 @@ def replicates(n_systems: int, games: Games, draws, rules: Rules = DEFAULT, seed
     if rules.rating == "by-game":
         return bootstrap.replay(n_systems, games, draws, seed, rules.draw_ratio, rules.idle_growth)
     rated = _without_ties(games, rules)
-    found = []
-    for some in np.array_split(np.asarray(draws), max(1, len(draws) * n_systems**2 // 2_000_000)):  # to bound memory
-        found.append(_order_free(*resampled_scores(n_systems, rated, some), rules)[0])
-    return np.concatenate(found)
+    weights = np.asarray(draws)
+    parts = np.array_split(weights, max(1, len(weights) * n_systems**2 // 2_000_000))  # to bound memory
+    return np.concatenate([_order_free(*resampled_scores(n_systems, rated, part), rules)[0] for part in parts])
 
 
-def _order_free(met, score, tied, rules: Rules) -> tuple[np.ndarray, np.ndarray]:
+def _order_free(met: np.ndarray, score: np.ndarray, tied: np.ndarray, rules: Rules) -> tuple[np.ndarray, np.ndarray]:
     """Rating and RD (..., systems). Bradley-Terry takes Glicko-2's start as its prior, so that nothing is infinite."""
     if rules.rating == "glicko2":
         return glicko2_static.settle(met, score)
-    found = bradley_terry.fit(met, score, tied if rules.ties == "davidson" else None, prior_sd=START_RD)
-    return found.rating, found.se
+    fitted = bradley_terry.fit(met, score, tied if rules.ties == "davidson" else None, prior_sd=START_RD)
+    return fitted.rating, fitted.se
 
 
 def _without_ties(games: Games, rules: Rules) -> Games:

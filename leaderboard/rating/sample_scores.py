@@ -7,6 +7,7 @@ in a tournament of systems. Outputs of different contexts meet here, as in the p
 """
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 PLAYS = 10_000  # of all outputs together; the paper's RQ1
 REFERENCES = 50  # the paper's RQ1
@@ -22,7 +23,7 @@ def sample_pairs(n_outputs: int, plays: int = PLAYS, seed: int = 0) -> tuple[np.
     return first, (first + rng.integers(1, n_outputs, size=plays)) % n_outputs
 
 
-def reference_pairs(machine_written, references: int = REFERENCES, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+def reference_pairs(machine_written: ArrayLike, references: int = REFERENCES, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """Every output against each of the common references but itself: two int arrays (games,), output and reference.
 
     machine_written: bool (outputs,), which outputs the references are drawn from; all of them where they are fewer.
@@ -36,7 +37,7 @@ def reference_pairs(machine_written, references: int = REFERENCES, seed: int = 0
     return output[output != reference], reference[output != reference]
 
 
-def reference_scores(n_outputs: int, output, outcome) -> np.ndarray:
+def reference_scores(n_outputs: int, output: ArrayLike, outcome: ArrayLike) -> np.ndarray:
     """Mean points of each output over its games with references: (outputs,), nan where it had none.
 
     output: int (games,); outcome: +1, 0, -1 (games,), as the output did against the reference.
@@ -48,14 +49,15 @@ def reference_scores(n_outputs: int, output, outcome) -> np.ndarray:
     return _means(n_outputs, output, points)
 
 
-def mean_by_system(n_systems: int, system, score) -> np.ndarray:
+def mean_by_system(n_systems: int, system: ArrayLike, score: ArrayLike) -> np.ndarray:
     """Mean score of each system's outputs: (systems,), nan where it has none. system, score: (outputs,); nan is left out."""
     system, score = np.asarray(system, dtype=np.int64), np.asarray(score, dtype=float)
     scored = np.isfinite(score)
     return _means(n_systems, system[scored], score[scored])
 
 
-def _means(n: int, group, values) -> np.ndarray:
+def _means(n: int, group: np.ndarray, values: np.ndarray) -> np.ndarray:
     count = np.bincount(group, minlength=n)
     total = np.bincount(group, weights=values, minlength=n)
-    return np.divide(total, count, out=np.full(n, np.nan), where=count > 0)
+    means: np.ndarray = np.divide(total, count, out=np.full(n, np.nan), where=count > 0)
+    return means

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from leaderboard.rating.games import Games
+from leaderboard.rating.games import Games, Standings
 from leaderboard.rating.rules import DEFAULT, PAPER, Rules, standings
 
 CHOICES = {  # what the panel tries on the same games
@@ -38,12 +38,12 @@ def rank_stability(n_systems: int, games: Games, rules: Rules, others: Mapping[s
     board = standings(n_systems, games, rules)
     tried = [(name, standings(n_systems, games, choice)) for name, choice in CHOICES.items() if choice != rules]
     tried += [(name, standings(n_systems, played, rules)) for name, played in others.items()]
-    return [_against(board, name, found) for name, found in tried]
+    return [_against(board, name, other) for name, other in tried]
 
 
-def _against(board, name: str, found) -> Order:
-    both = np.flatnonzero((board.games > 0) & (found.games > 0))
-    ours, theirs = board.rating[both], found.rating[both]
+def _against(board: Standings, name: str, other: Standings) -> Order:
+    both = np.flatnonzero((board.games > 0) & (other.games > 0))
+    ours, theirs = board.rating[both], other.rating[both]
     our_order, order = both[np.argsort(-ours, kind="stable")], both[np.argsort(-theirs, kind="stable")]
     tau = stats.kendalltau(ours, theirs).statistic if len(both) > 1 else np.nan
     return Order(name, order, float(tau), np.sort(order[order != our_order]))

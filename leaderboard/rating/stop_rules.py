@@ -4,7 +4,7 @@ resumed tournament ends where an uninterrupted one does."""
 import numpy as np
 
 from leaderboard.rating.bootstrap import context_draws
-from leaderboard.rating.games import Games
+from leaderboard.rating.games import Games, Standings
 from leaderboard.rating.pairing import Cells
 from leaderboard.rating.ranking import Ranking, compare, parted
 from leaderboard.rating.rules import Rules, replicates, standings
@@ -24,7 +24,8 @@ class OrderKept:
     def __init__(self, cells: Cells, rules: Rules, min_selections: int = MIN_SELECTIONS):
         self.able, self.n_systems = np.unique(cells.pairs), cells.n_systems
         self.rules, self.min_selections = rules, max(min_selections, 1)
-        self._end, self._order = 0, None
+        self._end = 0
+        self._order: list[int] | None = None
 
     def ended(self, games: Games) -> int | None:
         """After how many of these games the tournament ended; None where it goes on."""
@@ -65,14 +66,14 @@ class Parted:
         while self._next < self.looks and self._sizes[self._next] <= len(games):
             look = games.take(slice(self._sizes[self._next]))
             self._next += 1
-            found = standings(self.n_systems, look, self.rules)
-            if parted(self._compare(found, look), found.rating):
+            board = standings(self.n_systems, look, self.rules)
+            if parted(self._compare(board, look), board.rating):
                 return len(look)
         return None
 
-    def _compare(self, found, games: Games) -> Ranking:
+    def _compare(self, board: Standings, games: Games) -> Ranking:
         replayed = replicates(self.n_systems, games, self._draws, self.rules)
-        return compare(found, replayed, len(np.unique(games.context)), looks=self.looks)
+        return compare(board, replayed, len(np.unique(games.context)), looks=self.looks)
 
 
 def _sizes(first: int, limit: int) -> list[int]:

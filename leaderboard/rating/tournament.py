@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from leaderboard.rating.games import Games
 from leaderboard.rating.pairing import Cells
@@ -19,6 +20,7 @@ from leaderboard.rating.stop_rules import OrderKept, Parted
 BATCH = 20  # games drawn and judged together; the active rule learns after each
 MAX_GAMES = 10_000
 
+Draw = Callable[[Games, int], np.ndarray]  # the games before a batch, its number -> cells (games of the batch,)
 Judge = Callable[[np.ndarray, np.ndarray, np.ndarray, np.random.Generator], Sequence[int]]
 
 
@@ -53,31 +55,32 @@ def run(
     if n_systems < 2:
         raise ValueError("A tournament needs at least two systems.")
     cells = Cells(n_systems, contexts_by_pair, seed)
-    draw, there = _drawing(cells, rules, seed)
-    limit = min(there, max_games if games is None else games)
+    draw, drawable = _drawing(cells, rules, seed)
+    most = max_games if games is None else games
+    limit = most if drawable is None else min(drawable, most)
     stop = _Never() if games is not None else _stop(cells, limit, rules)
-    played = Games([], [], [], []) if so_far is None else so_far
+    played = Games.none() if so_far is None else so_far
     while (end := stop.ended(played)) is None and len(played) < limit:
         played = _with_batch(played, cells, draw, judge, seed, limit)
         if on_batch:
             on_batch(played, limit)
     if end is not None:
         return Played(played.take(slice(end)), "settled", stop.looks)
-    ending = "asked" if len(played) == games else "all" if len(played) == there else "limit"
+    ending = "asked" if len(played) == games else "all" if len(played) == drawable else "limit"
     return Played(played, ending, stop.looks)
 
 
-def _drawing(cells: Cells, rules: Rules, seed: int) -> tuple[Callable[[Games, int], np.ndarray], float]:
-    """How to draw batch k given the games before it, and how many games there are to draw."""
+def _drawing(cells: Cells, rules: Rules, seed: int) -> tuple[Draw, int | None]:
+    """How to draw batch k given the games before it, and how many games there are to draw; None where they never end."""
     if rules.pairing == "again":
-        return (lambda before, k: cells.again(np.random.default_rng([seed, 2, k]), BATCH)), np.inf
+        return (lambda before, k: cells.again(np.random.default_rng([seed, 2, k]), BATCH)), None
     if rules.pairing == "active":
         return (lambda before, k: cells.most_telling(before, BATCH, np.random.default_rng([seed, 2, k]))), len(cells)
     order = cells.in_turn(seed) if rules.pairing == "round-robin" else cells.shuffled(seed)
     return (lambda before, k: order[k * BATCH : (k + 1) * BATCH]), len(cells)
 
 
-def _stop(cells: Cells, limit: int, rules: Rules):
+def _stop(cells: Cells, limit: int, rules: Rules) -> _Never | OrderKept | Parted:
     if rules.stop == "all":
         return _Never()
     if rules.stop == "order":
@@ -92,7 +95,7 @@ class _Never:
         return None
 
 
-def _with_batch(played: Games, cells: Cells, draw, judge: Judge, seed: int, limit: int) -> Games:
+def _with_batch(played: Games, cells: Cells, draw: Draw, judge: Judge, seed: int, limit: int) -> Games:
     """The games so far and the rest of their batch. A batch that was cut short is drawn and judged again as a whole."""
     k = len(played) // BATCH
     before, begun = played.take(slice(k * BATCH)), played.take(slice(k * BATCH, None))
@@ -100,7 +103,8 @@ def _with_batch(played: Games, cells: Cells, draw, judge: Judge, seed: int, limi
     sides = cells.pairs[cells.pair[drawn]]  # (batch, 2)
     flipped = np.random.default_rng([seed, 3, k]).random(len(drawn)) < 0.5
     sides[flipped] = sides[flipped, ::-1]
-    first, second, context = *sides.T, cells.context[drawn]
+    first, second = sides.T
+    context = cells.context[drawn]
     outcome = _checked(judge(first, second, context, np.random.default_rng([seed, 4, k])), len(drawn))
     batch = Games(first, second, outcome, context)
     if not begun.same_as(batch.take(slice(len(begun)))):
@@ -108,9 +112,10 @@ def _with_batch(played: Games, cells: Cells, draw, judge: Judge, seed: int, limi
     return before.then(batch).take(slice(limit))
 
 
-def _checked(outcomes, size: int) -> np.ndarray:
+def _checked(outcomes: ArrayLike, size: int) -> np.ndarray:
     """The judge's answers; an answer that is none must not become a tie."""
     outcomes = np.asarray(outcomes)
     if outcomes.shape != (size,) or not np.isin(outcomes, (-1, 0, 1)).all():
         raise ValueError(f"The judge must answer +1, 0 or -1 for each of {size} games, not {outcomes!r}.")
-    return outcomes.astype(np.int64)
+    checked: np.ndarray = outcomes.astype(np.int64)
+    return checked

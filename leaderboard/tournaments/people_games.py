@@ -54,8 +54,8 @@ def _games_from_judgments(field: Entrants, judged: list[dict]) -> Games:
         a, b = (field.number_of.get((row["context"], *row[side])) for side in "ab")
         if a is not None and b is not None:
             rows.append((a, b, Outcome(row["choice"]).code))
-    a, b, choice = np.array(rows, dtype=np.int64).reshape(-1, 3).T
-    return games_from_judgments(a, b, field.context_of[a], choice)
+    first, second, choice = np.array(rows, dtype=np.int64).reshape(-1, 3).T
+    return games_from_judgments(first, second, field.context_of[first], choice)
 
 
 def scored(field: Entrants, content: SnapshotContent, criterion: str) -> list[tuple[int, str, float]]:

@@ -2,6 +2,7 @@
 
 import logging
 from dataclasses import replace
+from typing import Any
 
 from django.db import transaction
 
@@ -53,7 +54,7 @@ def start_tournament(
     _check_level(judge, level, rules)
     snapshot = latest_snapshot(campaign)
     version, criterion, warning = _basis(campaign, judge, version, snapshot, criterion)
-    if level == Tournament.Level.SAMPLE and architecture(version) == "joint":
+    if level == Tournament.Level.SAMPLE and version and architecture(version) == "joint":
         raise Refused("A joint comparator compares outputs of one context only; with it systems play, not outputs.")
     if campaign.systems.count() < 2:
         raise Refused(f"Campaign {campaign.slug!r} has fewer than two systems; nothing can play.")
@@ -97,7 +98,8 @@ def rules_named(rating: str = "", ties: str = "", pairing: str = "", stop: str =
     if rating == "bradley-terry" and not ties:
         asked["ties"] = "davidson"
     try:
-        return replace(PAPER if rating == "paper" else DEFAULT, **{name: value for name, value in asked.items() if value})
+        named: dict[str, Any] = {name: value for name, value in asked.items() if value}
+        return replace(PAPER if rating == "paper" else DEFAULT, **named)
     except ValueError as error:
         raise Refused(str(error)) from None
 

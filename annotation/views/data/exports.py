@@ -58,7 +58,7 @@ def _margin(text: str | None) -> float | None:
     try:
         margin = float(text) if text else None
     except ValueError:
-        raise Refused(f"The margin is a number of points on the scale, not {text[:20]!r}.") from None
+        raise Refused(f"The margin is a number of points on the scale, not {(text or '')[:20]!r}.") from None
     if margin is not None and not 0 < margin < 1000:
         raise Refused("The margin is a number of points on the scale, above zero.")
     return margin
