@@ -26,11 +26,11 @@ def read(text: str) -> list[tuple[str, Slots]] | None:
 
 def _all(pattern: re.Pattern, text: str) -> Slots | None:
     """Every match in turn, where together they are the whole text."""
-    found, end = [], 0
+    pairs, end = [], 0
     while end < len(text):
         match = pattern.match(text, end)
         if match is None or match.end() == end:
             return None
-        found.append((match[1], (match[2] or "").strip("'\"")))
+        pairs.append((match[1], (match[2] or "").strip("'\"")))
         end = match.end()
-    return found or None
+    return pairs or None

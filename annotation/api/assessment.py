@@ -39,5 +39,5 @@ class QualityActions:
         return self._worked_out("study", "Two ways of asking")
 
     def _worked_out(self, what: str, title: str, **settings) -> Response:
-        found, job = look_up(self.get_object(), what, title, self.request.user, **settings)
-        return Response(found) if found is not None else Response({"job": str(job.pk)}, status=202)
+        result, job = look_up(self.get_object(), what, title, self.request.user, **settings)
+        return Response(result) if result is not None else Response({"job": str(job.pk)}, status=202)
