@@ -15,8 +15,8 @@ def campaigns_researched_by(user: User):
     """Campaigns whose results the user may see: their own memberships; for admins, all."""
     if not user.is_authenticated:
         return Campaign.objects.none()
-    there = Campaign.objects.filter(deleted_at=None)
-    return there if user.is_admin else there.filter(memberships__user=user)
+    campaigns = Campaign.objects.filter(deleted_at=None)
+    return campaigns if user.is_admin else campaigns.filter(memberships__user=user)
 
 
 def campaign_for_researcher(user: User, slug: str) -> Campaign:
@@ -26,9 +26,9 @@ def campaign_for_researcher(user: User, slug: str) -> Campaign:
 def annotator_of(user: User, slug: str) -> Annotator:
     """The user's annotator in a campaign, with `newest_consent`, the key of the campaign's newest consent text. Http404
     where they were never invited."""
-    mine = Annotator.objects.filter(campaign__slug=slug, campaign__deleted_at=None, user_id=user.pk)
+    annotators = Annotator.objects.filter(campaign__slug=slug, campaign__deleted_at=None, user_id=user.pk)
     try:
-        return mine.select_related("campaign").annotate(newest_consent=NEWEST_CONSENT).get()
+        return annotators.select_related("campaign").annotate(newest_consent=NEWEST_CONSENT).get()
     except Annotator.DoesNotExist:
         raise Http404 from None
 

@@ -1,4 +1,4 @@
-"""Django's admin: accounts and settings can be changed here; what people said can be looked at and nothing else."""
+"""Django's admin: accounts and settings can be changed here; people's answers can only be viewed."""
 
 from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin
@@ -7,15 +7,15 @@ from annotation import models
 from annotation.campaigns import lifecycle
 
 
-class Kept(admin.ModelAdmin):
-    """Nothing of this kind is ever deleted."""
+class UndeletableAdmin(admin.ModelAdmin):
+    """An admin page without deletion."""
 
     def has_delete_permission(self, request, obj=None):
         return False
 
 
-class Frozen(Kept):
-    """Written by the services alone; here to look at."""
+class ReadOnlyAdmin(UndeletableAdmin):
+    """An admin page for viewing only: the services write these rows."""
 
     def has_add_permission(self, request):
         return False
@@ -43,7 +43,7 @@ class MembershipInline(admin.TabularInline):
 
 
 @admin.register(models.Campaign)
-class CampaignAdmin(Kept):
+class CampaignAdmin(UndeletableAdmin):
     list_display = ["title", "slug", "status", "is_simulated", "created_at", "deleted_at"]
     list_filter = ["status", "is_simulated", ("deleted_at", admin.EmptyFieldListFilter)]
     search_fields = ["title", "slug"]
@@ -58,7 +58,7 @@ class CampaignAdmin(Kept):
 
 
 @admin.register(models.Annotator)
-class AnnotatorAdmin(Kept):
+class AnnotatorAdmin(UndeletableAdmin):
     list_display = ["name", "campaign", "user", "is_simulated", "created_at"]
     list_filter = ["campaign", "is_simulated"]
     list_select_related = ["campaign", "user"]
@@ -75,7 +75,7 @@ class InvitationAdmin(admin.ModelAdmin):
 
 
 @admin.register(models.System)
-class SystemAdmin(Kept):
+class SystemAdmin(UndeletableAdmin):
     list_display = ["name", "campaign", "is_human"]
     list_filter = ["campaign", "is_human"]
     list_select_related = ["campaign"]
@@ -83,54 +83,54 @@ class SystemAdmin(Kept):
 
 
 @admin.register(models.Submission)
-class SubmissionAdmin(Frozen):
+class SubmissionAdmin(ReadOnlyAdmin):
     list_display = ["created_at", "annotator", "seconds", "is_surplus", "retracted_at"]
     list_filter = ["is_surplus", "annotator__campaign"]
     list_select_related = ["annotator"]
 
 
 @admin.register(models.LikertScore)
-class ScoreAdmin(Frozen):
+class ScoreAdmin(ReadOnlyAdmin):
     list_display = ["criterion", "value", "annotator", "created_at", "retracted_at"]
     list_filter = ["criterion__campaign"]
     list_select_related = ["criterion", "annotator"]
 
 
 @admin.register(models.PairwiseJudgment)
-class JudgmentAdmin(Frozen):
+class JudgmentAdmin(ReadOnlyAdmin):
     list_display = ["choice", "annotator", "shown_swapped", "created_at", "retracted_at"]
     list_filter = ["annotator__campaign", "choice"]
     list_select_related = ["annotator"]
 
 
 @admin.register(models.Snapshot)
-class SnapshotAdmin(Frozen):
+class SnapshotAdmin(ReadOnlyAdmin):
     list_display = ["name", "campaign", "scores", "judgments", "is_simulated", "created_by", "created_at", "accepted_at"]
     list_select_related = ["campaign", "created_by"]
     exclude = ["content"]
 
 
 @admin.register(models.QualityDecision)
-class DecisionAdmin(Frozen):
+class DecisionAdmin(ReadOnlyAdmin):
     list_display = ["snapshot", "criterion", "verdict", "overruled_by"]
     list_select_related = ["snapshot", "criterion", "overruled_by"]
 
 
 @admin.register(models.Job)
-class JobAdmin(Frozen):
+class JobAdmin(ReadOnlyAdmin):
     list_display = ["title", "campaign", "status", "progress", "attempts", "created_at", "finished_at"]
     list_filter = ["status"]
     list_select_related = ["campaign"]
 
 
 @admin.register(models.AuditEvent)
-class AuditEventAdmin(Frozen):
+class AuditEventAdmin(ReadOnlyAdmin):
     list_display = ["created_at", "action", "campaign", "user"]
     list_filter = ["campaign", "action"]
     list_select_related = ["campaign", "user"]
 
 
-admin.site.register(models.WorkerPulse, Frozen)
+admin.site.register(models.WorkerPulse, ReadOnlyAdmin)
 admin.site.site_header = "Comparena"
 admin.site.site_title = "Comparena"
 admin.site.index_title = "Accounts and records"

@@ -25,7 +25,7 @@ class Filters:
 
     @classmethod
     def of(cls, query) -> "Filters":
-        """From a request's query; what is no number there is not narrowed by."""
+        """From a request's query. A value that is not a number is ignored."""
         kinds = {"value": float, "low": float, "high": float, "choice": str}
         return cls(**{f.name: _read(query.get(f.name), kinds.get(f.name, int)) for f in fields(cls)})
 
@@ -43,41 +43,41 @@ def _read(text: str | None, kind):
 
 
 def scores(campaign: Campaign, f: Filters):
-    found = _narrowed(LikertScore.objects.counted().filter(criterion__campaign=campaign), f)
+    rows = _narrowed(LikertScore.objects.counted().filter(criterion__campaign=campaign), f)
     if f.system is not None:
-        found = found.filter(output__system=f.system)
+        rows = rows.filter(output__system=f.system)
     if f.item is not None:
-        found = found.filter(output__items=f.item, output__items__other=None)
-    return found if f.value is None else found.filter(value=f.value)
+        rows = rows.filter(output__items=f.item, output__items__other=None)
+    return rows if f.value is None else rows.filter(value=f.value)
 
 
 def judgments(campaign: Campaign, f: Filters):
-    found = _narrowed(PairwiseJudgment.objects.counted().filter(annotator__campaign=campaign), f)
+    rows = _narrowed(PairwiseJudgment.objects.counted().filter(annotator__campaign=campaign), f)
     if f.system is not None:
-        found = found.filter(Q(output_a__system=f.system) | Q(output_b__system=f.system))
+        rows = rows.filter(Q(output_a__system=f.system) | Q(output_b__system=f.system))
     if f.item is not None:
-        found = found.filter(output_a__items=f.item, output_a__items__other=F("output_b"))
-    return found if f.choice is None else found.filter(choice=f.choice)
+        rows = rows.filter(output_a__items=f.item, output_a__items__other=F("output_b"))
+    return rows if f.choice is None else rows.filter(choice=f.choice)
 
 
-def _narrowed(found, f: Filters):
+def _narrowed(rows, f: Filters):
     for name in ("criterion", "annotator"):
         if getattr(f, name) is not None:
-            found = found.filter(**{name: getattr(f, name)})
+            rows = rows.filter(**{name: getattr(f, name)})
     if f.low is not None or f.high is not None:
-        found = found.annotate(took=Coalesce("submission__active_seconds", "submission__seconds"))
-        found = found.filter(took__gte=f.low or 0)
-    return found if f.high is None else found.filter(took__lt=f.high)
+        rows = rows.annotate(took=Coalesce("submission__active_seconds", "submission__seconds"))
+        rows = rows.filter(took__gte=f.low or 0)
+    return rows if f.high is None else rows.filter(took__lt=f.high)
 
 
 def submissions(campaign: Campaign, f: Filters):
     """Answers as they were sent, live and counted ones, with how long they took."""
-    found = Submission.objects.filter(
+    rows = Submission.objects.filter(
         annotator__campaign=campaign, annotator__withdrawn_at=None, retracted_at=None, is_surplus=False
     )
     if f.annotator is not None:
-        found = found.filter(annotator=f.annotator)
+        rows = rows.filter(annotator=f.annotator)
     if f.system is not None:
         item = "assignment__item"
-        found = found.filter(Q(**{f"{item}__output__system": f.system}) | Q(**{f"{item}__other__system": f.system}))
-    return found.annotate(took=TIME)
+        rows = rows.filter(Q(**{f"{item}__output__system": f.system}) | Q(**{f"{item}__other__system": f.system}))
+    return rows.annotate(took=TIME)

@@ -1,6 +1,7 @@
 """Long work that is never lost: a row first, then a message; a lease while it runs; a sweep that finds the dead.
 
-A task body does `with jobs.claim(job_id) as claim:` and calls `claim.report(...)` as it goes. What happens then:
+A task is a function under `@jobs.task_body` that does `with jobs.claim(job_id) as claim:` and calls
+`claim.report(...)` as it goes. What happens then:
 
 - the message is lost, or comes before anybody listens: the sweep sends it again;
 - the message comes twice: the second claim finds the row taken and does nothing;
@@ -9,11 +10,13 @@ A task body does `with jobs.claim(job_id) as claim:` and calls `claim.report(...
 """
 
 import contextlib
+import functools
 import logging
 import socket
 import threading
 import time
 import uuid
+from collections.abc import Callable
 from datetime import timedelta
 
 from celery import current_app
@@ -97,13 +100,13 @@ class Claim:
         self._stop = threading.Event()
         self._last_report = 0.0
 
-    def _mine(self):
+    def _held_rows(self):
         return Job.objects.filter(pk=self.job.pk, holder=self.job.holder, status=Job.Status.RUNNING)
 
     def _beat(self) -> None:
         while not self._stop.wait(BEAT_SECONDS):
             try:
-                kept = self._mine().filter(cancel_requested=False).update(lease_until=timezone.now() + LEASE)
+                kept = self._held_rows().filter(cancel_requested=False).update(lease_until=timezone.now() + LEASE)
                 if not kept:
                     self._lost.set()
             except Exception:  # a busy database now is no reason to lose the work; the next beat tries again
@@ -123,7 +126,7 @@ class Claim:
             return
         self._last_report = time.monotonic()
         fields = {"progress": min(max(progress, 0.0), 1.0), "message": message[:300]}
-        if not self._mine().filter(cancel_requested=False).update(**fields):
+        if not self._held_rows().filter(cancel_requested=False).update(**fields):
             self._lost.set()
             raise Cancelled
 
@@ -132,7 +135,7 @@ class Claim:
         fields = {"status": status, "finished_at": timezone.now(), "error": error, "holder": "", "lease_until": None}
         if status == Job.Status.DONE:
             fields |= {"progress": 1.0}
-        return bool(self._mine().update(**fields))
+        return bool(self._held_rows().update(**fields))
 
 
 @contextlib.contextmanager
@@ -165,6 +168,18 @@ def claim(job_id):
     finally:
         held._stop.set()
         beat.join(timeout=BEAT_SECONDS)
+
+
+def task_body(work: Callable[[str], object]) -> Callable[[str], None]:
+    """Make a function of a job's id, which claims the job, the body of a task. It ends quietly where the job is not to
+    be run now or was cancelled; the job's row says which."""
+
+    @functools.wraps(work)
+    def body(job_id: str) -> None:
+        with contextlib.suppress(Taken, Cancelled):
+            work(job_id)
+
+    return body
 
 
 def sweep(now=None) -> int:

@@ -25,3 +25,7 @@ class Outcome(str, Enum):
     def code(self) -> int:
         """0, 1, 2 for A, tie, B: the codes of the statistics rooms, which see only arrays."""
         return {Outcome.A: 0, Outcome.TIE: 1, Outcome.B: 2}[self]
+
+
+CODES = {outcome.value: outcome.code for outcome in Outcome}
+CHOICES = {outcome.code: outcome.value for outcome in Outcome}

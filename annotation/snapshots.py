@@ -94,13 +94,13 @@ def systems_in(snapshot: Snapshot) -> set[str]:
 
 def former_names(campaign: Campaign) -> dict[int, list[str]]:
     """By a system's id, what it was called before: a snapshot goes on calling it what it was called then."""
-    found: dict[int, list[str]] = {}
+    names: dict[int, list[str]] = {}
     for pk, name in FormerName.objects.filter(system__campaign=campaign).values_list("system", "name"):
-        found.setdefault(pk, []).append(name)
-    return found
+        names.setdefault(pk, []).append(name)
+    return names
 
 
-def places(output: Output, former: dict[int, list[str]]) -> list[tuple]:
+def output_names(output: Output, former: dict[int, list[str]]) -> list[tuple]:
     """(context, system, checkpoint, sample) as snapshots may name the output; by its system's name of today first."""
     checkpoint = output.checkpoint.name if output.checkpoint else ""
     names = [output.system.name, *former.get(output.system_id, ())]

@@ -4,20 +4,19 @@ from django.urls import include, path
 from annotation.views import jobs
 from annotation.views.annotating import item, own_answers, participation
 from annotation.views.assessment import agreement, disagreement, live, report, snapshots
-from annotation.views.campaigns import campaign as campaigns
-from annotation.views.campaigns import design, home, items, plan, preview
+from annotation.views.campaigns import campaign, design, home, items, plan, preview
 from annotation.views.data import exports, uploads
 from annotation.views.people import account, join, members, sign_in
 
-campaign = [
-    path("", campaigns.campaign, name="campaign"),
+campaign_pages = [
+    path("", campaign.campaign, name="campaign"),
     path("status/", design.status, name="campaign_status"),
     path("design/", design.design, name="design"),
-    path("plan/", plan.plan, name="plan"),
+    path("plan/", plan.plan_page, name="plan"),
     path("preview/", preview.preview, name="preview"),
     path("duplicate/", design.duplicate, name="duplicate"),
     path("delete/", design.delete, name="delete"),
-    path("guidelines/", campaigns.guidelines, name="guidelines"),
+    path("guidelines/", campaign.guidelines, name="guidelines"),
     path("annotate/", item.annotate, name="annotate"),
     path("undo/", item.undo, name="undo"),
     path("skip/", item.skip, name="skip"),
@@ -71,6 +70,6 @@ urlpatterns = [
     path("jobs/<uuid:pk>/", jobs.state, name="job"),
     path("jobs/<uuid:pk>/cancel/", jobs.cancel, name="job_cancel"),
     path("jobs/<uuid:pk>/retry/", jobs.retry, name="job_retry"),
-    path("c/<slug:slug>/", include(campaign)),
+    path("c/<slug:slug>/", include(campaign_pages)),
     path("api/", include("annotation.api.urls")),
 ]

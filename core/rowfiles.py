@@ -216,7 +216,7 @@ def _renamed(cells: dict[str, Any], columns: dict[str, str]) -> dict[str, Any]:
 
 
 def _unguarded(cells: dict[str, str]) -> dict[str, str]:
-    """Without the apostrophes that our own CSV puts before what a spreadsheet would run (exporting.as_csv)."""
+    """Without the apostrophes that our own CSV puts before what a spreadsheet would run (annotation.data.export.as_csv)."""
     for column in cells.pop("guarded", "").split():
         if cells.get(column, "").startswith("'"):
             cells[column] = cells[column][1:]

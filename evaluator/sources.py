@@ -10,7 +10,7 @@ import numpy as np
 
 from annotation import snapshots
 from annotation.models import Campaign, Output, Reference, Snapshot
-from annotation.snapshots import former_names, places
+from annotation.snapshots import former_names, output_names
 from evaluator.comparator.examples import Pair, Text, aligned, mean_scores, pairs_from_judgments, pairs_from_scores
 from evaluator.comparator.settings import Settings
 from evaluator.comparator.supervision.unlabelled import Exchange, Origin, exchanges, strong_pairs, weak_pairs
@@ -92,7 +92,7 @@ def supervise(source: Source, campaign: Campaign, strong: bool, weak: bool) -> t
     former = former_names(campaign)
     for output in outputs.select_related("context", "system", "checkpoint").iterator(chunk_size=2000):
         origin = _origin(output)
-        known = next((place[key] for key in places(output, former) if key in place), None)
+        known = next((place[key] for key in output_names(output, former) if key in place), None)
         if known is not None:
             origins[known] = origin
         elif strong or output.checkpoint_id:
@@ -176,7 +176,7 @@ def outputs_of(snapshot: Snapshot, keys: list[tuple]) -> dict[tuple, Output]:
     return {
         key: output
         for output in there.select_related("context", "system", "checkpoint")
-        for key in places(output, former)
+        for key in output_names(output, former)
         if key in wanted
     }
 

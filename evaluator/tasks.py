@@ -9,11 +9,9 @@ from evaluator.signals import promoted
 
 
 @shared_task(name="evaluator.tasks.train")
+@jobs.task_body
 def train(job_id: str) -> None:
-    try:
-        run(job_id)
-    except (jobs.Taken, jobs.Cancelled):
-        pass  # somebody else's, or nobody's any more: the job's row says which
+    run(job_id)
 
 
 def run(job_id, watch=None) -> ComparatorVersion:
@@ -41,19 +39,17 @@ def run(job_id, watch=None) -> ComparatorVersion:
 
 
 @shared_task(name="evaluator.tasks.admit")
+@jobs.task_body
 def admit(job_id: str) -> None:
     """Check an uploaded comparator and enter it; whether it serves, a person says."""
-    try:
-        with jobs.claim(job_id) as claim:
-            from evaluator.worker import card, gate
-            from evaluator.worker.admit import enter_uploaded
+    with jobs.claim(job_id) as claim:
+        from evaluator.worker import card, gate
+        from evaluator.worker.admit import enter_uploaded
 
-            version = enter_uploaded(claim.job, claim.report)
-            claim.report(0.9, "Measuring how far to trust it here")
-            for campaign in version.campaigns.all():
-                card.measure_here(version, campaign)
-            claim.report(0.95, "Asking whether it may serve")
-            gate.ask_all(version)
-    except (jobs.Taken, jobs.Cancelled):
-        return
+        version = enter_uploaded(claim.job, claim.report)
+        claim.report(0.9, "Measuring how far to trust it here")
+        for campaign in version.campaigns.all():
+            card.measure_here(version, campaign)
+        claim.report(0.95, "Asking whether it may serve")
+        gate.ask_all(version)
     admission.forget(claim.job)

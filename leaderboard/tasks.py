@@ -11,11 +11,9 @@ from leaderboard.tournaments import play as playing
 
 
 @shared_task(name="leaderboard.tasks.play")
+@jobs.task_body
 def play(job_id: str) -> None:
-    try:
-        run(job_id)
-    except (jobs.Taken, jobs.Cancelled):
-        pass  # somebody else's, or nobody's any more: the job's row says which
+    run(job_id)
 
 
 def run(job_id, watch=None) -> Tournament:
@@ -42,20 +40,15 @@ def run(job_id, watch=None) -> Tournament:
 
 
 @shared_task(name=active_selection.TASKS["systems"])
+@jobs.task_body
 def ask(job_id: str) -> None:
-    _ordered(job_id)
+    order_pairs(job_id)
 
 
 @shared_task(name=active_selection.TASKS["comparator"])
+@jobs.task_body
 def ask_to_teach(job_id: str) -> None:
-    _ordered(job_id)
-
-
-def _ordered(job_id: str) -> None:
-    try:
-        order_pairs(job_id)
-    except (jobs.Taken, jobs.Cancelled):
-        pass
+    order_pairs(job_id)
 
 
 def order_pairs(job_id) -> dict:

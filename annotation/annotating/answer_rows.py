@@ -1,4 +1,4 @@
-"""From an answer as the page sends it to the rows it stands for; Refused says what is missing or impossible."""
+"""Turn an answer as the page sends it into database rows; Refused says what is missing or impossible."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from annotation.models import Annotator, Assignment, Campaign, Criterion, Likert
 from annotation.outcome import Outcome
 from core.errors import Refused
 
-SIDES = {"left": Outcome.A, "tie": Outcome.TIE, "right": Outcome.B}
+OUTCOME_OF_SIDE = {"left": Outcome.A, "tie": Outcome.TIE, "right": Outcome.B}
 REASON_LENGTH = PairwiseJudgment._meta.get_field("reason").max_length
 
 
@@ -28,11 +28,11 @@ def rows_of(annotator: Annotator, assignment: Assignment, campaign: Campaign, an
     return [_judgment(annotator, assignment, criterion, shown, reason) for criterion, shown in choices.items()]
 
 
-def _scores(annotator, assignment, campaign, given) -> list[LikertScore]:
-    given = given if isinstance(given, dict) else {}
+def _scores(annotator, assignment, campaign, scores) -> list[LikertScore]:
+    scores = scores if isinstance(scores, dict) else {}
     rows, missing = [], []
     for criterion in campaign.asked:
-        value = given.get(criterion.pk, given.get(str(criterion.pk)))
+        value = scores.get(criterion.pk, scores.get(str(criterion.pk)))
         if value is None or value == "":
             missing.append(criterion.name)
             continue
@@ -63,9 +63,9 @@ def _point(criterion: Criterion, value) -> int:
     return value
 
 
-def _choices_by_criterion(campaign: Campaign, given) -> dict[Criterion, Outcome]:
-    given = given if isinstance(given, dict) else {}
-    choices = {c: _shown(given.get(c.pk, given.get(str(c.pk)))) for c in campaign.asked}
+def _choices_by_criterion(campaign: Campaign, sides) -> dict[Criterion, Outcome]:
+    sides = sides if isinstance(sides, dict) else {}
+    choices = {c: _shown(sides.get(c.pk, sides.get(str(c.pk)))) for c in campaign.asked}
     missing = [criterion.name for criterion, shown in choices.items() if shown is None]
     if missing:
         raise Refused(f"Still to judge: {', '.join(missing)}.")
@@ -75,7 +75,7 @@ def _choices_by_criterion(campaign: Campaign, given) -> dict[Criterion, Outcome]
 
 
 def _shown(side) -> Outcome | None:
-    return SIDES.get(side) if isinstance(side, str) else None
+    return OUTCOME_OF_SIDE.get(side) if isinstance(side, str) else None
 
 
 def _judgment(annotator, assignment, criterion, shown: Outcome, reason: str) -> PairwiseJudgment:

@@ -19,32 +19,14 @@ from django.db.models import BooleanField, Exists, OuterRef
 from django.db.models.expressions import RawSQL
 from django.utils import timezone
 
-from annotation.annotating import history as histories
 from annotation.annotating import places
-from annotation.annotating.history import Handed, History
+from annotation.annotating.history import Handed, History, fold_history, forget_tally, is_long, read_history
 from annotation.annotating.pace import minutes_left
-from annotation.annotating.places import HOLD, close, give_back, reopen, skip, withdraw
 from annotation.annotating.qualification import decide
-from annotation.campaigns.items import draw_items, playing_outputs, recount, summarize
+from annotation.campaigns.items import summarize
 from annotation.design.balance import Ranked, ranked
 from annotation.design.interleaving import REPEAT_GAP, is_gold, repeat_is_due
 from annotation.models import Annotator, Assignment, Campaign, Item, Purpose
-
-__all__ = [
-    "HOLD",
-    "Phase",
-    "Progress",
-    "close",
-    "draw_items",
-    "give_back",
-    "next_assignment",
-    "playing_outputs",
-    "progress",
-    "recount",
-    "reopen",
-    "skip",
-    "withdraw",
-]
 
 WINDOW = 200  # free items among which the least bad is looked for where none keeps both rules
 NEAR = 100  # fewer items left than this are counted afresh every time
@@ -116,17 +98,17 @@ def turn(annotator: Annotator, first: Callable[[], object] | None = None) -> Tur
                 lock(annotator)
                 first()
         return Turn(None, progress(annotator))
-    taken, history = _attempt(annotator, first)
-    stale = (taken is None or history.main % SWEEP_EVERY == 0) and places.sweep(annotator.campaign)
-    if taken is None and stale:
-        taken, history = _attempt(annotator)
+    assignment, history = _attempt(annotator, first)
+    stale = (assignment is None or history.main % SWEEP_EVERY == 0) and places.sweep(annotator.campaign)
+    if assignment is None and stale:
+        assignment, history = _attempt(annotator)
     done = _progress(annotator, history)
-    return Turn(taken, done, minutes_left(history, done.left))
+    return Turn(assignment, done, minutes_left(history, done.left))
 
 
 def progress(annotator: Annotator) -> Progress:
     """How far this person is in the phase they are in."""
-    return _progress(annotator, histories.read(annotator))
+    return _progress(annotator, read_history(annotator))
 
 
 def _progress(annotator: Annotator, history: History) -> Progress:
@@ -147,21 +129,31 @@ def _attempt(annotator: Annotator, first: Callable[[], object] | None = None) ->
     lock(annotator)
     if first:
         first()
-    history = histories.read(annotator)
+    history = read_history(annotator)
     if history.held:
         whole = annotator.assignments.select_related(*(f"item__{name}" for name in _shown(annotator.campaign)))
         return _with_context(whole.get(pk=history.held.pk)), history
-    made = _choose(annotator, history)
-    if made:
-        item = made.item
-        history.add(Handed(made.pk, made.status, made.purpose, item.pk, item.cell, item.context_id, made.assigned_at))
-    return made, history
+    assignment = _choose(annotator, history)
+    if assignment:
+        item = assignment.item
+        history.add(
+            Handed(
+                assignment.pk,
+                assignment.status,
+                assignment.purpose,
+                item.pk,
+                item.cell,
+                item.context_id,
+                assignment.assigned_at,
+            )
+        )
+    return assignment, history
 
 
 def lock(annotator: Annotator) -> None:
     """Two tabs of one person get the same item: the second waits here, and then sees what the first did."""
-    mine = Annotator.objects.select_for_update().filter(pk=annotator.pk)
-    annotator.tally, annotator.has_qualified, annotator.withdrawn_at = mine.values_list(
+    row = Annotator.objects.select_for_update().filter(pk=annotator.pk)
+    annotator.tally, annotator.has_qualified, annotator.withdrawn_at = row.values_list(
         "tally", "has_qualified", "withdrawn_at"
     ).get()
 
@@ -172,16 +164,16 @@ def _choose(annotator: Annotator, history: History) -> Assignment | None:
         return _next_known(annotator, history, Purpose(phase.value))
     if phase != Phase.EVALUATION:
         return None
-    if histories.is_long(annotator, history):
-        histories.fold(annotator, history, _free(annotator)[:COUNTED].count())
-    made = None
+    if is_long(annotator, history):
+        fold_history(annotator, history, _free(annotator)[:COUNTED].count())
+    assignment = None
     if is_gold(history.main, campaign.gold_percent, _seed(annotator)):
-        made = _next_gold(annotator, history)
-    if made is None and repeat_is_due(history.pairs, history.done[Purpose.REPEAT], campaign.repeat_percent):
-        made = _repeat(annotator, history)
-    if made is None:
-        made = _next_in_file_order(annotator, history) if campaign.in_file_order else _next_in_balance(annotator, history)
-    return made or _any_free(annotator, history)
+        assignment = _next_gold(annotator, history)
+    if assignment is None and repeat_is_due(history.pairs, history.done[Purpose.REPEAT], campaign.repeat_percent):
+        assignment = _repeat(annotator, history)
+    if assignment is None:
+        assignment = _next_in_file_order(annotator, history) if campaign.in_file_order else _next_in_balance(annotator, history)
+    return assignment or _any_free(annotator, history)
 
 
 def _phase(annotator: Annotator, history: History) -> Phase:
@@ -217,10 +209,10 @@ def _next_gold(annotator: Annotator, history: History) -> Assignment | None:
 
 def _repeat(annotator: Annotator, history: History) -> Assignment | None:
     """An earlier pair of this person once more, sides swapped, with at least REPEAT_GAP items in between."""
-    mine = annotator.assignments
-    earlier = mine.filter(purpose=Purpose.EVALUATION, status=Status.DONE, item__other__isnull=False)
+    assignments = annotator.assignments
+    earlier = assignments.filter(purpose=Purpose.EVALUATION, status=Status.DONE, item__other__isnull=False)
     earlier = earlier.exclude(pk__in=[handed.pk for handed in history.recent[-REPEAT_GAP:]])
-    earlier = earlier.exclude(item__in=mine.filter(purpose=Purpose.REPEAT).values("item"))
+    earlier = earlier.exclude(item__in=assignments.filter(purpose=Purpose.REPEAT).values("item"))
     earlier = list(earlier.exclude(item__context=history.last_context).order_by("-pk")[:WINDOW])
     if not earlier:
         return None
@@ -239,10 +231,10 @@ def _next_in_balance(annotator: Annotator, history: History) -> Assignment | Non
         return None
     free = _free(annotator, besides=history.last_context)
     best, *as_good = [_text(entry) for entry in cells if entry.excess == cells[0].excess]
-    made = _place_first(annotator, history, free.filter(cell=best))
-    if made is None and as_good:
-        made = _place_first(annotator, history, free.filter(cell__in=as_good))
-    return made
+    assignment = _place_first(annotator, history, free.filter(cell=best))
+    if assignment is None and as_good:
+        assignment = _place_first(annotator, history, free.filter(cell__in=as_good))
+    return assignment
 
 
 def _any_free(annotator: Annotator, history: History) -> Assignment | None:
@@ -250,11 +242,11 @@ def _any_free(annotator: Annotator, history: History) -> Assignment | None:
     of which somebody is just taking one place may have another."""
     excess = {_text(entry): entry.excess for entry in _ranked_cells(annotator, history)}
     free = _free(annotator).order_by("position").values_list("context_id", "cell", "position", "pk")
-    while found := list(free[:WINDOW]):
-        found.sort(key=lambda row: (row[0] == history.last_context, excess.get(row[1], 0), row[2]))
-        for *_, pk in found:
-            if made := _place(annotator, history, _items(annotator).select_for_update(of=("self",)).get(pk=pk)):
-                return made
+    while rows := list(free[:WINDOW]):
+        rows.sort(key=lambda row: (row[0] == history.last_context, excess.get(row[1], 0), row[2]))
+        for *_, pk in rows:
+            if assignment := _place(annotator, history, _items(annotator).select_for_update(of=("self",)).get(pk=pk)):
+                return assignment
     return None
 
 
@@ -301,7 +293,7 @@ def _made(annotator: Annotator, item: Item, swapped: bool, purpose: str, lapsed:
         return _with_context(annotator.assignments.create(item=item, purpose=purpose, swapped=swapped, assigned_at=now))
     lapsed.item, lapsed.status, lapsed.assigned_at = item, Status.OPEN, now
     lapsed.save(update_fields=["status", "assigned_at"])
-    histories.forget(annotator.pk)
+    forget_tally(annotator.pk)
     return _with_context(lapsed)
 
 

@@ -25,13 +25,13 @@ def agree(annotator: Annotator, version: int | None) -> None:
 
 
 @transaction.atomic
-def withdraw(annotator: Annotator, user=None) -> None:
+def withdraw_annotator(annotator: Annotator, user=None) -> None:
     """Take all of a person's answers out of what counts from now on. The rows stay, and so do finished snapshots; those
     that hold answers of theirs are marked. Their places are free again. Withdrawing twice changes nothing."""
     if not Annotator.objects.filter(pk=annotator.pk, withdrawn_at=None).update(withdrawn_at=timezone.now()):
         return
     annotator.refresh_from_db(fields=["withdrawn_at"])
-    places.withdraw(annotator)
+    places.free_all_of(annotator)
     marked = _mark_snapshots(annotator)
     detail = {
         "annotator": annotator.name,

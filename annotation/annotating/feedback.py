@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-from annotation.annotating.answer_rows import SIDES
 from annotation.design.known_answer_check import wanted_choice, wanted_scores
 from annotation.models import Campaign, Item, LikertScore, PairwiseJudgment, Purpose, Submission
 from annotation.outcome import Outcome
@@ -23,14 +22,15 @@ def checks(item: Item, rows: list, swapped: bool = False) -> list[Check]:
     speaks of. `swapped`: the pair's sides as they were shown, since A and B are written as the person saw them."""
     expected = item.expected or {}
     if item.is_pair:
-        choices = [(row, wanted_choice(expected, row.criterion.name if row.criterion else "")) for row in rows]
-        return [_choice(row, wanted, swapped) for row, wanted in choices if wanted]
+        expectations = [(row, wanted_choice(expected, row.criterion.name if row.criterion else "")) for row in rows]
+        return [_choice(row, wanted, swapped) for row, wanted in expectations if wanted]
     scores = [(row, wanted_scores(expected, row.criterion.name)) for row in rows]
     return [_score(row, wanted) for row, wanted in scores if wanted]
 
 
-def is_told(submission: Submission, campaign: Campaign) -> bool:
-    """Is the person told at once what was expected? Always in training; of gold where it is loud and was missed."""
+def shows_known_answer(submission: Submission, campaign: Campaign) -> bool:
+    """Does the person see the known answer right after theirs? Always in training; for a gold item if gold is loud and
+    they missed it."""
     assignment = submission.assignment
     if submission.is_surplus or submission.retracted_at:
         return False
@@ -58,4 +58,4 @@ def _choice(row, wanted: str, swapped: bool) -> Check:
 def _in_words(choice: str, swapped: bool) -> str:
     """A stored choice as the person saw the sides."""
     outcome = Outcome(choice).swap() if swapped else Outcome(choice)
-    return {SIDES["left"]: "A is better", SIDES["tie"]: "a tie", SIDES["right"]: "B is better"}[outcome]
+    return {Outcome.A: "A is better", Outcome.TIE: "a tie", Outcome.B: "B is better"}[outcome]

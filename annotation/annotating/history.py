@@ -80,7 +80,7 @@ class History:
         self.has_lapsed |= handed.status == Status.EXPIRED
 
 
-def read(annotator: Annotator) -> History:
+def read_history(annotator: Annotator) -> History:
     """One query, of FOLD + REPEAT_GAP rows at most (one more is open)."""
     history = _settled(annotator.tally)
     rows = annotator.assignments.filter(pk__gt=annotator.tally.get("upto", 0)).order_by()
@@ -96,7 +96,7 @@ def is_long(annotator: Annotator, history: History) -> bool:
     return "left" not in annotator.tally or len(history.recent) >= FOLD + REPEAT_GAP
 
 
-def fold(annotator: Annotator, history: History, left: int) -> None:
+def fold_history(annotator: Annotator, history: History, left: int) -> None:
     """Count all but the newest into the tally, up to whatever is still in hand. left: evaluation items now open to the
     person. The caller holds the lock on their row."""
     held = history.held
@@ -117,7 +117,7 @@ def fold(annotator: Annotator, history: History, left: int) -> None:
     annotator.save(update_fields=["tally"])
 
 
-def forget(annotator_id: int) -> None:
+def forget_tally(annotator_id: int) -> None:
     """After an old assignment changed."""
     Annotator.objects.filter(pk=annotator_id).update(tally={})
 

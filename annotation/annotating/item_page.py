@@ -12,7 +12,7 @@ from annotation.models import Assignment, Campaign, Criterion, Item, PairwiseJud
 SHOWN = "annotation.shown"  # salt of the signed time at which a page was shown
 ONE_LINE, BUTTONS = 11, 21  # points that fit beside each other on a phone; that are buttons and not a number field
 REASON_LENGTH = PairwiseJudgment._meta.get_field("reason").max_length
-SIDES = (("left", "A is better"), ("tie", "Tie"), ("right", "B is better"))
+SIDE_LABELS = (("left", "A is better"), ("tie", "Tie"), ("right", "B is better"))
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Choice:
 
     @property
     def sides(self) -> list[tuple[str, str, bool]]:
-        return [(side, words, side == self.value) for side, words in SIDES]
+        return [(side, words, side == self.value) for side, words in SIDE_LABELS]
 
 
 def item_context(campaign: Campaign, item: Item, swapped=False, answer=None, refused=None) -> dict:
@@ -79,9 +79,9 @@ def item_context(campaign: Campaign, item: Item, swapped=False, answer=None, ref
 
 
 def _scales(campaign, answer, refused) -> list[Scale]:
-    given = answer.get("scores", {})
+    scores = answer.get("scores", {})
     return [
-        Scale(criterion, value := given.get(criterion.pk), bool(refused) and value not in criterion.points)
+        Scale(criterion, value := scores.get(criterion.pk), bool(refused) and value not in criterion.points)
         for criterion in campaign.asked
     ]
 
@@ -89,9 +89,9 @@ def _scales(campaign, answer, refused) -> list[Scale]:
 def _choices(campaign, answer, refused) -> list[Choice]:
     if not campaign.pairwise_by_criterion:
         return [Choice(None, value := answer.get("choice"), bool(refused) and value is None)]
-    given = answer.get("choices", {})
+    sides = answer.get("choices", {})
     return [
-        Choice(criterion, value := given.get(criterion.pk), bool(refused) and value is None) for criterion in campaign.asked
+        Choice(criterion, value := sides.get(criterion.pk), bool(refused) and value is None) for criterion in campaign.asked
     ]
 
 

@@ -12,7 +12,7 @@ from django.db import connection, transaction
 from django.db.models import Exists, F, OuterRef, Q
 from django.utils import timezone
 
-from annotation.annotating import history
+from annotation.annotating.history import forget_tally
 from annotation.models import Annotator, Assignment, Campaign, Item, Purpose, Submission
 
 HOLD = timedelta(hours=1)
@@ -38,13 +38,13 @@ def leave(assignment: Assignment) -> None:
 def close(assignment: Assignment) -> bool:
     """Close the assignment for an answer. False where the answer is surplus: the item was answered before, or its place
     went to another after it lapsed or was skipped."""
-    mine = Assignment.objects.filter(pk=assignment.pk)
+    assignments = Assignment.objects.filter(pk=assignment.pk)
     done = {"status": Status.DONE, "completed_at": timezone.now()}
-    if mine.filter(status=Status.OPEN).update(**done):
+    if assignments.filter(status=Status.OPEN).update(**done):
         return True
-    if not mine.filter(status__in=[Status.EXPIRED, Status.SKIPPED]).update(**done):
+    if not assignments.filter(status__in=[Status.EXPIRED, Status.SKIPPED]).update(**done):
         return False
-    history.forget(assignment.annotator_id)
+    forget_tally(assignment.annotator_id)
     return assignment.purpose != Purpose.EVALUATION or take(assignment.item, assignment.swapped)
 
 
@@ -71,10 +71,10 @@ def reopen(assignment: Assignment) -> None:
         give_back(other)
     assignment.status, assignment.assigned_at, assignment.completed_at = Status.OPEN, timezone.now(), None
     assignment.save(update_fields=["status", "assigned_at", "completed_at"])
-    history.forget(assignment.annotator_id)
+    forget_tally(assignment.annotator_id)
 
 
-def withdraw(annotator: Annotator) -> int:
+def free_all_of(annotator: Annotator) -> int:
     """Free every place this person holds or has answered; returns how many. The rows stay as they are, but for what is in
     hand: that expires. Call it once, when `withdrawn_at` is set."""
     counted = Submission.objects.filter(assignment=OuterRef("pk"), is_surplus=False, retracted_at=None)

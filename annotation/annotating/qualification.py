@@ -6,14 +6,14 @@ from annotation.design.known_answer_check import is_right, passes
 from annotation.models import Annotator, Assignment, LikertScore, PairwiseJudgment, Purpose
 
 
-def given(annotator: Annotator, purpose: str) -> dict[int, dict]:
+def answers_of(annotator: Annotator, purpose: str) -> dict[int, dict]:
     """{item id: answer, as annotation.design.known_answer_check reads it} of this person's live answers for one purpose."""
     answers: dict[int, dict] = defaultdict(lambda: {"scores": {}, "choices": {}})
-    mine = {"annotator": annotator, "purpose": purpose, "retracted_at": None, "submission__isnull": False}
+    live = {"annotator": annotator, "purpose": purpose, "retracted_at": None, "submission__isnull": False}
     item = "submission__assignment__item"
-    for key, criterion, value in LikertScore.objects.filter(**mine).values_list(item, "criterion__name", "value"):
+    for key, criterion, value in LikertScore.objects.filter(**live).values_list(item, "criterion__name", "value"):
         answers[key]["scores"][criterion] = value
-    for key, criterion, choice in PairwiseJudgment.objects.filter(**mine).values_list(item, "criterion__name", "choice"):
+    for key, criterion, choice in PairwiseJudgment.objects.filter(**live).values_list(item, "criterion__name", "choice"):
         if criterion is None:
             answers[key]["choice"] = choice
         else:
@@ -23,15 +23,15 @@ def given(annotator: Annotator, purpose: str) -> dict[int, dict]:
 
 def right_answers(annotator: Annotator, purpose: str) -> tuple[int, int]:
     """(right, asked) of the items with a known answer that this person was handed; a skipped one is asked and not right."""
-    answers = given(annotator, purpose)
-    asked = annotator.assignments.filter(purpose=purpose, item__expected__isnull=False)
-    asked = asked.filter(status__in=[Assignment.Status.DONE, Assignment.Status.SKIPPED])
-    expected = dict(asked.values_list("item", "item__expected"))
+    answers = answers_of(annotator, purpose)
+    assignments = annotator.assignments.filter(purpose=purpose, item__expected__isnull=False)
+    assignments = assignments.filter(status__in=[Assignment.Status.DONE, Assignment.Status.SKIPPED])
+    expected = dict(assignments.values_list("item", "item__expected"))
     return sum(item in answers and is_right(known, answers[item]) for item, known in expected.items()), len(expected)
 
 
 def decide(annotator: Annotator) -> None:
     """Write down whether the finished qualification reaches the campaign's pass mark."""
-    right, asked = right_answers(annotator, Purpose.QUALIFICATION)
-    annotator.has_qualified = passes(right, asked, annotator.campaign.pass_mark)
+    right, total = right_answers(annotator, Purpose.QUALIFICATION)
+    annotator.has_qualified = passes(right, total, annotator.campaign.pass_mark)
     annotator.save(update_fields=["has_qualified"])

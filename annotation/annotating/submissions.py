@@ -73,9 +73,9 @@ def revise(
 
 
 def may_change(assignment: Assignment, campaign: Campaign) -> bool:
-    """Not where the person was told afterwards what was expected of them."""
-    told = {Purpose.TRAINING, Purpose.QUALIFICATION} | ({Purpose.GOLD} if campaign.gold_is_loud else set())
-    return campaign.status == Campaign.Status.OPEN and assignment.purpose not in told
+    """May the person still change this answer? Not once the known answer was shown to them."""
+    answer_shown = {Purpose.TRAINING, Purpose.QUALIFICATION} | ({Purpose.GOLD} if campaign.gold_is_loud else set())
+    return campaign.status == Campaign.Status.OPEN and assignment.purpose not in answer_shown
 
 
 def live_submissions(annotator: Annotator):

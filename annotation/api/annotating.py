@@ -11,15 +11,14 @@ from rest_framework.throttling import ScopedRateThrottle
 from rest_framework.views import APIView
 
 from annotation.access import annotator_of
-from annotation.annotating import consent as consent_service
 from annotation.annotating import reports, submissions
 from annotation.annotating.assignment import progress, turn
-from annotation.annotating.consent import agree, consent_due
-from annotation.annotating.feedback import checks, is_told, rows_of_submission
+from annotation.annotating.consent import agree, consent_due, withdraw_annotator
+from annotation.annotating.feedback import checks, rows_of_submission, shows_known_answer
 from annotation.annotating.item_page import times_of
 from annotation.annotating.submissions import live_submissions
 from annotation.annotating.undo import undo_last
-from annotation.api import item_shapes as a
+from annotation.api import item_shapes
 from annotation.api.campaigns import valid
 from annotation.models import Annotator, Campaign
 from annotation.people import invitations
@@ -32,100 +31,100 @@ class TaskViewSet(viewsets.GenericViewSet):
 
     lookup_field = "slug"
     lookup_value_regex = "[-a-zA-Z0-9_]+"
-    serializer_class = a.TaskSerializer
+    serializer_class = item_shapes.TaskSerializer
 
     def get_queryset(self):
-        mine = Campaign.objects.filter(annotators__user=self.request.user, deleted_at=None)
-        return mine.prefetch_related("criteria")
+        campaigns = Campaign.objects.filter(annotators__user=self.request.user, deleted_at=None)
+        return campaigns.prefetch_related("criteria")
 
     def get_object(self) -> Annotator:
         return annotator_of(self.request.user, self.kwargs["slug"])
 
     def list(self, request):
         page = self.paginate_queryset(self.get_queryset())
-        return self.get_paginated_response(a.TaskSerializer(page, many=True).data)
+        return self.get_paginated_response(item_shapes.TaskSerializer(page, many=True).data)
 
-    @extend_schema(responses=a.TaskDetailSerializer)
+    @extend_schema(responses=item_shapes.TaskDetailSerializer)
     def retrieve(self, request, slug):
         annotator = self.get_object()
         due = consent_due(annotator)
         annotator.campaign.progress = progress(annotator)
         annotator.campaign.consent = due and {"version": due.version, "text": due.text}
-        return Response(a.TaskDetailSerializer(annotator.campaign).data)
+        return Response(item_shapes.TaskDetailSerializer(annotator.campaign).data)
 
-    @extend_schema(request=None, responses=a.NextSerializer)
+    @extend_schema(request=None, responses=item_shapes.NextSerializer)
     @action(detail=True, methods=["post"])
     def next(self, request, slug):
         """The item in the person's hands, or the next one. It is theirs for an hour."""
         annotator = self.get_object()
         if consent_due(annotator):
             raise errors.Refused("There is a text to agree to first: see the task's consent.")
-        return Response(a.NextSerializer(a.turn_as_dict(annotator, turn(annotator))).data)
+        return Response(item_shapes.NextSerializer(item_shapes.turn_as_dict(annotator, turn(annotator))).data)
 
-    @extend_schema(methods=["get"], responses=a.GivenSerializer(many=True))
-    @extend_schema(methods=["post"], request=a.AnswerSerializer, responses={201: a.StoredSerializer})
+    @extend_schema(methods=["get"], responses=item_shapes.GivenSerializer(many=True))
+    @extend_schema(methods=["post"], request=item_shapes.AnswerSerializer, responses={201: item_shapes.StoredSerializer})
     @action(detail=True, methods=["get", "post"])
     def judgments(self, request, slug):
         """POST stores an answer, once for each key. GET lists the person's own answers that stand, the latest first."""
         annotator = self.get_object()
         if request.method == "GET":
             page = self.paginate_queryset(live_submissions(annotator))
-            return self.get_paginated_response(a.GivenSerializer(page, many=True).data)
-        return self._store(annotator, submissions.submit, a.AnswerSerializer(data=request.data))
+            return self.get_paginated_response(item_shapes.GivenSerializer(page, many=True).data)
+        return self._store(annotator, submissions.submit, item_shapes.AnswerSerializer(data=request.data))
 
-    @extend_schema(request=a.AnswerSerializer, responses={201: a.StoredSerializer})
+    @extend_schema(request=item_shapes.AnswerSerializer, responses={201: item_shapes.StoredSerializer})
     @action(detail=True, methods=["post"])
     def revise(self, request, slug):
         """Put another answer in the place of an earlier one; the earlier one is kept, but counts no more."""
-        return self._store(self.get_object(), submissions.revise, a.AnswerSerializer(data=request.data))
+        return self._store(self.get_object(), submissions.revise, item_shapes.AnswerSerializer(data=request.data))
 
-    def _store(self, annotator: Annotator, service, serializer: a.AnswerSerializer) -> Response:
+    def _store(self, annotator: Annotator, service, serializer: item_shapes.AnswerSerializer) -> Response:
         data = valid(serializer)
         times = times_of({"shown": data.get("shown", ""), "active": data.get("active_milliseconds")}, data["assignment"])
         stored = service(annotator, data["assignment"], data["key"], serializer.answer(), **times)
-        told = []
-        if is_told(stored, annotator.campaign):
+        feedback = []
+        if shows_known_answer(stored, annotator.campaign):
             assignment = stored.assignment
-            told = [asdict(check) for check in checks(assignment.item, rows_of_submission(stored), assignment.swapped)]
-        return Response({"key": stored.key, "is_surplus": stored.is_surplus, "feedback": told}, status=201)
+            feedback = [asdict(check) for check in checks(assignment.item, rows_of_submission(stored), assignment.swapped)]
+        return Response({"key": stored.key, "is_surplus": stored.is_surplus, "feedback": feedback}, status=201)
 
-    @extend_schema(request=a.InHandSerializer, responses=a.NextSerializer)
+    @extend_schema(request=item_shapes.InHandSerializer, responses=item_shapes.NextSerializer)
     @action(detail=True, methods=["post"])
     def undo(self, request, slug):
         """Take back the latest answer; its item is in the person's hands again."""
         annotator = self.get_object()
-        undo_last(annotator, **valid(a.InHandSerializer(data=request.data)))
-        return Response(a.NextSerializer(a.turn_as_dict(annotator, turn(annotator))).data)
+        undo_last(annotator, **valid(item_shapes.InHandSerializer(data=request.data)))
+        return Response(item_shapes.NextSerializer(item_shapes.turn_as_dict(annotator, turn(annotator))).data)
 
-    @extend_schema(request=a.ReportSerializer, responses={204: None})
+    @extend_schema(request=item_shapes.ReportSerializer, responses={204: None})
     @action(detail=True, methods=["post"])
     def skip(self, request, slug):
         """Pass an item by, saying why; it goes to somebody else."""
-        data = valid(a.ReportSerializer(data=request.data))
+        data = valid(item_shapes.ReportSerializer(data=request.data))
         reports.skip(self.get_object(), data["assignment"], data["reason"])
         return Response(status=204)
 
-    @extend_schema(request=a.ReportSerializer, responses={204: None})
+    @extend_schema(request=item_shapes.ReportSerializer, responses={204: None})
     @action(detail=True, methods=["post"])
     def flag(self, request, slug):
         """Report an item as broken; it stays in the person's hands."""
-        data = valid(a.ReportSerializer(data=request.data))
+        data = valid(item_shapes.ReportSerializer(data=request.data))
         reports.flag(self.get_object(), data["assignment"], data["reason"])
         return Response(status=204)
 
-    @extend_schema(request=a.VersionSerializer, responses={204: None})
+    @extend_schema(request=item_shapes.VersionSerializer, responses={204: None})
     @action(detail=True, methods=["post"])
     def consent(self, request, slug):
         """Agree to the newest consent text, by its version."""
         annotator = self.get_object()
-        agree(annotator, valid(a.VersionSerializer(data=request.data))["version"])
+        agree(annotator, valid(item_shapes.VersionSerializer(data=request.data))["version"])
         return Response(status=204)
 
     @extend_schema(request=None, responses={204: None})
     @action(detail=True, methods=["post"])
     def withdraw(self, request, slug):
         """From now on none of the person's answers counts. This can't be taken back."""
-        consent_service.withdraw(self.get_object(), request.user)
+        withdraw_annotator(self.get_object(), request.user)
         return Response(status=204)
 
 
@@ -136,9 +135,9 @@ class JoinView(APIView):
     throttle_classes = [ScopedRateThrottle]
     throttle_scope = "join"
 
-    @extend_schema(request=a.GuestSerializer, responses={201: a.JoinedSerializer})
+    @extend_schema(request=item_shapes.GuestSerializer, responses={201: item_shapes.JoinedSerializer})
     def post(self, request, token):
-        name = valid(a.GuestSerializer(data=request.data)).get("name", "")
+        name = valid(item_shapes.GuestSerializer(data=request.data)).get("name", "")
         if request.user.is_authenticated:
             annotator, key = invitations.join(token, request.user), None
         else:

@@ -46,5 +46,5 @@ class QualityActions:
         return self._worked_out("study", "Two ways of asking")
 
     def _worked_out(self, what: str, title: str, **settings) -> Response:
-        found, job = look_up(self.get_object(), what, title, self.request.user, **settings)
-        return Response({"job": str(job.pk)}, status=202) if job is not None else Response(found)
+        result, job = look_up(self.get_object(), what, title, self.request.user, **settings)
+        return Response({"job": str(job.pk)}, status=202) if job is not None else Response(result)

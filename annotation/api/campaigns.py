@@ -12,18 +12,16 @@ from rest_framework.response import Response
 
 from annotation import jobs, snapshots
 from annotation.access import campaigns_researched_by
-from annotation.api import serializers as s
+from annotation.api import serializers
 from annotation.api.assessment import QualityActions
 from annotation.assessment import decisions
 from annotation.assessment.assess import as_dict, assess
 from annotation.campaigns import lifecycle, protocol
-from annotation.campaigns.overview import annotators
-from annotation.data import export as exporting
+from annotation.campaigns.overview import annotators_with_counts
 from annotation.data import importer
+from annotation.data.export import CONTENT_TYPES, as_csv, as_jsonl, exported_answers
 from annotation.models import Job
-from annotation.people import invitations as invitations_service
-from annotation.people.invitations import invite
-from annotation.views.data.exports import CONTENT_TYPES
+from annotation.people.invitations import invite, revoke_invitation
 from core import errors
 
 FILES = {(200, kind.partition(";")[0]): OpenApiTypes.STR for kind in CONTENT_TYPES.values()}
@@ -32,32 +30,32 @@ FILES = {(200, kind.partition(";")[0]): OpenApiTypes.STR for kind in CONTENT_TYP
 class CampaignViewSet(QualityActions, viewsets.GenericViewSet, mixins.ListModelMixin, mixins.RetrieveModelMixin):
     lookup_field = "slug"
     lookup_value_regex = "[-a-zA-Z0-9_]+"
-    serializer_class = s.CampaignSerializer
+    serializer_class = serializers.CampaignSerializer
 
     def get_queryset(self):
         return campaigns_researched_by(self.request.user).prefetch_related("criteria")
 
     def get_serializer_class(self):
-        return s.CampaignDetailSerializer if self.action == "retrieve" else super().get_serializer_class()
+        return serializers.CampaignDetailSerializer if self.action == "retrieve" else super().get_serializer_class()
 
-    @extend_schema(request=s.NewCampaignSerializer, responses={201: s.CampaignSerializer})
+    @extend_schema(request=serializers.NewCampaignSerializer, responses={201: serializers.CampaignSerializer})
     def create(self, request):
         _may_create(request.user)
-        data = valid(s.NewCampaignSerializer(data=request.data))
-        criteria = [s.CriterionSerializer.spec(row) for row in data.pop("criteria", [])]
-        made = lifecycle.create_campaign(**data, criteria=criteria, user=request.user)
-        return Response(s.CampaignSerializer(made).data, status=201)
+        data = valid(serializers.NewCampaignSerializer(data=request.data))
+        criteria = [serializers.CriterionSerializer.spec(row) for row in data.pop("criteria", [])]
+        campaign = lifecycle.create_campaign(**data, criteria=criteria, user=request.user)
+        return Response(serializers.CampaignSerializer(campaign).data, status=201)
 
-    @extend_schema(request=s.CampaignWriteSerializer, responses=s.CampaignSerializer)
+    @extend_schema(request=serializers.CampaignWriteSerializer, responses=serializers.CampaignSerializer)
     def partial_update(self, request, slug):
         """Only what is sent changes; criteria are sent as the whole list. What answers hold in place is refused."""
         campaign = self.get_object()
-        data = valid(s.CampaignWriteSerializer(campaign, data=request.data, partial=True))
+        data = valid(serializers.CampaignWriteSerializer(campaign, data=request.data, partial=True))
         criteria, consent = data.pop("criteria", None), data.pop("consent", None)
         if criteria is not None:
-            criteria = [s.CriterionSerializer.spec(row) for row in criteria]
+            criteria = [serializers.CriterionSerializer.spec(row) for row in criteria]
         protocol.change_campaign(campaign, request.user, criteria, consent, **data)
-        return Response(s.CampaignSerializer(self.get_object()).data)
+        return Response(serializers.CampaignSerializer(self.get_object()).data)
 
     @extend_schema(responses={204: None})
     def destroy(self, request, slug):
@@ -65,26 +63,26 @@ class CampaignViewSet(QualityActions, viewsets.GenericViewSet, mixins.ListModelM
         lifecycle.delete_campaign(self.get_object(), request.user)
         return Response(status=204)
 
-    @extend_schema(request=s.StatusSerializer, responses=s.StatusSerializer)
+    @extend_schema(request=serializers.StatusSerializer, responses=serializers.StatusSerializer)
     @action(detail=True, methods=["put"])
     def status(self, request, slug):
         """Open, pause or close it."""
         campaign = self.get_object()
-        lifecycle.set_status(campaign, valid(s.StatusSerializer(data=request.data))["status"], request.user)
+        lifecycle.set_status(campaign, valid(serializers.StatusSerializer(data=request.data))["status"], request.user)
         return Response({"status": campaign.status})
 
-    @extend_schema(request=s.CopySerializer, responses={201: s.CampaignSerializer})
+    @extend_schema(request=serializers.CopySerializer, responses={201: serializers.CampaignSerializer})
     @action(detail=True, methods=["post"])
     def duplicate(self, request, slug):
         """The same questions again, without any answer."""
         _may_create(request.user)
-        data = valid(s.CopySerializer(data=request.data))
-        made = lifecycle.duplicate_campaign(self.get_object(), **data, user=request.user)
-        return Response(s.CampaignSerializer(made).data, status=201)
+        data = valid(serializers.CopySerializer(data=request.data))
+        copy = lifecycle.duplicate_campaign(self.get_object(), **data, user=request.user)
+        return Response(serializers.CampaignSerializer(copy).data, status=201)
 
     @extend_schema(
-        request={"multipart/form-data": s.ImportSerializer},
-        responses=s.ImportedSerializer,
+        request={"multipart/form-data": serializers.ImportSerializer},
+        responses=serializers.ImportedSerializer,
         parameters=[OpenApiParameter("what", enum=["outputs", "scores", "judgments"], location="path")],
     )
     @action(
@@ -97,12 +95,12 @@ class CampaignViewSet(QualityActions, viewsets.GenericViewSet, mixins.ListModelM
     def import_file(self, request, slug, what):
         """All rows or none: an answer 422 has one entry for each wrong row, with its line. Repeating it changes nothing."""
         campaign = self.get_object()
-        data = valid(s.ImportSerializer(data=request.data))
+        data = valid(serializers.ImportSerializer(data=request.data))
         how = {"dry_run": data["dry_run"], "user": request.user}
         if what == "outputs":
             how["human_systems"] = data.get("human_systems", [])
         done = getattr(importer, f"import_{what}")(campaign, data["file"], data["file"].name, **how)
-        return Response(s.ImportedSerializer(done).data)
+        return Response(serializers.ImportedSerializer(done).data)
 
     @extend_schema(
         responses=FILES,
@@ -116,57 +114,59 @@ class CampaignViewSet(QualityActions, viewsets.GenericViewSet, mixins.ListModelM
     )
     def export(self, request, slug, what, kind):
         """The answers that count now, under pseudonyms, as the importers read them back."""
-        rows = exporting.rows(self.get_object(), what)
-        lines = exporting.as_csv(rows, what) if kind == "csv" else exporting.as_jsonl(rows)
+        rows = exported_answers(self.get_object(), what)
+        lines = as_csv(rows, what) if kind == "csv" else as_jsonl(rows)
         return StreamingHttpResponse(lines, content_type=CONTENT_TYPES[kind])
 
-    @extend_schema(responses=s.ItemSerializer(many=True))
+    @extend_schema(responses=serializers.ItemSerializer(many=True))
     @action(detail=True)
     def items(self, request, slug):
         """What is judged, in the drawn order, with how far each is."""
-        found = self.get_object().items.select_related("output__context", "output__system", "other__system")
-        return self._page(s.ItemSerializer, found.order_by("position", "pk"))
+        rows = self.get_object().items.select_related("output__context", "output__system", "other__system")
+        return self._page(serializers.ItemSerializer, rows.order_by("position", "pk"))
 
-    @extend_schema(responses=s.AnnotatorSerializer(many=True))
+    @extend_schema(responses=serializers.AnnotatorSerializer(many=True))
     @action(detail=True)
     def annotators(self, request, slug):
-        return self._page(s.AnnotatorSerializer, annotators(self.get_object()))
+        return self._page(serializers.AnnotatorSerializer, annotators_with_counts(self.get_object()))
 
-    @extend_schema(responses=s.JobSerializer(many=True))
+    @extend_schema(responses=serializers.JobSerializer(many=True))
     @action(detail=True)
     def jobs(self, request, slug):
-        return self._page(s.JobSerializer, self.get_object().jobs.all())
+        return self._page(serializers.JobSerializer, self.get_object().jobs.all())
 
-    @extend_schema(methods=["get"], responses=s.InvitationSerializer(many=True))
-    @extend_schema(methods=["post"], request=s.InvitationSerializer, responses={201: s.InvitationSerializer})
+    @extend_schema(methods=["get"], responses=serializers.InvitationSerializer(many=True))
+    @extend_schema(
+        methods=["post"], request=serializers.InvitationSerializer, responses={201: serializers.InvitationSerializer}
+    )
     @action(detail=True, methods=["get", "post"])
     def invitations(self, request, slug):
         """Links that let people in; `token` is the last part of the link /join/TOKEN/."""
         campaign = self.get_object()
         if request.method == "GET":
-            return self._page(s.InvitationSerializer, campaign.invitations.order_by("-created_at", "-pk"))
-        data = valid(s.InvitationSerializer(data=request.data))
-        return Response(s.InvitationSerializer(invite(campaign, request.user, **data)).data, status=201)
+            return self._page(serializers.InvitationSerializer, campaign.invitations.order_by("-created_at", "-pk"))
+        data = valid(serializers.InvitationSerializer(data=request.data))
+        return Response(serializers.InvitationSerializer(invite(campaign, request.user, **data)).data, status=201)
 
     @extend_schema(responses={204: None}, parameters=[OpenApiParameter("pk", int, location="path")])
     @action(detail=True, methods=["delete"], url_path=r"invitations/(?P<pk>\d{1,9})", url_name="invitation")
     def revoke(self, request, slug, pk):
         """From now on the link admits nobody new; who came in by it stays in."""
-        invitations_service.revoke(get_object_or_404(self.get_object().invitations, pk=pk), request.user)
+        revoke_invitation(get_object_or_404(self.get_object().invitations, pk=pk), request.user)
         return Response(status=204)
 
-    @extend_schema(methods=["get"], responses=s.SnapshotSerializer(many=True))
-    @extend_schema(methods=["post"], request=s.RuleSerializer, responses={201: s.AssessmentSerializer})
+    @extend_schema(methods=["get"], responses=serializers.SnapshotSerializer(many=True))
+    @extend_schema(methods=["post"], request=serializers.RuleSerializer, responses={201: serializers.AssessmentSerializer})
     @action(detail=True, methods=["get", "post"])
     def snapshots(self, request, slug):
         """POST assesses the answers and freezes what is accepted; the same answers under the same rule give the same one."""
         campaign = self.get_object()
         if request.method == "GET":
-            return self._page(s.SnapshotSerializer, campaign.snapshots.defer("content"))
-        made = assess(campaign, **valid(s.RuleSerializer(data=request.data)), user=request.user)
-        return Response(as_dict(made), status=201)
+            return self._page(serializers.SnapshotSerializer, campaign.snapshots.defer("content"))
+        snapshot = assess(campaign, **valid(serializers.RuleSerializer(data=request.data)), user=request.user)
+        return Response(as_dict(snapshot), status=201)
 
-    @extend_schema(responses=s.AssessmentSerializer)
+    @extend_schema(responses=serializers.AssessmentSerializer)
     @action(detail=True, url_path="snapshots/(?P<digest>[0-9a-f]{12,64})", url_name="snapshot")
     def snapshot(self, request, slug, digest):
         return Response(as_dict(self._snapshot(digest)))
@@ -177,21 +177,21 @@ class CampaignViewSet(QualityActions, viewsets.GenericViewSet, mixins.ListModelM
         """The snapshot's canonical JSON lines: their SHA-256 is its digest."""
         return HttpResponse(snapshots.lines(self._snapshot(digest)), content_type="application/x-ndjson")
 
-    @extend_schema(request=s.ReasonSerializer, responses=s.AssessmentSerializer)
+    @extend_schema(request=serializers.ReasonSerializer, responses=serializers.AssessmentSerializer)
     @action(detail=True, methods=["post"], url_path="snapshots/(?P<digest>[0-9a-f]{12,64})/overrule", url_name="overrule")
     def overrule(self, request, slug, digest):
         """Let a criterion below the line be used, with a reason that is kept."""
         snapshot = self._snapshot(digest)
-        data = valid(s.ReasonSerializer(data=request.data))
+        data = valid(serializers.ReasonSerializer(data=request.data))
         about = {"criterion__name": data["criterion"]} if data["criterion"] else {"criterion": None}
         decisions.overrule(get_object_or_404(snapshot.decisions, **about), request.user, data["reason"])
         return Response(as_dict(snapshot))
 
     def _snapshot(self, digest: str):
-        found = self.get_object().snapshots.filter(digest__startswith=digest).first()
-        if found is None:
+        snapshot = self.get_object().snapshots.filter(digest__startswith=digest).first()
+        if snapshot is None:
             raise Http404
-        return found
+        return snapshot
 
     def _page(self, serializer, rows):
         return self.get_paginated_response(serializer(self.paginate_queryset(rows), many=True).data)
@@ -201,7 +201,7 @@ class JobViewSet(viewsets.GenericViewSet, mixins.RetrieveModelMixin):
     """Long work: where it stands, and its ends."""
 
     queryset = Job.objects.none()
-    serializer_class = s.JobSerializer
+    serializer_class = serializers.JobSerializer
     lookup_value_regex = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 
     def get_queryset(self):
@@ -213,14 +213,14 @@ class JobViewSet(viewsets.GenericViewSet, mixins.RetrieveModelMixin):
     @action(detail=True, methods=["post"])
     def cancel(self, request, pk):
         jobs.cancel(self.get_object())
-        return Response(s.JobSerializer(self.get_object()).data)
+        return Response(serializers.JobSerializer(self.get_object()).data)
 
     @extend_schema(request=None)
     @action(detail=True, methods=["post"])
     def retry(self, request, pk):
         if not jobs.retry(self.get_object()):
             raise errors.Refused("Only a job that failed or was cancelled can be started again.")
-        return Response(s.JobSerializer(self.get_object()).data)
+        return Response(serializers.JobSerializer(self.get_object()).data)
 
 
 def _may_create(user) -> None:

@@ -82,8 +82,8 @@ class AnswerSerializer(serializers.Serializer):
     active_milliseconds = serializers.IntegerField(required=False, min_value=0, max_value=BIGGEST)
 
     def answer(self) -> dict:
-        asked = ("scores", "choice", "choices", "reason")
-        return {name: value for name, value in self.validated_data.items() if name in asked}
+        names = ("scores", "choice", "choices", "reason")
+        return {name: value for name, value in self.validated_data.items() if name in names}
 
 
 class CheckSerializer(serializers.Serializer):

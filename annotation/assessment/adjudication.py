@@ -25,12 +25,12 @@ def adjudicate(
     if not reason.strip():
         raise Refused("Say why: the reason is kept with what you decide.")
     if other_id is None:
-        given = LikertScore.objects.counted().filter(criterion=criterion_id, criterion__campaign=campaign, output=output_id)
-        values = {f"{value:g}": value for value in given.values_list("value", flat=True)}
+        answers = LikertScore.objects.counted().filter(criterion=criterion_id, criterion__campaign=campaign, output=output_id)
+        values = {f"{value:g}": value for value in answers.values_list("value", flat=True)}
     else:
-        given = PairwiseJudgment.objects.counted().filter(annotator__campaign=campaign, criterion=criterion_id)
-        given = given.filter(output_a=output_id, output_b=other_id)
-        values = {choice: choice for choice in given.values_list("choice", flat=True)}
+        answers = PairwiseJudgment.objects.counted().filter(annotator__campaign=campaign, criterion=criterion_id)
+        answers = answers.filter(output_a=output_id, output_b=other_id)
+        values = {choice: choice for choice in answers.values_list("choice", flat=True)}
     if not values:
         raise Refused("Nobody has answered this; there is nothing to settle.")
     if believed != LET_STAND and believed not in values:
@@ -43,10 +43,10 @@ def adjudicate(
         "reason": reason.strip()[:500],
         "decided_by": user,
     }
-    made, _ = Adjudication.objects.update_or_create(
+    adjudication, _ = Adjudication.objects.update_or_create(
         criterion_id=criterion_id, output_id=output_id, other_id=other_id, defaults=decided
     )
     output = Output.objects.select_related("system", "context").get(pk=output_id)
-    detail = {"criterion": str(made.criterion or "pair"), "output": str(output), "believed": believed, "reason": reason}
+    detail = {"criterion": str(adjudication.criterion or "pair"), "output": str(output), "believed": believed, "reason": reason}
     AuditEvent.objects.create(campaign=campaign, user=user, action="disagreement settled", detail=detail)
-    return made
+    return adjudication

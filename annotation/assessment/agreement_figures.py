@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from annotation.assessment.assess import Judged, judge
+from annotation.assessment.assess import AssessedQuestion, assess_questions
 from annotation.models import Campaign
 from annotation.quality.errors import UndefinedAgreement
 from annotation.quality.krippendorff import Level, alpha, alpha_interval
@@ -14,25 +14,25 @@ ROWS = 40  # of the map: the annotators with the largest share dropped
 
 def pictures(campaign: Campaign, mad: float, level: Level, on_zero_mad: str) -> dict:
     """Plain JSON: {questions: [{name, level, over_time, map}]}."""
-    rule, questions = judge(campaign, mad, level, on_zero_mad)
+    rule, questions = assess_questions(campaign, mad, level, on_zero_mad)
     names = dict(campaign.annotators.values_list("pk", "name"))
-    return {"questions": [_question(judged, level, rule["seed"], names) for judged in questions]}
+    return {"questions": [_question(question, level, rule["seed"], names) for question in questions]}
 
 
-def _question(judged: Judged, level: Level, seed: int, names: dict[int, str]) -> dict:
-    level = "nominal" if judged.on_pairs else level
+def _question(question: AssessedQuestion, level: Level, seed: int, names: dict[int, str]) -> dict:
+    level = "nominal" if question.on_pairs else level
     return {
-        "name": judged.name,
-        "on_pairs": judged.on_pairs,
+        "name": question.name,
+        "on_pairs": question.on_pairs,
         "level": level,
-        "over_time": _over_time(judged, level, seed),
-        "map": _map(judged, names),
+        "over_time": _over_time(question, level, seed),
+        "map": _map(question, names),
     }
 
 
-def _over_time(judged: Judged, level: Level, seed: int) -> list[dict]:
+def _over_time(question: AssessedQuestion, level: Level, seed: int) -> list[dict]:
     """Alpha of the first tenth of the answers, the first two tenths, ...; no filter. A step without an alpha is left out."""
-    values, when = judged.table.values, judged.table.when
+    values, when = question.table.values, question.table.when
     moments = np.sort(when[~np.isnan(when)], kind="stable")
     points = []
     for last in sorted({moments[max(len(moments) * step // STEPS - 1, 0)] for step in range(1, STEPS + 1)}):
@@ -45,32 +45,32 @@ def _over_time(judged: Judged, level: Level, seed: int) -> list[dict]:
     return points
 
 
-def _map(judged: Judged, names: dict[int, str]) -> dict:
+def _map(question: AssessedQuestion, names: dict[int, str]) -> dict:
     """{columns: items in each, rows: [{name, given, dropped, cells: share dropped or None where nothing was answered}]}.
 
     Items stand in order of how much is dropped of them, so that trouble gathers on the left.
     """
-    given = ~np.isnan(judged.table.values)
-    dropped = given & ~judged.keep
-    share = dropped.sum(axis=0) / np.maximum(given.sum(axis=0), 1)
+    answered = ~np.isnan(question.table.values)
+    dropped = answered & ~question.keep
+    share = dropped.sum(axis=0) / np.maximum(answered.sum(axis=0), 1)
     order = np.argsort(-share, kind="stable")
     bins = np.array_split(order, min(COLUMNS, len(order)))
-    by_row = dropped.sum(axis=1) / np.maximum(given.sum(axis=1), 1)
+    by_row = dropped.sum(axis=1) / np.maximum(answered.sum(axis=1), 1)
     rows = np.argsort(-by_row, kind="stable")[:ROWS]
     return {
         "columns": [len(items) for items in bins],
-        "annotators": len(given),
+        "annotators": len(answered),
         "rows": [
             {
-                "name": names[judged.table.annotators[i]],
-                "given": int(given[i].sum()),
+                "name": names[question.table.annotators[i]],
+                "given": int(answered[i].sum()),
                 "dropped": int(dropped[i].sum()),
-                "cells": [_share(dropped[i, items], given[i, items]) for items in bins],
+                "cells": [_share(dropped[i, items], answered[i, items]) for items in bins],
             }
             for i in rows
         ],
     }
 
 
-def _share(dropped: np.ndarray, given: np.ndarray) -> float | None:
-    return round(float(dropped.sum() / given.sum()), 3) if given.any() else None
+def _share(dropped: np.ndarray, answered: np.ndarray) -> float | None:
+    return round(float(dropped.sum() / answered.sum()), 3) if answered.any() else None

@@ -20,11 +20,11 @@ def annotators(campaign: Campaign) -> dict:
     who = list(campaign.annotators.filter(withdrawn_at=None).order_by("pk").values_list("pk", "name", "is_simulated"))
     number = {pk: i for i, (pk, _, _) in enumerate(who)}
     behaviour = _behaviour(campaign, number)
-    made = cards(_answers(campaign, number), behaviour, len(who))
-    suspects = {suspect.annotator: suspect for suspect in suspicion(made, behaviour)}
+    all_cards = cards(_answers(campaign, number), behaviour, len(who))
+    suspects = {suspect.annotator: suspect for suspect in suspicion(all_cards, behaviour)}
     order = [*suspects, *(i for i in range(len(who)) if i not in suspects)]
     people = [
-        {"pk": who[i][0], "name": who[i][1], "simulated": who[i][2], **made[i].as_dict(), **_concerns(suspects.get(i))}
+        {"pk": who[i][0], "name": who[i][1], "simulated": who[i][2], **all_cards[i].as_dict(), **_concerns(suspects.get(i))}
         for i in order
     ]
     return {"people": [p for p in people if p["answers"] or p["gold"] or p["repeats"]], **_influence(campaign, number, who)}
@@ -105,8 +105,8 @@ def _gold(campaign: Campaign, number: dict[int, int]) -> list[tuple[int, bool]]:
         )
         for row in live.select_related("criterion", "submission__assignment__item"):
             rows.setdefault(row.submission_id, []).append(row)
-    found = [(of[0].annotator_id, checks(of[0].submission.assignment.item, of)) for of in rows.values()]
-    return [(number[who], all(check.is_right for check in checked)) for who, checked in found if checked]
+    checked_answers = [(of[0].annotator_id, checks(of[0].submission.assignment.item, of)) for of in rows.values()]
+    return [(number[who], all(check.is_right for check in checked)) for who, checked in checked_answers if checked]
 
 
 def _influence(campaign: Campaign, number: dict[int, int], who: list) -> dict:
@@ -122,7 +122,7 @@ def _influence(campaign: Campaign, number: dict[int, int], who: list) -> dict:
     annotator = np.concatenate([[number[table.annotators[i]] for i in whose] for _, whose, table in parts])
     if len(games) == 0:
         return {"systems": systems.names, "influence": []}
-    found = influences(len(systems.names), games, annotator.astype(int), seed=campaign.seed)
+    annotator_influences = influences(len(systems.names), games, annotator.astype(int), seed=campaign.seed)
     rank = ranks(ratings(len(systems.names), games)).tolist()
     rows = [
         {
@@ -136,6 +136,6 @@ def _influence(campaign: Campaign, number: dict[int, int], who: list) -> dict:
                 for push, without, place in zip(one.push, one.rank_without, rank)
             ],
         }
-        for one in found
+        for one in annotator_influences
     ]
     return {"systems": systems.names, "influence": rows}

@@ -1,6 +1,6 @@
 """From the stored answers to decisions about each criterion, and a snapshot of what is accepted.
 
-`consider` works everything out and stores nothing; `assess` considers and freezes. A page shows the first before anybody
+`work_out_assessment` stores nothing; `assess` works it out and freezes it. A page shows the first before anybody
 asks for the second.
 """
 
@@ -13,17 +13,16 @@ from django.utils import timezone
 from annotation.assessment import frozen_answers
 from annotation.assessment.tables import Table, pair_table, score_table
 from annotation.models import Adjudication, AuditEvent, Campaign, Criterion, Output, QualityDecision, Snapshot
-from annotation.outcome import Outcome
+from annotation.outcome import CHOICES, Outcome
 from annotation.quality.report import JudgmentReport, ScoreReport, assess_judgments, assess_scores
 from annotation.snapshots import SnapshotContent, write
 from core.errors import Refused
 
 LEVELS = ("ordinal", "interval", "nominal", "ratio")
-CHOICES = {outcome.code: outcome.value for outcome in Outcome}
 
 
 @dataclass(frozen=True)
-class Judged:
+class AssessedQuestion:
     """The answers to one question, what is known about their agreement, and which of them are kept."""
 
     criterion: Criterion | None  # None: pairs on the whole
@@ -39,11 +38,11 @@ class Judged:
 
 
 @dataclass(frozen=True)
-class Considered:
+class Assessment:
     """What a rule makes of the answers. digest: the snapshot's, if it were frozen now."""
 
     rule: dict
-    questions: list[Judged]
+    questions: list[AssessedQuestion]
     content: SnapshotContent
     digest: str
     data: bytes
@@ -62,14 +61,14 @@ def checked_rule(campaign: Campaign, mad=1.0, level="ordinal", on_zero_mad="drop
     return rule | ({"adjudicated": adjudicated} if adjudicated else {})
 
 
-def consider(campaign: Campaign, mad=1.0, level="ordinal", on_zero_mad="drop") -> Considered:
+def work_out_assessment(campaign: Campaign, mad=1.0, level="ordinal", on_zero_mad="drop") -> Assessment:
     """Everything that freezing would store. Raises Refused where there is nothing to assess."""
-    rule, questions = judge(campaign, mad, level, on_zero_mad)
+    rule, questions = assess_questions(campaign, mad, level, on_zero_mad)
     content = _content(campaign, rule, questions)
-    return Considered(rule, questions, content, *write(content))
+    return Assessment(rule, questions, content, *write(content))
 
 
-def judge(campaign: Campaign, mad=1.0, level="ordinal", on_zero_mad="drop") -> tuple[dict, list[Judged]]:
+def assess_questions(campaign: Campaign, mad=1.0, level="ordinal", on_zero_mad="drop") -> tuple[dict, list[AssessedQuestion]]:
     """The rule, and every question with its answers filtered and their agreement measured."""
     rule = checked_rule(campaign, mad, level, on_zero_mad)
     believed = _believed(campaign)
@@ -79,13 +78,13 @@ def judge(campaign: Campaign, mad=1.0, level="ordinal", on_zero_mad="drop") -> t
         if table is not None:
             report = assess_scores(table.values, level, rule["mad"], on_zero_mad, seed=rule["seed"])
             keep = _adjudicated(table, criterion.pk, report.keep, believed)
-            questions.append(Judged(criterion, False, table, report, keep))
+            questions.append(AssessedQuestion(criterion, False, table, report, keep))
     for criterion in (None, *campaign.criteria.all()):
         table = pair_table(campaign, criterion)
         if table is not None:
             of_pairs = assess_judgments(table.values, seed=rule["seed"])
             keep = _adjudicated(table, criterion and criterion.pk, ~np.isnan(table.values), believed)
-            questions.append(Judged(criterion, True, table, of_pairs, keep))
+            questions.append(AssessedQuestion(criterion, True, table, of_pairs, keep))
     if not questions:
         raise Refused(f"Campaign {campaign.slug!r} has no scores and no judgments yet; there is nothing to assess.")
     return rule, questions
@@ -98,21 +97,21 @@ def assess(campaign: Campaign, mad=1.0, level="ordinal", on_zero_mad="drop", use
 
     seen: the digest that a preview showed; Refused where the answers have changed since.
     """
-    considered = consider(campaign, mad, level, on_zero_mad)
-    if seen is not None and seen != considered.digest:
+    assessment = work_out_assessment(campaign, mad, level, on_zero_mad)
+    if seen is not None and seen != assessment.digest:
         raise Refused("Answers came in or went since you looked. Look again: what would be frozen now is another thing.")
-    return _freeze(campaign, considered, user)
+    return _freeze(campaign, assessment, user)
 
 
 def _believed(campaign: Campaign) -> dict[tuple, float]:
     """{(criterion id or None, unit): the value to believe} of the adjudications that chose one."""
-    found: dict[tuple, float] = {}
+    values: dict[tuple, float] = {}
     for one in Adjudication.objects.filter(campaign=campaign):
         if one.other_id and one.choice:
-            found[one.criterion_id, (one.output_id, one.other_id)] = Outcome(one.choice).code
+            values[one.criterion_id, (one.output_id, one.other_id)] = Outcome(one.choice).code
         elif one.value is not None:
-            found[one.criterion_id, one.output_id] = one.value
-    return found
+            values[one.criterion_id, one.output_id] = one.value
+    return values
 
 
 def _adjudicated(table: Table, criterion: int | None, keep: np.ndarray, believed: dict[tuple, float]) -> np.ndarray:
@@ -124,7 +123,7 @@ def _adjudicated(table: Table, criterion: int | None, keep: np.ndarray, believed
     return keep
 
 
-def _content(campaign: Campaign, rule: dict, questions: list[Judged]) -> SnapshotContent:
+def _content(campaign: Campaign, rule: dict, questions: list[AssessedQuestion]) -> SnapshotContent:
     content = SnapshotContent(rule=rule)
     names = dict(campaign.annotators.values_list("pk", "name"))
     keys = _output_keys(campaign)
@@ -155,12 +154,12 @@ def _content(campaign: Campaign, rule: dict, questions: list[Judged]) -> Snapsho
 
 
 def _output_keys(campaign: Campaign) -> dict[int, dict]:
-    found = Output.objects.filter(context__campaign=campaign).values_list(
+    rows = Output.objects.filter(context__campaign=campaign).values_list(
         "pk", "context__key", "system__name", "checkpoint__name", "sample"
     )
     return {
         pk: {"context": context, "system": system, "checkpoint": checkpoint or "", "sample": sample}
-        for pk, context, system, checkpoint, sample in found
+        for pk, context, system, checkpoint, sample in rows
     }
 
 
@@ -183,28 +182,28 @@ def _add_texts(content: SnapshotContent, used: set[int]) -> None:
             )
 
 
-def _freeze(campaign: Campaign, considered: Considered, user) -> Snapshot:
-    known = campaign.snapshots.filter(digest=considered.digest).first()
+def _freeze(campaign: Campaign, assessment: Assessment, user) -> Snapshot:
+    known = campaign.snapshots.filter(digest=assessment.digest).first()
     if known is not None:
         known.accepted_at = timezone.now()
         known.save(update_fields=["accepted_at"])
         _record(known, "snapshot accepted again", user)
         return known
-    content = considered.content
+    content = assessment.content
     judgments = [*content.judgments, *content.criterion_judgments]
     names = {row["annotator"] for row in [*content.scores, *judgments]}
     simulated = set(campaign.annotators.filter(is_simulated=True).values_list("name", flat=True))
     snapshot = Snapshot.objects.create(
         campaign=campaign,
-        digest=considered.digest,
-        content=considered.data,
+        digest=assessment.digest,
+        content=assessment.data,
         rule=content.rule,
         scores=len(content.scores),
         judgments=len(judgments),
         is_simulated=bool(names & simulated),
         created_by=user,
     )
-    for question in considered.questions:
+    for question in assessment.questions:
         report = question.report.as_dict()
         QualityDecision.objects.create(
             snapshot=snapshot,
@@ -213,7 +212,7 @@ def _freeze(campaign: Campaign, considered: Considered, user) -> Snapshot:
             verdict=report["verdict"],
             report=report,
         )
-    frozen_answers.freeze(campaign, snapshot, considered)
+    frozen_answers.freeze(campaign, snapshot, assessment)
     _record(snapshot, "snapshot frozen", user)
     return snapshot
 

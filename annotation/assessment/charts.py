@@ -73,10 +73,10 @@ def agreement_by_annotator(people: list[dict]) -> dict | None:
     }
 
 
-def outlier_map(found: dict) -> dict:
+def outlier_map(figures: dict) -> dict:
     """A cell for each annotator and item (or bin of items), the darker the more is dropped; empty where none answered."""
-    columns = len(found["columns"])
-    labels = _labels(found["rows"])
+    columns = len(figures["columns"])
+    labels = _labels(figures["rows"])
     width = (MAP - labels) / max(columns, 1)
     rows = [
         {
@@ -88,7 +88,7 @@ def outlier_map(found: dict) -> dict:
             ],
             "given": _spans([share is not None for share in row["cells"]], labels, width),
         }
-        for i, row in enumerate(found["rows"])
+        for i, row in enumerate(figures["rows"])
     ]
     return {
         "width": MAP,
@@ -97,8 +97,8 @@ def outlier_map(found: dict) -> dict:
         "tall": ROW - 3,
         "label": labels - 8,
         "rows": rows,
-        "binned": max(found["columns"], default=1) > 1,
-        "hidden": found["annotators"] - len(rows),
+        "binned": max(figures["columns"], default=1) > 1,
+        "hidden": figures["annotators"] - len(rows),
     }
 
 
@@ -107,13 +107,13 @@ def _labels(rows: list[dict]) -> int:
     return 20 + LETTER * min(max((len(row["name"]) for row in rows), default=0), LONGEST)
 
 
-def _spans(given: list[bool], labels: int, width: float) -> list[dict]:
+def _spans(answered: list[bool], labels: int, width: float) -> list[dict]:
     """Stretches of neighbouring cells that were answered, as one rectangle each."""
     spans = []
-    for j, there in enumerate(given):
-        if there and j and given[j - 1]:
+    for j, is_answered in enumerate(answered):
+        if is_answered and j and answered[j - 1]:
             spans[-1]["cells"] += 1
-        elif there:
+        elif is_answered:
             spans.append({"x": round(labels + width * j, 2), "cells": 1})
     return [{"x": span["x"], "width": round(width * span["cells"], 2)} for span in spans]
 

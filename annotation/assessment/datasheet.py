@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from django.db.models import Count
 
+from annotation.assessment.rule_text import rule_in_words
 from annotation.models import Campaign, Criterion, Output, Purpose, QualityDecision, Snapshot
-from annotation.templatetags.texts import rule_in_words
 
 
 @dataclass(frozen=True)
@@ -23,13 +23,13 @@ class Answer:
 def datasheet(campaign: Campaign, snapshot: Snapshot) -> list[Answer]:
     """Every question in the sheet's order; section 4 once for each criterion, 4a, 4b, ... where there are several."""
     decisions = {d.criterion_id: d for d in snapshot.decisions.select_related("criterion").order_by("-on_pairs")}
-    found = [*_paper(), *_systems(campaign), *_sample(campaign, decisions), *_evaluators(campaign)]
-    found += _design(campaign, snapshot)
-    asked: list[Criterion | None] = [*campaign.criteria.all(), *([None] if None in decisions else [])]
-    for n, criterion in enumerate(asked):
-        letter = "" if len(asked) == 1 else "abcdefghijklmnopqrstuvwxyz"[n % 26]
-        found += _criterion(criterion, decisions.get(criterion and criterion.pk), letter)
-    return found + _ethics(campaign)
+    answers = [*_paper(), *_systems(campaign), *_sample(campaign, decisions), *_evaluators(campaign)]
+    answers += _design(campaign, snapshot)
+    questions: list[Criterion | None] = [*campaign.criteria.all(), *([None] if None in decisions else [])]
+    for n, criterion in enumerate(questions):
+        letter = "" if len(questions) == 1 else "abcdefghijklmnopqrstuvwxyz"[n % 26]
+        answers += _criterion(criterion, decisions.get(criterion and criterion.pk), letter)
+    return answers + _ethics(campaign)
 
 
 def _paper() -> list[Answer]:
@@ -101,12 +101,12 @@ def _ways(people) -> str | None:
 def _training(campaign: Campaign) -> str | None:
     training = campaign.items.filter(purpose=Purpose.TRAINING).count()
     questions = campaign.items.filter(purpose=Purpose.QUALIFICATION).count()
-    given = [
+    sentences = [
         "Written guidelines before the start and at hand throughout." if campaign.guidelines else "",
         f"{training} training items with the known answer shown." if training else "",
         f"{questions} qualification items, pass mark {campaign.pass_mark}%." if questions and campaign.pass_mark else "",
     ]
-    return " ".join(filter(None, given)) or None
+    return " ".join(filter(None, sentences)) or None
 
 
 def _design(campaign: Campaign, snapshot: Snapshot) -> list[Answer]:

@@ -6,11 +6,10 @@ import numpy as np
 
 from annotation.assessment.tables import Table, pair_table, score_table
 from annotation.models import Campaign, Criterion, Output
-from annotation.outcome import Outcome
+from annotation.outcome import CHOICES, Outcome
 from annotation.quality.mad import keep_mask
 
 WIDE = 0.5  # of the scale, between the lowest and the highest score that is kept
-CHOICES = {outcome.code: outcome.value for outcome in Outcome}
 
 
 @dataclass
@@ -46,17 +45,17 @@ def open_disagreements(campaign: Campaign, mad: float, on_zero_mad: str) -> list
         (one.criterion_id, (one.output_id, one.other_id) if one.other_id else one.output_id)
         for one in campaign.adjudications.all()
     }
-    found = []
+    disagreements = []
     for criterion in campaign.criteria.all():
         table = score_table(criterion)
         if table is not None:
             kept = np.where(keep_mask(table.values, mad, on_zero_mad), table.values, np.nan)
-            found += _wide(criterion, table, kept, _range(kept) / (criterion.high - criterion.low), names, settled)
+            disagreements += _wide(criterion, table, kept, _range(kept) / (criterion.high - criterion.low), names, settled)
     for criterion in (None, *campaign.criteria.all()):
         table = pair_table(campaign, criterion)
         if table is not None:
-            found += _wide(criterion, table, table.values, _opposed(table.values), names, settled)
-    return sorted(found, key=lambda one: (-one.spread, one.key))
+            disagreements += _wide(criterion, table, table.values, _opposed(table.values), names, settled)
+    return sorted(disagreements, key=lambda one: (-one.spread, one.key))
 
 
 def _opposed(choices: np.ndarray) -> np.ndarray:
@@ -66,10 +65,10 @@ def _opposed(choices: np.ndarray) -> np.ndarray:
 
 def _range(kept: np.ndarray) -> np.ndarray:
     """Highest less lowest kept score of each unit, 0 where none is kept."""
-    there = ~np.isnan(kept)
-    highest = np.where(there, kept, -np.inf).max(axis=0, initial=-np.inf)
-    lowest = np.where(there, kept, np.inf).min(axis=0, initial=np.inf)
-    return np.where(there.any(axis=0), highest - lowest, 0.0)
+    is_kept = ~np.isnan(kept)
+    highest = np.where(is_kept, kept, -np.inf).max(axis=0, initial=-np.inf)
+    lowest = np.where(is_kept, kept, np.inf).min(axis=0, initial=np.inf)
+    return np.where(is_kept.any(axis=0), highest - lowest, 0.0)
 
 
 def _wide(criterion, table: Table, kept, spread, names, settled) -> list[Disagreement]:

@@ -3,7 +3,7 @@ systems change rank. Nothing is stored but the figures themselves."""
 
 import numpy as np
 
-from annotation.assessment.assess import Judged, consider
+from annotation.assessment.assess import AssessedQuestion, work_out_assessment
 from annotation.assessment.tables import Systems, Table, ratings_of, systems_of
 from annotation.models import Campaign
 from annotation.quality.influence import ranks
@@ -13,38 +13,38 @@ DROPPED_SHOWN = 100
 
 def preview(campaign: Campaign, mad: float, level: str, on_zero_mad: str) -> dict:
     """Plain JSON: {digest, rule, scores, judgments, questions: one for each criterion and for the pairs}."""
-    considered = consider(campaign, mad, level, on_zero_mad)
-    content, systems = considered.content, systems_of(campaign)
+    assessment = work_out_assessment(campaign, mad, level, on_zero_mad)
+    content, systems = assessment.content, systems_of(campaign)
     names = dict(campaign.annotators.values_list("pk", "name"))
     return {
-        "digest": considered.digest,
-        "rule": considered.rule,
+        "digest": assessment.digest,
+        "rule": assessment.rule,
         "scores": len(content.scores),
         "judgments": len(content.judgments) + len(content.criterion_judgments),
-        "questions": [_question(judged, systems, names) for judged in considered.questions],
+        "questions": [_question(question, systems, names) for question in assessment.questions],
     }
 
 
-def _question(judged: Judged, systems: Systems, names: dict[int, str]) -> dict:
-    table = judged.table
-    given = ~np.isnan(table.values)
-    dropped = given & ~judged.keep
+def _question(question: AssessedQuestion, systems: Systems, names: dict[int, str]) -> dict:
+    table = question.table
+    answered = ~np.isnan(table.values)
+    dropped = answered & ~question.keep
     return {
-        "name": judged.name,
-        "on_pairs": judged.on_pairs,
-        "report": judged.report.as_dict(),
-        "given": int(given.sum()),
+        "name": question.name,
+        "on_pairs": question.on_pairs,
+        "report": question.report.as_dict(),
+        "given": int(answered.sum()),
         "dropped": int(dropped.sum()),
-        "people": _people(table, given, dropped, names),
-        "answers": [] if judged.on_pairs else _furthest(table, dropped, names),
-        "systems": _systems(table, judged.keep, systems),
+        "people": _people(table, answered, dropped, names),
+        "answers": [] if question.on_pairs else _furthest(table, dropped, names),
+        "systems": _systems(table, question.keep, systems),
     }
 
 
-def _people(table: Table, given, dropped, names) -> list[dict]:
-    """Each annotator with how much of theirs goes, the most first."""
+def _people(table: Table, answered, dropped, names) -> list[dict]:
+    """Each annotator with how many of their answers are dropped, the largest share first."""
     rows = [
-        {"name": names[pk], "given": int(given[i].sum()), "dropped": int(dropped[i].sum())}
+        {"name": names[pk], "given": int(answered[i].sum()), "dropped": int(dropped[i].sum())}
         for i, pk in enumerate(table.annotators)
     ]
     return sorted(rows, key=lambda row: (-row["dropped"] / max(row["given"], 1), row["name"]))

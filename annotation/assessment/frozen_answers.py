@@ -11,18 +11,18 @@ from collections.abc import Iterator
 import numpy as np
 
 from annotation import snapshots
-from annotation.data import export
+from annotation.data.export import exported_answers
 from annotation.models import Campaign, FrozenAnswers, Snapshot
 from core.errors import Refused
 
-PLACE = ("system", "checkpoint", "sample")
+OUTPUT_NAME = ("system", "checkpoint", "sample")
 
 
-def freeze(campaign: Campaign, snapshot: Snapshot, considered) -> None:
-    """Write down the answers as they are now. considered: the assessment's (assessment.Considered)."""
+def freeze(campaign: Campaign, snapshot: Snapshot, assessment) -> None:
+    """Write down the answers as they are now. assessment: assess.Assessment."""
     decisions = {}
-    rule = considered.rule
-    for question in considered.questions:
+    rule = assessment.rule
+    for question in assessment.questions:
         base = getattr(question.report, "keep", None)
         base = ~np.isnan(question.table.values) if base is None else base
         criterion = question.criterion.pk if question.criterion else None
@@ -38,7 +38,7 @@ def freeze(campaign: Campaign, snapshot: Snapshot, considered) -> None:
     lines = [
         json.dumps({"kind": kind, **row}, ensure_ascii=False) + "\n"
         for kind in ("scores", "judgments")
-        for row in export.rows(campaign, kind, decide)
+        for row in exported_answers(campaign, kind, decide)
     ]
     FrozenAnswers.objects.create(snapshot=snapshot, lines=zlib.compress("".join(lines).encode(), 6))
 
@@ -70,7 +70,8 @@ def preferences(snapshot: Snapshot, min_margin: float | None = None) -> Iterator
 def _from_judgments(judgments) -> Iterator[dict]:
     pairs: dict[tuple, list] = {}
     for row in judgments:
-        key = (row["context_id"], row["aspect"] or "", *((row[f"{what}_{side}"] or "") for side in "ab" for what in PLACE))
+        outputs = ((row[f"{part}_{side}"] or "") for side in "ab" for part in OUTPUT_NAME)
+        key = (row["context_id"], row["aspect"] or "", *outputs)
         pairs.setdefault(key, []).append(row)
     for key in sorted(pairs, key=str):
         votes, row = pairs[key], pairs[key][0]
@@ -92,13 +93,14 @@ def _from_judgments(judgments) -> Iterator[dict]:
 
 
 def _from_scores(content, scores: list[dict], min_margin: float) -> Iterator[dict]:
-    given: dict[tuple, dict[tuple, list[float]]] = {}
+    scores_by_output: dict[tuple, dict[tuple, list[float]]] = {}
     for row in scores:
-        outputs = given.setdefault((row["context_id"], row["aspect"]), {})
+        outputs = scores_by_output.setdefault((row["context_id"], row["aspect"]), {})
         outputs.setdefault((row["system"], row["checkpoint"] or "", row["sample"]), []).append(row["score"])
     texts = {(o["context"], o["system"], o["checkpoint"], o["sample"]): o["text"] for o in content.outputs}
-    for context, aspect in sorted(given):
-        ranked = sorted(((float(np.mean(v)), place, len(v)) for place, v in given[context, aspect].items()), key=lambda r: r[1])
+    for context, aspect in sorted(scores_by_output):
+        outputs = scores_by_output[context, aspect]
+        ranked = sorted(((float(np.mean(v)), name, len(v)) for name, v in outputs.items()), key=lambda r: r[1])
         for high, chosen, n in ranked:
             for low, rejected, m in ranked:
                 if high - low >= min_margin:

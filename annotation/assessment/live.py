@@ -7,14 +7,14 @@ from django.db.models import Count, Max, Q, Sum
 
 from annotation.answers import Filters, judgments, scores, submissions
 from annotation.models import Annotator, Campaign, ItemReport, Purpose, Submission
+from annotation.outcome import CODES
 from annotation.quality.errors import UndefinedAgreement
 from annotation.quality.krippendorff import Level, alpha, alpha_interval
 
 SECONDS = (0, 5, 10, 20, 40, 80)  # lower ends of the classes in which times are counted
 TIMES_READ = 20_000  # the newest answers whose times are read
 Z = 1.959964  # the normal's 97.5% point
-SIDES = ("left", "tie", "right")
-CODES = {"A": 0, "tie": 1, "B": 2}
+SIDES_IN_ORDER = ("left", "tie", "right")
 
 
 def item_progress(campaign: Campaign) -> dict:
@@ -36,15 +36,15 @@ def item_progress(campaign: Campaign) -> dict:
 
 def system_progress(campaign: Campaign) -> dict[int, dict]:
     """By system: places on the items its outputs are in, and how many of them are taken."""
-    found: dict[int, dict] = {}
+    systems: dict[int, dict] = {}
     items = campaign.items.filter(purpose=Purpose.EVALUATION).order_by()
     for side in ("output", "other"):
         rows = items.exclude(**{side: None}).values_list(f"{side}__system").annotate(Sum("places"), Sum("taken"))
         for system, places, taken in rows:
-            row = found.setdefault(system, {"places": 0, "taken": 0})
+            row = systems.setdefault(system, {"places": 0, "taken": 0})
             row["places"] += places
             row["taken"] += min(taken, places)
-    return found
+    return systems
 
 
 def score_figures(campaign: Campaign, f: Filters, criteria) -> list[dict]:
@@ -57,15 +57,15 @@ def score_figures(campaign: Campaign, f: Filters, criteria) -> list[dict]:
     table = np.array(list(rows), dtype=float).reshape(-1, 5)
     figures = []
     for criterion in criteria:
-        mine = table[table[:, 0] == criterion.pk]
-        if len(mine):
+        rows_of_criterion = table[table[:, 0] == criterion.pk]
+        if len(rows_of_criterion):
             figures.append(
                 {
                     "criterion": criterion,
-                    "scores": len(mine),
-                    "distribution": _distribution(criterion, mine[:, 4]),
-                    "systems": _means(mine),
-                    "agreement": _agreement(mine[:, 3], mine[:, 4], "ordinal"),
+                    "scores": len(rows_of_criterion),
+                    "distribution": _distribution(criterion, rows_of_criterion[:, 4]),
+                    "systems": _means(rows_of_criterion),
+                    "agreement": _agreement(rows_of_criterion[:, 3], rows_of_criterion[:, 4], "ordinal"),
                 }
             )
     return figures
@@ -73,31 +73,31 @@ def score_figures(campaign: Campaign, f: Filters, criteria) -> list[dict]:
 
 def _distribution(criterion, values: np.ndarray) -> list[dict]:
     """Every point of the scale and every value that was given, with how often."""
-    given = Counter(values.tolist())
-    points = sorted(set(given) | (set(criterion.points) if len(criterion.points) <= 21 else set()))
-    return [{"value": f"{v:g}", "n": given[v], "share": given[v] / len(values)} for v in points]
+    counts = Counter(values.tolist())
+    points = sorted(set(counts) | (set(criterion.points) if len(criterion.points) <= 21 else set()))
+    return [{"value": f"{v:g}", "n": counts[v], "share": counts[v] / len(values)} for v in points]
 
 
 def _means(rows: np.ndarray) -> list[dict]:
     """Each system's mean over contexts with its 95% interval (normal, over context means), the highest first."""
-    found = []
+    means_by_system = []
     for system in np.unique(rows[:, 1]):
-        mine = rows[rows[:, 1] == system]
-        contexts, where = np.unique(mine[:, 2], return_inverse=True)
-        means = np.bincount(where, mine[:, 4]) / np.bincount(where)
+        rows_of_system = rows[rows[:, 1] == system]
+        contexts, where = np.unique(rows_of_system[:, 2], return_inverse=True)
+        means = np.bincount(where, rows_of_system[:, 4]) / np.bincount(where)
         half = Z * means.std(ddof=1) / np.sqrt(len(means)) if len(means) > 1 else None
         mean = float(means.mean())
-        found.append(
+        means_by_system.append(
             {
                 "system": int(system),
-                "n": len(mine),
+                "n": len(rows_of_system),
                 "contexts": len(contexts),
                 "mean": mean,
                 "low": None if half is None else mean - half,
                 "high": None if half is None else mean + half,
             }
         )
-    return sorted(found, key=lambda row: -row["mean"])
+    return sorted(means_by_system, key=lambda row: -row["mean"])
 
 
 def _agreement(units: np.ndarray, values: np.ndarray, level: Level) -> dict:
@@ -111,14 +111,14 @@ def _agreement(units: np.ndarray, values: np.ndarray, level: Level) -> dict:
     compact = np.full((sizes.max(), len(first)), np.nan)
     compact[rank, np.repeat(np.arange(len(first)), sizes)] = values
     try:
-        found: dict[str, float | None] = {"alpha": alpha(compact, level), "units": int((sizes > 1).sum())}
+        agreement: dict[str, float | None] = {"alpha": alpha(compact, level), "units": int((sizes > 1).sum())}
     except UndefinedAgreement as why:
         return {"alpha": None, "why": str(why)}
     try:
-        found["low"], found["high"] = alpha_interval(compact, level)
+        agreement["low"], agreement["high"] = alpha_interval(compact, level)
     except UndefinedAgreement:
-        found["low"] = found["high"] = None
-    return found
+        agreement["low"] = agreement["high"] = None
+    return agreement
 
 
 def pair_figures(campaign: Campaign, f: Filters) -> dict | None:
@@ -149,7 +149,7 @@ def pair_figures(campaign: Campaign, f: Filters) -> dict | None:
     return {
         "judgments": len(rows),
         "systems": sorted(systems, key=lambda row: -(row["won"] + row["tied"] / 2) / row["n"]),
-        "sides": [{"side": s, "n": sides[s], "share": sides[s] / sides.total()} for s in SIDES if sides],
+        "sides": [{"side": s, "n": sides[s], "share": sides[s] / sides.total()} for s in SIDES_IN_ORDER if sides],
         "agreement": _agreement(pairs, np.array([CODES[row[4]] for row in whole], dtype=float), "nominal"),
     }
 
@@ -185,8 +185,8 @@ def annotator_figures(people: list[Annotator]) -> None:
     )
     reports = {row["annotator"]: row for row in reports}
     for person in people:
-        said = reports.get(person.pk, {})
+        report_counts = reports.get(person.pk, {})
         known = [t for t in times.get(person.pk, []) if t is not None]
         person.last = last.get(person.pk)
         person.median = float(np.median(known)) if known else None
-        person.skips, person.flags = said.get("skips", 0), said.get("flags", 0)
+        person.skips, person.flags = report_counts.get("skips", 0), report_counts.get("flags", 0)

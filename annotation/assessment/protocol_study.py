@@ -14,23 +14,23 @@ from annotation.quality.protocols import compare_protocols, scores_from_comparis
 def study(campaign: Campaign) -> dict:
     """Plain JSON: {criteria: [{name, study or None, nothing: why there is none}]}, one for each criterion with scores."""
     whole = pair_table(campaign)
-    found = []
+    criteria = []
     for criterion in campaign.criteria.all():
         direct = score_table(criterion)
         if direct is not None:
             pairs = pair_table(campaign, criterion) or whole
-            found.append({"name": criterion.name, **_of_criterion(direct, pairs, campaign.seed)})
-    return {"criteria": found}
+            criteria.append({"name": criterion.name, **_of_criterion(direct, pairs, campaign.seed)})
+    return {"criteria": criteria}
 
 
 def _of_criterion(direct: Table, pairs: Table | None, seed: int) -> dict:
     if pairs is None:
         return {"study": None, "nothing": "No pair has been judged yet."}
     try:
-        found = compare_protocols(direct.values, _compared(pairs, direct.units), seed=seed)
+        comparison = compare_protocols(direct.values, _compared(pairs, direct.units), seed=seed)
     except UndefinedAgreement as error:
         return {"study": None, "nothing": str(error)}
-    return {"study": asdict(found), "nothing": ""}
+    return {"study": asdict(comparison), "nothing": ""}
 
 
 def _compared(pairs: Table, outputs: list[int]) -> np.ndarray:

@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass, field
 
 from annotation.assessment.datasheet import datasheet
+from annotation.assessment.rule_text import rule_in_words
 from annotation.models import Campaign, Snapshot
-from annotation.templatetags.texts import rule_in_words
 
 OPEN = "(to be written)"
 FORMATS = {"md": "Markdown", "tex": "LaTeX", "csv": "CSV"}
@@ -22,12 +22,12 @@ class Section:
     rows: list[list[str]] = field(default_factory=list)
 
 
-def sections(campaign: Campaign, snapshot: Snapshot, watched: dict | None) -> list[Section]:
+def report_sections(campaign: Campaign, snapshot: Snapshot, watched: dict | None) -> list[Section]:
     """watched: what annotation.assessment.annotator_review found, where it is worked out already."""
-    found = [_head(campaign, snapshot), _agreement(snapshot), _how_many_more(snapshot)]
-    found += [_annotators(watched)] if watched and watched["people"] else []
+    sections = [_head(campaign, snapshot), _agreement(snapshot), _how_many_more(snapshot)]
+    sections += [_annotators(watched)] if watched and watched["people"] else []
     sheet = datasheet(campaign, snapshot)
-    found.append(
+    sections.append(
         Section(
             "Human Evaluation Datasheet",
             ["Questions after Shimorina and Belz (2022). What the campaign does not know is left to be written."],
@@ -35,7 +35,7 @@ def sections(campaign: Campaign, snapshot: Snapshot, watched: dict | None) -> li
             [[a.number, a.question, a.answer or OPEN] for a in sheet],
         )
     )
-    return found
+    return sections
 
 
 def _head(campaign: Campaign, snapshot: Snapshot) -> Section:
@@ -127,9 +127,9 @@ def _three(value: float | None) -> str:
     return "" if value is None else f"{value:.3f}"
 
 
-def as_markdown(found: list[Section]) -> str:
+def as_markdown(sections: list[Section]) -> str:
     parts = []
-    for n, section in enumerate(found):
+    for n, section in enumerate(sections):
         parts.append(f"{'#' if n == 0 else '##'} {_markdown(section.title)}\n")
         parts += [f"{_markdown(line)}\n" for line in section.lines]
         if section.rows:
@@ -160,10 +160,10 @@ LATEX = {
 }
 
 
-def as_latex(found: list[Section]) -> str:
+def as_latex(sections: list[Section]) -> str:
     """Sections and longtables to \\input into a paper; needs the packages booktabs and longtable."""
     parts = ["% Needs \\usepackage{booktabs,longtable}\n"]
-    for section in found:
+    for section in sections:
         parts.append(f"\\section*{{{_latex(section.title)}}}\n")
         parts += [f"{_latex(line)}\n" for line in section.lines]
         if section.rows:
@@ -195,12 +195,12 @@ def _latex(text: str) -> str:
     return "".join(LATEX.get(c, c) for c in text)
 
 
-def as_csv(found: list[Section]) -> str:
+def as_csv(sections: list[Section]) -> str:
     """One long table: section, row, column, value; lines of text have no column."""
     out = io.StringIO()
     writer = csv.writer(out)
     writer.writerow(["section", "row", "column", "value"])
-    for section in found:
+    for section in sections:
         writer.writerows([section.title, "", "", _cell(line)] for line in section.lines)
         for row in section.rows:
             cells = zip(section.header[1:], row[1:])

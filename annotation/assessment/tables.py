@@ -5,12 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from annotation.models import Campaign, Criterion, LikertScore, Output, PairwiseJudgment
-from annotation.outcome import Outcome
+from annotation.outcome import CODES
 from annotation.quality.influence import ratings
 from leaderboard.rating.games import Games
 from leaderboard.rating.games_from_answers import games_from_judgments, games_from_scores
-
-CODES = {outcome.value: outcome.code for outcome in Outcome}
 
 
 @dataclass(frozen=True)

@@ -81,8 +81,7 @@ def draw_items(campaign: Campaign) -> int:
     for position, item in enumerate(drawn, start=start):
         output = outputs[item.context, item.a, item.sample]
         other = outputs[item.context, item.b, item.sample] if item.b is not None else None
-        made = new_item(campaign, output, other, position=position, places=item.places, starts_swapped=item.swapped)
-        new.append(made)
+        new.append(new_item(campaign, output, other, position=position, places=item.places, starts_swapped=item.swapped))
     Item.objects.bulk_create(new, batch_size=BATCH)
     recount(campaign)
     return len(new)

@@ -23,21 +23,21 @@ def check_expected(expected, criteria: dict, is_pair: bool) -> dict:
     """
     if not isinstance(expected, dict) or not set(expected) <= EXPECTED_PARTS:
         raise Refused("A known answer has scores, or a choice, and may have feedback; nothing else.")
-    found: dict[str, Any] = {}
+    known: dict[str, Any] = {}
     feedback = expected.get("feedback") or ""
     if not isinstance(feedback, str) or len(feedback) > LONGEST_FEEDBACK:
         raise Refused(f"The feedback must be a text of at most {LONGEST_FEEDBACK} characters.")
     if is_pair:
         if expected.get("choice"):
-            found["choice"] = _choice(expected["choice"])
+            known["choice"] = _choice(expected["choice"])
         by_criterion = _mapping(expected.get("choices"), "choices")
         if by_criterion:
-            found["choices"] = {_known(name, criteria).name: _choice(choice) for name, choice in by_criterion.items()}
+            known["choices"] = {_known(name, criteria).name: _choice(choice) for name, choice in by_criterion.items()}
     elif scores := _mapping(expected.get("scores"), "scores"):
-        found["scores"] = {name: _values(_known(name, criteria), value) for name, value in scores.items()}
-    if not found:
+        known["scores"] = {name: _values(_known(name, criteria), value) for name, value in scores.items()}
+    if not known:
         raise Refused("Say what the right choice is." if is_pair else "Give the right score on one criterion at least.")
-    return found | ({"feedback": feedback} if feedback else {})
+    return known | ({"feedback": feedback} if feedback else {})
 
 
 def _mapping(value, what: str) -> dict:
@@ -59,8 +59,8 @@ def _choice(value) -> str:
     raise Refused(f"The right choice is A, tie or B, not {str(value)[:40]!r}.")
 
 
-def _values(criterion, given) -> list[int]:
-    values = given if isinstance(given, list) else [given]
+def _values(criterion, answer) -> list[int]:
+    values = answer if isinstance(answer, list) else [answer]
     for value in values:
         if isinstance(value, bool) or value not in criterion.points:
             scale = f"{criterion.low} to {criterion.high}"
@@ -80,7 +80,7 @@ def store_known(campaign: Campaign, rows: list[tuple[str, KnownAnswer]]) -> int:
     new = [row for row in rows if not _is_there(known, *row)]
     _refuse_answered(campaign, [answer for _, answer in new if (answer.output.pk, _pk(answer.other)) not in known])
     for purpose in KNOWN:
-        set_known_answers(campaign, purpose, [answer for asked, answer in new if asked == purpose])
+        set_known_answers(campaign, purpose, [answer for stage, answer in new if stage == purpose])
     return len(new)
 
 

@@ -60,7 +60,7 @@ def duplicate_campaign(campaign: Campaign, *, slug, title="", with_texts=False, 
         for criterion in campaign.criteria.all()
     ]
     consent = campaign.consent_texts.last()
-    made = create_campaign(
+    copy = create_campaign(
         slug=slug,
         title=title or campaign.title,
         criteria=criteria,
@@ -68,11 +68,11 @@ def duplicate_campaign(campaign: Campaign, *, slug, title="", with_texts=False, 
         user=user,
         **{name: getattr(campaign, name) for name in copied},
     )
-    AuditEvent.objects.create(campaign=made, user=user, action="duplicated", detail={"campaign": campaign.slug})
+    AuditEvent.objects.create(campaign=copy, user=user, action="duplicated", detail={"campaign": campaign.slug})
     if with_texts:
-        _copy_texts(campaign, made)
-        draw_items(made)
-    return made
+        _copy_texts(campaign, copy)
+        draw_items(copy)
+    return copy
 
 
 def _copy_texts(source: Campaign, target: Campaign) -> None:

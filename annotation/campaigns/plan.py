@@ -6,7 +6,6 @@ import numpy as np
 from django.db.models import Count
 
 from annotation.answers import Filters, submissions
-from annotation.assessment.tables import CODES
 from annotation.design.pilot import components_of, pair_assumptions_of
 from annotation.design.plan import SECONDS_PER_PAIR, SECONDS_PER_SCORE, Protocol
 from annotation.design.power import (
@@ -19,6 +18,7 @@ from annotation.design.power import (
     detectable_win_rate,
 )
 from annotation.models import Campaign, LikertScore, PairwiseJudgment, Purpose
+from annotation.outcome import CODES
 
 KEPT = ("likert", "pairwise", "pair_design", "pairs", "overlap", "overlap_percent", "quota", "gold_percent", "repeat_percent")
 SYSTEMS, CONTEXTS = 4, 100  # assumed before any outputs are there
@@ -30,10 +30,10 @@ def protocol_of(campaign: Campaign) -> dict:
     """The fields of Protocol as the campaign stands."""
     known = campaign.items.filter(purpose__in=[Purpose.TRAINING, Purpose.QUALIFICATION]).count()
     playing = campaign.items.filter(purpose=Purpose.EVALUATION).order_by()
-    found = playing.aggregate(systems=Count("output__system", distinct=True), contexts=Count("context", distinct=True))
+    counts = playing.aggregate(systems=Count("output__system", distinct=True), contexts=Count("context", distinct=True))
     return {name: getattr(campaign, name) for name in KEPT} | {
-        "systems": found["systems"] if found["systems"] > 1 else SYSTEMS,
-        "contexts": found["contexts"] or CONTEXTS,
+        "systems": counts["systems"] if counts["systems"] > 1 else SYSTEMS,
+        "contexts": counts["contexts"] or CONTEXTS,
         "extras": known,
     }
 
@@ -70,9 +70,9 @@ class Ground:
         return detectable_difference(self.assumed, protocol.contexts, annotators, protocol.repeated_share)
 
 
-def grounds(campaign: Campaign, protocol: Protocol, pilot: Campaign | None) -> list[Ground]:
+def grounds_of(campaign: Campaign, protocol: Protocol, pilot: Campaign | None) -> list[Ground]:
     """For each question what the pilot says, or Card et al.'s two settings where the pilot says too little."""
-    found = []
+    grounds = []
     if protocol.likert:
         known = _components_of(pilot) if pilot else {}
         for criterion in campaign.criteria.all():
@@ -81,11 +81,11 @@ def grounds(campaign: Campaign, protocol: Protocol, pilot: Campaign | None) -> l
                 ("assumed, people who vary much", HIGH_VARIANCE.on(criterion.low, criterion.high)),
             ]
             scale = f"{criterion.low} to {criterion.high}"
-            found += [Ground(criterion.name, scale, source, components) for source, components in sources]
+            grounds += [Ground(criterion.name, scale, source, components) for source, components in sources]
     if protocol.pair_items:
         source, assumed = (pilot and _pairs_of(pilot)) or ("assumed", PairAssumptions())
-        found.append(Ground("Pairs", "win rate", f"{source}, {assumed.ties:.0%} ties", assumed))
-    return found
+        grounds.append(Ground("Pairs", "win rate", f"{source}, {assumed.ties:.0%} ties", assumed))
+    return grounds
 
 
 def _components_of(pilot: Campaign) -> dict[str, list]:
@@ -94,12 +94,12 @@ def _components_of(pilot: Campaign) -> dict[str, list]:
     by_criterion: dict[str, list] = {}
     for name, *row in live.values_list("criterion__name", "value", "output__system", "output__context", "annotator"):
         by_criterion.setdefault(name, []).append(row)
-    found = {}
+    components_by_name = {}
     for name, rows in by_criterion.items():
         components = components_of(*zip(*rows)) if len(rows) >= LEAST_PILOT else None
         if components:
-            found[name] = [(_source(pilot, len(rows), "scores"), components)]
-    return found
+            components_by_name[name] = [(_source(pilot, len(rows), "scores"), components)]
+    return components_by_name
 
 
 def _pairs_of(pilot: Campaign) -> tuple[str, PairAssumptions] | None:

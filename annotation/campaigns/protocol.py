@@ -70,7 +70,7 @@ def check_criteria(specs) -> None:
 
 
 def answers_in(campaign: Campaign) -> dict[str, int]:
-    """What was said so far, undone and imported answers included: none of it may lose what it answers."""
+    """Counts of all answers so far, undone and imported ones included. A change must not remove what they answer."""
     return {
         "scores": LikertScore.objects.filter(criterion__campaign=campaign).count(),
         "judgments": PairwiseJudgment.objects.filter(annotator__campaign=campaign).count(),
@@ -130,15 +130,15 @@ def _label(name: str) -> str:
 
 def _change_criteria(campaign: Campaign, specs, answers) -> bool:
     check_criteria(specs)
-    there = {criterion.pk: criterion for criterion in campaign.criteria.all()}
+    present = {criterion.pk: criterion for criterion in campaign.criteria.all()}
     scored = _used_criteria(campaign)
-    kept = {spec.pk for spec in specs if spec.pk in there}
-    for pk, criterion in there.items():
+    kept = {spec.pk for spec in specs if spec.pk in present}
+    for pk, criterion in present.items():
         if pk not in kept and pk in scored:
             raise Refused(f"{criterion.name}: people have answered on it, so it can't be removed.")
     changed = bool(campaign.criteria.exclude(pk__in=kept).delete()[0])
     for position, spec in enumerate(specs):
-        criterion = there.get(spec.pk) or Criterion(campaign=campaign)
+        criterion = present.get(spec.pk) or Criterion(campaign=campaign)
         if criterion.pk is None and answers["submissions"]:
             raise Refused(f"{spec.name}: people have answered without it. Duplicate the campaign to ask for more.")
         if criterion.pk in scored and (criterion.name, criterion.low, criterion.high) != (spec.name, spec.low, spec.high):

@@ -18,7 +18,7 @@ def design_study(campaign: Campaign, user: User | None, outputs: int) -> int:
     for output in playing_outputs(campaign):
         if output.sample == 0:
             by_context.setdefault(output.context_id, []).append(output)
-    contexts = [context for context, there in sorted(by_context.items()) if len(there) > AGAINST]
+    contexts = [context for context, candidates in sorted(by_context.items()) if len(candidates) > AGAINST]
     if not campaign.criteria.exists():
         raise Refused("The campaign has no criterion to score on; add one first.")
     if not contexts:
@@ -27,7 +27,7 @@ def design_study(campaign: Campaign, user: User | None, outputs: int) -> int:
         raise Refused(f"Choose from 2 to {len(contexts)} outputs: one for each context that has enough of them.")
     rng = random.Random(f"study:{campaign.seed}")
     rng.shuffle(contexts)
-    there = {(item.output_id, item.other_id) for item in campaign.items.all()}
+    present = {(item.output_id, item.other_id) for item in campaign.items.all()}
     position = 1 + max((item.position for item in campaign.items.all()), default=-1)
     new: list[Item] = []
     for turn, context in enumerate(contexts[:outputs]):
@@ -35,7 +35,7 @@ def design_study(campaign: Campaign, user: User | None, outputs: int) -> int:
         target = players.pop(turn % len(players))
         for other in (None, *rng.sample(players, AGAINST)):
             item = new_item(campaign, target, other, position=position + len(new), places=campaign.overlap)
-            if (item.output_id, item.other_id) not in there:
+            if (item.output_id, item.other_id) not in present:
                 new.append(item)
     Item.objects.bulk_create(new, batch_size=500)
     recount(campaign)

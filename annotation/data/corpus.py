@@ -42,8 +42,8 @@ class Corpus:
         for reference in Reference.objects.filter(context__campaign=self.campaign).select_related("context"):
             self.references.setdefault(reference.context.key, []).append(reference.text)
         self.outputs = {}
-        found = Output.objects.filter(context__campaign=self.campaign, replaced_at=None)
-        for output in found.select_related("system", "checkpoint", "context"):
+        rows = Output.objects.filter(context__campaign=self.campaign, replaced_at=None)
+        for output in rows.select_related("system", "checkpoint", "context"):
             checkpoint = output.checkpoint.name if output.checkpoint else ""
             self.outputs[output.context.key, output.system.name, checkpoint, output.sample] = output
         self.new_systems, self.new_contexts, self.new_checkpoints = [], [], []

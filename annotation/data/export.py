@@ -38,6 +38,7 @@ PREFERENCE_FIELDS = [
     "system_chosen",
     "system_rejected",
 ]
+CONTENT_TYPES = {"jsonl": "application/x-ndjson", "csv": "text/csv; charset=utf-8"}
 KINDS = {"scores": SCORE_FIELDS, "judgments": JUDGMENT_FIELDS, "preferences": PREFERENCE_FIELDS}
 # What makes a spreadsheet run a cell (OWASP, "CSV Injection"), the full-width signs too.
 FORMULA = tuple("=+-@\t\r\n＝＋－＠")
@@ -49,7 +50,7 @@ def undecided(criterion, annotator, unit) -> tuple[None, None]:
     return None, None
 
 
-def rows(campaign: Campaign, what: str, decide: Decide = undecided) -> Iterator[dict]:
+def exported_answers(campaign: Campaign, what: str, decide: Decide = undecided) -> Iterator[dict]:
     """Live answers in the order they were stored; annotators under their pseudonyms.
 
     decide(criterion id or None, annotator id, output id or pair of ids) -> (kept, what dropped it).

@@ -77,18 +77,18 @@ FOR_CHECKS = {"annotator", "choice"}  # what a row with a known answer of a pair
 
 
 def guess(kind: str, columns: list[str]) -> dict[str, str]:
-    """{field: column} for the fields whose column can be told by its name; no column is used twice."""
+    """{field: column} for the fields whose column its name gives away; no column is used twice."""
     plain = {_plain(column): column for column in reversed(columns)}
-    found: dict[str, str] = {}
+    columns_by_field: dict[str, str] = {}
     for field in FIELDS[kind]:  # exact names first, so that another field's second name can't take them
         if field.name in plain:
-            found[field.name] = plain[field.name]
+            columns_by_field[field.name] = plain[field.name]
     for field in FIELDS[kind]:
         for other in field.others:
             column = plain.get(other)
-            if field.name not in found and column and column not in found.values():
-                found[field.name] = column
-    return found
+            if field.name not in columns_by_field and column and column not in columns_by_field.values():
+                columns_by_field[field.name] = column
+    return columns_by_field
 
 
 def _plain(column: str) -> str:

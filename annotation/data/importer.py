@@ -81,7 +81,7 @@ def _import(
 
 
 def _take_all(importer, source, name, file: str, columns, watch) -> int:
-    """Give every row to the importer; returns how many there were. Raises ImportRefused with every error."""
+    """Give every row to the importer; returns the number of rows. Raises ImportRefused with every error."""
     errors, total, rows = [], 0, 0
     importer.begin()
     for row in read_rows(source, name, columns):

@@ -42,8 +42,8 @@ class ScoresImport:
         self.criteria = {c.name: c for c in self.campaign.criteria.all()}
         self.new_criteria, self.new_scores = [], []
         live = LikertScore.objects.filter(criterion__campaign=self.campaign, retracted_at=None)
-        found = live.values_list("criterion__name", "output_id", "annotator__name", "value")
-        self.scores = {(c, o, a): v for c, o, a, v in found}
+        rows = live.values_list("criterion__name", "output_id", "annotator__name", "value")
+        self.scores = {(c, o, a): v for c, o, a, v in rows}
 
     def take(self, row: Row) -> None:
         output = self.output(row)
@@ -87,8 +87,8 @@ class ScoresImport:
             self.criteria[name] = known
             self.new_criteria.append(known)
         elif scale is not None and scale != (known.low, known.high):
-            given, have = f"{scale[0]} to {scale[1]}", f"{known.low} to {known.high}"
-            raise BadField("scale", f"is {given}, but criterion {name!r} has the scale {have}")
+            stated, existing = f"{scale[0]} to {scale[1]}", f"{known.low} to {known.high}"
+            raise BadField("scale", f"is {stated}, but criterion {name!r} has the scale {existing}")
         return known
 
     def check(self) -> list[RowError]:

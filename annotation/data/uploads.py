@@ -5,7 +5,7 @@ from itertools import islice
 from django.db import transaction
 
 from annotation import jobs
-from annotation.data import importer as importing
+from annotation.data import importer
 from annotation.data.fields import guess, missing
 from annotation.models import Campaign, Upload
 from core.errors import ImportRefused, Refused, RowError
@@ -75,7 +75,7 @@ def run(upload: Upload, store: bool) -> None:
 
 
 def work(upload: Upload, report=None) -> None:
-    """Do what the upload's state asks; report(share, message) is told now and then.
+    """Do what the upload's state asks; calls report(share, message) now and then.
 
     What is wrong with the file is written down, not raised. Doing it twice changes nothing more.
     """
@@ -86,12 +86,12 @@ def work(upload: Upload, report=None) -> None:
         how["human_systems"] = upload.human_systems
     else:
         how["simulated"] = upload.simulated
-    importer = getattr(importing, f"import_{upload.kind}")
+    import_rows = getattr(importer, f"import_{upload.kind}")
     try:
         with upload.path.open("rb") as file:
             if report:
                 how["watch"] = lambda rows: report(0.9 * file.tell() / upload.size, f"{rows:,} rows read")
-            result = importer(upload.campaign, file, upload.name, **how)
+            result = import_rows(upload.campaign, file, upload.name, **how)
     except ImportRefused as refused:
         _note_errors(upload, refused)
         upload.save()

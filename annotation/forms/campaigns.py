@@ -187,16 +187,16 @@ CriterionFormSet = formset_factory(CriterionForm, extra=CRITERIA_ROWS, max_num=C
 
 def criteria_formset(data, campaign: Campaign):
     """The campaign's criteria with empty rows for more."""
-    there = list(campaign.criteria.all())
+    criteria = list(campaign.criteria.all())
     rows = [
         {
             **{name: getattr(c, name) for name in ("pk", "name", "low", "high", "low_label", "high_label", "description")},
             "anchors": "\n".join(f"{point} {meaning}" for point, meaning in sorted(c.anchors.items(), key=lambda a: int(a[0]))),
         }
-        for c in there
+        for c in criteria
     ]
-    room = max(CRITERIA_ROWS, len(there) + 2)
-    formset = formset_factory(CriterionForm, extra=room - len(there), max_num=room)
+    room = max(CRITERIA_ROWS, len(criteria) + 2)
+    formset = formset_factory(CriterionForm, extra=room - len(criteria), max_num=room)
     return formset(data, initial=rows, prefix="criteria")
 
 

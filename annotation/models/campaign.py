@@ -209,7 +209,7 @@ class Assignment(models.Model):
         ]
         indexes = [
             models.Index(fields=["annotator", "status"], name="assignment_of_annotator"),
-            models.Index(fields=["annotator", "id"], name="assignment_history"),  # history.read
+            models.Index(fields=["annotator", "id"], name="assignment_history"),  # history.read_history
             models.Index(fields=["assigned_at"], name="assignment_held", condition=Q(status="open")),  # places.sweep
         ]
 

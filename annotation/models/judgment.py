@@ -1,4 +1,4 @@
-"""What people said, and what was decided about it."""
+"""People's answers, and the decisions about them."""
 
 import uuid
 

@@ -10,7 +10,7 @@ class Calculation(models.Model):
     decision is stored here, and a row that is lost is worked out again."""
 
     campaign = models.ForeignKey("annotation.Campaign", models.CASCADE, related_name="calculations")
-    what = models.CharField(max_length=30, help_text="Name of the function in annotation.calculating.")
+    what = models.CharField(max_length=30, help_text="Name of the function in annotation.assessment.calculations.FUNCTIONS.")
     key = models.CharField(max_length=64)
     settings = models.JSONField(default=dict)
     result = models.JSONField(null=True, help_text="Empty until the job is done.")

@@ -1,13 +1,13 @@
-"""Invitations, and who comes in by them: with an account, as a guest, or from a crowd platform."""
+"""Invitations, and joining by one: with an account, as a guest, or from a crowd platform."""
 
-import secrets
 import uuid
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
 from annotation.models import Annotator, AuditEvent, Campaign, Invitation, User
+from annotation.people.accounts import add_annotator, new_account
 from core.errors import Refused
 
 # What Prolific and MTurk append to a study's address, and which of it says who somebody is.
@@ -18,13 +18,15 @@ MTURK_PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"  # MTurk's assignmentId while a wo
 
 @transaction.atomic
 def invite(campaign: Campaign, user=None, cap: int | None = None, label: str = "") -> Invitation:
-    made = Invitation.objects.create(campaign=campaign, created_by=user, cap=cap, label=label.strip())
-    AuditEvent.objects.create(campaign=campaign, user=user, action="invitation made", detail={"label": made.label, "cap": cap})
-    return made
+    invitation = Invitation.objects.create(campaign=campaign, created_by=user, cap=cap, label=label.strip())
+    AuditEvent.objects.create(
+        campaign=campaign, user=user, action="invitation made", detail={"label": invitation.label, "cap": cap}
+    )
+    return invitation
 
 
 @transaction.atomic
-def revoke(invitation: Invitation, user=None) -> None:
+def revoke_invitation(invitation: Invitation, user=None) -> None:
     """From now on the link admits nobody new; who came in by it stays in."""
     if Invitation.objects.filter(pk=invitation.pk, revoked_at=None).update(revoked_at=timezone.now()):
         detail = {"label": invitation.label}
@@ -40,9 +42,9 @@ def known_by_source(campaign: Campaign, source: dict) -> Annotator | None:
     """The annotator that the same platform's same worker already is in this campaign."""
     for name in CROWD_IDENTITIES:
         if source.get(name):
-            found = campaign.annotators.select_related("user").filter(**{f"source__{name}": source[name]}).first()
-            if found:
-                return found
+            annotator = campaign.annotators.select_related("user").filter(**{f"source__{name}": source[name]}).first()
+            if annotator:
+                return annotator
     return None
 
 
@@ -101,47 +103,8 @@ def _come_back(annotator: Annotator, source: dict | None) -> None:
 @transaction.atomic
 def join_with_account(token: str, email: str, password: str, name: str = "", source: dict | None = None) -> User:
     """Make an account of the invited person's own choosing, and admit it. The address is its log-in name."""
-    user = _new_account(email, name)
+    user = new_account(email, name)
     user.set_password(password)
     user.save()
     join(token, user, source)
     return user
-
-
-@transaction.atomic
-def add_account(campaign: Campaign, email: str, name: str = "", user=None) -> tuple[Annotator, str]:
-    """Let somebody judge under an account, which is made where there is none for this address.
-
-    Returns the annotator, and the new account's first password ("" where the account was there before).
-    """
-    known, password = User.objects.filter(username__iexact=email.strip()).first(), ""
-    if known is None:
-        known, password = _new_account(email, name), secrets.token_urlsafe(9)
-        known.set_password(password)
-        known.save()
-    annotator = add_annotator(campaign, known)
-    AuditEvent.objects.create(campaign=campaign, user=user, action="annotator added", detail={"username": known.username})
-    return annotator, password
-
-
-def _new_account(email: str, name: str) -> User:
-    email = email.strip().lower()
-    if User.objects.filter(username__iexact=email).exists():
-        raise Refused("There is an account with this address; sign in with it.")
-    return User(username=email, email=email, first_name=name.strip()[:150])
-
-
-def add_annotator(campaign: Campaign, user: User) -> Annotator:
-    """The user's annotator in the campaign, under the next free pseudonym."""
-    known = campaign.annotators.filter(user=user).first()
-    if known:
-        return known
-    number = campaign.annotators.filter(user__isnull=False).count() + 1
-    while True:
-        try:
-            with transaction.atomic():
-                return Annotator.objects.create(campaign=campaign, user=user, name=f"annotator-{number}")
-        except IntegrityError:
-            if known := campaign.annotators.filter(user=user).first():
-                return known
-            number += 1

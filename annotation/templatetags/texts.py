@@ -7,7 +7,10 @@ import nh3
 from django import template
 from django.utils.safestring import mark_safe
 
+from annotation.assessment.rule_text import rule_in_words
+
 register = template.Library()
+register.filter(rule_in_words)
 
 MEASURES = {
     "kappa": "Fleiss' kappa",
@@ -112,17 +115,6 @@ def next_line(outlook) -> str:
 @register.filter
 def verdict_badge(verdict: str) -> str:
     return f"badge-{BADGES.get(verdict, 'poor')}"
-
-
-@register.filter
-def rule_in_words(rule: dict) -> str:
-    """A snapshot's rule, as far as a person chose it."""
-    words = [rule["level"]] if "level" in rule else []
-    if rule.get("mad") is not None:
-        words.append(f"MAD {rule['mad']:g}")
-    if rule.get("on_zero_mad"):
-        words.append("MAD 0 drops" if rule["on_zero_mad"] == "drop" else "MAD 0 keeps")
-    return ", ".join(words) or "–"
 
 
 @register.filter

@@ -9,7 +9,7 @@ from annotation.campaigns.lifecycle import create_campaign
 from annotation.campaigns.protocol import CriterionSpec
 from annotation.data.importer import import_judgments, import_outputs, import_scores
 from annotation.models import Campaign, Membership, User
-from annotation.people.invitations import add_annotator
+from annotation.people.accounts import add_annotator
 from evaluator.services import start_training
 from leaderboard.tournaments.start import start_tournament
 

@@ -8,7 +8,7 @@ from django.db.models import Max, Q
 
 from annotation.checkpoints import of_newest_checkpoints
 from annotation.models import Campaign, Context, Output, System
-from annotation.snapshots import former_names, places
+from annotation.snapshots import former_names, output_names
 from leaderboard.models import Tournament
 
 
@@ -36,7 +36,7 @@ class Entrants:
     @cached_property
     def number_of(self) -> dict[tuple, int]:
         """An output's number by the names that a snapshot uses, whenever it was taken."""
-        return {place: i for i, output in enumerate(self.outputs) for place in places(output, self.former)}
+        return {place: i for i, output in enumerate(self.outputs) for place in output_names(output, self.former)}
 
     @cached_property
     def answers(self) -> dict[tuple[int, int], list[int]]:

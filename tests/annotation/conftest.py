@@ -3,7 +3,7 @@
 import pytest
 
 from annotation.models import LikertScore, Output, User
-from annotation.people.invitations import add_annotator
+from annotation.people.accounts import add_annotator
 from tests.annotation.pages import World
 
 

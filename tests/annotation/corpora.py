@@ -26,5 +26,5 @@ def person(campaign: Campaign, name: str) -> Annotator:
 def answer(annotator: Annotator, assignment: Assignment, key=None):
     """A score in the middle of the scale, or a tie."""
     criterion = annotator.campaign.criteria.get()
-    given = {"choice": "tie"} if assignment.item.is_pair else {"scores": {criterion.pk: 3}}
-    return submit(annotator, assignment.pk, key or uuid.uuid4(), given)
+    payload = {"choice": "tie"} if assignment.item.is_pair else {"scores": {criterion.pk: 3}}
+    return submit(annotator, assignment.pk, key or uuid.uuid4(), payload)

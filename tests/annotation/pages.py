@@ -7,7 +7,7 @@ from annotation.campaigns.lifecycle import create_campaign
 from annotation.campaigns.protocol import CriterionSpec
 from annotation.data.importer import import_outputs
 from annotation.models import User
-from annotation.people.invitations import add_annotator
+from annotation.people.accounts import add_annotator
 
 CRITERIA = [
     CriterionSpec("Overall", 1, 5, "poor", "excellent", "Is it a good reply?"),

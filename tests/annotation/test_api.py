@@ -8,7 +8,8 @@ from django.test import Client
 
 from annotation.campaigns.lifecycle import create_campaign
 from annotation.models import ApiToken, Campaign, LikertScore, User
-from annotation.people.invitations import add_annotator, invite
+from annotation.people.accounts import add_annotator
+from annotation.people.invitations import invite
 from annotation.people.tokens import make_token
 from tests.annotation.pages import CRITERIA, write_outputs
 
@@ -49,12 +50,12 @@ def alice(users):
 @pytest.fixture
 def campaign(users, alice, tmp_path):
     """Alice's campaign of two contexts by three systems, which Bob researches too and Anna annotates."""
-    made = create_campaign(slug="talk", title="Small talk", criteria=CRITERIA, overlap=1, user=users["alice"])
-    made.memberships.create(user=users["bob"])
+    campaign = create_campaign(slug="talk", title="Small talk", criteria=CRITERIA, overlap=1, user=users["alice"])
+    campaign.memberships.create(user=users["bob"])
     with write_outputs(tmp_path).open("rb") as file:
         assert alice.upload("campaigns/talk/import/outputs/", file).status_code == 200
-    add_annotator(made, users["anna"])
-    return made
+    add_annotator(campaign, users["anna"])
+    return campaign
 
 
 class TestTokens:
@@ -127,9 +128,9 @@ class TestWhoMay:
 
 class TestResearch:
     def test_a_campaign_is_made_changed_copied_and_put_away(self, alice):
-        made = alice.post("campaigns/", {"slug": "new", "title": "New", "overlap": 2, "criteria": [SCALE]})
-        assert made.status_code == 201, made.json()
-        criterion = made.json()["criteria"][0]
+        created = alice.post("campaigns/", {"slug": "new", "title": "New", "overlap": 2, "criteria": [SCALE]})
+        assert created.status_code == 201, created.json()
+        criterion = created.json()["criteria"][0]
         assert criterion["anchors"] == {"3": "would do"}
         criteria = [criterion | {"description": "Is it good?"}, {"name": "Fluency", "low": 0, "high": 1}]
         changed = alice.send("PATCH", "campaigns/new/", {"title": "Newer", "criteria": criteria}).json()
@@ -168,8 +169,8 @@ class TestResearch:
     def test_lists_make_a_fixed_number_of_queries(self, alice, campaign, django_assert_max_num_queries):
         for path in ("campaigns/", "campaigns/talk/items/", "campaigns/talk/annotators/"):
             with django_assert_max_num_queries(7):
-                found = alice.get(path)
-            assert found.status_code == 200 and found.json()["results"], path
+                response = alice.get(path)
+            assert response.status_code == 200 and response.json()["results"], path
 
 
 class TestAnnotating:
@@ -205,8 +206,8 @@ class TestAnnotating:
         assert anna.post("tasks/talk/revise/", {"assignment": item["id"], "scores": lower}).status_code == 201
         live = LikertScore.objects.filter(retracted_at=None).order_by("criterion__position")
         assert [score.value for score in live] == [4, 0]
-        given = anna.get("tasks/talk/judgments/").json()
-        assert [g["answer"]["scores"] for g in given["results"]] == [lower]
+        own_answers = anna.get("tasks/talk/judgments/").json()
+        assert [g["answer"]["scores"] for g in own_answers["results"]] == [lower]
         item = anna.post("tasks/talk/next/").json()["assignment"]
         assert anna.post("tasks/talk/flag/", {"assignment": item["id"], "reason": "cut off"}).status_code == 204
         assert anna.post("tasks/talk/skip/", {"assignment": item["id"], "reason": "cut off"}).status_code == 204

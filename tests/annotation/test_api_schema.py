@@ -15,7 +15,8 @@ from schemathesis.specs.openapi import checks as openapi
 from annotation.campaigns.lifecycle import create_campaign
 from annotation.data.importer import import_outputs
 from annotation.models import Annotator, Campaign, User
-from annotation.people.invitations import add_annotator, invite
+from annotation.people.accounts import add_annotator
+from annotation.people.invitations import invite
 from annotation.people.tokens import make_token
 from config.wsgi import application
 from tests.annotation.pages import CRITERIA, write_outputs
@@ -40,12 +41,12 @@ BOUNDED = settings(
 @pytest.fixture
 def schema():
     """Its requests go past Django's test client, which would keep them from closing the test's connection."""
-    found = schemathesis.openapi.from_dict(Client().get("/api/schema/?format=json").json())
-    found.app = application
+    schema = schemathesis.openapi.from_dict(Client().get("/api/schema/?format=json").json())
+    schema.app = application
     signals = request_started, request_finished
     for signal in signals:
         signal.disconnect(close_old_connections)
-    yield found
+    yield schema
     for signal in signals:
         signal.connect(close_old_connections)
 
@@ -64,9 +65,9 @@ def key(db, tmp_path):
 @pytest.mark.parametrize("mode", list(GenerationMode))
 def test_every_answer_is_as_the_schema_says(key, schema, mode):
     schema.config.generation.update(modes=[mode])
-    asked = 0
-    for found in schema.get_all_operations():
-        operation = found.ok()
+    operations = 0
+    for result in schema.get_all_operations():
+        operation = result.ok()
         if BOARDS.search(operation.path):
             continue
 
@@ -81,5 +82,5 @@ def test_every_answer_is_as_the_schema_says(key, schema, mode):
             case.validate_response(response, checks=CHECKED)
 
         ask()
-        asked += 1
-    assert asked > 30
+        operations += 1
+    assert operations > 30

@@ -5,7 +5,7 @@ import uuid
 import pytest
 
 from annotation.annotating.assignment import next_assignment
-from annotation.annotating.consent import withdraw
+from annotation.annotating.consent import withdraw_annotator
 from annotation.annotating.submissions import submit
 from annotation.campaigns.items import summarize
 from annotation.models import Assignment, Campaign, ConsentText, Criterion, Item
@@ -88,7 +88,7 @@ def test_taking_part(look, scores):
     look("/c/talk/consent/")
     look("/c/talk/withdraw/")
     look("/c/talk/elsewhere/")
-    withdraw(scores.annotator)
+    withdraw_annotator(scores.annotator)
     look("/c/talk/annotate/")
 
 

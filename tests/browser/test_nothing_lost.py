@@ -8,7 +8,7 @@ from django.contrib.sessions.models import Session
 from playwright.sync_api import expect
 
 from annotation.models import LikertScore, Submission
-from annotation.people.invitations import add_annotator
+from annotation.people.accounts import add_annotator
 from tests.browser.conftest import sign_in
 from tests.browser.test_annotating import counted, point, score_by_mouse, start
 

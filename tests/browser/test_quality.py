@@ -3,7 +3,7 @@
 import pytest
 
 from annotation.models import LikertScore, Output, Snapshot, User
-from annotation.people.invitations import add_annotator
+from annotation.people.accounts import add_annotator
 from tests.annotation.pages import World
 from tests.browser.axe import assert_axe_clean
 from tests.browser.conftest import sign_in

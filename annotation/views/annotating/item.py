@@ -9,10 +9,10 @@ from django.views.decorators.http import require_POST
 
 from annotation.annotating import consent, reports, submissions
 from annotation.annotating.assignment import progress, turn
-from annotation.annotating.feedback import checks, is_told, rows_of_submission
+from annotation.annotating.completion import is_finished
+from annotation.annotating.feedback import checks, rows_of_submission, shows_known_answer
 from annotation.annotating.item_page import answer_again, answer_of, hidden_fields, item_context, key_of, number, times_of
 from annotation.annotating.undo import undo_last
-from annotation.campaigns.overview import is_finished
 from annotation.models import Campaign, Submission
 from annotation.views.people.sign_in import for_annotators
 from core.errors import Refused
@@ -28,8 +28,8 @@ def annotate(request, annotator):
     return _next(request, annotator)
 
 
-def _next(request, annotator, now=None, **page):
-    """The page of the item in hand, or of why there is none. now: the turn, where it is known already."""
+def _next(request, annotator, current=None, **page):
+    """The page of the item in hand, or of why there is none. current: the turn, where it is known already."""
     if annotator.withdrawn_at:
         return _rest(request, annotator, None, **page)
     if annotator.newest_consent != annotator.consent_id and consent.consent_due(annotator):
@@ -37,28 +37,28 @@ def _next(request, annotator, now=None, **page):
     fresh = request.method == "GET" and "start" not in request.GET
     if fresh and annotator.campaign.status == Campaign.Status.OPEN and not progress(annotator).done:
         return redirect("guidelines", annotator.campaign.slug)
-    now = now or turn(annotator)
-    if now.assignment is None:
-        return _rest(request, annotator, now.progress, **page)
-    return _item(request, annotator, now, **page)
+    current = current or turn(annotator)
+    if current.assignment is None:
+        return _rest(request, annotator, current.progress, **page)
+    return _item(request, annotator, current, **page)
 
 
 def _submit(request, annotator):
-    posted, now = request.POST, None
+    posted, current = request.POST, None
     key, assignment_id = key_of(posted), number(posted.get("assignment"))
     try:
         if key is None:
             raise Refused("The answer came without its key; load the page again.")
         answer = annotator, assignment_id, key, answer_of(posted)
         if wants_swap(request):
-            submission, now = submissions.submit_and_go_on(*answer, **times_of(posted, assignment_id))
+            submission, current = submissions.submit_and_go_on(*answer, **times_of(posted, assignment_id))
         else:
             submission = submissions.submit(*answer, **times_of(posted, assignment_id))
     except Refused as refused:
         return _next(request, annotator, refused=refused, status=422)
-    if is_told(submission, annotator.campaign):
+    if shows_known_answer(submission, annotator.campaign):
         return HttpResponseRedirect(reverse("feedback", args=[annotator.campaign.slug, submission.key]), status=303)
-    return _next(request, annotator, now) if now else see_other("annotate", annotator)
+    return _next(request, annotator, current) if current else see_other("annotate", annotator)
 
 
 @never_cache
@@ -66,14 +66,14 @@ def _submit(request, annotator):
 def feedback(request, annotator, key):
     """What was expected of a practice item, or of a gold one that was missed where the campaign says so at once."""
     submission = get_object_or_404(annotator.submissions.select_related(*FEEDBACK_SHOWS), pk=key)
-    if not is_told(submission, annotator.campaign):
+    if not shows_known_answer(submission, annotator.campaign):
         raise Http404
     assignment = submission.assignment
-    found = checks(assignment.item, rows_of_submission(submission), assignment.swapped)
+    answer_checks = checks(assignment.item, rows_of_submission(submission), assignment.swapped)
     context = {
         **item_context(annotator.campaign, assignment.item, assignment.swapped),
-        "checks": found,
-        "all_right": bool(found) and all(check.is_right for check in found),
+        "checks": answer_checks,
+        "all_right": bool(answer_checks) and all(check.is_right for check in answer_checks),
         "feedback": (assignment.item.expected or {}).get("feedback", ""),
         "purpose": assignment.purpose,
     }
@@ -103,26 +103,26 @@ def flag(request, annotator):
     return _report(request, annotator, reports.flag, "Reported. Answer the item if you can, or skip it.")
 
 
-def _report(request, annotator, report, said):
+def _report(request, annotator, report, thanks):
     try:
         report(annotator, number(request.POST.get("assignment")), request.POST.get("why", ""))
-        messages.success(request, said)
+        messages.success(request, thanks)
     except Refused as refused:
         messages.warning(request, str(refused))
     return see_other("annotate", annotator)
 
 
-def _item(request, annotator, now, refused=None, status=200):
+def _item(request, annotator, current, refused=None, status=200):
     """An answer that was refused stays in its form, unless another item is in hand by now."""
-    assignment = now.assignment
+    assignment = current.assignment
     is_same = refused is not None and number(request.POST.get("assignment")) == assignment.pk
     answer = answer_of(request.POST) if is_same else _undone(assignment) if "again" in request.GET else None
     context = {
         **item_context(annotator.campaign, assignment.item, assignment.swapped, answer, refused),
         **hidden_fields(assignment, request.POST if is_same else None),
-        "progress": now.progress,
+        "progress": current.progress,
         "action": reverse("annotate", args=[annotator.campaign.slug]),
-        "minutes": now.minutes,
+        "minutes": current.minutes,
         "swap": wants_swap(request),
     }
     template = "annotation/pair.html" if assignment.item.is_pair else "annotation/score.html"

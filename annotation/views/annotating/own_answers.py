@@ -7,7 +7,7 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 
 from annotation.annotating import submissions
-from annotation.annotating.item_page import SIDES, answer_again, answer_of, hidden_fields, item_context, key_of, times_of
+from annotation.annotating.item_page import SIDE_LABELS, answer_again, answer_of, hidden_fields, item_context, key_of, times_of
 from annotation.annotating.submissions import live_submissions, may_change
 from annotation.views.paging import paged
 from annotation.views.people.sign_in import for_annotators
@@ -20,8 +20,8 @@ A_PAGE = 20
 @for_annotators
 def answers(request, annotator):
     campaign = annotator.campaign
-    given = live_submissions(annotator).select_related("assignment__item__output", "assignment__item__other")
-    page = paged(request, given, A_PAGE)
+    submissions = live_submissions(annotator).select_related("assignment__item__output", "assignment__item__other")
+    page = paged(request, submissions, A_PAGE)
     names = {str(criterion.pk): criterion.name for criterion in campaign.criteria.all()}
     for submission in page:
         assignment = submission.assignment
@@ -36,7 +36,7 @@ def answers(request, annotator):
 
 def _in_words(payload: dict, names: dict[str, str]) -> list[tuple[str, str]]:
     """[(criterion, what was answered)], the criterion empty for the whole."""
-    sides = dict(SIDES)
+    sides = dict(SIDE_LABELS)
     words = [(names.get(pk, ""), str(score)) for pk, score in payload.get("scores", {}).items()]
     words += [(names.get(pk, ""), sides.get(side, "")) for pk, side in payload.get("choices", {}).items()]
     if "choice" in payload:

@@ -7,8 +7,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
 
-from annotation.annotating import consent as consent_service
-from annotation.annotating.consent import agree, consent_due
+from annotation.annotating.consent import agree, consent_due, withdraw_annotator
 from annotation.annotating.item_page import number
 from annotation.models import Annotator
 from annotation.views.people.sign_in import for_annotators
@@ -46,7 +45,7 @@ def consent(request, annotator):
 def withdraw(request, annotator):
     """Explains, and does it once confirmed. There is no way back by oneself."""
     if request.method == "POST":
-        consent_service.withdraw(annotator, request.user)
+        withdraw_annotator(annotator, request.user)
         return redirect("annotate", annotator.campaign.slug)
     if annotator.withdrawn_at:
         return redirect("annotate", annotator.campaign.slug)

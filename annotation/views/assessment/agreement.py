@@ -25,11 +25,11 @@ def quality(request, slug):
     form = AssessForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
-            made = assess(campaign, **form.cleaned_data, user=request.user, seen=request.POST.get("seen") or None)
+            frozen = assess(campaign, **form.cleaned_data, user=request.user, seen=request.POST.get("seen") or None)
         except Refused as refused:
             form.add_error(None, str(refused))
         else:
-            messages.success(request, f"Accepted. The judgments that are kept are frozen as snapshot {made.name}.")
+            messages.success(request, f"Accepted. The judgments that are kept are frozen as snapshot {frozen.name}.")
             return redirect("quality", slug)
     snapshots = list(snapshots_of(campaign))
     if not form.is_bound:
@@ -52,8 +52,8 @@ def quality(request, slug):
 def preview(request, slug):
     """What a rule would drop and change. Nothing is decided here."""
     campaign = campaign_for_researcher(request.user, slug)
-    asked = request.GET.dict() or last_rule(list(snapshots_of(campaign)[:1]))
-    form = AssessForm(asked)
+    rule = request.GET.dict() or last_rule(list(snapshots_of(campaign)[:1]))
+    form = AssessForm(rule)
     context = {"campaign": campaign, "form": form}
     if not form.is_valid():
         return render(request, "annotation/quality_preview.html", context, status=422)
@@ -68,19 +68,19 @@ def annotators(request, slug):
     """A card for each annotator, the most suspicious first."""
     campaign = campaign_for_researcher(request.user, slug)
     context = {"campaign": campaign} | worked_out(campaign, "annotators", "Annotators beside each other", request.user, {})
-    if found := context["found"]:
-        context["chart"] = charts.agreement_by_annotator(found["people"][: charts.PEOPLE])
-        context["flagged"] = any(row["flagged"] for row in [*found["people"], *found["influence"]])
+    if figures := context["found"]:
+        context["chart"] = charts.agreement_by_annotator(figures["people"][: charts.PEOPLE])
+        context["flagged"] = any(row["flagged"] for row in [*figures["people"], *figures["influence"]])
     return render(request, "annotation/quality_annotators.html", context)
 
 
 def worked_out(campaign, what: str, title: str, user, settings: dict) -> dict:
     """The figures, or the job that works them out, or the sentence why there are none."""
     try:
-        found, job = look_up(campaign, what, title, user, **settings)
+        figures, job = look_up(campaign, what, title, user, **settings)
     except Refused as refused:
         return {"found": None, "job": None, "nothing": str(refused)}
-    return {"found": found, "job": job, "worker_alive": job is None or worker_alive()}
+    return {"found": figures, "job": job, "worker_alive": job is None or worker_alive()}
 
 
 def _name_outputs(questions: list[dict]) -> None:

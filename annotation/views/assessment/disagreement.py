@@ -54,11 +54,11 @@ def study(request, slug):
     form = StudyForm(request.POST or None)
     if form.is_bound and form.is_valid():
         try:
-            made = design_study(campaign, request.user, form.cleaned_data["outputs"])
+            item_count = design_study(campaign, request.user, form.cleaned_data["outputs"])
         except Refused as refused:
             form.add_error(None, str(refused))
         else:
-            messages.success(request, f"{made} items are waiting for annotators, beside what was there already.")
+            messages.success(request, f"{item_count} items are waiting for annotators, beside what was there already.")
             return redirect("quality_study", slug)
     context = {"campaign": campaign, "form": form}
     context |= worked_out(campaign, "study", "Two ways of asking", request.user, {})

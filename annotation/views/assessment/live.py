@@ -9,7 +9,7 @@ from annotation.access import campaign_for_researcher
 from annotation.answers import Filters
 from annotation.assessment import live
 from annotation.campaigns.item_list import reports
-from annotation.campaigns.overview import annotators
+from annotation.campaigns.overview import annotators_with_counts
 from annotation.views.paging import paged
 
 REPORTS_SHOWN = 10
@@ -20,7 +20,7 @@ def progress(request, slug):
     campaign = campaign_for_researcher(request.user, slug)
     filters = Filters.of(request.GET)
     names = _names(campaign)
-    people = paged(request, annotators(campaign), name="people")
+    people = paged(request, annotators_with_counts(campaign), name="people")
     shown = list(people)
     live.annotator_figures(shown)
     scores = live.score_figures(campaign, filters, names["criteria"])
@@ -52,9 +52,9 @@ def answer_list(request, slug):
     campaign = campaign_for_researcher(request.user, slug)
     filters = Filters.of(request.GET)
     is_pairs = request.GET.get("kind") == "judgments"
-    found = answers.judgments(campaign, filters) if is_pairs else answers.scores(campaign, filters)
+    rows = answers.judgments(campaign, filters) if is_pairs else answers.scores(campaign, filters)
     texts = ["output_a__context", "output_a__system", "output_b__system"] if is_pairs else ["output__context", "output__system"]
-    page = paged(request, found.select_related("annotator", "criterion", "submission", *texts).order_by("-pk"))
+    page = paged(request, rows.select_related("annotator", "criterion", "submission", *texts).order_by("-pk"))
     context = {"campaign": campaign, "filters": filters, "page": page, "is_pairs": is_pairs, **_names(campaign)}
     return render(request, "annotation/answer_list.html", context)
 

@@ -5,8 +5,8 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import render
 
 from annotation.access import campaign_for_researcher
-from annotation.assessment import report as reporting
 from annotation.assessment.calculations import look_up
+from annotation.assessment.report import CONTENT_TYPES, FORMATS, WRITERS, report_sections
 from annotation.snapshots import latest_snapshot
 
 
@@ -15,7 +15,7 @@ def report(request, slug):
     campaign = campaign_for_researcher(request.user, slug)
     snapshot = latest_snapshot(campaign)
     sections = _sections(campaign, snapshot, request.user) if snapshot else []
-    context = {"campaign": campaign, "snapshot": snapshot, "sections": sections, "formats": reporting.FORMATS.items()}
+    context = {"campaign": campaign, "snapshot": snapshot, "sections": sections, "formats": FORMATS.items()}
     return render(request, "annotation/quality_report.html", context)
 
 
@@ -23,10 +23,10 @@ def report(request, slug):
 def download(request, slug, format):
     campaign = campaign_for_researcher(request.user, slug)
     snapshot = latest_snapshot(campaign)
-    if snapshot is None or format not in reporting.WRITERS:
+    if snapshot is None or format not in WRITERS:
         raise Http404
-    text = reporting.WRITERS[format](_sections(campaign, snapshot, request.user))
-    response = HttpResponse(text, content_type=f"{reporting.CONTENT_TYPES[format]}; charset=utf-8")
+    text = WRITERS[format](_sections(campaign, snapshot, request.user))
+    response = HttpResponse(text, content_type=f"{CONTENT_TYPES[format]}; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{campaign.slug}-{snapshot.name}.{format}"'
     return response
 
@@ -34,4 +34,4 @@ def download(request, slug, format):
 def _sections(campaign, snapshot, user):
     """Without the annotators where a worker still works them out."""
     watched, _ = look_up(campaign, "annotators", "Annotators beside each other", user)
-    return reporting.sections(campaign, snapshot, watched)
+    return report_sections(campaign, snapshot, watched)

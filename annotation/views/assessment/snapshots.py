@@ -14,16 +14,16 @@ WITHOUT_CONTENT = ("content",)  # a snapshot's texts may be megabytes; no page s
 def snapshots_of(campaign):
     """Newest first (which a query that counts does not say by itself), without their contents; mark_count: what became of
     them since."""
-    found = campaign.snapshots.select_related("created_by").defer(*WITHOUT_CONTENT).annotate(mark_count=Count("marks"))
-    return found.order_by("-accepted_at", "-pk")
+    rows = campaign.snapshots.select_related("created_by").defer(*WITHOUT_CONTENT).annotate(mark_count=Count("marks"))
+    return rows.order_by("-accepted_at", "-pk")
 
 
 @login_required
 def snapshot(request, slug, digest):
     campaign = campaign_for_researcher(request.user, slug)
-    found = _named(campaign, digest)
-    others = snapshots_of(campaign).exclude(pk=found.pk)
-    context = {"campaign": campaign, "marks": found.marks.all(), "others": others, **decided(found)}
+    shown = _named(campaign, digest)
+    others = snapshots_of(campaign).exclude(pk=shown.pk)
+    context = {"campaign": campaign, "marks": shown.marks.all(), "others": others, **decided(shown)}
     return render(request, "annotation/snapshot.html", context)
 
 
@@ -41,16 +41,16 @@ def snapshot_difference(request, slug, digest):
 
 def _named(campaign, digest: str, with_content: bool = False):
     rows = campaign.snapshots.select_related("created_by") if with_content else snapshots_of(campaign)
-    found = rows.filter(digest__startswith=digest).first() if digest else None
-    if found is None:
+    snapshot = rows.filter(digest__startswith=digest).first() if digest else None
+    if snapshot is None:
         raise Http404
-    return found
+    return snapshot
 
 
-def decided(found) -> dict:
-    decisions = list(found.decisions.select_related("criterion", "overruled_by"))
+def decided(snapshot) -> dict:
+    decisions = list(snapshot.decisions.select_related("criterion", "overruled_by"))
     return {
-        "snapshot": found,
+        "snapshot": snapshot,
         "score_decisions": [d for d in decisions if d.criterion_id and not d.on_pairs],
         "pair_decisions": [d for d in decisions if d.on_pairs or not d.criterion_id],
         "decisions": decisions,

@@ -26,12 +26,12 @@ def new(request):
     form, criteria = NewCampaignForm(request.POST or None), CriterionFormSet(request.POST or None, prefix="criteria")
     if request.method == "POST" and form.is_valid() & criteria.is_valid():
         try:
-            made = lifecycle.create_campaign(**form.cleaned_data, criteria=filled_rows(criteria), user=request.user)
+            campaign = lifecycle.create_campaign(**form.cleaned_data, criteria=filled_rows(criteria), user=request.user)
         except Refused as refused:
             form.add_error(None, str(refused))
         else:
             messages.success(request, "The campaign is there. Next: import the outputs that are to be judged.")
-            return redirect("import_data", made.slug)
+            return redirect("import_data", campaign.slug)
     status = 422 if request.method == "POST" else 200
     return render(request, "annotation/design.html", {"form": form, "criteria": criteria}, status=status)
 
@@ -79,12 +79,12 @@ def duplicate(request, slug):
     try:
         if not form.is_valid():
             raise Refused("A copy needs a title, and a short name of letters, digits and hyphens that no campaign has yet.")
-        made = lifecycle.duplicate_campaign(campaign, **form.cleaned_data, user=request.user)
+        copy = lifecycle.duplicate_campaign(campaign, **form.cleaned_data, user=request.user)
     except Refused as refused:
         messages.error(request, str(refused))
         return redirect("design", slug)
     messages.success(request, "This is the copy: the same questions, without any answer.")
-    return redirect("design", made.slug)
+    return redirect("design", copy.slug)
 
 
 @require_POST

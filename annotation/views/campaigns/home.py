@@ -33,9 +33,9 @@ def home(request):
 
 def _annotators(user):
     """The user's annotators with how many items each has done."""
-    mine = Annotator.objects.filter(user=user, campaign__deleted_at=None)
+    rows = Annotator.objects.filter(user=user, campaign__deleted_at=None)
     done = Assignment.objects.filter(annotator=OuterRef("pk"), status=Assignment.Status.DONE)
-    return mine.select_related("campaign").annotate(done=counted(done, "annotator")).order_by("-campaign__created_at", "-pk")
+    return rows.select_related("campaign").annotate(done=counted(done, "annotator")).order_by("-campaign__created_at", "-pk")
 
 
 def _with_numbers(campaigns):

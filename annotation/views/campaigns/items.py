@@ -1,4 +1,4 @@
-"""The items of a campaign: who has judged them, what was said about them, which answers are known."""
+"""The items of a campaign: who judged them, the reports about them, their known answers."""
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -9,8 +9,8 @@ from django.views.decorators.http import require_POST
 from annotation import answers
 from annotation.access import campaign_for_researcher
 from annotation.answers import Filters
-from annotation.campaigns import item_list as items
 from annotation.campaigns import known_answers
+from annotation.campaigns.item_list import STATES, item_with_texts, items_with_report_counts
 from annotation.forms import KnownAnswerForm
 from annotation.models import ItemReport
 from annotation.views.paging import paged
@@ -22,12 +22,12 @@ def item_list(request, slug):
     campaign = campaign_for_researcher(request.user, slug)
     state, taken = request.GET.get("state", ""), request.GET.get("taken", "")
     system = Filters.of(request.GET).system
-    found = items.items(campaign, state, system, int(taken) if taken.isdecimal() else None)
+    rows = items_with_report_counts(campaign, state, system, int(taken) if taken.isdecimal() else None)
     context = {
         "campaign": campaign,
-        "page": paged(request, found),
+        "page": paged(request, rows),
         "state": state,
-        "states": items.STATES,
+        "states": STATES,
         "taken": taken,
         "system": system,
         "systems": campaign.systems.all(),
@@ -38,26 +38,26 @@ def item_list(request, slug):
 @login_required
 def item(request, slug, pk):
     campaign = campaign_for_researcher(request.user, slug)
-    found = items.item(campaign, pk)
-    if found is None:
+    item = item_with_texts(campaign, pk)
+    if item is None:
         raise Http404
-    form = KnownAnswerForm(request.POST or None, item=found, criteria=campaign.criteria.all())
+    form = KnownAnswerForm(request.POST or None, item=item, criteria=campaign.criteria.all())
     if request.method == "POST" and form.is_valid():
         try:
-            known_answers.mark_known(found, form.cleaned_data["purpose"], form.expected(), request.user)
+            known_answers.mark_known(item, form.cleaned_data["purpose"], form.expected(), request.user)
         except Refused as refused:
             form.add_error(None, str(refused))
         else:
             messages.success(request, "The known answer is set. The item is no longer part of the evaluation.")
             return redirect("item", slug, pk)
-    about = answers.judgments(campaign, Filters(item=pk)) if found.is_pair else answers.scores(campaign, Filters(item=pk))
+    about = answers.judgments(campaign, Filters(item=pk)) if item.is_pair else answers.scores(campaign, Filters(item=pk))
     context = {
         "campaign": campaign,
-        "item": found,
+        "item": item,
         "form": form,
-        "turns": found.output.context.turns,
+        "turns": item.output.context.turns,
         "page": paged(request, about.select_related("annotator", "criterion", "submission").order_by("criterion", "pk")),
-        "reports": paged(request, found.reports.select_related("annotator", "resolved_by"), name="reports"),
+        "reports": paged(request, item.reports.select_related("annotator", "resolved_by"), name="reports"),
     }
     return render(request, "annotation/item_answers.html", context, status=422 if request.method == "POST" else 200)
 
@@ -66,11 +66,11 @@ def item(request, slug, pk):
 @login_required
 def unmark(request, slug, pk):
     campaign = campaign_for_researcher(request.user, slug)
-    found = items.item(campaign, pk)
-    if found is None:
+    item = item_with_texts(campaign, pk)
+    if item is None:
         raise Http404
     try:
-        known_answers.unmark_known(found, request.user)
+        known_answers.unmark_known(item, request.user)
         messages.success(request, "The item is part of the evaluation again.")
     except Refused as refused:
         messages.error(request, str(refused))

@@ -6,9 +6,8 @@ from django.contrib.auth.decorators import login_required
 from django.shortcuts import render
 
 from annotation.access import campaign_for_researcher, campaigns_researched_by
-from annotation.campaigns import plan as planning
-from annotation.design.plan import Plan, Protocol
-from annotation.design.plan import plan as worked_out
+from annotation.campaigns.plan import assumed_seconds, grounds_of, protocol_of
+from annotation.design.plan import Plan, Protocol, plan
 from annotation.forms import PlanForm
 
 TIMES = (0.5, 1, 2, 4)  # as many contexts
@@ -16,41 +15,41 @@ PILOTS = 100
 
 
 @login_required
-def plan(request, slug):
+def plan_page(request, slug):
     campaign = campaign_for_researcher(request.user, slug)
     pilots = list(campaigns_researched_by(request.user)[:PILOTS])
-    seconds = planning.assumed_seconds(campaign)
-    asked = planning.protocol_of(campaign)
-    form = PlanForm(request.GET if "contexts" in request.GET else asked | seconds | {"pilot": slug}, pilots=pilots)
+    seconds = assumed_seconds(campaign)
+    protocol_fields = protocol_of(campaign)
+    form = PlanForm(request.GET if "contexts" in request.GET else protocol_fields | seconds | {"pilot": slug}, pilots=pilots)
     context = {"campaign": campaign, "form": form, "is_timed": seconds["is_timed"]}
     if form.is_valid():
         data = form.cleaned_data
-        protocol = Protocol(**asked | form.protocol())
+        protocol = Protocol(**protocol_fields | form.protocol())
         pilot = next((c for c in pilots if c.slug == data["pilot"]), None)
         try:
-            found = worked_out(protocol, data["seconds_per_score"], data["seconds_per_pair"])
+            campaign_plan = plan(protocol, data["seconds_per_score"], data["seconds_per_pair"])
         except ValueError as error:
             form.add_error(None, str(error))
         else:
-            grounds = planning.grounds(campaign, protocol, pilot)
+            grounds = grounds_of(campaign, protocol, pilot)
             context |= {
-                "plan": found,
+                "plan": campaign_plan,
                 "protocol": protocol,
                 "pilot": pilot,
                 "grounds": grounds,
-                "larger": _larger(protocol, found, grounds, data),
+                "larger": _larger(protocol, campaign_plan, grounds, data),
             }
             context["powers"] = next(row["powers"] for row in context["larger"] if row["is_this"])
     return render(request, "annotation/plan.html", context, status=200 if "plan" in context else 422)
 
 
-def _larger(protocol: Protocol, found: Plan, grounds, data) -> list[dict]:
+def _larger(protocol: Protocol, campaign_plan: Plan, grounds, data) -> list[dict]:
     """The same with fewer and more contexts."""
     rows = []
     for times in TIMES:
         other = replace(protocol, contexts=max(1, round(protocol.contexts * times)), annotators=None)
-        size = worked_out(other, data["seconds_per_score"], data["seconds_per_pair"])
-        people = max(size.annotators, found.annotators)
+        size = plan(other, data["seconds_per_score"], data["seconds_per_pair"])
+        people = max(size.annotators, campaign_plan.annotators)
         is_testable = other.contexts > 1 and people > 1
         powers = [(ground, ground.detectable(other, people) if is_testable else None) for ground in grounds]
         rows.append({"contexts": other.contexts, "plan": size, "people": people, "is_this": times == 1, "powers": powers})

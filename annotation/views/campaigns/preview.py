@@ -14,8 +14,8 @@ def preview(request, slug):
     campaign = campaign_for_researcher(request.user, slug)
     items = campaign.items.select_related("output__context", "other").order_by("position", "pk")
     count = items.count()
-    asked = request.GET.get("n", "")
-    n = min(max(int(asked) if asked.isdecimal() and len(asked) < 9 else 1, 1), max(count, 1))
+    position = request.GET.get("n", "")
+    n = min(max(int(position) if position.isdecimal() and len(position) < 9 else 1, 1), max(count, 1))
     if request.method == "POST":
         return redirect(f"{reverse('preview', args=[slug])}?n={n % count + 1 if count else 1}")
     if not count:

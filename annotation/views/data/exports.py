@@ -6,10 +6,8 @@ from django.http import Http404, HttpResponse, StreamingHttpResponse
 from annotation import snapshots
 from annotation.access import campaign_for_researcher
 from annotation.assessment import frozen_answers
-from annotation.data import export as exporting
+from annotation.data.export import CONTENT_TYPES, KINDS, as_csv, as_jsonl, exported_answers
 from core.errors import Refused
-
-CONTENT_TYPES = {"jsonl": "application/x-ndjson", "csv": "text/csv; charset=utf-8"}
 
 
 @login_required
@@ -18,14 +16,14 @@ def export(request, slug, what, format):
     campaign = campaign_for_researcher(request.user, slug)
     if what not in ("scores", "judgments") or format not in CONTENT_TYPES:
         raise Http404
-    return _file(exporting.rows(campaign, what), what, format, f"{campaign.slug}-{what}")
+    return _file(exported_answers(campaign, what), what, format, f"{campaign.slug}-{what}")
 
 
 @login_required
 def snapshot_export(request, slug, digest, what, format):
     """A snapshot's answers with what became of them, or preference pairs: the same bytes whenever it is asked for."""
     campaign, snapshot = _snapshot(request, slug, digest)
-    if what not in exporting.KINDS or format not in CONTENT_TYPES:
+    if what not in KINDS or format not in CONTENT_TYPES:
         raise Http404
     try:
         if what == "preferences":
@@ -65,7 +63,7 @@ def _margin(text: str | None) -> float | None:
 
 
 def _file(rows, what: str, format: str, name: str):
-    lines = exporting.as_csv(rows, what) if format == "csv" else exporting.as_jsonl(rows)
+    lines = as_csv(rows, what) if format == "csv" else as_jsonl(rows)
     return _named(StreamingHttpResponse(lines, content_type=CONTENT_TYPES[format]), f"{name}.{format}")
 
 

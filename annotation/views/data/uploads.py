@@ -37,28 +37,28 @@ def import_data(request, slug):
 
 @login_required
 def upload(request, slug, pk):
-    campaign, found = _upload(request, slug, pk)
-    is_done = found.state == Upload.State.STORED
-    columns, rows, _ = ([], [], None) if is_done else uploads.look(found)
-    form = None if is_done else ColumnsForm(request.POST or None, upload=found, columns=columns)
+    campaign, stored = _upload(request, slug, pk)
+    is_done = stored.state == Upload.State.STORED
+    columns, rows, _ = ([], [], None) if is_done else uploads.look(stored)
+    form = None if is_done else ColumnsForm(request.POST or None, upload=stored, columns=columns)
     if request.method == "POST" and form and form.is_valid():
         try:
-            if not found.is_busy:
-                uploads.change(found, form.columns(), **form.options())
-            uploads.run(found, store=False)
+            if not stored.is_busy:
+                uploads.change(stored, form.columns(), **form.options())
+            uploads.run(stored, store=False)
             return redirect("upload", slug, pk)
         except Refused as refused:
             form.add_error(None, str(refused))
     context = {
         "campaign": campaign,
-        "upload": found,
+        "upload": stored,
         "form": form,
         "columns": columns,
         "rows": rows,
-        "job": found.job if found.is_busy or (found.job and found.job.status in ("failed", "cancelled")) else None,
-        "worker_alive": not found.is_busy or worker_alive(),
-        "errors": paged(request, found.errors, name="errors"),
-        "new": [(n, kind) for kind, n in found.result.get("new", {}).items() if n],
+        "job": stored.job if stored.is_busy or (stored.job and stored.job.status in ("failed", "cancelled")) else None,
+        "worker_alive": not stored.is_busy or worker_alive(),
+        "errors": paged(request, stored.errors, name="errors"),
+        "new": [(n, kind) for kind, n in stored.result.get("new", {}).items() if n],
     }
     return render(request, "annotation/upload.html", context, status=422 if request.method == "POST" else 200)
 
@@ -66,9 +66,9 @@ def upload(request, slug, pk):
 @require_POST
 @login_required
 def store(request, slug, pk):
-    _, found = _upload(request, slug, pk)
+    _, stored = _upload(request, slug, pk)
     try:
-        uploads.run(found, store=True)
+        uploads.run(stored, store=True)
     except Refused as refused:
         messages.error(request, str(refused))
     return redirect("upload", slug, pk)
@@ -77,13 +77,13 @@ def store(request, slug, pk):
 @require_POST
 @login_required
 def discard(request, slug, pk):
-    _, found = _upload(request, slug, pk)
+    _, stored = _upload(request, slug, pk)
     try:
-        uploads.discard(found)
+        uploads.discard(stored)
     except Refused as refused:
         messages.error(request, str(refused))
         return redirect("upload", slug, pk)
-    messages.success(request, f"{found.name} is thrown away. Nothing of it was imported.")
+    messages.success(request, f"{stored.name} is thrown away. Nothing of it was imported.")
     return redirect("import_data", slug)
 
 

@@ -17,8 +17,8 @@ BACKEND = "django.contrib.auth.backends.ModelBackend"
 @never_cache
 def join(request, token):
     """Nobody is admitted by opening the link, only by its button: mail programs and MTurk open links to look."""
-    found = Invitation.objects.select_related("campaign").filter(campaign__deleted_at=None)
-    invitation = get_object_or_404(found, token=token)
+    open_invitations = Invitation.objects.select_related("campaign").filter(campaign__deleted_at=None)
+    invitation = get_object_or_404(open_invitations, token=token)
     source = crowd_source(request.GET)
     is_worker = any(name in source for name in CROWD_IDENTITIES)
     with_account = request.POST.get("how") == "account"

@@ -8,10 +8,10 @@ from django.views.decorators.http import require_POST
 
 from annotation.access import campaign_for_researcher
 from annotation.campaigns import lifecycle
-from annotation.campaigns.overview import annotators
+from annotation.campaigns.overview import annotators_with_counts
 from annotation.forms import AccountForm, InvitationForm, ResearcherForm
-from annotation.people import invitations as invitations_service
-from annotation.people.invitations import add_account, invite
+from annotation.people.accounts import add_account
+from annotation.people.invitations import invite, revoke_invitation
 from annotation.views.paging import paged
 from core.errors import Refused
 
@@ -21,15 +21,15 @@ LINKS_SHOWN = 20
 @login_required
 def people(request, slug):
     campaign = campaign_for_researcher(request.user, slug)
-    asked = request.POST.get("ask")
+    chosen = request.POST.get("ask")
     forms = {
-        name: form(request.POST if asked == name else None, auto_id=f"{name}_%s")
+        name: form(request.POST if chosen == name else None, auto_id=f"{name}_%s")
         for name, form in (("invite", InvitationForm), ("researcher", ResearcherForm), ("account", AccountForm))
     }
-    form = forms.get(asked)
+    form = forms.get(chosen)
     if form is not None and form.is_valid():
         try:
-            messages.success(request, DO[asked](campaign, form.cleaned_data, request.user))
+            messages.success(request, DO[chosen](campaign, form.cleaned_data, request.user))
             return redirect("people", slug)
         except Refused as refused:
             form.add_error(None, str(refused))
@@ -38,7 +38,7 @@ def people(request, slug):
         invitation.address = request.build_absolute_uri(reverse("join", args=[invitation.token]))
     context = {
         "campaign": campaign,
-        "annotators": paged(request, annotators(campaign).select_related("user", "invitation", "consent")),
+        "annotators": paged(request, annotators_with_counts(campaign).select_related("user", "invitation", "consent")),
         "invitations": invitations,
         "researchers": campaign.memberships.select_related("user").order_by("user__username"),
         **{f"{name}_form": form for name, form in forms.items()},
@@ -70,7 +70,7 @@ DO = {"invite": _invite, "researcher": _add_researcher, "account": _add_account}
 @login_required
 def revoke(request, slug, pk):
     campaign = campaign_for_researcher(request.user, slug)
-    invitations_service.revoke(get_object_or_404(campaign.invitations, pk=pk), request.user)
+    revoke_invitation(get_object_or_404(campaign.invitations, pk=pk), request.user)
     messages.success(request, "The link admits nobody new. Who came in by it stays in.")
     return redirect("people", slug)
 

@@ -9,7 +9,7 @@ from django.db import connection
 from django.utils import timezone
 
 from annotation.annotating.assignment import Phase, next_assignment, progress, turn
-from annotation.annotating.consent import withdraw
+from annotation.annotating.consent import withdraw_annotator
 from annotation.annotating.places import HOLD
 from annotation.annotating.reports import skip
 from annotation.campaigns.items import KnownAnswer, draw_items, set_known_answers
@@ -22,11 +22,11 @@ def work(annotator: Annotator, items: int | None = None) -> list[Assignment]:
     """The next so many items (None: all there are), answered."""
     done = []
     while items is None or len(done) < items:
-        given = next_assignment(annotator)
-        if given is None:
+        assigned = next_assignment(annotator)
+        if assigned is None:
             break
-        answer(annotator, given)
-        done.append(given)
+        answer(annotator, assigned)
+        done.append(assigned)
     return done
 
 
@@ -40,10 +40,10 @@ def known(campaign: Campaign, purpose: str, number: int, right: int = 3) -> None
 class TestBalance:
     def test_systems_stay_within_one_and_contexts_change(self):
         campaign = campaign_of(4, 12, pairwise=True, overlap=2)
-        given = work(person(campaign, "annotator-1"), 30)
+        assigned = work(person(campaign, "annotator-1"), 30)
         systems = {cell for item in campaign.items.all() for cell in item.cell.split(":")}
         seen = {kind: Counter(dict.fromkeys(systems, 0)) for kind in (False, True)}
-        for before, now in zip([None, *given], given):
+        for before, now in zip([None, *assigned], assigned):
             assert before is None or before.item.context_id != now.item.context_id
             counts = seen[":" in now.item.cell]
             counts.update(now.item.cell.split(":"))
@@ -55,17 +55,17 @@ class TestBalance:
         while any([work(who, 1) for who in people]):
             pass
         left, pairs = Counter(), Counter()
-        for given in Assignment.objects.select_related("item"):
-            one, other = given.item.cell.split(":")
-            left.update({one: -1, other: 1} if given.swapped else {one: 1, other: -1})
-            pairs[given.item.cell] += -1 if given.swapped else 1
+        for assigned in Assignment.objects.select_related("item"):
+            one, other = assigned.item.cell.split(":")
+            left.update({one: -1, other: 1} if assigned.swapped else {one: 1, other: -1})
+            pairs[assigned.item.cell] += -1 if assigned.swapped else 1
         assert Assignment.objects.count() == 24 * 3
         assert max(map(abs, left.values())) <= 1 and max(map(abs, pairs.values())) <= 1
 
     def test_file_order_hands_out_in_the_order_of_the_file(self):
         campaign = campaign_of(2, 3, in_file_order=True)
-        given = work(person(campaign, "annotator-1"))
-        assert [a.item.output.text for a in given] == [f"s{s} on {c}" for c in range(3) for s in range(2)]
+        assigned = work(person(campaign, "annotator-1"))
+        assert [a.item.output.text for a in assigned] == [f"s{s} on {c}" for c in range(3) for s in range(2)]
 
     def test_two_databases_would_hand_out_the_same(self):
         orders = []
@@ -93,7 +93,7 @@ class TestPhases:
         known(campaign, "qualification", 2)
         bob = person(campaign, "annotator-1")
         assert progress(bob).phase == Phase.TRAINING and progress(bob).total == 2
-        purposes = [given.purpose for given in work(bob)]
+        purposes = [assigned.purpose for assigned in work(bob)]
         assert purposes == ["training"] * 2 + ["qualification"] * 2 + ["evaluation"] * 8
         bob.refresh_from_db()
         assert bob.has_qualified is True and progress(bob).phase == Phase.FINISHED and progress(bob).done == 8
@@ -117,13 +117,13 @@ class TestPhases:
         campaign = campaign_of(2, 3, overlap=1)
         known(campaign, "training", 2)
         for name in ("annotator-1", "annotator-2", "annotator-3"):
-            assert [given.purpose for given in work(person(campaign, name), 2)] == ["training"] * 2
+            assert [assigned.purpose for assigned in work(person(campaign, name), 2)] == ["training"] * 2
 
     def test_an_item_somebody_was_handed_stays_what_it_is(self):
         campaign = campaign_of(2, 2)
-        given = next_assignment(person(campaign, "annotator-1"))
+        assigned = next_assignment(person(campaign, "annotator-1"))
         with pytest.raises(Refused, match="can't become a gold item"):
-            set_known_answers(campaign, "gold", [KnownAnswer(given.item.output, {"scores": {"Overall": [3]}})])
+            set_known_answers(campaign, "gold", [KnownAnswer(assigned.item.output, {"scores": {"Overall": [3]}})])
         assert not campaign.items.exclude(purpose=Purpose.EVALUATION).exists()
 
 
@@ -134,7 +134,7 @@ class TestGoldAndRepeats:
         known(campaign, "gold", 10)
         places = []
         for n in range(3):
-            purposes = [given.purpose for given in work(person(campaign, f"annotator-{n}"), 40)]
+            purposes = [assigned.purpose for assigned in work(person(campaign, f"annotator-{n}"), 40)]
             assert purposes.count("gold") == 8  # one in each stretch of five
             places.append(tuple(i for i, purpose in enumerate(purposes) if purpose == "gold"))
         assert len(set(places)) == 3
@@ -142,14 +142,14 @@ class TestGoldAndRepeats:
     def test_when_the_gold_is_used_up_the_work_goes_on(self):
         campaign = campaign_of(2, 10, gold_percent=50)
         known(campaign, "gold", 2)
-        purposes = [given.purpose for given in work(person(campaign, "annotator-1"))]
+        purposes = [assigned.purpose for assigned in work(person(campaign, "annotator-1"))]
         assert Counter(purposes) == {"evaluation": 18, "gold": 2}
 
     def test_a_share_of_the_pairs_comes_again_swapped_and_later(self):
         campaign = campaign_of(4, 10, likert=False, pairwise=True, overlap=1, repeat_percent=10)
-        given = work(person(campaign, "annotator-1"))
-        first = {g.item_id: (i, g.swapped) for i, g in enumerate(given) if g.purpose == Purpose.EVALUATION}
-        repeats = [(i, g) for i, g in enumerate(given) if g.purpose == Purpose.REPEAT]
+        assigned = work(person(campaign, "annotator-1"))
+        first = {g.item_id: (i, g.swapped) for i, g in enumerate(assigned) if g.purpose == Purpose.EVALUATION}
+        repeats = [(i, g) for i, g in enumerate(assigned) if g.purpose == Purpose.REPEAT]
         assert len(first) == 40 and len(repeats) == 4
         for i, repeat in repeats:
             place, swapped = first[repeat.item_id]
@@ -163,7 +163,7 @@ class TestEnding:
         known(campaign, "training", 2)
         known(campaign, "gold", 5)
         bob = person(campaign, "annotator-1")
-        assert Counter(given.purpose for given in work(bob)) == {"training": 2, "evaluation": 5, "gold": 2}
+        assert Counter(assigned.purpose for assigned in work(bob)) == {"training": 2, "evaluation": 5, "gold": 2}
         assert progress(bob) == turn(bob).progress and progress(bob).phase == Phase.FINISHED and progress(bob).total == 7
 
     def test_a_skipped_item_is_never_theirs_again(self):
@@ -171,8 +171,8 @@ class TestEnding:
         bob, carol = person(campaign, "annotator-1"), person(campaign, "annotator-2")
         skipped = next_assignment(bob)
         skip(bob, skipped.pk, "Odd.")
-        assert skipped.item_id not in {given.item_id for given in work(bob)}
-        assert [given.item_id for given in work(carol)] == [skipped.item_id]
+        assert skipped.item_id not in {assigned.item_id for assigned in work(bob)}
+        assert [assigned.item_id for assigned in work(carol)] == [skipped.item_id]
 
     def test_what_was_held_too_long_comes_back_to_whoever_is_there(self):
         campaign = campaign_of(2, 2, overlap=1)
@@ -187,7 +187,7 @@ class TestEnding:
         campaign = campaign_of(2, 2, overlap=1)
         bob = person(campaign, "annotator-1")
         work(bob, 3)
-        withdraw(bob)
+        withdraw_annotator(bob)
         assert next_assignment(bob) is None
         assert len(work(person(campaign, "annotator-2"))) == 4
         assert LikertScore.objects.counted().count() == 4

@@ -13,7 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from annotation.annotating import places
 from annotation.annotating.assignment import next_assignment, progress
-from annotation.annotating.consent import withdraw
+from annotation.annotating.consent import withdraw_annotator
 from annotation.annotating.reports import skip
 from annotation.annotating.undo import undo_last
 from annotation.campaigns.items import recount, summarize
@@ -85,17 +85,17 @@ class Annotating(RuleBasedStateMachine):
         who = self._somebody(data)
         held = who.assignments.filter(status=OPEN).first()
         best = None if held else self._best_free(who)
-        given = next_assignment(who)
+        assigned = next_assignment(who)
         if held:
-            assert given == held
-        elif given is not None:
-            assert (given.item_id, who.pk) not in self.skipped or given.purpose == Purpose.REPEAT
-            if given.purpose == Purpose.EVALUATION and best is not None:
-                assert self._cost_of(given.item) == best
-            if given.purpose == Purpose.REPEAT:
-                first = who.assignments.get(item=given.item, purpose=Purpose.EVALUATION)
-                between = who.assignments.filter(pk__gt=first.pk, pk__lt=given.pk).count()
-                assert first.status == DONE and first.swapped != given.swapped and between >= 5
+            assert assigned == held
+        elif assigned is not None:
+            assert (assigned.item_id, who.pk) not in self.skipped or assigned.purpose == Purpose.REPEAT
+            if assigned.purpose == Purpose.EVALUATION and best is not None:
+                assert self._cost_of(assigned.item) == best
+            if assigned.purpose == Purpose.REPEAT:
+                first = who.assignments.get(item=assigned.item, purpose=Purpose.EVALUATION)
+                between = who.assignments.filter(pk__gt=first.pk, pk__lt=assigned.pk).count()
+                assert first.status == DONE and first.swapped != assigned.swapped and between >= 5
         elif best is not None and who.campaign.quota is None:
             raise AssertionError("an item is free, and nothing was handed out")
 
@@ -148,7 +148,7 @@ class Annotating(RuleBasedStateMachine):
     @rule(data=st.data())
     def somebody_withdraws(self, data):
         who = self._somebody(data)
-        withdraw(who)
+        withdraw_annotator(who)
         self.people.remove(who)
 
     @precondition(lambda self: hasattr(self, "campaign"))
@@ -164,8 +164,8 @@ class Annotating(RuleBasedStateMachine):
         """Until nothing is left: then every item has as many answers as it has places, but for those that everybody who
         could still judge it has had. Counting everything afresh changes nothing."""
         for who in self.people:
-            while given := next_assignment(who):
-                answer(who, given)
+            while assigned := next_assignment(who):
+                answer(who, assigned)
             assert progress(who).left <= 0
         self.places_are_what_is_held_and_answered()
         accepted = self._accepted()
@@ -206,11 +206,11 @@ class Annotating(RuleBasedStateMachine):
         self.before = Counter()
         for cell in self.campaign.drawn["cells"]:
             self.before.update(dict.fromkeys(self._systems(cell), 0))
-        mine = who.assignments.order_by("assigned_at", "pk").select_related("item")
-        for had in mine.filter(purpose=Purpose.EVALUATION, status__in=[OPEN, DONE]):
+        assignments = who.assignments.order_by("assigned_at", "pk").select_related("item")
+        for had in assignments.filter(purpose=Purpose.EVALUATION, status__in=[OPEN, DONE]):
             self.before.update(self._systems(had.item.cell))
-        self.last = mine.last().item.context_id if mine else None
-        taken = set(mine.exclude(status=Assignment.Status.EXPIRED).values_list("item", flat=True))
+        self.last = assignments.last().item.context_id if assignments else None
+        taken = set(assignments.exclude(status=Assignment.Status.EXPIRED).values_list("item", flat=True))
         free = [i for i in Item.objects.filter(campaign=self.campaign, purpose="evaluation") if i.taken < i.places]
         return min((self._cost_of(item) for item in free if item.pk not in taken), default=None)
 

@@ -5,11 +5,11 @@ import uuid
 import pytest
 
 from annotation.annotating.assignment import next_assignment
-from annotation.annotating.consent import agree, consent_due, withdraw
+from annotation.annotating.consent import agree, consent_due, withdraw_annotator
 from annotation.annotating.submissions import submit
 from annotation.assessment.assess import assess
 from annotation.models import Annotator, AuditEvent, ConsentText, LikertScore, SnapshotMark, User
-from annotation.people.invitations import add_annotator
+from annotation.people.accounts import add_annotator
 from core.errors import Refused
 from tests.annotation.pages import World
 
@@ -58,7 +58,7 @@ class TestWithdrawing:
 
     def test_nothing_of_theirs_counts_and_nothing_is_deleted(self, world, carol):
         judge(world.annotator), judge(carol)
-        withdraw(world.annotator, world.bob)
+        withdraw_annotator(world.annotator, world.bob)
         assert set(LikertScore.objects.counted().values_list("annotator__name", flat=True)) == {carol.name}
         assert LikertScore.objects.filter(annotator=world.annotator).count() == 4
         event = AuditEvent.objects.get(action="annotator withdrew")
@@ -68,7 +68,7 @@ class TestWithdrawing:
     def test_their_places_are_free_again(self, world, carol):
         judge(world.annotator)
         held = next_assignment(world.annotator)
-        withdraw(world.annotator)
+        withdraw_annotator(world.annotator)
         assert set(world.campaign.items.values_list("taken", flat=True)) == {0}
         held.refresh_from_db()
         assert held.status == "expired"
@@ -78,14 +78,14 @@ class TestWithdrawing:
         without = assess(world.campaign)
         judge(world.annotator)
         with_bob = assess(world.campaign)
-        withdraw(world.annotator), withdraw(world.annotator)
+        withdraw_annotator(world.annotator), withdraw_annotator(world.annotator)
         mark = SnapshotMark.objects.get()
         assert (mark.snapshot, mark.reason) == (with_bob, "annotator-1 withdrew after it was frozen.")
         assert assess(world.campaign) == without
         assert AuditEvent.objects.filter(action="annotator withdrew").count() == 1
 
     def test_no_answer_is_taken_afterwards(self, world):
-        given = next_assignment(world.annotator)
-        withdraw(world.annotator)
+        assigned = next_assignment(world.annotator)
+        withdraw_annotator(world.annotator)
         with pytest.raises(Refused, match="withdrawn"):
-            submit(world.annotator, given.pk, uuid.uuid4(), {"scores": {}})
+            submit(world.annotator, assigned.pk, uuid.uuid4(), {"scores": {}})

@@ -200,17 +200,17 @@ class TestScales:
 
 class TestReporting:
     def test_a_skipped_item_does_not_come_back(self, world):
-        given = hidden(world.sign_in(world.bob).get(START))["assignment"]
-        skipped = world.post("skip/", {"assignment": given, "why": "In Finnish."}, follow=True)
-        assert "Skipped" in text(skipped) and hidden(skipped)["assignment"] != given
+        assignment_id = hidden(world.sign_in(world.bob).get(START))["assignment"]
+        skipped = world.post("skip/", {"assignment": assignment_id, "why": "In Finnish."}, follow=True)
+        assert "Skipped" in text(skipped) and hidden(skipped)["assignment"] != assignment_id
         assert ItemReport.objects.get().reason == "In Finnish."
 
     def test_a_report_leaves_the_item_and_a_missing_reason_is_asked_for(self, world):
-        given = hidden(world.sign_in(world.bob).get(START))["assignment"]
-        refused = world.post("flag/", {"assignment": given, "why": " "}, follow=True)
+        assignment_id = hidden(world.sign_in(world.bob).get(START))["assignment"]
+        refused = world.post("flag/", {"assignment": assignment_id, "why": " "}, follow=True)
         assert "Say in a few words why" in text(refused) and ItemReport.objects.count() == 0
-        flagged = world.post("flag/", {"assignment": given, "why": "Cut off."}, follow=True)
-        assert "Reported" in text(flagged) and hidden(flagged)["assignment"] == given
+        flagged = world.post("flag/", {"assignment": assignment_id, "why": "Cut off."}, follow=True)
+        assert "Reported" in text(flagged) and hidden(flagged)["assignment"] == assignment_id
 
 
 class TestFeedback:
@@ -224,22 +224,24 @@ class TestFeedback:
 
     def test_practice_tells_what_was_expected_and_why(self, world):
         expected = {"scores": {"Overall": [4, 5], "Fluency": [0]}, "feedback": "It has <no> verb."}
-        given = self.known(world, "training", expected)
+        form = self.known(world, "training", expected)
         assert "Practice, 1 of 6" in text(world.get(START))
-        answer = world.post("annotate/", given | scored(world), follow=True)
+        answer = world.post("annotate/", form | scored(world), follow=True)
         page = text(answer)
-        assert answer.redirect_chain[0][0] == f"/c/talk/feedback/{given['key']}/"
+        assert answer.redirect_chain[0][0] == f"/c/talk/feedback/{form['key']}/"
         assert "It has &lt;no&gt; verb." in page and "it counts nowhere" in page
         assert page.count("as expected</span>") == 1 and page.count("differs</span>") == 1 and "4 or 5" in page
         assert LikertScore.objects.counted().count() == 0 and LikertScore.objects.count() == 2
 
-    @pytest.mark.parametrize(("loud", "right", "told"), [(True, False, True), (True, True, False), (False, False, False)])
-    def test_gold_is_told_at_once_only_where_it_is_loud_and_missed(self, world, loud, right, told):
+    @pytest.mark.parametrize(
+        ("loud", "right", "answer_shown"), [(True, False, True), (True, True, False), (False, False, False)]
+    )
+    def test_gold_is_told_at_once_only_where_it_is_loud_and_missed(self, world, loud, right, answer_shown):
         Campaign.objects.update(gold_is_loud=loud)
-        given = self.known(world, "gold", {"scores": {"Overall": [4 if right else 1]}})
-        answer = world.post("annotate/", given | scored(world), follow=True)
-        assert ("What was expected" in text(answer)) == told
-        assert world.get(f"feedback/{given['key']}/").status_code == (200 if told else 404)
+        form = self.known(world, "gold", {"scores": {"Overall": [4 if right else 1]}})
+        answer = world.post("annotate/", form | scored(world), follow=True)
+        assert ("What was expected" in text(answer)) == answer_shown
+        assert world.get(f"feedback/{form['key']}/").status_code == (200 if answer_shown else 404)
 
     def test_a_pairs_feedback_speaks_of_the_sides_as_shown(self, pairs):
         page = pairs.sign_in(pairs.bob).get(START)
@@ -332,14 +334,14 @@ class TestRest:
     @pytest.mark.parametrize("headers", [{}, {"X-Swap": "1"}])
     @pytest.mark.parametrize("status", ["paused", "closed"])
     def test_an_answer_under_way_when_it_was_paused_is_stored(self, world, status, headers):
-        given = hidden(world.sign_in(world.bob).get(START))
+        form = hidden(world.sign_in(world.bob).get(START))
         set_status(world.campaign, status)
-        page = world.post("annotate/", given | scored(world), headers=headers, follow=True)
+        page = world.post("annotate/", form | scored(world), headers=headers, follow=True)
         assert f"is {status}" in text(page) and LikertScore.objects.counted().count() == 2
 
     def test_undo_in_a_paused_campaign_is_refused_in_words(self, world):
-        given = hidden(world.sign_in(world.bob).get(START))
-        world.post("annotate/", given | scored(world))
+        form = hidden(world.sign_in(world.bob).get(START))
+        world.post("annotate/", form | scored(world))
         set_status(world.campaign, "paused")
         refused = world.post("undo/", {"in_hand": 0}, follow=True)
         assert "can&#x27;t be changed" in text(refused) and LikertScore.objects.counted().count() == 2
@@ -352,15 +354,15 @@ class TestOutsiders:
         assert world.post("annotate/").status_code == world.post("undo/").status_code == 404
 
     def test_nobody_answers_for_bob(self, world):
-        given = hidden(world.sign_in(world.bob).get(START))
+        form = hidden(world.sign_in(world.bob).get(START))
         submit(
             world.annotator,
-            int(given["assignment"]),
-            uuid.UUID(given["key"]),
+            int(form["assignment"]),
+            uuid.UUID(form["key"]),
             {"scores": {c.pk: v for c, v in zip(world.campaign.criteria.all(), (3, 1))}},
         )
         world.sign_in(world.alice)
-        assert world.post("annotate/", given | scored(world)).status_code == 404
+        assert world.post("annotate/", form | scored(world)).status_code == 404
         assert Submission.objects.count() == 1
 
     def test_signed_out_people_are_asked_to_sign_in(self, world):

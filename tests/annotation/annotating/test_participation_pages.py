@@ -24,37 +24,37 @@ def finish(world):
 
 class TestConsent:
     @pytest.fixture
-    def asked(self, world):
+    def consent_world(self, world):
         world.consent = ConsentText.objects.create(campaign=world.campaign, version=1, text="We **keep** it.<script>x</script>")
         return world.sign_in(world.bob)
 
-    def test_it_comes_first_and_its_version_is_recorded(self, asked):
-        assert asked.get(START).url == "/c/talk/consent/"
-        page = text(asked.get("consent/"))
+    def test_it_comes_first_and_its_version_is_recorded(self, consent_world):
+        assert consent_world.get(START).url == "/c/talk/consent/"
+        page = text(consent_world.get("consent/"))
         assert "We <strong>keep</strong> it." in page and "<script>x" not in page and "Version 1" in page
-        assert asked.post("consent/", {"version": 1}).url == "/c/talk/annotate/"
-        assert Annotator.objects.get(user=asked.bob).consent == asked.consent
-        assert asked.get("annotate/").url == "/c/talk/guidelines/"
+        assert consent_world.post("consent/", {"version": 1}).url == "/c/talk/annotate/"
+        assert Annotator.objects.get(user=consent_world.bob).consent == consent_world.consent
+        assert consent_world.get("annotate/").url == "/c/talk/guidelines/"
 
-    def test_a_new_version_is_asked_for_and_an_answer_under_way_is_stored(self, asked):
-        asked.post("consent/", {"version": 1})
-        given = hidden(asked.get(START))
-        ConsentText.objects.create(campaign=asked.campaign, version=2, text="Longer.")
-        assert asked.post("annotate/", given | scored(asked)).status_code == 303
+    def test_a_new_version_is_asked_for_and_an_answer_under_way_is_stored(self, consent_world):
+        consent_world.post("consent/", {"version": 1})
+        form = hidden(consent_world.get(START))
+        ConsentText.objects.create(campaign=consent_world.campaign, version=2, text="Longer.")
+        assert consent_world.post("annotate/", form | scored(consent_world)).status_code == 303
         assert Submission.objects.count() == 1
-        assert asked.get(START).url == "/c/talk/consent/"
-        assert "have changed since you agreed" in text(asked.get("consent/"))
+        assert consent_world.get(START).url == "/c/talk/consent/"
+        assert "have changed since you agreed" in text(consent_world.get("consent/"))
 
-    def test_agreeing_to_a_text_that_changed_meanwhile_is_refused(self, asked):
-        ConsentText.objects.create(campaign=asked.campaign, version=2, text="Longer.")
-        answer = asked.post("consent/", {"version": 1})
+    def test_agreeing_to_a_text_that_changed_meanwhile_is_refused(self, consent_world):
+        ConsentText.objects.create(campaign=consent_world.campaign, version=2, text="Longer.")
+        answer = consent_world.post("consent/", {"version": 1})
         assert answer.status_code == 422 and "Longer." in text(answer)
 
 
 class TestWithdrawing:
     def test_it_is_explained_then_done_and_nothing_is_asked_any_more(self, world):
-        given = hidden(world.sign_in(world.bob).get(START))
-        world.post("annotate/", given | scored(world))
+        form = hidden(world.sign_in(world.bob).get(START))
+        world.post("annotate/", form | scored(world))
         late = hidden(world.get(START))
         assert "None of your answers counts any more" in text(world.get("withdraw/"))
         assert LikertScore.objects.counted().count() == 2
@@ -70,10 +70,10 @@ class TestWithdrawing:
 class TestElsewhere:
     def test_an_account_signs_in_and_finds_the_same_item_and_its_answers(self, world):
         world.post("annotate/", hidden(world.sign_in(world.bob).get(START)) | scored(world))
-        given = hidden(world.get(START))
+        form = hidden(world.get(START))
         phone = Client()
         phone.post("/login/", {"username": "bob", "password": "a-long-password"})
-        assert hidden(phone.get("/c/talk/annotate/"))["assignment"] == given["assignment"]
+        assert hidden(phone.get("/c/talk/annotate/"))["assignment"] == form["assignment"]
         assert "1 in Small talk" in text(phone.get("/c/talk/answers/"))
 
     def test_an_account_is_told_to_sign_in(self, world):
@@ -82,12 +82,12 @@ class TestElsewhere:
 
     def test_a_guest_goes_on_by_their_own_link(self, world):
         world.client.post(f"/join/{invite(world.campaign).token}/", {"name": "Zoe"})
-        given = hidden(world.get(START))
+        form = hidden(world.get(START))
         link = re.search(r"http://testserver(/resume/[^\"]+)", text(world.get("elsewhere/")))[1]
         phone = Client()
         assert "Zoe" in text(phone.get(link)) and phone.get("/c/talk/annotate/").status_code == 302
         phone.post(link)
-        assert hidden(phone.get("/c/talk/annotate/?start=1"))["assignment"] == given["assignment"]
+        assert hidden(phone.get("/c/talk/annotate/?start=1"))["assignment"] == form["assignment"]
 
     def test_nobody_comes_in_with_a_made_up_link_or_to_an_account(self, world):
         from django.core import signing

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from annotation.annotating import assignment
+from annotation.annotating import assignment, places
 from annotation.annotating.reports import flag, skip
 from annotation.annotating.submissions import revise, submit
 from annotation.annotating.undo import undo_last
@@ -17,7 +17,8 @@ from annotation.campaigns.lifecycle import create_campaign, set_status
 from annotation.campaigns.protocol import CriterionSpec
 from annotation.data.importer import import_outputs
 from annotation.models import Annotator, Assignment, Campaign, Item, ItemReport, LikertScore, PairwiseJudgment, Submission, User
-from annotation.people.invitations import add_annotator, invite, join, join_as_guest
+from annotation.people.accounts import add_annotator
+from annotation.people.invitations import invite, join, join_as_guest
 from core.errors import Refused
 
 pytestmark = pytest.mark.django_db
@@ -56,8 +57,8 @@ class TestHandingOut:
     def test_an_item_goes_to_k_people_and_never_twice_to_one(self, campaign):
         for name in ("bob", "carol", "dave"):
             annotator = person(campaign, name)
-            while given := assignment.next_assignment(annotator):
-                submit(annotator, given.pk, uuid.uuid4(), scores(campaign, 3, 1))
+            while assigned := assignment.next_assignment(annotator):
+                submit(annotator, assigned.pk, uuid.uuid4(), scores(campaign, 3, 1))
         assert set(campaign.items.values_list("taken", flat=True)) == {2}
         assert campaign.annotators.get(user__username="dave").assignments.count() == 0
         assert LikertScore.objects.count() == 6 * 2 * 2  # items x people x criteria
@@ -70,7 +71,7 @@ class TestHandingOut:
         bob, carol = person(campaign, "bob"), person(campaign, "carol")
         held = assignment.next_assignment(bob)
         assert assignment.next_assignment(carol) is None
-        Assignment.objects.update(assigned_at=timezone.now() - assignment.HOLD - timedelta(minutes=1))
+        Assignment.objects.update(assigned_at=timezone.now() - places.HOLD - timedelta(minutes=1))
         taken_over = assignment.next_assignment(carol)
         assert taken_over.item_id == held.item_id
         submit(carol, taken_over.pk, uuid.uuid4(), scores(campaign, 5, 1))
@@ -102,15 +103,15 @@ class TestHandingOut:
 
 class TestSubmitting:
     def test_a_double_click_stores_one(self, campaign, bob):
-        given, key = assignment.next_assignment(bob), uuid.uuid4()
-        first = submit(bob, given.pk, key, scores(campaign, 4, 1))
-        assert submit(bob, given.pk, key, scores(campaign, 4, 1)) == first
+        assigned, key = assignment.next_assignment(bob), uuid.uuid4()
+        first = submit(bob, assigned.pk, key, scores(campaign, 4, 1))
+        assert submit(bob, assigned.pk, key, scores(campaign, 4, 1)) == first
         assert LikertScore.objects.count() == 2 and Submission.objects.count() == 1
 
     def test_a_second_answer_from_another_tab_is_kept_as_surplus(self, campaign, bob):
-        given = assignment.next_assignment(bob)
-        submit(bob, given.pk, uuid.uuid4(), scores(campaign, 4, 1))
-        second = submit(bob, given.pk, uuid.uuid4(), scores(campaign, 1, 0))
+        assigned = assignment.next_assignment(bob)
+        submit(bob, assigned.pk, uuid.uuid4(), scores(campaign, 4, 1))
+        second = submit(bob, assigned.pk, uuid.uuid4(), scores(campaign, 1, 0))
         assert second.is_surplus
         assert sorted(second.payload["scores"].values()) == [0, 1]
         assert set(LikertScore.objects.values_list("value", flat=True)) == {4.0, 1.0}
@@ -120,15 +121,15 @@ class TestSubmitting:
         [((4,), "Still to score: Fluency."), ((6, 1), "from 1 to 5"), (("x", 1), "choose one of the points")],
     )
     def test_an_incomplete_or_impossible_answer_is_refused(self, campaign, bob, values, message):
-        given = assignment.next_assignment(bob)
+        assigned = assignment.next_assignment(bob)
         with pytest.raises(Refused, match=message):
-            submit(bob, given.pk, uuid.uuid4(), scores(campaign, *values))
+            submit(bob, assigned.pk, uuid.uuid4(), scores(campaign, *values))
         assert Submission.objects.count() == LikertScore.objects.count() == 0
 
     def test_nobody_answers_for_another(self, campaign, bob):
-        given = assignment.next_assignment(bob)
+        assigned = assignment.next_assignment(bob)
         with pytest.raises(Refused, match="not in your hands"):
-            submit(person(campaign, "eve"), given.pk, uuid.uuid4(), scores(campaign, 1, 0))
+            submit(person(campaign, "eve"), assigned.pk, uuid.uuid4(), scores(campaign, 1, 0))
 
     def test_a_key_belongs_to_one_answer(self, campaign, bob):
         eve, key = person(campaign, "eve"), uuid.uuid4()
@@ -140,36 +141,38 @@ class TestSubmitting:
     def test_the_choice_is_stored_for_the_outputs_not_the_sides(self, tmp_path, swapped, shown, stored):
         campaign = make(tmp_path, pairwise=True, likert=False)
         bob = person(campaign, "bob")
-        given = assignment.next_assignment(bob)
+        assigned = assignment.next_assignment(bob)
         Assignment.objects.update(swapped=swapped)
-        submit(bob, given.pk, uuid.uuid4(), {"choice": shown})
+        submit(bob, assigned.pk, uuid.uuid4(), {"choice": shown})
         judgment = PairwiseJudgment.objects.get()
-        assert (judgment.choice, judgment.shown_swapped, judgment.output_a) == (stored, swapped, given.item.output)
+        assert (judgment.choice, judgment.shown_swapped, judgment.output_a) == (stored, swapped, assigned.item.output)
 
     def test_each_criterion_of_a_pair_is_judged_with_one_reason(self, tmp_path):
         campaign = make(tmp_path, pairwise=True, likert=False)
         Campaign.objects.update(pairwise_by_criterion=True)
         bob = person(Campaign.objects.get(), "bob")
-        given = assignment.next_assignment(bob)
+        assigned = assignment.next_assignment(bob)
         Assignment.objects.update(swapped=True)
         overall, fluency = campaign.criteria.all()
         with pytest.raises(Refused, match="Still to judge: Fluency"):
-            submit(bob, given.pk, uuid.uuid4(), {"choices": {overall.pk: "left"}})
-        submit(bob, given.pk, uuid.uuid4(), {"choices": {str(overall.pk): "left", fluency.pk: "tie"}, "reason": " Shorter. "})
+            submit(bob, assigned.pk, uuid.uuid4(), {"choices": {overall.pk: "left"}})
+        submit(
+            bob, assigned.pk, uuid.uuid4(), {"choices": {str(overall.pk): "left", fluency.pk: "tie"}, "reason": " Shorter. "}
+        )
         stored = PairwiseJudgment.objects.values_list("criterion__name", "choice", "reason")
         assert set(stored) == {("Overall", "B", "Shorter."), ("Fluency", "tie", "Shorter.")}
 
     def test_times_are_kept_as_sent(self, campaign, bob):
-        given = assignment.next_assignment(bob)
-        submit(bob, given.pk, uuid.uuid4(), scores(campaign, 4, 1), seconds=30.0, active_seconds=12.5)
+        assigned = assignment.next_assignment(bob)
+        submit(bob, assigned.pk, uuid.uuid4(), scores(campaign, 4, 1), seconds=30.0, active_seconds=12.5)
         assert Submission.objects.values_list("seconds", "active_seconds").get() == (30.0, 12.5)
 
 
 class TestRevising:
     def answered(self, campaign, bob, *values):
-        given = assignment.next_assignment(bob)
-        submit(bob, given.pk, uuid.uuid4(), scores(campaign, *values))
-        return given
+        assigned = assignment.next_assignment(bob)
+        submit(bob, assigned.pk, uuid.uuid4(), scores(campaign, *values))
+        return assigned
 
     def test_any_earlier_answer_is_replaced_and_the_old_one_kept(self, campaign, bob):
         first, second = self.answered(campaign, bob, 4, 1), self.answered(campaign, bob, 3, 0)
@@ -223,64 +226,64 @@ class TestRevising:
 
 class TestReporting:
     def test_a_skipped_item_goes_to_somebody_else_with_its_reason(self, campaign, bob):
-        given = assignment.next_assignment(bob)
-        skip(bob, given.pk, "In Finnish.")
-        skip(bob, given.pk, "In Finnish.")  # a double click
+        assigned = assignment.next_assignment(bob)
+        skip(bob, assigned.pk, "In Finnish.")
+        skip(bob, assigned.pk, "In Finnish.")  # a double click
         assert ItemReport.objects.values_list("kind", "reason").get() == ("skip", "In Finnish.")
-        assert Item.objects.get(pk=given.item_id).taken == 0
-        assert assignment.next_assignment(bob).item_id != given.item_id
+        assert Item.objects.get(pk=assigned.item_id).taken == 0
+        assert assignment.next_assignment(bob).item_id != assigned.item_id
         carol = person(campaign, "carol")
         while theirs := assignment.next_assignment(carol):
             submit(carol, theirs.pk, uuid.uuid4(), scores(campaign, 3, 1))
-        assert carol.assignments.filter(item=given.item_id).exists()
+        assert carol.assignments.filter(item=assigned.item_id).exists()
 
     def test_a_flagged_item_stays_in_hand(self, campaign, bob):
-        given = assignment.next_assignment(bob)
-        flag(bob, given.pk, "Cut off.")
-        flag(bob, given.pk, "Cut off in the middle.")
+        assigned = assignment.next_assignment(bob)
+        flag(bob, assigned.pk, "Cut off.")
+        flag(bob, assigned.pk, "Cut off in the middle.")
         assert ItemReport.objects.values_list("kind", "reason").get() == ("flag", "Cut off in the middle.")
-        assert assignment.next_assignment(bob) == given
+        assert assignment.next_assignment(bob) == assigned
 
     @pytest.mark.parametrize(("reason", "message"), [("  ", "Say in a few words"), ("x" * 501, "longer than 500")])
     def test_a_reason_is_needed(self, campaign, bob, reason, message):
-        given = assignment.next_assignment(bob)
+        assigned = assignment.next_assignment(bob)
         for report in (skip, flag):
             with pytest.raises(Refused, match=message):
-                report(bob, given.pk, reason)
-        assert ItemReport.objects.count() == 0 and assignment.next_assignment(bob) == given
+                report(bob, assigned.pk, reason)
+        assert ItemReport.objects.count() == 0 and assignment.next_assignment(bob) == assigned
 
     def test_an_answer_that_was_under_way_when_the_item_was_skipped_still_counts(self, campaign, bob):
-        given = assignment.next_assignment(bob)
-        skip(bob, given.pk, "Too long.")
-        assert not submit(bob, given.pk, uuid.uuid4(), scores(campaign, 4, 1)).is_surplus
-        assert Item.objects.get(pk=given.item_id).taken == 1
+        assigned = assignment.next_assignment(bob)
+        skip(bob, assigned.pk, "Too long.")
+        assert not submit(bob, assigned.pk, uuid.uuid4(), scores(campaign, 4, 1)).is_surplus
+        assert Item.objects.get(pk=assigned.item_id).taken == 1
 
     def test_qualification_is_not_skipped(self, campaign, bob):
-        given = assignment.next_assignment(bob)
+        assigned = assignment.next_assignment(bob)
         Assignment.objects.update(purpose="qualification")
         with pytest.raises(Refused, match="can't be skipped"):
-            skip(bob, given.pk, "Hard.")
+            skip(bob, assigned.pk, "Hard.")
 
 
 class TestUndo:
     def test_undo_retracts_and_hands_the_item_back(self, campaign, bob):
-        given = assignment.next_assignment(bob)
-        submit(bob, given.pk, uuid.uuid4(), scores(campaign, 4, 1))
+        assigned = assignment.next_assignment(bob)
+        submit(bob, assigned.pk, uuid.uuid4(), scores(campaign, 4, 1))
         shown_next = assignment.next_assignment(bob)
-        assert undo_last(bob).pk == given.pk
+        assert undo_last(bob).pk == assigned.pk
         assert LikertScore.objects.filter(retracted_at=None).count() == 0 and LikertScore.objects.count() == 2
-        assert assignment.next_assignment(bob).pk == given.pk
+        assert assignment.next_assignment(bob).pk == assigned.pk
         assert Item.objects.get(pk=shown_next.item_id).taken == 0
-        submit(bob, given.pk, uuid.uuid4(), scores(campaign, 2, 0))
+        submit(bob, assigned.pk, uuid.uuid4(), scores(campaign, 2, 0))
         assert set(LikertScore.objects.filter(retracted_at=None).values_list("value", flat=True)) == {2.0, 0.0}
-        assert Item.objects.get(pk=given.item_id).taken == 1
+        assert Item.objects.get(pk=assigned.item_id).taken == 1
 
     def test_with_nothing_answered_there_is_nothing_to_undo(self, bob):
         assert undo_last(bob) is None
 
     def test_what_was_told_is_not_taken_back(self, campaign, bob):
-        given = assignment.next_assignment(bob)
-        submit(bob, given.pk, uuid.uuid4(), scores(campaign, 4, 1))
+        assigned = assignment.next_assignment(bob)
+        submit(bob, assigned.pk, uuid.uuid4(), scores(campaign, 4, 1))
         Assignment.objects.update(purpose="training")
         with pytest.raises(Refused, match="told what was expected"):
             undo_last(bob)

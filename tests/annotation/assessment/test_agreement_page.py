@@ -8,7 +8,7 @@ import pytest
 from annotation.assessment.assess import assess
 from annotation.data.importer import import_judgments
 from annotation.models import LikertScore, Output, Snapshot, User
-from annotation.people.invitations import add_annotator
+from annotation.people.accounts import add_annotator
 from tests.annotation.pages import text
 
 pytestmark = pytest.mark.django_db

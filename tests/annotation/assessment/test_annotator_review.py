@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from annotation.assessment.annotator_review import annotators
 from annotation.models import Assignment, Item, LikertScore, Output, PairwiseJudgment, Purpose, Submission, User
-from annotation.people.invitations import add_annotator
+from annotation.people.accounts import add_annotator
 from tests.annotation.pages import World, text
 
 pytestmark = pytest.mark.django_db
@@ -40,12 +40,12 @@ def _answer(person, output, criterion, value, seconds):
 
 def test_who_gives_every_output_a_three_in_no_time_stands_first(many):
     world, people = many
-    found = annotators(world.campaign)
-    first = found["people"][0]
+    figures = annotators(world.campaign)
+    first = figures["people"][0]
     assert (first["name"], first["flagged"]) == (people[3].name, True)
     assert "The same answer 72 times in a row, of 72 items." in first["reasons"]
     assert any("72 of 72 items took under 6.7 s" in reason for reason in first["reasons"])
-    assert not any(person["flagged"] for person in found["people"][1:])
+    assert not any(person["flagged"] for person in figures["people"][1:])
     assert (first["answers"], first["items"], first["seconds"], first["longest_run"]) == (72, 72, 2.0, 72)
 
 
@@ -59,9 +59,9 @@ def test_the_page_names_them_and_why(many):
 def test_who_withdrew_is_not_shown_and_counts_for_nobody(many):
     world, people = many
     type(people[3]).objects.filter(pk=people[3].pk).update(withdrawn_at=timezone.now())
-    found = annotators(world.campaign)
-    assert people[3].name not in [person["name"] for person in found["people"]]
-    assert [person["reasons"] for person in found["people"]] == [[], [], []]
+    figures = annotators(world.campaign)
+    assert people[3].name not in [person["name"] for person in figures["people"]]
+    assert [person["reasons"] for person in figures["people"]] == [[], [], []]
 
 
 @pytest.fixture
@@ -87,15 +87,15 @@ def pairs(tmp_path, client):
 
 def test_left_is_where_the_output_stood_and_not_how_it_is_stored(pairs):
     # A shown unswapped stands on the left, B shown swapped too; a tie is on no side; an unknown order does not count.
-    found = pairs([("A", False), ("B", True), ("A", True), ("tie", False), ("B", None)])
-    assert (found["left"], found["right"]) == (2, 1)
+    figures = pairs([("A", False), ("B", True), ("A", True), ("tie", False), ("B", None)])
+    assert (figures["left"], figures["right"]) == (2, 1)
 
 
 def test_repeats_compare_the_stored_choice_whatever_side_was_shown(pairs):
     pairs([("A", False), ("B", True), ("tie", False)])
-    found = pairs([("A", True), ("A", False), ("tie", True)], purpose=Purpose.REPEAT)
-    assert (found["repeats"], found["repeats_same"]) == (3, 2)
-    assert found["answers"] == 3  # repeats are no answers of their own
+    figures = pairs([("A", True), ("A", False), ("tie", True)], purpose=Purpose.REPEAT)
+    assert (figures["repeats"], figures["repeats_same"]) == (3, 2)
+    assert figures["answers"] == 3  # repeats are no answers of their own
 
 
 def test_gold_is_what_the_item_expects(many):
@@ -107,11 +107,11 @@ def test_gold_is_what_the_item_expects(many):
         assignment = Assignment.objects.get(item=item, annotator=person)
         submission = Submission.objects.get(assignment=assignment)
         LikertScore.objects.filter(submission=submission).update(value=value, purpose=Purpose.GOLD, criterion=overall)
-    found = {person["name"]: (person["gold"], person["gold_right"]) for person in annotators(world.campaign)["people"]}
-    assert [found[person.name] for person in people] == [(1, 1), (1, 1), (1, 0), (0, 0)]
+    figures = {person["name"]: (person["gold"], person["gold_right"]) for person in annotators(world.campaign)["people"]}
+    assert [figures[person.name] for person in people] == [(1, 1), (1, 1), (1, 0), (0, 0)]
 
 
 def test_a_campaign_without_answers_has_nobody_to_show(world):
-    found = annotators(world.campaign)
-    assert (found["people"], found["influence"], len(found["systems"])) == ([], [], 3)
+    figures = annotators(world.campaign)
+    assert (figures["people"], figures["influence"], len(figures["systems"])) == ([], [], 3)
     assert "Nobody has answered yet" in text(world.sign_in(world.alice).get("quality/annotators/"))

@@ -6,7 +6,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotation.models import LikertScore, Output, User
-from annotation.people.invitations import add_annotator
+from annotation.people.accounts import add_annotator
 from tests.annotation.pages import text
 
 pytestmark = pytest.mark.django_db
@@ -58,8 +58,8 @@ def test_on_every_page(case):
 def test_in_the_api(case):
     world, verdict, sentence = case
     world.sign_in(world.alice)
-    found = world.client.get("/api/campaigns/talk/quality/", {"level": "interval"}).json()
-    assert found["questions"][0]["report"]["reason"].startswith(sentence)
+    figures = world.client.get("/api/campaigns/talk/quality/", {"level": "interval"}).json()
+    assert figures["questions"][0]["report"]["reason"].startswith(sentence)
     people = world.client.get("/api/campaigns/talk/quality/annotators/").json()["people"]
     assert all(not person["flagged"] for person in people)
 

@@ -6,7 +6,7 @@ from annotation.assessment.adjudication import adjudicate
 from annotation.assessment.assess import assess
 from annotation.assessment.disagreement import open_disagreements
 from annotation.models import Adjudication, AuditEvent, LikertScore, Output, PairwiseJudgment, User
-from annotation.people.invitations import add_annotator
+from annotation.people.accounts import add_annotator
 from annotation.snapshots import read
 from core.errors import Refused
 from tests.annotation.pages import World, text

@@ -4,7 +4,7 @@ import pytest
 
 from annotation import jobs
 from annotation.assessment import calculations
-from annotation.assessment.assess import assess, consider
+from annotation.assessment.assess import assess, work_out_assessment
 from annotation.assessment.filter_preview import preview
 from annotation.models import AuditEvent, Calculation, Job, LikertScore, Output, QualityDecision, Snapshot
 from annotation.tasks import calculate
@@ -24,7 +24,7 @@ class TestLooking:
         before = stored()
         page = text(scored.sign_in(scored.alice).get("quality/preview/", data=RULE))
         assert stored() == before
-        digest = consider(scored.campaign, 1.0, "interval", "drop").digest
+        digest = work_out_assessment(scored.campaign, 1.0, "interval", "drop").digest
         assert f'name="seen" value="{digest}"' in page and digest[:12] in page
         # One of 18 scores is off: judge0 gave the first output 5 where two others gave 1; MAD is 0 there.
         assert "1 of 18" in page and "Nothing is decided until you accept it" in page
@@ -67,13 +67,13 @@ class TestLooking:
 
 class TestAccepting:
     def test_accepting_freezes_what_was_seen(self, scored):
-        seen = consider(scored.campaign, 1.0, "interval", "drop").digest
+        seen = work_out_assessment(scored.campaign, 1.0, "interval", "drop").digest
         answer = scored.sign_in(scored.alice).post("quality/", RULE | {"seen": seen})
         assert answer.status_code == 302
         assert Snapshot.objects.get().digest == seen
 
     def test_where_answers_came_in_since_nothing_is_frozen(self, scored):
-        seen = consider(scored.campaign, 1.0, "interval", "drop").digest
+        seen = work_out_assessment(scored.campaign, 1.0, "interval", "drop").digest
         LikertScore.objects.create(
             annotator=scored.annotator,
             output=Output.objects.first(),

@@ -10,7 +10,7 @@ from annotation.answers import Filters
 from annotation.assessment import live
 from annotation.campaigns.known_answers import check_expected, mark_known, unmark_known
 from annotation.models import Item, ItemReport, LikertScore, Output, PairwiseJudgment, Submission, User
-from annotation.people.invitations import add_annotator
+from annotation.people.accounts import add_annotator
 from core.errors import Refused
 from tests.annotation.pages import World, text
 
@@ -22,8 +22,8 @@ def judge(world, seconds, name="Overall"):
     """Bob scores the next output; the page measured `seconds` without idle time, and 100 with it."""
     assignment = next_assignment(world.annotator)
     scores = {c.pk: c.high for c in world.campaign.criteria.all()}
-    made = submit(world.annotator, assignment.pk, f"0b5bd2d8-35c4-4b5e-9d6c-{seconds:012d}", {"scores": scores})
-    Submission.objects.filter(pk=made.pk).update(active_seconds=seconds, seconds=100)
+    submission = submit(world.annotator, assignment.pk, f"0b5bd2d8-35c4-4b5e-9d6c-{seconds:012d}", {"scores": scores})
+    Submission.objects.filter(pk=submission.pk).update(active_seconds=seconds, seconds=100)
 
 
 class TestWhoMaySee:
@@ -160,12 +160,13 @@ class TestKnownAnswers:
         assert item.purpose == "evaluation" and item.expected is None
 
     @pytest.mark.parametrize(
-        "given, said", [("7", "no point of its scale"), ("good", "no point of its scale"), ("", "right score on one criterion")]
+        "score, message",
+        [("7", "no point of its scale"), ("good", "no point of its scale"), ("", "right score on one criterion")],
     )
-    def test_a_wrong_answer_is_refused(self, world, given, said):
+    def test_a_wrong_answer_is_refused(self, world, score, message):
         item, overall = world.campaign.items.first(), world.campaign.criteria.get(name="Overall")
-        answer = world.sign_in(world.alice).post(f"items/{item.pk}/", {"purpose": "gold", f"score_{overall.pk}": given})
-        assert answer.status_code == 422 and said in text(answer)
+        answer = world.sign_in(world.alice).post(f"items/{item.pk}/", {"purpose": "gold", f"score_{overall.pk}": score})
+        assert answer.status_code == 422 and message in text(answer)
         item.refresh_from_db()
         assert item.purpose == "evaluation" and item.expected is None
 

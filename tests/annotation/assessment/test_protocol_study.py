@@ -5,7 +5,7 @@ import pytest
 from annotation.assessment.protocol_study import study
 from annotation.campaigns.study import design_study
 from annotation.models import LikertScore, PairwiseJudgment, User
-from annotation.people.invitations import add_annotator
+from annotation.people.accounts import add_annotator
 from core.errors import Refused
 from tests.annotation.pages import World, text, write_outputs
 
@@ -51,13 +51,13 @@ def test_who_agrees_fully_in_both_ways_has_alpha_one_in_both(five):
     design_study(five.campaign, five.alice, 6)
     judge(five)
     (row,) = study(five.campaign)["criteria"]
-    found = row["study"]
-    assert (found["outputs"], found["direct_raters"], found["compared_raters"]) == (6, 3, 3)
+    study_figures = row["study"]
+    assert (study_figures["outputs"], study_figures["direct_raters"], study_figures["compared_raters"]) == (6, 3, 3)
     for which in ("direct", "compared"):
-        assert found["measures"]["alpha_interval"][which]["value"] == 1.0
-    assert found["measures"]["kappa"]["difference"]["value"] == 0.0
+        assert study_figures["measures"]["alpha_interval"][which]["value"] == 1.0
+    assert study_figures["measures"]["kappa"]["difference"]["value"] == 0.0
     # The better letter wins against every worse one, so a score from comparisons is its place: the same as the direct one.
-    assert found["across"]["alpha_interval"]["value"] == 1.0
+    assert study_figures["across"]["alpha_interval"]["value"] == 1.0
 
 
 @pytest.mark.parametrize(("outputs", "sentence"), [(7, "from 2 to 6"), (1, "from 2 to 6")])

@@ -95,20 +95,20 @@ def test_what_the_campaign_knows_is_answered_and_nothing_else(reported):
 
 
 def test_markdown_tables_have_as_many_cells_as_their_heads(reported):
-    found = text(reported.get("quality/report.md"))
-    assert found.startswith("# Small talk") and "(to be written)" in found
+    report_text = text(reported.get("quality/report.md"))
+    assert report_text.startswith("# Small talk") and "(to be written)" in report_text
     width = None
-    for line in found.splitlines():
+    for line in report_text.splitlines():
         cells = len(re.findall(r"(?<!\\)\|", line)) if line.startswith("|") else None
         assert cells is None or width is None or cells == width
         width = cells
-    assert "Hydra\\_50% & \\|more\\|" in found
+    assert "Hydra\\_50% & \\|more\\|" in report_text
 
 
 def test_latex_escapes_what_it_would_read_as_a_command(reported):
-    found = text(reported.get("quality/report.tex"))
-    assert r"Hydra\_50\% \& |more|" in found
-    assert found.count(r"\begin{longtable}") == found.count(r"\end{longtable}") > 2
+    report_text = text(reported.get("quality/report.tex"))
+    assert r"Hydra\_50\% \& |more|" in report_text
+    assert report_text.count(r"\begin{longtable}") == report_text.count(r"\end{longtable}") > 2
 
 
 def test_csv_holds_the_same_numbers(reported):

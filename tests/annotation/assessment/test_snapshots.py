@@ -6,12 +6,12 @@ import pytest
 from django.apps import apps
 from django.db.models import F
 
-from annotation.annotating.consent import withdraw
+from annotation.annotating.consent import withdraw_annotator
 from annotation.assessment.assess import as_dict, assess
 from annotation.campaigns.lifecycle import create_campaign
 from annotation.campaigns.protocol import CriterionSpec
 from annotation.models import AuditEvent, LikertScore, PairwiseJudgment, Snapshot, User
-from annotation.people.invitations import add_annotator
+from annotation.people.accounts import add_annotator
 from annotation.snapshots import annotators_in, difference, latest_snapshot, read
 from core.errors import Refused
 from evaluator.selectors import basis, lenders
@@ -30,19 +30,19 @@ def two(scored):
 
 def test_the_difference_tells_gone_new_and_changed_apart(two):
     world, before, after = two
-    found = difference(before, after)
-    assert (found.gone["scores"], found.come["scores"]) == (0, 1)  # judge0's 5 is kept now
-    assert [(row["before"], row["after"], row["context"]) for row in found.changed] == [(3.0, 4.0, "c0")]
-    assert list(found.people.values()) == [(0, 1)]
-    assert dict((name, (a, b)) for name, a, b in found.rule) == {"mad": (1.0, 9.0), "on_zero_mad": ("drop", "keep")}
+    changes = difference(before, after)
+    assert (changes.gone["scores"], changes.come["scores"]) == (0, 1)  # judge0's 5 is kept now
+    assert [(row["before"], row["after"], row["context"]) for row in changes.changed] == [(3.0, 4.0, "c0")]
+    assert list(changes.people.values()) == [(0, 1)]
+    assert dict((name, (a, b)) for name, a, b in changes.rule) == {"mad": (1.0, 9.0), "on_zero_mad": ("drop", "keep")}
     back = difference(after, before)
     assert (back.gone["scores"], back.come["scores"]) == (1, 0)
 
 
 def test_a_snapshot_does_not_differ_from_itself(two):
     _, before, _ = two
-    found = difference(before, before)
-    assert not (found.rule or found.people or found.changed or any(found.gone.values()) or any(found.come.values()))
+    changes = difference(before, before)
+    assert not (changes.rule or changes.people or changes.changed or any(changes.gone.values()) or any(changes.come.values()))
 
 
 def test_the_page_shows_it_to_researchers_alone(two):
@@ -59,7 +59,7 @@ def test_the_page_shows_it_to_researchers_alone(two):
 def test_a_withdrawn_annotator_marks_it_on_every_page_and_in_the_command(two):
     world, before, after = two
     annotator = world.campaign.annotators.get(user__username="judge2")
-    withdraw(annotator)
+    withdraw_annotator(annotator)
     words = f"{annotator.name} withdrew after it was frozen."
     assert words in text(world.sign_in(world.alice).get(f"snapshots/{before.name}/"))
     assert words in text(world.get("quality/")) and "1 mark" in text(world.get("quality/"))
@@ -85,8 +85,8 @@ def test_pairs_judged_on_a_criterion_have_their_own_decision_and_lines(tmp_path,
     assert content.judgments == [] and len(content.criterion_judgments) == snapshot.judgments == 24
     assert {row["criterion"] for row in content.criterion_judgments} == {"Fluency"}
     assert annotators_in(snapshot) == {row["annotator"] for row in content.criterion_judgments}
-    (found,) = as_dict(snapshot)["pairwise_by_criterion"]
-    assert (found["name"], found["judgments"]) == ("Fluency", 24)
+    (decision,) = as_dict(snapshot)["pairwise_by_criterion"]
+    assert (decision["name"], decision["judgments"]) == ("Fluency", 24)
     world.sign_in(world.alice)
     for path in ("quality/", "quality/preview/", "quality/annotators/", "quality/report/", f"snapshots/{snapshot.name}/"):
         assert "Fluency" in text(world.get(path)) or "annotators" in path, path

@@ -4,7 +4,7 @@ import pytest
 
 from annotation.campaigns.lifecycle import create_campaign
 from annotation.models import Job, User
-from annotation.people.invitations import add_annotator
+from annotation.people.accounts import add_annotator
 from tests.annotation.pages import text
 
 pytestmark = pytest.mark.django_db

@@ -25,7 +25,7 @@ WHAT_IF = {
 }
 
 
-def said(page) -> dict[str, str]:
+def plan_figures(page) -> dict[str, str]:
     return {label: value for label, value in re.findall(r"<dt>([^<]+)</dt><dd>([^<]+)</dd>", page)}
 
 
@@ -33,22 +33,26 @@ class TestTheNumbers:
     def test_of_the_campaign_as_it_stands(self, world):
         """Three systems on two contexts, three people each: 18 judgments of 25 seconds by three people."""
         page = text(world.sign_in(world.alice).get("plan/"))
-        found = said(page)
-        assert (found["judgments"], found["annotators"], found["minutes each"]) == ("18", "3", "3")  # 18 * 25 / 60 / 3 = 2.5
+        figures = plan_figures(page)
+        assert (figures["judgments"], figures["annotators"], figures["minutes each"]) == (
+            "18",
+            "3",
+            "3",
+        )  # 18 * 25 / 60 / 3 = 2.5
         assert "nobody was timed here yet" in page
 
     def test_of_what_if(self, world):
         """50 contexts x 4 systems x 2 people x 30 s = 400 judgments in 3.3 hours."""
         page = text(world.sign_in(world.alice).get("plan/", data=WHAT_IF))
-        assert said(page)["judgments"] == "400" and said(page)["hours of work"] == "3.3"
+        assert plan_figures(page)["judgments"] == "400" and plan_figures(page)["hours of work"] == "3.3"
         difference = detectable_difference(LOW_VARIANCE.on(1, 5), 50, 2, 0.5).difference
         assert f"{difference:.2f} points" in page and "assumed, people who vary little" in page
         assert Campaign.objects.get().overlap == 3  # nothing was saved
 
     def test_partial_overlap_gold_and_repeats_are_counted(self, world):
         change_campaign(world.campaign, likert=False, pairwise=True, gold_percent=20, repeat_percent=10)
-        asked = WHAT_IF | {"overlap_percent": 50, "annotators": 10}
-        page = text(world.sign_in(world.alice).get("plan/", data=asked))
+        query = WHAT_IF | {"overlap_percent": 50, "annotators": 10}
+        page = text(world.sign_in(world.alice).get("plan/", data=query))
         # ring of 4 systems on 50 contexts: 200 pairs; half by two, half by one: 300; 30 repeats; gold 330 / 4 = 82.5
         assert re.search(r"Pairs judged</th><td class=\"num\">300<", page) and 'again</th><td class="num">30<' in page
         assert 'known answer</th><td class="num">82<' in page and "50% ±" in page
@@ -61,18 +65,18 @@ class TestTheNumbers:
 class TestThePilot:
     def test_answers_say_how_much_people_vary(self, scored):
         protocol = Protocol(**plan.protocol_of(scored.campaign))
-        assumed = plan.grounds(scored.campaign, protocol, None)
+        assumed = plan.grounds_of(scored.campaign, protocol, None)
         assert [ground.source[:7] for ground in assumed] == ["assumed"] * 4
         person = scored.campaign.annotators.create(name="one-more")
         overall = scored.campaign.criteria.get(name="Overall")
         for n, output in enumerate(Output.objects.all()):
             LikertScore.objects.create(annotator=person, output=output, criterion=overall, value=1 + n % 4)
-        [ground, *rest] = plan.grounds(scored.campaign, protocol, scored.campaign)
+        [ground, *rest] = plan.grounds_of(scored.campaign, protocol, scored.campaign)
         assert ground.source == "pilot, 24 scores" and ground.detectable(protocol, 4).difference > 0
         assert [other.about for other in rest] == ["Fluency"] * 2  # nobody scored it
         Campaign.objects.update(is_simulated=True)
         scored.campaign.refresh_from_db()
-        assert plan.grounds(scored.campaign, protocol, scored.campaign)[0].source == "pilot, 24 simulated scores"
+        assert plan.grounds_of(scored.campaign, protocol, scored.campaign)[0].source == "pilot, 24 simulated scores"
 
     def test_others_campaigns_are_no_pilot(self, world):
         other = Campaign.objects.create(slug="secret", title="Secret")

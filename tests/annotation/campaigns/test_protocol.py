@@ -40,11 +40,11 @@ class TestNewCampaign:
 
     def test_it_is_made_with_its_criteria_and_researcher(self, world):
         answer = world.sign_in(world.alice).client.post("/new/", self.FIELDS)
-        made = Campaign.objects.get(slug="jokes-good-bad")
-        assert answer.url == "/c/jokes-good-bad/import/" and made.overlap == 2
-        funny = made.criteria.get()
+        campaign = Campaign.objects.get(slug="jokes-good-bad")
+        assert answer.url == "/c/jokes-good-bad/import/" and campaign.overlap == 2
+        funny = campaign.criteria.get()
         assert funny.high_label == "hilarious" and funny.anchors == {"1": "no smile", "4": "a smile", "7": "tears"}
-        assert made.memberships.get().user == world.alice
+        assert campaign.memberships.get().user == world.alice
 
     def test_the_whole_protocol_is_kept(self, world):
         chosen = {
@@ -67,15 +67,15 @@ class TestNewCampaign:
             "consent": "I agree.",
         }
         world.sign_in(world.alice).client.post("/new/", self.FIELDS | chosen)
-        made = Campaign.objects.get(slug="jokes-good-bad")
-        kept = {name: getattr(made, name) for name in chosen if name != "consent"}
+        campaign = Campaign.objects.get(slug="jokes-good-bad")
+        kept = {name: getattr(campaign, name) for name in chosen if name != "consent"}
         assert kept == {
             name: True if v == "on" else int(v) if v.isdecimal() else v for name, v in chosen.items() if name != "consent"
         }
-        assert made.plays_new_comparators is False and made.consent_texts.get().text == "I agree."
+        assert campaign.plays_new_comparators is False and campaign.consent_texts.get().text == "I agree."
 
     @pytest.mark.parametrize(
-        "change, said",
+        "change, message",
         [
             ({"slug": "talk"}, "already a campaign"),
             ({"likert": ""}, "nothing to judge"),
@@ -89,9 +89,9 @@ class TestNewCampaign:
             ({"quota": "0"}, "1 or more"),
         ],
     )
-    def test_what_is_wrong_is_said_and_what_was_typed_stays(self, world, change, said):
+    def test_what_is_wrong_is_said_and_what_was_typed_stays(self, world, change, message):
         answer = world.sign_in(world.alice).client.post("/new/", self.FIELDS | change)
-        assert answer.status_code == 422 and said in text(answer) and "Laugh." in text(answer)
+        assert answer.status_code == 422 and message in text(answer) and "Laugh." in text(answer)
         assert Campaign.objects.count() == 1
 
     def test_not_everybody_may(self, world):
@@ -209,11 +209,11 @@ class TestChanging:
 class TestCopying:
     def test_the_questions_come_along_and_no_answer(self, answered):
         change_campaign(answered.campaign, consent="Yes.", quota=4, completion_code="C0DE")
-        made = duplicate_campaign(answered.campaign, slug="again", with_texts=True, user=answered.alice)
-        assert [(c.name, c.low, c.high, c.low_label) for c in made.criteria.all()] == [
+        campaign = duplicate_campaign(answered.campaign, slug="again", with_texts=True, user=answered.alice)
+        assert [(c.name, c.low, c.high, c.low_label) for c in campaign.criteria.all()] == [
             (c.name, c.low, c.high, c.low_label) for c in CRITERIA
         ]
-        assert (made.quota, made.completion_code, made.consent_texts.get().text, made.guidelines) == (
+        assert (campaign.quota, campaign.completion_code, campaign.consent_texts.get().text, campaign.guidelines) == (
             4,
             "C0DE",
             "Yes.",
@@ -221,23 +221,23 @@ class TestCopying:
         )
         texts = [
             sorted(Output.objects.filter(context__campaign=c).values_list("system__name", "context__key", "text"))
-            for c in (answered.campaign, made)
+            for c in (answered.campaign, campaign)
         ]
         assert texts[0] == texts[1] and len(texts[0]) == 6
-        assert made.items.count() == 6 and not made.annotators.exists() and answered.campaign.items.count() == 6
+        assert campaign.items.count() == 6 and not campaign.annotators.exists() and answered.campaign.items.count() == 6
         assert LikertScore.objects.count() == 2
 
     def test_known_answers_come_along_with_the_texts(self, world):
         item = world.campaign.items.first()
         mark_known(item, "gold", {"scores": {"Overall": 5}})
-        made = duplicate_campaign(world.campaign, slug="again", with_texts=True)
-        copy = made.items.get(purpose="gold")
+        campaign = duplicate_campaign(world.campaign, slug="again", with_texts=True)
+        copy = campaign.items.get(purpose="gold")
         assert copy.expected == {"scores": {"Overall": [5]}} and copy.output.text == item.output.text
-        assert copy.output.context.campaign == made and made.items.count() == 6
+        assert copy.output.context.campaign == campaign and campaign.items.count() == 6
 
     def test_without_its_texts_it_is_empty(self, world):
-        made = duplicate_campaign(world.campaign, slug="again")
-        assert made.criteria.count() == 2 and not made.systems.exists()
+        campaign = duplicate_campaign(world.campaign, slug="again")
+        assert campaign.criteria.count() == 2 and not campaign.systems.exists()
 
     def test_in_the_browser_for_who_may_create(self, world):
         world.sign_in(world.alice)

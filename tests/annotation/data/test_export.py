@@ -7,7 +7,7 @@ import json
 import pytest
 from django.utils import timezone
 
-from annotation.annotating.consent import withdraw
+from annotation.annotating.consent import withdraw_annotator
 from annotation.assessment.assess import assess
 from annotation.campaigns.lifecycle import create_campaign
 from annotation.data.importer import import_judgments, import_outputs, import_scores
@@ -100,7 +100,7 @@ class TestASnapshot:
         assert all(before) and self.files(frozen) == before
         judge(frozen.campaign, "Human-writer", "Kraken-system", ["A", "A"])
         LikertScore.objects.filter(pk=LikertScore.objects.first().pk).update(retracted_at=timezone.now())
-        withdraw(LikertScore.objects.first().annotator)
+        withdraw_annotator(LikertScore.objects.first().annotator)
         frozen.campaign.systems.filter(name="Hydra-system").update(name="Lerna-system")
         assert self.files(frozen) == before
 
@@ -127,14 +127,14 @@ class TestASnapshot:
 
     def test_preferences_from_scores_are_asked_for_with_a_margin(self, frozen):
         address = f"snapshots/{frozen.snapshot.name}/preferences.jsonl"
-        found = [row for row in lines(frozen.get(address + "?margin=2")) if row["source"] == "scores"]
+        preferences = [row for row in lines(frozen.get(address + "?margin=2")) if row["source"] == "scores"]
         kept = [r for r in lines(frozen.get(f"snapshots/{frozen.snapshot.name}/scores.jsonl")) if r["kept"]]
         means = {}
         for row in kept:
             means.setdefault((row["context_id"], row["system"]), []).append(row["score"])
         means = {key: sum(v) / len(v) for key, v in means.items()}
         expected = {(c, s, t) for c, s in means for d, t in means if c == d and means[c, s] - means[c, t] >= 2}
-        assert {(r["context_id"], r["system_chosen"], r["system_rejected"]) for r in found} == expected and expected
+        assert {(r["context_id"], r["system_chosen"], r["system_rejected"]) for r in preferences} == expected and expected
         for wrong in ("x", "0", "nan", "-1"):
             refused = frozen.get(f"{address}?margin={wrong}")
             assert refused.status_code == 409 and "margin" in text(refused)

@@ -65,8 +65,8 @@ class TestOutputs:
     def test_checkpoints_and_samples_are_told_apart(self, campaign, file):
         rows = [output(iteration=i, total_iterations=9, sample=s, text=f"{i}{s}") for i in (3, 9) for s in (0, 1)]
         import_outputs(campaign, file(*rows))
-        found = set(Output.objects.values_list("checkpoint__name", "checkpoint__iteration", "sample", "text"))
-        assert found == {("3", 3, 0, "30"), ("3", 3, 1, "31"), ("9", 9, 0, "90"), ("9", 9, 1, "91")}
+        outputs = set(Output.objects.values_list("checkpoint__name", "checkpoint__iteration", "sample", "text"))
+        assert outputs == {("3", 3, 0, "30"), ("3", 3, 1, "31"), ("9", 9, 0, "90"), ("9", 9, 1, "91")}
 
     def test_a_byte_order_mark_is_welcome(self, campaign, file):
         import_outputs(campaign, file(raw=b"\xef\xbb\xbf" + json.dumps(output()).encode()))
@@ -267,8 +267,8 @@ class TestColumns:
         else:
             raw = b'{"id": "7", "prompt": ["a", "b"], "model": "parrot", "reply": "hi", "output": 1, "sample": "none"}\n'
         import_outputs(campaign, file(raw=raw, name=name), columns=self.NAMES | {"sample": ""})
-        found = Output.objects.get()
-        assert (found.context.key, found.context.turns, found.system.name, found.text) == ("7", ["a", "b"], "parrot", "hi")
+        output = Output.objects.get()
+        assert (output.context.key, output.context.turns, output.system.name, output.text) == ("7", ["a", "b"], "parrot", "hi")
 
     def test_a_field_that_only_later_rows_have_is_read(self, campaign, file):
         rows = [output(), output("ape", "c2", references=["well"])]

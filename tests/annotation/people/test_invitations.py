@@ -6,9 +6,9 @@ import pytest
 from django.utils import timezone
 
 from annotation.annotating.assignment import Phase, Progress, next_assignment
+from annotation.annotating.completion import is_finished
 from annotation.annotating.submissions import submit
 from annotation.campaigns.lifecycle import set_status
-from annotation.campaigns.overview import is_finished
 from annotation.campaigns.protocol import change_campaign
 from annotation.models import Annotator, AuditEvent, Invitation, Membership, User
 from annotation.people.invitations import invite
@@ -104,12 +104,12 @@ class TestLinks:
 
     def test_an_invited_person_makes_an_account_and_goes_on_elsewhere(self, world, client):
         address = f"/join/{invite(world.campaign).token}/"
-        mine = {"how": "account", "email": "zoe@home.example", "password": "a-long-one-2"}
-        assert client.post(address, mine | {"password": "short"}).status_code == 422
-        assert client.post(address, mine).url == "/c/talk/annotate/"
+        account = {"how": "account", "email": "zoe@home.example", "password": "a-long-one-2"}
+        assert client.post(address, account | {"password": "short"}).status_code == 422
+        assert client.post(address, account).url == "/c/talk/annotate/"
         client.logout()
-        assert "sign in with it" in text(client.post(address, mine))
-        assert client.post("/login/", {"username": mine["email"], "password": mine["password"]}).url == "/"
+        assert "sign in with it" in text(client.post(address, account))
+        assert client.post("/login/", {"username": account["email"], "password": account["password"]}).url == "/"
         assert client.get("/c/talk/guidelines/").status_code == 200 and Annotator.objects.count() == 2
 
     def test_a_link_to_a_deleted_campaign_leads_nowhere(self, world, client):

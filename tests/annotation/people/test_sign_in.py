@@ -17,9 +17,9 @@ BOB = {"username": "bob", "password": "a-long-password"}
 @pytest.fixture
 def answer(world):
     """Bob's answer, filled in; then his session ended."""
-    given = hidden(world.sign_in(world.bob).get(START))
+    form = hidden(world.sign_in(world.bob).get(START))
     world.client.logout()
-    return given | {f"score_{c.pk}": v for c, v in zip(world.campaign.criteria.all(), (4, 1))}
+    return form | {f"score_{c.pk}": v for c, v in zip(world.campaign.criteria.all(), (4, 1))}
 
 
 def waiting(page) -> dict:
@@ -28,16 +28,16 @@ def waiting(page) -> dict:
 
 def fields(page) -> dict:
     """Every hidden field of the page's form in <main>."""
-    found = re.findall(r'type="hidden" name="([^"]+)" value="([^"]*)"', text(page).split("<main")[1])
-    return {name: html.unescape(value) for name, value in found}
+    fields = re.findall(r'type="hidden" name="([^"]+)" value="([^"]*)"', text(page).split("<main")[1])
+    return {name: html.unescape(value) for name, value in fields}
 
 
 class TestAnEndedSession:
     def test_the_answer_waits_for_the_log_in_and_is_stored(self, world, answer):
-        asked = world.post("annotate/", answer)
-        assert asked.status_code == 401 and "Your answer is kept" in text(asked)
+        sign_in_page = world.post("annotate/", answer)
+        assert sign_in_page.status_code == 401 and "Your answer is kept" in text(sign_in_page)
         assert Submission.objects.count() == 0
-        stored = world.client.post("/login/", BOB | waiting(asked))
+        stored = world.client.post("/login/", BOB | waiting(sign_in_page))
         assert stored.status_code == 303 and stored.url == "/c/talk/annotate/?start=1"
         assert sorted(LikertScore.objects.values_list("value", flat=True)) == [1, 4]
         assert str(Submission.objects.get().key) == answer["key"]
