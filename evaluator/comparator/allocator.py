@@ -4,6 +4,7 @@ happens to lie). Elsewhere than on glibc nothing is done."""
 
 import ctypes
 from functools import cache
+from typing import Any
 
 TRIM, MMAP = -1, -3  # parameters of mallopt(3)
 LARGE = 64 << 20  # bytes of a block that is still taken from the heap: the activations of a batch
@@ -23,7 +24,7 @@ def give_memory_back() -> None:
         trim(0)
 
 
-def _glibc(name: str):
+def _glibc(name: str) -> Any:
     try:
         return getattr(ctypes.CDLL(None), name, None)
     except (OSError, TypeError):  # not where there is no library to ask

@@ -21,7 +21,7 @@ import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import nn
-from transformers import AutoTokenizer
+from transformers import AutoTokenizer, PreTrainedModel
 
 from evaluator.comparator.head import Head
 from evaluator.comparator.references import References
@@ -46,7 +46,7 @@ class Manifest:
     folds: dict[str, int]  # context_key -> fold; member i was trained without fold i
     head: Head
     members: list[str]  # SHA-256 of each member's file
-    metrics: dict  # heldout accuracies, counts, seconds
+    metrics: dict[str, Any]  # heldout accuracies, counts, seconds
     familiar: float  # tokens of a context, up to which the encoded pair counts in full
     matcher: str | None = None  # SHA-256 of matcher.safetensors; None: the cosines are the untrained encoder's
     references: str | None = None  # SHA-256 of references.safetensors
@@ -72,12 +72,12 @@ def save_encoder(source: str, out_dir: Path, random_seed: int | None = None) -> 
     return save_weights(encoder, folder / "model.safetensors")
 
 
-def load_encoder(directory: Path) -> nn.Module:
+def load_encoder(directory: Path) -> PreTrainedModel:
     """The untrained encoder, in fp32."""
     return load_weights(_architecture(directory), directory / "encoder" / "model.safetensors")
 
 
-def load_matcher(directory: Path, sha256: str | None) -> nn.Module:
+def load_matcher(directory: Path, sha256: str | None) -> PreTrainedModel:
     """The encoder whose cosine stands beside the encoded pair: tuned on dialogues where a hash is given, else untrained."""
     if sha256 is None:
         return load_encoder(directory)
@@ -110,14 +110,14 @@ def load_references(directory: Path, sha256: str | None) -> References | None:
     return References(contexts, replies, counts)
 
 
-def load_tokenizer(directory: Path):
+def load_tokenizer(directory: Path) -> Any:
     try:
         return AutoTokenizer.from_pretrained(directory / "encoder", local_files_only=True)
     except (OSError, ValueError, KeyError) as error:
         raise BadCheckpoint(f"The tokenizer in {directory / 'encoder'} cannot be read.") from error
 
 
-def load_member(directory: Path, member: int, sha256: str, kind: Callable[[nn.Module], M]) -> M:
+def load_member(directory: Path, member: int, sha256: str, kind: Callable[[PreTrainedModel], M]) -> M:
     """One member, made by `kind` from its encoder; its file is checked against `sha256`."""
     return load_weights(kind(_architecture(directory)), _checked(directory / f"member-{member}.safetensors", sha256))
 
@@ -196,7 +196,7 @@ def identity(directory: Path) -> str:
     return hashlib.sha256(json.dumps([record, encoder], sort_keys=True).encode()).hexdigest()
 
 
-def _head(record: dict) -> Head:
+def _head(record: dict[str, Any]) -> Head:
     return Head(**{known.name: float(record.get(known.name, known.default)) for known in fields(Head)})
 
 
@@ -215,13 +215,13 @@ def made_once(directory: Path, name: str, fingerprint: str, make: Callable[[], d
     return record
 
 
-def write_json(record: dict, path: Path) -> None:
+def write_json(record: dict[str, Any], path: Path) -> None:
     temporary = path.with_name(path.name + ".part")
     temporary.write_text(json.dumps(record, indent=1, sort_keys=True), encoding="utf-8")
     os.replace(temporary, path)
 
 
-def read_json(path: Path) -> dict:
+def read_json(path: Path) -> dict[str, Any]:
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
@@ -245,7 +245,7 @@ def _checked(path: Path, sha256: str) -> Path:
     return path
 
 
-def _architecture(directory: Path) -> nn.Module:
+def _architecture(directory: Path) -> PreTrainedModel:
     try:
         return empty_encoder(str(directory / "encoder"))
     except (OSError, ValueError, KeyError) as error:

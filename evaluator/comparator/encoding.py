@@ -84,11 +84,14 @@ class Encoder:
         ids = [[self.cls, *t, self.sep] for t in tokens]
         return Sequences(ids, [[0] * len(i) for i in ids])
 
-    def batch(self, sequences: Sequences, chosen: Sequence[int]) -> Batch:
+    def batch(self, sequences: Sequences, chosen: Sequence[int] | np.ndarray) -> Batch:
         """The chosen texts, padded to the longest of them."""
         lengths = torch.tensor([len(sequences.ids[i]) for i in chosen])  # (b,)
         width = int(lengths.max())
-        padded = lambda rows, filler: torch.tensor([[*rows[i], *[filler] * (width - len(rows[i]))] for i in chosen])
+
+        def padded(rows: list[list[int]], filler: int) -> torch.Tensor:
+            return torch.tensor([[*rows[i], *[filler] * (width - len(rows[i]))] for i in chosen])
+
         mask = (torch.arange(width) < lengths.unsqueeze(1)).long()  # (b, t)
         familiarity = torch.tensor([self.familiarity(sequences, i) for i in chosen])  # (b,)
         return Batch(padded(sequences.ids, self.pad), mask, padded(sequences.segments, 0), familiarity, self.bf16)

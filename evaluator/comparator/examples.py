@@ -143,7 +143,7 @@ def aligned(scores: np.ndarray, like: np.ndarray) -> np.ndarray:
     """Mean scores (n,) of one campaign at the mean and spread of another's (m,), within 0..1: what a 4 means differs from
     campaign to campaign. NaN stays."""
     spread = float(np.nanstd(scores)) or 1.0
-    return np.clip(np.nanmean(like) + (scores - np.nanmean(scores)) / spread * np.nanstd(like), 0.0, 1.0)
+    return np.asarray(np.clip(np.nanmean(like) + (scores - np.nanmean(scores)) / spread * np.nanstd(like), 0.0, 1.0))
 
 
 def softened(targets: np.ndarray, differences: np.ndarray) -> np.ndarray:

@@ -43,7 +43,7 @@ class Head:
 
     def expected(self, u: np.ndarray) -> np.ndarray:
         """Utilities (n,) in logits -> mean scores (n,) to be expected, from 0 to 1"""
-        return expit(self.slope * u + self.intercept)
+        return np.asarray(expit(self.slope * u + self.intercept))
 
 
 def probabilities(d: np.ndarray, theta: float) -> np.ndarray:
@@ -72,7 +72,10 @@ def tie_threshold(d: np.ndarray, share: float) -> float:
 def fit_head(d: np.ndarray, targets: np.ndarray, weights: np.ndarray, ties: bool = True) -> Head:
     """scale and theta by maximum likelihood on d (p,), targets (p, 3), weights (p,); the threshold by people's ties.
     Without ties theta is 0, a tie of people's counts half for each side, and nothing but d = 0 is called one."""
-    theta = lambda x: float(np.exp(x[1])) if ties else 0.0
+
+    def theta(x: np.ndarray) -> float:
+        return float(np.exp(x[1])) if ties else 0.0
+
     loss = lambda x: cross_entropy(np.exp(x[0]) * d, targets, weights, theta(x))
     bounds = [np.log([1e-2, 1e2]), np.log([1e-3, 1e1] if ties else [0.5, 0.5])]  # all ties or none have no finite optimum
     best = minimize(loss, x0=[0.0, np.log(0.5)], bounds=bounds, method="L-BFGS-B").x
@@ -137,7 +140,7 @@ def worth_beside(
         of_scores = (
             score_loss(np.exp(log_slope) * (scale * raw + worth * beside / size) + intercept, scores) if len(raw) else 0.0
         )
-        return worth**2 / 2 / len(d) - likelihood + of_scores
+        return float(worth**2 / 2 / len(d) - likelihood + of_scores)
 
     bounds = [(1e-3, 1e2), (0.0, most * size), np.log([1e-3, 1e2]), (-50, 50)]
     scale, worth, _, _ = minimize(cost, x0=[1.0, 0.0, 0.0, 0.0], bounds=bounds, method="L-BFGS-B").x

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
-from torch import nn
+from transformers import PreTrainedModel
 
 from evaluator.comparator.encoding import Batch, Encoder, Sequences, by_length, last_turns
 from evaluator.comparator.examples import Text
@@ -36,14 +36,14 @@ def utilities(
     return u
 
 
-def text_cosines(apart: nn.Module, encoder: Encoder, texts: Sequence[Text], tick: Tick | None = None) -> torch.Tensor:
+def text_cosines(apart: PreTrainedModel, encoder: Encoder, texts: Sequence[Text], tick: Tick | None = None) -> torch.Tensor:
     """Cosine of each output with the last turns of its context, each embedded by itself -> (n,) fp32."""
     contexts, outputs = _apart(apart, encoder, texts, tick)  # (n, h), (n, h)
     return (contexts * outputs).sum(-1)
 
 
 def beside_pairs(
-    apart: nn.Module,
+    apart: PreTrainedModel,
     references: "References | None",
     encoder: Encoder,
     texts: Sequence[Text],
@@ -59,7 +59,7 @@ def beside_pairs(
     return torch.as_tensor(cosines, dtype=torch.float32), likeness
 
 
-def embeddings(apart: nn.Module, encoder: Encoder, strings: Sequence[str], tick: Tick | None = None) -> torch.Tensor:
+def embeddings(apart: PreTrainedModel, encoder: Encoder, strings: Sequence[str], tick: Tick | None = None) -> torch.Tensor:
     """Of each string -> (s, h) fp32, each of length 1; too long a string is embedded by its end."""
     sequences = encoder.singles(strings, keep_end=True)
     vectors = torch.empty(len(strings), apart.config.hidden_size)
@@ -68,7 +68,9 @@ def embeddings(apart: nn.Module, encoder: Encoder, strings: Sequence[str], tick:
     return vectors
 
 
-def _apart(apart: nn.Module, encoder: Encoder, texts: Sequence[Text], tick: Tick | None) -> tuple[torch.Tensor, torch.Tensor]:
+def _apart(
+    apart: PreTrainedModel, encoder: Encoder, texts: Sequence[Text], tick: Tick | None
+) -> tuple[torch.Tensor, torch.Tensor]:
     """The last turns of each text's context, and its output, embedded -> (n, h), (n, h)."""
     contexts = [last_turns(text.context) for text in texts]
     outputs = [encoder.shown(text.output) for text in texts]

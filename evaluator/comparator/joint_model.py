@@ -5,6 +5,7 @@ round robin of n outputs takes n (n - 1) readings where the utility comparator t
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -12,15 +13,16 @@ import numpy as np
 import torch
 from torch import nn
 from torch.nn import functional as F
+from transformers import PreTrainedModel
 
 from evaluator.comparator.checkpoint import Manifest
 from evaluator.comparator.degenerate_outputs import is_degenerate
 from evaluator.comparator.encoding import Batch, Encoder, Sequences, by_length
 from evaluator.comparator.examples import Text, context_key
 from evaluator.comparator.inference import Tick
-from evaluator.comparator.predict import ALL, Comparison, OnProgress, Trained
+from evaluator.comparator.predict import ALL, Comparison, Trained
 from evaluator.comparator.utility_model import UtilityModel, hidden_states, mean_over
-from evaluator.judge import likeliest, utilities
+from evaluator.judge import OnProgress, likeliest, utilities
 
 CHUNK = 4096  # pairs whose tokens are in memory together
 
@@ -29,7 +31,7 @@ class JointModel(nn.Module):
     """Encoder, and one linear layer to the logits of A better, tie, B better. It reads the mean of all tokens and, of either
     output, its mean and its product with the context's: what `UtilityModel` reads of one."""
 
-    def __init__(self, encoder: nn.Module, ties: bool = True):
+    def __init__(self, encoder: PreTrainedModel, ties: bool = True):
         super().__init__()
         self.encoder, self.ties = encoder, ties
         self.answer = nn.Linear(5 * encoder.config.hidden_size, 3)
@@ -113,6 +115,9 @@ class JointComparator(Trained):
         p = self.compare(texts_a, texts_b, on_progress=on_progress).probabilities  # (n, 3)
         return p[:, 0] - p[:, 2]
 
+    def _tell(self, on_progress: OnProgress, member: int, done: float) -> None:
+        on_progress((member + done) / len(self.models), "Judging the pairs", None)
+
     def _both_orders(
         self, texts_a: Sequence[Text], texts_b: Sequence[Text], batch_size: int = 64, on_progress: OnProgress | None = None
     ) -> np.ndarray:
@@ -127,7 +132,7 @@ class JointComparator(Trained):
         sums, counts = np.zeros((2, len(a), 3)), np.zeros(len(a))
         for i, model in enumerate(self.models):
             rows = ((which == i) | (which == ALL)).nonzero()[0]
-            tick = on_progress and (lambda done, i=i: on_progress((i + done) / len(self.models), "Judging the pairs", None))
+            tick = partial(self._tell, on_progress, i) if on_progress else None
             sums[:, rows] += both_orders(model, self.encoder, sequences, a[rows], b[rows], tick, batch_size)
             counts[rows] += 1
         return sums / counts[:, None]
@@ -158,7 +163,7 @@ def both_orders(
     return p
 
 
-def triples(sequences: Sequences, a: Sequence[int], b: Sequence[int], max_length: int) -> Sequences:
+def triples(sequences: Sequences, a: Sequence[int] | np.ndarray, b: Sequence[int] | np.ndarray, max_length: int) -> Sequences:
     """[CLS] turn [SEP] ... A [SEP] B [SEP] of the pairs at positions a (n,), b (n,) among texts read with their contexts; A is
     segment 1 and B 2. The context loses its first turns; where the outputs alone are too long, the longer loses its end."""
     ids, segments = [], []

@@ -7,10 +7,11 @@ from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from torch import nn
+from transformers import PreTrainedModel
 
 from evaluator.comparator import checkpoint
 from evaluator.comparator.encoding import Encoder
@@ -35,11 +36,13 @@ class Trained:
 
     architecture: str
 
-    def __init__(self, directory: Path, manifest: checkpoint.Manifest, kind: Callable[[nn.Module], nn.Module]):
-        """kind: an encoder -> a member's model, its weights yet to be loaded"""
+    def __init__(self, directory: Path, manifest: checkpoint.Manifest, model: Callable[[PreTrainedModel], nn.Module]):
+        """model: an encoder -> a member's, its weights yet to be loaded"""
         self.directory, self.manifest = directory, manifest
         self.head, self.criteria = manifest.head, manifest.criteria
-        self.models = [checkpoint.load_member(directory, i, sha256, kind) for i, sha256 in enumerate(manifest.members)]
+        self.models: list[Any] = [
+            checkpoint.load_member(directory, i, sha256, model) for i, sha256 in enumerate(manifest.members)
+        ]
         recipe = manifest.settings
         tokenizer, bf16 = checkpoint.load_tokenizer(directory), use_bf16(recipe.precision)
         self.encoder = Encoder(tokenizer, recipe.max_length, recipe.max_words, manifest.familiar, bf16)
@@ -51,14 +54,20 @@ class Trained:
         manifest = checkpoint.load_manifest(directory)
         if manifest.settings.architecture != cls.architecture:
             raise checkpoint.BadCheckpoint(f"{directory} holds a {manifest.settings.architecture} comparator.")
-        comparator = cls(directory, manifest)
+        comparator = cls(directory, manifest)  # type: ignore[call-arg]  # a subclass knows its model
         checkpoint.load_encoder(directory)
         return comparator
 
     @cached_property
-    def untrained(self) -> nn.Module:
+    def untrained(self) -> PreTrainedModel:
         """The encoder before any training."""
         return checkpoint.load_encoder(self.directory)
+
+    def differences(
+        self, texts_a: Sequence[Text], texts_b: Sequence[Text], on_progress: OnProgress | None = None
+    ) -> np.ndarray:
+        """(n,) how far A is ahead of B"""
+        raise NotImplementedError
 
     def members(self, texts: Sequence[Text]) -> np.ndarray:
         """(n,) the member that judges each text, or ALL."""
@@ -69,13 +78,14 @@ class Trained:
     ) -> np.ndarray:
         """(n,) standard deviation over the members of what each says of the pair (`differences`), whether it saw the context
         in training or not."""
-        said = []
+        of_members = []
         for i, model in enumerate(self.models):
             alone = copy(self)
             alone.models, alone.manifest = [model], replace(self.manifest, folds={})
             watch = on_progress and (lambda done, *what, i=i: on_progress((i + done) / len(self.models), *what))
-            said.append(alone.differences(texts_a, texts_b, watch))
-        return np.std(said, axis=0)
+            of_members.append(alone.differences(texts_a, texts_b, watch))
+        spread: np.ndarray = np.std(of_members, axis=0)
+        return spread
 
     def cosines(self, texts: Sequence[Text]) -> np.ndarray:
         """(n,) cosine of each output with the last turns of its context, by the untrained encoder."""
@@ -135,7 +145,8 @@ class Comparator(Trained):
     ) -> np.ndarray:
         """(n,) u_a - u_b in logits; each different text is encoded once"""
         u = self.utilities([*texts_a, *texts_b], on_progress=on_progress)  # (2n,)
-        return u[: len(texts_a)] - u[len(texts_a) :]
+        ahead: np.ndarray = u[: len(texts_a)] - u[len(texts_a) :]
+        return ahead
 
     def preferences(self, u_a: np.ndarray, u_b: np.ndarray) -> Preferences:
         """u_a (n,), u_b (n,) -> P(A better), P(tie), P(B better), and the choice"""
@@ -160,7 +171,9 @@ class Comparator(Trained):
 
     one_order = compare  # a utility does not know the order in which two texts are shown
 
-    def _raw(self, texts: list[Text], which: np.ndarray, batch_size: int, on_progress) -> tuple[np.ndarray, np.ndarray]:
+    def _raw(
+        self, texts: list[Text], which: np.ndarray, batch_size: int, on_progress: OnProgress | None
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Utilities (m, c) before scales and guards, and the likeness to references (m,) beside them"""
         jobs = [((which == i) | (which == ALL)).nonzero()[0] for i in range(len(self.models))]  # texts of each member
         total = len(texts) + sum(len(rows) for rows in jobs)

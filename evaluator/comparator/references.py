@@ -13,11 +13,12 @@ its nearest neighbours (Conneau et al. 2018, "Word translation without parallel 
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
 from scipy.special import softmax
-from torch import nn
+from transformers import PreTrainedModel
 
 from evaluator.comparator.encoding import Encoder, last_turns
 from evaluator.comparator.examples import Text
@@ -41,7 +42,7 @@ class References:
     counts: torch.Tensor  # (e,) replies of each exchange
 
     def beside(
-        self, texts: Sequence[Text], contexts: torch.Tensor, outputs: torch.Tensor, hidden: Sequence[Sequence[int]] = ()
+        self, texts: Sequence[Text], contexts: torch.Tensor, outputs: torch.Tensor, hidden: Sequence[Any] = ()
     ) -> tuple[np.ndarray, np.ndarray]:
         """(cosines (n,), likeness (n,)) of texts whose contexts (n, h) and outputs (n, h) are embedded.
 
@@ -108,11 +109,11 @@ def _nearest(cosines: np.ndarray) -> np.ndarray:
     k = min(NEIGHBOURS, cosines.shape[1])
     largest = np.partition(cosines, -k, axis=1)[:, -k:]  # (m, k)
     there = np.isfinite(largest)
-    return np.where(there, largest, 0.0).sum(1) / np.maximum(there.sum(1), 1)
+    return np.asarray(np.where(there, largest, 0.0).sum(1) / np.maximum(there.sum(1), 1))
 
 
 def remember(
-    exchanges: Sequence[Exchange], apart: nn.Module, encoder: Encoder, seed: int, tick: Tick | None = None
+    exchanges: Sequence[Exchange], apart: PreTrainedModel, encoder: Encoder, seed: int, tick: Tick | None = None
 ) -> References:
     """The references of exchanges that `kept` chose, embedded by `apart`; in fp16, as they are saved."""
     exchanges = kept(exchanges, seed)
@@ -139,5 +140,5 @@ def hidden_from(texts: Sequence[Text], exchanges: Sequence[Exchange], seed: int)
     for i, exchange in enumerate(kept(exchanges, seed)):
         dialogue_of[ending(exchange.context)].add(exchange.dialogue)
         of_dialogue[exchange.dialogue].append(i)
-    its_own = lambda text: sorted(dialogue_of.get(ending(text.context), ()))
-    return [[i for dialogue in its_own(text) for i in of_dialogue[dialogue]] for text in texts]
+    its_own = [sorted(dialogue_of.get(ending(text.context), ())) for text in texts]
+    return [[i for dialogue in dialogues for i in of_dialogue[dialogue]] for dialogues in its_own]

@@ -5,11 +5,12 @@ A > B, B > C imply A > C, by construction."""
 import math
 import sys
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import nn
 from torch.nn import functional as F
-from transformers import AutoConfig, AutoModel
+from transformers import AutoConfig, AutoModel, PreTrainedModel
 from transformers.initialization import no_init_weights
 
 from evaluator.comparator.allocator import keep_freed_memory
@@ -41,7 +42,7 @@ class UtilityModel(nn.Module):
     we know of.
     """
 
-    def __init__(self, encoder: nn.Module, criteria: int = 1):
+    def __init__(self, encoder: PreTrainedModel, criteria: int = 1):
         super().__init__()
         self.encoder, self.ties, self.criteria = encoder, True, criteria  # ties: whether there is a third answer
         width = encoder.config.hidden_size
@@ -91,7 +92,7 @@ class UtilityModel(nn.Module):
         return F.binary_cross_entropy_with_logits(slope * u + intercept, scores, reduction="none")
 
 
-def hidden_states(encoder: nn.Module, batch: Batch) -> torch.Tensor:
+def hidden_states(encoder: PreTrainedModel, batch: Batch) -> torch.Tensor:
     """The last layer's -> (b, t, h) in fp32"""
     if encoder.config._attn_implementation in ("sdpa", "eager"):
         wanted = "eager" if batch.ids.shape[1] <= EAGER_TOKENS else "sdpa"
@@ -101,7 +102,8 @@ def hidden_states(encoder: nn.Module, batch: Batch) -> torch.Tensor:
     if getattr(encoder.config, "type_vocab_size", 0) > 1:
         arguments["token_type_ids"] = batch.segments
     with torch.autocast("cpu", torch.bfloat16, enabled=batch.bf16):
-        return encoder(**arguments).last_hidden_state.float()
+        hidden: torch.Tensor = encoder(**arguments).last_hidden_state.float()
+    return hidden
 
 
 def mean_over(hidden: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
@@ -110,34 +112,34 @@ def mean_over(hidden: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
     return (hidden * mask).sum(1) / mask.sum(1)
 
 
-def embed(encoder: nn.Module, batch: Batch) -> torch.Tensor:
+def embed(encoder: PreTrainedModel, batch: Batch) -> torch.Tensor:
     """As sentence-transformers does: the mean of the last hidden states, of length 1 -> (b, h) in fp32"""
     return F.normalize(mean_over(hidden_states(encoder, batch), batch.mask), dim=-1)
 
 
-def pretrained_encoder(source: str) -> nn.Module:
+def pretrained_encoder(source: str) -> PreTrainedModel:
     """The encoder of a folder, or of a name on the Hugging Face hub where that may be reached, with its weights."""
     local = Path(source).is_dir()
     return _prepared(AutoModel.from_pretrained(source, dtype=torch.float32, local_files_only=local))
 
 
-def empty_encoder(folder: str) -> nn.Module:
+def empty_encoder(folder: str) -> PreTrainedModel:
     """The same architecture, its weights yet to be loaded."""
     with no_init_weights():  # drawing random ones takes longer than reading a file
         return _new_encoder(folder)
 
 
-def random_encoder(folder: str, seed: int) -> nn.Module:
+def random_encoder(folder: str, seed: int) -> PreTrainedModel:
     """The same architecture with random weights: training from scratch."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         return _new_encoder(folder)
 
 
-def positions(config) -> int:
+def positions(config: Any) -> int:
     """How many tokens the encoder has positions for; RoBERTa and its kin count theirs from after the padding's."""
-    known = getattr(config, "max_position_embeddings", None) or sys.maxsize
-    return known - config.pad_token_id - 1 if "roberta" in config.model_type else known
+    known: int = getattr(config, "max_position_embeddings", None) or sys.maxsize
+    return known - int(config.pad_token_id) - 1 if "roberta" in config.model_type else known
 
 
 def use_bf16(precision: str) -> bool:
@@ -149,12 +151,12 @@ def use_bf16(precision: str) -> bool:
     return precision == "bf16"
 
 
-def _new_encoder(folder: str) -> nn.Module:
+def _new_encoder(folder: str) -> PreTrainedModel:
     config = AutoConfig.from_pretrained(folder, local_files_only=True)
     return _prepared(AutoModel.from_config(config, dtype=torch.float32))
 
 
-def _prepared(encoder: nn.Module) -> nn.Module:
+def _prepared(encoder: PreTrainedModel) -> PreTrainedModel:
     keep_freed_memory()
     if getattr(encoder, "pooler", None) is not None:
         encoder.pooler = None  # BERT's [CLS] layer: never used here, and not in every pretrained file

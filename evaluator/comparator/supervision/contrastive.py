@@ -7,6 +7,7 @@ batch (in-batch negatives: Henderson et al. 2017, "Efficient natural language re
 import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -64,15 +65,15 @@ def train_matcher(
         cosines = model(asked, [encoder.batch(replies, rows) for rows in parts])[:, back]  # (b, 2b)
         own, itself = torch.arange(len(shown)), torch.eye(len(shown), dtype=torch.bool)
         first, second = cosines.split(len(shown), dim=1)  # (b, b)
-        hidden = lambda side: side.masked_fill(itself, -math.inf)  # a context's other reply is no negative
+        hidden = [side.masked_fill(itself, -math.inf) for side in (first, second)]  # a context's other reply is no negative
         yield (
-            F.cross_entropy(torch.cat([first, hidden(second)], 1), own)
-            + F.cross_entropy(torch.cat([hidden(first), second], 1), own + len(shown))
+            F.cross_entropy(torch.cat([first, hidden[1]], 1), own)
+            + F.cross_entropy(torch.cat([hidden[0], second], 1), own + len(shown))
             + F.cross_entropy(first.T, own)
             + F.cross_entropy(second.T, own)
         ) / 2
 
-    def after(step: int, loss: float, notes: list) -> None:
+    def after(step: int, loss: float, notes: list[Any]) -> None:
         tick(step / len(batches))
 
     loop.run(model, settings, settings.contrast_learning_rate, len(batches), losses, [seed, 6], state, after)

@@ -126,19 +126,20 @@ class Lesson:
         exchanges: Sequence[Exchange],
         settings: Settings,
         seed: int,
-        tokenizer,
+        tokenizer: Any,
         kinds: dict[str, float],
         passes: float,
         after: "Lesson | None" = None,
     ):
         """kinds: share of each kind of negatives; passes: how often an exchange is shown; after: the lesson before this one"""
         self.exchanges, self.seed, self.kinds = exchanges, seed, kinds
-        self.number, self.start = (after.number + 1, after.end) if after else (1, 0)
+        self.number: int = after.number + 1 if after else 1
+        self.start: int = after.end if after else 0
         self.encoder = Encoder(tokenizer, settings.base_max_length, bf16=use_bf16(settings.precision))
         self.negatives = Negatives(exchanges)
         self.batches = self._deal(passes)
         self.steps = len(self.batches)
-        self.end = self.start + self.steps
+        self.end: int = self.start + self.steps
         self.right: list[float] = []  # share of negatives below their reply, step by step since the last point
 
     def losses(self, model: UtilityModel, step: int) -> Iterator[torch.Tensor]:
@@ -163,7 +164,7 @@ class Lesson:
         chosen = rng.choice(list(self.kinds), size=BAD_ONES, p=list(self.kinds.values()))
         return [Text(context, text) for text in [*good, *(self.negatives.make(kind, i, good[0], rng) for kind in chosen)]]
 
-    def point(self, step: int) -> dict | None:
+    def point(self, step: int) -> dict[str, Any] | None:
         """A point of the learning curve, every so many steps and at the end."""
         if step % EVERY and step != self.steps:
             return None

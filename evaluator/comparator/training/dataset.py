@@ -49,7 +49,7 @@ class Data:
 
     @property
     def criteria(self) -> int:
-        return self.scores.shape[1]
+        return int(self.scores.shape[1])
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,7 @@ def prepare(
 def fingerprint_of(examples: Examples, settings: Settings, seed: int, encoder_sha256: str) -> str:
     """SHA-256 of everything that a member's weights depend on; the encoder counts by its weights, not its path."""
     recipe = asdict(settings) | {"encoder": encoder_sha256, "seed": seed, "format": checkpoint.FORMAT}
-    rows = [[asdict(row) for row in examples.texts], [asdict(pair) for pair in examples.pairs]]
+    rows: list[Any] = [[asdict(row) for row in examples.texts], [asdict(pair) for pair in examples.pairs]]
     rows += [[repr(float(score)) for score in examples.scores.flat], examples.beside.tolist()]
     return hashlib.sha256(json.dumps([recipe, rows], sort_keys=True).encode()).hexdigest()
 
@@ -168,7 +168,7 @@ def measured(data: Data, criterion: int = 0) -> np.ndarray:
     """(p',) the pairs that a criterion is measured on: people's, or all of its pairs where there are none of those."""
     mine = (data.criterion == criterion) & (data.folds[data.a] != BESIDE)  # (p,)
     by_people = mine & data.by_people  # (p,)
-    return (by_people if by_people.any() else mine).nonzero()[0]
+    return np.flatnonzero(by_people if by_people.any() else mine)
 
 
 def trained_pairs(data: Data, rows: np.ndarray, progress: float) -> np.ndarray:
@@ -176,7 +176,7 @@ def trained_pairs(data: Data, rows: np.ndarray, progress: float) -> np.ndarray:
     here = np.zeros(len(data.folds), dtype=bool)  # (n,)
     here[rows] = True
     shown = data.by_people | (data.margins >= curriculum.weak_margin(progress))  # (p,)
-    return (here[data.a] & here[data.b] & shown).nonzero()[0]
+    return np.flatnonzero(here[data.a] & here[data.b] & shown)
 
 
 def batches(data: Data, fold: int, size: int, rng: np.random.Generator) -> list[np.ndarray]:

@@ -51,7 +51,7 @@ def learn(run: Run, fold: int, state: loop.State, progress: Report) -> list[dict
             log_p = model(data.encoder.batch(sequences, rows))  # (b, 3)
             yield model.losses(log_p, _tensor(targets[rows])).sum() / len(shown)
 
-    def measure(kept: JointModel, tick: Tick) -> tuple[dict, dict]:
+    def measure(kept: JointModel, tick: Tick) -> tuple[dict[str, Any], dict[str, Any]]:
         return _heldout(kept, data, fold, settings.guards, tick)
 
     after = after_step(run, model, fold, ends, measure, progress)
@@ -93,10 +93,10 @@ def _batches(data: Data, fold: int, size: int, rng: np.random.Generator) -> list
 
 def _shown_by(data: Data, pairs: np.ndarray, progress: float) -> np.ndarray:
     """(b,) whether the curriculum shows the pairs (b,) by now"""
-    return data.by_people[pairs] | (data.margins[pairs] >= curriculum.weak_margin(progress))
+    return np.asarray(data.by_people[pairs] | (data.margins[pairs] >= curriculum.weak_margin(progress)))
 
 
-def _heldout(model: JointModel, data: Data, fold: int, guards: bool, tick: Tick) -> tuple[dict, dict]:
+def _heldout(model: JointModel, data: Data, fold: int, guards: bool, tick: Tick) -> tuple[dict[str, Any], dict[str, Any]]:
     """What the model says of its fold (see `learn`), and its loss and accuracy on the pairs that it is measured on; every two
     texts of a context are read once."""
     rows = (data.folds == fold).nonzero()[0]  # (m,)
@@ -113,7 +113,7 @@ def _heldout(model: JointModel, data: Data, fold: int, guards: bool, tick: Tick)
     return said, _point(model, data, inside, orders.mean(1))
 
 
-def _point(model: JointModel, data: Data, inside: np.ndarray, p: np.ndarray) -> dict:
+def _point(model: JointModel, data: Data, inside: np.ndarray, p: np.ndarray) -> dict[str, Any]:
     """Loss and accuracy of p (q, 3) on the pairs `inside` (q,)"""
     if not len(inside):
         return {"heldout_loss": None, "heldout_accuracy": None}
@@ -126,7 +126,7 @@ def _point(model: JointModel, data: Data, inside: np.ndarray, p: np.ndarray) -> 
     }
 
 
-def _round_robin(p: np.ndarray, rows: np.ndarray, a: np.ndarray, b: np.ndarray, data: Data, guards: bool) -> dict:
+def _round_robin(p: np.ndarray, rows: np.ndarray, a: np.ndarray, b: np.ndarray, data: Data, guards: bool) -> dict[str, Any]:
     """Of p (g, 3) for every two texts a (g,), b (g,) of `rows` (m,) with a common context: the texts' scores, and how often
     three go in a circle."""
     if guards:

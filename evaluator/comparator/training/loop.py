@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -28,7 +29,7 @@ class State:
         self.path, self.fingerprint = path, fingerprint
         self.started = self.saved = time.monotonic()  # started: moved back by what an earlier process spent
 
-    def save(self, model: nn.Module, optimizer: torch.optim.Optimizer, step: int, notes: list) -> None:
+    def save(self, model: nn.Module, optimizer: torch.optim.Optimizer, step: int, notes: list[Any]) -> None:
         tensors = {f"model.{name}": tensor for name, tensor in model.state_dict().items()}
         for i, moments in optimizer.state_dict()["state"].items():
             tensors |= {f"optimizer.{i}.{name}": tensor for name, tensor in moments.items()}
@@ -39,7 +40,7 @@ class State:
         os.replace(temporary, self.path)
         self.saved = time.monotonic()
 
-    def restore(self, model: nn.Module, optimizer: torch.optim.Optimizer) -> tuple[int, list]:
+    def restore(self, model: nn.Module, optimizer: torch.optim.Optimizer) -> tuple[int, list[Any]]:
         """(the next step, the notes); from the beginning where there is no state of this very run."""
         try:
             with safe_open(self.path, "pt") as file:
@@ -50,7 +51,7 @@ class State:
         except (OSError, SafetensorError):
             return 0, []
         model.load_state_dict({n.removeprefix("model."): t for n, t in tensors.items() if n.startswith("model.")})
-        state: dict[int, dict] = {}
+        state: dict[int, dict[str, Any]] = {}
         for name, tensor in tensors.items():
             if name.startswith("optimizer."):
                 _, i, moment = name.split(".")
@@ -75,9 +76,9 @@ def run(
     losses: Callable[[int], Iterable[torch.Tensor]],
     seed: list[int],
     state: State,
-    after: Callable[[int, float, list], None],
+    after: Callable[[int, float, list[Any]], None],
     save_end: bool = False,
-) -> list:
+) -> list[Any]:
     """Train for `steps` steps and return the notes.
 
     losses(step)  the step's loss in parts that are summed: each is taken back through the model before the next is made,
@@ -113,9 +114,10 @@ def run(
 def adamw(model: nn.Module, settings: Settings, learning_rate: float) -> torch.optim.AdamW:
     """The encoder's embeddings stay as they are, for few words are met often enough to learn, unless it starts from scratch;
     the head has its own rate and no decay."""
-    for name, parameter in model.encoder.named_parameters():
+    pretrained: Any = model.encoder
+    for name, parameter in pretrained.named_parameters():
         parameter.requires_grad_(settings.from_scratch or "embed" not in name)
-    encoder = [parameter for parameter in model.encoder.parameters() if parameter.requires_grad]
+    encoder = [parameter for parameter in pretrained.parameters() if parameter.requires_grad]
     head = [p for name, p in model.named_parameters() if not name.startswith("encoder.") and p.requires_grad]
     groups = [{"params": encoder, "lr": learning_rate, "weight_decay": settings.weight_decay}]
     return torch.optim.AdamW([*groups, {"params": head, "lr": settings.head_learning_rate, "weight_decay": 0.0}])

@@ -72,7 +72,9 @@ def mix_references(held: HeldOut, settings: Settings) -> tuple[float, float, np.
         known = raw[scored], likeness[scored], held.scores[scored]  # (k,) each
         return worth_beside(d[pairs], ahead[pairs], targets[pairs], weights[pairs], MOST_WORTH, known)
 
-    size = lambda of_raw, of_likeness: np.hypot(of_raw * np.linalg.norm(d), of_likeness * np.linalg.norm(ahead))
+    def size(of_raw: float, of_likeness: float) -> float:
+        return float(np.hypot(of_raw * np.linalg.norm(d), of_likeness * np.linalg.norm(ahead)))
+
     scale, worth = mixed(np.ones(len(a), dtype=bool), np.ones(len(raw), dtype=bool))
     if not worth:
         return 1.0, 0.0, held.raw

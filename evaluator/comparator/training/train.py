@@ -191,16 +191,12 @@ def _out_of_fold(records: list[dict[str, Any]], run: Run) -> list[OutOfFold]:
     raw = np.full(data.scores.shape, np.nan)  # (n, c)
     for fold, record in enumerate(records):
         raw[data.folds == fold] = record["utilities"]
-    held = lambda c: HeldOut(
-        raw[:, c],
-        data.likeness,
-        data.scores[:, c],
-        data.texts,
-        data.contexts,
-        data.folds,
-        [data.pairs[i] for i in measured(data, c)],
-    )
-    return [judge(held(c), run.settings, run.seed) for c in range(data.criteria)]
+    judged = []
+    for c in range(data.criteria):
+        pairs = [data.pairs[i] for i in measured(data, c)]
+        held = HeldOut(raw[:, c], data.likeness, data.scores[:, c], data.texts, data.contexts, data.folds, pairs)
+        judged.append(judge(held, run.settings, run.seed))
+    return judged
 
 
 def _result(
