@@ -74,7 +74,7 @@ def _a_tenth(board) -> None:
     from leaderboard.tournaments import entrants, people_games, prediction_powered, rate
     from leaderboard.tournaments.context_results import meetings
 
-    there, rng = entrants.field_of(board), np.random.default_rng(0)
+    there, rng = entrants.entrants_of(board), np.random.default_rng(0)
     verdicts = judge.verdicts(board.version, there.outputs)
     people = people_games.people_games(there, snapshots.read(board.snapshot), "Overall", 0)
     decided = lambda a, b: rate.between_systems(there, prediction_powered.decided(there, verdicts, a, b))

@@ -20,7 +20,7 @@ from evaluator.registry import serving
 from evaluator.selectors import basis
 from leaderboard.rating.games import Games
 from leaderboard.rating.pairing import order_to_ask
-from leaderboard.tournaments.entrants import Entrants, field
+from leaderboard.tournaments.entrants import Entrants, current_entrants
 from leaderboard.tournaments.people_games import people_games
 from leaderboard.tournaments.rate import between_systems
 
@@ -87,7 +87,7 @@ def _open(campaign: Campaign) -> tuple[ComparatorVersion, Entrants, list[tuple[i
     version = serving(campaign)
     if version is None:
         raise Refused(f"No comparator serves campaign {campaign.slug!r} any more.")
-    there = field(campaign)
+    there = current_entrants(campaign)
     plays = {output.pk for output in there.outputs}
     return version, there, [pair for pair in _open_pairs(campaign).values_list("pk", "output", "other") if {*pair[1:]} <= plays]
 

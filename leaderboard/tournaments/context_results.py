@@ -20,25 +20,25 @@ class Shares:
     disagreement: np.ndarray  # (contexts,) mean |comparator's expected points - people's|, over people's games
 
 
-def shares(field: Entrants, people: Games, verdicts: Verdicts | None) -> Shares:
+def shares(entrants: Entrants, people: Games, verdicts: Verdicts | None) -> Shares:
     """people: their games between outputs; verdicts: None where no comparator judges."""
-    n, contexts = len(field.outputs), len(field.contexts)
+    n, contexts = len(entrants.outputs), len(entrants.contexts)
     points = (1 + people.outcome) / 2
     theirs, count = _share(n, people.first, people.second, points)
     nothing = np.full(n, np.nan)
     games = np.bincount(people.context, minlength=contexts)
     if verdicts is None:
         return Shares(nothing, theirs, count, games, np.full(contexts, np.nan))
-    a, b = meetings(field)
-    ours, _ = _share(n, a, b, _expected(field, verdicts, a, b))
-    apart = np.abs(_expected(field, verdicts, people.first, people.second) - points)
+    a, b = meetings(entrants)
+    ours, _ = _share(n, a, b, _expected(entrants, verdicts, a, b))
+    apart = np.abs(_expected(entrants, verdicts, people.first, people.second) - points)
     return Shares(ours, theirs, count, games, _mean(np.bincount(people.context, apart, contexts), games))
 
 
-def meetings(field: Entrants) -> tuple[np.ndarray, np.ndarray]:
+def meetings(entrants: Entrants) -> tuple[np.ndarray, np.ndarray]:
     """Every two outputs of different systems on one context, once: two int arrays of output numbers."""
-    order = np.lexsort((np.arange(len(field.outputs)), field.context_of))
-    context, system = field.context_of[order], field.system_of[order]
+    order = np.lexsort((np.arange(len(entrants.outputs)), entrants.context_of))
+    context, system = entrants.context_of[order], entrants.system_of[order]
     lefts, rights = [order[:0]], [order[:0]]
     for k in range(1, len(order)):
         together = context[:-k] == context[k:]
@@ -50,9 +50,9 @@ def meetings(field: Entrants) -> tuple[np.ndarray, np.ndarray]:
     return np.concatenate(lefts), np.concatenate(rights)
 
 
-def _expected(field: Entrants, verdicts: Verdicts, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def _expected(entrants: Entrants, verdicts: Verdicts, a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """(n,) the points that the comparator expects a to take from b."""
-    ids = [output.pk for output in field.outputs]
+    ids = [output.pk for output in entrants.outputs]
     if len(a) == 0:
         return np.empty(0)
     chances = np.asarray(verdicts.probabilities([ids[i] for i in a], [ids[i] for i in b]))

@@ -63,21 +63,21 @@ def bounds() -> dict:
     }
 
 
-def field_of(tournament: Tournament) -> Entrants:
+def entrants_of(tournament: Tournament) -> Entrants:
     """What was there when the tournament was recorded."""
     then, settings = tournament.created_at, tournament.settings
     there = Q(replaced_at=None) | Q(replaced_at__gt=then)
     there &= Q(system__retired_at=None) | Q(system__retired_at__gt=then)
     there &= Q(pk__lte=settings["last_output"])
-    return _field(tournament.campaign, there, Q(pk__lte=settings["last_context"]))
+    return _entrants(tournament.campaign, there, Q(pk__lte=settings["last_context"]))
 
 
-def field(campaign: Campaign) -> Entrants:
+def current_entrants(campaign: Campaign) -> Entrants:
     """What is there now."""
-    return _field(campaign, Q(replaced_at=None, system__retired_at=None), Q())
+    return _entrants(campaign, Q(replaced_at=None, system__retired_at=None), Q())
 
 
-def _field(campaign: Campaign, which_outputs: Q, which_contexts: Q) -> Entrants:
+def _entrants(campaign: Campaign, which_outputs: Q, which_contexts: Q) -> Entrants:
     """A system that has checkpoints plays with its newest one; any other with all its outputs."""
     contexts = campaign.contexts.filter(which_contexts).order_by("pk")
     found = (

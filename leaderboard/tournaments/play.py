@@ -1,7 +1,6 @@
 """Playing a tournament: what people's answers give, or what a comparator decides, and then the ratings."""
 
 from collections.abc import Callable, Iterable, Set
-from dataclasses import replace
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from leaderboard.rating.games import Games
 from leaderboard.rating.rules import Rules
 from leaderboard.tournaments import people_games, rate
 from leaderboard.tournaments.context_results import shares
-from leaderboard.tournaments.entrants import Entrants, field_of
+from leaderboard.tournaments.entrants import Entrants, entrants_of
 from leaderboard.tournaments.prediction_powered import calibrated
 from leaderboard.tournaments.record import Found, Played, record
 from leaderboard.tournaments.samples import sampled, three_scores
@@ -38,53 +37,59 @@ def play(tournament: Tournament, report: Report, judging: Judging | None = None,
     if tournament.finished_at:
         return tournament
     report(0.0, "Gathering the outputs")
-    field = field_of(tournament)
+    entrants = entrants_of(tournament)
     content = snapshots.read(tournament.snapshot) if tournament.snapshot else None
-    people = people_games.people_games(field, content, tournament.criterion, tournament.seed)
-    verdicts = None if tournament.judge == Tournament.Judge.PEOPLE else _verdicts(tournament, field, report, judging)
-    found = _found(tournament, field, people, verdicts, learnt, report)
+    people = people_games.people_games(entrants, content, tournament.criterion, tournament.seed)
+    verdicts = None
+    if tournament.judge != Tournament.Judge.PEOPLE:
+        assert judging is not None, "the task hands in who judges"
+        verdicts = _verdicts(tournament, entrants, report, judging)
+    found = _found(tournament, entrants, people, verdicts, learnt, report)
     report(0.95, "Recording")
-    means = people_games.human_means(field, content, tournament.criterion)
-    return record(tournament, field, replace(found, means=means, shares=shares(field, people, verdicts)))
+    means = people_games.human_means(entrants, content, tournament.criterion)
+    return record(tournament, entrants, found, means, shares(entrants, people, verdicts))
 
 
 def _found(
-    tournament: Tournament, field: Entrants, people: Games, verdicts: Verdicts | None, learnt: Set[str], report: Report
+    tournament: Tournament, entrants: Entrants, people: Games, verdicts: Verdicts | None, learnt: Set[str], report: Report
 ) -> Found:
     """What the tournament finds, by who judges and who plays."""
+    if verdicts is None:
+        return _rated(tournament, entrants, _people_play(tournament, people), report)
     if tournament.level == Tournament.Level.SAMPLE:
-        games, board, outputs, points = sampled(tournament, field, verdicts)
-        scores = three_scores(tournament, field, board, points)
+        games, board, outputs, points = sampled(tournament, entrants, verdicts)
+        scores = three_scores(tournament, entrants, board, points)
         played = Played(games, "asked" if tournament.wanted_games else "all", verdicts=verdicts)
         return Found(played, board, {"three_scores": scores}, outputs=outputs, points=points)
     if tournament.judge == Tournament.Judge.CALIBRATED:
-        people, board, worth = calibrated(tournament, field, people, verdicts, learnt)
+        people, board, worth = calibrated(tournament, entrants, people, verdicts, learnt)
         return Found(Played(people), board, {"calibrated": worth})
-    if tournament.judge == Tournament.Judge.PEOPLE:
-        played = _people_play(tournament, people)
-    else:
-        played = _comparator_plays(tournament, field, verdicts, report)
+    return _rated(tournament, entrants, _comparator_plays(tournament, entrants, verdicts, report), report)
+
+
+def _rated(tournament: Tournament, entrants: Entrants, played: Played, report: Report) -> Found:
+    """The board that follows from games between systems."""
     report(0.8, f"Rating {len(played.games)} games, and {rate.REPLICATES} times on resampled contexts")
-    games, draws = rate.between_systems(field, played.games), rate.draws_of(field)
-    board = rate.rate(len(field.systems), games, draws, tournament.rules(), played.looks)
-    others = _other_games(tournament, field, played, report)
+    games, draws = rate.between_systems(entrants, played.games), rate.draws_of(entrants)
+    board = rate.rate(len(entrants.systems), games, draws, tournament.rules(), played.looks)
+    others = _other_games(tournament, entrants, played, report)
     findings = {
-        "categories": rate.categories(field, games, draws),
-        "stability": rate.stability(field, board, tournament.rules(), others),
+        "categories": rate.categories(entrants, games, draws),
+        "stability": rate.stability(entrants, board, tournament.rules(), others),
     }
     return Found(played, board, findings)
 
 
-def _other_games(tournament: Tournament, field: Entrants, played: Played, report: Report) -> dict[str, Games]:
+def _other_games(tournament: Tournament, entrants: Entrants, played: Played, report: Report) -> dict[str, Games]:
     """Games that another choice would have given, for the panel on rank stability."""
     if tournament.judge == Tournament.Judge.PEOPLE:
-        unfiltered = people_games.unfiltered_games(tournament, field)
-        return {"Every score, none filtered out": rate.between_systems(field, unfiltered)} if len(unfiltered) else {}
-    if played.ending == "all" or tournament.extends_id:  # another seed plays the same games
+        unfiltered = people_games.unfiltered_games(tournament, entrants)
+        return {"Every score, none filtered out": rate.between_systems(entrants, unfiltered)} if len(unfiltered) else {}
+    if played.verdicts is None or played.ending == "all" or tournament.extends_id:  # another seed plays the same games
         return {}
-    pairs, seed = field.contexts_by_pair(), tournament.seed + 1
-    _, again = _run(tournament.rules(), seed, tournament.wanted_games, field, pairs, played.verdicts, report)
-    return {f"Another seed ({seed})": rate.between_systems(field, again)}
+    pairs, seed = entrants.contexts_by_pair(), tournament.seed + 1
+    _, again = _run(tournament.rules(), seed, tournament.wanted_games, entrants, pairs, played.verdicts, report)
+    return {f"Another seed ({seed})": rate.between_systems(entrants, again)}
 
 
 def _people_play(tournament: Tournament, games: Games) -> Played:
@@ -97,33 +102,33 @@ def _people_play(tournament: Tournament, games: Games) -> Played:
     return Played(games.take(slice(wanted)), "all" if wanted is None else "asked")
 
 
-def _verdicts(tournament: Tournament, field: Entrants, report: Report, judging: Judging) -> Verdicts:
+def _verdicts(tournament: Tournament, entrants: Entrants, report: Report, judging: Judging) -> Verdicts:
     """What the comparator says of everything that plays."""
-    if not any(field.contexts_by_pair().values()):
+    if not any(entrants.contexts_by_pair().values()):
         slug = tournament.campaign.slug
         raise Refused(f"No two systems of campaign {slug!r} have answered the same context; nothing can play.")
-    outputs = _with_texts(field.outputs, tournament.version)
+    outputs = _with_texts(entrants.outputs, tournament.version)
     return judging(tournament.version, outputs, lambda done, message: report(0.6 * done, message))
 
 
-def _comparator_plays(tournament: Tournament, field: Entrants, verdicts: Verdicts, report: Report) -> Played:
+def _comparator_plays(tournament: Tournament, entrants: Entrants, verdicts: Verdicts, report: Report) -> Played:
     """A tournament between outputs; where it extends a board, that board's games and those of the newcomers."""
-    before, pairs, wanted = _taken_over(tournament, field), field.contexts_by_pair(), tournament.wanted_games
+    before, pairs, wanted = _taken_over(tournament, entrants), entrants.contexts_by_pair(), tournament.wanted_games
     if len(before):
-        pairs, wanted = _newcomers(field, before, pairs)
+        pairs, wanted = _newcomers(entrants, before, pairs)
     if not any(pairs.values()):  # nobody is new
         return Played(before, "all", tournament.extends.settings.get("looks", 1), verdicts)
-    played, games = _run(tournament.rules(), tournament.seed, wanted, field, pairs, verdicts, report)
+    played, games = _run(tournament.rules(), tournament.seed, wanted, entrants, pairs, verdicts, report)
     return Played(before.then(games), played.ending, played.looks, verdicts)
 
 
-def _run(by: Rules, seed: int, wanted: int | None, field: Entrants, pairs: dict, verdicts: Verdicts, report: Report):
+def _run(by: Rules, seed: int, wanted: int | None, entrants: Entrants, pairs: dict, verdicts: Verdicts, report: Report):
     """(what was played between systems, the same games between outputs)"""
-    ids = np.array([output.pk for output in field.outputs])
+    ids = np.array([output.pk for output in entrants.outputs])
     sides: list[np.ndarray] = []
 
     def one_of(systems, contexts, rng) -> np.ndarray:
-        there = [field.answers[place] for place in zip(systems.tolist(), contexts.tolist())]
+        there = [entrants.answers[place] for place in zip(systems.tolist(), contexts.tolist())]
         return np.array([outputs[rng.integers(len(outputs))] if len(outputs) > 1 else outputs[0] for outputs in there])
 
     def judge(first, second, context, rng):
@@ -134,16 +139,16 @@ def _run(by: Rules, seed: int, wanted: int | None, field: Entrants, pairs: dict,
     def progress(games: Games, most: int) -> None:
         report(0.6 + 0.2 * len(games) / most, f"{len(games)} games played")
 
-    played = playing.run(len(field.systems), pairs, judge, by, seed, wanted, on_batch=progress)
+    played = playing.run(len(entrants.systems), pairs, judge, by, seed, wanted, on_batch=progress)
     a, b = np.concatenate(sides, axis=1)[:, : len(played.games)]
     return played, Games(a, b, played.games.outcome, played.games.context)
 
 
-def _taken_over(tournament: Tournament, field: Entrants) -> Games:
+def _taken_over(tournament: Tournament, entrants: Entrants) -> Games:
     """The games between outputs of the board that this one extends, as far as their outputs still play."""
     if tournament.extends is None:
-        return Games([], [], [], [])
-    number = {output.pk: i for i, output in enumerate(field.outputs)}
+        return Games.none()
+    number = {output.pk: i for i, output in enumerate(entrants.outputs)}
     rows = Game.objects.filter(tournament=tournament.extends).order_by("number")
     kept = [
         (number[a], number[b], 1 - Outcome(outcome).code)
@@ -151,12 +156,12 @@ def _taken_over(tournament: Tournament, field: Entrants) -> Games:
         if a in number and b in number
     ]
     a, b, outcome = np.array(kept, dtype=np.int64).reshape(-1, 3).T
-    return Games(a, b, outcome, field.context_of[a])
+    return Games(a, b, outcome, entrants.context_of[a])
 
 
-def _newcomers(field: Entrants, before: Games, pairs: dict) -> tuple[dict, int]:
+def _newcomers(entrants: Entrants, before: Games, pairs: dict) -> tuple[dict, int]:
     """The pairs with a system that has not played before, and how many games give each as many as the others have."""
-    games = np.bincount(field.system_of[np.concatenate([before.first, before.second])], minlength=len(field.systems))
+    games = np.bincount(entrants.system_of[np.concatenate([before.first, before.second])], minlength=len(entrants.systems))
     new = set(np.flatnonzero(games == 0).tolist())
     each = int(np.ceil(games[games > 0].mean()))
     return {pair: contexts for pair, contexts in pairs.items() if new & set(pair)}, each * max(len(new), 1)

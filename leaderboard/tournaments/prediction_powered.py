@@ -18,7 +18,7 @@ from leaderboard.tournaments.rate import Rated
 
 
 def calibrated(
-    tournament: Tournament, field: Entrants, people: Games, verdicts: Verdicts, learnt: Set[str]
+    tournament: Tournament, entrants: Entrants, people: Games, verdicts: Verdicts, learnt: Set[str]
 ) -> tuple[Games, Rated, dict]:
     """(people's games that count, the board, what the comparator was worth). people: their games between outputs; learnt:
     keys of the contexts that every member of the comparator learned from. What people said there is left out, since the
@@ -26,15 +26,15 @@ def calibrated(
     about = f"scores of {tournament.criterion!r}" if tournament.criterion else "judgments of pairs"
     if not len(people):
         raise Refused(f"No game follows from people's {about}, so there is nothing to calibrate with.")
-    people, left_out = _not_taught(tournament, field, people, learnt)
+    people, left_out = _not_taught(tournament, entrants, people, learnt)
     if not len(people):
         raise Refused(f"The comparator learned from every context of people's {about}, so nothing is left to calibrate with.")
-    n, draws = len(field.systems), rate.draws_of(field)
-    imitated = decided(field, verdicts, people.first, people.second)
-    everything = rate.between_systems(field, decided(field, verdicts, *meetings(field)))
-    games = rate.between_systems(field, people)
+    n, draws = len(entrants.systems), rate.draws_of(entrants)
+    imitated = decided(entrants, verdicts, people.first, people.second)
+    everything = rate.between_systems(entrants, decided(entrants, verdicts, *meetings(entrants)))
+    games = rate.between_systems(entrants, people)
     try:
-        found = calibrate(n, games, rate.between_systems(field, imitated), everything, draws, tournament.rules())
+        found = calibrate(n, games, rate.between_systems(entrants, imitated), everything, draws, tournament.rules())
     except ValueError as error:
         raise Refused(str(error)) from error
     low, high = ranking.intervals(found.standings, found.replicates, found.contexts)
@@ -50,18 +50,18 @@ def calibrated(
     return people, Rated(games, found.standings, found.replicates, low, high, compared), worth
 
 
-def _not_taught(tournament: Tournament, field: Entrants, people: Games, learnt: Set[str]) -> tuple[Games, int]:
+def _not_taught(tournament: Tournament, entrants: Entrants, people: Games, learnt: Set[str]) -> tuple[Games, int]:
     """(people's games in other contexts than these, how many games that leaves out)"""
     if not learnt:
         return people, 0
     turns = dict(tournament.campaign.contexts.values_list("pk", "turns"))
-    taught = np.array([context_key(turns[pk]) in learnt for pk in field.contexts])  # (contexts,)
+    taught = np.array([context_key(turns[pk]) in learnt for pk in entrants.contexts])  # (contexts,)
     kept = np.flatnonzero(~taught[people.context])
     return people.take(kept), len(people) - len(kept)
 
 
-def decided(field: Entrants, verdicts: Verdicts, a: np.ndarray, b: np.ndarray) -> Games:
+def decided(entrants: Entrants, verdicts: Verdicts, a: np.ndarray, b: np.ndarray) -> Games:
     """The comparator's games between these outputs."""
-    ids = np.array([output.pk for output in field.outputs])
+    ids = np.array([output.pk for output in entrants.outputs])
     outcome = np.asarray(verdicts.outcomes(ids[a].tolist(), ids[b].tolist()), dtype=np.int64)
-    return Games(a, b, outcome, field.context_of[a])
+    return Games(a, b, outcome, entrants.context_of[a])

@@ -15,7 +15,7 @@ from leaderboard.tournaments.entrants import Entrants
 
 REPLICATES = 200
 RESAMPLING_SEED = 0  # one for all boards, so that any two on the same contexts are rated on the same draws
-CATEGORY_VALUES = range(2, 13)  # how many values a field of the contexts' metadata may have to be a category
+CATEGORY_VALUES = range(2, 13)  # how many values a entrants of the contexts' metadata may have to be a category
 CATEGORY_CONTEXTS = 2  # fewer say nothing about how contexts differ
 
 
@@ -40,16 +40,16 @@ def rate(n_systems: int, games: Games, draws: np.ndarray, by: Rules = DEFAULT, l
     return Rated(games, standings, replicates, low, high, ranking.compare(standings, replicates, contexts, looks=looks))
 
 
-def between_systems(field: Entrants, games: Games) -> Games:
+def between_systems(entrants: Entrants, games: Games) -> Games:
     """Games between outputs as games between their systems."""
-    return Games(field.system_of[games.first], field.system_of[games.second], games.outcome, games.context)
+    return Games(entrants.system_of[games.first], entrants.system_of[games.second], games.outcome, games.context)
 
 
-def draws_of(field: Entrants) -> np.ndarray:
-    return context_draws(len(field.contexts), REPLICATES, RESAMPLING_SEED)
+def draws_of(entrants: Entrants) -> np.ndarray:
+    return context_draws(len(entrants.contexts), REPLICATES, RESAMPLING_SEED)
 
 
-def neighbours(field: Entrants, rated: Rated) -> list[dict]:
+def neighbours(entrants: Entrants, rated: Rated) -> list[dict]:
     """Each system and the next in rank: is it known to be above, by how much, and how many more games would tell."""
     order = np.argsort(-rated.standings.rating, kind="stable")
     forecast = {
@@ -57,8 +57,8 @@ def neighbours(field: Entrants, rated: Rated) -> list[dict]:
     }
     return [
         {
-            "upper": field.systems[i].pk,
-            "lower": field.systems[j].pk,
+            "upper": entrants.systems[i].pk,
+            "lower": entrants.systems[j].pk,
             "above": bool(rated.ranking.above[i, j]),
             "difference": round(float(rated.ranking.difference[i, j]), 1),
             "margin": round(float(rated.ranking.margin[i, j]), 1),
@@ -68,42 +68,42 @@ def neighbours(field: Entrants, rated: Rated) -> list[dict]:
     ]
 
 
-def categories(field: Entrants, games: Games, draws: np.ndarray) -> list[dict]:
+def categories(entrants: Entrants, games: Games, draws: np.ndarray) -> list[dict]:
     """Ratings from the games on the contexts of each category: {key, values: [{value, contexts}], systems: {id: cells}}.
 
     Always by the default rule, which reads few games better than a rule for each game."""
     found = []
-    for key, values in _metadata(field).items():
+    for key, values in _metadata(entrants).items():
         columns = []
         for value in sorted(set(values.values())):
-            of = np.array([values.get(context) == value for context in range(len(field.contexts))])
+            of = np.array([values.get(context) == value for context in range(len(entrants.contexts))])
             part = games.take(of[games.context])
             if len(np.unique(part.context)) >= CATEGORY_CONTEXTS:
-                rated = rate(len(field.systems), part, draws)
+                rated = rate(len(entrants.systems), part, draws)
                 columns.append(({"value": value, "contexts": len(np.unique(part.context))}, _cells(rated)))
         if len(columns) in CATEGORY_VALUES:
-            systems = {str(s.pk): [cells[i] for _, cells in columns] for i, s in enumerate(field.systems)}
+            systems = {str(s.pk): [cells[i] for _, cells in columns] for i, s in enumerate(entrants.systems)}
             found.append({"key": key, "values": [value for value, _ in columns], "systems": systems})
     return found
 
 
-def stability(field: Entrants, rated: Rated, by: Rules, others: dict[str, Games]) -> list[dict]:
+def stability(entrants: Entrants, rated: Rated, by: Rules, others: dict[str, Games]) -> list[dict]:
     """Does the order hold under another choice? {name, order: system ids, tau: None where undefined, moved: system ids}"""
 
     def ids(systems: np.ndarray) -> list[int]:
-        return [field.systems[i].pk for i in systems]
+        return [entrants.systems[i].pk for i in systems]
 
     return [
         {"name": o.name, "order": ids(o.order), "tau": None if np.isnan(o.tau) else round(o.tau, 3), "moved": ids(o.moved)}
-        for o in rank_stability(len(field.systems), rated.games, by, others)
+        for o in rank_stability(len(entrants.systems), rated.games, by, others)
     ]
 
 
-def _metadata(field: Entrants) -> dict[str, dict[int, str]]:
+def _metadata(entrants: Entrants) -> dict[str, dict[int, str]]:
     """{key: {context number: value}} of the fields that sort the contexts into few categories."""
-    number = {pk: i for i, pk in enumerate(field.contexts)}
+    number = {pk: i for i, pk in enumerate(entrants.contexts)}
     found: dict[str, dict[int, str]] = {}
-    there = Context.objects.filter(campaign=field.systems[0].campaign_id)
+    there = Context.objects.filter(campaign=entrants.systems[0].campaign_id)
     for pk, metadata in there.exclude(metadata={}).values_list("pk", "metadata"):
         for key, value in metadata.items():
             if pk in number and isinstance(value, str | int | bool):

@@ -39,38 +39,37 @@ class Found:
     played: Played
     rated: Rated
     findings: dict  # what the board shows beside the ratings, by name
-    means: list[float | None] | None = None  # people's mean score of each system
-    shares: Shares | None = None
     outputs: Standings | None = None  # where outputs play: theirs
     points: np.ndarray | None = None  # (outputs,) mean points against common references
 
 
-def record(tournament: Tournament, field: Entrants, found: Found) -> Tournament:
+def record(tournament: Tournament, entrants: Entrants, found: Found, means: list[float | None], shares: Shares) -> Tournament:
+    """Write down what a tournament found, once. means: people's mean score of each system."""
     with transaction.atomic():
         tournament = Tournament.objects.select_for_update(of=("self",)).get(pk=tournament.pk)
         if tournament.finished_at:  # another worker was first
             return tournament
         if tournament.judge == COMPARATOR:
-            Game.objects.bulk_create(_game_rows(tournament, field, found.played), batch_size=BATCH)
-        SystemRating.objects.bulk_create(_rating_rows(tournament, field, found))
-        OutputResult.objects.bulk_create(_output_rows(tournament, field, found), batch_size=BATCH)
-        ContextResult.objects.bulk_create(_context_rows(tournament, field, found.shares), batch_size=BATCH)
+            Game.objects.bulk_create(_game_rows(tournament, entrants, found.played), batch_size=BATCH)
+        SystemRating.objects.bulk_create(_rating_rows(tournament, entrants, found.rated, means))
+        OutputResult.objects.bulk_create(_output_rows(tournament, entrants, found, shares), batch_size=BATCH)
+        ContextResult.objects.bulk_create(_context_rows(tournament, entrants, shares), batch_size=BATCH)
         rated, played = found.rated, found.played
         tournament.settings = {
             **tournament.settings,
-            "systems": [s.pk for s in field.systems],
-            "contexts": len(field.contexts),
+            "systems": [s.pk for s in entrants.systems],
+            "contexts": len(entrants.contexts),
             "resampling_seed": RESAMPLING_SEED,
             "looks": played.looks,
             "ending": played.ending,
         }
         tournament.played = len(rated.games)
         tournament.settled = played.ending == "settled" if tournament.judge == COMPARATOR else None
-        tournament.head_to_head = head_to_head(len(field.systems), rated.games)
+        tournament.head_to_head = head_to_head(len(entrants.systems), rated.games)
         tournament.replicates = np.round(rated.replicates, 2).tolist()
         tournament.findings = {
             "above": rated.ranking.above.astype(int).tolist(),
-            "neighbours": neighbours(field, rated),
+            "neighbours": neighbours(entrants, rated),
             **found.findings,
             "contexts_played": len(np.unique(rated.games.context)),
         }
@@ -102,19 +101,20 @@ def _rating(tournament: Tournament) -> str:
     return f"{name}-samples" if tournament.level == Tournament.Level.SAMPLE else name
 
 
-def _game_rows(tournament: Tournament, field: Entrants, played: Played):
-    ids = np.array([output.pk for output in field.outputs])
+def _game_rows(tournament: Tournament, entrants: Entrants, played: Played):
+    ids = np.array([output.pk for output in entrants.outputs])
     first, second = ids[played.games.first].tolist(), ids[played.games.second].tolist()
+    assert played.verdicts is not None, "a comparator's games have its verdicts"
     chances = np.asarray(played.verdicts.probabilities(first, second)).tolist()
     outcomes = [OUTCOMES[outcome] for outcome in played.games.outcome.tolist()]
     for number, (a, b, outcome, (p_a, _, p_b)) in enumerate(zip(first, second, outcomes, chances), start=1):
         yield Game(tournament_id=tournament.pk, number=number, output_a_id=a, output_b_id=b, outcome=outcome, p_a=p_a, p_b=p_b)
 
 
-def _rating_rows(tournament: Tournament, field: Entrants, found: Found):
-    rated, s = found.rated, found.rated.standings
+def _rating_rows(tournament: Tournament, entrants: Entrants, rated: Rated, means: list[float | None]):
+    s = rated.standings
     low, high, rank_low, rank_high = rated.low, rated.high, rated.ranking.rank_low, rated.ranking.rank_high
-    for i, system in enumerate(field.systems):
+    for i, system in enumerate(entrants.systems):
         yield SystemRating(
             tournament=tournament,
             system=system,
@@ -131,16 +131,16 @@ def _rating_rows(tournament: Tournament, field: Entrants, found: Found):
             wins=int(s.wins[i]),
             ties=int(s.ties[i]),
             losses=int(s.losses[i]),
-            human_mean=found.means[i],
+            human_mean=means[i],
         )
 
 
-def _output_rows(tournament: Tournament, field: Entrants, found: Found):
-    s, nothing = found.shares, np.full(len(field.outputs), np.nan)
+def _output_rows(tournament: Tournament, entrants: Entrants, found: Found, shares: Shares):
+    nothing = np.full(len(entrants.outputs), np.nan)
     rating, rd = (nothing, nothing) if found.outputs is None else (found.outputs.rating, found.outputs.rd)
     points = nothing if found.points is None else found.points
-    columns = [s.people_games.tolist(), *(_or_none(c) for c in (s.comparator, s.people, rating, rd, points))]
-    for output, games, comparator, people, rating, rd, points in zip(field.outputs, *columns):
+    columns = [shares.people_games.tolist(), *(_or_none(c) for c in (shares.comparator, shares.people, rating, rd, points))]
+    for output, games, comparator, people, rating, rd, points in zip(entrants.outputs, *columns):
         yield OutputResult(
             tournament_id=tournament.pk,
             output_id=output.pk,
@@ -155,10 +155,10 @@ def _output_rows(tournament: Tournament, field: Entrants, found: Found):
         )
 
 
-def _context_rows(tournament: Tournament, field: Entrants, shares: Shares):
+def _context_rows(tournament: Tournament, entrants: Entrants, shares: Shares):
     """Of the contexts that somebody answered."""
-    columns = list(zip(field.contexts, shares.context_games.tolist(), _or_none(shares.disagreement)))
-    for number in np.unique(field.context_of).tolist():
+    columns = list(zip(entrants.contexts, shares.context_games.tolist(), _or_none(shares.disagreement)))
+    for number in np.unique(entrants.context_of).tolist():
         context, games, disagreement = columns[number]
         yield ContextResult(tournament_id=tournament.pk, context_id=context, games=games, disagreement=disagreement)
 

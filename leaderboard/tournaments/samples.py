@@ -15,27 +15,27 @@ from leaderboard.tournaments.rate import Rated
 MOST_AT_ONCE = 1500  # players of an order-free rating, which solves a system of as many equations
 
 
-def sampled(tournament: Tournament, field: Entrants, verdicts: Verdicts) -> tuple[Games, Rated, Standings, np.ndarray]:
+def sampled(tournament: Tournament, entrants: Entrants, verdicts: Verdicts) -> tuple[Games, Rated, Standings, np.ndarray]:
     """Games between outputs (of any contexts), the board of systems, the outputs' standings, and their mean points
     against common references (outputs,)."""
-    n, by = len(field.outputs), tournament.rules()
+    n, by = len(entrants.outputs), tournament.rules()
     if by.rating != "by-game" and n > MOST_AT_ONCE:
         raise Refused(f"{n} outputs at once are rated game by game alone: choose the rating 'paper' or 'by-game'.")
     games = _decided(
-        field, verdicts, *sample_scores.sample_pairs(n, tournament.wanted_games or sample_scores.PLAYS, tournament.seed)
+        entrants, verdicts, *sample_scores.sample_pairs(n, tournament.wanted_games or sample_scores.PLAYS, tournament.seed)
     )
     standings = rules.standings(n, games, by)
-    machine = np.array([not field.systems[s].is_human for s in field.system_of])
+    machine = np.array([not entrants.systems[s].is_human for s in entrants.system_of])
     output, reference = sample_scores.reference_pairs(machine if machine.any() else ~machine, seed=tournament.seed)
-    points = sample_scores.reference_scores(n, output, _decided(field, verdicts, output, reference).outcome)
-    return games, _board(field, games, standings), standings, points
+    points = sample_scores.reference_scores(n, output, _decided(entrants, verdicts, output, reference).outcome)
+    return games, _board(entrants, games, standings), standings, points
 
 
-def three_scores(tournament: Tournament, field: Entrants, board: Rated, points: np.ndarray) -> list[dict]:
+def three_scores(tournament: Tournament, entrants: Entrants, board: Rated, points: np.ndarray) -> list[dict]:
     """The paper's three model-level scores of each system; its rating as a player from the newest board of systems."""
     systems = latest(tournament.campaign, tournament.judge, tournament.criterion)
     ratings = dict(systems.ratings.values_list("system", "rating")) if systems else {}
-    mean_points = sample_scores.mean_by_system(len(field.systems), field.system_of, points)
+    mean_points = sample_scores.mean_by_system(len(entrants.systems), entrants.system_of, points)
     return [
         {
             "system": system.pk,
@@ -43,37 +43,37 @@ def three_scores(tournament: Tournament, field: Entrants, board: Rated, points: 
             "points": None if np.isnan(mean_points[i]) else round(float(mean_points[i]), 3),
             "rating": round(ratings[system.pk], 1) if system.pk in ratings else None,
         }
-        for i, system in enumerate(field.systems)
+        for i, system in enumerate(entrants.systems)
     ]
 
 
-def _decided(field: Entrants, verdicts: Verdicts, a: np.ndarray, b: np.ndarray) -> Games:
+def _decided(entrants: Entrants, verdicts: Verdicts, a: np.ndarray, b: np.ndarray) -> Games:
     """Games between outputs, which need not answer one context; each counts for the first one's."""
-    ids = np.array([output.pk for output in field.outputs])
+    ids = np.array([output.pk for output in entrants.outputs])
     outcome = np.asarray(verdicts.outcomes(ids[a].tolist(), ids[b].tolist()), dtype=np.int64)
-    return Games(a, b, outcome, field.context_of[a])
+    return Games(a, b, outcome, entrants.context_of[a])
 
 
-def _board(field: Entrants, games: Games, of_outputs: Standings) -> Rated:
+def _board(entrants: Entrants, games: Games, of_outputs: Standings) -> Rated:
     """A system's rating is the mean of its outputs'; contexts resampled with all that was written for them. RD is the
     root mean square of its outputs'."""
-    n = len(field.systems)
-    mean = lambda values: sample_scores.mean_by_system(n, field.system_of, values)
-    apart = games.take(field.system_of[games.first] != field.system_of[games.second])
-    between = rate.between_systems(field, apart)
+    n = len(entrants.systems)
+    mean = lambda values: sample_scores.mean_by_system(n, entrants.system_of, values)
+    apart = games.take(entrants.system_of[games.first] != entrants.system_of[games.second])
+    between = rate.between_systems(entrants, apart)
     wins, ties, losses = tally(n, between)
     rd, volatility = np.sqrt(mean(of_outputs.rd**2)), mean(of_outputs.volatility)
     standings = Standings(mean(of_outputs.rating), rd, volatility, wins + ties + losses, wins, ties, losses)
-    replicates = _resampled_means(field, of_outputs.rating)
-    contexts = len(np.unique(field.context_of))
+    replicates = _resampled_means(entrants, of_outputs.rating)
+    contexts = len(np.unique(entrants.context_of))
     low, high = ranking.intervals(standings, replicates, contexts)
     return Rated(between, standings, replicates, low, high, ranking.compare(standings, replicates, contexts))
 
 
-def _resampled_means(field: Entrants, rating: np.ndarray) -> np.ndarray:
+def _resampled_means(entrants: Entrants, rating: np.ndarray) -> np.ndarray:
     """(replicates, systems) mean rating of the outputs on the contexts drawn; the plain mean where none was."""
-    times = rate.draws_of(field)[:, field.context_of]  # (replicates, outputs)
-    mine = (field.system_of[:, None] == np.arange(len(field.systems))).astype(float)  # (outputs, systems)
+    times = rate.draws_of(entrants)[:, entrants.context_of]  # (replicates, outputs)
+    mine = (entrants.system_of[:, None] == np.arange(len(entrants.systems))).astype(float)  # (outputs, systems)
     count = times @ mine
-    plain = sample_scores.mean_by_system(len(field.systems), field.system_of, rating)
+    plain = sample_scores.mean_by_system(len(entrants.systems), entrants.system_of, rating)
     return np.divide((times * rating) @ mine, count, out=np.tile(plain, (len(times), 1)), where=count > 0)

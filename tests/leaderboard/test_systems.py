@@ -89,7 +89,7 @@ class TestRegistering:
         [
             ("Fine", None, "There is a system 'Fine' already; choose another name, or replace its outputs."),
             ("New", [], "new.jsonl"),
-            ("New", [{"context_id": "c00", "context": "other", "output": "x"}], "new.jsonl, line 1, field 'context'"),
+            ("New", [{"context_id": "c00", "context": "other", "output": "x"}], "new.jsonl, line 1, entrants 'context'"),
             ("New", [{"context_id": "z", "context": "z", "output": "x", "system": "Old"}], "was sent for 'New'"),
         ],
     )

@@ -6,7 +6,7 @@ from annotation.campaigns.items import playing_outputs
 from annotation.campaigns.lifecycle import create_campaign
 from annotation.campaigns.protocol import CriterionSpec
 from annotation.models import Checkpoint, Context, Output, System
-from leaderboard.tournaments.entrants import field
+from leaderboard.tournaments.entrants import current_entrants
 
 pytestmark = pytest.mark.django_db
 
@@ -31,5 +31,5 @@ def test_people_and_the_board_choose_the_same_checkpoint(iterations, newest):
         Output.objects.create(context=context, system=system, checkpoint=checkpoint, text=text)
 
     judged = [output.text for output in playing_outputs(campaign)]
-    played = [Output.objects.get(pk=output.pk).text for output in field(campaign).outputs]
+    played = [Output.objects.get(pk=output.pk).text for output in current_entrants(campaign).outputs]
     assert judged == played == [newest]

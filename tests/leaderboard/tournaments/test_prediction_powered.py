@@ -36,7 +36,7 @@ class TestCalibrated:
     def test_it_is_what_calibrate_gives_for_these_games(self, world, version):
         """People's games, the comparator's outcomes of the same ones, and of every pair on every context."""
         board = calibrated(world.campaign)
-        there = entrants.field_of(board)
+        there = entrants.entrants_of(board)
         people = people_games.people_games(there, _content(board), "Overall", 0)
         judge = Strict(there.outputs)
 
@@ -67,7 +67,7 @@ class TestCalibrated:
         """Of 12 contexts with 12 games each the comparator learned from one elsewhere."""
         keys = [context_key(turns) for turns in world.campaign.contexts.order_by("pk").values_list("turns", flat=True)]
         board = calibrated(world.campaign, {keys[0], "another"})
-        there = entrants.field_of(board)
+        there = entrants.entrants_of(board)
         people = people_games.people_games(there, _content(board), "Overall", 0)
         assert (people.context == 0).sum() == 12
         said = queries.board(board)["calibrated"]
@@ -163,7 +163,7 @@ class TestStability:
         world.score("Overall", {"Person": 1, "Fine": 1, "Plain": 1, "Poor": 5}, annotators=("Cid",))
         world.freeze()
         board = by_people(world.campaign)
-        there = entrants.field_of(board)
+        there = entrants.entrants_of(board)
         kept, all_of_them = (
             people_games.people_games(there, _content(board), "Overall", 0),
             people_games.unfiltered_games(board, there),
