@@ -2,6 +2,9 @@
 PYTHON ?= python3
 BIN := .venv/bin
 PORT ?= 8000
+# The pure rooms know no database: their tests run once.
+PURE := annotation/quality annotation/design evaluator/comparator evaluator/generators evaluator/metaevaluation leaderboard/rating
+WITHOUT_PURE := $(PURE:%=--ignore=tests/%)
 
 .PHONY: demo serve test lint bench tune clean
 
@@ -14,7 +17,7 @@ serve: .venv/runtime
 test: .venv/dev
 	scripts/install_test_tools
 	$(BIN)/python -m pytest
-	scripts/with_postgres_and_redis $(BIN)/python -m pytest tests/annotation tests/evaluator tests/leaderboard tests/worker
+	scripts/with_postgres_and_redis $(BIN)/python -m pytest tests/annotation tests/evaluator tests/leaderboard tests/worker $(WITHOUT_PURE)
 
 lint: .venv/dev
 	$(BIN)/ruff check .

@@ -77,7 +77,7 @@ class TestRegistering:
     def test_checkpoints_come_along_and_the_last_one_plays(self, world):
         rows = [row | {"iteration": n, "checkpoint": f"step {n}"} for n in (100, 200) for row in rows_of(world, f"at {n}")]
         systems.register(world.campaign, "New", upload(rows), "new.jsonl")
-        playing_now = [o for o in entrants.field(world.campaign).outputs if o.system.name == "New"]
+        playing_now = [o for o in entrants.current_entrants(world.campaign).outputs if o.system.name == "New"]
         assert {o.checkpoint.name for o in playing_now} == {"step 200"} and len(playing_now) == 12
 
     def test_without_a_board_it_waits_for_the_first(self, world):
@@ -89,7 +89,7 @@ class TestRegistering:
         [
             ("Fine", None, "There is a system 'Fine' already; choose another name, or replace its outputs."),
             ("New", [], "new.jsonl"),
-            ("New", [{"context_id": "c00", "context": "other", "output": "x"}], "new.jsonl, line 1, entrants 'context'"),
+            ("New", [{"context_id": "c00", "context": "other", "output": "x"}], "new.jsonl, line 1, field 'context'"),
             ("New", [{"context_id": "z", "context": "z", "output": "x", "system": "Old"}], "was sent for 'New'"),
         ],
     )
@@ -152,7 +152,7 @@ class TestReplacing:
         assert page.status_code == 302
         assert poor.outputs.count() == 24 and poor.outputs.filter(replaced_at=None).count() == 12
         assert set(LikertScore.objects.filter(output__system=poor).values_list("pk", flat=True)) == judged and judged
-        now = [o for o in entrants.field(world.campaign).outputs if o.system == poor]
+        now = [o for o in entrants.current_entrants(world.campaign).outputs if o.system == poor]
         assert {o.checkpoint.name for o in now} == {"version 2"} and len(now) == 12
         shown = world.get(world.alice, f"{PAGE}{poor.pk}/").content.decode()
         assert "version 2" in shown and "as imported" in shown
@@ -193,7 +193,7 @@ class TestReplacing:
         poor = world.campaign.systems.get(name="Poor")
         for text in ("better", "best"):
             systems.replace_outputs(poor, upload(rows_of(world, text)), "new.jsonl")
-        assert {o.checkpoint.name for o in entrants.field(world.campaign).outputs if o.system == poor} == {"version 3"}
+        assert {o.checkpoint.name for o in entrants.current_entrants(world.campaign).outputs if o.system == poor} == {"version 3"}
 
 
 class TestRetiring:

@@ -211,7 +211,7 @@ class TestComparator:
             for n in (100, 900, 500)
         ]
         import_outputs(world.campaign, write(tmp_path, "checkpoints.jsonl", rows))
-        playing = entrants.field(world.campaign).outputs
+        playing = entrants.current_entrants(world.campaign).outputs
         assert {o.text for o in playing if o.system.name == "Poor"} == {"at 900"}
         assert len(playing) == 48
 
