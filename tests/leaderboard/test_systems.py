@@ -193,7 +193,8 @@ class TestReplacing:
         poor = world.campaign.systems.get(name="Poor")
         for text in ("better", "best"):
             systems.replace_outputs(poor, upload(rows_of(world, text)), "new.jsonl")
-        assert {o.checkpoint.name for o in entrants.current_entrants(world.campaign).outputs if o.system == poor} == {"version 3"}
+        playing = entrants.current_entrants(world.campaign).outputs
+        assert {output.checkpoint.name for output in playing if output.system == poor} == {"version 3"}
 
 
 class TestRetiring:
