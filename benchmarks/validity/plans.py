@@ -3,7 +3,7 @@
 A plan is made of what a pilot says of the variances, or of variances known from a pilot that is large enough. It names the
 smallest difference that is found with power 80%. A campaign is drawn in which one system is ahead of the others by that."""
 
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -12,13 +12,13 @@ from scipy.interpolate import PchipInterpolator
 from scipy.special import logit
 
 from annotation.design import pilot, power
-from annotation.design.power import Detectable, detectable_difference, detectable_win_rate
+from annotation.design.power import Components, Detectable, PairAssumptions, detectable_difference, detectable_win_rate
 from benchmarks.validity import boards, generators
 from benchmarks.validity.generators import RATING_POINTS, Answers, Campaign
 
 SOURCES = [Path(str(module.__file__)) for module in (pilot, power)]
 KNOWN = 0  # annotators of the pilot: variances are known
-LARGE = dict(annotators=150, contexts=3_000)  # a pilot from which they are known
+LARGE, LARGE_PILOTS = dict(annotators=150, contexts=1_000), 10  # pilots whose mean they are: 2% of people's variance is luck
 STRENGTHS = (0.0, 0.15, 0.3, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.5)
 
 
@@ -65,16 +65,26 @@ def simulate(plan: Plan, true: np.ndarray, seed: int) -> dict:
 def planned(plan: Plan, seed: int) -> Detectable | None:
     """What the campaign would find, with a pilot drawn from this seed; None where the plan says that nothing would be found."""
     small = replace(plan.campaign, annotators=plan.pilot, contexts=plan.pilot_contexts)
-    small = replace(small, **LARGE) if plan.pilot == KNOWN else small
-    answers, design = generators.draw_answers(small, seed), plan.campaign
+    if plan.pilot == KNOWN:
+        pilots = [_assumed(replace(small, **LARGE), seed + k) for k in range(LARGE_PILOTS)]
+        told = [astuple(one) for one in pilots if one is not None]
+        assumed = type(pilots[0])(*np.mean(told, axis=0).tolist())
+    else:
+        assumed = _assumed(small, seed)
+    design = plan.campaign
     people, systems = ((1.0, float(design.k)),), design.systems
-    if design.design == "pairs":
-        assumed = pilot.pair_assumptions_of(*_columns(answers, "outcome", "first", "second"))
+    if isinstance(assumed, PairAssumptions):
         meetings = design.contexts * design.pairs / (systems * (systems - 1) / 2)
         known = {"systems": systems, "contexts": design.contexts}
-        return assumed and detectable_win_rate(assumed, meetings, design.annotators, people, **known)
-    components = pilot.components_of(*_columns(answers, "value", "system"))
-    return components and detectable_difference(components, design.contexts, design.annotators, people, systems=systems)
+        return detectable_win_rate(assumed, meetings, design.annotators, people, **known)
+    return assumed and detectable_difference(assumed, design.contexts, design.annotators, people, systems=systems)
+
+
+def _assumed(small: Campaign, seed: int) -> Components | PairAssumptions | None:
+    answers = generators.draw_answers(small, seed)
+    if small.design == "pairs":
+        return pilot.pair_assumptions_of(*_columns(answers, "outcome", "first", "second"))
+    return pilot.components_of(*_columns(answers, "value", "system"))
 
 
 def _columns(answers: Answers, *names: str) -> tuple:

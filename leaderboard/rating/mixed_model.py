@@ -103,57 +103,39 @@ def fit(
     terms: Sequence[Term],
     weights: Floats | None = None,
     answer_variance: float | None = None,
-    start: dict[str, float] | None = None,
     variances: dict[str, float] | None = None,
-    ridge: float = 0.0,
     basis: Floats | None = None,
     least: float = 0.0,
-    informed: bool = True,
-    held: bool = False,
 ) -> Fit:
-    """REML. y: (answers,); x: (answers, s), and x @ basis (answers, p) is of full rank (basis: (s, p), the identity where it is
-    left out); weights: (answers,).
+    """REML; the rest as in `Problem`.
 
-    answer_variance: s2 where it is known, else estimated. start: variances to start from. variances: takes these as they are,
-    and estimates the effects alone. ridge: precision of a normal prior of the effects around 0, which moves the estimates
-    only. least: what s2 is taken to be at least, where it is estimated. informed: whether the information of the variances is
-    worked out, which degrees of freedom need. held: terms inside contexts keep the variances that they start from, so that one
-    elimination serves all."""
-    x = sparse.csr_matrix(x)
-    basis = np.eye(x.shape[1]) if basis is None else basis
-    problem = _Problem(y, x, basis, terms, np.ones(len(y)) if weights is None else weights, ridge, least)
-    if variances is None:
-        ratios = _likeliest(problem, answer_variance, start, held)
-    else:
-        ratios = np.array([variances[t.name] / variances["answer"] for t in problem.terms])
-        answer_variance = variances["answer"]
-    return problem.solved(ratios, answer_variance, informed)
+    answer_variance: s2 where it is known, else estimated. variances: takes these as they are, and estimates the effects
+    alone."""
+    problem = Problem(y, x, terms, weights, basis, least=least)
+    if variances is not None:
+        return problem.solved(problem.ratios(variances), variances["answer"])
+    return problem.solved(problem.likeliest(answer_variance), answer_variance)
 
 
-def _likeliest(problem: _Problem, answer_variance: float | None, start: dict[str, float] | None, held: bool) -> Floats:
-    """The ratios s2_k / s2 (terms,) of largest restricted likelihood."""
-    first = np.full(len(problem.terms), 0.3)
-    if start:
-        first = np.array([start[t.name] / start["answer"] for t in problem.terms])
-    fixed = first[: len(problem.inner) if held else 0]
-    if len(fixed) == len(first):
-        return first
-    estimate = minimize(
-        lambda free: problem.deviance(np.concatenate([fixed, free]), answer_variance),
-        first[len(fixed) :],
-        method="L-BFGS-B",
-        bounds=[(0.0, LARGEST_RATIO)] * (len(first) - len(fixed)),
-        options={"ftol": 1e-10, "gtol": 1e-5},
-    )
-    return np.concatenate([fixed, estimate.x])
-
-
-class _Problem:
+class Problem:
     """The data in the two parts that elimination needs; d levels between contexts, p effects."""
 
     def __init__(
-        self, y: Floats, x: sparse.csr_matrix, basis: Floats, terms: Sequence[Term], weights: Floats, ridge: float, least: float
+        self,
+        y: Floats,
+        x: Floats | sparse.csr_matrix,
+        terms: Sequence[Term],
+        weights: Floats | None = None,
+        basis: Floats | None = None,
+        ridge: float = 0.0,
+        least: float = 0.0,
     ):
+        """y: (answers,); x: (answers, s), and x @ basis (answers, p) is of full rank (basis: (s, p), the identity where it is
+        left out); weights: (answers,). ridge: precision of a normal prior of the effects around 0, which moves the estimates
+        only. least: what s2 is taken to be at least, where it is estimated."""
+        x = sparse.csr_matrix(x)
+        basis = np.eye(x.shape[1]) if basis is None else basis
+        weights = np.ones(len(y)) if weights is None else weights
         self.terms = [*(t for t in terms if t.inside is not None), *(t for t in terms if t.inside is None)]
         inner, outer = [t for t in terms if t.inside is not None], [t for t in terms if t.inside is None]
         self.n, self.p, self.ridge, self.least = len(y), basis.shape[1], ridge, max(least, 1e-12)
@@ -169,6 +151,28 @@ class _Problem:
         self.direct = self.d <= MOST_DENSE
         self.last: tuple[Floats, tuple[float, Floats]] | None = None
         self.gram_dense: Floats = np.asarray(self.gram.toarray()) if self.direct else np.zeros((0, 0))
+
+    def ratios(self, variances: dict[str, float]) -> Floats:
+        """s2_k / s2 (terms,)"""
+        return np.array([variances[t.name] / variances["answer"] for t in self.terms])
+
+    def likeliest(
+        self, answer_variance: float | None = None, start: dict[str, float] | None = None, held: bool = False
+    ) -> Floats:
+        """The ratios (terms,) of largest restricted likelihood. start: variances to start from. held: terms inside contexts
+        keep the variances that they start from, so that one elimination serves all."""
+        first = self.ratios(start) if start else np.full(len(self.terms), 0.3)
+        fixed = first[: len(self.inner) if held else 0]
+        if len(fixed) == len(first):
+            return first
+        estimate = minimize(
+            lambda free: self.deviance(np.concatenate([fixed, free]), answer_variance),
+            first[len(fixed) :],
+            method="L-BFGS-B",
+            bounds=[(0.0, LARGEST_RATIO)] * (len(first) - len(fixed)),
+            options={"ftol": 1e-10, "gtol": 1e-5},
+        )
+        return np.concatenate([fixed, estimate.x])
 
     def deviance(self, ratios: Floats, answer_variance: float | None) -> float:
         """-2 log restricted likelihood, less a constant."""
@@ -208,7 +212,9 @@ class _Problem:
         log_det += 2 * float(np.log(np.diag(factor[0])).sum())
         return log_det, s[d:, d:] - s[d:, :d] @ solution, solution
 
-    def solved(self, ratios: Floats, answer_variance: float | None, informed: bool) -> Fit:
+    def solved(self, ratios: Floats, answer_variance: float | None = None, informed: bool = True) -> Fit:
+        """informed: whether more than the effects, the variances and the predictions is worked out; if not, the rest is
+        zeros."""
         inner, outer = self._split(ratios)
         p = self.p
         if self.direct:
@@ -221,14 +227,18 @@ class _Problem:
         s2 = max(rest / (self.n - p), self.least) if answer_variance is None else answer_variance
         effects = np.linalg.solve(information + self.ridge * s2 * np.eye(p), small[:p, p])
         variances = dict(zip([t.name for t in self.terms], (ratios * s2).tolist())) | {"answer": s2}
+        of_levels = np.split(solution[:, p] - solution[:, :p] @ effects, np.cumsum(self.outer)[:-1]) if self.outer else []
+        predicted = dict(zip([t.name for t in self.terms[len(self.inner) :]], of_levels))
+        k = len(self.terms) + 1
+        if not informed:
+            none = np.zeros((p, p))
+            parts = {name: none for name in variances}
+            return Fit(np.asarray(effects), variances, parts, np.zeros((k, k)), np.nan, np.zeros((self.n, p)), predicted)
         combined = np.vstack([-solution[:, :p], np.eye(p), np.zeros((1, p))])  # B @ combined: X, less what the rest explains
         f = self._of_levels(inner, combined)  # each (levels, p): Z_k' V^-1 X s2
         parts = {t.name: inverse @ (one.T @ one) @ inverse for t, one in zip(self.terms, f)}
         parts["answer"] = inverse - sum((r * parts[t.name] for t, r in zip(self.terms, ratios)), np.zeros((p, p)))
-        k = len(self.terms) + 1
-        info = self._information(inner, outer, s2, answer_variance is not None) if informed else np.zeros((k, k))
-        of_levels = np.split(solution[:, p] - solution[:, :p] @ effects, np.cumsum(self.outer)[:-1]) if self.outer else []
-        predicted = dict(zip([t.name for t in self.terms[len(self.inner) :]], of_levels))
+        info = self._information(inner, outer, s2, answer_variance is not None)
         deviance = self.deviance(ratios, answer_variance) if self.direct else np.nan
         return Fit(
             np.asarray(effects), variances, parts, info, deviance, self._of_answers(inner, combined) @ inverse, predicted
@@ -347,6 +357,7 @@ class _Blocks:
         h = sparse.csr_matrix((z.T @ wb) @ project)  # (q, d + p + 1) Z' W B
         self.z = z
         self.h = h
+        self.last: tuple[Floats, tuple[float, Floats]] | None = None
         self.dense = h.shape[0] * h.shape[1] <= 2_000_000
         self.h_padded = self._padded(h.toarray()) if self.dense else None
 
@@ -356,12 +367,15 @@ class _Blocks:
         return padded
 
     def _kernel(self, ratios: Floats) -> tuple[float, Floats]:
-        """log det(I + D T D) and K = D (I + D T D)^-1 D, with D the roots of the levels' ratios: (c, m, m)"""
-        root = np.zeros(self.shape)
-        root[self.block, self.place] = np.sqrt(ratios)[self.term]
-        inner = root[:, :, None] * self.t * root[:, None, :] + np.eye(self.shape[1])
-        log_det = float(np.linalg.slogdet(inner)[1].sum())
-        return log_det, root[:, :, None] * np.linalg.inv(inner) * root[:, None, :]
+        """log det(I + D T D) and K = D (I + D T D)^-1 D, with D the roots of the levels' ratios: (c, m, m), kept until the
+        ratios change"""
+        if self.last is None or not np.array_equal(self.last[0], ratios):
+            root = np.zeros(self.shape)
+            root[self.block, self.place] = np.sqrt(ratios)[self.term]
+            inner = root[:, :, None] * self.t * root[:, None, :] + np.eye(self.shape[1])
+            log_det = float(np.linalg.slogdet(inner)[1].sum())
+            self.last = ratios.copy(), (log_det, root[:, :, None] * np.linalg.inv(inner) * root[:, None, :])
+        return self.last[1]
 
     def _sparse_kernel(self, kernel: Floats) -> sparse.csr_matrix:
         rows, cols, values = [], [], []

@@ -44,6 +44,7 @@ LEAST_FREEDOM = 5  # annotators less one, times systems less one: with four and 
 MOST_IN_A_GROUP = 200  # levels of a group of contexts that are eliminated together
 VARIANCE_ROUNDS, ROUNDS = (1, 2, 3, 4, 5), 12  # of linearising: those that estimate the variances anew, and at most
 SETTLED = 1e-4  # logits
+MOST_FREEDOM, FREEDOM_STEPS = 10_000.0, 20  # degrees of freedom that differ from infinitely many; steps of a power of ten
 ENOUGH_ANSWERS = 20_000  # for the variances inside contexts; what people add is estimated from all answers
 LEAST_OWN = 0.05  # of a judgment's variance, that is its own and no output's or person's
 PROBIT_SLOPE = 4 * stats.norm.pdf(0)  # logits of a chance of winning for each standard deviation of a difference, near 1/2
@@ -197,9 +198,10 @@ def read_scores(
     value: ArrayLike,
     group: ArrayLike | None = None,
     output: ArrayLike | None = None,
+    like: Fit | None = None,
 ) -> Reading:
     """All (scores,): integers, and the value on the scale; group: of contexts that are not independent; output: where a system
-    has several on a context.
+    has several on a context; like: of answers that these are a part of, whose variances are taken.
 
     An effect on the scores' scale becomes a rating by the chance that one person scores one output above the other on one
     context, which is normal in this model: near one half, 1.6 logits for each standard deviation of that difference."""
@@ -223,7 +225,7 @@ def read_scores(
     systems = np.eye(n_systems)[:, played]
     x = sparse.csr_matrix((np.ones(len(y)), (np.arange(len(y)), column)), shape=(len(y), len(played)))
     least = float(np.var(y)) / (len(y) + 1)  # as if one more answer differed from the others as any two answers do
-    fit = _fitted(y, x, terms, annotator, least)
+    fit = _fitted(y, x, terms, annotator, least, like)
     scale = SCALE * PROBIT_SLOPE / float(np.sqrt(2 * sum(fit.variances[name] for name in ("answer", "output", "taste"))))
     component = _components(n_systems, system, context) if least > 0 else np.arange(n_systems)  # all alike: nothing is known
     moved = _moved(fit, systems, y - x @ fit.effects, terms, places, component)
@@ -239,6 +241,7 @@ def read_pairs(
     annotator: ArrayLike,
     group: ArrayLike | None = None,
     outputs: tuple[ArrayLike, ArrayLike] | None = None,
+    like: Fit | None = None,
 ) -> Reading:
     """All (judgments,): outcome +1 the first system is better, 0 a tie, -1 the second is; the rest as in `read_scores`."""
     first, second, places, annotator = _integers(first), _integers(second), _integers(context), _index(annotator)
@@ -251,7 +254,8 @@ def read_pairs(
         _crossed("taste", annotator, [first, second], n_systems, signs),
     ]
     personal = _crossed("personal", annotator, [both[:, 0], both[:, 1]], len(of_context), signs)
-    if personal.levels < 1.5 * len(y):  # people judged an output in several pairs, a quarter of the time or more
+    often = personal.levels < 1.5 * len(y)  # people judged an output in several pairs, a quarter of the time or more
+    if often if like is None else personal.name in like.variances:
         _, row = np.unique(personal.columns.ravel(), return_index=True)
         terms.append(replace(personal, inside=np.repeat(context, 2)[row]))
     if group is not None:
@@ -262,21 +266,25 @@ def read_pairs(
     rows = np.arange(len(y))
     x = sparse.csr_matrix((np.tile([1.0, -1.0], len(y)), np.stack([first, second], 1).ravel(), 2 * np.arange(len(y) + 1)))
     x = sparse.csr_matrix((x.data, x.indices, x.indptr), shape=(len(rows), n_systems))
-    fit, unexpected = _marginal(y, x, systems, terms, annotator)
+    fit, unexpected = _marginal(y, x, systems, terms, annotator, like)
     moved = _moved(fit, systems, unexpected, terms, places, component)
     return Reading(fit, systems, SCALE, component, int(annotator.max()) + 1, SCALE * moved, scores=False)
 
 
-def _marginal(y: Floats, x: sparse.csr_matrix, basis: Floats, terms: Sequence[Term], annotator: Integers) -> tuple[Fit, Floats]:
+def _marginal(
+    y: Floats, x: sparse.csr_matrix, basis: Floats, terms: Sequence[Term], annotator: Integers, like: Fit | None = None
+) -> tuple[Fit, Floats]:
     """Effects in logits, and what is unexpected in each answer: linearised, weighed and fitted anew until they stay. A tie
     leaves less to chance than a win or a loss would: the variance that is left is that of the ties observed."""
     ridge, ties = (SCALE / START_RD) ** 2, float((y == 0.5).sum())
     b, known = np.zeros(basis.shape[1]), {t.name: 0.0 for t in terms} | {"answer": 1.0}
     estimated: tuple[int, ...] = VARIANCE_ROUNDS
-    of_part: Fit | None = None
+    of_part: Fit | None = like
     by_annotators = _part(terms, annotator)
     rows = _some_contexts(terms) if by_annotators is None else by_annotators
-    if rows is not None:
+    if like is not None:
+        known, estimated = like.variances, ()
+    elif rows is not None:
         met = _components(x.shape[1], x[rows].indices, np.repeat(np.arange(rows.sum()), 2))
         their_terms = [_of_rows(term, rows) for term in terms]
         of_part, _ = _marginal(y[rows], x[rows], _contrasts(met), their_terms, _index(annotator[rows]))
@@ -289,32 +297,40 @@ def _marginal(y: Floats, x: sparse.csr_matrix, basis: Floats, terms: Sequence[Te
         total = max(1 - ties / (4 * slope.sum() + 1), 1e-3) / slope  # variance of an answer, whoever gives it
         weights = 1 / np.maximum(total - 2 * sum(known[term.name] for term in terms), LEAST_OWN * total)
         z = expected + (y - p) / slope
+        problem = mixed_model.Problem(z, x, terms, weights, basis, ridge)
         if turn in estimated:
-            start = known if of_part or turn > estimated[0] else None
-            held = of_part is not None
-            fit = mixed_model.fit(z, x, terms, weights, 1.0, start, ridge=ridge, basis=basis, informed=False, held=held)
-            known = fit.variances
+            start, held = known if of_part or turn > estimated[0] else None, of_part is not None
+            ratios = problem.likeliest(1.0, start, held)
         else:
-            fit = mixed_model.fit(z, x, terms, weights, variances=known, ridge=ridge, basis=basis, informed=False)
+            ratios = problem.ratios(known)
+        fit = problem.solved(ratios, 1.0, informed=False)
+        known = fit.variances
         step, b = np.abs(fit.effects - b).max(initial=0.0), fit.effects
         if turn > max(estimated, default=0) and step < SETTLED:
             break
-    if of_part is None or by_annotators is None:
-        fit = mixed_model.fit(z, x, terms, weights, variances=known, ridge=ridge, basis=basis)
-    else:
-        fit = replace(fit, information=of_part.information)
+    fit = problem.solved(ratios, 1.0)
+    if of_part is not None and not estimated:
+        fit = _informed(fit, of_part)
     return fit, z - x @ (basis @ b)
 
 
-def _fitted(y: Floats, x: sparse.csr_matrix, terms: Sequence[Term], annotator: Integers, least: float) -> Fit:
+def _fitted(y: Floats, x: sparse.csr_matrix, terms: Sequence[Term], annotator: Integers, least: float, like: Fit | None) -> Fit:
     """The model, with variances from as many annotators, drawn at random, as one dense matrix takes."""
+    if like is not None:
+        return _informed(mixed_model.fit(y, x, terms, variances=like.variances), like)
     rows = _part(terms, annotator)
     if rows is None:
         return mixed_model.fit(y, x, terms, least=least)
     seen = np.flatnonzero(np.abs(x[rows]).sum(axis=0))
     part = [_of_rows(term, rows) for term in terms]
     known = mixed_model.fit(y[rows], x[rows], part, basis=np.eye(x.shape[1])[:, seen], least=least)
-    return replace(mixed_model.fit(y, x, terms, variances=known.variances), information=known.information)
+    return _informed(mixed_model.fit(y, x, terms, variances=known.variances), known)
+
+
+def _informed(fit: Fit, by: Fit) -> Fit:
+    """The fit, with what another tells of the same variances."""
+    order = [list(by.variances).index(name) for name in fit.variances]
+    return replace(fit, information=by.information[np.ix_(order, order)])
 
 
 def _part(terms: Sequence[Term], annotator: Integers) -> NDArray[np.bool_] | None:
@@ -379,10 +395,16 @@ def decide(
 
 
 def critical(n: int, df: float, confidence: float = CONFIDENCE) -> float:
-    """How many standard errors a difference of two of n systems must exceed; degrees of freedom are rounded down to two
-    digits."""
-    digits = 10.0 ** max(0, int(np.floor(np.log10(max(df, 1.0)))) - 1)
-    return _critical(n, float(min(np.floor(df / digits) * digits, 10_000.0)) if np.isfinite(df) else 10_000.0, confidence)
+    """How many standard errors a difference of two of n systems must exceed; of two, Student's quantile. Between degrees of
+    freedom that are an eighth apart it is linear in their inverse, as tables of the range are read, which is up to 1% too wide
+    at one degree and .1% from three on."""
+    df = min(max(df, 1.0), MOST_FREEDOM) if np.isfinite(df) else MOST_FREEDOM
+    if n == 2:
+        return float(stats.t.ppf((1 + confidence) / 2, df))
+    k = int(np.floor(FREEDOM_STEPS * np.log10(df)))
+    low, high = 10 ** (k / FREEDOM_STEPS), 10 ** ((k + 1) / FREEDOM_STEPS)
+    share = (1 / df - 1 / high) / (1 / low - 1 / high)
+    return share * _critical(n, low, confidence) + (1 - share) * _critical(n, high, confidence)
 
 
 @cache

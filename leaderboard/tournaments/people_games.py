@@ -14,6 +14,7 @@ from leaderboard.models import Tournament
 from leaderboard.rating import people_board
 from leaderboard.rating.games import Games
 from leaderboard.rating.games_from_answers import games_from_judgments, games_from_scores, meetings
+from leaderboard.rating.mixed_model import Fit
 from leaderboard.rating.people_board import Reading
 from leaderboard.tournaments.entrants import Entrants
 
@@ -99,9 +100,9 @@ def _scores(rows: list[tuple[int, int, float]]) -> tuple[np.ndarray, np.ndarray,
     return outputs, annotators, np.array([row[2] for row in rows], dtype=float)
 
 
-def read_answers(entrants: Entrants, answers: PeopleAnswers) -> Reading:
+def read_answers(entrants: Entrants, answers: PeopleAnswers, like: Fit | None = None) -> Reading:
     """What the answers say of the systems. Where people scored and judged pairs by the same criterion, the scores count as
-    games between two outputs that one person scored."""
+    games between two outputs that one person scored. like: of answers that these are a part of, whose variances are taken."""
     n, context, system = len(entrants.systems), entrants.context_of, entrants.system_of
     answered = answers.contexts(entrants)
     groups = entrants.groups if entrants.units(answered) < len(answered) else None
@@ -109,11 +110,11 @@ def read_answers(entrants: Entrants, answers: PeopleAnswers) -> Reading:
         if answers.kind == "scores":
             o = answers.scored
             group = None if groups is None else groups[context[o]]
-            return people_board.read_scores(n, system[o], context[o], answers.scorer, answers.value, group, o)
+            return people_board.read_scores(n, system[o], context[o], answers.scorer, answers.value, group, o, like)
         first, second, outcome, judge = as_pairs(entrants, answers)
         group = None if groups is None else groups[context[first]]
         of = system[first], system[second], outcome, context[first], judge
-        return people_board.read_pairs(n, *of, group, (first, second))
+        return people_board.read_pairs(n, *of, group, (first, second), like)
     except ValueError as error:
         raise Refused(str(error)) from error
 

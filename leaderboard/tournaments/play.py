@@ -96,7 +96,7 @@ def _of_people(tournament: Tournament, entrants: Entrants, answers: PeopleAnswer
     unfiltered = people_games.unfiltered_answers(tournament, entrants)
     findings = {
         "people": rate.of_people(entrants, answers, reading, board, population),
-        "categories": rate.people_categories(entrants, answers, draws, population),
+        "categories": rate.people_categories(entrants, answers, reading, draws, population),
         "stability": rate.people_stability(entrants, board, answers, unfiltered),
     }
     return Found(Played(people), board, findings)

@@ -227,15 +227,19 @@ def categories(entrants: Entrants, games: Games, draws: np.ndarray) -> list[dict
     return _by_category(entrants, rated)
 
 
-def people_categories(entrants: Entrants, answers: PeopleAnswers, draws: np.ndarray, population: str) -> list[dict]:
-    """The same of people's answers on the contexts of each category."""
+def people_categories(
+    entrants: Entrants, answers: PeopleAnswers, whole: Reading, draws: np.ndarray, population: str
+) -> list[dict]:
+    """The same of people's answers on the contexts of each category, with the variances of all answers: few contexts do not
+    tell how much people differ."""
 
     def rated(wanted: np.ndarray) -> Rated | None:
         part = answers.of_contexts(entrants, wanted)
         if len(part.contexts(entrants)) < CATEGORY_CONTEXTS:
             return None
         try:
-            reading = read_answers(entrants, part)
+            alike = (part.kind == "scores") == (answers.kind == "scores")
+            reading = read_answers(entrants, part, whole.fit if alike else None)
         except Refused:
             return None
         who = population if reading.speaks_of_people() else "annotators"
