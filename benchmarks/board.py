@@ -1,5 +1,6 @@
 """The board with a million judgments, and a tournament of ten thousand games: on a database of its own, data made in bulk."""
 
+import resource
 import statistics
 import time
 from itertools import combinations
@@ -10,11 +11,13 @@ from benchmarks.database import own_database
 
 SYSTEMS, CONTEXTS, GAME_CONTEXTS = 20, 1000, 200
 MANY, FEW, GAMES = 1_000_000, 1_000, 10_000
+SCORES, CROWD = 100_000, 500  # scores, and annotators who gave them
 PAGES = ["", "beside/", "history/", "breakdown/", "samples/"]
 
 
 def main() -> None:
     with own_database(ALLOWED_HOSTS="testserver"):
+        _scores()
         _pages()
         _tournament()
 
@@ -34,6 +37,41 @@ def _pages() -> None:
             f"{'under' if slow < 300 else 'NOT UNDER'} 300 ms",
             flush=True,
         )
+
+
+def _scores() -> None:
+    """Seconds and memory of people's board of many scores by a crowd, in its job."""
+    from annotation.models import Annotator, Criterion, LikertScore, Output
+    from annotation.snapshots import SnapshotContent
+
+    campaign, content = _campaign("crowd", CONTEXTS), SnapshotContent(rule={"level": "ordinal"})
+    criterion = Criterion.objects.create(campaign=campaign, name="Overall")
+    content.criteria.append({"name": "Overall", "low": 1, "high": 5})
+    crowd = Annotator.objects.bulk_create(Annotator(campaign=campaign, name=f"crowd {i}") for i in range(CROWD))
+    rng = np.random.default_rng(2)
+    outputs = list(Output.objects.filter(context__campaign=campaign).values_list("pk", "context__key", "system__name"))
+    severity, taste = rng.normal(0, 0.5, CROWD), rng.normal(0, 0.3, (CROWD, SYSTEMS))
+    quality = rng.normal(0, 0.5, len(outputs))
+    rows = []
+    for k in range(SCORES):
+        o, who = k % len(outputs), (k + 7 * (k // len(outputs))) % CROWD
+        pk, key, name = outputs[o]
+        latent = 3 + int(name[-2:]) / 10 + quality[o] + severity[who] + taste[who, int(name[-2:])] + rng.normal()
+        value = float(np.clip(round(latent), 1, 5))
+        rows.append(LikertScore(annotator=crowd[who], output_id=pk, criterion=criterion, value=value))
+        row = {"context": key, "system": name, "checkpoint": "", "sample": 0, "criterion": "Overall"}
+        content.scores.append(row | {"annotator": crowd[who].name, "value": value})
+    LikertScore.objects.bulk_create(rows, batch_size=2000)
+    _accepted(campaign, content, criterion)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20  # GiB
+    del rows, content
+    _, took = _played(campaign, criterion="Overall")
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    print(
+        f"people's board of {SCORES:,} scores by {CROWD} annotators made in its job: {took:.0f} s, at most {memory:.2f} GiB in "
+        f"the process ({before:.2f} before it); {'under' if took < 20 and memory < 1.5 else 'NOT UNDER'} 20 s and 1.5 GiB",
+        flush=True,
+    )
 
 
 def _milliseconds(user, board, page: str) -> float:
@@ -100,10 +138,8 @@ def _campaign(slug: str, contexts: int):
 
 def _judged(campaign, judgments: int):
     """The campaign's board by so many judgments of pairs, and the seconds that its job took."""
-    from annotation.models import Annotator, Output, PairwiseJudgment, QualityDecision, Snapshot
-    from annotation.snapshots import SnapshotContent, write
-    from leaderboard import tasks
-    from leaderboard.tournaments.start import start_tournament
+    from annotation.models import Annotator, Output, PairwiseJudgment
+    from annotation.snapshots import SnapshotContent
 
     annotators = Annotator.objects.bulk_create(Annotator(campaign=campaign, name=f"a{i}") for i in range(10))
     rng, content = np.random.default_rng(1), SnapshotContent(rule={"level": "nominal"})
@@ -129,11 +165,29 @@ def _judged(campaign, judgments: int):
             ),
             batch_size=2000,
         )
+    _accepted(campaign, content)
+    return _played(campaign)
+
+
+def _accepted(campaign, content, criterion=None) -> None:
+    """A snapshot with this content (`snapshots.SnapshotContent`)."""
+    from annotation.models import QualityDecision, Snapshot
+    from annotation.snapshots import write
+
     digest, data = write(content)
-    snapshot = Snapshot.objects.create(campaign=campaign, digest=digest, content=data, rule=content.rule, judgments=judgments)
-    QualityDecision.objects.create(snapshot=snapshot, verdict="accepted", report={})
+    count = len(content.scores) + len(content.judgments)
+    snapshot = Snapshot.objects.create(campaign=campaign, digest=digest, content=data, rule=content.rule, judgments=count)
+    QualityDecision.objects.create(snapshot=snapshot, criterion=criterion, verdict="accepted", report={})
+
+
+def _played(campaign, criterion: str | None = None):
+    """People's board, and the seconds that its job took."""
+    from leaderboard import tasks
+    from leaderboard.tournaments.start import start_tournament
+
+    tournament = start_tournament(campaign, "people", criterion=criterion, foreground=True)
     start = time.perf_counter()
-    board = tasks.run(start_tournament(campaign, "people", foreground=True).job_id)
+    board = tasks.run(tournament.job_id)
     return board, time.perf_counter() - start
 
 

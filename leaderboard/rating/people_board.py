@@ -225,7 +225,7 @@ def read_scores(
     systems = np.eye(n_systems)[:, played]
     x = sparse.csr_matrix((np.ones(len(y)), (np.arange(len(y)), column)), shape=(len(y), len(played)))
     least = float(np.var(y)) / (len(y) + 1)  # as if one more answer differed from the others as any two answers do
-    fit = _fitted(y, x, terms, annotator, least, like)
+    fit = _fitted(y, x, terms, annotator, least, _covering(like, terms))
     scale = SCALE * PROBIT_SLOPE / float(np.sqrt(2 * sum(fit.variances[name] for name in ("answer", "output", "taste"))))
     component = _components(n_systems, system, context) if least > 0 else np.arange(n_systems)  # all alike: nothing is known
     moved = _moved(fit, systems, y - x @ fit.effects, terms, places, component)
@@ -266,7 +266,7 @@ def read_pairs(
     rows = np.arange(len(y))
     x = sparse.csr_matrix((np.tile([1.0, -1.0], len(y)), np.stack([first, second], 1).ravel(), 2 * np.arange(len(y) + 1)))
     x = sparse.csr_matrix((x.data, x.indices, x.indptr), shape=(len(rows), n_systems))
-    fit, unexpected = _marginal(y, x, systems, terms, annotator, like)
+    fit, unexpected = _marginal(y, x, systems, terms, annotator, _covering(like, terms))
     moved = _moved(fit, systems, unexpected, terms, places, component)
     return Reading(fit, systems, SCALE, component, int(annotator.max()) + 1, SCALE * moved, scores=False)
 
@@ -325,6 +325,11 @@ def _fitted(y: Floats, x: sparse.csr_matrix, terms: Sequence[Term], annotator: I
     part = [_of_rows(term, rows) for term in terms]
     known = mixed_model.fit(y[rows], x[rows], part, basis=np.eye(x.shape[1])[:, seen], least=least)
     return _informed(mixed_model.fit(y, x, terms, variances=known.variances), known)
+
+
+def _covering(like: Fit | None, terms: Sequence[Term]) -> Fit | None:
+    """The fit, if it has a variance for each of the terms."""
+    return like if like is not None and {term.name for term in terms} <= like.variances.keys() else None
 
 
 def _informed(fit: Fit, by: Fit) -> Fit:

@@ -97,7 +97,7 @@ def _of_people(tournament: Tournament, entrants: Entrants, answers: PeopleAnswer
     findings = {
         "people": rate.of_people(entrants, answers, reading, board, population),
         "categories": rate.people_categories(entrants, answers, reading, draws, population),
-        "stability": rate.people_stability(entrants, board, answers, unfiltered),
+        "stability": rate.people_stability(entrants, board, answers, reading, unfiltered),
     }
     return Found(Played(people), board, findings)
 

@@ -269,8 +269,11 @@ def stability(entrants: Entrants, rated: Rated, by: Rules, others: dict[str, Gam
     return _named_orders(entrants, rank_stability(len(entrants.systems), rated.games, by, others))
 
 
-def people_stability(entrants: Entrants, rated: Rated, answers: PeopleAnswers, unfiltered: PeopleAnswers) -> list[dict]:
-    """The same of a people's board: beside plain means, games within one person, and all scores before the filter."""
+def people_stability(
+    entrants: Entrants, rated: Rated, answers: PeopleAnswers, reading: Reading, unfiltered: PeopleAnswers
+) -> list[dict]:
+    """The same of a people's board: beside plain means, games within one person, and all scores before the filter, with the
+    variances of those that are kept."""
     n, tried = len(entrants.systems), {}
     if answers.kind == "scores":
         count = answers.by_system(entrants)
@@ -280,7 +283,7 @@ def people_stability(entrants: Entrants, rated: Rated, answers: PeopleAnswers, u
         tried["Glicko-2 on games within one person"] = rules.standings(n, rated.games, DEFAULT)
         tried["Bradley-Terry on these games, fitted ties"] = rules.standings(n, rated.games, Rules("bradley-terry", "davidson"))
     if len(unfiltered.contexts(entrants)) and answers.kind == "scores":
-        board = read_answers(entrants, unfiltered).board("annotators")
+        board = read_answers(entrants, unfiltered, reading.fit).board("annotators")
         every = replace(rated.standings, rating=board.rating, games=unfiltered.by_system(entrants))
         tried["Every score, none filtered out"] = every
     return _named_orders(entrants, orders(rated.standings, tried))

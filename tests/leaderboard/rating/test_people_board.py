@@ -6,7 +6,7 @@ from scipy import stats
 
 from leaderboard.rating import mixed_model, people_board
 from leaderboard.rating.bootstrap import context_draws
-from leaderboard.rating.people_board import board_from_pairs, board_from_scores, decide, read_pairs, read_scores
+from leaderboard.rating.people_board import board_from_pairs, board_from_scores, critical, decide, read_pairs, read_scores
 
 
 def scores(seed=0, systems=4, contexts=20, annotators=8, k=3, taste=0.4, severity=1.0):
@@ -182,6 +182,33 @@ class TestDecide:
         """Tukey's range for 5 means and 20 degrees of freedom is 4.232 (Hochberg & Tamhane 1987, table 8)."""
         margin, _ = decide(np.zeros((5, 5)), np.ones((5, 5)), np.full((5, 5), 20.0))
         assert margin[0, 1] == pytest.approx(4.232 / np.sqrt(2), abs=2e-3)
+
+    @pytest.mark.parametrize("df", [1.3, 2.7, 5.5, 17.3, 131.0])
+    def test_between_the_degrees_of_freedom_of_the_table_it_is_a_little_too_wide(self, df):
+        """Against SciPy's studentized range at this very number."""
+        exact = stats.studentized_range.ppf(0.95, 4, df) / np.sqrt(2)
+        assert exact * (1 - 1e-6) <= critical(4, df) <= exact * (1.01 if df < 3 else 1.001)
+
+
+class TestAPartOfTheAnswers:
+    """Read with the variances of all answers."""
+
+    @pytest.mark.parametrize(("read", "answers"), [(read_scores, scores()), (read_pairs, pairs())])
+    def test_takes_the_variances_and_what_is_known_of_them(self, read, answers):
+        whole = read(4, *answers)
+        here = answers[-2 if read is read_pairs else 1] < 10  # contexts
+        part = read(4, *(column[here] for column in answers), like=whole.fit)
+        assert part.fit.variances == pytest.approx(whole.fit.variances)
+        assert part.fit.information.tolist() == whole.fit.information.tolist()
+        assert part.rating != pytest.approx(whole.rating, abs=1)
+        off = ~np.eye(4, dtype=bool)
+        assert (part.board("annotators").se > whole.board("annotators").se)[off].all()
+
+    def test_is_read_by_itself_where_the_other_lacks_a_variance(self):
+        s, c, a, y = scores()
+        whole = read_scores(4, s, c, a, y)
+        grouped = read_scores(4, s, c, a, y, group=c // 4, like=whole.fit)
+        assert grouped.fit.variances == read_scores(4, s, c, a, y, group=c // 4).fit.variances
 
 
 def test_many_annotators_are_read_from_a_part_of_them(monkeypatch):
