@@ -120,7 +120,7 @@ def tastes(people: Standings, games: Games, annotator: ArrayLike, reading: Readi
     unit = _together(moved, games, whose) - _together(moved, games, of_context)
     size, direction = np.linalg.eigh(unit)
     to_logits = (reading.scale / SCALE) ** 2
-    variance, uncertainty = reading.fit.variances["taste"], reading.fit.uncertainty("taste")
+    variance, uncertainty = reading.fit.variances["taste"], float(reading.fit.uncertain(["taste"])[0, 0])
     return Tastes(
         (direction * np.maximum(size, 0.0)) @ direction.T, float(to_logits * variance), float(to_logits**2 * uncertainty)
     )
