@@ -18,9 +18,8 @@ def components_of(values: ArrayLike, systems: ArrayLike, contexts: ArrayLike, an
     systems, contexts, annotators = (np.unique(column, return_inverse=True)[1] for column in (systems, contexts, annotators))
     if not len(values) or np.ptp(values) == 0 or len(values) <= systems.max() + 1:
         return None
-    fit = read_scores(int(systems.max()) + 1, systems, contexts, annotators, values).fit
-    v, covariance = fit.variances, fit.uncertain(["output", "taste", "answer"])
-    return Components(v["output"], v["taste"], v["answer"], v["context"], v["annotator"], _rows(covariance))
+    v = read_scores(int(systems.max()) + 1, systems, contexts, annotators, values).fit.variances
+    return Components(v["output"], v["taste"], v["answer"], v["context"], v["annotator"])
 
 
 def pair_assumptions_of(
@@ -35,12 +34,7 @@ def pair_assumptions_of(
     if len(outcomes) < 2 or decided == 0:
         return None
     one, other = np.split(both, 2)
-    fit = read_pairs(len(systems), one, other, outcomes, contexts, annotators).fit
-    context, annotator = (fit.variances[name] / 2 / decided for name in ("output", "taste"))
+    v = read_pairs(len(systems), one, other, outcomes, contexts, annotators).fit.variances
+    context, annotator = v["output"] / 2 / decided, v["taste"] / 2 / decided
     over = max(1.0, context + annotator)
-    covariance = fit.uncertain(["output", "taste"]) / (2 * decided * over) ** 2
-    return PairAssumptions(1 - decided, context / over, annotator / over, _rows(covariance))
-
-
-def _rows(covariance: np.ndarray) -> tuple[tuple[float, ...], ...]:
-    return tuple(tuple(row) for row in covariance.tolist())
+    return PairAssumptions(1 - decided, context / over, annotator / over)

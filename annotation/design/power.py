@@ -15,16 +15,12 @@ its people tell. Contexts and annotators are both random: Westfall,
 Kenny & Judd 2014 (J. Exp. Psychol. Gen. 143, 2020-2045), as in Card et al. 2020 (EMNLP, "With Little Power Comes Great
 Responsibility", section 5), whose fitted variances are the assumptions below.
 
-What is planned is what the board decides (`leaderboard.rating.people_board.decide`): the difference of two of S systems is
+What is planned is what the board decides (`leaderboard.rating.decision.decide`): the difference of two of S systems is
 known when |D| exceeds its error times Tukey's range for S systems. The P are what mean squares of contexts x systems,
 annotators x systems and the rest estimate, with (n - 1)(S - 1), (N - 1)(S - 1) and the remaining degrees of freedom, which
 Satterthwaite's formula puts together. With fewer annotators than can speak for people in general, the board speaks of these
 annotators, and so does the plan: s2_AS counts as 0 and n alone gives degrees of freedom. Power comes from the noncentral t
 distribution.
-
-A pilot leaves open how large the variance of D is: an estimate with f degrees of freedom (Satterthwaite, from the covariance of
-the estimated components) is spread around the truth as chi-squared over f. The planned power is the mean over that spread, so
-that campaigns planned with such pilots have it on average.
 
 Pairs. A judgment is +1 (first better), 0 (tie) or -1. Its mean d = P(first) - P(second), its variance 1 - ties - d^2;
 judgments of one pair on one context share a part (intraclass correlation) i_C of it, those of one annotator i_A. Where two of S
@@ -39,24 +35,20 @@ and its error that of the win rate over w (1 - w).
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import expit, logit
-from scipy.stats import chi2, nct, norm
+from scipy.stats import nct, norm
 
-from leaderboard.rating.people_board import critical, speak_of_people
+from leaderboard.rating.decision import critical
+from leaderboard.rating.people_board import speak_of_people
 
 ALPHA, POWER = 0.05, 0.80
 MOST_CERTAIN, STEPS = 0.999, 200  # win rates are searched up to this one, in so many steps
 People = Sequence[tuple[float, float]]  # (share of the outputs, people on each of them), shares summing to 1
 ONE_EACH: People = ((1.0, 1.0),)
-Covariance = tuple[tuple[float, ...], ...]
-Floats = NDArray[np.float64]
-Error = Callable[[float], tuple[float, float, float]]  # difference -> (SE, df, degrees of freedom of a pilot's estimate of SE)
-OPEN = tuple((i + 0.5) / 32 for i in range(32))  # quantiles of what a pilot leaves open, over which the power is averaged
 
 
 @dataclass(frozen=True)
@@ -68,18 +60,10 @@ class Components:
     residual: float
     context: float = 0.0
     annotator: float = 0.0
-    covariance: Covariance = ()  # (3, 3) of the first three, as a pilot estimates them; empty: they are known
 
     def on(self, low: float, high: float) -> "Components":
-        """These known variances of a scale from 0 to 1, on the scale from low to high."""
-        area = (high - low) ** 2
-        return Components(
-            self.context_system * area,
-            self.annotator_system * area,
-            self.residual * area,
-            self.context * area,
-            self.annotator * area,
-        )
+        """These variances of a scale from 0 to 1, on the scale from low to high."""
+        return Components(*(variance * (high - low) ** 2 for variance in astuple(self)))
 
 
 def _of_card(item_slope: float, item: float, worker_slope: float, worker: float, sigma: float) -> Components:
@@ -101,7 +85,6 @@ class PairAssumptions:
     ties: float = 0.2
     context: float = 0.3
     annotator: float = 0.05
-    covariance: Covariance = ()  # (2, 2) of the correlations, as a pilot estimates them; empty: they are known
 
 
 @dataclass(frozen=True)
@@ -151,36 +134,16 @@ def _tested(
     return math.sqrt(total), total**2 / spread if spread else math.inf
 
 
-def power_of(
-    difference: float, se: float, df: float, alpha: float = ALPHA, systems: int = 2, pilot_df: float = math.inf
-) -> float:
+def power_of(difference: float, se: float, df: float, alpha: float = ALPHA, systems: int = 2) -> float:
     """Probability that the difference of two of the systems is known, in either direction, when all pairs of them together are
-    wrongly said to differ with probability alpha at most. pilot_df: with which a pilot estimated se; the mean over what that
-    leaves open."""
+    wrongly said to differ with probability alpha at most."""
     if se == 0:
         return 1.0
-    most = critical(systems, df, 1 - alpha)
-    sizes = (
-        np.sqrt(chi2.ppf(OPEN, pilot_df) / pilot_df) if math.isfinite(pilot_df) else np.ones(1)
-    )  # of se, estimated over true
-    ratio = difference / se * sizes
+    ratio, most = difference / se, critical(systems, df, 1 - alpha)
     if math.isinf(df):
-        return float(np.mean(norm.sf(most - ratio) + norm.cdf(-most - ratio)))
-    wrong_way = np.nan_to_num(nct.cdf(-most, df, ratio))  # SciPy gives nan for it from a ratio of about 8, where it is 0
-    return float(np.mean(nct.sf(most, df, ratio) + wrong_way))
-
-
-def _pilot_df(variance: Callable[[Floats], float], at: Sequence[float], covariance: Covariance) -> float:
-    """Degrees of freedom with which a variance is estimated whose parameters `at` (k,) were, with this covariance (k, k):
-    2 v^2 / Var(v) (Satterthwaite), by finite differences; at least 1."""
-    if not covariance:
-        return math.inf
-    x = np.asarray(at, dtype=float)
-    step = 1e-4 * max(float(x.sum()), 1e-12)
-    now = variance(x)
-    gradient = np.array([(variance(x + step * unit) - now) / step for unit in np.eye(len(x))])
-    spread = float(gradient @ np.asarray(covariance) @ gradient)
-    return max(2 * now**2 / spread, 1.0) if spread > 0 and now > 0 else math.inf
+        return float(norm.sf(most - ratio) + norm.cdf(-most - ratio))
+    wrong_way = nct.cdf(-most, df, ratio)  # SciPy gives nan for it from a ratio of about 8, where it is 0
+    return float(nct.sf(most, df, ratio) + (0.0 if math.isnan(wrong_way) else wrong_way))
 
 
 def detectable_difference(
@@ -195,20 +158,11 @@ def detectable_difference(
     """The smallest difference of two systems' mean scores that is found with this power.
 
     Raises ValueError for fewer than two contexts or annotators."""
-
-    def error(parameters: Sequence[float]) -> tuple[float, float]:
-        context_system, annotator_system, residual = parameters
-        assumed = Components(context_system, annotator_system, residual)
-        return standard_error(assumed, contexts, annotators, people, systems)
-
-    at = components.context_system, components.annotator_system, components.residual
-    se, df = error(at)
-    pilot_df = _pilot_df(lambda x: error(x.tolist())[0] ** 2, at, components.covariance)
+    se, df = standard_error(components, contexts, annotators, people, systems)
     high = se
-    while 0 < se and power_of(high, se, df, alpha, systems, pilot_df) < power:
+    while 0 < se and power_of(high, se, df, alpha, systems) < power:
         high *= 2
-    smallest = _smallest(lambda difference: (se, df, pilot_df), alpha, power, high, systems)
-    return Detectable(smallest, se, df, power, alpha)
+    return Detectable(_smallest(lambda difference: (se, df), alpha, power, high, systems), se, df, power, alpha)
 
 
 def detectable_win_rate(
@@ -224,43 +178,34 @@ def detectable_win_rate(
     """How far from one half the win rate (ties counted half) of one of two systems over the other must be to be found.
     meetings: contexts on which the two meet, of so many contexts. None where even winning every pair that is no tie would not
     be found."""
-    as_if, general = meetings * systems / 2, speak_of_people(annotators, systems)
+    as_if, of_people = meetings * systems / 2, assumed.annotator if speak_of_people(annotators, systems) else 0.0
     places = max(2.0, min(as_if, contexts))
 
-    def tested(logits: float, context: float, annotator: float) -> tuple[float, float]:
-        of_people = annotator if general else 0.0
+    def error(logits: float) -> tuple[float, float]:
         slope = expit(logits) * expit(-logits)  # of the win rate
         ahead = 2 * expit(logits) - 1
         variance = max(1 - assumed.ties - ahead**2, 0.0) / 4 / slope**2  # of a judgment, in squared logits
-        rest = variance * (1 - context - of_people) / (as_if * _mean(people))
-        parts = variance * context / places, variance * of_people / annotators, rest
+        rest = variance * (1 - assumed.context - of_people) / (as_if * _mean(people))
+        parts = variance * assumed.context / places, variance * of_people / annotators, rest
         return _tested(*parts, places, annotators, people, systems)
-
-    def error(logits: float) -> tuple[float, float, float]:
-        at = assumed.context, assumed.annotator
-        pilot_df = _pilot_df(lambda x: tested(logits, *x.tolist())[0] ** 2, at, assumed.covariance)
-        return *tested(logits, *at), pilot_df
 
     # Logits tell less the nearer a win rate is to 1, so the power has a maximum.
     far = logit(min(1 - assumed.ties / 2, MOST_CERTAIN))
-    reached = (x for x in np.linspace(0, far, STEPS)[1:] if _power_at(error, x, alpha, systems) >= power)
-    high = next(reached, None)
+    high = next((x for x in np.linspace(0, far, STEPS)[1:] if power_of(x, *error(x), alpha, systems) >= power), None)
     if high is None:
         return None
     logits = _smallest(error, alpha, power, float(high), systems)
-    se, df, _ = error(logits)
+    se, df = error(logits)
     slope = expit(logits) * expit(-logits)
     return Detectable(float(expit(logits)) - 0.5, float(se * slope), float(df), power, alpha)
 
 
-def _power_at(error: Error, difference: float, alpha: float, systems: int) -> float:
-    se, df, pilot_df = error(difference)
-    return power_of(difference, se, df, alpha, systems, pilot_df)
+def _smallest(error: Callable[[float], tuple[float, float]], alpha: float, power: float, high: float, systems: int) -> float:
+    """error: difference -> (SE, df)."""
 
-
-def _smallest(error: Error, alpha: float, power: float, high: float, systems: int) -> float:
     def missing(difference: float) -> float:
-        return _power_at(error, difference, alpha, systems) - power if error(difference)[0] > 0 else 1 - power
+        se, df = error(difference)
+        return power_of(difference, se, df, alpha, systems) - power if se > 0 else 1 - power
 
     if error(0.0)[0] == 0:
         return 0.0

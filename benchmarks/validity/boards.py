@@ -7,12 +7,12 @@ import numpy as np
 from scipy import stats
 
 from benchmarks.validity.generators import Answers, Campaign
-from leaderboard.rating import mixed_model, people_board
+from leaderboard.rating import decision, mixed_model, people_board
+from leaderboard.rating.decision import CONFIDENCE
 from leaderboard.rating.people_board import board_from_pairs, board_from_scores
 
-MODULES = (people_board, mixed_model)
+MODULES = (people_board, mixed_model, decision)
 SOURCES = [Path(str(module.__file__)) for module in MODULES]  # a change of these makes earlier simulations worthless
-CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True)

@@ -67,8 +67,8 @@ def planned(plan: Plan, seed: int) -> Detectable | None:
     small = replace(plan.campaign, annotators=plan.pilot, contexts=plan.pilot_contexts)
     if plan.pilot == KNOWN:
         pilots = [_assumed(replace(small, **LARGE), seed + k) for k in range(LARGE_PILOTS)]
-        told = [astuple(replace(one, covariance=0.0)) for one in pilots if one is not None]
-        assumed = replace(type(pilots[0])(*np.mean(told, axis=0).tolist()), covariance=())
+        told = [astuple(one) for one in pilots if one is not None]
+        assumed = type(pilots[0])(*np.mean(told, axis=0).tolist())
     else:
         assumed = _assumed(small, seed)
     design = plan.campaign

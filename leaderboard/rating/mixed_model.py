@@ -85,14 +85,10 @@ class Fit:
         spread = ((g @ uncertain) * g).sum(-1)
         return np.asarray(np.where(spread > 0, 2 * variance**2 / np.where(spread > 0, spread, 1.0), np.inf))
 
-    def uncertain(self, names: Sequence[str]) -> Floats:
-        """(k, k) covariance with which the named variances were estimated; 0 where one was taken as known."""
-        kept, covariance = self._uncertain()
-        found = np.zeros((len(names), len(names)))
-        estimated = [i for i, name in enumerate(names) if name in kept]
-        rows = [kept.index(names[i]) for i in estimated]
-        found[np.ix_(estimated, estimated)] = covariance[np.ix_(rows, rows)]
-        return found
+    def uncertainty(self, name: str) -> float:
+        """The variance with which this term's variance was estimated; 0 where it was taken as known."""
+        kept, uncertain = self._uncertain()
+        return float(uncertain[kept.index(name), kept.index(name)]) if name in kept else 0.0
 
     def _uncertain(self, without: Sequence[str] = ()) -> tuple[list[str], Floats]:
         """(names of the terms whose variances were estimated, the covariance of those estimates)"""

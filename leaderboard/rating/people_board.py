@@ -10,8 +10,7 @@ the population's preferences.
 
 Both are sampled: the contexts, and the people. What is said of *people in general* counts what annotators' leanings add to
 the variance; what is said of *these annotators* does not. Differences are tested with Student's t and Satterthwaite's degrees
-of freedom, all pairs at once with Tukey and Kramer's range (Hochberg & Tamhane 1987, chapter 3): `decide` is the one place
-where it is decided what is known, for the board and for the plan of a campaign (`annotation.design.power`).
+of freedom, all pairs at once with Tukey and Kramer's range (`decision.decide`).
 
 Systems that were never judged on a common context, directly or through others, are not compared: each such group has a scale
 of its own around 1500."""
@@ -20,7 +19,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -30,13 +28,13 @@ from scipy.sparse import csgraph
 from scipy.special import expit
 
 from leaderboard.rating import mixed_model
+from leaderboard.rating.decision import CONFIDENCE, decide
 from leaderboard.rating.glicko2 import SCALE, START_RATING, START_RD
 from leaderboard.rating.mixed_model import Fit, Term
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-CONFIDENCE = 0.95
 POPULATIONS = ("people", "annotators")  # people like these annotators, or these annotators only
 PERSONAL = ("annotator", "taste")  # terms that speak of people
 LEAST_ANNOTATORS = 4  # who can speak for others: with three, 95% intervals held the truth in 92% of simulated campaigns
@@ -44,7 +42,6 @@ LEAST_FREEDOM = 5  # annotators less one, times systems less one: with four and 
 MOST_IN_A_GROUP = 200  # levels of a group of contexts that are eliminated together
 VARIANCE_ROUNDS, ROUNDS = (1, 2, 3, 4, 5), 12  # of linearising: those that estimate the variances anew, and at most
 SETTLED = 1e-4  # logits
-MOST_FREEDOM, FREEDOM_STEPS = 10_000.0, 20  # degrees of freedom that differ from infinitely many; steps of a power of ten
 ENOUGH_ANSWERS = 20_000  # for the variances inside contexts; what people add is estimated from all answers
 LEAST_OWN = 0.05  # of a judgment's variance, that is its own and no output's or person's
 PROBIT_SLOPE = 4 * stats.norm.pdf(0)  # logits of a chance of winning for each standard deviation of a difference, near 1/2
@@ -379,44 +376,6 @@ def _moved(
     same = component[:, None] == component[None, :]
     centre = np.eye(len(component)) - same / same.sum(axis=1, keepdims=True)
     return np.asarray(moved @ systems.T @ centre.T)
-
-
-def decide(
-    difference: Floats, se: Floats, df: Floats, component: Integers | None = None, confidence: float = CONFIDENCE
-) -> tuple[Floats, NDArray[np.bool_]]:
-    """(margin, above), both (s, s): i is known to be above j where their difference exceeds the margin. All statements about
-    the systems that can be compared hold together with this confidence."""
-    n = len(difference)
-    sizes = np.full(n, n) if component is None else np.bincount(component)[component]
-    margin = np.full((n, n), np.inf)
-    for i in range(n):
-        for j in range(n):
-            if i != j and np.isfinite(se[i, j]):
-                margin[i, j] = se[i, j] * critical(int(sizes[i]), float(df[i, j]), confidence)
-    np.fill_diagonal(margin, 0.0)
-    above = difference > margin
-    np.fill_diagonal(above, False)
-    return margin, above
-
-
-def critical(n: int, df: float, confidence: float = CONFIDENCE) -> float:
-    """How many standard errors a difference of two of n systems must exceed; of two, Student's quantile. Between degrees of
-    freedom that are an eighth apart it is linear in their inverse, as tables of the range are read, which is up to 1% too wide
-    at one degree and .1% from three on."""
-    df = min(max(df, 1.0), MOST_FREEDOM) if np.isfinite(df) else MOST_FREEDOM
-    if n == 2:
-        return float(stats.t.ppf((1 + confidence) / 2, df))
-    k = int(np.floor(FREEDOM_STEPS * np.log10(df)))
-    low, high = 10 ** (k / FREEDOM_STEPS), 10 ** ((k + 1) / FREEDOM_STEPS)
-    share = (1 / df - 1 / high) / (1 / low - 1 / high)
-    return share * _critical(n, low, confidence) + (1 - share) * _critical(n, high, confidence)
-
-
-@cache
-def _critical(n: int, df: float, confidence: float) -> float:
-    if n < 2:
-        return 0.0
-    return float(stats.studentized_range.ppf(confidence, n, df) / np.sqrt(2))
 
 
 def _integers(values: ArrayLike) -> Integers:

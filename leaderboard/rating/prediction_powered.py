@@ -41,11 +41,12 @@ from numpy.typing import ArrayLike
 from scipy import sparse, stats
 
 from leaderboard.rating import glicko2_static
+from leaderboard.rating.decision import CONFIDENCE
 from leaderboard.rating.games import Games, Standings
 from leaderboard.rating.glicko2 import SCALE
 from leaderboard.rating.pair_counts import resampled_scores, scores
 from leaderboard.rating.people_board import Reading
-from leaderboard.rating.ranking import CONFIDENCE, Tastes
+from leaderboard.rating.ranking import Tastes
 from leaderboard.rating.rules import DEFAULT, Rules, replicates, standings
 
 PLUS_FOUR = 4.0  # contexts added, of which the comparator tells two rightly and two wrongly
@@ -120,7 +121,7 @@ def tastes(people: Standings, games: Games, annotator: ArrayLike, reading: Readi
     unit = _together(moved, games, whose) - _together(moved, games, of_context)
     size, direction = np.linalg.eigh(unit)
     to_logits = (reading.scale / SCALE) ** 2
-    variance, uncertainty = reading.fit.variances["taste"], float(reading.fit.uncertain(["taste"])[0, 0])
+    variance, uncertainty = reading.fit.variances["taste"], reading.fit.uncertainty("taste")
     return Tastes(
         (direction * np.maximum(size, 0.0)) @ direction.T, float(to_logits * variance), float(to_logits**2 * uncertainty)
     )

@@ -16,17 +16,15 @@ of two variances are Satterthwaite's (1946).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
+from leaderboard.rating.decision import CONFIDENCE, decide
 from leaderboard.rating.games import Standings
 from leaderboard.rating.glicko2 import START_RATING, START_RD
-from leaderboard.rating.people_board import critical
 
-CONFIDENCE = 0.95
 PRECISION = 100.0  # rating points; a difference of 100 is an expected score of 0.64
 DRAWS = 100_000  # of all ratings, for the chance to be the best: its error is at most 0.0016
 DRAWS_AT_ONCE = 10_000
@@ -103,21 +101,14 @@ def compare(
     directly or through others; of two groups nothing is known. The others as in `intervals`.
     """
     variance = of_differences(covariance(standings, replicates, contexts))
-    n = len(variance)
-    confidence = 1 - (1 - confidence) / looks
-    wide: float | np.ndarray = _critical(n, freedom(contexts), confidence)
+    n, df = len(variance), np.full_like(variance, freedom(contexts))
     if tastes is not None:
         unit = of_differences(tastes.unit)
-        each = tastes.freedom(variance, contexts, unit)
+        df = tastes.freedom(variance, contexts, unit)
         variance = variance + tastes.variance * unit
-        wide = np.reshape([critical(n, df, confidence) for df in each.ravel().tolist()], (n, n))
     difference = standings.rating[:, None] - standings.rating[None, :]
-    margin = np.sqrt(variance) * wide
-    if component is not None:
-        group = np.asarray(component)
-        margin = np.where(group[:, None] == group[None, :], margin, np.inf)
-    above = difference > margin
-    np.fill_diagonal(above, False)
+    group = None if component is None else np.asarray(component)
+    margin, above = decide(difference, np.sqrt(variance), df, group, 1 - (1 - confidence) / looks)
     return Ranking(above, 1 + above.sum(axis=0), n - above.sum(axis=1), difference, margin)
 
 
@@ -211,11 +202,3 @@ def of_differences(covariance: np.ndarray) -> np.ndarray:
 def freedom(contexts: int) -> int:
     """Degrees of freedom where so many contexts were sampled."""
     return max(contexts - 1, 1)
-
-
-@cache
-def _critical(n: int, freedom: int, confidence: float) -> float:
-    """How many standard errors a difference of two of n ratings must exceed."""
-    if n < 2:
-        return 0.0
-    return float(stats.studentized_range.ppf(confidence, n, min(freedom, 10_000)) / np.sqrt(2))

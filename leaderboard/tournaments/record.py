@@ -13,9 +13,10 @@ from annotation.snapshots import output_names
 from core.version import code_version
 from evaluator.judge import Verdicts
 from leaderboard.models import ContextResult, Game, OutputResult, SystemRating, Tournament
+from leaderboard.rating.decision import CONFIDENCE
 from leaderboard.rating.diagnostics.order_fit import REPLICATES
 from leaderboard.rating.games import Games, Standings
-from leaderboard.rating.ranking import CONFIDENCE, DRAWS
+from leaderboard.rating.ranking import DRAWS
 from leaderboard.rating.rules import DEFAULT, PAPER
 from leaderboard.signature import signature
 from leaderboard.tournaments.context_results import Shares

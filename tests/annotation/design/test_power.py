@@ -1,7 +1,6 @@
 """The smallest difference a design can detect."""
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -148,32 +147,6 @@ class TestPilot:
             estimates.append([found.context_system, found.annotator_system, found.residual, found.context, found.annotator])
         expected = [truth.context_system, truth.annotator_system, truth.residual, truth.context, truth.annotator]
         assert np.mean(estimates, axis=0) == pytest.approx(expected, rel=0.1)
-
-    def test_says_how_uncertain_its_variances_are(self):
-        """In a complete design of c contexts, s systems, a annotators the residual's variance has the standard error
-        sqrt(2 / f) of itself with f = (c - 1) (a - 1) s degrees of freedom (Searle et al. 1992, table 4.10)."""
-        rng = np.random.default_rng(0)
-        s, c, a = (grid.ravel() for grid in np.meshgrid(range(3), range(20), range(6), indexing="ij"))
-        y = rng.normal(size=(3, 20))[s, c] + rng.normal(size=(3, 6))[s, a] + rng.normal(size=len(s))
-        found = components_of(y, s, c, a)
-        assert found.covariance[2][2] == pytest.approx(2 * found.residual**2 / (19 * 5 * 3), rel=0.02)
-
-    def test_the_power_is_the_mean_over_what_a_pilot_leaves_open(self):
-        """Pilots whose estimate of the variance is chi-squared with 5 degrees of freedom, each planned with its estimate."""
-        of_pilots = np.sqrt(np.random.default_rng(0).chisquare(5, 4000) / 5)  # estimated SE over the true one
-        wanted = np.mean([power_of(3.0 * size, 1.0, 30) for size in of_pilots])
-        assert power_of(3.0, 1.0, 30, pilot_df=5) == pytest.approx(wanted, abs=0.01)
-        assert (
-            power_of(3.0, 1.0, 30, pilot_df=5) < power_of(3.0, 1.0, 30, pilot_df=1e6) == pytest.approx(power_of(3.0, 1.0, 30))
-        )
-
-    def test_a_smaller_pilot_plans_a_larger_difference(self):
-        known = Components(0.4, 0.2, 0.6)
-        vague = replace(known, covariance=((0.02, 0.0, 0.0), (0.0, 0.04, 0.0), (0.0, 0.0, 0.01)))
-        assert detectable_difference(vague, 50, 12).difference > 1.02 * detectable_difference(known, 50, 12).difference
-        known = PairAssumptions(0.2, 0.3, 0.05)
-        vague = replace(known, covariance=((0.03, 0.0), (0.0, 0.003)))
-        assert detectable_win_rate(vague, 100, 12).difference > 1.02 * detectable_win_rate(known, 100, 12).difference
 
     def test_pairs_correlations_are_found_again(self):
         rng = np.random.default_rng(1)

@@ -95,7 +95,7 @@ class TestDefinition:
         _, p, _, parts = plainly(fitted, y, x, terms, weights)
         information = np.array([[np.trace(p @ a @ p @ b) / 2 for b in parts] for a in parts])
         covariance = np.linalg.inv(information)
-        assert fitted.uncertain(list(fitted.variances)) == pytest.approx(covariance)
+        assert [fitted.uncertainty(name) for name in fitted.variances] == pytest.approx(np.diag(covariance).tolist())
 
     def test_without_what_annotators_add(self, case):
         y, x, terms, weights, fitted = case

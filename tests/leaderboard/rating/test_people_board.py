@@ -6,7 +6,7 @@ from scipy import stats
 
 from leaderboard.rating import mixed_model, people_board
 from leaderboard.rating.bootstrap import context_draws
-from leaderboard.rating.people_board import board_from_pairs, board_from_scores, critical, decide, read_pairs, read_scores
+from leaderboard.rating.people_board import board_from_pairs, board_from_scores, read_pairs, read_scores
 
 
 def scores(seed=0, systems=4, contexts=20, annotators=8, k=3, taste=0.4, severity=1.0):
@@ -169,25 +169,6 @@ class TestNeverMet:
         board = board_from_pairs(4, first[kept], second[kept], outcome[kept], c[kept], a[kept])
         assert board.component.tolist() == [0] * 4
         assert board.margin[0, 2] > 4 * board.margin[0, 1] and not board.above[:2, 2:].any()
-
-
-class TestDecide:
-    def test_two_systems_are_students_t(self):
-        difference, se, df = (np.full((2, 2), x) for x in (1.0, 0.4, 10.0))
-        margin, above = decide(np.array([[0, 1.0], [-1.0, 0]]), se, df)
-        assert margin[0, 1] == pytest.approx(0.4 * stats.t.ppf(0.975, 10), rel=1e-4)
-        assert above.tolist() == [[False, True], [False, False]]
-
-    def test_more_systems_need_more(self):
-        """Tukey's range for 5 means and 20 degrees of freedom is 4.232 (Hochberg & Tamhane 1987, table 8)."""
-        margin, _ = decide(np.zeros((5, 5)), np.ones((5, 5)), np.full((5, 5), 20.0))
-        assert margin[0, 1] == pytest.approx(4.232 / np.sqrt(2), abs=2e-3)
-
-    @pytest.mark.parametrize("df", [1.3, 2.7, 5.5, 17.3, 131.0])
-    def test_between_the_degrees_of_freedom_of_the_table_it_is_a_little_too_wide(self, df):
-        """Against SciPy's studentized range at this very number."""
-        exact = stats.studentized_range.ppf(0.95, 4, df) / np.sqrt(2)
-        assert exact * (1 - 1e-6) <= critical(4, df) <= exact * (1.01 if df < 3 else 1.001)
 
 
 class TestAPartOfTheAnswers:
