@@ -12,7 +12,7 @@ from annotation.snapshots import latest_snapshot
 from core.errors import Refused
 from evaluator.models import ComparatorVersion
 from evaluator.registry import serving
-from evaluator.selectors import architecture, basis, criteria, criterion_in
+from evaluator.selectors import architecture, basis, criteria, criterion_in, learned_from_people
 from evaluator.services import check_seed
 from leaderboard.boards import queries
 from leaderboard.models import Tournament
@@ -157,12 +157,15 @@ def _judged(campaign, snapshot):
 
 
 def _serving(campaign, criterion: str | None) -> ComparatorVersion:
-    """The newest one of the criterion that is named, else the one promoted for the campaign."""
-    there = campaign.comparators.filter(retired_at=None)
-    named = there.filter(criterion=criterion or "").first() if criterion is not None else None
-    version = named or serving(campaign) or there.first()
+    """The newest one of the criterion that is named, else the one promoted for the campaign. One that learned without human
+    judgments plays only where it was promoted, or is named itself."""
+    there = [version for version in campaign.comparators.filter(retired_at=None) if learned_from_people(version)]
+    named = next((version for version in there if version.criterion == criterion), None)
+    version = named or serving(campaign) or next(iter(there), None)
     if version is None:
-        raise Refused(f"No comparator has been trained on campaign {campaign.slug!r} yet; train_comparator makes one.")
+        raise Refused(
+            f"No comparator has been trained on people's judgments of campaign {campaign.slug!r} yet; train_comparator makes one."
+        )
     return version
 
 
