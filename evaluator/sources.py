@@ -13,14 +13,7 @@ from annotation.models import Campaign, Output, Reference, Snapshot
 from annotation.snapshots import former_names, output_names
 from evaluator.comparator.examples import Pair, Text, aligned, mean_scores, pairs_from_judgments, pairs_from_scores
 from evaluator.comparator.settings import Settings
-from evaluator.comparator.supervision.self_supervision import (
-    Exchange,
-    Origin,
-    exchanges,
-    reply_pairs,
-    strong_pairs,
-    weak_pairs,
-)
+from evaluator.comparator.supervision.self_supervision import Exchange, Origin, exchanges, reply_pairs, strong_pairs, weak_pairs
 from evaluator.metaevaluation import ceiling
 from evaluator.models import TrainingRun
 

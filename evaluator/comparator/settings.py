@@ -111,8 +111,8 @@ def options_of(fields: dict[str, Any]) -> list[str]:
     """The options of `train_comparator` that choose these fields: `fields_of`, backwards."""
     chosen = asdict(Settings()) | fields
     free = {*SWITCHES, "architecture", "human_scores", "human_judgments"}  # may differ from a recipe that is named
-    of = lambda recipe: all(chosen[field] == value for field, value in recipe.items() if field not in free)
-    named = next((name for name, recipe in RECIPES.items() if of(recipe)), "")
+    fixed = {name: [field for field in recipe if field not in free] for name, recipe in RECIPES.items()}
+    named = next((n for n, recipe in RECIPES.items() if all(chosen[field] == recipe[field] for field in fixed[n])), "")
     human = None if chosen["human_scores"] or chosen["human_judgments"] else False
     base = asdict(Settings()) | fields_of(named, human)
     words = (["--recipe", named] if named else []) + (["--no-human"] if human is False else [])

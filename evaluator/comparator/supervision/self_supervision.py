@@ -92,18 +92,22 @@ def weak_pairs(texts: Sequence[Text], origins: Sequence[Origin]) -> list[Pair]:
 def reply_pairs(given: Sequence[Exchange]) -> tuple[list[Text], list[Pair]]:
     """A dialogue's own reply is better than one of another dialogue: texts and pairs from a third of the dialogues, drawn by
     hash, and from no more than MOST_REPLIES exchanges. The other two thirds are left to the base. None from one dialogue."""
-    by_hash = lambda key: hashlib.sha256(repr(key).encode()).hexdigest()
-    drawn = sorted({exchange.dialogue for exchange in given}, key=by_hash)
+    drawn = sorted({exchange.dialogue for exchange in given}, key=_by_hash)
     chosen = set(drawn[: len(drawn) // 3 or len(drawn)])
     kept = [exchange for exchange in given if exchange.dialogue in chosen][:MOST_REPLIES]
-    texts, pairs = [], []
+    texts: list[Text] = []
+    pairs: list[Pair] = []
     for exchange in kept:
         others = [other for other in kept if other.dialogue != exchange.dialogue]
         if others:
-            other = others[int(by_hash((exchange.dialogue, exchange.context)), 16) % len(others)]
+            other = others[int(_by_hash(f"{exchange.dialogue}:{exchange.context}"), 16) % len(others)]
             pairs.append(Pair(len(texts), len(texts) + 1, A_BETTER, 1.0, "dialogues"))
             texts += [Text(exchange.context, exchange.replies[0]), Text(exchange.context, other.replies[0])]
     return texts, pairs
+
+
+def _by_hash(key: str) -> str:
+    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _different(replies: Iterable[str]) -> tuple[str, ...]:

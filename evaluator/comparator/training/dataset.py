@@ -81,7 +81,7 @@ def checked(examples: Examples, settings: Settings) -> Examples:
         raise ValueError(f"There are {len(scores)} scores for {n} texts.")
     pairs = [pair for pair in examples.pairs if settings.learns_from(pair.source)]
     if not pairs:
-        without = "" if settings.human else " without human judgments: no human-written text, checkpoints or dialogues are known"
+        without = "" if settings.human else " without judgments: no human-written text, checkpoints or dialogues are known"
         raise ValueError(f"There is no pair of outputs to learn from{without}.")
     beside = np.zeros(n, dtype=bool) if examples.beside is None else np.asarray(examples.beside, dtype=bool)  # (n,)
     return replace(examples, pairs=pairs, scores=scores, beside=beside)

@@ -32,8 +32,8 @@ def learn(run: Run, fold: int, state: loop.State, progress: Report) -> tuple[Joi
     model = JointModel(base.encoder, settings.ties)
     model.start_from(base)
     rng = np.random.default_rng([seed, 8, fold])
-    deal = lambda stage: _batches(data, fold, settings.batch_size, rng, stage)
-    epochs = [(stage, deal(stage)) for stage in stages(data, settings) for _ in range(settings.epochs)]
+    planned = [stage for stage in stages(data, settings) for _ in range(settings.epochs)]
+    epochs = [(stage, _batches(data, fold, settings.batch_size, rng, stage)) for stage in planned]
     steps = steps_of(epochs)
 
     def losses(step: int) -> Iterator[torch.Tensor]:
@@ -90,7 +90,8 @@ def out_of_fold(records: list[dict[str, Any]], run: Run) -> list[OutOfFold]:
 
 
 def _batches(data: Data, fold: int, size: int, rng: np.random.Generator, stage: str) -> list[np.ndarray]:
-    """A stage's pairs of the other folds in an order drawn anew, `size` at a time, of similar length as far as BUCKET steps allow."""
+    """A stage's pairs of the other folds in an order drawn anew, `size` at a time, of similar length as far as BUCKET steps
+    allow."""
     pairs = rng.permutation(((data.folds[data.a] != fold) & of_stage(data, stage)).nonzero()[0])  # (p',)
     outputs = np.array([sum(segments) for segments in data.sequences.segments])  # (n,) tokens of each
     lengths = np.minimum(data.sequences.lengths[data.a[pairs]] + outputs[data.b[pairs]], data.encoder.max_length)  # (p',)

@@ -138,8 +138,8 @@ def _learn(run: Run, fold: int, state: loop.State, progress: Report) -> tuple[Ut
     model.ties = settings.ties
     _weigh_cosines(model, data, fold, settings)
     rng = np.random.default_rng([run.seed, fold])
-    deal = lambda stage: batches(data, fold, settings.batch_size, rng, stage)
-    epochs = [(stage, deal(stage)) for stage in stages(data, settings) for _ in range(settings.epochs)]
+    planned = [stage for stage in stages(data, settings) for _ in range(settings.epochs)]
+    epochs = [(stage, batches(data, fold, settings.batch_size, rng, stage)) for stage in planned]
     steps = steps_of(epochs)
     losses = lambda step: _losses(model, data, steps[step], settings)
     after, seed, parts = after_step(run, fold, epochs, progress), [run.seed, 2, fold], lengths(steps)

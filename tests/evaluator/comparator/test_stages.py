@@ -9,17 +9,7 @@ import pytest
 
 from evaluator.comparator.examples import Examples, Pair, Text
 from evaluator.comparator.settings import Settings
-from evaluator.comparator.training.dataset import (
-    JUDGED,
-    MIXED,
-    UNJUDGED,
-    Step,
-    batches,
-    lengths,
-    shown_by,
-    stages,
-    steps_of,
-)
+from evaluator.comparator.training.dataset import JUDGED, MIXED, UNJUDGED, Step, batches, lengths, shown_by, stages, steps_of
 from evaluator.comparator.training.train import fit
 
 # Three contexts of two texts: people's pair, a pair of checkpoints 30% apart, and one of people against a system.
@@ -96,7 +86,8 @@ def test_a_joint_comparator_has_two_stages_too(judged, settings, tmp_path):
     strong = [replace(pair, source="strong") for pair in pairs[:18]]
     two = replace(settings, architecture="joint", two_stages=True, strong=True, epochs=1, batch_size=20)
     result = fit(Examples(texts[:36], [*strong, *pairs[18:36]]), two, 3, tmp_path)
-    assert [(point["epoch"], point["step"]) for point in result.curve] == [(1, 1), (2, 2)] * two.folds  # a step holds all pairs of a stage
+    ends = [(point["epoch"], point["step"]) for point in result.curve]
+    assert ends == [(1, 1), (2, 2)] * two.folds  # a step holds all pairs of a stage
 
 
 def test_without_people_the_figures_are_the_supervisions(judged, settings, tmp_path):
@@ -111,5 +102,5 @@ def test_without_people_the_figures_are_the_supervisions(judged, settings, tmp_p
 
 def test_nothing_to_learn_without_people_is_one_sentence(settings, tmp_path):
     unjudged = replace(settings, human_scores=False, human_judgments=False)
-    with pytest.raises(ValueError, match="without human judgments: no human-written text"):
+    with pytest.raises(ValueError, match="without judgments: no human-written text"):
         fit(Examples([Text(("a",), "b")], []), unjudged, 3, tmp_path)
