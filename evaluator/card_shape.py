@@ -67,6 +67,7 @@ SHAPE = {
             "longer": JUDGE,
         }
     ],
+    "supervision": {"accuracy": MAYBE, "low": MAYBE, "high": MAYBE, "three_way": MAYBE, "clear_pairs": NUMBER, "longer": MAYBE},
     "not_measured": [{"title": TEXT, "why": TEXT}],
     "ties": {"macro_f1": NUMBER, "rate": NUMBER, "above_never": [NUMBER], "above_majority": [NUMBER], "above_random": [NUMBER]},
     "consistency": {

@@ -7,6 +7,7 @@ from typing import Any
 from annotation.access import campaigns_researched_by
 from annotation.models import Campaign
 from evaluator import registry, selectors
+from evaluator.comparator.settings import options_of
 from evaluator.models import ComparatorVersion
 
 HIDDEN = "a campaign that is not yours"
@@ -66,16 +67,12 @@ def again(version: ComparatorVersion, user) -> str:
     own = sorted(set(learnt) - set(lent), key=lambda slug: (learnt[slug][0] != version.criterion, slug))  # the first names it
     criteria = {criterion for criterion, _ in learnt.values()}
     words = ["python", "manage.py", "train_comparator", *(called[slug] for slug in own)]
-    words += ["--criterion", *criteria] if len(criteria) == 1 else []
+    words += ["--criterion", *criteria] if len(criteria) == 1 and selectors.learned_from_people(version) else []
     for name in recipe.get("others", []):
         words += ["--criterion" if len(criteria) == 1 else "--also", name]
     for slug in lent:
         words += ["--beside", called[slug]]
-    words += [f"--{name}" for name in ("strong", "weak") if recipe.get(name)]
-    words += ["--no-dialogues"] if recipe.get("next_utterance") is False else []
-    words += ["--architecture", "joint"] if selectors.architecture(version) == "joint" else []
-    words += ["--encoder", recipe["encoder"]] if recipe.get("encoder") else []
-    return shlex.join([*words, "--seed", str(version.seed)])
+    return shlex.join([*words, *options_of(recipe), "--seed", str(version.seed)])
 
 
 def names(version: ComparatorVersion, user) -> dict[str, str]:

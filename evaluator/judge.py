@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from core.errors import Refused
 from evaluator.comparator.examples import Text, context_key
 
+CHUNK = 5000  # pairs from different contexts that are read at once: each text is there in as many contexts as it meets
 OnProgress = Callable[[float, str, dict[str, Any] | None], None]  # share done, what is being done, a point of a learning curve
 Numbers = NDArray[Any]
 
@@ -35,6 +36,11 @@ class Preferences:
     def likeliest(cls, probabilities: Numbers) -> Preferences:
         """Of a judge whose choice is its likeliest answer; probabilities (n, 3)."""
         return Preferences(probabilities, likeliest(probabilities))
+
+    @classmethod
+    def joined(cls, parts: Sequence[Preferences]) -> Preferences:
+        """Of all the pairs, one part after the other."""
+        return Preferences(np.concatenate([p.probabilities for p in parts]), np.concatenate([p.choices for p in parts]))
 
     @cached_property
     def outcomes(self) -> Numbers:
@@ -122,19 +128,19 @@ class PointwiseVerdicts:
 
 @dataclass(frozen=True)
 class PairwiseVerdicts:
-    """From every two outputs of one context, read once."""
+    """From every two outputs of one context, and the pairs from different ones that were asked about, read once."""
 
     place: Mapping[tuple[int, int], int]  # of a pair whose first id is the smaller, among the g pairs that were read
     read: Preferences  # (g,)
 
     def outcomes(self, a: Iterable[int], b: Iterable[int]) -> Numbers:
-        """Raises Refused for outputs of different contexts."""
+        """Raises Refused for outputs of different contexts that were not read."""
         rows, exchanged = self._rows(a, b)
         outcomes = self.read.outcomes[rows]
         return np.where(exchanged, -outcomes, outcomes)
 
     def probabilities(self, a: Iterable[int], b: Iterable[int]) -> Numbers:
-        """Raises Refused for outputs of different contexts."""
+        """Raises Refused for outputs of different contexts that were not read."""
         rows, exchanged = self._rows(a, b)
         p = self.read.probabilities[rows]  # (n, 3)
         return np.where(exchanged[:, None], p[:, ::-1], p)
@@ -149,16 +155,48 @@ class PairwiseVerdicts:
         return np.array(rows, dtype=int), np.array([i > j for i, j in pairs], dtype=bool)
 
 
-def verdicts_on(judge: Judge, texts: Mapping[int, Text], on_progress: OnProgress | None = None) -> Verdicts:
-    """What the judge says of outputs; texts: {id: text}."""
+def verdicts_on(
+    judge: Judge, texts: Mapping[int, Text], on_progress: OnProgress | None = None, across: Iterable[tuple[int, int]] = ()
+) -> Verdicts:
+    """What the judge says of outputs; texts: {id: text}. across: of a pairwise judge, the pairs of ids from different contexts
+    that it is asked about too (`across_contexts`)."""
     ids = sorted(texts)
     ordered = [texts[pk] for pk in ids]
     if judge.kind == "pointwise":
         u = judge.utilities(ordered, on_progress=on_progress)  # (n,)
         return PointwiseVerdicts(dict(zip(ids, u.tolist(), strict=True)), judge.preferences)
     a, b = pairs_of(ordered)  # (g,)
-    read = preferences(judge, ordered, a, b, on_progress)
-    return PairwiseVerdicts({(ids[i], ids[j]): row for row, (i, j) in enumerate(zip(a.tolist(), b.tolist()))}, read)
+    place = {(ids[i], ids[j]): row for row, (i, j) in enumerate(zip(a.tolist(), b.tolist()))}
+    further = sorted({(min(pair), max(pair)) for pair in across} - place.keys())  # (m,)
+    own = len(a) / max(1, len(a) + 2 * len(further))  # of the readings
+    read = preferences(judge, ordered, a, b, _part(on_progress, 0.0, own))
+    if further:
+        sides = [[texts[pk] for pk in side] for side in zip(*further)]
+        beyond = across_contexts(judge, sides[0], sides[1], _part(on_progress, own, 1.0))
+        read = Preferences.joined([read, beyond])
+        place |= {pair: len(a) + row for row, pair in enumerate(further)}
+    return PairwiseVerdicts(place, read)
+
+
+def across_contexts(
+    judge: PairwiseJudge, texts_a: Sequence[Text], texts_b: Sequence[Text], on_progress: OnProgress | None = None
+) -> Preferences:
+    """Text by text, of different contexts: the mean of what the judge says with both read in A's context, and with both in
+    B's. Our choice: Zhou & Xu (2020, section 4.2) let such outputs meet, and do not say in which context they are read."""
+    read = []
+    for start in range(0, len(texts_a), CHUNK):
+        a, b = texts_a[start : start + CHUNK], texts_b[start : start + CHUNK]
+        moved_a = [Text(other.context, text.output) for text, other in zip(a, b, strict=True)]
+        moved_b = [Text(other.context, text.output) for text, other in zip(b, a, strict=True)]
+        watch = _part(on_progress, start / len(texts_a), (start + len(a)) / len(texts_a))
+        p = judge.compare([*a, *moved_a], [*moved_b, *b], on_progress=watch).probabilities  # (2c, 3)
+        read.append(Preferences.likeliest((p[: len(a)] + p[len(a) :]) / 2))
+    return Preferences.joined(read)
+
+
+def _part(on_progress: OnProgress | None, begin: float, end: float) -> OnProgress | None:
+    """The same for one part of the work, which counts its own from 0 to 1."""
+    return on_progress and (lambda done, *what: on_progress(begin + (end - begin) * done, *what))
 
 
 def preferences(

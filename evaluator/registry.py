@@ -7,6 +7,7 @@ from annotation.access import campaigns_researched_by
 from annotation.models import AuditEvent, Campaign
 from core.errors import Refused
 from evaluator.models import ComparatorVersion, Promotion
+from evaluator.selectors import learned_from
 from evaluator.signals import promoted
 
 FIRST, PASSED = "The first of this campaign.", "Passed the gate."
@@ -27,8 +28,11 @@ def stages(campaign: Campaign, versions) -> dict[int, str]:
 
 
 def consider(version: ComparatorVersion) -> None:
-    """After its training: the version serves where none ever did, and where its gate passed."""
+    """After its training: the version serves where none ever did, and where its gate passed. One that learned from nobody's
+    judgments of a campaign never serves it by itself."""
     for campaign in version.campaigns.all():
+        if not learned_from(version, campaign):
+            continue
         gate, first = version.gates.get(campaign.slug, []), not campaign.promotions.exists()
         if first or (serving(campaign) != version and passed(gate)):
             _enter(campaign, version, gate, FIRST if first else PASSED, None)

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from django.conf import settings
-from django.db.models import OuterRef, Subquery
+from django.db.models import OuterRef, Q, Subquery
 
 from annotation.access import campaigns_researched_by
-from annotation.models import Campaign, Job, QualityDecision, Snapshot
+from annotation.models import Campaign, Job, Output, QualityDecision, Reference, Snapshot
 from core.errors import Refused
 from evaluator.models import ComparatorVersion, TrainingRun
 
@@ -85,6 +85,16 @@ def criteria(snapshot: Snapshot | None) -> list[str]:
     return [d.criterion.name if d.criterion else "" for d in decisions]
 
 
+def knows_who_wrote_what(campaign: Campaign) -> bool:
+    """Whether a comparator can learn from the campaign without anybody's judgments."""
+    outputs = Output.objects.filter(context__campaign=campaign, replaced_at=None)
+    return (
+        outputs.filter(Q(system__is_human=True) | Q(checkpoint__isnull=False)).exists()
+        or Reference.objects.filter(context__campaign=campaign).exists()
+        or campaign.dialogues.exists()
+    )
+
+
 def lenders(campaign: Campaign, user) -> list[Snapshot]:
     """The newest snapshot of each other campaign that the user researches: what a training may learn from beside."""
     others = campaigns_researched_by(user).exclude(pk=campaign.pk)
@@ -119,6 +129,7 @@ LEARNT = {
     "judgments": "pairs that people judged",
     "strong": "pairs of human-written text",
     "weak": "pairs of checkpoints",
+    "dialogues": "pairs of a reply and one from another conversation",
     "scored outputs": "outputs with a mean score",
     "exchanges": "replies in conversations",
     "exchanges left out": "replies left out, since their conversation holds a judged context or is the only one left",
@@ -134,9 +145,14 @@ def sources(version: ComparatorVersion) -> list[tuple[str, int]]:
 
 
 def learned_from(version: ComparatorVersion, campaign: Campaign) -> bool:
-    """Whether its own held-out figures are about this campaign; those of an uploaded one are about campaigns elsewhere, and
-    none are about a campaign that it learned from beside."""
-    return campaign.slug in version.settings.get("sources", {}) and campaign.slug not in version.settings.get("beside", [])
+    """Whether its own held-out figures are about people's judgments of this campaign; those of an uploaded one are about
+    campaigns elsewhere, and none are about a campaign that it learned from beside, or without anybody's judgments."""
+    here = campaign.slug in version.settings.get("sources", {}) and campaign.slug not in version.settings.get("beside", [])
+    return here and learned_from_people(version)
+
+
+def learned_from_people(version: ComparatorVersion) -> bool:
+    return any(version.settings.get(switch, True) for switch in ("human_scores", "human_judgments"))
 
 
 def criterion_in(version: ComparatorVersion, campaign: Campaign) -> str:

@@ -10,10 +10,11 @@ from annotation.snapshots import latest_snapshot
 from core.errors import Refused
 from evaluator.comparator.settings import Settings
 from evaluator.models import TrainingRun
-from evaluator.selectors import basis, others_in
+from evaluator.selectors import Basis, basis, others_in
 
 TASK = "evaluator.tasks.train"
 MAX_SEED = 2**31 - 1
+UNMEASURED = "It learned without any human judgment, and was not measured on people while it was trained."
 
 
 @transaction.atomic
@@ -27,7 +28,8 @@ def start_training(
     others: Sequence[str] = (),
     beside: Sequence[Campaign] = (),
 ) -> TrainingRun:
-    """Record a training on the latest snapshot of each campaign, and its job.
+    """Record a training on the latest snapshot of each campaign, and its job; where the recipe leaves people's judgments
+    out, on what the campaigns hold without them.
 
     criterion   whose scores; "" for judgments of pairs alone; None lets each campaign's own default decide, and the first
                 of those that are measured names the comparator
@@ -42,13 +44,19 @@ def start_training(
     check_seed(seed)
     lent = [campaign.slug for campaign in dict.fromkeys(beside) if campaign not in campaigns]
     campaigns += [campaign for campaign in dict.fromkeys(beside) if campaign not in campaigns]
-    snapshots = [_snapshot(campaign) for campaign in campaigns]
-    found = {c.slug: basis(snapshot, criterion) for c, snapshot in zip(campaigns, snapshots)}
+    joint = (recipe or {}).get("architecture") == "joint"
+    if Settings(**(recipe or {})).human:
+        snapshots = [_snapshot(campaign) for campaign in campaigns]
+        found = {c.slug: basis(snapshot, criterion) for c, snapshot in zip(campaigns, snapshots)}
+    elif criterion or others:
+        raise Refused("A criterion is people's; without human judgments there is none to name.")
+    else:
+        snapshots, found = [], {c.slug: Basis("", False, UNMEASURED) for c in campaigns}
     first = next((b.criterion for slug, b in found.items() if b.criterion and slug not in lent), "")
     settings = {"sources": {slug: [b.criterion, b.judgments] for slug, b in found.items()}, "recipe": recipe or {}}
     others = [name for name in dict.fromkeys(others) if name != first]
     doubts = _doubts(snapshots, others)
-    if others and settings["recipe"].get("architecture") == "joint":
+    if others and joint:
         raise Refused("A joint comparator learns one criterion; name one, or train a utility comparator.")
     settings |= ({"others": others} if others else {}) | ({"beside": lent} if lent else {})
     if not foreground:
@@ -60,7 +68,7 @@ def start_training(
         criterion=first,
         seed=seed,
         settings=settings,
-        warning=" ".join([b.warning for b in found.values() if b.warning] + doubts),
+        warning=" ".join([*dict.fromkeys(b.warning for b in found.values() if b.warning), *doubts]),
     )
     run.campaigns.set(campaigns)
     run.snapshots.set(snapshots)
@@ -78,12 +86,6 @@ def _doubts(snapshots: list[Snapshot], names: list[str]) -> list[str]:
             where = " or ".join(f"{s.name} of campaign {s.campaign.slug!r}" for s in snapshots)
             raise Refused(f"There are no scores for the criterion {name!r} in snapshot {where}.")
     return [warning for there in found for warning in there.values() if warning]
-
-
-def recipe(**chosen) -> dict:
-    """Of what was chosen, the fields of comparator.settings.Settings that differ from its defaults."""
-    usual = Settings()
-    return {name: value for name, value in chosen.items() if value != getattr(usual, name)}
 
 
 def check_seed(seed: int) -> None:

@@ -13,7 +13,7 @@ from annotation.models import Campaign, Output, Reference, Snapshot
 from annotation.snapshots import former_names, output_names
 from evaluator.comparator.examples import Pair, Text, aligned, mean_scores, pairs_from_judgments, pairs_from_scores
 from evaluator.comparator.settings import Settings
-from evaluator.comparator.supervision.self_supervision import Exchange, Origin, exchanges, strong_pairs, weak_pairs
+from evaluator.comparator.supervision.self_supervision import Exchange, Origin, exchanges, reply_pairs, strong_pairs, weak_pairs
 from evaluator.metaevaluation import ceiling
 from evaluator.models import TrainingRun
 
@@ -30,6 +30,11 @@ class Source:
     ratings: list[list[tuple[str, float]]]  # (n,) by the first criterion, who scored the text and how; the scores are means
     counts: dict[str, int]
     ceiling: dict  # metaevaluation.ceiling.Ceiling as a dict, by "scores" and "judgments" where there are any
+
+
+def unjudged() -> Source:
+    """Of a campaign whose judgments are not read."""
+    return Source([], [], [], [], np.empty((0, 1)), [], {}, {})
 
 
 def read(snapshot: Snapshot, criterion: str, with_judgments: bool, others: Sequence[str] = ()) -> Source:
@@ -90,8 +95,8 @@ def _ceilings(scores, judgments) -> dict:
 
 
 def supervise(source: Source, campaign: Campaign, strong: bool, weak: bool) -> tuple[list[Text], list[Pair]]:
-    """What is known without anybody judging: all texts of the campaign, those of the source first, and the pairs of those
-    that people wrote (strong) and of systems' checkpoints (weak)."""
+    """What is known without anybody judging: all texts of the campaign, those of the source first and, for strong, its
+    references last; and the pairs of those that people wrote (strong) and of systems' checkpoints (weak)."""
     if not (strong or weak):
         return source.texts, []
     place = {key: i for i, key in enumerate(source.keys)}
@@ -106,6 +111,15 @@ def supervise(source: Source, campaign: Campaign, strong: bool, weak: bool) -> t
         elif strong or output.checkpoint_id:
             texts.append(Text(tuple(output.context.turns), output.text))
             origins.append(origin)
+    if strong:
+        written = {text for text, origin in zip(texts, origins, strict=True) if origin.human}  # often a reference as well
+        references = Reference.objects.filter(context__campaign=campaign).select_related("context")
+        for reference in references.order_by("pk").iterator(chunk_size=2000):
+            text = Text(tuple(reference.context.turns), reference.text)
+            if text.output.strip() and text not in written:
+                written.add(text)
+                texts.append(text)
+                origins.append(Origin("", human=True))
     return texts, (strong_pairs(texts, origins) if strong else []) + (weak_pairs(texts, origins) if weak else [])
 
 
@@ -148,12 +162,16 @@ class TrainingMaterial:
 def examples(run: TrainingRun, recipe: Settings) -> TrainingMaterial:
     texts, pairs, scores, ratings, exchanges, beside, counts, ceilings, parts = [], [], [], [], [], [], Counter(), {}, {}
     others, lent = run.settings.get("others", []), run.settings.get("beside", [])
-    frozen = run.snapshots.select_related("campaign").order_by("digest")
-    for snapshot in sorted(frozen, key=lambda snapshot: snapshot.campaign.slug in lent):  # the measured ones' scale for all
-        campaign = snapshot.campaign
+    frozen = {snapshot.campaign_id: snapshot for snapshot in run.snapshots.all()}
+    digest = lambda campaign: frozen[campaign.pk].digest if campaign.pk in frozen else campaign.slug
+    campaigns = sorted(run.campaigns.all(), key=lambda c: (c.slug in lent, digest(c)))  # the measured ones' scale for all
+    for campaign in campaigns:
         criterion, with_judgments = run.settings["sources"][campaign.slug]
-        source = read(snapshot, criterion, with_judgments, others)
+        source = read(frozen[campaign.pk], criterion, with_judgments, others) if recipe.human else unjudged()
+        said = conversations(campaign) if recipe.next_utterance else []
         all_texts, supervised = supervise(source, campaign, recipe.strong, recipe.weak)
+        if not recipe.human and not supervised:
+            all_texts, supervised = reply_pairs(said)
         here = [*source.pairs, *supervised]
         pairs += [replace(pair, a=pair.a + len(texts), b=pair.b + len(texts)) for pair in here]
         unknown = np.full((len(all_texts) - len(source.texts), 1 + len(others)), np.nan)
@@ -162,7 +180,7 @@ def examples(run: TrainingRun, recipe: Settings) -> TrainingMaterial:
         parts[campaign.slug] = slice(len(texts), len(texts) + len(all_texts))
         texts += all_texts
         beside += [campaign.slug in lent] * len(all_texts)
-        exchanges += conversations(campaign) if recipe.next_utterance else []
+        exchanges += said
         counts.update(source.counts)
         ceilings[campaign.slug] = source.ceiling
     pinned = hashlib.sha256(json.dumps([[asdict(t) for t in texts], [asdict(e) for e in exchanges]]).encode()).hexdigest()

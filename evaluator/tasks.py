@@ -19,7 +19,7 @@ def run(job_id, watch=None) -> ComparatorVersion:
     it."""
     with jobs.claim(job_id) as claim:
         claim.report(0.0, "Loading the encoder")
-        from evaluator.worker import gate
+        from evaluator.worker import card, gate
         from evaluator.worker.train import train
 
         def report(progress: float, message: str) -> None:
@@ -28,6 +28,8 @@ def run(job_id, watch=None) -> ComparatorVersion:
                 watch(progress, message)
 
         version = train(TrainingRun.objects.get(job_id=job_id), report, claim.stopped)
+        for campaign in version.campaigns.all():
+            card.measure_here(version, campaign)
         report(0.995, "Asking whether it may serve")
         gate.ask_all(version)
         registry.consider(version)

@@ -3,7 +3,7 @@
 from django import forms
 
 from annotation.snapshots import latest_snapshot
-from evaluator.selectors import criteria
+from evaluator.selectors import architecture, criteria
 from evaluator.services import MAX_SEED
 from leaderboard.models import Tournament
 from leaderboard.tournaments import start
@@ -35,6 +35,9 @@ class PlayForm(forms.Form):
     def __init__(self, *args, campaign, **kwargs):
         super().__init__(*args, label_suffix="", **kwargs)
         self.versions = {version.name: version for version in campaign.comparators.filter(retired_at=None)}
+        if any(architecture(version) == "joint" for version in self.versions.values()):
+            cost = f"{start.readings(campaign):,} readings of two outputs together"
+            self.fields["level"].help_text = f"Single outputs cost a joint comparator at most {cost}."
         self.fields["judge"].choices = [
             *((f":{name}", f"comparator {name}") for name in self.versions),
             ("people", "people"),

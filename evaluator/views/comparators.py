@@ -11,11 +11,12 @@ from annotation.models import Snapshot
 from annotation.snapshots import latest_snapshot
 from core.errors import Refused
 from evaluator import registry, selectors, services
-from evaluator.comparator.settings import ARCHITECTURES
+from evaluator.comparator.settings import ARCHITECTURES, RECIPES, Settings, fields_of
 from evaluator.views.curves import learning_curves
 
 DEFAULT, PAIRS = "default", "pairs"
-RECIPE = ("architecture", "next_utterance", "strong", "weak")
+ASKED = ("architecture", "next_utterance", "strong", "weak", "two_stages", "from_scratch")  # fields of comparator.settings
+LEFT_OUT = ("ties", "references", "guards")  # asked as no_NAME
 UTILITY, JOINT = ARCHITECTURES
 
 
@@ -36,10 +37,18 @@ class TrainForm(forms.Form):
             (JOINT, "Two outputs together, in both orders, as Zhou and Xu did (joint; slower, and by one criterion alone)"),
         ],
     )
+    two_stages = forms.BooleanField(required=False, label="First what nobody judged, then people’s judgments, in two stages")
+    no_human = forms.BooleanField(required=False, label="People’s judgments; it is then not measured on people either")
+    no_ties = forms.BooleanField(required=False, label="The answer “tie”")
+    no_references = forms.BooleanField(required=False, label="Likeness to what people replied in similar contexts")
+    no_guards = forms.BooleanField(required=False, label="Lowering outputs that are blank, copied or repeated")
+    from_scratch = forms.BooleanField(required=False, label="What its encoder knew before (it starts from random weights)")
+    recipe = forms.ChoiceField(required=False, choices=[(name, name) for name in RECIPES], widget=forms.HiddenInput)
     seed = forms.IntegerField(min_value=0, max_value=services.MAX_SEED, initial=0)
 
-    def __init__(self, *args, snapshot: Snapshot | None, lenders: list[Snapshot], **kwargs):
-        super().__init__(*args, label_suffix="", **kwargs)
+    def __init__(self, *args, snapshot: Snapshot | None, lenders: list[Snapshot], named: str = "", **kwargs):
+        """named: the recipe that fills it in at first"""
+        super().__init__(*args, label_suffix="", initial=_filled_in(named, unjudged=snapshot is None), **kwargs)
         names = selectors.criteria(snapshot)
         self.fields["criterion"].choices = [(DEFAULT, "what is accepted (default)")] + [
             (f":{name}", f"scores of {name}") if name else (PAIRS, "judgments of pairs alone") for name in names
@@ -58,8 +67,22 @@ class TrainForm(forms.Form):
     @property
     def asked(self) -> dict:
         """What `services.start_training` is told."""
-        recipe = services.recipe(**{name: self.cleaned_data[name] for name in RECIPE})
-        return {name: self.cleaned_data[name] for name in ("criterion", "others", "beside", "seed")} | {"recipe": recipe}
+        given = self.cleaned_data
+        switches = {name: given[name] for name in ASKED} | {name: not given[f"no_{name}"] for name in LEFT_OUT}
+        recipe = fields_of(given["recipe"], not given["no_human"], **switches)
+        return {name: given[name] for name in ("criterion", "others", "beside", "seed")} | {"recipe": recipe}
+
+    @property
+    def left_out(self) -> list:
+        """The switches that leave something out, as bound fields."""
+        return [self[name] for name in ("no_human", *(f"no_{name}" for name in LEFT_OUT), "from_scratch")]
+
+
+def _filled_in(named: str, unjudged: bool) -> dict:
+    """What the form says at first; unjudged: there are no judgments to learn from."""
+    start = Settings(**fields_of(named, human=False if unjudged else None))
+    switches = {name: getattr(start, name) for name in ASKED} | {f"no_{name}": not getattr(start, name) for name in LEFT_OUT}
+    return switches | {"no_human": unjudged, "recipe": named}
 
 
 def _described(snapshot: Snapshot) -> str:
@@ -73,7 +96,10 @@ def _described(snapshot: Snapshot) -> str:
 def comparator(request, slug):
     campaign = campaign_for_researcher(request.user, slug)
     snapshot = latest_snapshot(campaign)
-    form = TrainForm(request.POST or None, snapshot=snapshot, lenders=selectors.lenders(campaign, request.user))
+    named = request.GET.get("recipe", "")
+    named = named if named in RECIPES else ""
+    lenders = selectors.lenders(campaign, request.user)
+    form = TrainForm(request.POST or None, snapshot=snapshot, lenders=lenders, named=named)
     if request.method == "POST" and form.is_valid():
         try:
             services.start_training([campaign], **form.asked, user=request.user)
@@ -82,7 +108,8 @@ def comparator(request, slug):
         else:
             messages.success(request, "The training is in the queue. This page follows it.")
             return redirect("comparator", slug)
-    context = {"campaign": campaign, "snapshot": snapshot, "form": form} | _shown(campaign)
+    can_train = snapshot is not None or selectors.knows_who_wrote_what(campaign)
+    context = {"campaign": campaign, "snapshot": snapshot, "can_train": can_train, "form": form} | _shown(campaign)
     return render(request, "evaluator/comparators.html", context, status=422 if request.method == "POST" else 200)
 
 

@@ -55,11 +55,12 @@ def peak_memory() -> int:
 
 def on_its_own(comparator: Comparator | JointComparator, shown, utilities: np.ndarray, seed: int, report: Report) -> dict:
     """On what it learned from (`sources.TrainingMaterial`), by utilities (n,) of the first criterion that are out of fold:
-    calibration, correlations by campaign, attacks, flips. On people's pairs, as the training measures itself; on all where
-    there are none of those."""
+    calibration, correlations by campaign, attacks, flips. On people's pairs, as the training measures itself; where there are
+    none of those, attacks and flips alone, on all pairs."""
     recipe = comparator.manifest.settings
     learnt = [p for p in shown.pairs if recipe.learns_from(p.source) and p.criterion == 0 and not shown.beside[p.a]]
-    pairs = [pair for pair in learnt if pair.source in BY_PEOPLE] or learnt
+    by_people = [pair for pair in learnt if pair.source in BY_PEOPLE]
+    pairs = by_people or learnt
     judged = Judged(shown.texts, pairs, np.where(shown.beside, np.nan, shown.scores[:, 0]), shown.ratings)
     a, b, targets, weights = as_arrays(pairs)
     folds = np.array([comparator.manifest.folds[context_key(judged.texts[i].context)] for i in a], dtype=int)
@@ -67,16 +68,16 @@ def on_its_own(comparator: Comparator | JointComparator, shown, utilities: np.nd
         p = comparator.compare([judged.texts[i] for i in a], [judged.texts[i] for i in b]).probabilities
     else:
         p = probabilities_by_other_folds(utilities[a] - utilities[b], targets, weights, folds, recipe.ties)
-    calibration = card_figures.calibration(p, targets, weights, judged.contexts[a], seed)
+    calibration = card_figures.calibration(p, targets, weights, judged.contexts[a], seed) if by_people else None
     expected = comparator.expected(utilities[:, None])[:, 0]  # (n,)
     words = np.array([len(text.output.split()) for text in judged.texts], dtype=float)
     report(0.1, "Turning the sides round")
     flips = card_figures.flips(comparator.one_order, judged, seed)
     report(0.3, "Trying to fool it")
     return {
-        "longer": card_figures.pairwise(words, judged, seed),
+        "longer": card_figures.pairwise(words, judged, seed) if by_people else None,
         "calibration": calibration,
-        "reliability": card_figures.reliability(p, targets, weights) if len(p) else [],
+        "reliability": card_figures.reliability(p, targets, weights) if by_people else [],
         "correlations": [
             {"campaign": slug} | found
             for slug, part in shown.parts.items()

@@ -56,11 +56,13 @@ def check(folder: Path) -> storage.Manifest:
     return comparator.manifest
 
 
-def verdicts(version: ComparatorVersion, outputs: Iterable[Output], report: Report | None = None) -> Verdicts:
+def verdicts(
+    version: ComparatorVersion, outputs: Iterable[Output], report: Report | None = None, across: Iterable[tuple[int, int]] = ()
+) -> Verdicts:
     """What the version says of the outputs (their contexts selected with them). One that gives utilities is loaded only for
-    those that are not remembered."""
+    those that are not remembered. across: pairs of ids from different contexts that a joint one is asked about too."""
     if architecture(version) == "joint":
-        return verdicts_of(load(version), outputs, report)
+        return verdicts_of(load(version), outputs, report, across)
     try:
         head = storage.load_manifest(folder(version)).head
     except storage.BadCheckpoint as error:
@@ -68,9 +70,11 @@ def verdicts(version: ComparatorVersion, outputs: Iterable[Output], report: Repo
     return PointwiseVerdicts(utilities(version, outputs, report), head.preferences)
 
 
-def verdicts_of(judge: Judge, outputs: Iterable[Output], report: Report | None = None) -> Verdicts:
-    """What any judge says of the outputs (their contexts selected with them); nothing is remembered."""
-    return verdicts_on(judge, {output.pk: text_of(output) for output in outputs}, _without_point(report))
+def verdicts_of(
+    judge: Judge, outputs: Iterable[Output], report: Report | None = None, across: Iterable[tuple[int, int]] = ()
+) -> Verdicts:
+    """What any judge says of the outputs (their contexts selected with them); nothing is remembered. across: as `verdicts`."""
+    return verdicts_on(judge, {output.pk: text_of(output) for output in outputs}, _without_point(report), across)
 
 
 def disagreement(

@@ -58,7 +58,8 @@ def _name_of_contents(run: TrainingRun, frozen, chosen: dict) -> str:
     what = [[s.digest for s in frozen], chosen, run.seed]
     digest = hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:8]
     campaign = measured_on(run).order_by("pk").first()
-    return free_name(f"{campaign.slug[:24].strip('-')}-{slugify(run.criterion)[:20].strip('-') or 'pairs'}-{digest}")
+    learnt = slugify(run.criterion)[:20].strip("-") or ("pairs" if frozen else "self-supervised")
+    return free_name(f"{campaign.slug[:24].strip('-')}-{learnt}-{digest}")
 
 
 def free_name(name: str) -> str:

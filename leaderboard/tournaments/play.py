@@ -1,6 +1,6 @@
 """Playing a tournament: what people's answers give, or what a comparator decides, and then the ratings."""
 
-from collections.abc import Callable, Iterable, Set
+from collections.abc import Callable, Set
 from dataclasses import replace
 
 import numpy as np
@@ -11,6 +11,7 @@ from annotation.outcome import Outcome
 from core.errors import Refused
 from evaluator.judge import Verdicts
 from evaluator.models import ComparatorVersion, Utility
+from evaluator.selectors import architecture
 from leaderboard.models import Game, Tournament
 from leaderboard.rating import tournament as playing
 from leaderboard.rating.games import Games
@@ -22,12 +23,12 @@ from leaderboard.tournaments.entrants import Entrants, entrants_of
 from leaderboard.tournaments.people_games import PeopleAnswers
 from leaderboard.tournaments.prediction_powered import calibrated
 from leaderboard.tournaments.record import Found, Played, record
-from leaderboard.tournaments.samples import sampled, three_scores
+from leaderboard.tournaments.samples import drawn_ids, sampled, three_scores
 
 CHUNK = 500  # SQLite takes a limited number of parameters
 
 Report = Callable[[float, str], None]
-Judging = Callable[[ComparatorVersion, Iterable[Output], Report], Verdicts]  # evaluator.worker.judge.verdicts
+Judging = Callable[..., Verdicts]  # evaluator.worker.judge.verdicts
 
 
 def play(tournament: Tournament, report: Report, judging: Judging | None = None, learnt: Set[str] = frozenset()) -> Tournament:
@@ -153,7 +154,10 @@ def _verdicts(tournament: Tournament, entrants: Entrants, report: Report, judgin
         slug = tournament.campaign.slug
         raise Refused(f"No two systems of campaign {slug!r} have answered the same context; nothing can play.")
     outputs = _with_texts(entrants.outputs, tournament.version)
-    return judging(tournament.version, outputs, lambda done, message: report(0.6 * done, message))
+    watch = lambda done, message: report(0.6 * done, message)
+    if tournament.level == Tournament.Level.SAMPLE and architecture(tournament.version) == "joint":
+        return judging(tournament.version, outputs, watch, across=drawn_ids(tournament, entrants))
+    return judging(tournament.version, outputs, watch)
 
 
 def _comparator_plays(tournament: Tournament, entrants: Entrants, verdicts: Verdicts, report: Report) -> Played:

@@ -15,18 +15,30 @@ from leaderboard.tournaments.rate import Rated
 MOST_AT_ONCE = 1500  # players of an order-free rating, which solves a system of as many equations
 
 
+def drawn(tournament: Tournament, entrants: Entrants) -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
+    """Which outputs meet, by position: who plays whom (games,) each, and output and reference (games,) each."""
+    pairs = sample_scores.sample_pairs(len(entrants.outputs), tournament.wanted_games or sample_scores.PLAYS, tournament.seed)
+    machine = np.array([not entrants.systems[s].is_human for s in entrants.system_of])
+    return pairs, sample_scores.reference_pairs(machine if machine.any() else ~machine, seed=tournament.seed)
+
+
+def drawn_ids(tournament: Tournament, entrants: Entrants) -> list[tuple[int, int]]:
+    """The same as pairs of the outputs' ids."""
+    ids = np.array([output.pk for output in entrants.outputs])
+    pairs, references = drawn(tournament, entrants)
+    a, b = (ids[np.concatenate([x, y])].tolist() for x, y in zip(pairs, references))
+    return list(zip(a, b))
+
+
 def sampled(tournament: Tournament, entrants: Entrants, verdicts: Verdicts) -> tuple[Games, Rated, Standings, np.ndarray]:
     """Games between outputs (of any contexts), the board of systems, the outputs' standings, and their mean points
     against common references (outputs,)."""
     n, by = len(entrants.outputs), tournament.rules()
     if by.rating != "by-game" and n > MOST_AT_ONCE:
         raise Refused(f"{n} outputs at once are rated game by game alone: choose the rating 'paper' or 'by-game'.")
-    games = _decided(
-        entrants, verdicts, *sample_scores.sample_pairs(n, tournament.wanted_games or sample_scores.PLAYS, tournament.seed)
-    )
+    pairs, (output, reference) = drawn(tournament, entrants)
+    games = _decided(entrants, verdicts, *pairs)
     standings = rules.standings(n, games, by)
-    machine = np.array([not entrants.systems[s].is_human for s in entrants.system_of])
-    output, reference = sample_scores.reference_pairs(machine if machine.any() else ~machine, seed=tournament.seed)
     points = sample_scores.reference_scores(n, output, _decided(entrants, verdicts, output, reference).outcome)
     return games, _board(entrants, games, standings), standings, points
 

@@ -5,17 +5,19 @@ from dataclasses import replace
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Count
 
 from annotation import jobs
-from annotation.models import AuditEvent, Job
+from annotation.models import AuditEvent, Job, Output
 from annotation.snapshots import latest_snapshot
 from core.errors import Refused
 from evaluator.models import ComparatorVersion
 from evaluator.registry import serving
-from evaluator.selectors import architecture, basis, criteria, criterion_in
+from evaluator.selectors import architecture, basis, criteria, criterion_in, learned_from_people
 from evaluator.services import check_seed
 from leaderboard.boards import queries
 from leaderboard.models import Tournament
+from leaderboard.rating import sample_scores
 from leaderboard.rating.rules import DEFAULT, PAPER, Rules
 from leaderboard.tournaments import active_selection, entrants
 
@@ -23,6 +25,7 @@ log = logging.getLogger(__name__)
 
 TASK = "leaderboard.tasks.play"
 MAX_GAMES = 100_000
+MOST_READINGS = 2_000_000  # some hours of two CPU cores: those of a board of 9,800 outputs
 PEOPLE, CALIBRATED = Tournament.Judge.PEOPLE, Tournament.Judge.CALIBRATED
 
 
@@ -55,7 +58,11 @@ def start_tournament(
     snapshot = latest_snapshot(campaign)
     version, criterion, warning = _basis(campaign, judge, version, snapshot, criterion)
     if level == Tournament.Level.SAMPLE and version and architecture(version) == "joint":
-        raise Refused("A joint comparator compares outputs of one context only; with it systems play, not outputs.")
+        if (cost := readings(campaign, games)) > MOST_READINGS:
+            raise Refused(
+                f"A joint comparator would read two outputs together {cost:,} times; at most {MOST_READINGS:,} are allowed. Ask"
+                " for fewer games, or let systems play."
+            )
     if campaign.systems.count() < 2:
         raise Refused(f"Campaign {campaign.slug!r} has fewer than two systems; nothing can play.")
     asked = dict(
@@ -76,6 +83,15 @@ def start_tournament(
     if not foreground:
         _refuse_the_same_twice(asked)
     return _enqueue(asked, warning, user, foreground)
+
+
+def readings(campaign, games: int | None = None) -> int:
+    """How often, at most, a joint comparator reads two outputs together where the campaign's outputs play: each game, and each
+    output against each common reference, in both contexts and both orders; every two outputs of a context in both orders."""
+    outputs = Output.objects.filter(context__campaign=campaign, replaced_at=None)
+    counts = outputs.order_by().values("context").annotate(n=Count("pk")).values_list("n", flat=True)
+    across = (games or sample_scores.PLAYS) + min(sample_scores.REFERENCES, sum(counts)) * sum(counts)
+    return 4 * across + sum(n * (n - 1) for n in counts)
 
 
 def play_new_comparator(sender, version: ComparatorVersion, campaign, **kwargs) -> None:
@@ -157,12 +173,16 @@ def _judged(campaign, snapshot):
 
 
 def _serving(campaign, criterion: str | None) -> ComparatorVersion:
-    """The newest one of the criterion that is named, else the one promoted for the campaign."""
-    there = campaign.comparators.filter(retired_at=None)
-    named = there.filter(criterion=criterion or "").first() if criterion is not None else None
-    version = named or serving(campaign) or there.first()
+    """The newest one of the criterion that is named, else the one promoted for the campaign. One that learned without human
+    judgments plays only where it was promoted, or is named itself."""
+    there = [version for version in campaign.comparators.filter(retired_at=None) if learned_from_people(version)]
+    named = next((version for version in there if version.criterion == criterion), None)
+    version = named or serving(campaign) or next(iter(there), None)
     if version is None:
-        raise Refused(f"No comparator has been trained on campaign {campaign.slug!r} yet; train_comparator makes one.")
+        raise Refused(
+            f"No comparator has been trained on people's judgments of campaign {campaign.slug!r} yet; train_comparator makes"
+            " one."
+        )
     return version
 
 

@@ -24,7 +24,7 @@ def test_what_is_refused_is_told_where_it_was_asked(open_page, world, width):
     page.goto("/c/talk/comparator/")
     joint = page.get_by_label("Two outputs together")
     assert not joint.is_visible()
-    page.get_by_text("More choices").focus()
+    page.get_by_text("Advanced:").focus()
     page.keyboard.press("Enter")
     page.get_by_label("scores of Wit").check()
     joint.check()

@@ -19,6 +19,7 @@ from evaluator.services import start_training
 from evaluator.worker import judge
 from leaderboard.models import Game, Tournament
 from leaderboard.tasks import run as play
+from leaderboard.tournaments import start
 from leaderboard.tournaments.start import start_tournament
 from tests.evaluator.packed import changed, upload
 from tests.evaluator.world import SCORES, command, recipe, write
@@ -74,12 +75,32 @@ def test_it_plays_by_the_answers_of_compare(world, version):
     assert [g.outcome for g in games] == [outcomes[choice].value for choice in found.choices]
     assert [g.p_a for g in games] == pytest.approx(found.probabilities[:, 0], abs=1e-5)
     assert not Utility.objects.exists()  # there is none to remember
-    with pytest.raises(Refused, match="compares outputs of one context only"):
-        start_tournament(world.campaign, Tournament.Judge.COMPARATOR, version, level=Tournament.Level.SAMPLE)
     outputs = list(Output.objects.filter(context__campaign=world.campaign).select_related("context"))
     other = next(o for o in outputs if o.context_id != outputs[0].context_id)
     with pytest.raises(Refused, match="compares outputs of one context only"):
         judge.verdicts(version, outputs).outcomes([outputs[0].pk], [other.pk])
+
+
+def test_single_outputs_play_across_contexts(world, version, monkeypatch):
+    """48 outputs of 12 contexts: 100 games and at most 48 * 48 with references at 4 readings, and 12 * 4 * 3 within the
+    contexts."""
+    assert start.readings(world.campaign, 100) == 4 * (100 + 48 * 48) + 12 * 4 * 3
+    help_text = f"Single outputs cost a joint comparator at most {start.readings(world.campaign):,} readings"
+    assert help_text in world.get(world.alice, "/c/talk/leaderboard/").content.decode()
+    asked = {"level": Tournament.Level.SAMPLE, "games": 100}
+    board = play(start_tournament(world.campaign, Tournament.Judge.COMPARATOR, version, foreground=True, **asked).job_id)
+    games = list(Game.objects.filter(tournament=board).select_related("output_a__context", "output_b__context"))
+    assert len(games) == 100 and {row["system"] for row in board.findings["three_scores"]} == set(
+        world.campaign.systems.values_list("pk", flat=True)
+    )
+    apart = next(g for g in games if g.output_a.context_id != g.output_b.context_id)
+    a, b = ((tuple(o.context.turns), o.text) for o in (apart.output_a, apart.output_b))
+    comparator = judge.load(version)
+    p = [comparator.compare([Text(c, a[1])], [Text(c, b[1])]).probabilities[0] for c in (a[0], b[0])]  # in either context
+    assert apart.p_a == pytest.approx((p[0][0] + p[1][0]) / 2, abs=1e-5)
+    monkeypatch.setattr(start, "MOST_READINGS", 1000)
+    with pytest.raises(Refused, match="would read two outputs together 9,760 times; at most 1,000"):
+        start_tournament(world.campaign, Tournament.Judge.COMPARATOR, version, **asked)
 
 
 def test_files_are_judged(world, version, tmp_path):

@@ -5,12 +5,14 @@ import re
 import pytest
 
 from annotation.models import AuditEvent, Job, User
+from evaluator.comparator.settings import fields_of
 from evaluator.models import TrainingRun
-from evaluator.services import start_training
+from evaluator.services import UNMEASURED, start_training
 from tests.evaluator.world import SCORES, World
 
 pytestmark = pytest.mark.django_db
 PAGE = "/c/talk/comparator/"
+SWITCHED = ("two_stages", "no_human", "no_ties", "no_references", "no_guards", "from_scratch")
 PLAIN = {"criterion": "default", "seed": "0", "architecture": "utility", "next_utterance": "on"}
 
 
@@ -99,6 +101,53 @@ class TestStarted:
         chosen = {name: value for name, value in PLAIN.items() if name != "next_utterance"}
         world.post(world.alice, PAGE, chosen | {"architecture": "joint"})
         assert TrainingRun.objects.get().settings["recipe"] == {"architecture": "joint", "next_utterance": False}
+
+    def test_everything_that_can_be_left_out(self, world):
+        left_out = dict.fromkeys(("no_human", "no_ties", "no_references", "no_guards", "from_scratch"), "on")
+        world.post(world.alice, PAGE, PLAIN | left_out | {"two_stages": "on", "weak": "on"})
+        run = TrainingRun.objects.get()
+        assert run.settings["recipe"] == {
+            **dict.fromkeys(("human_scores", "human_judgments", "ties", "references", "guards"), False),
+            **dict.fromkeys(("from_scratch", "two_stages", "weak"), True),
+        }
+        assert run.warning == UNMEASURED and not run.snapshots.exists()
+
+    def test_filled_in_by_the_paper_it_trains_the_papers_recipe(self, world):
+        plain = world.get(world.alice, PAGE).content.decode()
+        assert '<a href="?recipe=paper#train">' in plain and '<details class="fold">' in plain
+        html = world.get(world.alice, f"{PAGE}?recipe=paper").content.decode()
+        assert '<details class="fold" open>' in html and 'type="hidden" name="recipe" value="paper"' in html
+        form = html[html.index('id="train"') :]
+        ticked = {name for name in ("strong", "weak", *SWITCHED) if re.search(f'name="{name}"[^>]* checked', form)}
+        assert ticked == {"strong", "weak", "two_stages", "no_references", "no_guards"}
+        assert checked(form, "architecture") == ["joint"] and 'name="next_utterance"' not in form
+        chosen = {"criterion": "default", "seed": "0", "architecture": "joint", "recipe": "paper"} | dict.fromkeys(ticked, "on")
+        world.post(world.alice, PAGE, chosen)
+        assert TrainingRun.objects.get().settings["recipe"] == fields_of("paper")
+        world.post(world.alice, PAGE, chosen | {"no_ties": "on"})  # what is chosen goes before the recipe
+        assert TrainingRun.objects.first().settings["recipe"] == fields_of("paper", ties=False)
+
+    def test_an_unknown_recipe_fills_in_nothing(self, world):
+        assert '<details class="fold">' in world.get(world.alice, f"{PAGE}?recipe=magic").content.decode()
+        assert world.post(world.alice, PAGE, PLAIN | {"recipe": "magic"}).status_code == 422
+
+    def test_before_any_judgment_it_offers_to_train_without(self, tmp_path, client):
+        bare = World(tmp_path, client, judged=False)
+        html = bare.get(bare.alice, PAGE).content.decode()
+        form = html[html.index('id="train"') :]
+        assert "It is not measured on people" in form and "People’s judgments; it" not in form
+        hidden = dict(re.findall('type="hidden" name="([a-z_]+)" value="([^"]*)"', form))
+        ticked = re.findall('type="checkbox" name="([a-z_]+)"[^>]* checked', form)
+        assert (hidden["no_human"], ticked) == ("on", ["strong", "weak"])
+        sent = hidden | dict.fromkeys(ticked, "on") | {"seed": "0", "architecture": "utility"}
+        assert bare.post(bare.alice, PAGE, sent).status_code == 302
+        run = TrainingRun.objects.get()
+        assert run.settings["recipe"] == fields_of(human=False) and not run.snapshots.exists()
+
+    def test_where_nothing_is_known_of_who_wrote_what_there_is_no_form(self, tmp_path, client):
+        bare = World(tmp_path, client, judged=False)
+        bare.campaign.systems.update(is_human=False)
+        assert 'id="train"' not in bare.get(bare.alice, PAGE).content.decode()
 
     def test_the_lender_does_not_show_what_is_not_for_it(self, world, lender):
         run = start_training([world.campaign], beside=[lender.campaign])

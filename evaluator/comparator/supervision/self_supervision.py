@@ -9,6 +9,7 @@ weak            a later checkpoint of a system is better than an earlier one (th
 Next utterance stays apart from strong: it calls human-written text worse where it answers another context.
 """
 
+import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from evaluator.comparator.examples import Pair, Text, context_key
 
 MAX_TURNS = 8  # of a context that a reply is learnt in; more would be cut by the token limit anyhow
 SMALLEST_MARGIN = 0.1  # of a training's iterations between two checkpoints (Zhou & Xu 2020, section 3.1)
+MOST_REPLIES = 500  # exchanges whose replies are compared with others' where there is nothing else to compare. Our choice.
 CONVERGED = 0.8  # no two checkpoints from beyond this share of the training: "almost converged"
 A_BETTER, TIE, B_BETTER = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 
@@ -85,6 +87,27 @@ def weak_pairs(texts: Sequence[Text], origins: Sequence[Origin]) -> list[Pair]:
             target = A_BETTER if one.reached > other.reached else B_BETTER
             pairs.append(Pair(a, b, target, 1.0, "weak", margin))
     return pairs
+
+
+def reply_pairs(given: Sequence[Exchange]) -> tuple[list[Text], list[Pair]]:
+    """A dialogue's own reply is better than one of another dialogue: texts and pairs from a third of the dialogues, drawn by
+    hash, and from no more than MOST_REPLIES exchanges. The other two thirds are left to the base. None from one dialogue."""
+    drawn = sorted({exchange.dialogue for exchange in given}, key=_by_hash)
+    chosen = set(drawn[: len(drawn) // 3 or len(drawn)])
+    kept = [exchange for exchange in given if exchange.dialogue in chosen][:MOST_REPLIES]
+    texts: list[Text] = []
+    pairs: list[Pair] = []
+    for exchange in kept:
+        others = [other for other in kept if other.dialogue != exchange.dialogue]
+        if others:
+            other = others[int(_by_hash(f"{exchange.dialogue}:{exchange.context}"), 16) % len(others)]
+            pairs.append(Pair(len(texts), len(texts) + 1, A_BETTER, 1.0, "dialogues"))
+            texts += [Text(exchange.context, exchange.replies[0]), Text(exchange.context, other.replies[0])]
+    return texts, pairs
+
+
+def _by_hash(key: str) -> str:
+    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _different(replies: Iterable[str]) -> tuple[str, ...]:

@@ -2,8 +2,10 @@
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,7 @@ from evaluator.comparator.supervision.self_supervision import Exchange
 from evaluator.comparator.utility_model import use_bf16
 
 FAMILIAR_SHARE = 0.75  # of the contexts learnt from are no longer than what counts as familiar. Our choice.
+MIXED, UNJUDGED, JUDGED = "mixed", "unjudged", "judged"  # what a stage of training learns from: all, or one of the two
 BESIDE = 10**6  # no fold: learnt from by all members and measured by none
 
 
@@ -78,7 +81,8 @@ def checked(examples: Examples, settings: Settings) -> Examples:
         raise ValueError(f"There are {len(scores)} scores for {n} texts.")
     pairs = [pair for pair in examples.pairs if settings.learns_from(pair.source)]
     if not pairs:
-        raise ValueError("There is no pair of outputs to learn from.")
+        without = "" if settings.human else " without judgments: no human-written text, checkpoints or dialogues are known"
+        raise ValueError(f"There is no pair of outputs to learn from{without}.")
     beside = np.zeros(n, dtype=bool) if examples.beside is None else np.asarray(examples.beside, dtype=bool)  # (n,)
     return replace(examples, pairs=pairs, scores=scores, beside=beside)
 
@@ -165,22 +169,65 @@ def measured(data: Data, criterion: int = 0) -> np.ndarray:
     return np.flatnonzero(by_people if by_people.any() else mine)
 
 
-def trained_pairs(data: Data, rows: np.ndarray, progress: float) -> np.ndarray:
-    """(q,) the pairs among the texts `rows` that the curriculum shows by now."""
+@dataclass(frozen=True)
+class Step:
+    """What one step of a member's training shows."""
+
+    rows: np.ndarray  # (b,) texts; of a joint comparator, pairs
+    stage: str
+    progress: float  # share of the stage's steps before this one
+
+
+def stages(data: Data, settings: Settings) -> list[str]:
+    """One stage with everything, or two: first what nobody judged, then people's answers (Zhou & Xu 2020, section 3.1). A
+    stage without anything to learn is left out."""
+    if not settings.two_stages:
+        return [MIXED]
+    there = {UNJUDGED: not data.by_people.all(), JUDGED: data.by_people.any() or not np.isnan(data.scores).all()}
+    return [stage for stage, any_data in there.items() if any_data]
+
+
+def steps_of(epochs: Sequence[tuple[str, Sequence[np.ndarray]]]) -> list[Step]:
+    """All steps in order; epochs: the stage and the batches of each."""
+    steps: list[Step] = []
+    in_order = ((stage, rows) for stage, batches in epochs for rows in batches)
+    for stage, group in groupby(in_order, key=lambda one: one[0]):
+        shown = [rows for _, rows in group]
+        steps += [Step(rows, stage, i / len(shown)) for i, rows in enumerate(shown)]
+    return steps
+
+
+def lengths(steps: Sequence[Step]) -> list[int]:
+    """How many steps each stage has."""
+    return list(Counter(step.stage for step in steps).values())
+
+
+def trained_pairs(data: Data, step: Step) -> np.ndarray:
+    """(q,) the pairs among the step's texts that its stage and the curriculum show by now."""
     here = np.zeros(len(data.folds), dtype=bool)  # (n,)
-    here[rows] = True
-    return np.flatnonzero(here[data.a] & here[data.b] & shown_by(data, progress))
+    here[step.rows] = True
+    return np.flatnonzero(here[data.a] & here[data.b] & shown_by(data, step))
 
 
-def shown_by(data: Data, progress: float) -> np.ndarray:
-    """(p,) whether the curriculum shows the pairs by now"""
-    return np.asarray(data.by_people | (data.margins >= curriculum.weak_margin(progress)))
+def shown_by(data: Data, step: Step) -> np.ndarray:
+    """(p,) whether the step's stage and the curriculum show the pairs by now"""
+    due = data.by_people | (data.margins >= curriculum.weak_margin(step.progress))  # (p,)
+    return np.asarray(due & of_stage(data, step.stage))
 
 
-def batches(data: Data, fold: int, size: int, rng: np.random.Generator) -> list[np.ndarray]:
-    """The texts of the other folds, whole contexts together, about `size` texts of similar length at a time."""
+def of_stage(data: Data, stage: str) -> np.ndarray:
+    """(p,) the pairs that a stage learns from"""
+    return np.ones(len(data.a), dtype=bool) if stage == MIXED else data.by_people == (stage == JUDGED)
+
+
+def batches(data: Data, fold: int, size: int, rng: np.random.Generator, stage: str) -> list[np.ndarray]:
+    """The texts of the other folds, whole contexts together, about `size` texts of similar length at a time; of the contexts
+    that the stage learns from."""
     lengths = data.sequences.lengths
-    texts = ((data.folds != fold) & (data.folds >= 0)).nonzero()[0]
+    learnt = data.contexts[data.a[of_stage(data, stage)]]
+    if stage != UNJUDGED:
+        learnt = np.concatenate([learnt, data.contexts[~np.isnan(data.scores).all(1)]])
+    texts = ((data.folds != fold) & (data.folds >= 0) & np.isin(data.contexts, learnt)).nonzero()[0]
     groups = [rng.permutation(texts[data.contexts[texts] == c]) for c in np.unique(data.contexts[texts])]
     groups = [group[i : i + size] for group in groups for i in range(0, len(group), size)]
     noise = rng.uniform(0.8, 1.25, size=len(groups))  # so that an epoch's batches are not the last one's

@@ -13,7 +13,7 @@ from evaluator.comparator.encoding import by_length
 from evaluator.comparator.inference import Tick
 from evaluator.comparator.joint_model import JointModel, both_orders, guard, triples
 from evaluator.comparator.training import loop
-from evaluator.comparator.training.dataset import Data, Run, measured, shown_by
+from evaluator.comparator.training.dataset import Data, Run, lengths, measured, of_stage, shown_by, stages, steps_of
 from evaluator.comparator.training.learning_curve import after_step
 from evaluator.comparator.training.out_of_fold import OutOfFold
 from evaluator.comparator.training.progress import Report
@@ -32,11 +32,12 @@ def learn(run: Run, fold: int, state: loop.State, progress: Report) -> tuple[Joi
     model = JointModel(base.encoder, settings.ties)
     model.start_from(base)
     rng = np.random.default_rng([seed, 8, fold])
-    epochs = [_batches(data, fold, settings.batch_size, rng) for _ in range(settings.epochs)]
-    steps = [pairs for rounds in epochs for pairs in rounds]
+    planned = [stage for stage in stages(data, settings) for _ in range(settings.epochs)]
+    epochs = [(stage, _batches(data, fold, settings.batch_size, rng, stage)) for stage in planned]
+    steps = steps_of(epochs)
 
     def losses(step: int) -> Iterator[torch.Tensor]:
-        shown = steps[step][shown_by(data, step / len(steps))[steps[step]]]  # (q,)
+        shown = steps[step].rows[shown_by(data, steps[step])[steps[step].rows]]  # (q,)
         swap = np.random.default_rng([seed, 9, fold, step]).random(len(shown)) < 0.5  # (q,)
         a, b = np.where(swap, [data.b[shown], data.a[shown]], [data.a[shown], data.b[shown]])  # (q,), (q,)
         targets = np.where(swap[:, None], data.learnt[shown, ::-1], data.learnt[shown])  # (q, 3)
@@ -46,8 +47,8 @@ def learn(run: Run, fold: int, state: loop.State, progress: Report) -> tuple[Joi
             log_p = model(data.encoder.batch(sequences, rows))  # (b, 3)
             yield model.losses(log_p, _tensor(targets[rows])).sum() / len(shown)
 
-    after = after_step(run, fold, epochs, progress)
-    return model, loop.run(model, settings, settings.learning_rate, len(steps), losses, [seed, 10, fold], state, after)
+    after, parts, rate = after_step(run, fold, epochs, progress), lengths(steps), settings.learning_rate
+    return model, loop.run(model, settings, rate, len(steps), losses, [seed, 10, fold], state, after, parts=parts)
 
 
 def judge(model: JointModel, run: Run, fold: int, tick: Tick) -> dict[str, Any]:
@@ -88,9 +89,10 @@ def out_of_fold(records: list[dict[str, Any]], run: Run) -> list[OutOfFold]:
     return [OutOfFold(Head(1.0, 0.0, 0.0), scores, replace(found, consistency=consistency))]
 
 
-def _batches(data: Data, fold: int, size: int, rng: np.random.Generator) -> list[np.ndarray]:
-    """The pairs of the other folds in an order drawn anew, `size` at a time, of similar length as far as BUCKET steps allow."""
-    pairs = rng.permutation((data.folds[data.a] != fold).nonzero()[0])  # (p',)
+def _batches(data: Data, fold: int, size: int, rng: np.random.Generator, stage: str) -> list[np.ndarray]:
+    """A stage's pairs of the other folds in an order drawn anew, `size` at a time, of similar length as far as BUCKET steps
+    allow."""
+    pairs = rng.permutation(((data.folds[data.a] != fold) & of_stage(data, stage)).nonzero()[0])  # (p',)
     outputs = np.array([sum(segments) for segments in data.sequences.segments])  # (n,) tokens of each
     lengths = np.minimum(data.sequences.lengths[data.a[pairs]] + outputs[data.b[pairs]], data.encoder.max_length)  # (p',)
     buckets = np.arange(len(pairs)) // (size * BUCKET)  # (p',)

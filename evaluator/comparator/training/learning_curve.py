@@ -10,11 +10,11 @@ from evaluator.comparator.training.progress import Report
 
 
 def after_step(
-    run: Run, fold: int, epochs: Sequence[Sequence[np.ndarray]], progress: Report
+    run: Run, fold: int, epochs: Sequence[tuple[str, Sequence[np.ndarray]]], progress: Report
 ) -> Callable[[int, float, list[dict[str, Any]]], None]:
-    """What `loop.run` calls after each step: it notes the point of the curve at the end of each epoch. epochs: the batches
-    of each."""
-    ends = np.cumsum([len(batches) for batches in epochs])  # (epochs,) steps done at the end of each
+    """What `loop.run` calls after each step: it notes the point of the curve at the end of each epoch. epochs: the stage and
+    the batches of each."""
+    ends = np.cumsum([len(batches) for _, batches in epochs])  # (epochs,) steps done at the end of each
     passed: list[float] = []  # losses since the last point
 
     def after(step: int, loss: float, notes: list[dict[str, Any]]) -> None:

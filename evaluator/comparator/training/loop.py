@@ -5,7 +5,7 @@ import json
 import math
 import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -78,6 +78,7 @@ def run(
     state: State,
     after: Callable[[int, float, list[Any]], None],
     save_end: bool = False,
+    parts: Sequence[int] = (),
 ) -> list[Any]:
     """Train for `steps` steps and return the notes.
 
@@ -85,16 +86,18 @@ def run(
                   so that no more than one part is in memory
     after         is told the step just done (from 1), its loss and the notes, to which it may add; may raise
     save_end      whether the state after the last step is saved, whatever the time
+    parts         numbers of steps that each have a learning rate of their own, which climbs and falls; default: all in one
     """
     optimizer = adamw(model, settings, learning_rate)
     rates = [group["lr"] for group in optimizer.param_groups]
     first, notes = state.restore(model, optimizer)
     trained = [p for p in model.parameters() if p.requires_grad]
+    shares = [_share_of_rate(i, length, settings.warmup) for length in parts or [steps] for i in range(length)]  # (steps,)
     with torch.random.fork_rng(devices=[]):
         for step in range(first, steps):
             torch.manual_seed(int(np.random.SeedSequence([*seed, step]).generate_state(1)[0]))  # dropout
             for group, rate in zip(optimizer.param_groups, rates, strict=True):
-                group["lr"] = rate * _share_of_rate(step, steps, settings.warmup)
+                group["lr"] = rate * shares[step]
             model.train()
             total = 0.0
             for part in losses(step):

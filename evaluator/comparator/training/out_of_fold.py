@@ -44,6 +44,31 @@ class OutOfFold:
         return row | {"clear_pairs": known.clear_pairs, "longer": known.longer_is_better_accuracy}
 
 
+def apart_from_people(found: OutOfFold) -> tuple[OutOfFold, dict[str, Any]]:
+    """What was found on pairs that nobody judged: the same with nothing said of people, and the agreement with what supervised
+    it, under a name of its own."""
+    known, nan = found.agreement, float("nan")
+    supervision = {
+        "accuracy": known.heldout_pairwise_accuracy,
+        "low": known.heldout_pairwise_interval[0],
+        "high": known.heldout_pairwise_interval[1],
+        "three_way": known.heldout_three_way_accuracy,
+        "clear_pairs": known.clear_pairs,
+        "longer": known.longer_is_better_accuracy,
+    }
+    unknown = replace(
+        known,
+        heldout_pairwise_accuracy=nan,
+        heldout_pairwise_interval=(nan, nan),
+        heldout_three_way_accuracy=nan,
+        longer_is_better_accuracy=nan,
+        clear_pairs=0,
+        calibration_error=nan,
+        ties=None,
+    )
+    return replace(found, agreement=unknown), supervision
+
+
 def judge(held: HeldOut, settings: Settings, seed: int) -> OutOfFold:
     """The head that is likeliest on what is held out, and what the utilities that it gives are worth."""
     a, b, targets, weights = as_arrays(held.pairs)

@@ -19,19 +19,24 @@ from evaluator.comparator.supervision.self_supervision import Exchange, unseen
 from evaluator.comparator.training import joint_training, loop
 from evaluator.comparator.training.dataset import (
     BESIDE,
+    UNJUDGED,
     Data,
     Run,
+    Step,
     batches,
     checked,
     fingerprint_of,
+    lengths,
     measured,
     parts,
     prepare,
     split,
+    stages,
+    steps_of,
     trained_pairs,
 )
 from evaluator.comparator.training.learning_curve import after_step
-from evaluator.comparator.training.out_of_fold import HeldOut, OutOfFold, judge
+from evaluator.comparator.training.out_of_fold import HeldOut, OutOfFold, apart_from_people, judge
 from evaluator.comparator.training.progress import OnProgress, Progress, Report
 from evaluator.comparator.utility_model import UtilityModel
 from evaluator.metaevaluation.held_out import Agreement
@@ -46,6 +51,9 @@ class TrainingResult(Agreement):
     """What a training gave. Everything held-out is out of fold: judged by the member that did not see the context."""
 
     criteria: list[dict[str, Any]]  # name, accuracy, low, high, clear_pairs, longer, scale of each; the first's are those above
+    # where nobody judged: accuracy, low, high, three_way, clear_pairs, longer on the held-out pairs that supervised it; those
+    # of people, above, are then not known
+    supervision: dict[str, Any] | None
     curve: list[dict[str, Any]]  # fold, epoch, step, train_loss
     pairs: int
     texts: int
@@ -130,11 +138,13 @@ def _learn(run: Run, fold: int, state: loop.State, progress: Report) -> tuple[Ut
     model.ties = settings.ties
     _weigh_cosines(model, data, fold, settings)
     rng = np.random.default_rng([run.seed, fold])
-    epochs = [batches(data, fold, settings.batch_size, rng) for _ in range(settings.epochs)]
-    steps = [rows for rounds in epochs for rows in rounds]
-    losses = lambda step: _losses(model, data, steps[step], step / len(steps), settings)
-    after = after_step(run, fold, epochs, progress)
-    return model, loop.run(model, settings, settings.learning_rate, len(steps), losses, [run.seed, 2, fold], state, after)
+    planned = [stage for stage in stages(data, settings) for _ in range(settings.epochs)]
+    epochs = [(stage, batches(data, fold, settings.batch_size, rng, stage)) for stage in planned]
+    steps = steps_of(epochs)
+    losses = lambda step: _losses(model, data, steps[step], settings)
+    after, seed, parts = after_step(run, fold, epochs, progress), [run.seed, 2, fold], lengths(steps)
+    rate = settings.learning_rate
+    return model, loop.run(model, settings, rate, len(steps), losses, seed, state, after, parts=parts)
 
 
 def _weigh_cosines(model: UtilityModel, data: Data, fold: int, settings: Settings) -> None:
@@ -149,12 +159,13 @@ def _weigh_cosines(model: UtilityModel, data: Data, fold: int, settings: Setting
     model.utility.bias.data -= weight * cosines.mean()  # the level stays
 
 
-def _losses(model: UtilityModel, data: Data, texts: np.ndarray, done: float, settings: Settings) -> Iterator[torch.Tensor]:
+def _losses(model: UtilityModel, data: Data, step: Step, settings: Settings) -> Iterator[torch.Tensor]:
     """Of a step's texts (b,), in parts: of each criterion the mean over its pairs and the mean over its scores; the first
-    criterion weighs as much as all others together. done: share of the steps before this one."""
-    inside = trained_pairs(data, texts, done)  # (q,)
+    criterion weighs as much as all others together."""
+    texts, inside = step.rows, trained_pairs(data, step)  # (b,), (q,)
+    is_scored = ~np.isnan(data.scores) & (step.stage != UNJUDGED)  # (n, c)
     paired = np.bincount(data.criterion[inside], minlength=data.criteria).clip(1).tolist()  # (c,)
-    scored = (~np.isnan(data.scores[texts])).sum(0).clip(1).tolist()  # (c,)
+    scored = is_scored[texts].sum(0).clip(1).tolist()  # (c,)
     position = np.full(len(data.scores), -1)  # (n,) a text's row in the part
     for rows in parts(data, texts, settings.max_tokens):
         position[:] = -1
@@ -163,7 +174,7 @@ def _losses(model: UtilityModel, data: Data, texts: np.ndarray, done: float, set
         here = inside[(position[data.a[inside]] >= 0) & (position[data.b[inside]] >= 0)]  # (q',)
         total = torch.zeros(())
         for c in range(data.criteria):
-            pairs, known = here[data.criterion[here] == c], ~np.isnan(data.scores[rows, c])  # (q",), (b,)
+            pairs, known = here[data.criterion[here] == c], is_scored[rows, c]  # (q",), (b,)
             d = u[position[data.a[pairs]], c] - u[position[data.b[pairs]], c]  # (q",)
             of_pairs = model.pair_losses(d, _tensor(data.learnt[pairs])).sum() / paired[c]
             of_scores = model.score_losses(u[known, c], _tensor(data.scores[rows, c][known]), c).sum() / scored[c]
@@ -193,7 +204,10 @@ def _out_of_fold(records: list[dict[str, Any]], run: Run) -> list[OutOfFold]:
 
 
 def _result(judged: list[OutOfFold], examples: Examples, run: Run, records: list[dict[str, Any]], shown: int) -> TrainingResult:
-    head, data = judged[0].head, run.data
+    head, data, supervision = judged[0].head, run.data, None
+    if not data.by_people[measured(data)].any():
+        first, supervision = apart_from_people(judged[0])
+        judged = [first, *judged[1:]]
     learnt_from = {
         **Counter(pair.source for pair in examples.pairs),
         "scored outputs": int((~np.isnan(examples.scores)).any(1).sum()),
@@ -205,6 +219,7 @@ def _result(judged: list[OutOfFold], examples: Examples, run: Run, records: list
         cut_contexts=data.sequences.cut_contexts,
         cut_outputs=data.sequences.cut_outputs,
         criteria=[one.row(name) for name, one in zip(examples.criteria, judged, strict=True)],
+        supervision=supervision,
         curve=[point for record in records for point in record["curve"]],
         pairs=len(data.a),
         texts=len(data.folds),

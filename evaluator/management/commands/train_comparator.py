@@ -1,11 +1,24 @@
+from argparse import BooleanOptionalAction
+
 from annotation import jobs
 from annotation.access import campaign_named
 from core.commands import ServiceCommand
 from core.errors import Refused
 from evaluator import tasks
-from evaluator.comparator.settings import ARCHITECTURES
+from evaluator.comparator.settings import ARCHITECTURES, RECIPES, SWITCHES, Settings, fields_of
 from evaluator.management.progress import ProgressBar
-from evaluator.services import recipe, start_training
+from evaluator.services import start_training
+
+HELP = {
+    "strong": "learn that human-written text beats generated",
+    "weak": "learn that later checkpoints beat earlier ones",
+    "next_utterance": "learn from conversations first",
+    "two_stages": "learn what nobody judged first and people's judgments then, not both together",
+    "ties": "let it answer that two outputs tie",
+    "references": "count likeness to what people replied in similar contexts",
+    "guards": "lower outputs that are blank, copied or repeated",
+    "from_scratch": "start from random weights instead of a pretrained encoder",
+}
 
 
 class Command(ServiceCommand):
@@ -35,17 +48,19 @@ class Command(ServiceCommand):
             help="to learn beside what each campaign's default takes, where no --criterion is named; again for others",
         )
         parser.add_argument("--seed", type=int, default=0)
-        parser.add_argument("--strong", action="store_true", help="learn also that human-written text beats generated")
-        parser.add_argument("--weak", action="store_true", help="learn also that later checkpoints beat earlier ones")
-        parser.add_argument("--no-dialogues", action="store_true", help="do not learn from conversations first")
-        parser.add_argument("--architecture", choices=ARCHITECTURES, default="utility", help="joint: the paper's")
+        parser.add_argument("--recipe", choices=RECIPES, default="", help="paper: as Zhou & Xu (2020); options below change it")
+        parser.add_argument("--human", action=BooleanOptionalAction, help="learn from people's judgments (default: yes)")
+        for field, name in SWITCHES.items():
+            default = "yes" if getattr(Settings(), field) else "no"
+            told = f"{HELP[field]} (default: {default})"
+            parser.add_argument(f"--{name}", dest=field, action=BooleanOptionalAction, help=told)
+        parser.add_argument("--architecture", choices=ARCHITECTURES, help="utility (default), or joint: the paper's")
         parser.add_argument("--encoder", help="a folder, or a name on the Hugging Face hub; default: the one that comes along")
         parser.add_argument("--wait", action="store_true", help="train here and now instead of asking a worker")
 
-    def run(self, slug, criterion, also, beside, seed, wait, strong, weak, no_dialogues, architecture, encoder, **options):
-        chosen = recipe(
-            strong=strong, weak=weak, next_utterance=not no_dialogues, architecture=architecture, encoder=encoder or ""
-        )
+    def run(self, slug, criterion, also, beside, seed, wait, recipe, human, architecture, encoder, **options):
+        switches = {field: options[field] for field in SWITCHES}
+        chosen = fields_of(recipe, human, **switches, architecture=architecture, encoder=encoder)
         first, *others = criterion or [None]
         run = start_training(
             [campaign_named(s) for s in slug],
@@ -73,6 +88,7 @@ class Command(ServiceCommand):
             "heldout_pairwise_accuracy": metrics["heldout_pairwise_accuracy"],
             "heldout_pairwise_interval": metrics["heldout_pairwise_interval"],
             "longer_is_better_accuracy": metrics["longer_is_better_accuracy"],
+            **({"supervision": metrics["supervision"]} if metrics["supervision"] else {}),
             **({"criteria": metrics["criteria"]} if len(metrics["criteria"]) > 1 else {}),
             "pairs": metrics["pairs"],
             "seconds": round(metrics["seconds"], 1),

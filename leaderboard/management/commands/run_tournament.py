@@ -5,11 +5,11 @@ from annotation.access import campaign_named
 from core.commands import ServiceCommand
 from core.errors import Refused
 from evaluator.management.progress import ProgressBar
-from evaluator.selectors import version_named
+from evaluator.selectors import architecture, version_named
 from leaderboard import tasks
 from leaderboard.models import Tournament
 from leaderboard.rating.rules import PAIRINGS, RATINGS, STOPS
-from leaderboard.tournaments.start import rules_named, start_tournament
+from leaderboard.tournaments.start import readings, rules_named, start_tournament
 
 
 class Command(ServiceCommand):
@@ -38,6 +38,8 @@ class Command(ServiceCommand):
         )
         if warning := tournament.settings["warning"]:
             self.progress(f"Warning: {warning}")
+        if level == Tournament.Level.SAMPLE and architecture(tournament.version) == "joint":
+            self.progress(f"It reads two outputs together at most {readings(tournament.campaign, games):,} times.")
         if not wait:
             return {
                 "task": str(tournament.job_id),

@@ -71,7 +71,17 @@ def test_a_later_checkpoint_is_better_unless_both_are_almost_converged():
 
 def test_the_smallest_margin_falls_from_80_to_10_percent():
     shown = [curriculum.weak_margin(progress) for progress in (0, 0.124, 0.125, 0.5, 0.874, 0.875, 1)]
-    assert shown == pytest.approx([0.8, 0.8, 0.7, 0.4, 0.2, 0.1, 0.1])
+    assert shown == [0.8, 0.8, 0.7, 0.4, 0.2, 0.1, 0.1]
+
+
+def test_every_pair_of_checkpoints_is_shown_when_its_margin_is_due():
+    """Ten checkpoints, one at each tenth. 10 - k pairs of them lie k tenths apart, so that 1 + 2 + ... + (10 - k) lie k tenths
+    apart or more: 3, 6, 10, 15, 21, 28, 36, 45 for k = 8, 7, ... 1. The last counts one less: 0.9 and 1.0 are both almost
+    converged."""
+    texts = [Text(HERE, str(tenth)) for tenth in range(1, 11)]
+    pairs = weak_pairs(texts, [Origin("m", reached=tenth / 10) for tenth in range(1, 11)])
+    shown = [sum(pair.margin >= curriculum.weak_margin(eighth / 8) for pair in pairs) for eighth in range(8)]
+    assert shown == [3, 6, 10, 15, 21, 28, 36, 44]
 
 
 def test_random_negatives_first_broken_ones_among_them_later():

@@ -243,7 +243,7 @@ class TestComparator:
         assert queries.board(tournament)["agreement_with_people"] is None
 
     def test_without_a_comparator_it_is_refused(self, world):
-        with pytest.raises(Refused, match="No comparator has been trained on campaign 'talk'"):
+        with pytest.raises(Refused, match="No comparator has been trained on people's judgments of campaign 'talk'"):
             start_tournament(world.campaign, "comparator")
 
     def test_one_system_cannot_play(self, world, version, tmp_path):

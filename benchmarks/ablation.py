@@ -1,0 +1,143 @@
+"""Table 5 of Zhou & Xu (2020) on a campaign with accepted judgments: what a comparator is worth with each part left out.
+
+    python -m benchmarks.ablation SLUG [--recipe paper] [--encoder NAME] [--seed 0] [--out var/ablation]
+
+Every row is trained on the same folds and measured on the same accepted judgments, out of fold; "w/o human annotation" reads
+none of them until it is measured. By systems is the paper's figure, of the systems' mean scores; with few systems it says
+little, so accuracy and the correlation by outputs stand beside it, with 95% intervals. The paper's "w/o comparison" is left
+out. Nothing is registered. A row takes as long as a training; one that is in OUT already is not trained again."""
+
+import argparse
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+HUMAN = {"human_scores": False, "human_judgments": False}
+LEFT_OUT: dict[str, dict[str, bool]] = {
+    "full model": {},
+    "w/o tie option": {"ties": False},
+    "w/o strong supervision": {"strong": False},
+    "w/o weak supervision": {"weak": False},
+    "w/o human annotation": HUMAN,
+    "w/o pretrained encoder": {"from_scratch": True},
+}
+HEAD = ("left out", "accuracy", "Pearson, outputs", "Pearson, systems", "Spearman, systems", "minutes")
+
+
+def table(slug: str, fields: dict[str, Any], seed: int, out: Path, show: Callable[[str], None] = print) -> list[dict[str, Any]]:
+    """Show the table line by line, and return its rows. fields: those of Settings that differ from its defaults."""
+    from annotation.access import campaign_named
+    from annotation.snapshots import latest_snapshot
+    from evaluator import sources
+    from evaluator.comparator.examples import Examples
+    from evaluator.comparator.settings import Settings
+    from evaluator.metaevaluation.card_figures import Judged
+    from evaluator.selectors import basis
+
+    campaign = campaign_named(slug)
+    snapshot = latest_snapshot(campaign)
+    if snapshot is None:
+        raise SystemExit(f"Campaign {slug!r} has no accepted judgments to measure on.")
+    full, found = Settings(**fields), basis(snapshot)
+    source = sources.read(snapshot, found.criterion, found.judgments)
+    texts, supervised = sources.supervise(source, campaign, full.strong, full.weak)
+    scores = np.concatenate([source.scores, np.full((len(texts) - len(source.texts), 1), np.nan)])
+    exchanges = sources.conversations(campaign) if full.next_utterance else []
+    examples = Examples(texts, [*source.pairs, *supervised], scores, [found.criterion], exchanges=exchanges)
+    judged = Judged(source.texts, source.pairs, source.scores[:, 0], source.ratings)
+    systems = np.unique([key[1] for key in source.keys], return_inverse=True)[1]
+    show(f"{slug}, {found.criterion or 'judgments of pairs'}: {len(judged.texts)} outputs of {systems.max() + 1} systems")
+    show(f"| {' | '.join(HEAD)} |\n|{'---|' * len(HEAD)}")
+    rows = []
+    for name, left_out in LEFT_OUT.items():
+        settings = replace(full, **left_out)
+        if name != "full model" and not _changes(full, settings, examples):
+            show(f"| {name} | it has none |{' |' * (len(HEAD) - 2)}")
+            continue
+        row = {"name": name, **_measure(examples, settings, seed, out / slug / name.replace("/", ""), judged, systems)}
+        show("| " + " | ".join([name, *(_said(row[figure]) for figure in FIGURES)]) + " |")
+        rows.append(row)
+    return rows
+
+
+FIGURES = ("accuracy", "outputs", "systems_pearson", "systems_spearman", "minutes")
+
+
+def _changes(full, settings, examples) -> bool:
+    """Whether less is learnt from, or in another way."""
+    switches = [name for name in ("strong", "weak") if getattr(full, name) != getattr(settings, name)]
+    if not switches:
+        return full != settings
+    return any(pair.source in switches for pair in examples.pairs)
+
+
+def _measure(examples, settings, seed: int, folder: Path, judged, systems: np.ndarray) -> dict[str, Any]:
+    from evaluator.comparator import architectures
+    from evaluator.comparator.examples import as_arrays
+    from evaluator.comparator.training.train import fit
+    from evaluator.metaevaluation.agreement import accuracy
+    from evaluator.metaevaluation.card_figures import correlations
+
+    begun = time.monotonic()
+    fit(examples, settings, seed, folder)
+    minutes = (time.monotonic() - begun) / 60
+    comparator = architectures.load(folder)
+    a, b, _, _ = as_arrays(judged.pairs)
+    ahead = comparator.differences([judged.texts[i] for i in a], [judged.texts[i] for i in b])  # (p,)
+    share = accuracy(ahead, judged.pairs, judged.contexts[a], seed)
+    score = comparator.score(judged.texts)  # (n,)
+    of_outputs = correlations(score, judged.scores, judged.contexts, seed, judged.ratings)
+    return {
+        "accuracy": (share.value, share.low, share.high),
+        "outputs": of_outputs and (of_outputs["pearson"], *of_outputs["pearson_interval"]),
+        **by_systems(score, judged.scores, systems),
+        "minutes": minutes,
+    }
+
+
+def by_systems(score: np.ndarray, people: np.ndarray, systems: np.ndarray) -> dict[str, float | None]:
+    """Correlations of the systems' means over the outputs that people scored: score, people, systems (n,); NaN is unknown."""
+    from evaluator.metaevaluation.correlation import UndefinedCorrelation, pearson, spearman
+
+    known = np.isfinite(score) & np.isfinite(people)
+    there = np.unique(systems[known])
+    means = [[values[known & (systems == one)].mean() for one in there] for values in (score, people)]
+    try:
+        return {"systems_pearson": pearson(*means), "systems_spearman": spearman(*means)}
+    except UndefinedCorrelation:
+        return {"systems_pearson": None, "systems_spearman": None}
+
+
+def _said(figure: float | tuple | None) -> str:
+    if isinstance(figure, tuple):
+        return f"{figure[0]:.3f} ({figure[1]:.3f} to {figure[2]:.3f})"
+    return "not known" if figure is None else f"{figure:.3f}"
+
+
+def main() -> None:
+    import os
+
+    import django
+
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    django.setup()
+    from evaluator.comparator.settings import ARCHITECTURES, RECIPES, fields_of
+
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("slug")
+    parser.add_argument("--recipe", choices=["", *RECIPES], default="paper", help="what the full model is; '': our default")
+    parser.add_argument("--architecture", choices=ARCHITECTURES)
+    parser.add_argument("--encoder")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--out", type=Path, default=Path("var/ablation"))
+    given = parser.parse_args()
+    fields = fields_of(given.recipe, architecture=given.architecture, encoder=given.encoder, strong=True, weak=True)
+    table(given.slug, fields, given.seed, given.out)
+
+
+if __name__ == "__main__":
+    main()
