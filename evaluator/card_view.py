@@ -73,6 +73,8 @@ def again(version: ComparatorVersion, user) -> str:
         words += ["--beside", called[slug]]
     words += [f"--{name}" for name in ("strong", "weak") if recipe.get(name)]
     words += ["--no-dialogues"] if recipe.get("next_utterance") is False else []
+    base = recipe.get("base", "")
+    words += ["--base", base or selectors.NO_BASE] if base or selectors.base_for(recipe, None) else []
     words += ["--architecture", "joint"] if selectors.architecture(version) == "joint" else []
     words += ["--encoder", recipe["encoder"]] if recipe.get("encoder") else []
     return shlex.join([*words, "--seed", str(version.seed)])

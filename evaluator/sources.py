@@ -162,7 +162,7 @@ def examples(run: TrainingRun, recipe: Settings) -> TrainingMaterial:
         parts[campaign.slug] = slice(len(texts), len(texts) + len(all_texts))
         texts += all_texts
         beside += [campaign.slug in lent] * len(all_texts)
-        exchanges += conversations(campaign) if recipe.next_utterance else []
+        exchanges += conversations(campaign) if recipe.next_utterance and not recipe.base else []
         counts.update(source.counts)
         ceilings[campaign.slug] = source.ceiling
     pinned = hashlib.sha256(json.dumps([[asdict(t) for t in texts], [asdict(e) for e in exchanges]]).encode()).hexdigest()

@@ -36,6 +36,7 @@ class TrainForm(forms.Form):
             (JOINT, "Two outputs together, in both orders, as Zhou and Xu did (joint; slower, and by one criterion alone)"),
         ],
     )
+    base = forms.ChoiceField(required=False, label="Start from")
     seed = forms.IntegerField(min_value=0, max_value=services.MAX_SEED, initial=0)
 
     def __init__(self, *args, snapshot: Snapshot | None, lenders: list[Snapshot], **kwargs):
@@ -45,6 +46,10 @@ class TrainForm(forms.Form):
             (f":{name}", f"scores of {name}") if name else (PAIRS, "judgments of pairs alone") for name in names
         ]
         self.fields["others"].choices = [(name, name) for name in names if name]
+        self.fields["base"].choices = [(name, _base(name, made)) for name, made in selectors.bases().items()] + [
+            (selectors.NO_BASE, "no base made before")
+        ]
+        self.fields["base"].initial = selectors.base_for({}, None) or selectors.NO_BASE
         self.lenders = {lender.campaign.slug: lender for lender in lenders}
         self.fields["beside"].choices = [(slug, _described(lender)) for slug, lender in self.lenders.items()]
 
@@ -59,7 +64,12 @@ class TrainForm(forms.Form):
     def asked(self) -> dict:
         """What `services.start_training` is told."""
         recipe = services.recipe(**{name: self.cleaned_data[name] for name in RECIPE})
-        return {name: self.cleaned_data[name] for name in ("criterion", "others", "beside", "seed")} | {"recipe": recipe}
+        asked = {name: self.cleaned_data[name] for name in ("criterion", "others", "beside", "seed")}
+        return asked | {"recipe": recipe, "base": self.cleaned_data["base"] or None}
+
+
+def _base(name: str, made: dict) -> str:
+    return f"{name}: learnt from {made['exchanges']:,} replies in general conversations"
 
 
 def _described(snapshot: Snapshot) -> str:

@@ -93,7 +93,7 @@ def train_matcher(
 def matching_loss(scaled: torch.Tensor, told: torch.Tensor | None = None) -> torch.Tensor:
     """Mean cross-entropy of b contexts with two replies each, the first ones (b) and then the second, and of those with the
     contexts: scaled (b, 2b), and told (b, 2b) by the teacher, on the same scale -> ()"""
-    own = torch.eye(len(scaled))  # (b, b)
+    own = torch.eye(len(scaled), device=scaled.device)  # (b, b)
     none = torch.zeros_like(own)
     wanted = [torch.cat([own, none], 1), torch.cat([none, own], 1), own, own]
     if told is not None:
@@ -105,7 +105,8 @@ def _choices(scaled: torch.Tensor) -> list[torch.Tensor]:
     """What is chosen among: of each context its first reply and its second one, (b, 2b) each, where the other of the two is no
     candidate; and of each first reply and each second one the context, (b, b) each."""
     first, second = scaled.split(len(scaled), dim=1)  # (b, b)
-    hidden = [side.masked_fill(torch.eye(len(scaled), dtype=torch.bool), NEVER) for side in (first, second)]
+    itself = torch.eye(len(scaled), dtype=torch.bool, device=scaled.device)
+    hidden = [side.masked_fill(itself, NEVER) for side in (first, second)]
     return [torch.cat([first, hidden[1]], 1), torch.cat([hidden[0], second], 1), first.T, second.T]
 
 

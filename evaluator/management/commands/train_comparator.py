@@ -38,11 +38,14 @@ class Command(ServiceCommand):
         parser.add_argument("--strong", action="store_true", help="learn also that human-written text beats generated")
         parser.add_argument("--weak", action="store_true", help="learn also that later checkpoints beat earlier ones")
         parser.add_argument("--no-dialogues", action="store_true", help="do not learn from conversations first")
+        parser.add_argument("--base", metavar="NAME", help="start from this base (train_base); none: from no base made before")
         parser.add_argument("--architecture", choices=ARCHITECTURES, default="utility", help="joint: the paper's")
         parser.add_argument("--encoder", help="a folder, or a name on the Hugging Face hub; default: the one that comes along")
         parser.add_argument("--wait", action="store_true", help="train here and now instead of asking a worker")
 
-    def run(self, slug, criterion, also, beside, seed, wait, strong, weak, no_dialogues, architecture, encoder, **options):
+    def run(
+        self, slug, criterion, also, beside, seed, wait, strong, weak, no_dialogues, architecture, encoder, base, **options
+    ):
         chosen = recipe(
             strong=strong, weak=weak, next_utterance=not no_dialogues, architecture=architecture, encoder=encoder or ""
         )
@@ -55,6 +58,7 @@ class Command(ServiceCommand):
             recipe=chosen,
             others=[*others, *also],
             beside=[campaign_named(s) for s in beside],
+            base=base,
         )
         if run.warning:
             self.progress(f"Warning: {run.warning}")
@@ -75,6 +79,7 @@ class Command(ServiceCommand):
             "longer_is_better_accuracy": metrics["longer_is_better_accuracy"],
             **({"criteria": metrics["criteria"]} if len(metrics["criteria"]) > 1 else {}),
             "pairs": metrics["pairs"],
+            **({"base": metrics["base"]} if metrics["base"] else {}),
             "seconds": round(metrics["seconds"], 1),
             "seed": version.seed,
             "code": version.code,
