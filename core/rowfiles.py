@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, NoReturn
 from core.errors import ImportRefused, RowError
 
 MAX_LINE_BYTES = 8 * 2**20
-MAX_DOCUMENT_BYTES = 512 * 2**20  # of a JSON file that is one value; in memory it takes several times as much
+MAX_DOCUMENT_BYTES = 64 * 2**20  # of a JSON file that is one value; in memory it takes ten times as much
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 JSON_IN_CSV = ("context", "references", "scale", "metadata", "knowledge", "published", "turns", "expected")
 

@@ -43,5 +43,8 @@ class Command(ServiceCommand):
         from evaluator.worker.base import make
 
         settings = Settings(encoder=encoder, contrast_teacher=teacher, pass_most=pass_most)
-        with ProgressBar() as bar:
-            return make(folder, conversations, settings, seed, exchanges, bar)
+        try:
+            with ProgressBar() as bar:
+                return make(folder, conversations, settings, seed, exchanges, bar)
+        except KeyboardInterrupt:
+            raise Refused("Stopped. The same command goes on from where it was a minute ago at most.") from None
