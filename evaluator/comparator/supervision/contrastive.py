@@ -4,9 +4,9 @@ Both are embedded apart, and the cosine of a context with its own reply is to ex
 batch (in-batch negatives: Henderson et al. 2017, "Efficient natural language response suggestion", section 4).
 
 A larger encoder can teach a small one, which then judges as fast as before: half of what is to be met are the softmaxes of the
-teacher's cosines over the batch's replies, and over its contexts (Wu et al. 2023, "TinyCLIP: CLIP distillation via affinity
-mimicking and weight inheritance", section 3.1), as soft targets beside the hard ones (Hinton et al. 2015, "Distilling the
-knowledge in a neural network", section 2; at the student's own scale, which is what they call the temperature).
+teacher's cosines over the batch's replies, and over its contexts (affinity mimicking: Wu et al. 2023, "TinyCLIP: CLIP
+distillation via affinity mimicking and weight inheritance"), as soft targets beside the hard ones (Hinton et al. 2015,
+"Distilling the knowledge in a neural network", section 2; the temperature is the inverse of the student's own scale).
 """
 
 from collections.abc import Iterator, Sequence
