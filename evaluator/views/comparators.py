@@ -65,7 +65,8 @@ class TrainForm(forms.Form):
         """What `services.start_training` is told."""
         recipe = services.recipe(**{name: self.cleaned_data[name] for name in RECIPE})
         asked = {name: self.cleaned_data[name] for name in ("criterion", "others", "beside", "seed")}
-        return asked | {"recipe": recipe, "base": self.cleaned_data["base"] or None}
+        base = self.cleaned_data["base"] if self.cleaned_data["next_utterance"] else selectors.NO_BASE
+        return asked | {"recipe": recipe, "base": base or None}
 
 
 def _base(name: str, made: dict) -> str:

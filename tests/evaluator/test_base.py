@@ -149,7 +149,10 @@ class TestStarted:
         assert '<option value="default" selected>default: learnt from 24 replies in general conversations</option>' in html
         world.post(world.alice, PAGE, PLAIN | {"base": "none"})
         world.post(world.alice, PAGE, PLAIN | {"base": "default", "seed": "1"})
-        assert [run.settings["recipe"] for run in TrainingRun.objects.order_by("pk")] == [{}, {"base": "default"}]
+        unticked = {name: value for name, value in PLAIN.items() if name != "next_utterance"}
+        world.post(world.alice, PAGE, unticked | {"base": "default", "seed": "2"})
+        recipes = [run.settings["recipe"] for run in TrainingRun.objects.order_by("pk")]
+        assert recipes == [{}, {"base": "default"}, {"next_utterance": False}]
         assert checked(html, "architecture") == ["utility"]
         assert world.post(world.alice, PAGE, PLAIN | {"base": "another"}).status_code == 422
 
