@@ -5,6 +5,7 @@ DATABASE_URL  default: SQLite in DATA_DIR; production: postgres://user:password@
 BROKER_URL    default: a folder in DATA_DIR (no server); production: redis://host/0
 SECRET_KEY    default: made once and kept in DATA_DIR
 DEBUG         "1" shows tracebacks in the browser; never in production
+DEFAULT_BASE  the base that trainings start from, where one of this name was made (`train_base`; default: default)
 JOB_LEASE_SECONDS  how long a silent worker is believed to be at work (default: 45)
 ALLOWED_HOSTS comma-separated host names (default: this machine only)
 CSRF_TRUSTED_ORIGINS  comma-separated origins, https://name, where a proxy ends TLS
@@ -138,6 +139,7 @@ WHITENOISE_USE_FINDERS = True  # no collectstatic step before the first page
 
 DATA_UPLOAD_MAX_MEMORY_SIZE = 5 * 2**20
 MODELS_DIR = DATA_DIR / "models"
+DEFAULT_BASE = os.environ.get("DEFAULT_BASE", "default")
 UPLOADS_DIR = DATA_DIR / "uploads"  # files to import, until they are stored; a worker elsewhere needs the same folder
 
 # Where a message goes. With the filesystem transport sender and receiver share one folder.

@@ -1,12 +1,13 @@
 """Reading rows from JSONL and CSV files that people made: every refusal names file, line and field.
 
-A row is a `Row`: its line number and its fields, with `text`, `number`, ... that check one field at a time.
+A row is a `Row`: its line number (0 where it has none) and its fields, with `text`, `number`, ... that check one field at a
+time.
 """
 
 import csv
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
@@ -14,6 +15,7 @@ from typing import Any, BinaryIO, NoReturn
 from core.errors import ImportRefused, RowError
 
 MAX_LINE_BYTES = 8 * 2**20
+MAX_DOCUMENT_BYTES = 64 * 2**20  # of a JSON file that is one value; in memory it takes ten times as much
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 JSON_IN_CSV = ("context", "references", "scale", "metadata", "knowledge", "published", "turns", "expected")
 
@@ -113,12 +115,12 @@ def read_rows(source: str | Path | BinaryIO, name: str | None = None, columns: d
         path = Path(source)
         name = name or path.name
         if path.is_dir():
-            raise _refusal(name, None, "is a folder; a JSONL or CSV file was expected")
+            raise refusal(name, None, "is a folder; a JSONL or CSV file was expected")
         try:
             with path.open("rb") as file:
                 yield from read_rows(file, name, columns)
         except OSError as error:
-            raise _refusal(name, None, f"can't be opened ({error.strerror})") from error
+            raise refusal(name, None, f"can't be opened ({error.strerror})") from error
         return
     file_name = name or str(getattr(source, "name", "file"))
     rows_of = _csv_rows if file_name.lower().endswith(".csv") else _json_rows
@@ -128,10 +130,35 @@ def read_rows(source: str | Path | BinaryIO, name: str | None = None, columns: d
         empty = False
         yield row
     if empty:
-        raise _refusal(file_name, None, "is empty; at least one row was expected")
+        raise refusal(file_name, None, "is empty; at least one row was expected")
 
 
-def _refusal(file: str, line: int | None, message: str, field: str = "") -> ImportRefused:
+def read_document(source: str | Path | BinaryIO, name: str) -> Any:
+    """The one value that a JSON file holds; None where it holds none or several, as JSON lines do. A file that is open is at
+    its beginning again. Raises ImportRefused where it cannot be read as text."""
+    if isinstance(source, (str, Path)):
+        try:
+            with Path(source).open("rb") as file:
+                return read_document(file, name)
+        except OSError as error:
+            raise refusal(name, None, f"can't be opened ({error.strerror})") from error
+    content = source.read(MAX_DOCUMENT_BYTES + 1)
+    source.seek(0)
+    if len(content) > MAX_DOCUMENT_BYTES:
+        raise refusal(name, None, f"is longer than {MAX_DOCUMENT_BYTES // 2**20} MB; write it as JSON lines")
+    try:
+        return json.loads(content.decode("utf-8-sig"), parse_constant=_no_constant)
+    except (ValueError, RecursionError):
+        return None
+
+
+def rows_from(records: Iterable[dict[str, Any]], name: str) -> Iterator[Row]:
+    """Records that were made of a file of another shape, as its rows."""
+    for fields in records:
+        yield _clean(Row(0, fields), name)
+
+
+def refusal(file: str, line: int | None, message: str, field: str = "") -> ImportRefused:
     return ImportRefused([RowError(file, line, field, message)])
 
 
@@ -140,7 +167,7 @@ def _decoded_lines(file: BinaryIO, name: str) -> Iterator[tuple[int, str]]:
     while raw := file.readline(MAX_LINE_BYTES + 1):
         number += 1
         if len(raw) > MAX_LINE_BYTES:
-            raise _refusal(name, number, f"is longer than {MAX_LINE_BYTES // 2**20} MB; a row must be shorter")
+            raise refusal(name, number, f"is longer than {MAX_LINE_BYTES // 2**20} MB; a row must be shorter")
         if number == 1 and raw.startswith(BYTE_ORDER_MARK):
             raw = raw[len(BYTE_ORDER_MARK) :]
         try:
@@ -148,7 +175,7 @@ def _decoded_lines(file: BinaryIO, name: str) -> Iterator[tuple[int, str]]:
         except UnicodeDecodeError as error:
             byte = raw[error.start]
             message = f"is not UTF-8 (byte 0x{byte:02X} at position {error.start + 1}); save the file as UTF-8"
-            raise _refusal(name, number, message) from None
+            raise refusal(name, number, message) from None
 
 
 def _json_rows(lines: Iterator[tuple[int, str]], name: str, columns: dict[str, str]) -> Iterator[Row]:
@@ -158,15 +185,15 @@ def _json_rows(lines: Iterator[tuple[int, str]], name: str, columns: dict[str, s
         try:
             fields = json.loads(line, parse_constant=_no_constant, object_pairs_hook=_no_repeats)
         except BadField as error:
-            raise _refusal(name, number, str(error), error.field) from None
+            raise refusal(name, number, str(error), error.field) from None
         except json.JSONDecodeError as error:
-            raise _refusal(name, number, f"is not JSON ({error.msg} at column {error.colno})") from None
+            raise refusal(name, number, f"is not JSON ({error.msg} at column {error.colno})") from None
         except RecursionError:
-            raise _refusal(name, number, "is nested too deeply") from None
+            raise refusal(name, number, "is nested too deeply") from None
         except ValueError as error:
-            raise _refusal(name, number, f"is not valid ({error})") from None
+            raise refusal(name, number, f"is not valid ({error})") from None
         if not isinstance(fields, dict):
-            raise _refusal(name, number, f"expected a JSON object, found {_kind(fields)}")
+            raise refusal(name, number, f"expected a JSON object, found {_kind(fields)}")
         fields = _renamed(fields, columns)
         yield _clean(Row(number, fields), name)
 
@@ -192,7 +219,7 @@ def _csv_rows(lines: Iterator[tuple[int, str]], name: str, columns: dict[str, st
             return
         header = [column.strip() for column in header]
         if len(set(header)) < len(header):
-            raise _refusal(name, 1, "two columns have the same name")
+            raise refusal(name, 1, "two columns have the same name")
         while True:
             start = reader.line_num + 1
             cells = next(reader, None)
@@ -201,12 +228,12 @@ def _csv_rows(lines: Iterator[tuple[int, str]], name: str, columns: dict[str, st
             if not any(cell.strip() for cell in cells):
                 continue
             if len(cells) != len(header):
-                raise _refusal(name, start, f"has {len(cells)} cells; the header has {len(header)} columns")
+                raise refusal(name, start, f"has {len(cells)} cells; the header has {len(header)} columns")
             named = _renamed(_unguarded(dict(zip(header, cells))), columns)
             fields = {column: _csv_value(column, cell) for column, cell in named.items()}
             yield _clean(Row(start, fields), name)
     except csv.Error as error:
-        raise _refusal(name, reader.line_num, f"is not CSV ({error})") from None
+        raise refusal(name, reader.line_num, f"is not CSV ({error})") from None
 
 
 def _renamed(cells: dict[str, Any], columns: dict[str, str]) -> dict[str, Any]:
@@ -243,9 +270,9 @@ def _clean(row: Row, name: str) -> Row:
                 text.encode("utf-8")
             except UnicodeEncodeError:
                 message = "holds half of a surrogate pair, which is no character"
-                raise _refusal(name, row.line, message, field.encode("utf-8", "replace").decode()) from None
+                raise refusal(name, row.line or None, message, field.encode("utf-8", "replace").decode()) from None
             if "\0" in text:
-                raise _refusal(name, row.line, "holds a NUL character", field.replace("\0", ""))
+                raise refusal(name, row.line or None, "holds a NUL character", field.replace("\0", ""))
     return row
 
 

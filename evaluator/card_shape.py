@@ -33,6 +33,7 @@ SHAPE = {
     "texts": MAYBE,
     "tie_threshold": MAYBE,
     "references": MAYBE,
+    "base": {"name": TEXT, "sha256": TEXT, "contexts": NUMBER, "known": NUMBER},
     "cut_contexts": MAYBE,
     "cut_outputs": MAYBE,
     "peak_memory": MAYBE,

@@ -72,7 +72,10 @@ def again(version: ComparatorVersion, user) -> str:
         words += ["--criterion" if len(criteria) == 1 else "--also", name]
     for slug in lent:
         words += ["--beside", called[slug]]
-    return shlex.join([*words, *options_of(recipe), "--seed", str(version.seed)])
+    words += options_of(recipe)
+    base = recipe.get("base", "")
+    words += ["--base", base or selectors.NO_BASE] if base or selectors.base_for(recipe, None) else []
+    return shlex.join([*words, "--seed", str(version.seed)])
 
 
 def names(version: ComparatorVersion, user) -> dict[str, str]:

@@ -1,5 +1,7 @@
 """What a comparator may learn from, and which there are. Reads only; never needs torch."""
 
+import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,6 +11,7 @@ from django.db.models import OuterRef, Q, Subquery
 from annotation.access import campaigns_researched_by
 from annotation.models import Campaign, Job, Output, QualityDecision, Reference, Snapshot
 from core.errors import Refused
+from evaluator.comparator.settings import BASE_MANIFEST
 from evaluator.models import ComparatorVersion, TrainingRun
 
 
@@ -167,6 +170,44 @@ def architecture(version: ComparatorVersion) -> str:
 
 def folder(version: ComparatorVersion) -> Path:
     return settings.MODELS_DIR / version.name
+
+
+NO_BASE = "none"  # no base has this name
+BASE_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
+
+
+def base_folder(name: str) -> Path:
+    """Where a base of this name lies, or would lie. Raises Refused for what cannot be a name."""
+    if not BASE_NAME.fullmatch(name) or name == NO_BASE:
+        raise Refused(f"A base is named with at most 64 small letters, digits and hyphens, not {name!r}.")
+    return settings.MODELS_DIR / "bases" / name
+
+
+def bases() -> dict[str, dict]:
+    """{name: manifest} of those that are finished; the one that trainings start from by default comes first."""
+    found = {}
+    for path in sorted((settings.MODELS_DIR / "bases").glob(f"*/{BASE_MANIFEST}")):
+        try:
+            found[path.parent.name] = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            continue  # being written, or damaged: no training starts from it
+    return dict(sorted(found.items(), key=lambda named: named[0] != settings.DEFAULT_BASE))
+
+
+def base_for(recipe: dict, named: str | None) -> str:
+    """The base that a training with this recipe starts from; empty: none. None names the default one, where it is there and
+    the recipe asks neither for another encoder nor for no conversations. Raises Refused where there is none of that name."""
+    if named is None:
+        asks_otherwise = recipe.get("encoder") or recipe.get("from_scratch") or not recipe.get("next_utterance", True)
+        return settings.DEFAULT_BASE if not asks_otherwise and settings.DEFAULT_BASE in bases() else ""
+    if named in ("", NO_BASE):
+        return ""
+    if not (base_folder(named) / BASE_MANIFEST).is_file():
+        known = ", ".join(bases())
+        raise Refused(f"There is no base {named!r}; {'there is: ' + known if known else 'none is made yet'}.")
+    if recipe.get("encoder") or recipe.get("from_scratch"):
+        raise Refused(f"The base {named!r} brings its own encoder; name either a base or an encoder.")
+    return named
 
 
 def open_uploads(campaign) -> list[Job]:

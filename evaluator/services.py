@@ -10,7 +10,7 @@ from annotation.snapshots import latest_snapshot
 from core.errors import Refused
 from evaluator.comparator.settings import Settings
 from evaluator.models import TrainingRun
-from evaluator.selectors import Basis, basis, others_in
+from evaluator.selectors import Basis, base_for, basis, others_in
 
 TASK = "evaluator.tasks.train"
 MAX_SEED = 2**31 - 1
@@ -27,6 +27,7 @@ def start_training(
     recipe: dict | None = None,
     others: Sequence[str] = (),
     beside: Sequence[Campaign] = (),
+    base: str | None = None,
 ) -> TrainingRun:
     """Record a training on the latest snapshot of each campaign, and its job; where the recipe leaves people's judgments
     out, on what the campaigns hold without them.
@@ -37,11 +38,13 @@ def start_training(
     recipe      fields of comparator.settings.Settings that differ from their defaults
     others      criteria learnt beside, from the campaigns that have scores for them
     beside      further campaigns whose judgments are learnt from, and on which the comparator is not measured
+    base        name of a base to start from, "none", or None for the default one (selectors.base_for)
     """
     campaigns = list(dict.fromkeys(campaigns))
     if not campaigns:
         raise Refused("Name at least one campaign to learn from.")
     check_seed(seed)
+    start = base_for(recipe or {}, base)
     lent = [campaign.slug for campaign in dict.fromkeys(beside) if campaign not in campaigns]
     campaigns += [campaign for campaign in dict.fromkeys(beside) if campaign not in campaigns]
     joint = (recipe or {}).get("architecture") == "joint"
@@ -53,7 +56,10 @@ def start_training(
     else:
         snapshots, found = [], {c.slug: Basis("", False, UNMEASURED) for c in campaigns}
     first = next((b.criterion for slug, b in found.items() if b.criterion and slug not in lent), "")
-    settings = {"sources": {slug: [b.criterion, b.judgments] for slug, b in found.items()}, "recipe": recipe or {}}
+    settings = {
+        "sources": {slug: [b.criterion, b.judgments] for slug, b in found.items()},
+        "recipe": (recipe or {}) | ({"base": start} if start else {}),
+    }
     others = [name for name in dict.fromkeys(others) if name != first]
     doubts = _doubts(snapshots, others)
     if others and joint:

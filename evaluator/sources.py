@@ -180,7 +180,7 @@ def examples(run: TrainingRun, recipe: Settings) -> TrainingMaterial:
         parts[campaign.slug] = slice(len(texts), len(texts) + len(all_texts))
         texts += all_texts
         beside += [campaign.slug in lent] * len(all_texts)
-        exchanges += said
+        exchanges += [] if recipe.base else said
         counts.update(source.counts)
         ceilings[campaign.slug] = source.ceiling
     pinned = hashlib.sha256(json.dumps([[asdict(t) for t in texts], [asdict(e) for e in exchanges]]).encode()).hexdigest()

@@ -1,7 +1,7 @@
 """Forward passes: each text is encoded once, in batches of similar length."""
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -41,7 +41,7 @@ def beside_pairs(
     encoder: Encoder,
     texts: Sequence[Text],
     tick: Tick | None = None,
-    hidden: Sequence[Sequence[int]] = (),
+    hidden: Sequence[Any] = (),
 ) -> tuple[torch.Tensor, np.ndarray]:
     """What stands beside the encoded pair, as `References.beside` gives it: cosines (n,) and the likeness to references (n,);
     where there are none, the cosines of each output with the last turns of its context, and 0."""

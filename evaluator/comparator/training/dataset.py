@@ -16,10 +16,9 @@ from evaluator.comparator import storage
 from evaluator.comparator.encoding import Encoder, Sequences
 from evaluator.comparator.examples import BY_PEOPLE, Examples, Pair, Text, as_arrays, context_key, fold_of, softened
 from evaluator.comparator.inference import Tick, beside_pairs
-from evaluator.comparator.references import hidden_from
 from evaluator.comparator.settings import ARCHITECTURES, Settings
 from evaluator.comparator.supervision import curriculum
-from evaluator.comparator.supervision.self_supervision import Exchange
+from evaluator.comparator.supervision.self_supervision import Conversations
 from evaluator.comparator.utility_model import use_bf16
 
 FAMILIAR_SHARE = 0.75  # of the contexts learnt from are no longer than what counts as familiar. Our choice.
@@ -110,12 +109,11 @@ def prepare(
     settings: Settings,
     directory: Path,
     base: dict[str, Any],
-    shown: Sequence[Exchange],
-    seed: int,
+    learnt_from: Conversations,
     tick: Tick,
 ) -> Data:
     """Tokens, and what stands beside the encoded pair, by the files in `directory` that `base`, the record of a base, names;
-    shown: the exchanges that it learnt from; folds as from `split`."""
+    learnt_from: those that it learnt from; folds as from `split`."""
     texts, pairs, scores = examples.texts, examples.pairs, examples.scores
     bf16 = use_bf16(settings.precision)
     encoder = Encoder(storage.load_tokenizer(directory), settings.max_length, settings.max_words, bf16=bf16)
@@ -125,7 +123,7 @@ def prepare(
     if settings.architecture == "utility":
         matcher = storage.load_matcher(directory, base.get("matcher"))
         references = storage.load_references(directory, base.get("references"))
-        hidden = hidden_from(texts, shown, seed) if references else ()
+        hidden = learnt_from.hidden_from(text.context for text in texts) if references else ()
         cosines, likeness = beside_pairs(matcher, references, encoder, texts, tick, hidden)
     keys = [context_key(text.context) for text in texts]
     number = {key: i for i, key in enumerate(dict.fromkeys(keys))}

@@ -1,8 +1,9 @@
 """Cross-fitted training: K members, each without one fold of the contexts, so that every judged context has a member
-that has not seen it; all start from one self-supervised base where there are dialogues. Read from `fit` downwards."""
+that has not seen it; all start from one self-supervised base where one was made before, or where there are dialogues. Read
+from `fit` downwards."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -11,11 +12,13 @@ import numpy as np
 import torch
 
 from evaluator.comparator import storage
+from evaluator.comparator.base import start_from
 from evaluator.comparator.examples import Examples
 from evaluator.comparator.inference import Tick, utilities
+from evaluator.comparator.references import kept
 from evaluator.comparator.settings import Settings, default_encoder
 from evaluator.comparator.supervision.pretraining import Pretraining
-from evaluator.comparator.supervision.self_supervision import Exchange, unseen
+from evaluator.comparator.supervision.self_supervision import Conversations, Exchange, unseen
 from evaluator.comparator.training import joint_training, loop
 from evaluator.comparator.training.dataset import (
     BESIDE,
@@ -65,6 +68,7 @@ class TrainingResult(Agreement):
     references: float  # what a standard deviation of likeness to references adds to a utility, 0 or more (references.py)
     seconds: float  # of training, over all members (a member trained by an earlier run counts with its own)
     fingerprint: str
+    base: dict[str, Any] | None  # of one made before: name, sha256, contexts that are judged, known: those that it learnt from
     utilities: np.ndarray  # (texts,) by the first criterion, in logits (joint: `score`, 0 to 1); NaN where nobody judged
 
 
@@ -75,37 +79,62 @@ def fit(
     out_dir: str | Path,
     on_progress: OnProgress | None = None,
     should_stop: Callable[[], bool] | None = None,
+    base_dir: Path | None = None,
 ) -> TrainingResult:
-    """Train all members into `out_dir`; what is already there with the same fingerprint is not trained again."""
+    """Train all members into `out_dir`; what is already there with the same fingerprint is not trained again. base_dir: the
+    folder of the base that the settings name; then dialogues among the examples are not learnt from."""
     examples, directory, progress = checked(examples, settings), Path(out_dir), Progress(on_progress, should_stop)
     directory.mkdir(parents=True, exist_ok=True)
     (directory / "comparator.json").unlink(missing_ok=True)  # until the end, this folder is unfinished
     progress(0.0, "Reading the encoder")
     folds = split(examples, settings.folds, seed)
-    scratch = seed if settings.from_scratch else None
-    encoder_sha256 = storage.save_encoder(settings.encoder or default_encoder(), directory, scratch)
-    shown = _shown(examples) if settings.next_utterance else []
-    pretraining = Pretraining(shown, settings, seed, directory, encoder_sha256, progress.part(0.0, BASE_SHARE))
-    base = pretraining.record() if shown else {}
-    fingerprint = fingerprint_of(examples, settings, seed, base.get("sha256", encoder_sha256))
-    begin = BASE_SHARE if base else 0.0
+    start = _start(examples, settings, seed, directory, base_dir, progress)
+    base = start.base
+    fingerprint = fingerprint_of(examples, settings, seed, base.get("sha256", start.encoder_sha256))
+    begin = BASE_SHARE if start.shown else 0.0
     tick = lambda done: progress(begin + COSINE_SHARE * done, "Encoding the texts")
-    data = prepare(examples, folds, settings, directory, base, shown, seed, tick)
+    data = prepare(examples, folds, settings, directory, base, start.learnt_from, tick)
     run = Run(data, settings, seed, directory, fingerprint, base)
     each = (1 - begin - COSINE_SHARE) / settings.folds
     starts = [begin + COSINE_SHARE + fold * each for fold in range(settings.folds)]
     records = [_member(run, fold, progress.part(start, start + each)) for fold, start in enumerate(starts)]
     out_of_fold = joint_training.out_of_fold if settings.architecture == "joint" else _out_of_fold
     judged = out_of_fold(records, run)
-    result = _result(judged, examples, run, records, len(shown))
+    result = _result(judged, examples, run, records, start)
     _save_manifest(run, folds, judged, [record["sha256"] for record in records], examples, result)
     progress(1.0, "Trained")
     return result
 
 
-def _shown(examples: Examples) -> list[Exchange]:
+@dataclass(frozen=True)
+class Start:
+    """What all members start from."""
+
+    base: dict[str, Any]  # its record; empty where they start from the encoder
+    encoder_sha256: str
+    learnt_from: Conversations
+    shown: Sequence[Exchange] = ()  # what the base was made of here and now
+
+
+def _start(
+    examples: Examples, settings: Settings, seed: int, directory: Path, base_dir: Path | None, progress: Progress
+) -> Start:
+    """A base made before, or one made here of the dialogues, or the encoder alone."""
+    if bool(settings.base) != bool(base_dir):
+        raise ValueError("A training starts from a base where the settings name it and its folder is given.")
+    measured_texts = [text.context for text, beside in zip(examples.texts, examples.beside, strict=True) if not beside]
+    if base_dir:
+        base, learnt_from = start_from(base_dir, directory, settings, measured_texts)
+        return Start(base, base["sha256"], learnt_from)
+    scratch = seed if settings.from_scratch else None
+    encoder_sha256 = storage.save_encoder(settings.encoder or default_encoder(), directory, scratch)
+    shown = _shown(examples, measured_texts) if settings.next_utterance else []
+    pretraining = Pretraining(shown, settings, seed, directory, encoder_sha256, progress.part(0.0, BASE_SHARE))
+    return Start(pretraining.record() if shown else {}, encoder_sha256, Conversations.of(shown, kept(shown, seed)), shown)
+
+
+def _shown(examples: Examples, contexts: Sequence[Sequence[str]]) -> list[Exchange]:
     """Those of dialogues that no measured text comes from; none where that is one dialogue, since negatives are others'."""
-    contexts = [text.context for text, beside in zip(examples.texts, examples.beside, strict=True) if not beside]
     left = unseen(examples.exchanges, contexts)
     return left if len({exchange.dialogue for exchange in left}) > 1 else []
 
@@ -203,7 +232,9 @@ def _out_of_fold(records: list[dict[str, Any]], run: Run) -> list[OutOfFold]:
     return judged
 
 
-def _result(judged: list[OutOfFold], examples: Examples, run: Run, records: list[dict[str, Any]], shown: int) -> TrainingResult:
+def _result(
+    judged: list[OutOfFold], examples: Examples, run: Run, records: list[dict[str, Any]], start: Start
+) -> TrainingResult:
     head, data, supervision = judged[0].head, run.data, None
     if not data.by_people[measured(data)].any():
         first, supervision = apart_from_people(judged[0])
@@ -211,8 +242,8 @@ def _result(judged: list[OutOfFold], examples: Examples, run: Run, records: list
     learnt_from = {
         **Counter(pair.source for pair in examples.pairs),
         "scored outputs": int((~np.isnan(examples.scores)).any(1).sum()),
-        "exchanges": shown,
-        "exchanges left out": len(examples.exchanges) - shown,
+        "exchanges": len(start.shown),
+        "exchanges left out": len(examples.exchanges) - len(start.shown),
     }
     return TrainingResult(
         **vars(judged[0].agreement),
@@ -229,8 +260,15 @@ def _result(judged: list[OutOfFold], examples: Examples, run: Run, records: list
         references=head.references * float(data.likeness.std()),
         seconds=sum(record["seconds"] for record in records) + run.base.get("seconds", 0.0),
         fingerprint=run.fingerprint,
+        base=_of_base(run, start) if run.settings.base else None,
         utilities=judged[0].utilities,
     )
+
+
+def _of_base(run: Run, start: Start) -> dict[str, Any]:
+    judged = {text.context for text, fold in zip(run.data.texts, run.data.folds, strict=True) if 0 <= fold < BESIDE}
+    known = sum(start.learnt_from.around(context).size > 0 for context in judged)
+    return {"name": run.settings.base, "sha256": run.base["sha256"], "contexts": len(judged), "known": known}
 
 
 def _save_manifest(

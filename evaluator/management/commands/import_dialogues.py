@@ -9,7 +9,9 @@ class Command(ServiceCommand):
     def add_arguments(self, parser):
         super().add_arguments(parser)
         parser.add_argument("slug")
-        parser.add_argument("file", help="rows of {dialogue_id, turns, [references]}, JSON lines or CSV")
+        parser.add_argument(
+            "file", help="rows of {dialogue_id, turns, [references]}, JSON lines or CSV; or chitchat-dataset's JSON"
+        )
         parser.add_argument("--dry-run", action="store_true", help="check the file and store nothing")
 
     def run(self, slug, file, dry_run, **options):

@@ -54,11 +54,12 @@ class Command(ServiceCommand):
             default = "yes" if getattr(Settings(), field) else "no"
             told = f"{HELP[field]} (default: {default})"
             parser.add_argument(f"--{name}", dest=field, action=BooleanOptionalAction, help=told)
+        parser.add_argument("--base", metavar="NAME", help="start from this base (train_base); none: from no base made before")
         parser.add_argument("--architecture", choices=ARCHITECTURES, help="utility (default), or joint: the paper's")
         parser.add_argument("--encoder", help="a folder, or a name on the Hugging Face hub; default: the one that comes along")
         parser.add_argument("--wait", action="store_true", help="train here and now instead of asking a worker")
 
-    def run(self, slug, criterion, also, beside, seed, wait, recipe, human, architecture, encoder, **options):
+    def run(self, slug, criterion, also, beside, seed, wait, recipe, human, architecture, encoder, base, **options):
         switches = {field: options[field] for field in SWITCHES}
         chosen = fields_of(recipe, human, **switches, architecture=architecture, encoder=encoder)
         first, *others = criterion or [None]
@@ -70,6 +71,7 @@ class Command(ServiceCommand):
             recipe=chosen,
             others=[*others, *also],
             beside=[campaign_named(s) for s in beside],
+            base=base,
         )
         if run.warning:
             self.progress(f"Warning: {run.warning}")
@@ -91,6 +93,7 @@ class Command(ServiceCommand):
             **({"supervision": metrics["supervision"]} if metrics["supervision"] else {}),
             **({"criteria": metrics["criteria"]} if len(metrics["criteria"]) > 1 else {}),
             "pairs": metrics["pairs"],
+            **({"base": metrics["base"]} if metrics["base"] else {}),
             "seconds": round(metrics["seconds"], 1),
             "seed": version.seed,
             "code": version.code,

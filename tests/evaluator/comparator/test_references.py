@@ -11,9 +11,9 @@ from evaluator.comparator import references, storage
 from evaluator.comparator.architectures import load
 from evaluator.comparator.encoding import Encoder
 from evaluator.comparator.examples import Examples, Text
-from evaluator.comparator.references import References, hidden_from, remember
+from evaluator.comparator.references import References, remember
 from evaluator.comparator.storage import BadCheckpoint
-from evaluator.comparator.supervision.self_supervision import Exchange
+from evaluator.comparator.supervision.self_supervision import Conversations, Exchange
 from evaluator.comparator.training.train import fit
 from tests.evaluator.comparator.test_pretraining import talk
 
@@ -77,8 +77,9 @@ def test_what_shares_a_dialogue_with_a_text_is_hidden_from_it():
         Exchange(("Hi .", "And ?"), ("Well .",), "a"),
         Exchange(("Bye .",), ("Yes .",), "b"),
     ]
-    texts = [Text(("hello!",), "x"), Text(("bye",), "x"), Text(("new",), "x")]
-    assert hidden_from(texts, said, 0) == [[0, 1], [2], []]
+    known = Conversations.of(said, said[:2])
+    assert [hidden.tolist() for hidden in known.hidden_from([("hello!",), ("bye",), ("new",)])] == [[0, 1], [], []]
+    assert [known.around(context).tolist() for context in (("hi", "and"), ("bye",), ("new",))] == [[0], [1], []]
 
 
 def test_more_exchanges_than_are_remembered_are_drawn_by_the_seed(monkeypatch):

@@ -1,0 +1,50 @@
+from core.commands import ServiceCommand
+from core.errors import Refused
+from evaluator import selectors
+from evaluator.comparator.settings import Settings
+from evaluator.dialogues import read_conversations
+from evaluator.management.progress import ProgressBar
+from evaluator.services import check_seed
+
+EXCHANGES = 20_000
+
+
+class Command(ServiceCommand):
+    help = "Learn from general conversations, without a campaign, what many trainings can then start from (--base NAME)."
+
+    def add_arguments(self, parser):
+        usual = Settings()
+        super().add_arguments(parser)
+        parser.add_argument("name", help="small letters, digits and hyphens")
+        parser.add_argument("--dialogues", nargs="+", required=True, metavar="FILE", help="as import_dialogues reads them")
+        parser.add_argument("--encoder", default="", help="a folder, or a name on the Hugging Face hub")
+        parser.add_argument("--teacher", default="", help="a larger encoder that the encoder is to imitate, named likewise")
+        parser.add_argument("--seed", type=int, default=0)
+        parser.add_argument(
+            "--exchanges",
+            type=int,
+            default=EXCHANGES,
+            help="replies to learn from, in whole conversations that the seed draws (default: %(default)s)",
+        )
+        parser.add_argument(
+            "--pass-most",
+            type=int,
+            default=usual.pass_most,
+            help="replies shown in a pass, which bounds the time: "
+            f"{usual.contrast_passes} passes tune the cosine, {usual.base_passes + usual.base_harder_passes:g} the base "
+            "(default: %(default)s)",
+        )
+
+    def run(self, name, dialogues, encoder, teacher, seed, exchanges, pass_most, **options):
+        check_seed(seed)
+        if min(exchanges, pass_most) < 1:
+            raise Refused("At least one reply is learnt from.")
+        folder, conversations = selectors.base_folder(name), read_conversations(dialogues)
+        from evaluator.worker.base import make
+
+        settings = Settings(encoder=encoder, contrast_teacher=teacher, pass_most=pass_most)
+        try:
+            with ProgressBar() as bar:
+                return make(folder, conversations, settings, seed, exchanges, bar)
+        except KeyboardInterrupt:
+            raise Refused("Stopped. The same command goes on from where it was a minute ago at most.") from None
