@@ -35,6 +35,7 @@ SHAPE = {
     "references": MAYBE,
     "cut_contexts": MAYBE,
     "cut_outputs": MAYBE,
+    "device": MAYBE_TEXT,
     "peak_memory": MAYBE,
     "measuring_seconds": MAYBE,
     "calibration_error": MAYBE,

@@ -13,14 +13,15 @@ import numpy as np
 import torch
 from torch import nn
 from torch.nn import functional as F
+from transformers import PreTrainedModel
 
-from evaluator.comparator import storage
+from evaluator.comparator import devices, storage
 from evaluator.comparator.encoding import Batch, Encoder, by_length, last_turns
 from evaluator.comparator.inference import Tick
 from evaluator.comparator.settings import Settings
 from evaluator.comparator.supervision.self_supervision import Exchange
 from evaluator.comparator.training import loop
-from evaluator.comparator.utility_model import embed, use_bf16
+from evaluator.comparator.utility_model import embed
 
 BATCH = 64  # contexts in a step, each with two of its replies
 PART = 32  # replies, of similar length, that are padded together
@@ -32,10 +33,10 @@ SCALE = 20.0  # of the cosines at the start, as sentence-transformers has it
 class Matcher(nn.Module):
     """An encoder, and how much a difference of cosines says."""
 
-    def __init__(self, encoder: nn.Module):
+    def __init__(self, encoder: PreTrainedModel):
         super().__init__()
         self.encoder = encoder
-        self.log_scale = nn.Parameter(torch.tensor(SCALE).log())
+        self.log_scale = nn.Parameter(torch.tensor(SCALE, device=encoder.device).log())
 
     def forward(self, contexts: Batch, replies: Sequence[Batch]) -> torch.Tensor:
         """Batches of b contexts and, in parts, of r replies -> (b, r) scaled cosines"""
@@ -45,10 +46,11 @@ class Matcher(nn.Module):
 
 def train_matcher(
     exchanges: Sequence[Exchange], settings: Settings, seed: int, directory: Path, state: loop.State, tick: Tick
-) -> nn.Module:
+) -> PreTrainedModel:
     """The encoder in `directory`, tuned."""
-    encoder = Encoder(storage.load_tokenizer(directory), MAX_LENGTH, bf16=use_bf16(settings.precision))
+    encoder = Encoder(storage.load_tokenizer(directory), MAX_LENGTH, precision=settings.precision)
     model = Matcher(storage.load_encoder(directory))
+    devices.spare_memory(model.encoder, 3 * BATCH, MAX_LENGTH)
     rng = np.random.default_rng([seed, 4])
     rounds = [rng.permutation(len(exchanges)) for _ in range(settings.contrast_passes)]
     batches = [order[i : i + BATCH] for order in rounds for i in range(0, len(order), BATCH)]
@@ -63,7 +65,8 @@ def train_matcher(
         parts = list(by_length(replies.lengths, PART))
         back = np.argsort(np.concatenate(parts))  # to the order of the exchanges
         cosines = model(asked, [encoder.batch(replies, rows) for rows in parts])[:, back]  # (b, 2b)
-        own, itself = torch.arange(len(shown)), torch.eye(len(shown), dtype=torch.bool)
+        own = torch.arange(len(shown), device=cosines.device)
+        itself = torch.eye(len(shown), dtype=torch.bool, device=cosines.device)
         first, second = cosines.split(len(shown), dim=1)  # (b, b)
         hidden = [side.masked_fill(itself, -math.inf) for side in (first, second)]  # a context's other reply is no negative
         yield (

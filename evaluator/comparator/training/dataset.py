@@ -18,7 +18,6 @@ from evaluator.comparator.references import hidden_from
 from evaluator.comparator.settings import ARCHITECTURES, Settings
 from evaluator.comparator.supervision import curriculum
 from evaluator.comparator.supervision.self_supervision import Exchange
-from evaluator.comparator.utility_model import use_bf16
 
 FAMILIAR_SHARE = 0.75  # of the contexts learnt from are no longer than what counts as familiar. Our choice.
 BESIDE = 10**6  # no fold: learnt from by all members and measured by none
@@ -113,8 +112,8 @@ def prepare(
     """Tokens, and what stands beside the encoded pair, by the files in `directory` that `base`, the record of a base, names;
     shown: the exchanges that it learnt from; folds as from `split`."""
     texts, pairs, scores = examples.texts, examples.pairs, examples.scores
-    bf16 = use_bf16(settings.precision)
-    encoder = Encoder(storage.load_tokenizer(directory), settings.max_length, settings.max_words, bf16=bf16)
+    tokenizer = storage.load_tokenizer(directory)
+    encoder = Encoder(tokenizer, settings.max_length, settings.max_words, precision=settings.precision)
     sequences = encoder.pairs(texts)
     encoder.familiar = float(np.quantile(sequences.whole_contexts, FAMILIAR_SHARE))
     cosines, likeness = torch.zeros(len(texts)), np.zeros(len(texts))  # (n,), (n,)

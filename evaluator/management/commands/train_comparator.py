@@ -4,6 +4,7 @@ from core.commands import ServiceCommand
 from core.errors import Refused
 from evaluator import tasks
 from evaluator.comparator.settings import ARCHITECTURES
+from evaluator.management.device import add_device, use_device
 from evaluator.management.progress import ProgressBar
 from evaluator.services import recipe, start_training
 
@@ -41,8 +42,15 @@ class Command(ServiceCommand):
         parser.add_argument("--architecture", choices=ARCHITECTURES, default="utility", help="joint: the paper's")
         parser.add_argument("--encoder", help="a folder, or a name on the Hugging Face hub; default: the one that comes along")
         parser.add_argument("--wait", action="store_true", help="train here and now instead of asking a worker")
+        add_device(parser)
 
-    def run(self, slug, criterion, also, beside, seed, wait, strong, weak, no_dialogues, architecture, encoder, **options):
+    def run(
+        self, slug, criterion, also, beside, seed, wait, device, strong, weak, no_dialogues, architecture, encoder, **options
+    ):
+        if wait:
+            use_device(device)
+        elif device:
+            raise Refused("A worker trains where its own COMPARENA_DEVICE says; --device goes with --wait.")
         chosen = recipe(
             strong=strong, weak=weak, next_utterance=not no_dialogues, architecture=architecture, encoder=encoder or ""
         )
@@ -76,6 +84,7 @@ class Command(ServiceCommand):
             **({"criteria": metrics["criteria"]} if len(metrics["criteria"]) > 1 else {}),
             "pairs": metrics["pairs"],
             "seconds": round(metrics["seconds"], 1),
+            "device": metrics["device"],
             "seed": version.seed,
             "code": version.code,
             "simulated": version.is_simulated,
