@@ -118,7 +118,8 @@ class Encoder:
 def special_tokens(tokenizer: Any) -> tuple[int, int, int]:
     """What stands for [CLS], [SEP] and padding, which is masked: where there is none, as for GPT-2, the marks of a text's
     beginning and end. Raises ValueError where there is none of those either."""
-    known = {name: i for name in ("cls", "bos", "sep", "eos", "pad") if (i := getattr(tokenizer, f"{name}_token_id")) is not None}
+    ids = {name: getattr(tokenizer, f"{name}_token_id") for name in ("cls", "bos", "sep", "eos", "pad")}
+    known = {name: i for name, i in ids.items() if i is not None}
     sep = known.get("sep", known.get("eos"))
     if sep is None:
         raise ValueError("The encoder's tokenizer has no token that ends a text.")
