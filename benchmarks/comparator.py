@@ -16,13 +16,14 @@ from transformers import AutoTokenizer
 from benchmarks.database import own_database
 from evaluator.comparator import storage
 from evaluator.comparator.calibration import Head
+from evaluator.comparator.devices import use_bf16
 from evaluator.comparator.encoding import TURNS, Encoder, by_length
 from evaluator.comparator.examples import Text
 from evaluator.comparator.inference import beside_pairs, utilities
 from evaluator.comparator.joint_model import JointModel, both_orders
 from evaluator.comparator.references import References
 from evaluator.comparator.settings import Settings, default_encoder
-from evaluator.comparator.utility_model import UtilityModel, embed, pretrained_encoder, use_bf16
+from evaluator.comparator.utility_model import UtilityModel, embed, pretrained_encoder
 
 SAMPLE = 400  # texts, and pairs of them, that are timed; the rest is multiplication
 ROUNDS = 6  # the shortest counts: a machine of two cores that others share is by turns a tenth slower
@@ -170,8 +171,8 @@ def main() -> None:
 
 
 def measure() -> None:
-    bf16 = use_bf16("auto")
-    encoder = Encoder(AutoTokenizer.from_pretrained(default_encoder(), local_files_only=True), 128, bf16=bf16)
+    bf16 = use_bf16("auto", torch.device("cpu"))
+    encoder = Encoder(AutoTokenizer.from_pretrained(default_encoder(), local_files_only=True), 128, precision="auto")
     model = UtilityModel(pretrained_encoder(default_encoder())).eval()
     joint = JointModel(pretrained_encoder(default_encoder())).eval()
     cross = cross_encoder()

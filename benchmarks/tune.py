@@ -33,7 +33,6 @@ from evaluator.comparator.settings import Settings
 from evaluator.comparator.supervision.pretraining import SHARED
 from evaluator.comparator.supervision.self_supervision import Exchange, ending, exchanges, unseen
 from evaluator.comparator.training.train import TrainingResult, fit
-from evaluator.comparator.utility_model import use_bf16
 from evaluator.metaevaluation import robustness
 from evaluator.metaevaluation.correlation import pearson, spearman
 from evaluator.metaevaluation.resampling import interval
@@ -208,7 +207,7 @@ def nobody(seed: int, judged: Judged, folder: Path) -> dict:
     """What is known before anybody judged: the base of the default and its cosine, both as members start, and references."""
     base, encoder = (
         storage.load_base(folder),
-        Encoder(storage.load_tokenizer(folder), DEFAULT.max_length, bf16=use_bf16(DEFAULT.precision)),
+        Encoder(storage.load_tokenizer(folder), DEFAULT.max_length, precision=DEFAULT.precision),
     )
     matcher = storage.load_matcher(folder, storage.read_json(folder / "matcher.json")["sha256"])
     references = storage.load_references(folder, storage.read_json(folder / "references.json")["sha256"])

@@ -12,6 +12,7 @@ CSRF_TRUSTED_ORIGINS  comma-separated origins, https://name, where a proxy ends 
 HTTPS         "1" where a proxy ends TLS: cookies only travel encrypted, browsers are told to stay with https
 PROXIES       how many proxies stand before the web server and add to X-Forwarded-For (default: 0, the header is not believed)
 LOG_LEVEL     of what the server and its workers tell (default: INFO)
+COMPARENA_DEVICE  where workers train and judge: "cuda", "cuda:1", "mps" or "cpu" (default: the best there is)
 HF_HUB_OFFLINE  "0" lets `train_comparator --encoder NAME` fetch an encoder from the Hugging Face hub (default: 1)
 """
 

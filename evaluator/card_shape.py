@@ -36,6 +36,7 @@ SHAPE = {
     "base": {"name": TEXT, "sha256": TEXT, "contexts": NUMBER, "known": NUMBER},
     "cut_contexts": MAYBE,
     "cut_outputs": MAYBE,
+    "device": MAYBE_TEXT,
     "peak_memory": MAYBE,
     "measuring_seconds": MAYBE,
     "calibration_error": MAYBE,

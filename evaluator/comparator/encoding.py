@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -39,7 +39,11 @@ class Batch:
     mask: torch.Tensor  # (b, t) 1 for a token, 0 for padding
     segments: torch.Tensor  # (b, t)
     familiarity: torch.Tensor  # (b,) of the contexts, 0..1 (Encoder.familiarity)
-    bf16: bool  # whether the encoder reads it under bf16 autocast
+    precision: str  # in which the encoder reads it (devices.use_bf16)
+
+    def to(self, device: torch.device) -> "Batch":
+        ids, mask, segments = self.ids.to(device), self.mask.to(device), self.segments.to(device)
+        return replace(self, ids=ids, mask=mask, segments=segments, familiarity=self.familiarity.to(device))
 
 
 class Encoder:
@@ -47,11 +51,11 @@ class Encoder:
     tokens only when it fills `max_length` by itself: never before its context is gone."""
 
     def __init__(
-        self, tokenizer: Any, max_length: int, max_words: int = MAX_WORDS, familiar: float = math.inf, bf16: bool = False
+        self, tokenizer: Any, max_length: int, max_words: int = MAX_WORDS, familiar: float = math.inf, precision: str = "fp32"
     ):
-        self.tokenizer, self.max_words, self.familiar, self.bf16 = tokenizer, max_words, familiar, bf16
+        self.tokenizer, self.max_words, self.familiar, self.precision = tokenizer, max_words, familiar, precision
         self.max_length = min(max_length, tokenizer.model_max_length)  # what the encoder has positions for
-        self.cls, self.sep, self.pad = tokenizer.cls_token_id, tokenizer.sep_token_id, tokenizer.pad_token_id
+        self.cls, self.sep, self.pad = special_tokens(tokenizer)
 
     def pairs(self, texts: Sequence[Text]) -> Sequences:
         """Each context with its output."""
@@ -94,7 +98,7 @@ class Encoder:
 
         mask = (torch.arange(width) < lengths.unsqueeze(1)).long()  # (b, t)
         familiarity = torch.tensor([self.familiarity(sequences, i) for i in chosen])  # (b,)
-        return Batch(padded(sequences.ids, self.pad), mask, padded(sequences.segments, 0), familiarity, self.bf16)
+        return Batch(padded(sequences.ids, self.pad), mask, padded(sequences.segments, 0), familiarity, self.precision)
 
     def familiarity(self, sequences: Sequences, i: int) -> float:
         """1 for a context of up to `familiar` tokens, falling with the square of its length. Our choice."""
@@ -109,6 +113,17 @@ class Encoder:
         clean = [s.encode("utf-8", "replace").decode("utf-8") for s in unique]  # a lone surrogate becomes "?"
         tokens = self.tokenizer(clean, add_special_tokens=False, verbose=False)["input_ids"]
         return [tokens[unique[s]] for s in strings]
+
+
+def special_tokens(tokenizer: Any) -> tuple[int, int, int]:
+    """What stands for [CLS], [SEP] and padding, which is masked: where there is none, as for GPT-2, the marks of a text's
+    beginning and end. Raises ValueError where there is none of those either."""
+    ids = {name: getattr(tokenizer, f"{name}_token_id") for name in ("cls", "bos", "sep", "eos", "pad")}
+    known = {name: i for name, i in ids.items() if i is not None}
+    sep = known.get("sep", known.get("eos"))
+    if sep is None:
+        raise ValueError("The encoder's tokenizer has no token that ends a text.")
+    return known.get("cls", known.get("bos", sep)), sep, known.get("pad", sep)
 
 
 def by_length(lengths: np.ndarray, batch_size: int) -> Iterator[np.ndarray]:

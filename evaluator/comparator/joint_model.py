@@ -16,9 +16,10 @@ from torch.nn import functional as F
 from transformers import PreTrainedModel
 
 from evaluator.comparator.degenerate_outputs import degenerate_shares
+from evaluator.comparator.devices import texts_at_once
 from evaluator.comparator.encoding import Batch, Encoder, Sequences, by_length
 from evaluator.comparator.examples import Text, context_key
-from evaluator.comparator.inference import BATCH, Tick
+from evaluator.comparator.inference import Tick
 from evaluator.comparator.predict import ALL, Trained
 from evaluator.comparator.storage import Manifest
 from evaluator.comparator.utility_model import UtilityModel, hidden_states, mean_over
@@ -34,7 +35,7 @@ class JointModel(nn.Module):
     def __init__(self, encoder: PreTrainedModel, ties: bool = True):
         super().__init__()
         self.encoder, self.ties = encoder, ties
-        self.answer = nn.Linear(5 * encoder.config.hidden_size, 3)
+        self.answer = nn.Linear(5 * encoder.config.hidden_size, 3, device=encoder.device)
         self.start_from(UtilityModel(encoder))
 
     def start_from(self, model: UtilityModel) -> None:
@@ -46,6 +47,7 @@ class JointModel(nn.Module):
 
     def forward(self, batch: Batch) -> torch.Tensor:
         """Of a batch of triples -> (b, 3) log-probabilities; without the tie option the tie has none (-inf is kept finite)"""
+        batch = batch.to(self.encoder.device)
         hidden = hidden_states(self.encoder, replace(batch, segments=batch.segments.clamp(max=1)))  # (b, t, h)
         context, *outputs = (mean_over(hidden, batch.mask * (batch.segments == part)) for part in range(3))  # (b, h)
         context = F.normalize(context, dim=-1) * math.sqrt(hidden.shape[-1])
@@ -55,7 +57,7 @@ class JointModel(nn.Module):
             read += [output, output * context]
         logits = self.answer(torch.cat(read, dim=-1))  # (b, 3)
         if not self.ties:
-            logits = logits + torch.tensor([0.0, -1e4, 0.0])
+            logits = logits + logits.new_tensor([0.0, -1e4, 0.0])
         return F.log_softmax(logits, dim=-1)
 
     def losses(self, log_p: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
@@ -137,9 +139,9 @@ def both_orders(
         part = slice(start, start + CHUNK)
         for order, (first, second) in enumerate(((a[part], b[part]), (b[part], a[part]))):
             shown = triples(sequences, first, second, encoder.max_length)
-            for rows in by_length(shown.lengths, BATCH):
+            for rows in by_length(shown.lengths, texts_at_once(model.encoder, int(shown.lengths.max()))):
                 with torch.inference_mode():
-                    p[order, start + rows] = model(encoder.batch(shown, rows)).exp().numpy()
+                    p[order, start + rows] = model(encoder.batch(shown, rows)).exp().cpu().numpy()
             if tick:
                 tick((start + (order + 1) / 2 * len(first)) / len(a))
     p[1] = p[1, :, ::-1].copy()

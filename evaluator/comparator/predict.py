@@ -17,7 +17,7 @@ from evaluator.comparator import storage
 from evaluator.comparator.encoding import Encoder
 from evaluator.comparator.examples import Text, context_key
 from evaluator.comparator.inference import beside_pairs, utilities
-from evaluator.comparator.utility_model import UtilityModel, use_bf16
+from evaluator.comparator.utility_model import UtilityModel
 from evaluator.judge import OnProgress, Preferences
 
 ALL = -1  # judged by the mean of all members
@@ -32,8 +32,8 @@ class Trained:
         self.head, self.criteria = manifest.head, manifest.criteria
         self.models: list[Any] = [storage.load_member(directory, i, sha256, model) for i, sha256 in enumerate(manifest.members)]
         recipe = manifest.settings
-        tokenizer, bf16 = storage.load_tokenizer(directory), use_bf16(recipe.precision)
-        self.encoder = Encoder(tokenizer, recipe.max_length, recipe.max_words, manifest.familiar, bf16)
+        tokenizer = storage.load_tokenizer(directory)
+        self.encoder = Encoder(tokenizer, recipe.max_length, recipe.max_words, manifest.familiar, recipe.precision)
 
     @cached_property
     def untrained(self) -> PreTrainedModel:

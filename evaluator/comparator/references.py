@@ -10,13 +10,13 @@ They also tell what is near to everything: the cosine of output and context coun
 its nearest neighbours (Conneau et al. 2018, "Word translation without parallel data", section 2.3).
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
-from scipy.special import softmax
 from transformers import PreTrainedModel
 
 from evaluator.comparator.encoding import Encoder, last_turns
@@ -59,17 +59,17 @@ class References:
         firsts = np.array([first.setdefault(text.context, row) for row, text in enumerate(texts)], dtype=int)  # (n,)
         crowd, likeness = np.zeros(len(texts)), np.zeros(len(texts))  # (n,), (n,)
         for rows in _chunks(np.array(list(first.values()), dtype=int)):
-            near = (contexts[rows] @ self.replies.T).numpy()  # (m, r)
-            crowd[rows] = _nearest(_without(near, [np.isin(owner, hidden[row]) for row in rows]))
-        cosines = (contexts * outputs).sum(-1).numpy() - crowd[firsts] / 2  # (n,)
+            near = contexts[rows] @ self.replies.T  # (m, r)
+            crowd[rows] = _nearest(_without(near, [np.flatnonzero(np.isin(owner, hidden[row])) for row in rows]))
+        cosines = (contexts * outputs).sum(-1).cpu().numpy() - crowd[firsts] / 2  # (n,)
         for rows in _chunks(np.flatnonzero(seen)):
             blind = [hidden[row] for row in rows]
             shared, of_row = np.unique(firsts[rows], return_inverse=True)  # (k,), (m,)
-            near = _without((contexts[shared] @ self.contexts.T).numpy(), [hidden[row] for row in shared])  # (k, e)
-            kernel = _without(np.exp(ALIKE * _most_alike(outputs[rows], nth)), blind, 0.0)  # (m, e) at most e^15
-            given = (softmax(near / NEAR, axis=1)[of_row] * kernel).sum(1)  # (m,)
-            likeness[rows] = (np.log(given) - ANYWHERE * np.log(kernel.sum(1) / seen[rows])) / ALIKE
-            cosines[rows] -= _nearest(_without((outputs[rows] @ self.contexts.T).numpy(), blind)) / 2
+            near = _without(contexts[shared] @ self.contexts.T, [hidden[row] for row in shared])  # (k, e)
+            kernel = _without((ALIKE * _most_alike(outputs[rows], nth)).exp(), blind, 0.0)  # (m, e) at most e^15
+            given = ((near / NEAR).softmax(1)[of_row] * kernel).sum(1).cpu().numpy()  # (m,)
+            likeness[rows] = (np.log(given) - ANYWHERE * np.log(kernel.sum(1).cpu().numpy() / seen[rows])) / ALIKE
+            cosines[rows] -= _nearest(_without(outputs[rows] @ self.contexts.T, blind)) / 2
         return cosines, likeness
 
     def only(self, exchanges: np.ndarray) -> "References | None":
@@ -85,7 +85,7 @@ class References:
         return [(those, self.replies[starts[those] + n]) for n, those in enumerate(have)]
 
 
-def _most_alike(outputs: torch.Tensor, nth: Sequence[tuple[torch.Tensor, torch.Tensor]]) -> np.ndarray:
+def _most_alike(outputs: torch.Tensor, nth: Sequence[tuple[torch.Tensor, torch.Tensor]]) -> torch.Tensor:
     """The largest cosine of each output (m, h) with the replies of each exchange -> (m, e)"""
     (_, first), *others = nth  # every exchange has a reply
     largest = outputs @ first.T  # (m, e)
@@ -95,26 +95,25 @@ def _most_alike(outputs: torch.Tensor, nth: Sequence[tuple[torch.Tensor, torch.T
             torch.maximum(largest, near, out=largest)
         else:
             largest[:, those] = torch.maximum(largest[:, those], near)
-    return largest.numpy()
+    return largest
 
 
 def _chunks(rows: np.ndarray) -> list[np.ndarray]:
     return [rows[start : start + AT_ONCE] for start in range(0, len(rows), AT_ONCE)]
 
 
-def _without(values: np.ndarray, columns: Sequence[np.ndarray], nothing: float = -np.inf) -> np.ndarray:
+def _without(values: torch.Tensor, columns: Sequence[np.ndarray], nothing: float = -math.inf) -> torch.Tensor:
     """values (m, e), with `nothing` in some columns of each row"""
-    for row, these in zip(values, columns, strict=True):
-        row[these] = nothing
+    values[np.repeat(np.arange(len(columns)), [len(these) for these in columns]), np.concatenate(columns)] = nothing
     return values
 
 
-def _nearest(cosines: np.ndarray) -> np.ndarray:
+def _nearest(cosines: torch.Tensor) -> np.ndarray:
     """The mean of the NEIGHBOURS largest in each row of (m, e) that are not -inf -> (m,); 0 where none is."""
-    k = min(NEIGHBOURS, cosines.shape[1])
-    largest = np.partition(cosines, -k, axis=1)[:, -k:]  # (m, k)
-    there = np.isfinite(largest)
-    return np.asarray(np.where(there, largest, 0.0).sum(1) / np.maximum(there.sum(1), 1))
+    largest = cosines.topk(min(NEIGHBOURS, cosines.shape[1]), sorted=False).values  # (m, k)
+    there = largest.isfinite()
+    means: np.ndarray = (largest.where(there, 0.0).sum(1) / there.sum(1).clamp(min=1)).cpu().numpy()
+    return means
 
 
 def remember(

@@ -27,14 +27,14 @@ class Settings:
     batch_size: int = 16  # texts in a step; a context's texts stay together where they fit (joint: pairs)
     max_length: int = 128  # tokens of context and output together (joint: and both outputs)
     max_words: int = 250  # of an output, which is cut at the nearest sentence's end (Zhou & Xu 2020, section 4.1)
-    max_tokens: int = 4096  # in memory at once, padding included: a larger batch is taken in parts (gradients add up)
+    max_tokens: int = 4096  # in a CPU's memory at once, padding included: a larger batch is taken in parts (gradients add up)
     warmup: float = 0.1  # share of the steps in which the learning rate climbs
     weight_decay: float = 0.01
     score_weight: float = 1.0  # weight of predicting the mean score itself, beside the pairs
     cosine_share: float = 0.6  # how much the cosine of the two embedded apart says when members start, against the pair
     references: bool = True  # how like it is to what people answered in similar contexts counts too (references.py)
     guards: bool = True  # what an output copies or repeats counts for nothing (degenerate_outputs.py)
-    precision: str = "auto"  # "fp32", "bf16", or "auto": bf16 where this CPU multiplies it in hardware
+    precision: str = "auto"  # "fp32", "bf16", or "auto": bf16 where the device multiplies it in hardware
     # What is learnt from, each a switch.
     human_scores: bool = True
     human_judgments: bool = True

@@ -24,6 +24,8 @@ from torch import nn
 from transformers import AutoTokenizer, PreTrainedModel
 
 from evaluator.comparator.calibration import Head
+from evaluator.comparator.devices import chosen
+from evaluator.comparator.encoding import special_tokens
 from evaluator.comparator.references import References
 from evaluator.comparator.settings import ARCHITECTURES, Settings
 from evaluator.comparator.supervision.self_supervision import Conversations
@@ -67,7 +69,8 @@ def save_encoder(source: str, out_dir: Path, random_seed: int | None = None) -> 
     except (OSError, KeyError) as error:
         reason = str(error).split("\n")[0]
         raise ValueError(f"The encoder {source!r} cannot be loaded: {reason}") from error
-    tokenizer.model_max_length = min(tokenizer.model_max_length, positions(encoder.config))
+    tokenizer.model_max_length = min(tokenizer.model_max_length, positions(encoder))
+    special_tokens(tokenizer)
     tokenizer.save_pretrained(folder)
     encoder.config.save_pretrained(folder)
     return save_weights(encoder, folder / "model.safetensors")
@@ -108,7 +111,7 @@ def load_references(directory: Path, sha256: str | None) -> References | None:
         raise BadCheckpoint(f"{path} does not hold the replies to its contexts.")
     if not all(torch.isfinite(tensor).all() for tensor in (contexts, replies)):
         raise BadCheckpoint(f"{path} holds numbers that are not finite.")
-    return References(contexts, replies, counts)
+    return References(contexts.to(chosen()), replies.to(chosen()), counts)
 
 
 def save_conversations(conversations: Conversations, path: Path) -> str:
@@ -125,7 +128,9 @@ def load_conversations(path: Path) -> Conversations:
 
 def load_tokenizer(directory: Path) -> Any:
     try:
-        return AutoTokenizer.from_pretrained(directory / "encoder", local_files_only=True)
+        tokenizer = AutoTokenizer.from_pretrained(directory / "encoder", local_files_only=True)
+        special_tokens(tokenizer)
+        return tokenizer
     except (OSError, ValueError, KeyError) as error:
         raise BadCheckpoint(f"The tokenizer in {directory / 'encoder'} cannot be read.") from error
 
@@ -147,7 +152,7 @@ def save_weights(module: nn.Module, path: Path) -> str:
 
 def _save(tensors: dict[str, torch.Tensor], path: Path) -> str:
     temporary = path.with_name(path.name + ".part")
-    save_file(tensors, temporary)
+    save_file({name: tensor.cpu() for name, tensor in tensors.items()}, temporary)
     os.replace(temporary, path)
     return file_sha256(path)
 
@@ -159,7 +164,8 @@ def round_to_fp16(module: nn.Module) -> None:
 
 
 def load_weights(module: M, path: Path) -> M:
-    """Fill the module from a file that holds exactly its tensors; the module comes back in evaluation mode."""
+    """Fill the module from a file that holds exactly its tensors; the module comes back on the chosen device, in
+    evaluation mode."""
     if not path.is_file():
         raise BadCheckpoint(f"{path} is missing.")
     try:
@@ -169,7 +175,7 @@ def load_weights(module: M, path: Path) -> M:
         raise BadCheckpoint(f"{path} does not hold the weights of this encoder.") from error
     if not all(torch.isfinite(tensor).all() for tensor in tensors.values()):
         raise BadCheckpoint(f"{path} holds weights that are not finite.")
-    return module.eval()
+    return module.to(chosen()).eval()
 
 
 def save_manifest(manifest: Manifest, directory: Path) -> None:

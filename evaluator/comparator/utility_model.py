@@ -4,8 +4,8 @@ A > B, B > C imply A > C, by construction."""
 
 import math
 import sys
+from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
 
 import torch
 from torch import nn
@@ -14,6 +14,7 @@ from transformers import AutoConfig, AutoModel, PreTrainedModel
 from transformers.initialization import no_init_weights
 
 from evaluator.comparator.allocator import keep_freed_memory
+from evaluator.comparator.devices import use_bf16
 from evaluator.comparator.encoding import Batch
 
 AGREEMENT = 4.0  # what the cosine of output and context, inside the encoded pair, weighs at the start
@@ -55,6 +56,7 @@ class UtilityModel(nn.Module):
         nn.init.zeros_(self.utility.weight)
         nn.init.zeros_(self.utility.bias)
         nn.init.constant_(self.utility.weight[:, 2 * width :], AGREEMENT / math.sqrt(width))
+        self.to(encoder.device)
 
     @property
     def theta(self) -> torch.Tensor:
@@ -62,6 +64,7 @@ class UtilityModel(nn.Module):
 
     def forward(self, batch: Batch, cosines: torch.Tensor) -> torch.Tensor:
         """cosines (b,) -> utilities (b, c), one for each criterion, in fp32: bf16, which the encoder may use, is too coarse"""
+        batch, cosines = batch.to(self.encoder.device), cosines.to(self.encoder.device)
         familiar = batch.familiarity.unsqueeze(-1)  # (b, 1)
         read = F.linear(self.features(batch), self.utility.weight)  # (b, c)
         return familiar * read + self.utility.bias + (2 - familiar) * self.cosine * cosines.unsqueeze(-1)  # (b, c)
@@ -94,14 +97,15 @@ class UtilityModel(nn.Module):
 
 def hidden_states(encoder: PreTrainedModel, batch: Batch) -> torch.Tensor:
     """The last layer's -> (b, t, h) in fp32"""
-    if encoder.config._attn_implementation in ("sdpa", "eager"):
-        wanted = "eager" if batch.ids.shape[1] <= EAGER_TOKENS else "sdpa"
-        if encoder.config._attn_implementation != wanted:
+    config, kind = encoder.config, encoder.device.type
+    if encoder._supports_sdpa and config._attn_implementation in ("sdpa", "eager"):
+        wanted = "eager" if kind == "cpu" and batch.ids.shape[1] <= EAGER_TOKENS else "sdpa"
+        if config._attn_implementation != wanted:
             encoder.set_attn_implementation(wanted)
     arguments = {"input_ids": batch.ids, "attention_mask": batch.mask}
-    if getattr(encoder.config, "type_vocab_size", 0) > 1:
+    if config.model_type == "xlnet" or getattr(config, "type_vocab_size", 0) > 1:  # XLNet tells any two segments apart
         arguments["token_type_ids"] = batch.segments
-    with torch.autocast("cpu", torch.bfloat16, enabled=batch.bf16):
+    with torch.autocast(kind, torch.bfloat16) if use_bf16(batch.precision, encoder.device) else nullcontext():
         hidden: torch.Tensor = encoder(**arguments).last_hidden_state.float()
     return hidden
 
@@ -114,6 +118,7 @@ def mean_over(hidden: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
 
 def embed(encoder: PreTrainedModel, batch: Batch) -> torch.Tensor:
     """As sentence-transformers does: the mean of the last hidden states, of length 1 -> (b, h) in fp32"""
+    batch = batch.to(encoder.device)
     return F.normalize(mean_over(hidden_states(encoder, batch), batch.mask), dim=-1)
 
 
@@ -136,19 +141,12 @@ def random_encoder(folder: str, seed: int) -> PreTrainedModel:
         return _new_encoder(folder)
 
 
-def positions(config: Any) -> int:
+def positions(encoder: PreTrainedModel) -> int:
     """How many tokens the encoder has positions for; RoBERTa and its kin count theirs from after the padding's."""
-    known: int = getattr(config, "max_position_embeddings", None) or sys.maxsize
-    return known - int(config.pad_token_id) - 1 if "roberta" in config.model_type else known
-
-
-def use_bf16(precision: str) -> bool:
-    """Whether to run under bf16 autocast; "auto" asks whether this CPU multiplies bf16 in hardware."""
-    if precision not in ("auto", "fp32", "bf16"):
-        raise ValueError(f'Precision is "auto", "fp32" or "bf16", not {precision!r}.')
-    if precision == "auto":
-        return bool(torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported())
-    return precision == "bf16"
+    known: int = getattr(encoder.config, "max_position_embeddings", None) or 0
+    tables = [table for name, table in encoder.named_modules() if name.endswith("position_embeddings")]
+    before = max((table.padding_idx + 1 for table in tables if getattr(table, "padding_idx", None) is not None), default=0)
+    return known - before if known > 0 else sys.maxsize  # XLNet, whose positions are relative, says -1
 
 
 def _new_encoder(folder: str) -> PreTrainedModel:
@@ -160,4 +158,5 @@ def _prepared(encoder: PreTrainedModel) -> PreTrainedModel:
     keep_freed_memory()
     if getattr(encoder, "pooler", None) is not None:
         encoder.pooler = None  # BERT's [CLS] layer: never used here, and not in every pretrained file
+    encoder.config.use_cache = False  # GPT-2's, for the word after the last
     return encoder

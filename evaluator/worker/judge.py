@@ -31,7 +31,7 @@ def text_of(output: Output) -> Text:
 def load(version: ComparatorVersion) -> Comparator | JointComparator:
     try:
         return architectures.load(folder(version))
-    except storage.BadCheckpoint as error:
+    except (storage.BadCheckpoint, ValueError) as error:  # ValueError: there is no such device
         raise Refused(f"Comparator {version.name} cannot be used. {error}") from error
 
 

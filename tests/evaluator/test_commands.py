@@ -14,6 +14,12 @@ from tests.evaluator.world import command, recipe, write
 pytestmark = pytest.mark.django_db
 
 
+@pytest.fixture(autouse=True)
+def environment(monkeypatch):
+    """--device is set in the environment: here, until the test ends."""
+    monkeypatch.setenv("COMPARENA_DEVICE", "cpu")
+
+
 @pytest.fixture
 def tiny(monkeypatch):
     """Trainings take the tiny encoder."""
@@ -34,7 +40,7 @@ class TestTrainComparator:
         said = command("train_comparator", "talk", "--seed", "2", "--wait")
         snapshot = world.campaign.snapshots.get()
         assert said["comparator"].startswith("talk-overall-") and said["snapshots"] == [snapshot.name]
-        assert 0 <= said["heldout_pairwise_accuracy"] <= 1 and said["seconds"] > 0
+        assert 0 <= said["heldout_pairwise_accuracy"] <= 1 and said["seconds"] > 0 and said["device"] == "cpu"
         assert (said["seed"], said["criterion"], said["simulated"]) == (2, "Overall", False)
 
     def test_what_was_waited_for_plays_at_once_too(self, world, tiny):
@@ -47,6 +53,13 @@ class TestTrainComparator:
         job = Job.objects.get()
         assert (said["task"], said["status"], said["worker_alive"]) == (str(job.pk), "queued", False)
         assert job.status == Job.Status.QUEUED
+
+    def test_a_device_that_is_not_there(self, world):
+        with pytest.raises(CommandError, match="There is no device 'cuda:99' here; there is: .*cpu"):
+            command("train_comparator", "talk", "--wait", "--device", "cuda:99")
+        with pytest.raises(CommandError, match="--device goes with --wait"):
+            command("train_comparator", "talk", "--device", "cpu")
+        assert not TrainingRun.objects.exists()
 
     def test_an_unknown_campaign(self, db):
         with pytest.raises(CommandError, match="There is no campaign 'nowhere'"):
@@ -61,7 +74,10 @@ def without(row: dict, *names: str) -> dict:
 class TestScoreOutputs:
     def test_each_row_gets_its_score(self, world, version, tmp_path):
         out = tmp_path / "scored.jsonl"
-        said = command("score_outputs", tmp_path / "outputs.jsonl", "--comparator", version.name, "--out", out)
+        words = ("score_outputs", tmp_path / "outputs.jsonl", "--comparator", version.name, "--out", out)
+        with pytest.raises(CommandError, match="There is no device 'mps:9' here"):
+            command(*words, "--device", "mps:9")
+        said = command(*words, "--device", "cpu")
         rows = [json.loads(line) for line in out.read_text().splitlines()]
         error = version.metrics["calibration"]["error"]
         assert f"are off by {error:.3f}" in said["confidence"] and "Nothing is known" in said["confidence"]

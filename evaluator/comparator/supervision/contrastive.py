@@ -17,14 +17,15 @@ import numpy as np
 import torch
 from torch import nn
 from torch.nn import functional as F
+from transformers import PreTrainedModel
 
-from evaluator.comparator import storage
+from evaluator.comparator import devices, storage
 from evaluator.comparator.encoding import Encoder, by_length, last_turns
 from evaluator.comparator.inference import Tick
 from evaluator.comparator.settings import Settings
 from evaluator.comparator.supervision.self_supervision import Exchange, passes_over
 from evaluator.comparator.training import loop
-from evaluator.comparator.utility_model import embed, use_bf16
+from evaluator.comparator.utility_model import embed
 
 BATCH = 64  # contexts in a step, each with two of its replies
 PART = 32  # replies, of similar length, that are padded together
@@ -38,10 +39,10 @@ SCALE = 20.0  # of the cosines at the start, as sentence-transformers has it
 class Matcher(nn.Module):
     """An encoder, and how much a difference of cosines says."""
 
-    def __init__(self, encoder: nn.Module):
+    def __init__(self, encoder: PreTrainedModel):
         super().__init__()
         self.encoder = encoder
-        self.log_scale = nn.Parameter(torch.tensor(SCALE).log())
+        self.log_scale = nn.Parameter(torch.tensor(SCALE, device=encoder.device).log())
 
     def forward(self, encoder: Encoder, contexts: Sequence[str], replies: Sequence[str]) -> torch.Tensor:
         """Cosines of b contexts with r replies, in parts of similar length -> (b, r)"""
@@ -61,10 +62,11 @@ def train_matcher(
     state: loop.State,
     tick: Tick,
     teacher: Path | None = None,
-) -> nn.Module:
+) -> PreTrainedModel:
     """The encoder in `directory`, tuned; taught by the one in `teacher`."""
     encoder, teaching = _reader(directory, settings), _reader(teacher, settings) if teacher else None
     model = Matcher(storage.load_encoder(directory))
+    devices.spare_memory(model.encoder, 3 * BATCH, MAX_LENGTH)
     taught_by = Matcher(storage.load_encoder(teacher)).eval() if teacher else None
     rng = np.random.default_rng([seed, 4])
     rounds = passes_over(len(exchanges), settings.contrast_passes, settings.pass_most, rng)
@@ -111,4 +113,4 @@ def _choices(scaled: torch.Tensor) -> list[torch.Tensor]:
 
 
 def _reader(directory: Path, settings: Settings) -> Encoder:
-    return Encoder(storage.load_tokenizer(directory), MAX_LENGTH, bf16=use_bf16(settings.precision))
+    return Encoder(storage.load_tokenizer(directory), MAX_LENGTH, precision=settings.precision)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from evaluator.comparator import storage
+from evaluator.comparator import devices, storage
 from evaluator.comparator.encoding import Encoder
 from evaluator.comparator.examples import Text
 from evaluator.comparator.references import remember
@@ -23,7 +23,7 @@ from evaluator.comparator.supervision.negatives import Negatives
 from evaluator.comparator.supervision.self_supervision import Exchange, passes_over
 from evaluator.comparator.training import loop
 from evaluator.comparator.training.progress import Report
-from evaluator.comparator.utility_model import UtilityModel, use_bf16
+from evaluator.comparator.utility_model import UtilityModel
 
 GROUPS = 16  # exchanges in a step
 GOOD_ONES, BAD_ONES = 2, 2  # replies shown of each: people's, the dialogue's own in one of two cases first, and negatives
@@ -77,7 +77,7 @@ class Pretraining:
 
     def _embed_references(self, matcher: str) -> dict[str, Any]:
         tokenizer, settings = storage.load_tokenizer(self.directory), self.settings
-        encoder = Encoder(tokenizer, settings.max_length, settings.max_words, bf16=use_bf16(settings.precision))
+        encoder = Encoder(tokenizer, settings.max_length, settings.max_words, precision=settings.precision)
         apart = storage.load_matcher(self.directory, matcher)
         tick = lambda done: self.progress(CONTRAST_SHARE, "Embedding the dialogues")
         references = remember(self.exchanges, apart, encoder, self.seed, tick)
@@ -90,6 +90,7 @@ class Pretraining:
         settings, tokenizer = self.settings, storage.load_tokenizer(self.directory)
         model = UtilityModel(storage.load_encoder(self.directory))
         model.cosine.requires_grad_(False)  # it joins in where people judged
+        devices.spare_memory(model.encoder, GROUPS * (GOOD_ONES + BAD_ONES), settings.base_max_length)
         easy = Lesson(self.exchanges, settings, self.seed, tokenizer, curriculum.EASY, settings.base_passes)
         hard = Lesson(self.exchanges, settings, self.seed, tokenizer, curriculum.HARD, settings.base_harder_passes, easy)
         first = self._learn(model, easy, settings.base_learning_rate, fingerprint, hard.end)
@@ -141,7 +142,7 @@ class Lesson:
         self.exchanges, self.seed, self.kinds = exchanges, seed, kinds
         self.number: int = after.number + 1 if after else 1
         self.start: int = after.end if after else 0
-        self.encoder = Encoder(tokenizer, settings.base_max_length, bf16=use_bf16(settings.precision))
+        self.encoder = Encoder(tokenizer, settings.base_max_length, precision=settings.precision)
         self.negatives = Negatives(exchanges)
         self.batches = self._deal(passes, settings.pass_most)
         self.steps = len(self.batches)
@@ -155,7 +156,7 @@ class Lesson:
         u = model(batch, torch.zeros(len(texts))).view(-1, GOOD_ONES + BAD_ONES)  # (g, k)
         good, bad = u[:, :GOOD_ONES], u[:, GOOD_ONES:]  # (g, 2), (g, 2)
         among = torch.cat([good.unsqueeze(-1), bad.unsqueeze(1).expand(-1, GOOD_ONES, -1)], dim=-1)  # (g, 2, 3)
-        wanted = torch.tensor([GOOD] * GOOD_ONES + [BAD] * BAD_ONES).expand_as(u)  # (g, k)
+        wanted = u.new_tensor([GOOD] * GOOD_ONES + [BAD] * BAD_ONES).expand_as(u)  # (g, k)
         found = (torch.logsumexp(among, dim=-1) - good).mean()
         yield found + model.score_losses(u.reshape(-1), wanted.reshape(-1)).mean()
 

@@ -19,7 +19,6 @@ from evaluator.comparator.inference import Tick, beside_pairs
 from evaluator.comparator.settings import ARCHITECTURES, Settings
 from evaluator.comparator.supervision import curriculum
 from evaluator.comparator.supervision.self_supervision import Conversations
-from evaluator.comparator.utility_model import use_bf16
 
 FAMILIAR_SHARE = 0.75  # of the contexts learnt from are no longer than what counts as familiar. Our choice.
 MIXED, UNJUDGED, JUDGED = "mixed", "unjudged", "judged"  # what a stage of training learns from: all, or one of the two
@@ -115,8 +114,8 @@ def prepare(
     """Tokens, and what stands beside the encoded pair, by the files in `directory` that `base`, the record of a base, names;
     learnt_from: those that it learnt from; folds as from `split`."""
     texts, pairs, scores = examples.texts, examples.pairs, examples.scores
-    bf16 = use_bf16(settings.precision)
-    encoder = Encoder(storage.load_tokenizer(directory), settings.max_length, settings.max_words, bf16=bf16)
+    tokenizer = storage.load_tokenizer(directory)
+    encoder = Encoder(tokenizer, settings.max_length, settings.max_words, precision=settings.precision)
     sequences = encoder.pairs(texts)
     encoder.familiar = float(np.quantile(sequences.whole_contexts, FAMILIAR_SHARE))
     cosines, likeness = torch.zeros(len(texts)), np.zeros(len(texts))  # (n,), (n,)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from evaluator.comparator import storage
+from evaluator.comparator import devices, storage
 from evaluator.comparator.calibration import Head
 from evaluator.comparator.encoding import by_length
 from evaluator.comparator.inference import Tick
@@ -36,16 +36,18 @@ def learn(run: Run, fold: int, state: loop.State, progress: Report) -> tuple[Joi
     epochs = [(stage, _batches(data, fold, settings.batch_size, rng, stage)) for stage in planned]
     steps = steps_of(epochs)
 
+    part = devices.part_of_step(model.encoder, data.encoder.max_length, settings.max_tokens)
+
     def losses(step: int) -> Iterator[torch.Tensor]:
         shown = steps[step].rows[shown_by(data, steps[step])[steps[step].rows]]  # (q,)
         swap = np.random.default_rng([seed, 9, fold, step]).random(len(shown)) < 0.5  # (q,)
         a, b = np.where(swap, [data.b[shown], data.a[shown]], [data.a[shown], data.b[shown]])  # (q,), (q,)
         targets = np.where(swap[:, None], data.learnt[shown, ::-1], data.learnt[shown])  # (q, 3)
         sequences = triples(data.sequences, a, b, data.encoder.max_length)
-        together = max(1, settings.max_tokens // int(sequences.lengths.max(initial=1)))
+        together = max(1, part // int(sequences.lengths.max(initial=1)))
         for rows in by_length(sequences.lengths, together):
             log_p = model(data.encoder.batch(sequences, rows))  # (b, 3)
-            yield model.losses(log_p, _tensor(targets[rows])).sum() / len(shown)
+            yield model.losses(log_p, torch.as_tensor(targets[rows], dtype=log_p.dtype).to(log_p.device)).sum() / len(shown)
 
     after, parts, rate = after_step(run, fold, epochs, progress), lengths(steps), settings.learning_rate
     return model, loop.run(model, settings, rate, len(steps), losses, [seed, 10, fold], state, after, parts=parts)
@@ -114,7 +116,3 @@ def _round_robin(p: np.ndarray, rows: np.ndarray, a: np.ndarray, b: np.ndarray, 
         "utilities": mean_points(len(rows), a, b, p).tolist(),
         "triples": [circular_triples(beats[np.ix_(group, group)]) for group in groups],
     }
-
-
-def _tensor(array: np.ndarray) -> torch.Tensor:
-    return torch.as_tensor(array, dtype=torch.float32)

@@ -16,6 +16,7 @@ from safetensors.torch import save_file
 from torch import nn
 
 from evaluator.comparator.allocator import give_memory_back
+from evaluator.comparator.devices import repeatable
 from evaluator.comparator.settings import Settings
 
 GIVE_BACK = 20  # steps, after which memory that the C library keeps for later goes back: it grows by gigabytes otherwise
@@ -36,7 +37,7 @@ class State:
         metadata = {"fingerprint": self.fingerprint, "step": str(step), "seconds": str(self.seconds())}
         metadata |= {"notes": json.dumps(notes)}
         temporary = self.path.with_name(self.path.name + ".part")
-        save_file({name: tensor.detach().contiguous() for name, tensor in tensors.items()}, temporary, metadata)
+        save_file({name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}, temporary, metadata)
         os.replace(temporary, self.path)
         self.saved = time.monotonic()
 
@@ -93,7 +94,7 @@ def run(
     first, notes = state.restore(model, optimizer)
     trained = [p for p in model.parameters() if p.requires_grad]
     shares = [_share_of_rate(i, length, settings.warmup) for length in parts or [steps] for i in range(length)]  # (steps,)
-    with torch.random.fork_rng(devices=[]):
+    with repeatable(trained[0].device):
         for step in range(first, steps):
             torch.manual_seed(int(np.random.SeedSequence([*seed, step]).generate_state(1)[0]))  # dropout
             for group, rate in zip(optimizer.param_groups, rates, strict=True):
@@ -118,8 +119,9 @@ def adamw(model: nn.Module, settings: Settings, learning_rate: float) -> torch.o
     """The encoder's embeddings stay as they are, for few words are met often enough to learn, unless it starts from scratch;
     the head has its own rate and no decay."""
     pretrained: Any = model.encoder
-    for name, parameter in pretrained.named_parameters():
-        parameter.requires_grad_(settings.from_scratch or "embed" not in name)
+    tables = {id(weights) for part in pretrained.modules() if isinstance(part, nn.Embedding) for weights in part.parameters()}
+    for name, parameter in pretrained.named_parameters():  # GPT-2's tables are called wte and wpe
+        parameter.requires_grad_(settings.from_scratch or not ("embed" in name or id(parameter) in tables))
     encoder = [parameter for parameter in pretrained.parameters() if parameter.requires_grad]
     head = [p for name, p in model.named_parameters() if not name.startswith("encoder.") and p.requires_grad]
     groups = [{"params": encoder, "lr": learning_rate, "weight_decay": settings.weight_decay}]

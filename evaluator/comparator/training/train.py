@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from evaluator.comparator import storage
+from evaluator.comparator import devices, storage
 from evaluator.comparator.base import start_from
 from evaluator.comparator.examples import Examples
 from evaluator.comparator.inference import Tick, utilities
@@ -66,6 +66,7 @@ class TrainingResult(Agreement):
     learnt_from: dict[str, int]  # pairs by source, scored outputs, exchanges, and exchanges left out as seen
     tie_threshold: float  # |u_a - u_b| in logits below which `decide` says tie
     references: float  # what a standard deviation of likeness to references adds to a utility, 0 or more (references.py)
+    device: str  # that it was trained on (devices.described)
     seconds: float  # of training, over all members (a member trained by an earlier run counts with its own)
     fingerprint: str
     base: dict[str, Any] | None  # of one made before: name, sha256, contexts that are judged, known: those that it learnt from
@@ -170,7 +171,8 @@ def _learn(run: Run, fold: int, state: loop.State, progress: Report) -> tuple[Ut
     planned = [stage for stage in stages(data, settings) for _ in range(settings.epochs)]
     epochs = [(stage, batches(data, fold, settings.batch_size, rng, stage)) for stage in planned]
     steps = steps_of(epochs)
-    losses = lambda step: _losses(model, data, steps[step], settings)
+    part = devices.part_of_step(model.encoder, data.encoder.max_length, settings.max_tokens)
+    losses = lambda step: _losses(model, data, steps[step], settings, part)
     after, seed, parts = after_step(run, fold, epochs, progress), [run.seed, 2, fold], lengths(steps)
     rate = settings.learning_rate
     return model, loop.run(model, settings, rate, len(steps), losses, seed, state, after, parts=parts)
@@ -188,25 +190,25 @@ def _weigh_cosines(model: UtilityModel, data: Data, fold: int, settings: Setting
     model.utility.bias.data -= weight * cosines.mean()  # the level stays
 
 
-def _losses(model: UtilityModel, data: Data, step: Step, settings: Settings) -> Iterator[torch.Tensor]:
-    """Of a step's texts (b,), in parts: of each criterion the mean over its pairs and the mean over its scores; the first
-    criterion weighs as much as all others together."""
+def _losses(model: UtilityModel, data: Data, step: Step, settings: Settings, part: int) -> Iterator[torch.Tensor]:
+    """Of a step's texts (b,), in parts of so many tokens: of each criterion the mean over its pairs and the mean over its
+    scores; the first criterion weighs as much as all others together."""
     texts, inside = step.rows, trained_pairs(data, step)  # (b,), (q,)
     is_scored = ~np.isnan(data.scores) & (step.stage != UNJUDGED)  # (n, c)
     paired = np.bincount(data.criterion[inside], minlength=data.criteria).clip(1).tolist()  # (c,)
     scored = is_scored[texts].sum(0).clip(1).tolist()  # (c,)
     position = np.full(len(data.scores), -1)  # (n,) a text's row in the part
-    for rows in parts(data, texts, settings.max_tokens):
+    for rows in parts(data, texts, part):
         position[:] = -1
         position[rows] = np.arange(len(rows))
         u = model(data.encoder.batch(data.sequences, rows), data.cosines[rows])  # (b, c)
         here = inside[(position[data.a[inside]] >= 0) & (position[data.b[inside]] >= 0)]  # (q',)
-        total = torch.zeros(())
+        total = u.new_zeros(())
         for c in range(data.criteria):
-            pairs, known = here[data.criterion[here] == c], is_scored[rows, c]  # (q",), (b,)
+            pairs, known = here[data.criterion[here] == c], np.flatnonzero(is_scored[rows, c])  # (q",), (b',)
             d = u[position[data.a[pairs]], c] - u[position[data.b[pairs]], c]  # (q",)
-            of_pairs = model.pair_losses(d, _tensor(data.learnt[pairs])).sum() / paired[c]
-            of_scores = model.score_losses(u[known, c], _tensor(data.scores[rows, c][known]), c).sum() / scored[c]
+            of_pairs = model.pair_losses(d, _like(u, data.learnt[pairs])).sum() / paired[c]
+            of_scores = model.score_losses(u[known, c], _like(u, data.scores[rows, c][known]), c).sum() / scored[c]
             total = total + (of_pairs + settings.score_weight * of_scores) / (max(data.criteria - 1, 1) if c else 1)
         yield total
 
@@ -258,6 +260,7 @@ def _result(
         learnt_from=learnt_from,
         tie_threshold=head.tie_threshold,
         references=head.references * float(data.likeness.std()),
+        device=devices.described(devices.chosen()),
         seconds=sum(record["seconds"] for record in records) + run.base.get("seconds", 0.0),
         fingerprint=run.fingerprint,
         base=_of_base(run, start) if run.settings.base else None,
@@ -293,5 +296,5 @@ def _save_manifest(
     storage.save_manifest(manifest, run.directory)
 
 
-def _tensor(array: np.ndarray) -> torch.Tensor:
-    return torch.as_tensor(array, dtype=torch.float32)
+def _like(u: torch.Tensor, array: np.ndarray) -> torch.Tensor:
+    return torch.as_tensor(array, dtype=u.dtype).to(u.device)

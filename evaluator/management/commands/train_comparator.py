@@ -6,6 +6,7 @@ from core.commands import ServiceCommand
 from core.errors import Refused
 from evaluator import tasks
 from evaluator.comparator.settings import ARCHITECTURES, RECIPES, SWITCHES, Settings, fields_of
+from evaluator.management.device import add_device, use_device
 from evaluator.management.progress import ProgressBar
 from evaluator.services import start_training
 
@@ -58,8 +59,13 @@ class Command(ServiceCommand):
         parser.add_argument("--architecture", choices=ARCHITECTURES, help="utility (default), or joint: the paper's")
         parser.add_argument("--encoder", help="a folder, or a name on the Hugging Face hub; default: the one that comes along")
         parser.add_argument("--wait", action="store_true", help="train here and now instead of asking a worker")
+        add_device(parser)
 
-    def run(self, slug, criterion, also, beside, seed, wait, recipe, human, architecture, encoder, base, **options):
+    def run(self, slug, criterion, also, beside, seed, wait, device, recipe, human, architecture, encoder, base, **options):
+        if wait:
+            use_device(device)
+        elif device:
+            raise Refused("A worker trains where its own COMPARENA_DEVICE says; --device goes with --wait.")
         switches = {field: options[field] for field in SWITCHES}
         chosen = fields_of(recipe, human, **switches, architecture=architecture, encoder=encoder)
         first, *others = criterion or [None]
@@ -95,6 +101,7 @@ class Command(ServiceCommand):
             "pairs": metrics["pairs"],
             **({"base": metrics["base"]} if metrics["base"] else {}),
             "seconds": round(metrics["seconds"], 1),
+            "device": metrics["device"],
             "seed": version.seed,
             "code": version.code,
             "simulated": version.is_simulated,
