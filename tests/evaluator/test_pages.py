@@ -60,7 +60,8 @@ def test_what_learned_from_simulated_judgments_says_so(tmp_path, client):
 def test_before_any_judgment_the_page_says_what_to_do(tmp_path, client):
     world = World(tmp_path, client, judged=False)
     html = world.get(world.alice, PAGE).content.decode()
-    assert "Assess the quality" in html and 'name="criterion"' not in html
+    assert "Assess the quality" in html and '<select name="criterion"' not in html
+    assert "Train a comparator without judgments" in html
 
 
 def test_each_member_has_a_line_of_its_training_losses():
