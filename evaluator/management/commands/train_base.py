@@ -3,6 +3,7 @@ from core.errors import Refused
 from evaluator import selectors
 from evaluator.comparator.settings import Settings
 from evaluator.dialogues import read_conversations
+from evaluator.management.device import add_device, use_device
 from evaluator.management.progress import ProgressBar
 from evaluator.services import check_seed
 
@@ -34,8 +35,10 @@ class Command(ServiceCommand):
             f"{usual.contrast_passes} passes tune the cosine, {usual.base_passes + usual.base_harder_passes:g} the base "
             "(default: %(default)s)",
         )
+        add_device(parser)
 
-    def run(self, name, dialogues, encoder, teacher, seed, exchanges, pass_most, **options):
+    def run(self, name, dialogues, encoder, teacher, seed, exchanges, pass_most, device, **options):
+        use_device(device)
         check_seed(seed)
         if min(exchanges, pass_most) < 1:
             raise Refused("At least one reply is learnt from.")
