@@ -48,13 +48,7 @@ def start_training(
     lent = [campaign.slug for campaign in dict.fromkeys(beside) if campaign not in campaigns]
     campaigns += [campaign for campaign in dict.fromkeys(beside) if campaign not in campaigns]
     joint = (recipe or {}).get("architecture") == "joint"
-    if Settings(**(recipe or {})).human:
-        snapshots = [_snapshot(campaign) for campaign in campaigns]
-        found = {c.slug: basis(snapshot, criterion) for c, snapshot in zip(campaigns, snapshots)}
-    elif criterion or others:
-        raise Refused("A criterion is people's; without human judgments there is none to name.")
-    else:
-        snapshots, found = [], {c.slug: Basis("", False, UNMEASURED) for c in campaigns}
+    snapshots, found = _basis_of(campaigns, criterion, others, Settings(**(recipe or {})).human)
     first = next((b.criterion for slug, b in found.items() if b.criterion and slug not in lent), "")
     settings = {
         "sources": {slug: [b.criterion, b.judgments] for slug, b in found.items()},
@@ -82,6 +76,18 @@ def start_training(
         detail = {"job": str(job.pk), "criterion": run.criterion, "seed": seed}
         AuditEvent.objects.create(campaign=campaign, user=user, action="training started", detail=detail)
     return run
+
+
+def _basis_of(
+    campaigns: Sequence[Campaign], criterion: str | None, others: Sequence[str], human: bool
+) -> tuple[list[Snapshot], dict[str, Basis]]:
+    """The snapshots that are learnt from, and by slug what is taken of each campaign. human: whether people's judgments are."""
+    if human:
+        snapshots = [_snapshot(campaign) for campaign in campaigns]
+        return snapshots, {c.slug: basis(snapshot, criterion) for c, snapshot in zip(campaigns, snapshots)}
+    if criterion or others:
+        raise Refused("A criterion is people's; without human judgments there is none to name.")
+    return [], {c.slug: Basis("", False, UNMEASURED) for c in campaigns}
 
 
 def _doubts(snapshots: list[Snapshot], names: list[str]) -> list[str]:
