@@ -14,6 +14,7 @@ from annotation.design.power import (
     Components,
     Detectable,
     PairAssumptions,
+    Scale,
     detectable_difference,
     detectable_win_rate,
 )
@@ -51,12 +52,14 @@ def seconds_of(campaign: Campaign) -> tuple[float | None, float | None]:
 
 @dataclass(frozen=True)
 class Ground:
-    """How much answers to one question vary, as far as is known or assumed. On it stands what can be detected."""
+    """How much answers to one question vary, as far as is known or assumed. On it stands what can be detected. ends: of the
+    scale, with the pilot's mean score."""
 
     about: str
     scale: str
     source: str
     assumed: Components | PairAssumptions
+    ends: Scale | None = None
 
     @property
     def is_pairs(self) -> bool:
@@ -69,7 +72,7 @@ class Ground:
             known = {"systems": protocol.systems, "contexts": protocol.contexts}
             return detectable_win_rate(self.assumed, meetings, annotators, people, **known)
         people, systems = protocol.people_per_item, protocol.systems
-        return detectable_difference(self.assumed, protocol.contexts, annotators, people, systems=systems)
+        return detectable_difference(self.assumed, protocol.contexts, annotators, people, systems=systems, scale=self.ends)
 
 
 def grounds_of(campaign: Campaign, protocol: Protocol, pilot: Campaign | None) -> list[Ground]:
@@ -79,29 +82,33 @@ def grounds_of(campaign: Campaign, protocol: Protocol, pilot: Campaign | None) -
         known = _components_of(pilot) if pilot else {}
         for criterion in campaign.criteria.all():
             sources = known.get(criterion.name) or [
-                ("assumed, people who vary little", LOW_VARIANCE.on(criterion.low, criterion.high)),
-                ("assumed, people who vary much", HIGH_VARIANCE.on(criterion.low, criterion.high)),
+                ("assumed, people who vary little", LOW_VARIANCE.on(criterion.low, criterion.high), None),
+                ("assumed, people who vary much", HIGH_VARIANCE.on(criterion.low, criterion.high), None),
             ]
             scale = f"{criterion.low} to {criterion.high}"
-            grounds += [Ground(criterion.name, scale, source, components) for source, components in sources]
+            grounds += [Ground(criterion.name, scale, *source) for source in sources]
     if protocol.pair_items:
         source, assumed = (pilot and _pairs_of(pilot)) or ("assumed", PairAssumptions())
         grounds.append(Ground("Pairs", "win rate", f"{source}, {assumed.ties:.0%} ties", assumed))
     return grounds
 
 
-def _components_of(pilot: Campaign) -> dict[str, list]:
-    """By the name of the criterion, where the pilot has LEAST_PILOT scores on it."""
+def _components_of(pilot: Campaign) -> dict[str, list[tuple[str, Components, Scale | None]]]:
+    """(source, variances, scale) by the name of the criterion, where the pilot has LEAST_PILOT scores on it."""
     live = LikertScore.objects.counted().filter(criterion__campaign=pilot)
-    by_criterion: dict[str, list] = {}
-    for name, *row in live.values_list("criterion__name", "value", "output__system", "output__context", "annotator"):
-        by_criterion.setdefault(name, []).append(row)
-    components_by_name = {}
-    for name, rows in by_criterion.items():
+    of_criterion = "criterion__name", "criterion__low", "criterion__high"
+    by_criterion: dict[tuple, list] = {}
+    for *criterion, value, system, context, annotator in live.values_list(
+        *of_criterion, "value", "output__system", "output__context", "annotator"
+    ):
+        by_criterion.setdefault(tuple(criterion), []).append((value, system, context, annotator))
+    sources: dict[str, list[tuple[str, Components, Scale | None]]] = {}
+    for (name, low, high), rows in by_criterion.items():
         components = components_of(*zip(*rows)) if len(rows) >= LEAST_PILOT else None
         if components:
-            components_by_name[name] = [(_source(pilot, len(rows), "scores"), components)]
-    return components_by_name
+            scale = Scale(low, high, float(np.mean([value for value, *_ in rows])))
+            sources[name] = [(_source(pilot, len(rows), "scores"), components, scale)]
+    return sources
 
 
 def _pairs_of(pilot: Campaign) -> tuple[str, PairAssumptions] | None:

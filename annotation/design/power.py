@@ -22,6 +22,11 @@ Satterthwaite's formula puts together. With fewer annotators than can speak for 
 annotators, and so does the plan: s2_AS counts as 0 and n alone gives degrees of freedom. Power comes from the noncentral t
 distribution.
 
+Scores near an end of the scale vary less. Scores from L to H with mean x have at most the variance (x - L)(H - x) (Bhatia &
+Davis 2000, American Mathematical Monthly 107, 353-357). Where the scale is known, one system is planned to be ahead by D of
+the others, which are where the pilot's were, and its variances are the same share f of that maximum: Var(D) changes by
+(1 + f) / 2, and the board, whose variances are those of all S systems together, states it changed by (S - 1 + f) / S.
+
 Pairs. A judgment is +1 (first better), 0 (tie) or -1. Its mean d = P(first) - P(second), its variance 1 - ties - d^2;
 judgments of one pair on one context share a part (intraclass correlation) i_C of it, those of one annotator i_A. Where two of S
 systems meet m times, games with the others tell as much again: in a balanced design the variance of a difference is that of
@@ -75,6 +80,20 @@ def _of_card(item_slope: float, item: float, worker_slope: float, worker: float,
 # Card et al. 2020, section 5.1: their two settings, fitted to public human evaluations on a scale of width 1.
 HIGH_VARIANCE = _of_card(item_slope=0.14, item=0.04, worker_slope=0.11, worker=0.01, sigma=0.26)
 LOW_VARIANCE = _of_card(item_slope=0.13, item=0.01, worker_slope=0.04, worker=0.01, sigma=0.16)
+
+
+@dataclass(frozen=True)
+class Scale:
+    """low, high: its ends; mean: of the scores whose variances are known, between the two."""
+
+    low: float
+    high: float
+    mean: float
+
+    def left(self, difference: float) -> float:
+        """The most that scores can vary whose mean is so much higher, as a share of the most around the known mean."""
+        above = self.mean + difference
+        return (above - self.low) * (self.high - above) / ((self.mean - self.low) * (self.high - self.mean))
 
 
 @dataclass(frozen=True)
@@ -134,12 +153,14 @@ def _tested(
     return math.sqrt(total), total**2 / spread if spread else math.inf
 
 
-def power_of(difference: float, se: float, df: float, alpha: float = ALPHA, systems: int = 2) -> float:
+def power_of(
+    difference: float, se: float, df: float, alpha: float = ALPHA, systems: int = 2, stated: float | None = None
+) -> float:
     """Probability that the difference of two of the systems is known, in either direction, when all pairs of them together are
-    wrongly said to differ with probability alpha at most."""
+    wrongly said to differ with probability alpha at most. stated: the standard error that decides, if it is not `se`."""
     if se == 0:
         return 1.0
-    ratio, most = difference / se, critical(systems, df, 1 - alpha)
+    ratio, most = difference / se, critical(systems, df, 1 - alpha) * (1.0 if stated is None else stated / se)
     if math.isinf(df):
         return float(norm.sf(most - ratio) + norm.cdf(-most - ratio))
     wrong_way = nct.cdf(-most, df, ratio)  # SciPy gives nan for it from a ratio of about 8, where it is 0
@@ -154,15 +175,30 @@ def detectable_difference(
     alpha: float = ALPHA,
     power: float = POWER,
     systems: int = 2,
-) -> Detectable:
-    """The smallest difference of two systems' mean scores that is found with this power.
+    scale: Scale | None = None,
+) -> Detectable | None:
+    """The smallest difference of two systems' mean scores that is found with this power; None where even a system with the
+    scale's highest score throughout would not be found.
 
     Raises ValueError for fewer than two contexts or annotators."""
     se, df = standard_error(components, contexts, annotators, people, systems)
-    high = se
-    while 0 < se and power_of(high, se, df, alpha, systems) < power:
+
+    def errors(difference: float) -> tuple[float, float]:
+        """(of the difference, as the board states it)"""
+        f = scale.left(difference) if scale else 1.0
+        return se * math.sqrt((1 + f) / 2), se * math.sqrt((systems - 1 + f) / systems)
+
+    def power_at(difference: float) -> float:
+        own, stated = errors(difference)
+        return power_of(difference, own, df, alpha, systems, stated)
+
+    high = scale.high - scale.mean if scale else se
+    while not scale and power_at(high) < power:
         high *= 2
-    return Detectable(_smallest(lambda difference: (se, df), alpha, power, high, systems), se, df, power, alpha)
+    if power_at(high) < power:
+        return None
+    difference = _smallest(power_at, power, high)
+    return Detectable(difference, errors(difference)[1], df, power, alpha)
 
 
 def detectable_win_rate(
@@ -189,24 +225,22 @@ def detectable_win_rate(
         parts = variance * assumed.context / places, variance * of_people / annotators, rest
         return _tested(*parts, places, annotators, people, systems)
 
+    def power_at(logits: float) -> float:
+        return power_of(logits, *error(logits), alpha, systems)
+
     # Logits tell less the nearer a win rate is to 1, so the power has a maximum.
     far = logit(min(1 - assumed.ties / 2, MOST_CERTAIN))
-    high = next((x for x in np.linspace(0, far, STEPS)[1:] if power_of(x, *error(x), alpha, systems) >= power), None)
+    high = next((x for x in np.linspace(0, far, STEPS)[1:] if power_at(x) >= power), None)
     if high is None:
         return None
-    logits = _smallest(error, alpha, power, float(high), systems)
+    logits = _smallest(power_at, power, float(high))
     se, df = error(logits)
     slope = expit(logits) * expit(-logits)
     return Detectable(float(expit(logits)) - 0.5, float(se * slope), float(df), power, alpha)
 
 
-def _smallest(error: Callable[[float], tuple[float, float]], alpha: float, power: float, high: float, systems: int) -> float:
-    """error: difference -> (SE, df)."""
-
-    def missing(difference: float) -> float:
-        se, df = error(difference)
-        return power_of(difference, se, df, alpha, systems) - power if se > 0 else 1 - power
-
-    if error(0.0)[0] == 0:
+def _smallest(power_at: Callable[[float], float], power: float, high: float) -> float:
+    """power_at: difference -> power, enough at `high`."""
+    if power_at(0.0) >= power:
         return 0.0
-    return float(brentq(missing, 0.0, high, xtol=1e-9 * high))
+    return float(brentq(lambda difference: power_at(difference) - power, 0.0, high, xtol=1e-9 * high))

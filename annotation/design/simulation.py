@@ -181,6 +181,7 @@ def power_table(draws: int, seed: int) -> Iterator[str]:
             least = detectable_difference(
                 components, setting.contexts, setting.annotators, setting.people, systems=setting.systems
             )
+            assert least is not None, "only a scale that ends could hide a difference"
             at = share_found(draws, scores_test(setting, components, least.difference, seed=seed), seed + 1)
             none = share_found(draws, scores_test(setting, components, 0.0, seed=seed), seed + 2)
             yield _row(setting, f"scores, {name} variance", f"{least.difference:.2f} points", at, none, draws)

@@ -12,13 +12,14 @@ from scipy.interpolate import PchipInterpolator
 from scipy.special import logit
 
 from annotation.design import pilot, power
-from annotation.design.power import Components, Detectable, PairAssumptions, detectable_difference, detectable_win_rate
+from annotation.design.power import Components, Detectable, PairAssumptions, Scale, detectable_difference, detectable_win_rate
 from benchmarks.validity import boards, generators
 from benchmarks.validity.generators import RATING_POINTS, Answers, Campaign
 
 SOURCES = [Path(str(module.__file__)) for module in (pilot, power)]
 KNOWN = 0  # annotators of the pilot: variances are known
 LARGE, LARGE_PILOTS = dict(annotators=150, contexts=1_000), 10  # pilots whose mean they are: 2% of people's variance is luck
+SCALE = (1, len(generators.CUTS) + 1)
 STRENGTHS = (0.0, 0.15, 0.3, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.5)
 
 
@@ -73,11 +74,15 @@ def planned(plan: Plan, seed: int) -> Detectable | None:
         assumed = _assumed(small, seed)
     design = plan.campaign
     people, systems = ((1.0, float(design.k)),), design.systems
+    if assumed is None:
+        return None
     if isinstance(assumed, PairAssumptions):
         meetings = design.contexts * design.pairs / (systems * (systems - 1) / 2)
         known = {"systems": systems, "contexts": design.contexts}
         return detectable_win_rate(assumed, meetings, design.annotators, people, **known)
-    return assumed and detectable_difference(assumed, design.contexts, design.annotators, people, systems=systems)
+    large = replace(small, **LARGE) if plan.pilot == KNOWN else small
+    scale = Scale(*SCALE, float(np.mean(generators.draw_answers(large, seed).value)))
+    return detectable_difference(assumed, design.contexts, design.annotators, people, systems=systems, scale=scale)
 
 
 def _assumed(small: Campaign, seed: int) -> Components | PairAssumptions | None:

@@ -1,13 +1,14 @@
 """What a campaign will cost and what it could show, before anybody is asked."""
 
 import re
+from dataclasses import replace
 
 import pytest
 
 from annotation.campaigns import plan
 from annotation.campaigns.protocol import change_campaign
 from annotation.design.plan import Protocol
-from annotation.design.power import LOW_VARIANCE, detectable_difference
+from annotation.design.power import LOW_VARIANCE, Scale, detectable_difference
 from annotation.models import Campaign, LikertScore, Output
 from tests.annotation.pages import text
 
@@ -72,7 +73,9 @@ class TestThePilot:
         for n, output in enumerate(Output.objects.all()):
             LikertScore.objects.create(annotator=person, output=output, criterion=overall, value=1 + n % 4)
         [ground, *rest] = plan.grounds_of(scored.campaign, protocol, scored.campaign)
-        assert ground.source == "pilot, 24 scores" and ground.detectable(protocol, 4).difference > 0
+        assert ground.source == "pilot, 24 scores" and ground.detectable(replace(protocol, contexts=50), 4).difference > 0
+        values = LikertScore.objects.filter(criterion=overall).values_list("value", flat=True)
+        assert ground.ends == Scale(1, 5, pytest.approx(sum(values) / 24))
         assert [other.about for other in rest] == ["Fluency"] * 2  # nobody scored it
         Campaign.objects.update(is_simulated=True)
         scored.campaign.refresh_from_db()

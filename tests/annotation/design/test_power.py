@@ -15,6 +15,7 @@ from annotation.design.power import (
     LOW_VARIANCE,
     Components,
     PairAssumptions,
+    Scale,
     detectable_difference,
     detectable_win_rate,
     power_of,
@@ -29,6 +30,7 @@ from annotation.design.simulation import (
     scores_test,
     share_found,
 )
+from leaderboard.rating.decision import critical
 
 
 class TestScores:
@@ -97,6 +99,28 @@ class TestScores:
     def test_a_scale_of_four_points_has_four_times_the_difference(self):
         narrow, wide = (detectable_difference(c, 50, 6) for c in (LOW_VARIANCE, LOW_VARIANCE.on(1, 5)))
         assert wide.difference == pytest.approx(4 * narrow.difference)
+
+    def test_scores_near_the_end_of_the_scale_vary_less(self):
+        # By hand: around 3 of 1 to 5 scores vary by 2 x 2 at most, around 4 by 3 x 1.
+        assert Scale(1, 5, 3.0).left(1.0) == pytest.approx(3 / 4)
+        assert Scale(1, 5, 4.5).left(0.25) == pytest.approx(3.75 * 0.25 / (3.5 * 0.5))
+
+    def test_a_plan_that_knows_the_scale_has_the_power_it_was_asked_for(self):
+        known = {"contexts": 40, "annotators": 10, "people": [(1, 3)], "systems": 5}
+        components, scale = HIGH_VARIANCE.on(1, 5), Scale(1, 5, 3.5)
+        found = detectable_difference(components, **known, scale=scale)
+        se, df = standard_error(components, **known)
+        f = scale.left(found.difference)
+        # The own variance of the difference has one of two systems that vary less; the board's has one of five.
+        own, stated = se * math.sqrt((1 + f) / 2), se * math.sqrt((4 + f) / 5)
+        assert found.standard_error == pytest.approx(stated)
+        most = critical(5, df, 0.95) * stated / own
+        assert nct.sf(most, df, found.difference / own) == pytest.approx(0.8, abs=1e-4)
+        assert found.difference < detectable_difference(components, **known).difference
+
+    def test_no_difference_beyond_the_end_of_the_scale_is_promised(self):
+        assert detectable_difference(HIGH_VARIANCE.on(1, 5), 6, 6, scale=Scale(1, 5, 4.8)) is None
+        assert detectable_difference(HIGH_VARIANCE.on(1, 5), 6, 6).difference > 0.2
 
     def test_without_variance_anything_is_found(self):
         assert detectable_difference(Components(0, 0, 0), 10, 3).difference == 0
