@@ -42,6 +42,7 @@ SETS = {
     MAIN: "Overall",
     "dailydialog_gupta": "Overall",
     "usr_topical_chat": "Overall",
+    "usr_persona_chat": "Overall",
     "grade_dailydialog": "coherence",
     "grade_empathetic": "coherence",
 }

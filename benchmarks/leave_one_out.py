@@ -1,0 +1,116 @@
+"""What a comparator is worth on a set of judgments that it has never seen: each set is left out in turn.
+
+    python -m benchmarks.leave_one_out FOLDER --base FOLDER [--out var/leave-one-out] [--seeds 0 1 2] [--only VARIANT ...]
+
+The comparator learns from all other sets, less the contexts that they share with the one left out, from a base made of
+conversations that are in none of them (`train_base`). It is compared with the cosine of output and context by the untrained
+encoder. A line of JSON for each variant, set and seed goes to OUT/results.jsonl; what is there already is not run again. The
+table in docs/experiments/comparator.md is made of these lines (`--tables`)."""
+
+import argparse
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from benchmarks.tune import SETS, Judged, apart_from, read
+from evaluator.comparator.architectures import load
+from evaluator.comparator.examples import Examples, aligned
+from evaluator.comparator.inference import beside_pairs, utilities
+from evaluator.comparator.predict import Comparator
+from evaluator.comparator.settings import Settings
+from evaluator.comparator.training.train import fit
+from evaluator.metaevaluation.correlation import pearson
+from evaluator.metaevaluation.resampling import interval
+
+DEFAULT = Settings()
+VARIANTS = {
+    "default": DEFAULT,
+    "no cosine": replace(DEFAULT, cosine_share=0.0),
+    "no references": replace(DEFAULT, references=False),
+    "no guards": replace(DEFAULT, guards=False),
+    "no score loss": replace(DEFAULT, score_weight=0.0),
+    "one epoch": replace(DEFAULT, epochs=1),
+}
+
+
+def joined(sets: list[Judged]) -> Examples:
+    """The first criterion of all sets, on the first one's scale."""
+    scores = [sets[0].scores[:, :1], *(aligned(s.scores[:, :1], sets[0].scores[:, :1]) for s in sets[1:])]
+    starts = np.cumsum([0, *(len(s.texts) for s in sets)])
+    pairs = [replace(p, a=p.a + int(k), b=p.b + int(k)) for s, k in zip(sets, starts) for p in s.pairs]
+    return Examples([text for s in sets for text in s.texts], pairs, scores=np.concatenate(scores))
+
+
+def measure(comparator: Comparator, target: Judged, seed: int) -> dict:
+    """Pearson with people's means: of the expected scores, of the untrained cosine, the difference with its interval (by
+    contexts), and of what the comparator is made of."""
+    score, untrained = comparator.score(target.texts), comparator.cosines(target.texts)  # (n,), (n,)
+    above = lambda rows: pearson(score[rows], target.means[rows]) - pearson(untrained[rows], target.means[rows])
+    cosines, likeness = beside_pairs(comparator.matcher, comparator.references, comparator.encoder, target.texts)
+    sequences, nothing = comparator.encoder.pairs(target.texts), torch.zeros(len(cosines))
+    rows = range(len(cosines))
+    alone = [utilities(model, comparator.encoder, sequences, nothing, rows)[:, 0] for model in comparator.models]
+    parts = {"encoded pair": np.mean(alone, axis=0), "cosine": cosines.numpy(), "references": likeness}
+    return {
+        "pearson": pearson(score, target.means),
+        "untrained cosine": pearson(untrained, target.means),
+        "above it": [above(slice(None)), *interval(above, target.contexts, seed)],
+        "parts": {name: pearson(part, target.means) if part.std() else None for name, part in parts.items()},
+    }
+
+
+def results(log: Path) -> list[dict]:
+    return [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()] if log.is_file() else []
+
+
+def table(rows: list[dict]) -> Iterator[str]:
+    """Of each variant: each set's Pearson, mean over the seeds, with its difference from the untrained cosine; and the mean."""
+    names = list(SETS)
+    yield "| variant | seeds | " + " | ".join(names) + " | mean | above the cosine |"
+    yield "|---|---:|" + "---:|" * (len(names) + 2)
+    for variant in dict.fromkeys(row["variant"] for row in rows):
+        mine = [[row for row in rows if (row["variant"], row["left out"]) == (variant, name)] for name in names]
+        if all(mine):
+            means = [np.mean([row["pearson"] for row in some]) for some in mine]
+            ahead = [np.mean([row["above it"] for row in some], axis=0) for some in mine]  # (3,) each
+            cells = [f"{mean:.3f} ({d:+.3f}, {low:+.3f} to {high:+.3f})" for mean, (d, low, high) in zip(means, ahead)]
+            end = f"{np.mean(means):.3f} | {np.mean([d for d, _, _ in ahead]):+.3f}"
+            yield f"| {variant} | {min(map(len, mine))} | " + " | ".join(cells) + f" | {end} |"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--base", type=Path, help="the folder of a base; without one, members start from the encoder")
+    parser.add_argument("--out", type=Path, default=Path("var/leave-one-out"))
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0])
+    parser.add_argument("--only", nargs="+", default=["default"], help=f"of {', '.join(VARIANTS)}")
+    parser.add_argument("--sets", nargs="+", default=list(SETS), help="that are left out in turn")
+    parser.add_argument("--tables", action="store_true", help="train nothing, print the table of what is there")
+    chosen = parser.parse_args()
+    chosen.out.mkdir(parents=True, exist_ok=True)
+    sets, log = {name: read(chosen.data, name) for name in SETS}, chosen.out / "results.jsonl"
+    wanted = [] if chosen.tables else [(v, n, s) for s in chosen.seeds for v in chosen.only for n in chosen.sets]
+    for variant, left_out, seed in wanted:
+        if any((row["variant"], row["left out"], row["seed"]) == (variant, left_out, seed) for row in results(log)):
+            continue
+        target, folder = sets[left_out], chosen.out / f"{variant.replace(' ', '-')}-{left_out}-{seed}"
+        examples = joined([apart_from(sets[name], target) for name in SETS if name != left_out])
+        settings = replace(VARIANTS[variant], base=chosen.base.name if chosen.base else "")
+        trained = fit(examples, settings, seed, folder, base_dir=chosen.base)
+        row = {"variant": variant, "left out": left_out, "seed": seed, **measure(load(folder), target, seed)}
+        row |= {"accuracy out of fold": trained.heldout_pairwise_accuracy, "seconds": round(trained.seconds)}
+        with log.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(row) + "\n")
+        print(json.dumps(row), flush=True)
+    print("\n".join(table(results(log))))
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    main()
