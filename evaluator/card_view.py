@@ -147,8 +147,9 @@ def _said(found: dict) -> str:
     where = f"{learnt}On the others" if learnt else "It did not learn from this campaign. Here"
     return (
         f"{where}, as it came, its stated probabilities are off by {_off(found['as_it_came'])} on average, over"
-        f" {found['pairs']:,} pairs that people judged. New boards of this campaign multiply its differences by"
-        f" {found['refit']['scale']:.2f}, with ties to match, as fitted on these pairs; on contexts left out of that fit, {off}."
+        f" {found['pairs']:,} pairs that people judged. New boards of this campaign multiply its differences"
+        f" by {found['refit']['scale']:.2f}, with ties to match, as fitted on these pairs; on contexts left out of that fit,"
+        f" {off}."
     )
 
 
