@@ -11,7 +11,7 @@ from evaluator.comparator.settings import options_of
 from evaluator.models import ComparatorVersion
 
 HIDDEN = "a campaign that is not yours"
-UNKNOWN = "nothing is known about how far its confidence may be trusted here."
+UNKNOWN = "Nothing is known about how far its confidence may be trusted here."
 
 
 def card(version: ComparatorVersion, campaign: Campaign, user) -> dict:
@@ -32,7 +32,7 @@ def card(version: ComparatorVersion, campaign: Campaign, user) -> dict:
         "seed": version.seed,
         "code": version.code,
         "gate": gate,
-        "confidence": confidence(version, campaign, user),
+        "confidence": confidence(version, campaign),
         "attacks_here": version.measured_here.get(campaign.slug, {}).get("attacks", []),
         "curve": version.run.curve if version.run else [],
         "metrics": figures(version, user),
@@ -110,16 +110,17 @@ def figures(version: ComparatorVersion, user) -> dict:
     )
 
 
-def confidence(version: ComparatorVersion, campaign: Campaign, user) -> dict:
+def confidence(version: ComparatorVersion, campaign: Campaign) -> dict:
     """How far the version's stated probabilities are from what people say in this campaign: {kind, said}, and where that is
-    known error, low, high and pairs. kind: own (held out), here (measured, not learned from), nearest, unknown."""
+    known error, low, high and pairs. kind: own (held out), here (not learned from; fitted anew and held out, beside it
+    as_it_came and the refit), unknown."""
     if selectors.learned_from(version, campaign):
         found = version.metrics.get("calibration")
         found = {"kind": "own", **found} if found else {"kind": "unknown"}
     else:
         found = dict(version.measured_here.get(campaign.slug, {}).get("confidence", {"kind": "unknown"}))
-    if found["kind"] == "nearest":
-        found = _named(found, _titles(user, [found["campaign"]]))
+        if anew := selectors.refit(version, campaign):
+            found["refit"] = anew
     return found | {"said": _said(found)}
 
 
@@ -129,26 +130,41 @@ def confidence_on_files(version: ComparatorVersion) -> str:
     unknown = "Nothing is known about how far its confidence may be trusted on other texts."
     if found is None:
         return unknown
-    off = f"{found['error']:.3f} ({found['low']:.3f} to {found['high']:.3f})"
-    return f"On held-out contexts of what it learned from, its stated probabilities are off by {off} on average. {unknown}"
+    return (
+        f"On held-out contexts of what it learned from, its stated probabilities are off by {_off(found)} on average. {unknown}"
+    )
 
 
 def _said(found: dict) -> str:
-    learnt = f"It learned from {found['left_out']:,} contexts of this campaign" if "left_out" in found else ""
+    learnt = f"It learned from {found['left_out']:,} contexts of this campaign. " if "left_out" in found else ""
     if found["kind"] == "unknown":
-        return f"{learnt}. {UNKNOWN.capitalize()}" if learnt else UNKNOWN.capitalize()
-    off = f"its stated probabilities are off by {found['error']:.3f} ({found['low']:.3f} to {found['high']:.3f}) on average,"
-    pairs = f"over {found['pairs']:,} pairs that people judged"
+        return learnt + UNKNOWN + _needed(found)
+    off = f"its stated probabilities are off by {_off(found)} on average"
     if found["kind"] == "own":
-        return f"On contexts of this campaign that it did not learn from, {off} {pairs}."
-    unlearnt = "It did not learn from this campaign"
-    if found["kind"] == "here":
-        return f"{learnt}. On the others {off} {pairs}." if learnt else f"{unlearnt}. Here {off} {pairs}."
-    unjudged = f"{learnt}, and no others are judged" if learnt else f"{unlearnt}, and nobody's accepted judgments are here yet"
+        return (
+            f"On contexts of this campaign that it did not learn from, {off}, over {found['pairs']:,} pairs that people judged."
+        )
+    where = f"{learnt}On the others" if learnt else "It did not learn from this campaign. Here"
     return (
-        f"{unjudged}. On the most similar judged campaign, {found['title']} (mean cosine of the contexts "
-        f"{found['similarity']:.2f}), {off} {pairs}."
+        f"{where}, as it came, its stated probabilities are off by {_off(found['as_it_came'])} on average, over"
+        f" {found['pairs']:,} pairs that people judged. New boards of this campaign multiply its differences"
+        f" by {found['refit']['scale']:.2f}, with ties to match, as fitted on these pairs; on contexts left out of that fit,"
+        f" {off}."
     )
+
+
+def _off(calibration: dict) -> str:
+    return f"{calibration['error']:.3f} ({calibration['low']:.3f} to {calibration['high']:.3f})"
+
+
+def _needed(found: dict) -> str:
+    """How many more judgments tell."""
+    if "needed" not in found:
+        return ""
+    if not found["needed"]:
+        return " All pairs that people judged are of one context; it takes a second one to tell."
+    pairs = "pair" if found["needed"] == 1 else "pairs"
+    return f" It takes {found['needed']:,} more {pairs} that people judge and whose judgments are accepted."
 
 
 def _titles(user, slugs: list[str]) -> dict[str, str]:

@@ -158,6 +158,12 @@ def learned_from_people(version: ComparatorVersion) -> bool:
     return any(version.settings.get(switch, True) for switch in ("human_scores", "human_judgments"))
 
 
+def refit(version: ComparatorVersion, campaign: Campaign) -> dict | None:
+    """Scale and ties that its differences have in the campaign (`metaevaluation.refit.Refit`), where it did not learn from
+    that one and they were fitted anew."""
+    return version.measured_here.get(campaign.slug, {}).get("refit")
+
+
 def criterion_in(version: ComparatorVersion, campaign: Campaign) -> str:
     """Whose scores it learned from the campaign; where it did not learn from it, the criterion that it is named by."""
     return version.settings.get("sources", {}).get(campaign.slug, [version.criterion])[0]

@@ -1,10 +1,15 @@
 """The tournament as a task: claim the job, play, record. Only where a comparator judges is torch loaded, in the body."""
 
-from collections.abc import Set
+from collections.abc import Iterable, Set
+from functools import partial
 
 from celery import shared_task
 
 from annotation import jobs
+from annotation.models import Output
+from evaluator.judge import Verdicts
+from evaluator.models import ComparatorVersion
+from evaluator.selectors import refit
 from leaderboard.models import Tournament
 from leaderboard.tournaments import active_selection
 from leaderboard.tournaments import play as playing
@@ -19,7 +24,7 @@ def play(job_id: str) -> None:
 def run(job_id, watch=None) -> Tournament:
     """Claim and play a tournament here and now; watch(progress, message) is told as it goes."""
     with jobs.claim(job_id) as claim:
-        tournament = Tournament.objects.select_related("campaign", "version", "snapshot").get(job_id=job_id)
+        tournament = Tournament.objects.select_related("campaign", "version", "snapshot", "extends").get(job_id=job_id)
         judging: playing.Judging | None = None
         learnt: Set[str] = frozenset()
         if tournament.judge != Tournament.Judge.PEOPLE:
@@ -27,8 +32,8 @@ def run(job_id, watch=None) -> Tournament:
             from evaluator.worker import judge
             from evaluator.worker.card import measure_here
 
-            judging = judge.verdicts
             measure_here(tournament.version, tournament.campaign)
+            judging = partial(judge.verdicts, refit=_refit(tournament))
             learnt = judge.learnt_beside(tournament.version)
 
         def report(progress: float, message: str) -> None:
@@ -37,6 +42,17 @@ def run(job_id, watch=None) -> Tournament:
                 watch(progress, message)
 
         return playing.play(tournament, report, judging, learnt)
+
+
+def _refit(tournament: Tournament) -> dict | None:
+    """What the tournament is played with: that of the board it extends, else of its first start; one that is started again
+    plays the same games."""
+    if "refit" not in tournament.settings:
+        extended = tournament.extends
+        of_now = refit(tournament.version, tournament.campaign) if extended is None else extended.settings.get("refit")
+        tournament.settings["refit"] = of_now
+        tournament.save(update_fields=["settings"])
+    return tournament.settings["refit"]
 
 
 @shared_task(name=active_selection.TASKS["systems"])
@@ -55,14 +71,19 @@ def order_pairs(job_id) -> dict:
     """Claim and do a reordering of what people judge next, here and now."""
     with jobs.claim(job_id) as claim:
         claim.report(0.0, "Loading the comparator")
+        from evaluator.worker.card import measure_here
         from evaluator.worker.judge import disagreement, verdicts
+
+        def judging(version: ComparatorVersion, outputs: Iterable[Output]) -> Verdicts:
+            measure_here(version, job.campaign)
+            return verdicts(version, outputs, refit=refit(version, job.campaign))
 
         job = claim.job
         if job.task == active_selection.TASKS["comparator"]:
             result = active_selection.for_the_comparator(job.campaign, disagreement, job.created_by)
             said = "those first on which the comparator's members differ most"
         else:
-            result = active_selection.for_the_systems(job.campaign, verdicts, job.created_by)
+            result = active_selection.for_the_systems(job.campaign, judging, job.created_by)
             said = f"{result['left to the comparator']:,} left to the comparator"
         claim.report(1.0, f"{result['pairs']:,} pairs in order; {said}.")
         return result

@@ -6,6 +6,7 @@ import resource
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import asdict
 
 import numpy as np
 
@@ -19,7 +20,8 @@ from evaluator.comparator.predict import Comparator
 from evaluator.metaevaluation import card_figures
 from evaluator.metaevaluation.card_figures import Judged
 from evaluator.metaevaluation.held_out import probabilities_by_other_folds
-from evaluator.metaevaluation.transfer import MOST_OUTPUTS, centre, stated, transfer
+from evaluator.metaevaluation.refit import FIRST_PAIRS, Refit, log_odds, refit
+from evaluator.metaevaluation.transfer import MOST_OUTPUTS, centre, transfer
 from evaluator.models import ComparatorVersion
 from evaluator.selectors import basis, learned_from
 from evaluator.worker.judge import load
@@ -128,19 +130,24 @@ def on_others(comparator: Comparator | JointComparator, own: list[Campaign], tex
 
 
 def where_it_did_not_learn(comparator: Comparator | JointComparator, campaign: Campaign, seed: int) -> dict:
-    """{confidence, attacks} of a campaign that the comparator judges and did not learn from. confidence is how far its
-    probabilities are from what people said: here, else on the judged campaign whose contexts are most alike (the mean
-    cosine of their embeddings), else of kind "unknown". left_out, where there are any: the campaign's contexts that all
-    members learned from beside others."""
+    """{confidence, refit, attacks} of a campaign that the comparator judges and did not learn from. confidence is how far its
+    probabilities are from what people said: of kind "here" by scale and ties that are fitted anew on their pairs (refit),
+    and as_it_came; of kind "unknown" where these are too few, with how many more it takes (needed). left_out, where there are
+    any: the campaign's contexts that all members learned from beside others."""
     seen = set(comparator.manifest.beside)
     keys = {context_key(turns) for turns in campaign.contexts.values_list("turns", flat=True)} if seen else set()
     left_out = {"left_out": len(keys & seen)} if keys & seen else {}
-    judged, snapshot = _judged(latest_snapshot(campaign), comparator)
-    if judged and snapshot and (found := _off_by(comparator, judged, seed)):
-        confidence = {"kind": "here", "campaign": campaign.slug, "snapshot": snapshot.name, **found, **left_out}
-        return {"confidence": confidence, "attacks": attacks(comparator, judged, seed, lambda done: None)}
-    confidence = _on_the_nearest(comparator, campaign, seed) or {"kind": "unknown"}
-    return {"confidence": confidence | left_out, "attacks": []}
+    snapshot = latest_snapshot(campaign)
+    judged = _judged(snapshot, comparator) if snapshot else None
+    if snapshot is None or judged is None:
+        return {"confidence": {"kind": "unknown", "needed": FIRST_PAIRS, **left_out}, "attacks": []}
+    found: dict = {"attacks": attacks(comparator, judged, seed, lambda done: None)}
+    fitted = _fitted(comparator, judged, snapshot.name, seed) if judged.pairs else None
+    if fitted is None:
+        return found | {"confidence": {"kind": "unknown", "needed": max(0, FIRST_PAIRS - len(judged.pairs)), **left_out}}
+    head, before, after = fitted
+    about = {"kind": "here", "campaign": campaign.slug, "snapshot": snapshot.name}
+    return found | {"confidence": about | after | {"as_it_came": before} | left_out, "refit": asdict(head)}
 
 
 def measure_here(version: ComparatorVersion, campaign: Campaign) -> None:
@@ -156,36 +163,20 @@ def measure_here(version: ComparatorVersion, campaign: Campaign) -> None:
         version.save(update_fields=["measured_here"])
 
 
-def _on_the_nearest(comparator: Comparator | JointComparator, campaign: Campaign, seed: int) -> dict | None:
-    contexts = list(campaign.contexts.order_by("pk").values_list("turns", flat=True))
-    others = [
-        (judged, snapshot)
-        for newest in _judged_last([campaign])
-        for judged, snapshot in [_judged(newest, comparator)]
-        if judged and snapshot
-    ]
-    if not contexts or not others:
-        return None
-    here = centre(comparator, contexts, seed)
-    alike = [float(here @ centre(comparator, (text.context for text in judged.texts), seed)) for judged, _ in others]
-    for i in np.argsort(alike)[::-1]:
-        judged, snapshot = others[i]
-        if found := _off_by(comparator, judged, seed):
-            return {
-                "kind": "nearest",
-                "campaign": snapshot.campaign.slug,
-                "snapshot": snapshot.name,
-                "similarity": alike[i],
-                **found,
-            }
-    return None
-
-
-def _off_by(comparator: Comparator | JointComparator, judged: Judged, seed: int) -> dict | None:
-    sample = judged.sample(MOST_OUTPUTS, seed)
+def _fitted(
+    comparator: Comparator | JointComparator, judged: Judged, snapshot: str, seed: int
+) -> tuple[Refit, dict, dict] | None:
+    """`refit`, on at most MOST_OUTPUTS of the outputs that are in pairs."""
+    sample = judged.take(np.unique([[pair.a, pair.b] for pair in judged.pairs]).astype(int)).sample(MOST_OUTPUTS, seed)
     a, b, _, _ = as_arrays(sample.pairs)
-    p = comparator.compare([sample.texts[i] for i in a], [sample.texts[i] for i in b]).probabilities
-    return stated(p, sample, seed)
+    sides = [sample.texts[i] for i in a], [sample.texts[i] for i in b]
+    if comparator.kind == "pairwise":
+        p = comparator.compare(*sides).probabilities
+        d = log_odds(p)
+    else:
+        d = comparator.differences(*sides)
+        p = comparator.head.probabilities(d)
+    return refit(d, p, sample, comparator.manifest.settings.ties, snapshot, seed)
 
 
 def _judged_last(own: list[Campaign]) -> list[Snapshot]:
@@ -195,11 +186,11 @@ def _judged_last(own: list[Campaign]) -> list[Snapshot]:
     return sorted(newest, key=lambda snapshot: snapshot.accepted_at, reverse=True)[:MOST_CAMPAIGNS]
 
 
-def _judged(snapshot: Snapshot | None, comparator: Comparator | JointComparator) -> tuple[Judged | None, Snapshot | None]:
+def _judged(snapshot: Snapshot, comparator: Comparator | JointComparator) -> Judged | None:
     try:
-        return (_accepted(snapshot, comparator)[0], snapshot) if snapshot else (None, None)
+        return _accepted(snapshot, comparator)[0]
     except (Refused, ValueError):
-        return None, snapshot
+        return None
 
 
 def _accepted(snapshot: Snapshot, comparator: Comparator | JointComparator) -> tuple[Judged, str]:

@@ -1,6 +1,7 @@
 """A version of the registry at work: loaded, checked, and what it says of outputs. Imported inside task bodies and commands."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -13,7 +14,8 @@ from evaluator.comparator import architectures, storage
 from evaluator.comparator.examples import Text
 from evaluator.comparator.joint_model import JointComparator
 from evaluator.comparator.predict import Comparator
-from evaluator.judge import Judge, OnProgress, PointwiseVerdicts, Verdicts, verdicts_on
+from evaluator.judge import Judge, OnProgress, PairwiseVerdicts, PointwiseVerdicts, Verdicts, verdicts_on
+from evaluator.metaevaluation.refit import Refit, log_odds
 from evaluator.models import ComparatorVersion, Utility
 from evaluator.selectors import architecture, folder
 
@@ -57,17 +59,26 @@ def check(folder: Path) -> storage.Manifest:
 
 
 def verdicts(
-    version: ComparatorVersion, outputs: Iterable[Output], report: Report | None = None, across: Iterable[tuple[int, int]] = ()
+    version: ComparatorVersion,
+    outputs: Iterable[Output],
+    report: Report | None = None,
+    across: Iterable[tuple[int, int]] = (),
+    refit: dict | None = None,
 ) -> Verdicts:
     """What the version says of the outputs (their contexts selected with them). One that gives utilities is loaded only for
-    those that are not remembered. across: pairs of ids from different contexts that a joint one is asked about too."""
+    those that are not remembered. across: pairs of ids from different contexts that a joint one is asked about too; refit: a
+    `Refit` as a dict, of the campaign that the outputs are of (`selectors.refit`)."""
+    anew = Refit(**refit) if refit else None
     if architecture(version) == "joint":
-        return verdicts_of(load(version), outputs, report, across)
+        said = verdicts_of(load(version), outputs, report, across)
+        assert isinstance(said, PairwiseVerdicts), "a joint one reads pairs"
+        return replace(said, read=anew.preferences(log_odds(said.read.probabilities))) if anew else said
     try:
         head = storage.load_manifest(folder(version)).head
     except storage.BadCheckpoint as error:
         raise Refused(f"Comparator {version.name} cannot be used. {error}") from error
-    return PointwiseVerdicts(utilities(version, outputs, report), head.preferences)
+    preferences = (lambda u_a, u_b: anew.preferences(u_a - u_b)) if anew else head.preferences
+    return PointwiseVerdicts(utilities(version, outputs, report), preferences)
 
 
 def verdicts_of(

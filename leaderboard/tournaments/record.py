@@ -94,6 +94,7 @@ def _signature(tournament: Tournament, entrants: Entrants) -> str:
     return signature(
         judge=COMPARATOR if by_comparator else f"{tournament.judge}/{about}",
         comparator=tournament.version.name if tournament.version else None,
+        refit=_refit(tournament.settings.get("refit")),
         snapshot=tournament.snapshot.name if tournament.snapshot else "none",
         entrants=_digest(entrants),
         criterion=about,
@@ -123,6 +124,12 @@ def _digest(entrants: Entrants) -> str:
     names = [(*output_names(output, {})[0], output.system.is_human) for output in entrants.outputs]
     content = json.dumps([names, len(entrants.contexts)]).encode()
     return f"{len(entrants.systems)}x{len(entrants.contexts)}-{hashlib.sha256(content).hexdigest()[:8]}"
+
+
+def _refit(refit: dict | None) -> str | None:
+    """Short for what the tournament's settings keep: "9f2c/72/0.437/0.215/0.0981"."""
+    numbers = [f"{refit[name]:.4g}" for name in ("scale", "theta", "tie_threshold")] if refit else []
+    return "/".join([refit["snapshot"], str(refit["pairs"]), *numbers]) if refit else None
 
 
 def _rating(tournament: Tournament) -> str:

@@ -43,9 +43,7 @@ def leaderboard(request, slug):
         }
     if shown:
         context["judge_and_criterion"] = urlencode({"judge": shown.judge, "criterion": shown.criterion})
-        context |= shown_board(shown, True, request.GET.get("population", "")) | {
-            "confidence": confidence_of(shown, request.user)
-        }
+        context |= shown_board(shown, True, request.GET.get("population", "")) | {"confidence": confidence_of(shown)}
     return render(request, "leaderboard/leaderboard.html", context)
 
 
@@ -65,9 +63,7 @@ def tournament(request, pk):
         "worker_alive": jobs.worker_alive(),
     }
     if found.finished_at:
-        context |= shown_board(found, False, request.GET.get("population", "")) | {
-            "confidence": confidence_of(found, request.user)
-        }
+        context |= shown_board(found, False, request.GET.get("population", "")) | {"confidence": confidence_of(found)}
     return render(request, "leaderboard/tournament.html", context)
 
 

@@ -48,9 +48,9 @@ def asked_board(request, campaign) -> tuple[str, str | None]:
     return request.GET.get("judge") or usual, request.GET.get("criterion")
 
 
-def confidence_of(board: Tournament, user) -> dict | None:
+def confidence_of(board: Tournament) -> dict | None:
     """How far the confidence of a board's comparator may be trusted in its campaign; None where people alone judged."""
-    return confidence(board.version, board.campaign, user) if board.version else None
+    return confidence(board.version, board.campaign) if board.version else None
 
 
 def board_links(campaign, shown: Tournament | None) -> list[dict]:

@@ -27,7 +27,7 @@ def beside(request, slug):
         samples = queries.latest_of_samples(context["campaign"], boards[0].criterion)
         context |= {
             "of": tried,
-            "confidence": confidence_of(tried, request.user),
+            "confidence": confidence_of(tried),
             "stability": queries.stability(tried, live=True),
             "worth": next((board["calibrated"] for board in shown if board["calibrated"]), None),
             "samples_board": samples,

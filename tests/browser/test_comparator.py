@@ -84,6 +84,11 @@ METRICS = {
     ],
     "not_measured": [{"campaign": "more", "title": "More talk", "why": "The scores of Overall are not accepted."}],
 }
+HERE = {
+    "confidence": {"kind": "here", "as_it_came": CALIBRATION | {"error": 0.204, "high": 0.25}, **CALIBRATION},
+    "refit": {"scale": 0.4371, "theta": 0.2, "tie_threshold": 0.1, "snapshot": "0a1b2c3d4e5f", "pairs": 812},
+    "attacks": METRICS["attacks"],
+}
 EMPTY = {k: v for k, v in METRICS.items() if k in ("heldout_pairwise_accuracy", "heldout_pairwise_interval", "seconds")}
 
 
@@ -97,6 +102,7 @@ def version(scores):
         code="0.1",
         snapshots=["0" * 64],
         metrics=METRICS,
+        measured_here={scores.campaign.slug: HERE},
         warning="The scores of Overall are not accepted: alpha is 0.55.",
         gates={scores.campaign.slug: [{"question": "Better than chance?", "passed": False, "answer": "Hardly: 51%."}]},
     )

@@ -69,9 +69,9 @@ def test_brought_to_its_lender_it_is_measured_on_nothing_that_it_learned(world, 
     assert not asked["Better than chance?"]["passed"]
     assert asked["Better than chance?"]["answer"].endswith("it learned from every context where they have one.")
     assert asked["Calibrated?"]["answer"] == "Its calibration was not measured."
-    found = card_view.confidence(came, lender.campaign, world.dora)
-    assert (found["kind"], found["campaign"], found["left_out"]) == ("nearest", "talk", 12)
-    assert found["said"].startswith("It learned from 12 contexts of this campaign, and no others are judged.")
+    found = card_view.confidence(came, lender.campaign)
+    assert (found["kind"], found["needed"], found["left_out"]) == ("unknown", 50, 12)  # though many judged what it learned
+    assert found["said"].startswith("It learned from 12 contexts of this campaign. Nothing is known about how far")
     assert card_view.card(came, lender.campaign, lender.alice)["attacks_here"] == []
     html = world.get(lender.alice, f"/c/lender/comparator/{came.name}/").content.decode()
     assert found["said"].split(".")[0] in html
@@ -80,16 +80,16 @@ def test_brought_to_its_lender_it_is_measured_on_nothing_that_it_learned(world, 
 
 def test_what_the_lender_judged_since_is_measured(world, lender, lent):
     new = lambda row: row | {"context_id": "new " + row["context_id"], "context": ["w1", *row["context"]]}
-    lender.rows = [new(row) for row in lender.rows[:20]]
+    lender.rows = [new(row) for row in lender.rows[:36]]
     import_outputs(lender.campaign, write(lender.folder, "more.jsonl", lender.rows))
     lender.score("Overall", SCORES)
     lender.freeze()
     came = brought_to(lender, lent)
-    found = card_view.confidence(came, lender.campaign, lender.alice)
-    assert (found["kind"], found["pairs"], found["left_out"]) == ("here", 30, 12)  # 5 contexts of 6
-    assert found["said"].startswith("It learned from 12 contexts of this campaign. On the others its stated")
+    found = card_view.confidence(came, lender.campaign)
+    assert (found["kind"], found["pairs"], found["left_out"]) == ("here", 54, 12)  # 9 contexts of 6
+    assert found["said"].startswith("It learned from 12 contexts of this campaign. On the others, as it came, its stated")
     answers = {one["question"]: one["answer"] for one in came.gates["lender"]}
-    assert "on the same 30 pairs" in answers["Not below “longer is better”?"]
+    assert "on the same 54 pairs" in answers["Not below “longer is better”?"]
 
 
 def test_a_campaign_of_the_lenders_contexts_is_no_transfer(world, lender, tmp_path):

@@ -3,6 +3,7 @@
 import io
 import json
 import zipfile
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -14,10 +15,11 @@ from evaluator import admission, archive, card_view, tasks
 from evaluator.card_shape import first_wrong
 from evaluator.comparator.examples import Text
 from evaluator.models import ComparatorVersion
+from evaluator.selectors import refit
 from evaluator.services import start_training
 from evaluator.views.curves import reliability_chart
 from evaluator.worker import card, judge
-from tests.evaluator.world import World, recipe
+from tests.evaluator.world import SYSTEMS, World, recipe
 
 
 def trained(world, **options) -> ComparatorVersion:
@@ -144,11 +146,9 @@ class TestApi:
 class TestElsewhere:
     """A comparator that judges a campaign it did not learn from."""
 
-    def taken_to(self, world, tmp_path, judged: bool, gone: bool = False) -> tuple[World, ComparatorVersion]:
+    def taken_to(self, world, tmp_path, judged: bool) -> tuple[World, ComparatorVersion]:
         version = trained(world, epochs=1)
         packed = archive.pack(version, judge.folder(version), version.metrics).read()
-        if gone:
-            Campaign.objects.filter(slug="talk").update(deleted_at=timezone.now())
         (tmp_path / "there").mkdir()
         there = World(tmp_path / "there", world.client, slug="there", judged=judged)
         tasks.admit(str(admission.receive(there.campaign, [packed], there.alice).pk))
@@ -156,35 +156,39 @@ class TestElsewhere:
 
     def test_where_people_judged_it_is_measured_there(self, world, tmp_path):
         there, version = self.taken_to(world, tmp_path, judged=True)
-        found = card_view.confidence(version, there.campaign, there.alice)
+        found = card_view.confidence(version, there.campaign)
         assert (found["kind"], found["pairs"], found["snapshot"]) == ("here", 72, there.campaign.snapshots.get().name)
+        assert (found["refit"]["pairs"], found["refit"]["snapshot"]) == (72, found["snapshot"])
+        assert found["as_it_came"]["pairs"] == 72
         answers = {asked["question"]: asked["answer"] for asked in version.gates["there"]}
         assert f"off by {found['error']:.3f}" in answers["Calibrated?"] and "Fooled most by" in answers["Hard to fool?"]
         html = there.get(there.alice, f"/c/there/comparator/{version.name}/").content.decode()
         assert found["said"] in html and 'id="attacks-here"' in html
 
-    def test_where_nobody_judged_the_most_similar_judged_campaign_speaks(self, world, tmp_path):
+    def test_before_enough_is_judged_it_says_that_nothing_is_known(self, world, tmp_path):
         there, version = self.taken_to(world, tmp_path, judged=False)
-        found = card_view.confidence(version, there.campaign, there.dora)
-        assert (found["kind"], found["campaign"], found["title"]) == ("nearest", "talk", "Small talk")
-        assert "On the most similar judged campaign, Small talk (mean cosine" in found["said"]
-        assert card_view.HIDDEN in card_view.confidence(version, there.campaign, there.alice)["said"]
+        said = "Nothing is known about how far its confidence may be trusted here."
+        more = " It takes 50 more pairs that people judge and whose judgments are accepted."
+        found = card_view.confidence(version, there.campaign)
+        assert found == {"kind": "unknown", "needed": 50, "said": said + more}
+        assert said in there.get(there.alice, f"/c/there/comparator/{version.name}/").content.decode()
         answers = {asked["question"]: asked for asked in version.gates["there"]}
-        assert answers["Calibrated?"]["answer"] == "Its calibration was not measured."  # not as far as this campaign goes
+        assert answers["Calibrated?"]["answer"] == "Its calibration was not measured."
 
-        there.score("Overall", {"Person": 5, "Fine": 4, "Plain": 3, "Poor": 1})
+        pairs = list(combinations(SYSTEMS, 2))  # six in each of twelve contexts
+        judged = [(f"c{c:02}", a, b, who, "A") for c in range(12) for a, b in pairs for who in ("Ann", "Bob")]
+        there.judge(judged[: 2 * 49])
         there.freeze()
         card.measure_here(version, there.campaign)
-        assert card_view.confidence(version, there.campaign, there.alice)["kind"] == "here"
-
-    def test_without_any_judgment_it_says_that_nothing_is_known(self, world, tmp_path):
-        there, version = self.taken_to(world, tmp_path, judged=False, gone=True)
-        assert card_view.confidence(version, there.campaign, there.dora) == {
-            "kind": "unknown",
-            "said": "Nothing is known about how far its confidence may be trusted here.",
-        }
-        html = there.get(there.alice, f"/c/there/comparator/{version.name}/").content.decode()
-        assert "Nothing is known about how far" in html
+        found = card_view.confidence(version, there.campaign)
+        assert (found["kind"], found["needed"], refit(version, there.campaign)) == ("unknown", 1, None)
+        assert found["said"].endswith("It takes 1 more pair that people judge and whose judgments are accepted.")
+        there.judge(judged[2 * 49 : 2 * 50])
+        there.freeze()
+        card.measure_here(version, there.campaign)
+        found = card_view.confidence(version, there.campaign)
+        assert (found["kind"], found["pairs"]) == ("here", 50)
+        assert refit(version, there.campaign) == found["refit"]
 
 
 class TestShape:

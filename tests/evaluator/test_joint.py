@@ -74,6 +74,7 @@ def test_it_plays_by_the_answers_of_compare(world, version):
     outcomes = {"A": Outcome.A, "tie": Outcome.TIE, "B": Outcome.B}
     assert [g.outcome for g in games] == [outcomes[choice].value for choice in found.choices]
     assert [g.p_a for g in games] == pytest.approx(found.probabilities[:, 0], abs=1e-5)
+    assert played.settings["refit"] is None and "|refit:none|" in played.signature  # it learned from this campaign
     assert not Utility.objects.exists()  # there is none to remember
     outputs = list(Output.objects.filter(context__campaign=world.campaign).select_related("context"))
     other = next(o for o in outputs if o.context_id != outputs[0].context_id)

@@ -208,17 +208,18 @@ class TestPages:
             return (world.get(user, path) if user else world.client.get(path)).content.decode()
 
         assert "Nothing is known about how far its confidence may be trusted here." in said(None)
+        version.measured_here = {"talk": {"confidence": {"kind": "unknown", "needed": 1}, "attacks": []}}
+        version.save()
+        assert "It takes 1 more pair that people judge" in said(None)
         off = {"error": 0.081, "low": 0.05, "high": 0.12, "pairs": 300}
-        version.measured_here = {
-            "talk": {
-                "confidence": {"kind": "nearest", "campaign": "talk", "snapshot": "0a1b2c3d4e5f", "similarity": 0.42, **off}
-            }
-        }
+        refit = {"scale": 0.4371, "theta": 0.2, "tie_threshold": 0.1, "snapshot": "0a1b2c3d4e5f", "pairs": 300}
+        here = {"kind": "here", "campaign": "talk", "snapshot": "0a1b2c3d4e5f"}
+        version.measured_here = {"talk": {"confidence": here | off | {"as_it_came": off | {"error": 0.204}}, "refit": refit}}
         version.save()
         for path in (PAGE, PAGE + "beside/", f"/tournaments/{Tournament.objects.get().pk}/"):
-            assert "Small talk (mean cosine of the contexts 0.42)" in said(world.alice, path)
-            assert "a campaign that is not yours (mean cosine" in said(None, path)
-            assert "off by 0.081 (0.050 to 0.120) on average, over 300 pairs" in said(None, path)
+            assert "off by 0.204 (0.050 to 0.120) on average, over 300 pairs" in said(None, path)
+            assert "multiply its differences by 0.44" in said(None, path)
+            assert "left out of that fit, its stated probabilities are off by 0.081 (0.050 to 0.120)" in said(None, path)
         version.settings, version.metrics = {"sources": {"talk": ["Overall", False]}}, version.metrics | {"calibration": off}
         version.save()
         assert "On contexts of this campaign that it did not learn from" in said(None)

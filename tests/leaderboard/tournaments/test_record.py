@@ -43,7 +43,8 @@ NO_DIGIT = {  # who, when and where; and what was found
     *("id", "campaign_id", "job_id", "is_simulated", "created_at", "finished_at", "signature"),
     *("settled", "head_to_head", "findings", "settings"),
 }
-SETTINGS = {"looks": 5, "resampling_seed": 1}
+REFIT = {"scale": 0.5, "theta": 0.2, "tie_threshold": 0.1, "snapshot": "0a1b2c3d4e5f", "pairs": 72}
+SETTINGS = {"looks": 5, "resampling_seed": 1, "refit": REFIT}
 OF_ENTRANTS = {"last_output", "last_context", "systems", "contexts"}  # see below
 SETTINGS_NO_DIGIT = {"warning", "ending"}
 
@@ -84,12 +85,22 @@ def test_each_field_of_a_tournament_changes_it(world, version, judge):
 
 
 def test_each_of_its_other_settings_changes_it(board):
+    board.settings["refit"] = None  # as the task sets it before it plays
     assert set(board.settings) == {*SETTINGS, *OF_ENTRANTS, *SETTINGS_NO_DIGIT}
     before = signed(board)
     for name, value in SETTINGS.items():
         was, board.settings[name] = board.settings[name], value
         assert was != value and signed(board) != before, name
         board.settings[name] = was
+
+
+def test_each_part_of_a_refit_changes_it(board):
+    board.settings["refit"] = REFIT
+    before = signed(board)
+    assert parse(before)["refit"] == "0a1b2c3d4e5f/72/0.5/0.2/0.1"
+    for name, value in {"scale": 0.51, "theta": 0.21, "tie_threshold": 0.2, "snapshot": "b", "pairs": 73}.items():
+        board.settings["refit"] = REFIT | {name: value}
+        assert signed(board) != before, name
 
 
 def test_what_plays_changes_it(world, board):
