@@ -6,6 +6,8 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
+from django.db import DatabaseError, connection
+from django.db.migrations.executor import MigrationExecutor
 
 from core.errors import Refused
 
@@ -26,6 +28,10 @@ class ServiceCommand(BaseCommand):
             result = self.run(**options)
         except self.refusals as error:
             raise CommandError(str(error)) from error
+        except DatabaseError as error:
+            if not _is_migrated():
+                raise CommandError("The database is not made yet, or not up to date: run manage.py migrate first.") from error
+            raise
         if options["json"]:
             self.stdout.write(json.dumps(result, ensure_ascii=False, default=str))
         else:
@@ -38,3 +44,8 @@ class ServiceCommand(BaseCommand):
 
     def progress(self, text: str) -> None:
         print(text, file=sys.stderr, flush=True)
+
+
+def _is_migrated() -> bool:
+    executor = MigrationExecutor(connection)
+    return not executor.migration_plan(executor.loader.graph.leaf_nodes())
