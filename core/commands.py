@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 
-from core.errors import Refused
+from core.errors import ImportRefused, Refused
 
 
 class ServiceCommand(BaseCommand):
@@ -27,6 +27,7 @@ class ServiceCommand(BaseCommand):
         try:
             result = self.run(**options)
         except self.refusals as error:
+            self._tell_all(error)
             raise CommandError(str(error)) from error
         except DatabaseError as error:
             if not _is_migrated():
@@ -36,6 +37,14 @@ class ServiceCommand(BaseCommand):
             self.stdout.write(json.dumps(result, ensure_ascii=False, default=str))
         else:
             self.show(result)
+
+    def _tell_all(self, error: Exception) -> None:
+        """Of a file with several errors: each of those that were kept, and how many there are of each kind."""
+        if isinstance(error, ImportRefused) and error.total > 1:
+            for one in error.errors:
+                self.stderr.write(str(one))
+            for kind, count in sorted(error.kinds.items(), key=lambda both: -both[1]):
+                self.stderr.write(f"{count:,} in all: {kind}")
 
     def show(self, result: dict[str, Any]) -> None:
         for key, value in result.items():
