@@ -107,13 +107,14 @@ def _import(
 
 
 def _guessed(kind: str, source, name, systems) -> dict[str, str]:
-    """The columns that other names give away; none where the source can be read only once."""
+    """The columns that other names give away; none where the source can be read only once. What is wrong with the file is told
+    when its rows are taken."""
     if hasattr(source, "read") and not source.seekable():
         return {}
     start = source.tell() if hasattr(source, "read") else 0
     try:
-        rows = list(islice(read_rows(source, name), LOOKED_AT))
-    except ImportRefused:  # said when the rows are taken
+        rows = list(islice(read_rows(source, name, on_error=lambda error: None), LOOKED_AT))
+    except ImportRefused:
         rows = []
     if hasattr(source, "read"):
         source.seek(start)

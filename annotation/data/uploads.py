@@ -1,5 +1,6 @@
 """A file from a browser: kept, looked at, checked, stored. A long one is a worker's to read."""
 
+from collections import Counter
 from itertools import islice
 
 from django.db import transaction
@@ -36,10 +37,13 @@ def receive(campaign: Campaign, file, kind: str, user=None) -> Upload:
 
 def look(upload: Upload, shown: int = 5) -> tuple[list[str], list[dict], ImportRefused | None]:
     """(the file's columns, its first rows, why it can't be read at all) without reading it to the end."""
+    errors: list[RowError] = []
     try:
-        rows = list(islice(read_rows(upload.path, upload.name), LOOKED_AT))
+        rows = list(islice(read_rows(upload.path, upload.name, on_error=errors.append), LOOKED_AT))
     except ImportRefused as refused:
         return [], [], refused
+    if not rows:
+        return [], [], ImportRefused(errors[: importer.KEPT_ERRORS], Counter(error.kind for error in errors))
     columns = list(dict.fromkeys(column for row in rows for column in row.fields))
     return columns, [{"line": row.line, "cells": [row.fields.get(c) for c in columns]} for row in rows[:shown]], None
 

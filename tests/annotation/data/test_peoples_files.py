@@ -259,6 +259,11 @@ class TestPages:
         }
         assert Context.objects.get(turns=["Hey"]).metadata == {"topic": "art"}
 
+    def test_a_broken_first_line_does_not_hide_the_others(self, world):
+        raw = b"{\n" + json.dumps(good_row()).encode() + b'\n{"context_id": "n1", "context": "c", "system": "x"}\n'
+        page = text(send(world, "bad.jsonl", raw=raw))
+        assert "2 things are wrong" in page and "is not JSON" in page and "is missing; it must be given" in page
+
     def test_kinds_of_errors_are_counted(self, world):
         bad = [{"context_id": f"n{n}", "context": "c", "system": "x"} for n in range(3)] + [{"context_id": "d", "system": "x"}]
         page = text(send(world, "bad.jsonl", good_row(), *bad))
