@@ -6,7 +6,9 @@ PORT ?= 8000
 PURE := annotation/quality annotation/design evaluator/comparator evaluator/generators evaluator/metaevaluation leaderboard/rating
 WITHOUT_PURE := $(PURE:%=--ignore=tests/%)
 
-.PHONY: demo serve test lint bench validity tune clean
+.PHONY: setup demo serve test lint bench validity tune clean
+
+setup: .venv/runtime
 
 demo: .venv/runtime
 	$(BIN)/python manage.py serve --demo --port $(PORT)

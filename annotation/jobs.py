@@ -217,6 +217,17 @@ def worker_alive() -> bool:
     return WorkerPulse.objects.filter(seen_at__gte=now - ALIVE).exists() or at_work.exists()
 
 
+def queued(job: Job) -> dict:
+    """What a command says of a job that it leaves to a worker."""
+    alive = worker_alive()
+    said = (
+        "A worker does it next."
+        if alive
+        else "No worker is alive: the job waits until one is (make serve); --wait does it here."
+    )
+    return {"task": str(job.pk), "status": "queued", "worker_alive": alive, "said": said}
+
+
 def pulse_forever(name: str, stop: threading.Event) -> None:
     """The body of a worker's pulse thread."""
     while not stop.is_set():

@@ -6,8 +6,10 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
+from django.db import DatabaseError, connection
+from django.db.migrations.executor import MigrationExecutor
 
-from core.errors import Refused
+from core.errors import ImportRefused, Refused
 
 
 class ServiceCommand(BaseCommand):
@@ -25,11 +27,24 @@ class ServiceCommand(BaseCommand):
         try:
             result = self.run(**options)
         except self.refusals as error:
+            self._tell_all(error)
             raise CommandError(str(error)) from error
+        except DatabaseError as error:
+            if not _is_migrated():
+                raise CommandError("The database is not made yet, or not up to date: run manage.py migrate first.") from error
+            raise
         if options["json"]:
             self.stdout.write(json.dumps(result, ensure_ascii=False, default=str))
         else:
             self.show(result)
+
+    def _tell_all(self, error: Exception) -> None:
+        """Of a file with several errors: each of those that were kept, and how many there are of each kind."""
+        if isinstance(error, ImportRefused) and error.total > 1:
+            for one in error.errors:
+                self.stderr.write(str(one))
+            for kind, count in sorted(error.kinds.items(), key=lambda both: -both[1]):
+                self.stderr.write(f"{count:,} in all: {kind}")
 
     def show(self, result: dict[str, Any]) -> None:
         for key, value in result.items():
@@ -38,3 +53,8 @@ class ServiceCommand(BaseCommand):
 
     def progress(self, text: str) -> None:
         print(text, file=sys.stderr, flush=True)
+
+
+def _is_migrated() -> bool:
+    executor = MigrationExecutor(connection)
+    return not executor.migration_plan(executor.loader.graph.leaf_nodes())

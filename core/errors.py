@@ -1,5 +1,8 @@
 """What a person is told when something can't be done. One plain sentence each."""
 
+import re
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 
@@ -16,17 +19,25 @@ class RowError:
     field: str
     message: str
 
+    @property
+    def kind(self) -> str:
+        """What errors of one kind have in common: the field, and the message without what it quotes."""
+        message = re.sub(r"'[^']*'|\"[^\"]*\"|-?\d+(?:[.,]\d+)*", "…", self.message)
+        return f"field {self.field!r}: {message}" if self.field else message
+
     def __str__(self) -> str:
         place = self.file if self.line is None else f"{self.file}, line {self.line}"
         return f"{place}, field {self.field!r}: {self.message}" if self.field else f"{place}: {self.message}"
 
 
 class ImportRefused(Refused):
-    """A file that was not imported: nothing of it is stored. `errors` holds at least one RowError."""
+    """A file that was not imported: nothing of it is stored. `errors` holds at least one RowError, of many the first ones;
+    kinds: how many of all there are of each kind."""
 
-    def __init__(self, errors: list[RowError], total: int | None = None):
+    def __init__(self, errors: list[RowError], kinds: Mapping[str, int] | None = None):
         self.errors = errors
-        self.total = total or len(errors)
+        self.kinds = dict(kinds or Counter(error.kind for error in errors))
+        self.total = sum(self.kinds.values())
         more = self.total - 1
         tail = "" if not more else f" (and {more} more {'error' if more == 1 else 'errors'}; nothing was imported)"
         super().__init__(f"{errors[0]}{tail}")

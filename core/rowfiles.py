@@ -1,14 +1,18 @@
-"""Reading rows from JSONL and CSV files that people made: every refusal names file, line and field.
+"""Reading rows from files that people made: JSON lines, a JSON array, CSV (commas, semicolons or tabs) and Excel's first sheet.
+Every refusal names file, line and field.
 
 A row is a `Row`: its line number (0 where it has none) and its fields, with `text`, `number`, ... that check one field at a
 time.
 """
 
 import csv
+import io
 import json
 import math
-from collections.abc import Iterable, Iterator
+import zipfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
@@ -90,6 +94,8 @@ class Row:
             return []
         if isinstance(value, str):
             value = [value]
+        if isinstance(value, list) and value and all(isinstance(v, dict) for v in value):
+            value = [_message(v, field) for v in value]
         if not isinstance(value, list) or not all(isinstance(v, str) for v in value):
             raise BadField(field, f"expected a text or a list of texts, found {_kind(value)}")
         if required and not any(v.strip() for v in value):
@@ -105,28 +111,96 @@ class Row:
         return value
 
 
-def read_rows(source: str | Path | BinaryIO, name: str | None = None, columns: dict[str, str] | None = None) -> Iterator[Row]:
-    """Rows of a JSONL or CSV file, in order. A name ending in .csv is CSV, anything else JSON lines.
+def _message(message: dict[str, Any], field: str) -> str:
+    """The text of a chat message, {"role", "content"}; content may be a list of {"type": "text", "text"}."""
+    content = message.get("content")
+    if isinstance(content, list):
+        parts = [
+            part.get("text") if isinstance(part, dict) and part.get("type", "text") == "text" else None for part in content
+        ]
+        if parts and all(isinstance(part, str) for part in parts):
+            content = "\n".join(part for part in parts if part is not None)
+    if not isinstance(message.get("role"), str) or not isinstance(content, str):
+        raise BadField(field, 'expected messages with the texts "role" and "content"')
+    return content
 
-    columns: {field: the file's name for it, "" for none}; what it does not speak of keeps its name.
-    Raises ImportRefused at the first line that can't be read.
+
+OnError = Callable[[RowError], None]
+
+
+def read_rows(
+    source: str | Path | BinaryIO,
+    name: str | None = None,
+    columns: dict[str, str] | None = None,
+    systems: Sequence[str] = (),
+    on_error: OnError | None = None,
+) -> Iterator[Row]:
+    """Rows of a file, in order. A name ending in .csv or .tsv is a table, .xlsx an Excel file, anything else is JSON: an array
+    of rows where it begins with a bracket, else a row a line.
+
+    columns: {field: the file's name for it, "" for none}; what it does not speak of keeps its name. systems: columns that each
+    hold one system's outputs; a row of the file is then a row for each of them, {system: the column's name, output: its cell}.
+    Raises ImportRefused where the file can't be read; at the first row that can't, unless on_error takes such errors.
     """
+    absent = set(systems)
+    for row in _read_rows(source, name, columns or {}, on_error or _raise):
+        absent -= row.fields.keys()
+        yield from _one_per_system(row, systems) if systems else [row]
+    for column in sorted(absent):
+        file = str(name or getattr(source, "name", None) or str(source).rsplit("/", 1)[-1])
+        (on_error or _raise)(RowError(file, None, column, "is no column of this file"))
+
+
+def _raise(error: RowError) -> None:
+    raise ImportRefused([error])
+
+
+def _one_per_system(row: Row, systems: Sequence[str]) -> Iterator[Row]:
+    shared = {field: value for field, value in row.fields.items() if field not in systems}
+    for system in systems:
+        if row.fields.get(system) is not None:  # an empty cell: this system did not answer here
+            yield Row(row.line, shared | {"system": system, "output": row.fields[system]})
+
+
+def _read_rows(source: str | Path | BinaryIO, name: str | None, columns: dict[str, str], on_error: OnError) -> Iterator[Row]:
     if isinstance(source, (str, Path)):
         path = Path(source)
         name = name or path.name
         if path.is_dir():
-            raise refusal(name, None, "is a folder; a JSONL or CSV file was expected")
+            raise refusal(name, None, "is a folder; a file was expected")
         try:
             with path.open("rb") as file:
-                yield from read_rows(file, name, columns)
+                yield from _read_rows(file, name, columns, on_error)
         except OSError as error:
             raise refusal(name, None, f"can't be opened ({error.strerror})") from error
         return
     file_name = name or str(getattr(source, "name", "file"))
-    rows_of = _csv_rows if file_name.lower().endswith(".csv") else _json_rows
-    rows = rows_of(_decoded_lines(source, file_name), file_name, columns or {})
-    empty = True
+    empty, ending = True, file_name.lower().rpartition(".")[2]
+
+    def fail(line: int | None, message: str, field: str = "") -> None:
+        nonlocal empty
+        empty = False
+        on_error(RowError(file_name, line, field, message))
+
+    rows: Iterator[Row]
+    if ending == "xlsx":
+        rows = _table_rows(_sheet(source, file_name), file_name, columns, fail)
+    elif ending in ("csv", "tsv"):
+        lines = _decoded_lines(source, file_name, None)
+        rows = _table_rows(_cells(lines, file_name, "\t" if ending == "tsv" else None), file_name, columns, fail)
+    else:
+        lines = _decoded_lines(source, file_name, fail)
+        begun, array = [], False
+        for number, line in lines:  # blank ones say nothing
+            begun = [(number, line)]
+            if line.strip():
+                array = line.lstrip().startswith("[")
+                break
+        rows = (_array_rows if array else _json_rows)(chain(begun, lines), file_name, columns, fail)
     for row in rows:
+        if flaw := _flaw(row):
+            fail(row.line or None, *flaw)
+            continue
         empty = False
         yield row
     if empty:
@@ -155,14 +229,20 @@ def read_document(source: str | Path | BinaryIO, name: str) -> Any:
 def rows_from(records: Iterable[dict[str, Any]], name: str) -> Iterator[Row]:
     """Records that were made of a file of another shape, as its rows."""
     for fields in records:
-        yield _clean(Row(0, fields), name)
+        if flaw := _flaw(row := Row(0, fields)):
+            raise refusal(name, None, *flaw)
+        yield row
 
 
 def refusal(file: str, line: int | None, message: str, field: str = "") -> ImportRefused:
     return ImportRefused([RowError(file, line, field, message)])
 
 
-def _decoded_lines(file: BinaryIO, name: str) -> Iterator[tuple[int, str]]:
+Fail = Callable[..., None]  # (line, message, field)
+
+
+def _decoded_lines(file: BinaryIO, name: str, fail: Fail | None) -> Iterator[tuple[int, str]]:
+    """fail: takes lines that are not UTF-8, where the others can be read without them."""
     number = 0
     while raw := file.readline(MAX_LINE_BYTES + 1):
         number += 1
@@ -175,27 +255,69 @@ def _decoded_lines(file: BinaryIO, name: str) -> Iterator[tuple[int, str]]:
         except UnicodeDecodeError as error:
             byte = raw[error.start]
             message = f"is not UTF-8 (byte 0x{byte:02X} at position {error.start + 1}); save the file as UTF-8"
-            raise refusal(name, number, message) from None
+            if fail is None:
+                raise refusal(name, number, message) from None
+            fail(number, message)
 
 
-def _json_rows(lines: Iterator[tuple[int, str]], name: str, columns: dict[str, str]) -> Iterator[Row]:
+def _json_rows(lines: Iterable[tuple[int, str]], name: str, columns: dict[str, str], fail: Fail) -> Iterator[Row]:
     for number, line in lines:
         if not line.strip():
             continue
         try:
             fields = json.loads(line, parse_constant=_no_constant, object_pairs_hook=_no_repeats)
-        except BadField as error:
-            raise refusal(name, number, str(error), error.field) from None
-        except json.JSONDecodeError as error:
-            raise refusal(name, number, f"is not JSON ({error.msg} at column {error.colno})") from None
-        except RecursionError:
-            raise refusal(name, number, "is nested too deeply") from None
-        except ValueError as error:
-            raise refusal(name, number, f"is not valid ({error})") from None
-        if not isinstance(fields, dict):
-            raise refusal(name, number, f"expected a JSON object, found {_kind(fields)}")
-        fields = _renamed(fields, columns)
-        yield _clean(Row(number, fields), name)
+        except (ValueError, RecursionError) as error:
+            fail(number, *_not_json(error))
+            continue
+        if isinstance(fields, dict):
+            yield Row(number, _renamed(fields, columns))
+        else:
+            fail(number, f"expected a JSON object, found {_kind(fields)}")
+
+
+def _array_rows(lines: Iterable[tuple[int, str]], name: str, columns: dict[str, str], fail: Fail) -> Iterator[Row]:
+    """Of one JSON array. A row's line is that on which it begins."""
+    first, text, size = None, io.StringIO(), 0
+    for number, line in lines:
+        first, size = first or number, size + len(line)
+        if size > MAX_DOCUMENT_BYTES:
+            raise refusal(name, None, f"is longer than {MAX_DOCUMENT_BYTES // 2**20} MB; write it as JSON lines")
+        text.write(line)
+    document, at_line, counted = text.getvalue(), first or 1, 0
+    decoder = json.JSONDecoder(parse_constant=_no_constant, object_pairs_hook=_no_repeats)
+    at = _after_space(document, document.index("[") + 1)
+    while document[at : at + 1] != "]":
+        at_line, counted = at_line + document.count("\n", counted, at), at
+        try:
+            fields, at = decoder.raw_decode(document, at)
+        except (ValueError, RecursionError) as error:
+            return fail(at_line, *_not_json(error))
+        if isinstance(fields, dict):
+            yield Row(at_line, _renamed(fields, columns))
+        else:
+            fail(at_line, f"expected a JSON object, found {_kind(fields)}")
+        at = _after_space(document, at)
+        if document[at : at + 1] not in (",", "]"):
+            return fail(at_line, "is not JSON (the array does not go on with a comma or end after this row)")
+        if document[at] == ",":
+            at = _after_space(document, at + 1)
+    if document[at + 1 :].strip():
+        fail(at_line, "is not JSON (something stands after the end of the array)")
+
+
+def _after_space(text: str, at: int) -> int:
+    while text[at : at + 1].isspace():
+        at += 1
+    return at
+
+
+def _not_json(error: Exception) -> tuple[str, str]:
+    """(message, field)"""
+    if isinstance(error, BadField):
+        return str(error), error.field
+    if isinstance(error, json.JSONDecodeError):
+        return f"is not JSON ({error.msg} at column {error.colno})", ""
+    return "is nested too deeply" if isinstance(error, RecursionError) else f"is not valid ({error})", ""
 
 
 def _no_constant(word: str) -> NoReturn:
@@ -210,30 +332,77 @@ def _no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return fields
 
 
-def _csv_rows(lines: Iterator[tuple[int, str]], name: str, columns: dict[str, str]) -> Iterator[Row]:
+def _cells(lines: Iterator[tuple[int, str]], name: str, delimiter: str | None) -> Iterator[tuple[int, list[str]]]:
+    """(line, cells) of a CSV file. Without a delimiter: that of comma, semicolon and tab which the header has most of."""
     csv.field_size_limit(MAX_LINE_BYTES)
-    reader = csv.reader((text for _, text in lines), strict=True)
+    header = next(lines, None)
+    if header is None:
+        return
+    unquoted = "".join(header[1].split('"')[::2])
+    delimiter = delimiter or max(",;\t", key=unquoted.count)
+    reader = csv.reader((text for _, text in chain([header], lines)), strict=True, delimiter=delimiter)
     try:
-        header = next(reader, None)
-        if header is None:
-            return
-        header = [column.strip() for column in header]
-        if len(set(header)) < len(header):
-            raise refusal(name, 1, "two columns have the same name")
         while True:
             start = reader.line_num + 1
             cells = next(reader, None)
             if cells is None:
                 return
-            if not any(cell.strip() for cell in cells):
-                continue
-            if len(cells) != len(header):
-                raise refusal(name, start, f"has {len(cells)} cells; the header has {len(header)} columns")
-            named = _renamed(_unguarded(dict(zip(header, cells))), columns)
-            fields = {column: _csv_value(column, cell) for column, cell in named.items()}
-            yield _clean(Row(start, fields), name)
+            yield start, cells
     except csv.Error as error:
         raise refusal(name, reader.line_num, f"is not CSV ({error})") from None
+
+
+def _sheet(file: BinaryIO, name: str) -> Iterator[tuple[int, list[str]]]:
+    """(row, cells) of an Excel file's first sheet, as CSV would have them: formulas by their values, dates in ISO's form."""
+    import openpyxl  # only where somebody sends such a file
+
+    content = io.BytesIO(file.read(MAX_DOCUMENT_BYTES + 1))
+    long = f"is longer than {MAX_DOCUMENT_BYTES // 2**20} MB; save it as CSV"
+    try:
+        unpacked = sum(part.file_size for part in zipfile.ZipFile(content).infolist())
+        if max(unpacked, content.getbuffer().nbytes) > MAX_DOCUMENT_BYTES:
+            raise refusal(name, None, long)
+        sheet = openpyxl.load_workbook(content, read_only=True, data_only=True).worksheets[0]
+        sheet.reset_dimensions()  # what the file says of its size may be wrong
+        rows = [[_cell(value) for value in row] for row in sheet.iter_rows(values_only=True)]
+    except ImportRefused:
+        raise
+    except Exception as error:  # a damaged file may fail anywhere inside
+        raise refusal(name, None, "can't be read as an Excel file (.xlsx)") from error
+    while rows and not any(rows[-1]):
+        rows.pop()
+    width = max((i + 1 for i, cell in enumerate(rows[0]) if cell), default=0) if rows else 0
+    for number, cells in enumerate(rows, start=1):
+        while len(cells) > width and not cells[-1]:
+            cells.pop()
+        yield number, cells + [""] * (width - len(cells))
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return value.isoformat() if hasattr(value, "isoformat") else str(value)
+
+
+def _table_rows(table: Iterator[tuple[int, list[str]]], name: str, columns: dict[str, str], fail: Fail) -> Iterator[Row]:
+    _, first = next(table, (1, []))
+    if not first:
+        return
+    header = [column.strip() for column in first]
+    if len(set(header)) < len(header):
+        raise refusal(name, 1, "two columns have the same name")
+    for line, cells in table:
+        if not any(cell.strip() for cell in cells):
+            continue
+        if len(cells) != len(header):
+            fail(line, f"has {len(cells)} cells; the header has {len(header)} columns")
+            continue
+        named = _renamed(_unguarded(dict(zip(header, cells))), columns)
+        yield Row(line, {column: _csv_value(column, cell) for column, cell in named.items()})
 
 
 def _renamed(cells: dict[str, Any], columns: dict[str, str]) -> dict[str, Any]:
@@ -263,17 +432,17 @@ def _csv_value(column: str, cell: str) -> Any:
     return cell
 
 
-def _clean(row: Row, name: str) -> Row:
+def _flaw(row: Row) -> tuple[str, str] | None:
+    """(message, field) of what no database keeps."""
     for field, value in row.fields.items():
         for text in _texts_in([field, value]):
             try:
                 text.encode("utf-8")
             except UnicodeEncodeError:
-                message = "holds half of a surrogate pair, which is no character"
-                raise refusal(name, row.line or None, message, field.encode("utf-8", "replace").decode()) from None
+                return "holds half of a surrogate pair, which is no character", field.encode("utf-8", "replace").decode()
             if "\0" in text:
-                raise refusal(name, row.line or None, "holds a NUL character", field.replace("\0", ""))
-    return row
+                return "holds a NUL character", field.replace("\0", "")
+    return None
 
 
 def _texts_in(value: Any) -> Iterator[str]:

@@ -1,5 +1,6 @@
 """Conversations between people from files, for self-supervision: all or nothing, each error with file, line and field."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
@@ -95,17 +96,18 @@ def _name(source, name: str | None = None) -> str:
 
 def _read(source, file: str, keep) -> int:
     """How many rows were read; keep(id, turns, references) takes each. Raises ImportRefused with every error."""
-    errors, total, rows = [], 0, 0
+    errors, kinds, rows = [], Counter(), 0
     for row in rows_of(source, file):
         rows += 1
         try:
             keep(*_conversation(row))
         except BadField as error:
-            total += 1
+            wrong = RowError(file, row.line or None, error.field, str(error))
+            kinds[wrong.kind] += 1
             if len(errors) < SHOWN_ERRORS:
-                errors.append(RowError(file, row.line or None, error.field, str(error)))
+                errors.append(wrong)
     if errors:
-        raise ImportRefused(errors, total)
+        raise ImportRefused(errors, kinds)
     return rows
 
 

@@ -7,7 +7,7 @@ from annotation.access import campaigns_researched_by
 from annotation.models import AuditEvent, Campaign
 from core.errors import Refused
 from evaluator.models import ComparatorVersion, Promotion
-from evaluator.selectors import learned_from
+from evaluator.selectors import learned_from, version_named
 from evaluator.signals import promoted
 
 FIRST, PASSED = "The first of this campaign.", "Passed the gate."
@@ -17,6 +17,12 @@ def serving(campaign: Campaign) -> ComparatorVersion | None:
     """The version promoted last that is not retired; None where there is none."""
     latest = campaign.promotions.filter(version__retired_at=None).select_related("version__run").first()
     return latest and latest.version
+
+
+def serving_or_named(name: str) -> ComparatorVersion:
+    """The version that serves the campaign of this name, else the version of this name."""
+    campaign = Campaign.objects.filter(slug=name, deleted_at=None).first()
+    return (campaign and serving(campaign)) or version_named(name)
 
 
 def stages(campaign: Campaign, versions) -> dict[int, str]:

@@ -23,14 +23,14 @@ ROWS_OR_FILE = [JSONParser, MultiPartParser]
 
 
 class LeaderboardView(APIView):
-    """The newest board; ?judge=comparator|people|calibrated, ?criterion=NAME."""
+    """The newest board; ?judge=comparator|people|calibrated, by default the one that the page opens on, ?criterion=NAME."""
 
     permission_classes = [AllowAny]  # what may be seen is decided by campaign_with_boards
 
     def get(self, request, slug):
         campaign = campaign_with_boards(request.user, slug)
-        judge = request.query_params.get("judge", Tournament.Judge.COMPARATOR)
-        tournament = queries.latest(campaign, judge, request.query_params.get("criterion"))
+        asked = request.query_params
+        tournament = queries.asked_board(campaign, asked.get("judge", ""), asked.get("criterion"))
         if tournament is None:
             raise Http404
         people = queries.latest(campaign, Tournament.Judge.PEOPLE, tournament.criterion)

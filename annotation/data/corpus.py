@@ -1,5 +1,7 @@
 """The texts that an imported file brings: met by name among those that are there, gathered, written at the end."""
 
+import hashlib
+import json
 from dataclasses import asdict, dataclass, field
 
 from annotation.models import Campaign, Checkpoint, Context, FormerName, Output, Reference, System
@@ -16,9 +18,10 @@ class Imported:
     rows: int = 0
     new: dict[str, int] = field(default_factory=dict)
     dry_run: bool = False
+    unused: list[str] = field(default_factory=list)  # columns that are no field, and of which nothing is kept
 
     def as_dict(self) -> dict:
-        return asdict(self)
+        return {name: value for name, value in asdict(self).items() if value or name != "unused"}
 
     def add(self, kind: str, count: int = 1) -> None:
         self.new[kind] = self.new.get(kind, 0) + count
@@ -26,6 +29,9 @@ class Imported:
 
 class Corpus:
     """The campaign's texts by name, and the new ones of this file until `store` writes them."""
+
+    keys_from_text = False  # is a context without context_id known by its text?
+    keeps_columns = False  # are columns that are no field kept?
 
     def __init__(self, campaign: Campaign, human_systems=(), version: str = ""):
         self.campaign = campaign
@@ -36,6 +42,7 @@ class Corpus:
         before = FormerName.objects.filter(system__campaign=self.campaign).select_related("system")
         self.systems = {f.name: f.system for f in before} | {s.name: s for s in self.campaign.systems.all()}
         self.contexts = {c.key: c for c in self.campaign.contexts.all()}
+        self.key_of_turns = {tuple(c.turns): c.key for c in self.contexts.values()}
         checkpoints = Checkpoint.objects.filter(system__campaign=self.campaign).select_related("system")
         self.checkpoints = {(c.system.name, c.name): c for c in checkpoints}
         self.references = {}
@@ -50,15 +57,20 @@ class Corpus:
         self.new_references, self.new_outputs = [], []
 
     def context(self, row: Row) -> Context:
-        key, turns = row.name("context_id"), row.texts("context", required=True)
+        turns = row.texts("context", required=True)
+        key = row.name("context_id", default="" if self.keys_from_text else None)
+        key = key or self.key_of_turns.get(tuple(turns)) or _key_from(turns)
         group = row.name("group", default="")
         known = self.contexts.get(key)
         if known is None:
             metadata = row.mapping("metadata")
             if row.get("knowledge") is not None:
                 metadata = {**metadata, "knowledge": row.get("knowledge")}
+            if roles := [turn["role"] for turn in row.get("context") if isinstance(turn, dict)]:
+                metadata = {**metadata, "roles": roles}
             known = Context(campaign=self.campaign, key=key, turns=turns, metadata=metadata, group=group)
             self.contexts[key] = known
+            self.key_of_turns.setdefault(tuple(turns), key)
             self.new_contexts.append(known)
         elif known.turns != turns:
             raise BadField("context", f"differs from the text that context_id {key!r} already has")
@@ -126,6 +138,10 @@ class Corpus:
         for _, rows in self.corpus_news():
             if rows:
                 type(rows[0]).objects.bulk_create(rows, batch_size=BATCH)
+
+
+def _key_from(turns: list[str]) -> str:
+    return hashlib.sha256(json.dumps(turns, ensure_ascii=False).encode()).hexdigest()[:12]
 
 
 def _other_group(group: str, known: Context) -> str:

@@ -1,6 +1,7 @@
 """What a row of each kind of file holds, and by which other names files call it."""
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True)
@@ -16,7 +17,11 @@ def maybe(name: str, about: str, *others: str) -> Field:
 
 
 CONTEXT_ID = Field("context_id", "which input this answers", others=("id", "dialog_id", "dialogue_id", "item_id", "doc_id"))
-CONTEXT = Field("context", "the input: a text, or a JSON list of turns", others=("source", "input", "prompt", "question"))
+CONTEXT = Field(
+    "context",
+    "the input: a text, or a JSON list of turns or of chat messages {role, content}",
+    others=("source", "input", "prompt", "question"),
+)
 ANNOTATOR = Field("annotator", "who said it, under a pseudonym", others=("annotator_id", "rater", "worker", "user"))
 SAMPLE = maybe("sample", "a number, where a system has several outputs for one input")
 CHECKPOINT = maybe("checkpoint", "the training checkpoint that wrote it", "step")
@@ -29,7 +34,7 @@ EXPECTED = maybe("expected", 'the known answer: {"scores": {criterion: [values]}
 
 FIELDS = {
     "outputs": [
-        CONTEXT_ID,
+        replace(CONTEXT_ID, required=False, about="which input this answers; without it, inputs are known by their text"),
         CONTEXT,
         Field("system", "which system wrote it", others=("model", "system_id", "generator", "sys")),
         Field("output", "what it wrote", others=("response", "reply", "text", "hypothesis", "generation", "prediction", "hyp")),
@@ -78,6 +83,9 @@ FIELDS = {
         EXPECTED,
     ],
 }
+# By kind, what an importer reads of a row: the fields, and what our own exports have beside them.
+EXPORTED = {"criterion", "published", "guarded", "seconds", "active_seconds", "answered_at", "kept", "dropped_by"}
+KNOWN = {kind: {field.name for field in fields} | EXPORTED for kind, fields in FIELDS.items()}
 FOR_CHECKS = {"annotator", "choice"}  # what a row with a known answer of a pair does without
 
 
@@ -100,7 +108,7 @@ def _plain(column: str) -> str:
     return column.strip().lower().replace(" ", "_").replace("-", "_")
 
 
-def missing(kind: str, columns: dict[str, str]) -> list[str]:
-    """The required fields that no column holds."""
-    required = [field.name for field in FIELDS[kind] if field.required]
+def missing(kind: str, columns: dict[str, str], given: Collection[str] = ()) -> list[str]:
+    """The required fields that no column holds and that are not given beside the file."""
+    required = [field.name for field in FIELDS[kind] if field.required and field.name not in given]
     return [name for name in required if not columns.get(name) and not (columns.get("purpose") and name in FOR_CHECKS)]

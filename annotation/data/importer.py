@@ -4,12 +4,15 @@ Each importer reads every row, checks it against the campaign, and gathers the e
 stores, in one transaction. Existing rows are met through dictionaries loaded once, never by a query per row.
 """
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
+from itertools import islice
 
 from django.db import transaction
 from django.db.models import Count, Max, Q
 
 from annotation.data.corpus import Imported
+from annotation.data.fields import KNOWN, guess
 from annotation.data.judgments import JudgmentsImport
 from annotation.data.outputs import OutputsImport
 from annotation.data.scores import ScoresImport
@@ -29,18 +32,30 @@ from core.rowfiles import BadField, read_rows
 
 __all__ = ["import_judgments", "import_outputs", "import_scores", "read_rows"]
 
-KEPT_ERRORS = 1000
+KEPT_ERRORS = 200
+LOOKED_AT = 50  # rows whose fields are taken for the file's columns
 WATCH_EVERY = 500  # rows
 
 
 def import_outputs(
-    campaign: Campaign, source, name=None, human_systems=(), dry_run=False, user=None, system=None, version="", **how
+    campaign: Campaign,
+    source,
+    name=None,
+    human_systems=(),
+    dry_run=False,
+    user=None,
+    system=None,
+    version="",
+    keep_columns=False,
+    **how,
 ) -> Imported:
     """Rows {context_id, context, system, output, [group, references, checkpoint, iteration, ...]}. Raises ImportRefused.
 
     system: every row is this system's, and need not name it. version: marks the checkpoints of outputs that replace others.
+    keep_columns: keep columns that are no field as metadata. Without context_id, a context is known by its text.
     """
-    return _import(campaign, source, name, OutputsImport(campaign, human_systems, system, version), dry_run, user, **how)
+    importer = OutputsImport(campaign, human_systems, system, version, keep_columns)
+    return _import(campaign, source, name, importer, dry_run, user, **how)
 
 
 def import_scores(campaign: Campaign, source, name=None, simulated=False, dry_run=False, user=None, **how) -> Imported:
@@ -54,24 +69,35 @@ def import_judgments(campaign: Campaign, source, name=None, simulated=False, dry
 
 
 def _import(
-    campaign, source, name, importer, dry_run, user, columns: dict | None = None, watch: Callable | None = None
+    campaign,
+    source,
+    name,
+    importer,
+    dry_run,
+    user,
+    columns: dict | None = None,
+    systems: Sequence[str] = (),
+    watch: Callable | None = None,
 ) -> Imported:
     """Read and check without keeping anybody from writing; then store in one transaction.
 
-    columns: which of the file's columns holds a field, where they have other names (rowfiles.read_rows). watch: called
-    now and then with the number of rows read; what it raises ends the import.
+    columns: which of the file's columns holds a field, where they have other names (rowfiles.read_rows); where nothing is said
+    of it, their names tell. systems: columns that each hold one system's outputs. watch: called now and then with the number
+    of rows read; what it raises ends the import.
     """
     file = str(name or getattr(source, "name", None) or str(source).rsplit("/", 1)[-1])
     stand = _stand(campaign)
-    rows = _take_all(importer, source, name, file, columns, watch)
-    result = Imported(rows, {kind: len(new) for kind, new in importer.news() if new}, dry_run)
+    if columns is None:
+        columns = _guessed(importer.kind, source, name, systems)
+    rows, unused = _take_all(importer, source, name, file, columns, systems, watch)
+    result = Imported(rows, {kind: len(new) for kind, new in importer.news() if new}, dry_run, unused)
     if dry_run:
         return result
     with transaction.atomic():
         Campaign.objects.select_for_update().get(pk=campaign.pk)  # two imports at once wait for each other
         if _stand(campaign) != stand:  # somebody wrote while the file was read: what was there is looked at again
             _rewind(source, file)
-            _take_all(importer, source, name, file, columns, None)
+            _take_all(importer, source, name, file, columns, systems, None)
             result.new = {kind: len(new) for kind, new in importer.news() if new}
         importer.store(result)
         if result.new:
@@ -80,23 +106,48 @@ def _import(
     return result
 
 
-def _take_all(importer, source, name, file: str, columns, watch) -> int:
-    """Give every row to the importer; returns the number of rows. Raises ImportRefused with every error."""
-    errors, total, rows = [], 0, 0
+def _guessed(kind: str, source, name, systems) -> dict[str, str]:
+    """The columns that other names give away; none where the source can be read only once. What is wrong with the file is told
+    when its rows are taken."""
+    if hasattr(source, "read") and not source.seekable():
+        return {}
+    start = source.tell() if hasattr(source, "read") else 0
+    try:
+        rows = list(islice(read_rows(source, name, on_error=lambda error: None), LOOKED_AT))
+    except ImportRefused:
+        rows = []
+    if hasattr(source, "read"):
+        source.seek(start)
+    there = list(dict.fromkeys(column for row in rows for column in row.fields if column not in systems))
+    return {field: column for field, column in guess(kind, there).items() if field not in there}
+
+
+def _take_all(importer, source, name, file: str, columns, systems, watch) -> tuple[int, list[str]]:
+    """Give every row to the importer; returns (the number of rows, the columns that are no field and are not kept). Raises
+    ImportRefused with the first KEPT_ERRORS errors, and how many there are of each kind."""
+    errors, kinds, rows, unused = [], Counter(), 0, {}
+    known = KNOWN[importer.kind]
+
+    def note(error: RowError) -> None:
+        kinds[error.kind] += 1
+        if len(errors) < KEPT_ERRORS:
+            errors.append(error)
+
     importer.begin()
-    for row in read_rows(source, name, columns):
+    for row in read_rows(source, name, columns, systems, note):
         rows += 1
+        unused |= dict.fromkeys(row.fields.keys() - known)
         try:
             importer.take(row)
         except BadField as error:
-            total += 1
-            if len(errors) < KEPT_ERRORS:
-                errors.append(RowError(file, row.line, (columns or {}).get(error.field, error.field), str(error)))
+            note(RowError(file, row.line, (columns or {}).get(error.field, error.field), str(error)))
         if watch and rows % WATCH_EVERY == 0:
             watch(rows)
-    if errors := errors or importer.check():
-        raise ImportRefused(errors, total)
-    return rows
+    for wrong in importer.check():
+        note(wrong)
+    if errors:
+        raise ImportRefused(errors, kinds)
+    return rows, [] if importer.keeps_columns else sorted(unused)
 
 
 def _stand(campaign: Campaign) -> list:

@@ -1,23 +1,30 @@
 """Outputs from a file, with references, checkpoints and known answers."""
 
+from typing import Any
+
 from annotation.campaigns.items import draw_items
 from annotation.data.corpus import Corpus, Imported
+from annotation.data.fields import KNOWN
 from annotation.data.known import KnownRows
-from annotation.models import Campaign, Reference
+from annotation.models import Campaign, Output, Reference
 from core.errors import RowError
 from core.rowfiles import BadField, Row
 
 
 class OutputsImport(Corpus):
     kind = "outputs"
+    keys_from_text = True
 
-    def __init__(self, campaign: Campaign, human_systems=(), only: str | None = None, version: str = ""):
+    def __init__(
+        self, campaign: Campaign, human_systems=(), only: str | None = None, version: str = "", keep_columns: bool = False
+    ):
         super().__init__(campaign, human_systems, version)
-        self.only = only
+        self.only, self.keeps_columns = only, keep_columns
 
     def begin(self) -> None:
         super().begin()
         self.known_rows = KnownRows({criterion.name: criterion for criterion in self.campaign.criteria.all()})
+        self.others: list[tuple[Output, dict]] = []  # of each row its columns that are no field
 
     def take(self, row: Row) -> None:
         context = self.context(row)
@@ -30,6 +37,8 @@ class OutputsImport(Corpus):
         text = row.text("output", empty=True)
         output = self.output(context, system, checkpoint, sample, text, "output", row.mapping("published"))
         self.known_rows.take(row, output)
+        if self.keeps_columns:
+            self.others.append((output, {c: v for c, v in row.fields.items() if c not in KNOWN["outputs"] and v is not None}))
         known = self.references.setdefault(context.key, [])
         for text in row.texts("references"):
             if text not in known:
@@ -42,10 +51,26 @@ class OutputsImport(Corpus):
         message = f"no row has the system {names} that was called human-written"
         return [RowError("--human-system", None, "", message)] if unknown else []
 
+    def keep_columns(self) -> None:
+        """Columns that are no field, as metadata of what is new: of contexts, where each has one value, else of outputs."""
+        by_context: dict[str, dict[str, Any]] = {}
+        varying = set()
+        for output, values in self.others:
+            of_context = by_context.setdefault(output.context.key, {})
+            varying |= {column for column, value in values.items() if of_context.setdefault(column, value) != value}
+        for output, values in self.others:
+            of_output = {column: value for column, value in values.items() if column in varying}
+            if output.pk is None:
+                output.metadata = of_output | output.metadata
+            if output.context.pk is None:
+                shared = {column: value for column, value in values.items() if column not in varying}
+                output.context.metadata = shared | output.context.metadata
+
     def news(self):
         return [*self.corpus_news(), ("known answers", self.known_rows.rows)]
 
     def store(self, result: Imported) -> None:
+        self.keep_columns()
         self.store_corpus()
         human = {self.systems[name].name for name in self.human}
         marked = self.campaign.systems.filter(name__in=human, is_human=False).update(is_human=True)

@@ -31,6 +31,7 @@ class Annotators:
 
 class ScoresImport:
     kind = "scores"
+    keeps_columns = False
 
     def __init__(self, campaign: Campaign, simulated: bool):
         self.campaign, self.simulated = campaign, simulated

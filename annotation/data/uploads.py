@@ -1,5 +1,6 @@
 """A file from a browser: kept, looked at, checked, stored. A long one is a worker's to read."""
 
+from collections import Counter
 from itertools import islice
 
 from django.db import transaction
@@ -36,18 +37,26 @@ def receive(campaign: Campaign, file, kind: str, user=None) -> Upload:
 
 def look(upload: Upload, shown: int = 5) -> tuple[list[str], list[dict], ImportRefused | None]:
     """(the file's columns, its first rows, why it can't be read at all) without reading it to the end."""
+    errors: list[RowError] = []
     try:
-        rows = list(islice(read_rows(upload.path, upload.name), LOOKED_AT))
+        rows = list(islice(read_rows(upload.path, upload.name, on_error=errors.append), LOOKED_AT))
     except ImportRefused as refused:
         return [], [], refused
+    if not rows:
+        return [], [], ImportRefused(errors[: importer.KEPT_ERRORS], Counter(error.kind for error in errors))
     columns = list(dict.fromkeys(column for row in rows for column in row.fields))
     return columns, [{"line": row.line, "cells": [row.fields.get(c) for c in columns]} for row in rows[:shown]], None
 
 
-def change(upload: Upload, columns: dict, human_systems=(), simulated=False) -> None:
-    """Say what the file's columns are; it is checked anew after that."""
-    upload.columns, upload.human_systems, upload.simulated = columns, list(human_systems), simulated
+def change(upload: Upload, columns: dict, human_systems=(), simulated=False, options: dict | None = None) -> bool:
+    """Say what the file holds; where that is not what was said before it has to be checked anew. Returns whether it has."""
+    before = upload.columns, upload.human_systems, upload.simulated, upload.options
+    upload.columns, upload.human_systems = columns, list(human_systems)
+    upload.simulated, upload.options = simulated, options or {}
+    if before == (upload.columns, upload.human_systems, upload.simulated, upload.options):
+        return False
     _save(upload, State.NEW, errors=[], error_count=0, result={})
+    return True
 
 
 def run(upload: Upload, store: bool) -> None:
@@ -60,7 +69,7 @@ def run(upload: Upload, store: bool) -> None:
             if upload.state != State.STORED
             else "This file is imported already."
         )
-    if absent := missing(upload.kind, upload.columns):
+    if absent := _missing(upload):
         raise Refused(f"Say which column holds: {', '.join(absent)}.")
     state = State.STORING if store else State.CHECKING
     if not Upload.objects.filter(pk=upload.pk, state=upload.state).update(state=state):
@@ -83,7 +92,7 @@ def work(upload: Upload, report=None) -> None:
         return
     how = {"columns": upload.columns, "user": upload.user, "dry_run": upload.state == State.CHECKING}
     if upload.kind == Upload.Kind.OUTPUTS:
-        how["human_systems"] = upload.human_systems
+        how |= {"human_systems": upload.human_systems, **upload.options}
     else:
         how["simulated"] = upload.simulated
     import_rows = getattr(importer, f"import_{upload.kind}")
@@ -117,8 +126,15 @@ def discard(upload: Upload) -> None:
         upload.delete()
 
 
+def _missing(upload: Upload) -> list[str]:
+    """The required fields that nothing says."""
+    given = ["system"] if upload.options.get("system") else ["system", "output"] if upload.options.get("systems") else []
+    return missing(upload.kind, upload.columns, given)
+
+
 def _note_errors(upload: Upload, refused: ImportRefused) -> None:
-    upload.state, upload.error_count, upload.result = State.REFUSED, refused.total, {}
+    upload.state, upload.error_count = State.REFUSED, refused.total
+    upload.result = {"kinds": sorted(refused.kinds.items(), key=lambda both: -both[1])}
     upload.errors = [[error.line, error.field, error.message] for error in refused.errors]
 
 

@@ -1,5 +1,7 @@
 """Files to import."""
 
+from pathlib import Path
+
 from django import forms
 
 from annotation.data.fields import FIELDS
@@ -8,7 +10,7 @@ from annotation.models import Upload
 
 class UploadForm(forms.Form):
     kind = forms.ChoiceField(choices=Upload.Kind.choices, label="What it holds")
-    file = forms.FileField(label="File", help_text="JSON lines or CSV, UTF-8.", allow_empty_file=True)
+    file = forms.FileField(label="File", help_text="JSON lines, a JSON array, CSV or Excel.", allow_empty_file=True)
 
 
 class ColumnsForm(forms.Form):
@@ -27,6 +29,25 @@ class ColumnsForm(forms.Form):
                 initial=upload.columns.get(field.name, ""),
             )
         if upload.kind == Upload.Kind.OUTPUTS:
+            if not upload.columns.get("system"):
+                self.fields["one_system"] = forms.CharField(
+                    required=False,
+                    max_length=200,
+                    label="System, where no column names it",
+                    initial=upload.options.get("system") or Path(upload.name).stem,
+                    help_text="The file is one system's: every row is its output.",
+                )
+                self.fields["system_columns"] = forms.MultipleChoiceField(
+                    required=False,
+                    label="Columns that each hold one system's outputs",
+                    choices=[(column, column) for column in columns],
+                    initial=upload.options.get("systems", []),
+                    widget=forms.CheckboxSelectMultiple,
+                    help_text="The column's name is the system's.",
+                )
+            self.fields["keep_columns"] = forms.BooleanField(
+                required=False, label="Keep the other columns as metadata", initial=upload.options.get("keep_columns", False)
+            )
             self.fields["human_systems"] = forms.CharField(
                 required=False,
                 label="Human-written systems",
@@ -50,8 +71,15 @@ class ColumnsForm(forms.Form):
         chosen = {field.name: self.cleaned_data[field.name] for field in FIELDS[self.kind]}
         return {name: column for name, column in chosen.items() if column or name in self.there}
 
+    def beside_the_columns(self) -> list:
+        """What the rows can't say."""
+        names = ("system_columns", "one_system", "keep_columns", "human_systems", "simulated")
+        return [self[name] for name in names if name in self.fields]
+
     def clean(self):
         data = super().clean()
+        if both := {*data.get("system_columns", [])} & {data.get(field.name) for field in FIELDS[self.kind]}:
+            raise forms.ValidationError(f"The column {min(both)!r} is chosen as a field and as a system's outputs.")
         chosen = [data[f.name] for f in FIELDS[self.kind] if data.get(f.name)]
         if twice := {column for column in chosen if chosen.count(column) > 1}:
             raise forms.ValidationError(f"The column {min(twice)!r} is chosen twice.")
@@ -59,7 +87,13 @@ class ColumnsForm(forms.Form):
 
     def options(self) -> dict:
         systems = self.cleaned_data.get("human_systems", "")
+        said = self.cleaned_data
+        columns, one = said.get("system_columns"), said.get("one_system", "").strip()
+        options = {"systems": columns} if columns else {"system": one} if one and not said.get("system") else {}
+        if said.get("keep_columns"):
+            options["keep_columns"] = True
         return {
             "human_systems": [line.strip() for line in systems.splitlines() if line.strip()],
-            "simulated": self.cleaned_data.get("simulated", False),
+            "simulated": said.get("simulated", False),
+            "options": options,
         }

@@ -34,6 +34,7 @@ class Upload(models.Model):
     kind = models.CharField(max_length=10, choices=Kind)
     columns = models.JSONField(default=dict, help_text="{field: the file's column}.")
     human_systems = models.JSONField(default=list)
+    options = models.JSONField(default=dict, help_text="What of {system, systems, keep_columns} `import_outputs` is told.")
     simulated = models.BooleanField("a program made these answers", default=False)
     state = models.CharField(max_length=10, choices=State, default=State.NEW)
     errors = models.JSONField(default=list, help_text="[[line, field, message], ...], the first ones.")

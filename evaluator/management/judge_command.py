@@ -9,7 +9,7 @@ from tqdm import tqdm
 from core.commands import ServiceCommand
 from evaluator.card_view import confidence_on_files
 from evaluator.management.device import add_device, use_device
-from evaluator.selectors import version_named
+from evaluator.registry import serving_or_named
 
 
 class JudgingCommand(ServiceCommand):
@@ -22,12 +22,12 @@ class JudgingCommand(ServiceCommand):
     def add_arguments(self, parser):
         super().add_arguments(parser)
         parser.add_argument("file")
-        parser.add_argument("--comparator", required=True, help="name of a trained version")
+        parser.add_argument("--comparator", required=True, help="a trained version, or a campaign: the one that serves it")
         parser.add_argument("--out", required=True, help="JSON lines to write; whole or not at all")
         add_device(parser)
 
     def run(self, file, comparator, out, device, **options):
-        version = version_named(comparator)
+        version = serving_or_named(comparator)
         use_device(device)
         start = time.monotonic()
         with tqdm(unit=" rows", file=sys.stderr, mininterval=0.1 if sys.stderr.isatty() else 10) as bar:

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import textwrap
 
 from django.template.loader import render_to_string
 
@@ -36,7 +37,7 @@ LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textascii
 def as_csv(board: dict) -> str:
     """A row per system; the signature, tournament and address in every row, so that no row travels without them."""
     out = io.StringIO()
-    made = {"population": population(board), "signature": board["signature"]}
+    made = {"population": population(board), "gate": gate(board), "signature": board["signature"]}
     made |= {"permalink": board["permalink"], "simulated": board["simulated"]}
     writer = csv.DictWriter(out, [*COLUMNS, *made], extrasaction="ignore")
     writer.writeheader()
@@ -67,9 +68,20 @@ def population(board: dict) -> str:
     return f"{contexts} and people like these (annotators: {people['annotators']})"
 
 
+def gate(board: dict) -> str:
+    """The verdict of the gate on its comparator, with the reasons; empty where people alone judged."""
+    asked = board.get("gate")
+    return " ".join([asked["verdict"], *asked["reasons"]]) if asked else ""
+
+
 def as_latex(board: dict) -> str:
-    """A booktabs table with its intervals, a rule between clusters; the signature is its last line."""
+    """A booktabs table with its intervals, a rule between clusters; the signature is its last line. That a comparator did not
+    pass its gate stands in the table."""
     best = any(row.get("best") is not None for row in board["standings"])
+    asked = board.get("gate")
+    doubt = []
+    if asked and not asked["passed"]:
+        doubt = [rf"\multicolumn{{{5 + best}}}{{l}}{{\footnotesize {_latex(asked['verdict'])}}} \\"]
     rows = [_latex_row(row, best) for row in board["standings"]]
     lines = [
         rf"\begin{{tabular}}{{llrrr{'r' * best}}}",
@@ -78,19 +90,28 @@ def as_latex(board: dict) -> str:
         r"\midrule",
         *(rf"\midrule{chr(10)}{row}" if line else row for row, (_, line) in zip(rows, with_lines(board["standings"]))),
         r"\bottomrule",
+        *doubt,
         r"\end{tabular}",
     ]
     if any(row.get("cluster") for row in board["standings"]):
         lines.append("% Rules part clusters: every system above one is known to be better than every system below it.")
     if best:
         lines.append("% Best: the chance that a system is the best of these.")
+    if asked:
+        lines.append(f"% {gate(board)}")
     if board["simulated"]:
         lines.append("% Simulated data: judgments made by a program, not by people.")
     return "\n".join([*lines, f"% Intervals: {population(board)}.", f"% {board['signature']}", ""])
 
 
 def as_svg(board: dict) -> str:
-    return render_to_string("leaderboard/embed.svg", {"board": board, "chart": whiskers([board])})
+    chart = whiskers([board])
+    below = (chart or {"height": 0})["height"] + 14  # of the chart's last line
+    said = textwrap.wrap(gate(board), 66)
+    lines = [(below + 14 * i, line) for i, line in enumerate(said, start=1)]
+    return render_to_string(
+        "leaderboard/embed.svg", {"board": board, "chart": chart, "said": lines, "height": below + 10 + 14 * len(said)}
+    )
 
 
 def _latex_row(row: dict, best: bool) -> str:

@@ -6,7 +6,7 @@ from django.db.models import Count, Q
 
 from annotation.models import Campaign, Output, System
 from leaderboard.boards.agreement import agreement
-from leaderboard.boards.queries import CALIBRATED, COMPARATOR, PEOPLE, choices, finished, latest
+from leaderboard.boards.queries import CALIBRATED, COMPARATOR, PEOPLE, choices, default_board, finished, latest
 from leaderboard.models import SystemRating, Tournament
 
 SHOWN = 12  # boards in a history
@@ -65,7 +65,7 @@ def systems(campaign: Campaign) -> list[System]:
             "name"
         )
     )
-    board = latest(campaign) or latest(campaign, PEOPLE)
+    board = default_board(campaign)
     rows = {row.system_id: row for row in board.ratings.all()} if board else {}
     for system in found:
         system.row = rows.get(system.pk)

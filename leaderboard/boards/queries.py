@@ -10,6 +10,7 @@ from evaluator.selectors import basis
 from leaderboard.boards.agreement import agreement_with_people
 from leaderboard.models import Tournament
 from leaderboard.rating import ranking
+from leaderboard.rating.prediction_powered import worth_by_chance
 
 PEOPLE, COMPARATOR, CALIBRATED = Tournament.Judge.PEOPLE, Tournament.Judge.COMPARATOR, Tournament.Judge.CALIBRATED
 JUDGE_LABELS: dict[str, str] = {PEOPLE: "people", COMPARATOR: "comparator", CALIBRATED: "people and comparator"}
@@ -35,21 +36,53 @@ def latest(campaign: Campaign, judge: str = COMPARATOR, criterion: str | None = 
     return usual or boards.first()
 
 
+def default_board(campaign: Campaign, criterion: str | None = None) -> Tournament | None:
+    """What a leaderboard opens on: people's board; the one of people and comparator together where the comparator passed its
+    gate and people have said nothing since. A comparator's own only where nobody else's is there."""
+    people, together = (latest(campaign, judge, criterion) for judge in (PEOPLE, CALIBRATED))
+    if together and (asked := gate(together)) and asked["passed"] and (people is None or _as_new(together, people)):
+        return together
+    return people or together or latest(campaign, COMPARATOR, criterion)
+
+
+def _as_new(board: Tournament, other: Tournament) -> bool:
+    """Is it about the same criterion, from the same or a later snapshot?"""
+    return board.criterion == other.criterion and (board.snapshot_id or 0) >= (other.snapshot_id or 0)
+
+
+def asked_board(campaign: Campaign, judge: str = "", criterion: str | None = None) -> Tournament | None:
+    """The newest board of a judge; where none is named, the one that a leaderboard opens on."""
+    return latest(campaign, judge, criterion) if judge else default_board(campaign, criterion)
+
+
+def gate(tournament: Tournament) -> dict | None:
+    """What its comparator was asked before it might serve the campaign, as it stood when the tournament ended: {passed (None
+    where it was not asked), verdict, reasons: answers to what it failed}; None where people alone judged."""
+    if tournament.version is None:
+        return None
+    asked = tournament.findings.get("gate")
+    if asked is None:  # boards of before did not keep it
+        asked = tournament.version.gates.get(tournament.campaign.slug, [])
+    name = f"Comparator {tournament.version.name}"
+    if not asked:
+        return {"passed": None, "verdict": f"{name} was not asked the questions of the gate in this campaign.", "reasons": []}
+    reasons = [question["answer"] for question in asked if not question["passed"]]
+    return {"passed": not reasons, "verdict": f"{name} {'did not pass' if reasons else 'passed'} its gate.", "reasons": reasons}
+
+
 def latest_of_samples(campaign: Campaign, criterion: str) -> Tournament | None:
     """The newest board on which outputs played."""
     return finished(campaign).filter(level=Tournament.Level.SAMPLE, criterion=criterion).first()
 
 
 def latest_or_refuse(campaign: Campaign, judge: str, criterion: str | None) -> Tournament:
-    if judge not in Tournament.Judge.values:
+    if judge and judge not in Tournament.Judge.values:
         raise Refused(unknown_judge(judge))
-    found = latest(campaign, judge, criterion)
+    found = asked_board(campaign, judge, criterion)
     if found is None:
+        by = f" judged by {JUDGES[judge]}" if judge else ""
         about = "" if criterion is None else " on judgments of pairs" if criterion == "" else f" on {criterion!r}"
-        raise Refused(
-            f"No tournament judged by {JUDGES[judge]}{about} is finished in campaign {campaign.slug!r}; run_tournament "
-            "plays one."
-        )
+        raise Refused(f"No tournament{by}{about} is finished in campaign {campaign.slug!r}; run_tournament plays one.")
     return found
 
 
@@ -72,6 +105,7 @@ def board(tournament: Tournament, people: Tournament | None = None, live: bool =
     place = _places(tournament)
     cluster, best = clusters(tournament, named, only), (only or tournament.findings).get("best")
     people = people or latest(tournament.campaign, PEOPLE, tournament.criterion, until=tournament)
+    pairs = known(tournament, live, only)
     return {
         "signature": tournament.signature,
         "campaign": tournament.campaign.slug,
@@ -80,6 +114,7 @@ def board(tournament: Tournament, people: Tournament | None = None, live: bool =
         "judge": tournament.judge,
         "judge_label": judge_label(tournament),
         "comparator": tournament.version.name if tournament.version else None,
+        "gate": gate(tournament),
         "criterion": tournament.criterion,
         "snapshot": tournament.snapshot.name if tournament.snapshot else None,
         "seed": tournament.seed,
@@ -104,7 +139,8 @@ def board(tournament: Tournament, people: Tournament | None = None, live: bool =
             for rating, name in named
         ],
         "neighbours": neighbours(tournament, live, only),
-        "known": known(tournament, live, only),
+        "known": pairs,
+        "ranks_said": ranks_said(tournament, pairs, "annotators" if only else ""),
         "stability": stability(tournament, live),
         "three_scores": three_scores(tournament, live),
         "calibrated": _calibrated(tournament),
@@ -235,9 +271,18 @@ def speaks_of(tournament: Tournament, population: str = "") -> dict | None:
 
 
 def _calibrated(tournament: Tournament) -> dict | None:
-    """What a calibrated board's comparator was worth."""
+    """What a calibrated board's comparator was worth, and that in a sentence; adds: more than one that knows nothing may seem
+    to add by chance?"""
     found = tournament.findings.get("calibrated")
-    return found and {key: value for key, value in found.items() if key not in ("population", "annotators", "only")}
+    if not found:
+        return None
+    units = tournament.findings.get("groups_played") or tournament.findings.get("contexts_played", 0)
+    chance = worth_by_chance(found["judgments"], units)
+    adds = found["worth"] > chance
+    said = f"{found['judgments']:,} games judged by people say as much as {found['worth']:,} would without the comparator"
+    said += "." if adds else f". That adds nothing: one that knows nothing may seem worth {int(chance):,} by chance."
+    shown = {key: value for key, value in found.items() if key not in ("population", "annotators", "only")}
+    return shown | {"adds": adds, "said": said}
 
 
 def of_people(tournament: Tournament, named: list[tuple], population: str = "") -> dict | None:
@@ -299,6 +344,29 @@ def known(tournament: Tournament, live: bool = False, only: dict | None = None) 
         return found
 
     return [of(row, name) for row, name in named] if above else []
+
+
+def ranks_said(tournament: Tournament, pairs: list[dict], population: str = "") -> str:
+    """Why ranks are intervals, in words; empty where every two systems are told apart. pairs: as `known` gives them."""
+    n, apart = len(pairs), sum(len(row["above"]) for row in pairs)
+    every = n * (n - 1) // 2
+    if apart == every:
+        return ""
+    if apart:
+        said = f"{apart} of {every} pairs of systems are told apart with 95% confidence; the other ranks stay open."
+    else:
+        said = f"No two systems are told apart with 95% confidence, so every rank is 1–{n}."
+    people, contexts = speaks_of(tournament, population), tournament.findings.get("contexts_played", 0)
+    if people and people["population"] == "people":
+        said += f" Ranks hold for other people and other contexts, and {people['annotators']} annotators on {contexts} contexts"
+    else:
+        said += f" Ranks hold for other contexts, and {contexts} contexts"
+    said += " tell no more."
+    only = tournament.speaks_of.get("only")
+    if only and not population:
+        more = int(np.sum(only["above"])) - apart
+        said += f" These annotators alone tell {more:,} more pairs apart." if more > 0 else ""
+    return said
 
 
 def _forecast(tournament: Tournament, games: int | None) -> str:

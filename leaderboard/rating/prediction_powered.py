@@ -108,6 +108,16 @@ def calibrate(
     )
 
 
+def worth_by_chance(judgments: int, contexts: int) -> float:
+    """What people's judgments seem worth beside a comparator that knows nothing, in all but 5% of cases.
+
+    Over m contexts, the correlation of two things that have none is above 1.645 / sqrt(m) in 5% of cases, and with a
+    correlation r, n judgments are worth n / (1 - t^2 r^2) (the bound, above). One weight serves all systems, so chance
+    reaches that less often."""
+    kept = 1 - float(_least_spread(contexts)) ** 2  # t^2
+    return judgments / (1 - kept * min(float(stats.norm.ppf(0.95)) ** 2 / max(contexts, 1), 1.0))
+
+
 def tastes(people: Standings, games: Games, annotator: ArrayLike, reading: Reading) -> Tastes:
     """What other annotators would add to people's ratings (`Calibrated.people`) by the default rule.
 

@@ -78,6 +78,7 @@ def record(tournament: Tournament, entrants: Entrants, found: Found, means: list
             "best": best(rated),
             "neighbours": neighbours(entrants, rated),
             **found.findings,
+            **({"gate": tournament.version.gates.get(tournament.campaign.slug, [])} if tournament.version else {}),
             "contexts_played": rated.contexts,
             **({"groups_played": rated.units} if rated.units < rated.contexts else {}),
         }

@@ -29,8 +29,8 @@ FILES = {
 @sign_in_first
 def leaderboard(request, slug):
     context = public_page(request, slug, "standings")
-    campaign, judge_and_criterion = context["campaign"], asked_board(request, context["campaign"])
-    shown = queries.latest(campaign, *judge_and_criterion)
+    campaign = context["campaign"]
+    shown = asked_board(request, campaign)
     context |= {"boards": board_links(campaign, shown), "snapshot": latest_snapshot(campaign)}
     if context["member"]:
         context |= {

@@ -41,11 +41,9 @@ def member_page(request, slug: str, here: str) -> dict:
     return {"campaign": campaign_for_researcher(request.user, slug), "active": "leaderboard", "here": here, "member": True}
 
 
-def asked_board(request, campaign) -> tuple[str, str | None]:
-    """(judge, criterion) that the address asks for; by default the comparator's, where there is one."""
-    judges = {judge for judge, _ in queries.choices(campaign)}
-    usual = COMPARATOR if COMPARATOR in judges or not judges else PEOPLE
-    return request.GET.get("judge") or usual, request.GET.get("criterion")
+def asked_board(request, campaign) -> Tournament | None:
+    """The board that the address asks for."""
+    return queries.asked_board(campaign, request.GET.get("judge", ""), request.GET.get("criterion"))
 
 
 def confidence_of(board: Tournament) -> dict | None:

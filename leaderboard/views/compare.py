@@ -40,7 +40,7 @@ def beside(request, slug):
 def history(request, slug):
     context = public_page(request, slug, "history")
     campaign = context["campaign"]
-    shown = queries.latest(campaign, *asked_board(request, campaign))
+    shown = asked_board(request, campaign)
     context |= {"boards": board_links(campaign, shown), "shown": shown}
     if shown:
         played, systems = overviews.history(campaign, shown.judge, shown.criterion)
@@ -53,8 +53,7 @@ def history(request, slug):
 def breakdown(request, slug):
     context = public_page(request, slug, "breakdown")
     campaign = context["campaign"]
-    judge, criterion = asked_board(request, campaign)
-    shown = queries.latest(campaign, judge, criterion)
+    shown = asked_board(request, campaign)
     boards, systems = overviews.by_criterion(campaign, shown.judge) if shown else ([], [])
     context |= {"boards": board_links(campaign, shown), "shown": shown, "by_criterion": boards, "systems": systems}
     if shown:

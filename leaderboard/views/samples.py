@@ -8,7 +8,7 @@ from annotation.models import Context
 from leaderboard.access import tournament_for
 from leaderboard.boards import charts, queries, samples
 from leaderboard.models import Tournament
-from leaderboard.views.common import asked_board, member_page
+from leaderboard.views.common import COMPARATOR, PEOPLE, member_page
 
 
 @login_required
@@ -51,10 +51,12 @@ def _difference(result) -> float | None:
 
 
 def _board(request, campaign) -> Tournament | None:
-    """The tournament that the address names, else the newest board."""
+    """The tournament that the address names; else the newest board, the comparator's first: it can quarrel with people."""
     if (named := request.GET.get("tournament", "")).isdigit():
         found = tournament_for(request.user, int(named))
         if found.campaign_id != campaign.pk or found.finished_at is None:
             raise Http404
         return found
-    return queries.latest(campaign, *asked_board(request, campaign))
+    judge, criterion = request.GET.get("judge"), request.GET.get("criterion")
+    boards = (queries.latest(campaign, named, criterion) for named in ([judge] if judge else [COMPARATOR, PEOPLE]))
+    return next(filter(None, boards), None)

@@ -97,7 +97,7 @@ def _own(request, slug, pk) -> tuple[System, dict]:
 def _system_page(request, context, shown: System, describe_form=None, outputs_form=None, refused=None):
     """With forms that were not valid, or with what was wrong in a file, as they were sent."""
     campaign = context["campaign"]
-    board = queries.latest(campaign) or queries.latest(campaign, "people")
+    board = queries.default_board(campaign)
     context |= {"system": shown, "boards": overviews.boards_of(shown), "tournament": board}
     if context["member"]:
         best, worst = samples.best_and_worst(board, shown) if board else ([], [])

@@ -96,6 +96,11 @@ def test_a_file_is_dropped(open_page, scores, tmp_path, settings):
     page.get_by_role("button", name="Look at it").click()
     expect(page.get_by_role("heading", name="dropped.jsonl")).to_be_visible()
     expect(page.get_by_text("4 rows read")).to_be_visible()
+    assert_axe_clean(page)
+    page.get_by_label("Human-written systems").fill("old")
+    page.get_by_role("button", name="Import it").click()
+    expect(page.get_by_text("Imported.", exact=True)).to_be_visible()
+    assert scores.campaign.systems.get(name="old").is_human
 
 
 def test_figures_come_anew_by_themselves_until_told_not_to(open_page, campaign):

@@ -52,6 +52,7 @@ class TestTrainComparator:
         said = command("train_comparator", "talk")
         job = Job.objects.get()
         assert (said["task"], said["status"], said["worker_alive"]) == (str(job.pk), "queued", False)
+        assert said["said"].startswith("No worker is alive: the job waits until one is")
         assert job.status == Job.Status.QUEUED
 
     def test_a_device_that_is_not_there(self, world):

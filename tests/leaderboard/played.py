@@ -1,5 +1,7 @@
 """Tournaments of the small world, by people and by a judge without weights."""
 
+from collections.abc import Set
+
 import numpy as np
 import pytest
 
@@ -56,6 +58,10 @@ def by_people(campaign, **options) -> Tournament:
 
 def by_comparator(campaign, **options) -> Tournament:
     return play.play(start_tournament(campaign, "comparator", foreground=True, **options), quiet, strict)
+
+
+def calibrated(campaign, learnt: Set[str] = frozenset(), **options) -> Tournament:
+    return play.play(start_tournament(campaign, "calibrated", foreground=True, **options), quiet, strict, learnt)
 
 
 def tallies(tournament) -> dict:

@@ -58,6 +58,8 @@ def upload(request, slug, pk):
         "job": stored.job if stored.is_busy or (stored.job and stored.job.status in ("failed", "cancelled")) else None,
         "worker_alive": not stored.is_busy or worker_alive(),
         "errors": paged(request, stored.errors, name="errors"),
+        "kinds": stored.result.get("kinds", []),
+        "unused": stored.result.get("unused", []),
         "new": [(n, kind) for kind, n in stored.result.get("new", {}).items() if n],
     }
     return render(request, "annotation/upload.html", context, status=422 if request.method == "POST" else 200)
@@ -66,8 +68,17 @@ def upload(request, slug, pk):
 @require_POST
 @login_required
 def store(request, slug, pk):
+    """Import it, by what the form beside the button says: where that is new, the file is checked by it first."""
     _, stored = _upload(request, slug, pk)
     try:
+        if "columns_form" in request.POST and stored.state == Upload.State.FINE:
+            form = ColumnsForm(request.POST, upload=stored, columns=uploads.look(stored)[0])
+            if not form.is_valid():
+                raise Refused(" ".join(error for errors in form.errors.values() for error in errors))
+            if uploads.change(stored, form.columns(), **form.options()):
+                uploads.run(stored, store=False)
+                if stored.state != Upload.State.FINE:
+                    return redirect("upload", slug, pk)
         uploads.run(stored, store=True)
     except Refused as refused:
         messages.error(request, str(refused))

@@ -82,7 +82,7 @@ class Command(ServiceCommand):
         if run.warning:
             self.progress(f"Warning: {run.warning}")
         if not wait:
-            return {"task": str(run.job_id), "run": run.pk, "status": "queued", "worker_alive": jobs.worker_alive()}
+            return {"run": run.pk, **jobs.queued(run.job)}
         try:
             with ProgressBar() as bar:
                 version = tasks.run(run.job_id, watch=bar)

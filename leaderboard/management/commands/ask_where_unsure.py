@@ -23,4 +23,4 @@ class Command(ServiceCommand):
         job = active_selection.start(campaign_named(slug), foreground=wait, goal=goal)
         if wait:
             return tasks.order_pairs(job.pk)
-        return {"task": str(job.pk), "status": "queued", "worker_alive": jobs.worker_alive()}
+        return jobs.queued(job)

@@ -12,7 +12,7 @@ class Command(ServiceCommand):
         super().add_arguments(parser)
         parser.add_argument("slug")
         who = parser.add_mutually_exclusive_group()
-        who.add_argument("--judge", default="comparator", choices=Tournament.Judge.values)
+        who.add_argument("--judge", default="", choices=Tournament.Judge.values, help="default: as the page opens")
         who.add_argument("--calibrated", dest="judge", action="store_const", const="calibrated", help="people and comparator")
         parser.add_argument("--criterion", help="people's criterion; '' for the judgments of pairs")
 
@@ -24,6 +24,7 @@ class Command(ServiceCommand):
         print_ = self.stdout.write
         counts = f"{'games':>6}{'W':>6}{'T':>6}{'L':>6}{'people':>8}"
         head = f"{'system':<32}{'rating':>8}{'RD':>6}  {'95% interval':<15}{'best':>6}{counts}"
+        print_(f"Judged by {result['judge_label']}, on {result['criterion'] or 'judgments of pairs'}.")
         print_(head)
         for row, line in with_lines(result["standings"]):
             if line:  # between clusters
@@ -42,11 +43,13 @@ class Command(ServiceCommand):
                     true, ceiling = _with_interval(found["true_spearman"]), _with_interval(found["ceiling"])
                     print_(f"  without noise {true}; ceiling {ceiling}")
         if worth := result.get("calibrated"):
-            print_(
-                f"{worth['judgments']:,} games judged by people say as much as {worth['worth']:,} would without the comparator."
-            )
+            print_(worth["said"])
             if left_out := worth.get("left_out"):
                 print_(f"{left_out:,} more in contexts that it learned from in other campaigns are left out.")
+        if gate := result["gate"]:
+            print_(" ".join([gate["verdict"], *gate["reasons"]]))
+        if result["ranks_said"]:
+            print_(result["ranks_said"])
         if result["simulated"]:
             print_("Simulated data: judgments made by a program, not by people.")
         print_(result["signature"])

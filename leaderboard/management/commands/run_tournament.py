@@ -41,12 +41,7 @@ class Command(ServiceCommand):
         if level == Tournament.Level.SAMPLE and architecture(tournament.version) == "joint":
             self.progress(f"It reads two outputs together at most {readings(tournament.campaign, games):,} times.")
         if not wait:
-            return {
-                "task": str(tournament.job_id),
-                "tournament": tournament.pk,
-                "status": "queued",
-                "worker_alive": jobs.worker_alive(),
-            }
+            return {"tournament": tournament.pk, **jobs.queued(tournament.job)}
         start = time.monotonic()
         try:
             with ProgressBar() as bar:

@@ -124,7 +124,7 @@ def test_a_folder_and_a_missing_file_are_refused(campaign, tmp_path):
 def test_every_error_of_a_file_is_listed(campaign, file):
     with pytest.raises(ImportRefused) as refused:
         import_outputs(campaign, file({"context_id": "c1"}, output(), {"context": ["x"]}))
-    assert [(e.line, e.field) for e in refused.value.errors] == [(1, "context"), (3, "context_id")]
+    assert [(e.line, e.field) for e in refused.value.errors] == [(1, "context"), (3, "system")]
     assert str(refused.value).endswith("(and 1 more error; nothing was imported)")
 
 

@@ -1,7 +1,9 @@
 """Boards as JSON, as a command, and as pages; and who may see them."""
 
+import csv
 import io
 import json
+import xml.etree.ElementTree as ET
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -10,6 +12,7 @@ from django.utils import timezone
 from annotation.models import Job
 from evaluator import services as training
 from evaluator import tasks as training_tasks
+from leaderboard.boards import exports
 from leaderboard.boards import queries as selectors
 from leaderboard.boards.agreement import agreement
 from leaderboard.boards.charts import whiskers
@@ -18,7 +21,7 @@ from leaderboard.rating.board_agreement import board_agreement, joint_noise
 from leaderboard.tournaments import start
 from leaderboard.tournaments.start import start_tournament
 from tests.evaluator.world import SCORES, World, recipe
-from tests.leaderboard.played import by_comparator, by_people
+from tests.leaderboard.played import by_comparator, by_people, calibrated
 
 pytestmark = pytest.mark.django_db
 PAGE = "/c/talk/leaderboard/"
@@ -38,7 +41,8 @@ class TestCommands:
         played = command("run_tournament", "talk", "--judge", "comparator", "--seed", "5", "--games", "60", "--wait")
         assert (played["comparator"], played["games"], played["criterion"]) == (comparator.name, 60, "Overall")
         command("run_tournament", "talk", "--judge", "people", "--wait")
-        board = command("leaderboard", "talk")
+        assert command("leaderboard", "talk")["judge"] == "people"
+        board = command("leaderboard", "talk", "--judge", "comparator")
         assert board["signature"] == played["signature"] and f"comparator:{comparator.name}" in board["signature"]
         assert (board["judge"], board["comparator"], board["seed"]) == ("comparator", comparator.name, 5)
         assert board["snapshot"] == world.campaign.snapshots.get().name and board["simulated"] is False
@@ -61,16 +65,19 @@ class TestCommands:
         out = io.StringIO()
         call_command("leaderboard", "talk", "--judge", "people", stdout=out)
         lines = out.getvalue().splitlines()
-        assert lines[1].startswith("Person (human)") and lines[-1].startswith("judge:people/Overall|")
-        assert " >99% " in lines[1] and " <1% " in lines[3] and {*lines[2]} == {"-"}  # a line between clusters
+        assert lines[0] == "Judged by people, on Overall." and lines[-1].startswith("judge:people/Overall|")
+        assert lines[2].startswith("Person (human)")
+        assert " >99% " in lines[2] and " <1% " in lines[4] and {*lines[3]} == {"-"}  # a line between clusters
 
     def test_without_waiting_it_prints_the_task(self, world):
         said = command("run_tournament", "talk", "--judge", "people")
         assert said["status"] == "queued" and said["task"] == str(Job.objects.get().pk)
 
     def test_no_board_yet(self, world):
-        with pytest.raises(CommandError, match="No tournament judged by a comparator is finished in campaign 'talk'"):
+        with pytest.raises(CommandError, match="No tournament is finished in campaign 'talk'"):
             command("leaderboard", "talk")
+        with pytest.raises(CommandError, match="No tournament judged by a comparator is finished in campaign 'talk'"):
+            command("leaderboard", "talk", "--judge", "comparator")
 
     def test_an_unknown_comparator(self, world):
         with pytest.raises(CommandError, match="There is no comparator 'nobody'; none is trained yet."):
@@ -109,7 +116,7 @@ class TestAgreement:
         page = world.get(world.alice, f"/tournaments/{board.pk}/").content.decode()
         assert "Pearson without noise" in page and "{low:.2f} to {high:.2f}".format(**found["true_pearson"]) in page
         out = io.StringIO()
-        call_command("leaderboard", "talk", stdout=out)
+        call_command("leaderboard", "talk", "--judge", "comparator", stdout=out)
         assert "; ceiling {value:.2f} ({low:.2f} to {high:.2f})".format(**found["ceiling"]) in out.getvalue()
 
     def test_fewer_than_three_systems_have_none_and_a_reason(self, world, version):
@@ -148,6 +155,116 @@ class TestChoice:
         world.freeze()
         wit = by_people(world.campaign, criterion="Wit")
         assert selectors.latest(world.campaign, "people") == wit
+
+
+FAILED = [
+    {"question": "Better than chance?", "passed": True, "answer": "It orders 61% as they do; chance is 50%."},
+    {"question": "Hard to fool?", "passed": False, "answer": "Fooled most by padded text: the honest output wins in 0%."},
+]
+PASSED = [FAILED[0]]
+
+
+def gated(version, asked: list[dict]):
+    version.gates = {"talk": asked}
+    version.save()
+
+
+class TestTrustAtFirstSight:
+    """What opens, and what is said of the comparator's gate wherever its board goes."""
+
+    def test_the_campaign_of_a_comparator_that_failed_its_gate_opens_on_peoples_board(self, world, version):
+        gated(version, FAILED)
+        people = by_people(world.campaign)
+        ours = by_comparator(world.campaign)
+        calibrated(world.campaign)
+        html = world.get(world.alice, PAGE).content.decode()
+        assert people.signature in html and ours.signature not in html
+        beside = html.index("Beside it: judged by the comparator")  # its table is there, under the verdict and the reason
+        verdict = html.index(f"Comparator {version.name} did not pass its gate.")
+        assert verdict < html.index("Fooled most by padded text: the honest output wins in 0%.") < beside
+        assert world.get(world.alice, "/api/campaigns/talk/leaderboard/").json()["judge"] == "people"
+        assert command("leaderboard", "talk")["signature"] == people.signature
+
+    def test_a_comparator_that_passed_stands_together_with_people(self, world, version):
+        gated(version, PASSED)
+        by_people(world.campaign), by_comparator(world.campaign)
+        together = calibrated(world.campaign)
+        html = world.get(world.alice, PAGE).content.decode()
+        assert together.signature in html and "did not pass" not in html and "<dt>Its gate</dt><dd>passed</dd>" in html
+
+    def test_what_people_said_since_comes_first(self, world, version):
+        gated(version, PASSED)
+        calibrated(world.campaign)
+        world.score("Overall", SCORES, annotators=("Cid", "Dan"))
+        world.freeze()
+        people = by_people(world.campaign)
+        assert selectors.default_board(world.campaign) == people
+
+    def test_a_comparators_board_opens_only_where_nobody_elses_is_there(self, world, version):
+        ours = by_comparator(world.campaign)
+        assert selectors.default_board(world.campaign) == ours
+        assert "was not asked the questions of the gate" in world.get(world.alice, PAGE).content.decode()
+
+    def test_the_verdict_goes_with_every_file_of_the_board(self, world, version):
+        gated(version, FAILED)
+        board = by_comparator(world.campaign)
+        said = f"Comparator {version.name} did not pass its gate. Fooled most by padded text: the honest output wins in 0%."
+        table = world.get(world.alice, f"/tournaments/{board.pk}.csv").content.decode()
+        assert {row["gate"] for row in csv.DictReader(io.StringIO(table))} == {said}
+        latex = world.get(world.alice, f"/tournaments/{board.pk}.tex").content.decode()
+        assert f"% {said}" in latex  # and in print, with fewer words:
+        assert f"{{\\footnotesize Comparator {version.name} did not pass its gate.}}" in latex
+        drawn = ET.fromstring(world.get(world.alice, f"/tournaments/{board.pk}.svg").content)
+        lines = [element for element in drawn if element.tag.endswith("text") and element.get("font-size") == "10"]
+        assert said in " ".join(line.text for line in lines)
+        assert max(float(line.get("y")) for line in lines) < float(drawn.get("height"))
+        served = world.get(world.alice, f"/api/tournaments/{board.pk}/").json()["gate"]
+        assert served == {
+            "passed": False,
+            "verdict": f"Comparator {version.name} did not pass its gate.",
+            "reasons": [FAILED[1]["answer"]],
+        }
+        out = io.StringIO()
+        call_command("leaderboard", "talk", stdout=out)
+        assert said in out.getvalue()
+        for shown in (f"/tournaments/{board.pk}/", PAGE + "beside/"):
+            html = world.get(world.alice, shown).content.decode()
+            assert FAILED[1]["answer"] in html, shown
+
+    def test_a_permalink_keeps_the_verdict_of_its_time(self, world, version):
+        gated(version, FAILED)
+        board = by_comparator(world.campaign)
+        gated(version, PASSED)
+        assert selectors.gate(board)["passed"] is False
+
+    def test_peoples_board_has_no_gate(self, world):
+        board = selectors.board(by_people(world.campaign))
+        assert board["gate"] is None and exports.gate(board) == ""
+
+
+class TestWideRanks:
+    def test_a_sentence_says_why(self, world):
+        """Two annotators who contradict each other leave nothing known: 6 pairs of 4 systems."""
+        world.score("Wit", SCORES, annotators=("Ann",))
+        world.score("Wit", {name: 6 - score for name, score in SCORES.items()}, annotators=("Ben",))
+        world.freeze()
+        board = selectors.board(by_people(world.campaign, criterion="Wit"))
+        assert {(row["rank_low"], row["rank_high"]) for row in board["standings"]} == {(1, 4)}
+        expected = (
+            "No two systems are told apart with 95% confidence, so every rank is 1–4. "
+            "Ranks hold for other contexts, and 12 contexts tell no more."
+        )
+        assert board["ranks_said"] == expected
+        assert expected in world.get(world.alice, PAGE + "?judge=people&criterion=Wit").content.decode()
+
+    def test_where_some_are_told_apart_it_counts_them(self, world, version):
+        """Strict ties Fine with Plain and orders the rest: 5 of 6 pairs."""
+        said = selectors.board(by_comparator(world.campaign))["ranks_said"]
+        assert said.startswith("5 of 6 pairs of systems are told apart with 95% confidence; the other ranks stay open.")
+
+    def test_nothing_is_said_where_all_are_told_apart(self, world):
+        board = selectors.board(by_people(world.campaign))
+        assert all(row["rank_low"] == row["rank_high"] for row in board["standings"]) and board["ranks_said"] == ""
 
 
 class TestPages:
@@ -275,7 +392,7 @@ class TestPages:
 
     def test_the_board_with_people_beside_it(self, world, version):
         people, ours = by_people(world.campaign), by_comparator(world.campaign, games=200)
-        html = world.get(world.alice, PAGE).content.decode()
+        html = world.get(world.alice, PAGE + "?judge=comparator").content.decode()
         assert ours.signature in html and "Beside it: judged by people" in html and "human-written" in html
         assert "Spearman" in html and "<svg" in html and "style=" not in html
         assert "simulated" not in html

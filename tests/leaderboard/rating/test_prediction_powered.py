@@ -8,7 +8,7 @@ from leaderboard.rating import prediction_powered
 from leaderboard.rating.bootstrap import context_draws
 from leaderboard.rating.games import Games
 from leaderboard.rating.people_board import read_pairs
-from leaderboard.rating.prediction_powered import calibrate, tastes, win_rates
+from leaderboard.rating.prediction_powered import calibrate, tastes, win_rates, worth_by_chance
 from leaderboard.rating.ranking import Tastes, compare, intervals
 from leaderboard.rating.rules import PAPER, standings
 
@@ -30,6 +30,20 @@ def judged(noisy_games):
     copied = np.where(rng.random(2000) < 0.8, people.outcome, other)
     everything = Games(people.first, people.second, copied, context)
     return people.take(slice(300)), everything.take(slice(300)), everything
+
+
+def test_a_comparator_that_knows_nothing_rarely_seems_worth_more_than_chance(noisy_games):
+    """50 of them, who answer at random, beside the same people on 30 contexts: at most 5% may pass, here 6 of 50 with 98%."""
+    people = noisy_games(3, 90, 30)
+    limit = worth_by_chance(90, 30)
+    assert limit == pytest.approx(90 / (1 - (30 / 34) ** 2 * 1.6449**2 / 30), rel=1e-4)  # by hand
+    unjudged = noisy_games(3, 900, 300, seed=5)
+    everywhere = replace(unjudged, context=unjudged.context + 30).then(people)
+    draws, passed = context_draws(330, 100), 0
+    for seed in range(50):
+        everything = replace(everywhere, outcome=np.random.default_rng(seed).integers(-1, 2, len(everywhere)))
+        passed += calibrate(3, people, everything.take(slice(900, None)), everything, draws).worth > limit
+    assert passed <= 6
 
 
 def test_a_mean_is_ppi_pythons(monkeypatch):

@@ -1,7 +1,6 @@
 """People and comparator on one board, outputs as players, and whether the order holds under other choices."""
 
 import io
-from collections.abc import Set
 from datetime import timedelta
 
 import numpy as np
@@ -13,7 +12,6 @@ from annotation.snapshots import latest_snapshot
 from core.errors import Refused
 from evaluator.comparator.examples import context_key
 from leaderboard.boards import queries
-from leaderboard.models import Tournament
 from leaderboard.rating.games import Games
 from leaderboard.rating.prediction_powered import calibrate
 from leaderboard.rating.rules import PAPER, Rules
@@ -21,15 +19,9 @@ from leaderboard.signature import parse
 from leaderboard.tournaments import active_selection, entrants, people_games, rate, start
 from leaderboard.tournaments.context_results import meetings
 from tests.evaluator.world import SCORES, World
-from tests.leaderboard.played import Strict, by_comparator, by_people, quiet, strict
+from tests.leaderboard.played import Strict, by_comparator, by_people, calibrated
 
 pytestmark = pytest.mark.django_db
-
-
-def calibrated(campaign, learnt: Set[str] = frozenset(), **options) -> Tournament:
-    from leaderboard.tournaments import play
-
-    return play.play(start.start_tournament(campaign, "calibrated", foreground=True, **options), quiet, strict, learnt)
 
 
 class TestCalibrated:
@@ -97,7 +89,7 @@ class TestCalibrated:
             assert wide["rating"] == narrow["rating"]
             assert wide["high"] - wide["low"] > narrow["high"] - narrow["low"]
         assert general["neighbours"][0]["margin"] > only["neighbours"][0]["margin"]
-        assert set(general["calibrated"]) == {"weight", "judgments", "worth", "saved", "games", "left_out"}
+        assert set(general["calibrated"]) == {"weight", "judgments", "worth", "saved", "games", "left_out", "adds", "said"}
         assert parse(shown.signature)["population"] == "people"
         permalink = f"/tournaments/{shown.pk}/"
         html = world.get(world.alice, permalink).content.decode()
