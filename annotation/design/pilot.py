@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from annotation.design.power import Components, PairAssumptions
-from leaderboard.rating.mixed_model import Fit
 from leaderboard.rating.people_board import read_pairs, read_scores
 
 
@@ -19,9 +18,8 @@ def components_of(values: ArrayLike, systems: ArrayLike, contexts: ArrayLike, an
     systems, contexts, annotators = (np.unique(column, return_inverse=True)[1] for column in (systems, contexts, annotators))
     if not len(values) or np.ptp(values) == 0 or len(values) <= systems.max() + 1:
         return None
-    fit = read_scores(int(systems.max()) + 1, systems, contexts, annotators, values).fit
-    v, uncertainty = fit.variances, _uncertainty(fit, "output", "taste", "answer")
-    return Components(v["output"], v["taste"], v["answer"], v["context"], v["annotator"], _rows(uncertainty))
+    v = read_scores(int(systems.max()) + 1, systems, contexts, annotators, values).fit.variances
+    return Components(v["output"], v["taste"], v["answer"], v["context"], v["annotator"])
 
 
 def pair_assumptions_of(
@@ -36,21 +34,7 @@ def pair_assumptions_of(
     if len(outcomes) < 2 or decided == 0:
         return None
     one, other = np.split(both, 2)
-    fit = read_pairs(len(systems), one, other, outcomes, contexts, annotators).fit
-    context, annotator = fit.variances["output"] / 2 / decided, fit.variances["taste"] / 2 / decided
+    v = read_pairs(len(systems), one, other, outcomes, contexts, annotators).fit.variances
+    context, annotator = v["output"] / 2 / decided, v["taste"] / 2 / decided
     over = max(1.0, context + annotator)
-    uncertainty = _uncertainty(fit, "output", "taste") / (2 * decided * over) ** 2
-    return PairAssumptions(1 - decided, context / over, annotator / over, _rows(uncertainty))
-
-
-def _uncertainty(fit: Fit, *names: str) -> np.ndarray:
-    """(k, k), the covariance with which the variances of these terms were estimated: the inverse of their information"""
-    estimated = [i for i in range(len(fit.variances)) if fit.information[i, i] > 0]
-    covariance = np.zeros_like(fit.information)
-    covariance[np.ix_(estimated, estimated)] = np.linalg.pinv(fit.information[np.ix_(estimated, estimated)], hermitian=True)
-    chosen = [list(fit.variances).index(name) for name in names]
-    return np.asarray(covariance[np.ix_(chosen, chosen)])
-
-
-def _rows(matrix: np.ndarray) -> tuple[tuple[float, ...], ...]:
-    return tuple(tuple(row) for row in matrix.tolist())
+    return PairAssumptions(1 - decided, context / over, annotator / over)

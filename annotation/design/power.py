@@ -27,10 +27,6 @@ Davis 2000, American Mathematical Monthly 107, 353-357). Where the scale is know
 the others, which are where the pilot's were, and its variances are the same share f of that maximum: Var(D) changes by
 (1 + f) / 2, and the board, whose variances are those of all S systems together, states it changed by (S - 1 + f) / S.
 
-Variances from a pilot are uncertain. Where Var(D) is estimated with p degrees of freedom (Satterthwaite's, from the covariance
-of the pilot's variances), it is Var(D) p / chi2_p, and the power planned is the mean over that: then it is the one asked for,
-on average over pilots (Julious & Owen 2006, Pharmaceutical Statistics 5, 29-37).
-
 Pairs. A judgment is +1 (first better), 0 (tie) or -1. Its mean d = P(first) - P(second), its variance 1 - ties - d^2;
 judgments of one pair on one context share a part (intraclass correlation) i_C of it, those of one annotator i_A. Where two of S
 systems meet m times, games with the others tell as much again: in a balanced design the variance of a difference is that of
@@ -47,10 +43,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import astuple, dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import expit, logit
-from scipy.stats import chi2, nct, norm
+from scipy.stats import nct, norm
 
 from leaderboard.rating.decision import critical
 from leaderboard.rating.people_board import speak_of_people
@@ -59,25 +54,21 @@ ALPHA, POWER = 0.05, 0.80
 MOST_CERTAIN, STEPS = 0.999, 200  # win rates are searched up to this one, in so many steps
 People = Sequence[tuple[float, float]]  # (share of the outputs, people on each of them), shares summing to 1
 ONE_EACH: People = ((1.0, 1.0),)
-Uncertainty = tuple[tuple[float, ...], ...]  # a covariance matrix, row by row
-PILOTS = (np.arange(40) + 0.5) / 40  # quantiles of the variance that a pilot leaves open
 
 
 @dataclass(frozen=True)
 class Components:
-    """Variances of single scores, in squared points of the scale (or of a scale from 0 to 1, see `on`). uncertainty: (3, 3),
-    the covariance of the first three as a pilot estimates them; none where they are assumed."""
+    """Variances of single scores, in squared points of the scale (or of a scale from 0 to 1, see `on`)."""
 
     context_system: float
     annotator_system: float
     residual: float
     context: float = 0.0
     annotator: float = 0.0
-    uncertainty: Uncertainty = ()
 
     def on(self, low: float, high: float) -> "Components":
         """These variances of a scale from 0 to 1, on the scale from low to high."""
-        return Components(*(variance * (high - low) ** 2 for variance in astuple(self)[:5]))
+        return Components(*(variance * (high - low) ** 2 for variance in astuple(self)))
 
 
 def _of_card(item_slope: float, item: float, worker_slope: float, worker: float, sigma: float) -> Components:
@@ -108,12 +99,11 @@ class Scale:
 @dataclass(frozen=True)
 class PairAssumptions:
     """ties: their share where the systems are equal. context, annotator: intraclass correlations of judgments of one pair of
-    systems on one context, and by one annotator. uncertainty: (2, 2), the covariance of these as a pilot estimates them."""
+    systems on one context, and by one annotator."""
 
     ties: float = 0.2
     context: float = 0.3
     annotator: float = 0.05
-    uncertainty: Uncertainty = ()
 
 
 @dataclass(frozen=True)
@@ -198,18 +188,9 @@ def detectable_difference(
         f = scale.left(difference) if scale else 1.0
         return se * math.sqrt((1 + f) / 2), se * math.sqrt((systems - 1 + f) / systems)
 
-    told = components.context_system, components.annotator_system, components.residual
-
-    def squared(variances: Sequence[float]) -> float:
-        context_system, annotator_system, residual = variances
-        varied = Components(context_system, annotator_system, residual)
-        return standard_error(varied, contexts, annotators, people, systems)[0] ** 2
-
-    times = _open(squared, told, components.uncertainty)
-
     def power_at(difference: float) -> float:
         own, stated = errors(difference)
-        return float(np.mean([power_of(difference, own * t, df, alpha, systems, stated * t) for t in times]))
+        return power_of(difference, own, df, alpha, systems, stated)
 
     high = scale.high - scale.mean if scale else se
     while not scale and power_at(high) < power:
@@ -233,24 +214,19 @@ def detectable_win_rate(
     """How far from one half the win rate (ties counted half) of one of two systems over the other must be to be found.
     meetings: contexts on which the two meet, of so many contexts. None where even winning every pair that is no tie would not
     be found."""
-    as_if = meetings * systems / 2
+    as_if, of_people = meetings * systems / 2, assumed.annotator if speak_of_people(annotators, systems) else 0.0
     places = max(2.0, min(as_if, contexts))
 
-    def error(logits: float, context: float = assumed.context, annotator: float = assumed.annotator) -> tuple[float, float]:
+    def error(logits: float) -> tuple[float, float]:
         slope = expit(logits) * expit(-logits)  # of the win rate
         ahead = 2 * expit(logits) - 1
         variance = max(1 - assumed.ties - ahead**2, 0.0) / 4 / slope**2  # of a judgment, in squared logits
-        of_people = annotator if speak_of_people(annotators, systems) else 0.0
-        rest = variance * max(1 - context - of_people, 0.0) / (as_if * _mean(people))
-        parts = variance * context / places, variance * of_people / annotators, rest
+        rest = variance * (1 - assumed.context - of_people) / (as_if * _mean(people))
+        parts = variance * assumed.context / places, variance * of_people / annotators, rest
         return _tested(*parts, places, annotators, people, systems)
 
-    told = assumed.context, assumed.annotator
-    times = _open(lambda correlations: error(0.0, *correlations)[0] ** 2, told, assumed.uncertainty)
-
     def power_at(logits: float) -> float:
-        se, df = error(logits)
-        return float(np.mean([power_of(logits, se * t, df, alpha, systems) for t in times]))
+        return power_of(logits, *error(logits), alpha, systems)
 
     # Logits tell less the nearer a win rate is to 1, so the power has a maximum.
     far = logit(min(1 - assumed.ties / 2, MOST_CERTAIN))
@@ -261,20 +237,6 @@ def detectable_win_rate(
     se, df = error(logits)
     slope = expit(logits) * expit(-logits)
     return Detectable(float(expit(logits)) - 0.5, float(se * slope), float(df), power, alpha)
-
-
-def _open(squared: Callable[[Sequence[float]], float], told: Sequence[float], uncertainty: Uncertainty) -> NDArray[np.float64]:
-    """How many times the standard error that is planned with the true one may be, at the quantiles PILOTS: squared: what a
-    pilot tells (k,) -> the square of the standard error; uncertainty: (k, k) of it."""
-    planned = squared(told)
-    if not uncertainty or planned == 0:
-        return np.ones(1)
-    steps = np.sqrt(np.diag(uncertainty))  # (k,)
-    up = [squared([*told[:i], told[i] + step, *told[i + 1 :]]) for i, step in enumerate(steps)]
-    slopes = (np.array(up) - planned) / np.where(steps > 0, steps, 1.0)  # (k,) of what is nearly linear
-    spread = float(slopes @ np.array(uncertainty) @ slopes)
-    freedom = 2 * planned**2 / spread if spread > 0 else math.inf
-    return np.sqrt(freedom / chi2.ppf(PILOTS, freedom)) if math.isfinite(freedom) else np.ones(1)
 
 
 def _smallest(power_at: Callable[[float], float], power: float, high: float) -> float:

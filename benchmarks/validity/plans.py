@@ -68,7 +68,7 @@ def planned(plan: Plan, seed: int) -> Detectable | None:
     small = replace(plan.campaign, annotators=plan.pilot, contexts=plan.pilot_contexts)
     if plan.pilot == KNOWN:
         pilots = [_assumed(replace(small, **LARGE), seed + k) for k in range(LARGE_PILOTS)]
-        told = [astuple(replace(one, uncertainty=()))[:-1] for one in pilots if one is not None]
+        told = [astuple(one) for one in pilots if one is not None]
         assumed = type(pilots[0])(*np.mean(told, axis=0).tolist())
     else:
         assumed = _assumed(small, seed)

@@ -73,9 +73,7 @@ class TestThePilot:
         for n, output in enumerate(Output.objects.all()):
             LikertScore.objects.create(annotator=person, output=output, criterion=overall, value=1 + n % 4)
         [ground, *rest] = plan.grounds_of(scored.campaign, protocol, scored.campaign)
-        longer = replace(protocol, contexts=50)
-        assert ground.source == "pilot, 24 scores" and ground.detectable(longer, 3).difference > 0
-        assert ground.detectable(longer, 4) is None  # a pilot of two people tells too little of how people differ
+        assert ground.source == "pilot, 24 scores" and ground.detectable(replace(protocol, contexts=50), 4).difference > 0
         values = LikertScore.objects.filter(criterion=overall).values_list("value", flat=True)
         assert ground.ends == Scale(1, 5, pytest.approx(sum(values) / 24))
         assert [other.about for other in rest] == ["Fluency"] * 2  # nobody scored it

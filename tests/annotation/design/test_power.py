@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import chi2, nct, norm
+from scipy.stats import nct, norm
 from statsmodels.stats.power import TTestPower
 
 from annotation.design.draw import draw
@@ -118,19 +118,6 @@ class TestScores:
         assert nct.sf(most, df, found.difference / own) == pytest.approx(0.8, abs=1e-4)
         assert found.difference < detectable_difference(components, **known).difference
 
-    def test_a_plan_from_pilots_has_the_power_it_was_asked_for_on_average(self):
-        # The residual variance alone, told by pilots as chi2 / p: the mean power over pilots is the one asked for.
-        true, freedom, known = 1.0, 6, {"contexts": 30, "annotators": 2, "people": [(1, 2)]}
-        powers = []
-        for quantile in (np.arange(30) + 0.5) / 30:
-            told = true * chi2.ppf(quantile, freedom) / freedom
-            components = Components(0, 0, told, uncertainty=((0, 0, 0), (0, 0, 0), (0, 0, 2 * told**2 / freedom)))
-            found = detectable_difference(components, **known)
-            powers.append(power_of(found.difference, *standard_error(Components(0, 0, true), **known)))
-        assert np.mean(powers) == pytest.approx(0.8, abs=0.01)
-        certain = [detectable_difference(Components(0, 0, true * chi2.ppf(q, 6) / 6), **known) for q in (0.1, 0.5, 0.9)]
-        assert np.mean([power_of(f.difference, *standard_error(Components(0, 0, true), **known)) for f in certain]) < 0.75
-
     def test_no_difference_beyond_the_end_of_the_scale_is_promised(self):
         assert detectable_difference(HIGH_VARIANCE.on(1, 5), 6, 6, scale=Scale(1, 5, 4.8)) is None
         assert detectable_difference(HIGH_VARIANCE.on(1, 5), 6, 6).difference > 0.2
@@ -175,17 +162,15 @@ class TestPairs:
 class TestPilot:
     def test_known_variances_are_found_again(self):
         truth = Components(context_system=0.5, annotator_system=0.2, residual=0.6, context=0.4, annotator=0.3)
-        rng, estimates, uncertainties = np.random.default_rng(0), [], []
+        rng, estimates = np.random.default_rng(0), []
         s, c, a = (grid.ravel() for grid in np.meshgrid(range(4), range(60), range(25), indexing="ij"))
         for _ in range(20):
             y = rng.normal(0, 0.4**0.5, 60)[c] + rng.normal(0, 0.3**0.5, 25)[a] + rng.normal(0, 0.6**0.5, len(s))
             y += rng.normal(0, 0.5**0.5, (4, 60))[s, c] + rng.normal(0, 0.2**0.5, (4, 25))[s, a] + s
             found = components_of(y, s, c, a)
-            uncertainties.append(np.diag(found.uncertainty))
             estimates.append([found.context_system, found.annotator_system, found.residual, found.context, found.annotator])
         expected = [truth.context_system, truth.annotator_system, truth.residual, truth.context, truth.annotator]
         assert np.mean(estimates, axis=0) == pytest.approx(expected, rel=0.1)
-        assert np.mean(uncertainties, axis=0) == pytest.approx(np.var(estimates, axis=0, ddof=1)[:3], rel=0.6)  # of 20 draws
 
     def test_pairs_correlations_are_found_again(self):
         rng = np.random.default_rng(1)
