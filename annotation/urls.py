@@ -58,9 +58,10 @@ campaign_pages = [
 
 urlpatterns = [
     path("", home.home, name="home"),
+    path("admin/login/", sign_in.admin_log_in),
     path("login/", sign_in.SignIn.as_view(), name="login"),
     path("logout/", auth.LogoutView.as_view(), name="logout"),
-    path("password/", auth.PasswordChangeView.as_view(), name="password_change"),
+    path("password/", sign_in.ChangePassword.as_view(), name="password_change"),
     path("password/done/", auth.PasswordChangeDoneView.as_view(), name="password_change_done"),
     path("account/", account.account, name="account"),
     path("account/tokens/<int:pk>/revoke/", account.revoke_token, name="revoke_token"),

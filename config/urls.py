@@ -4,8 +4,8 @@ from django.urls import include, path
 from annotation.api.errors import missing
 
 urlpatterns = [
-    path("admin/", admin.site.urls),
     path("", include("annotation.urls")),
+    path("admin/", admin.site.urls),
     path("", include("evaluator.urls")),
     path("", include("leaderboard.urls")),
     path("api/<path:rest>", missing),
