@@ -7,19 +7,20 @@ from django.db import transaction
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 from rest_framework import serializers
-from rest_framework.parsers import JSONParser, MultiPartParser
+from rest_framework.parsers import MultiPartParser
 from rest_framework.permissions import AllowAny
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.access import campaign_for_researcher
+from annotation.api.parsers import ShallowJSON
 from annotation.models import System
 from leaderboard import systems
 from leaderboard.access import campaign_with_boards, tournament_for
 from leaderboard.boards import overviews, queries
 from leaderboard.models import Tournament
 
-ROWS_OR_FILE = [JSONParser, MultiPartParser]
+ROWS_OR_FILE = [ShallowJSON, MultiPartParser]
 
 
 class LeaderboardView(APIView):
@@ -126,5 +127,5 @@ def _outputs(request) -> tuple:
     rows = request.data.get("outputs")
     if not isinstance(rows, list):
         raise serializers.ValidationError({"outputs": ["Send a list of rows, or a file."]})
-    lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-    return io.BytesIO(lines.encode("utf-8")), "outputs.jsonl"
+    lines = "".join(json.dumps(row) + "\n" for row in rows)  # in ASCII: half a surrogate pair is refused with its line
+    return io.BytesIO(lines.encode("ascii")), "outputs.jsonl"

@@ -252,6 +252,17 @@ class TestApi:
         wrong = world.post(world.alice, API, {"name": "New", "file": upload([{"context_id": "c00"}])})
         assert wrong.status_code == 422 and wrong.json()["errors"][0]["line"] == 1
 
+    def test_half_a_surrogate_pair_is_refused_with_its_line(self, world):
+        world.client.force_login(world.alice)
+        rows = [*rows_of(world), {"context_id": "c00", "output": "\ud800"}]
+        for method, path, body in (
+            ("post", API, {"name": "New", "outputs": rows}),
+            ("put", f"{API}{world.campaign.systems.get(name='Fine').pk}/outputs/", {"outputs": rows}),
+        ):
+            refused = getattr(world.client, method)(path, body, content_type="application/json")
+            assert refused.status_code == 422
+            assert refused.json()["errors"][0]["line"] == 13 and "surrogate" in refused.json()["message"]
+
     def test_only_researchers(self, world):
         fine = world.campaign.systems.get(name="Fine")
         world.client.force_login(world.charlie)
