@@ -3,6 +3,7 @@ from django.urls import include, path
 
 from annotation.api.errors import missing
 
+handler400, handler500 = "config.errors.bad_request", "config.errors.server_error"
 urlpatterns = [
     path("", include("annotation.urls")),
     path("admin/", admin.site.urls),
