@@ -27,7 +27,7 @@ def run(monkeypatch, client):
     def command(*words):
         signed_in = []
 
-        def meanwhile(*_):
+        def meanwhile(*_, **__):
             signed_in.extend(name for name, _, _ in LOG_INS if client.login(username=name, password=PASSWORD))
             raise KeyboardInterrupt
 
