@@ -40,6 +40,7 @@ campaign_pages = [
     path("reports/<int:pk>/resolve/", items.resolve, name="resolve"),
     path("people/", members.people, name="people"),
     path("people/links/<int:pk>/revoke/", members.revoke, name="revoke"),
+    path("people/annotators/<int:pk>/release/", members.release, name="release_worker"),
     path("people/researchers/<int:pk>/remove/", members.remove_researcher, name="remove_researcher"),
     path("quality/", agreement.quality, name="quality"),
     path("quality/preview/", agreement.preview, name="quality_preview"),
