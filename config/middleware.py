@@ -1,9 +1,15 @@
-"""What every request meets: no NUL comes in, and a page may load only what this server sends."""
+"""What every request meets: no NUL comes in, what a page may load and use, and who may keep it."""
 
 from django.core.exceptions import BadRequest
+from django.utils.cache import add_never_cache_headers
 
 POLICY = (
     "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+)
+
+# Nothing here asks for a device.
+DEVICES = ", ".join(
+    f"{name}=()" for name in ("camera", "display-capture", "geolocation", "microphone", "midi", "payment", "serial", "usb")
 )
 
 
@@ -27,10 +33,23 @@ class NoNul:
             raise BadRequest("A NUL character was sent.")
 
 
-def content_security_policy(get_response):
+def page_policies(get_response):
     def middleware(request):
         response = get_response(request)
         response.setdefault("Content-Security-Policy", POLICY)
+        response.setdefault("Permissions-Policy", DEVICES)
+        return response
+
+    return middleware
+
+
+def kept_by_nobody(get_response):
+    """What somebody sees who is signed in stays in no cache: neither the next person at the browser nor a proxy shows it."""
+
+    def middleware(request):
+        response = get_response(request)
+        if request.user.is_authenticated and not response.has_header("Cache-Control"):
+            add_never_cache_headers(response)
         return response
 
     return middleware
