@@ -24,13 +24,13 @@ OF_POSTGRES = {"53100": FULL, "25006": READ_ONLY, "55P03": BUSY}  # disk_full, r
 def outage(error: BaseException | None) -> tuple[int, str]:
     """(status, sentence) of what broke, by the error that came first among those that led to this one."""
     while error is not None:
-        for codes, code in (
-            (OF_SYSTEM, getattr(error, "errno", None)),
-            (OF_SQLITE, getattr(error, "sqlite_errorcode", 0) & 0xFF),  # the rest of an extended code says more
-            (OF_POSTGRES, getattr(error, "sqlstate", None)),
-        ):
-            if code in codes:
-                return codes[code]
+        told = (
+            OF_SYSTEM.get(getattr(error, "errno", None) or 0)
+            or OF_SQLITE.get(getattr(error, "sqlite_errorcode", 0) & 0xFF)  # the rest of an extended code says more
+            or OF_POSTGRES.get(getattr(error, "sqlstate", None) or "")
+        )
+        if told:
+            return told
         error = error.__cause__ or error.__context__
     return BROKEN
 

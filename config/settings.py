@@ -9,7 +9,7 @@ DEFAULT_BASE  the base that trainings start from, where one of this name was mad
 JOB_LEASE_SECONDS  how long a silent worker is believed to be at work (default: 45)
 ALLOWED_HOSTS comma-separated host names (default: this machine only)
 CSRF_TRUSTED_ORIGINS  comma-separated origins, https://name, where a proxy ends TLS
-HTTPS         "1" where a proxy ends TLS: cookies only travel encrypted, http is sent on to https, browsers are told to stay there
+HTTPS         "1" where a proxy ends TLS: cookies only travel encrypted, browsers are sent to https and told to stay
 HTTPS_SUBDOMAINS  "1" tells browsers that all hosts under this one's name speak https too, for good (HSTS preload)
 PROXIES       how many proxies stand before the web server and add to X-Forwarded-For (default: 0, the header is not believed)
 LOG_LEVEL     of what the server and its workers tell (default: INFO)
@@ -26,7 +26,8 @@ from django.urls import reverse_lazy
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = Path(os.environ.get("DATA_DIR", BASE_DIR / "var")).resolve()
-# People's answers and keys are nobody else's on this machine: not the folder, also where it was made before, nor what is made in it.
+# People's answers and keys are nobody else's on this machine: neither the folder, where it was made before too, nor what
+# is made in it.
 os.umask(0o077)
 DATA_DIR.mkdir(parents=True, exist_ok=True)
 if DATA_DIR.stat().st_mode & 0o077 and DATA_DIR.stat().st_uid == os.geteuid():

@@ -1,5 +1,5 @@
-"""How often somebody may try: passwords and tokens that fail, and joining. Counted in the cache, so Redis makes it one count for all web
-processes; without it each counts its own."""
+"""How often somebody may try: passwords and tokens that fail, and joining. Counted in the cache, so Redis makes it one
+count for all web processes; without it each counts its own."""
 
 import unicodedata
 from dataclasses import dataclass

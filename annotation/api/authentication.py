@@ -18,7 +18,7 @@ class TokenAuthentication(BaseAuthentication):
             if UNKNOWN_TOKENS_FROM_ADDRESS.is_reached(address(request)):
                 raise Throttled(UNKNOWN_TOKENS_FROM_ADDRESS.seconds)
             UNKNOWN_TOKENS_FROM_ADDRESS.count_one(address(request))
-            raise AuthenticationFailed("This token is not known here; it may have been revoked.")
+            raise AuthenticationFailed("This token is not known here; it may have expired or been revoked.")
         return user, None
 
     def authenticate_header(self, request) -> str:

@@ -40,8 +40,7 @@ def test_an_error_under_api_has_the_shape_of_errors_there(answers):
 
 
 @pytest.mark.parametrize(
-    ("code", "status", "said"),
-    [(errno.ENOSPC, 507, "disk of this server is full"), (errno.EROFS, 503, "can only be read now")],
+    ("code", "status", "said"), [(errno.ENOSPC, 507, "disk of this server is full"), (errno.EROFS, 503, "can only be read now")]
 )
 def test_a_full_disk_and_a_read_only_one_are_said(answers, code, status, said):
     page, program = answers(OSError(code, "secret"))

@@ -48,7 +48,6 @@ class TestSigningIn:
             assert log_in(client, PASSWORD).status_code == 302
             client.logout()
 
-
     def test_another_spelling_of_the_name_is_no_new_account(self, client):
         User.objects.create_user("bob", password=PASSWORD)
         for _ in range(10):

@@ -8,7 +8,7 @@ from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.views import redirect_to_login
 from django.core import signing
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, QueryDict
+from django.http import Http404, HttpRequest, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import resolve, reverse
 
@@ -43,7 +43,8 @@ class CountedPasswords:
     """A form's view that asks for a password: who failed too often waits, also with the right one, so that a guess is not
     told from it."""
 
-    password_field = "password"
+    password_field = "password"  # noqa: S105  # its name
+    request: HttpRequest
 
     def account(self) -> str:
         """Whose password is tried."""
@@ -96,7 +97,7 @@ class SignIn(CountedPasswords, auth.LoginView):
 
 
 class ChangePassword(CountedPasswords, auth.PasswordChangeView):
-    password_field = "old_password"
+    password_field = "old_password"  # noqa: S105
 
     def account(self) -> str:
         return self.request.user.get_username()

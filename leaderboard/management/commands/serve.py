@@ -36,7 +36,7 @@ class Command(BaseCommand):
     def handle(self, *args, host, port, web_processes, threads, demo, demo_for_everybody, **options):
         if demo and not demo_for_everybody and not _is_loopback(host):
             raise CommandError(
-                f"The demonstration's passwords are published, and {host} can be reached from other machines; leave --host out, "
+                f"The demonstration's passwords are published, and other machines can reach {host}; leave --host out, "
                 "or say --demo-for-everybody."
             )
         _must_be_free(host, port)
