@@ -1,5 +1,6 @@
 """What every request meets: no NUL comes in, what a page may load and use, and who may keep it."""
 
+from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import BadRequest
 from django.utils.cache import add_never_cache_headers
 
@@ -30,6 +31,7 @@ class NoNul:
         for form in (request.GET, {} if getattr(view, "csrf_exempt", False) else request.POST):
             sent += [text for name in form for text in (name, *form.getlist(name))]
         if any("\0" in text for text in sent):
+            request.user = AnonymousUser()  # nobody is looked up by such a cookie
             raise BadRequest("A NUL character was sent.")
 
 
