@@ -40,6 +40,7 @@ campaign_pages = [
     path("reports/<int:pk>/resolve/", items.resolve, name="resolve"),
     path("people/", members.people, name="people"),
     path("people/links/<int:pk>/revoke/", members.revoke, name="revoke"),
+    path("people/annotators/<int:pk>/release/", members.release, name="release_worker"),
     path("people/researchers/<int:pk>/remove/", members.remove_researcher, name="remove_researcher"),
     path("quality/", agreement.quality, name="quality"),
     path("quality/preview/", agreement.preview, name="quality_preview"),
@@ -58,9 +59,10 @@ campaign_pages = [
 
 urlpatterns = [
     path("", home.home, name="home"),
+    path("admin/login/", sign_in.admin_log_in),
     path("login/", sign_in.SignIn.as_view(), name="login"),
     path("logout/", auth.LogoutView.as_view(), name="logout"),
-    path("password/", auth.PasswordChangeView.as_view(), name="password_change"),
+    path("password/", sign_in.ChangePassword.as_view(), name="password_change"),
     path("password/done/", auth.PasswordChangeDoneView.as_view(), name="password_change_done"),
     path("account/", account.account, name="account"),
     path("account/tokens/<int:pk>/revoke/", account.revoke_token, name="revoke_token"),

@@ -1,14 +1,57 @@
-"""One header: what a page of Comparena may load, which is only what this server sends."""
+"""What every request meets: no NUL comes in, what a page may load and use, and who may keep it."""
+
+from django.contrib.auth.models import AnonymousUser
+from django.core.exceptions import BadRequest
+from django.utils.cache import add_never_cache_headers
 
 POLICY = (
     "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
 
+# Nothing here asks for a device.
+DEVICES = ", ".join(
+    f"{name}=()" for name in ("camera", "display-capture", "geolocation", "microphone", "midi", "payment", "serial", "usb")
+)
 
-def content_security_policy(get_response):
+
+class NoNul:
+    """No address, form or cookie holds a NUL character: PostgreSQL stores none, and fails where it is asked for one.
+
+    Stands behind the check against forgery, which has read the form by then. The REST API, which that check leaves out,
+    reads its own bodies; serializers and core.rowfiles refuse a NUL there."""
+
+    def __init__(self, get_response):
+        self.get_response = get_response
+
+    def __call__(self, request):
+        return self.get_response(request)
+
+    def process_view(self, request, view, args, kwargs):
+        sent = [request.path_info, *request.COOKIES.values()]
+        for form in (request.GET, {} if getattr(view, "csrf_exempt", False) else request.POST):
+            sent += [text for name in form for text in (name, *form.getlist(name))]
+        if any("\0" in text for text in sent):
+            request.user = AnonymousUser()  # nobody is looked up by such a cookie
+            raise BadRequest("A NUL character was sent.")
+
+
+def page_policies(get_response):
     def middleware(request):
         response = get_response(request)
         response.setdefault("Content-Security-Policy", POLICY)
+        response.setdefault("Permissions-Policy", DEVICES)
+        return response
+
+    return middleware
+
+
+def kept_by_nobody(get_response):
+    """What somebody sees who is signed in stays in no cache: neither the next person at the browser nor a proxy shows it."""
+
+    def middleware(request):
+        response = get_response(request)
+        if request.user.is_authenticated and not response.has_header("Cache-Control"):
+            add_never_cache_headers(response)
         return response
 
     return middleware

@@ -9,7 +9,8 @@ DEFAULT_BASE  the base that trainings start from, where one of this name was mad
 JOB_LEASE_SECONDS  how long a silent worker is believed to be at work (default: 45)
 ALLOWED_HOSTS comma-separated host names (default: this machine only)
 CSRF_TRUSTED_ORIGINS  comma-separated origins, https://name, where a proxy ends TLS
-HTTPS         "1" where a proxy ends TLS: cookies only travel encrypted, browsers are told to stay with https
+HTTPS         "1" where a proxy ends TLS: cookies only travel encrypted, browsers are sent to https and told to stay
+HTTPS_SUBDOMAINS  "1" tells browsers that all hosts under this one's name speak https too, for good (HSTS preload)
 PROXIES       how many proxies stand before the web server and add to X-Forwarded-For (default: 0, the header is not believed)
 LOG_LEVEL     of what the server and its workers tell (default: INFO)
 COMPARENA_DEVICE  where workers train and judge: "cuda", "cuda:1", "mps" or "cpu" (default: the best there is)
@@ -25,7 +26,12 @@ from django.urls import reverse_lazy
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = Path(os.environ.get("DATA_DIR", BASE_DIR / "var")).resolve()
+# People's answers and keys are nobody else's on this machine: neither the folder, where it was made before too, nor what
+# is made in it.
+os.umask(0o077)
 DATA_DIR.mkdir(parents=True, exist_ok=True)
+if DATA_DIR.stat().st_mode & 0o077 and DATA_DIR.stat().st_uid == os.geteuid():
+    DATA_DIR.chmod(0o700)
 
 
 def _kept_secret() -> str:
@@ -50,7 +56,11 @@ CSRF_TRUSTED_ORIGINS = [o for o in os.environ.get("CSRF_TRUSTED_ORIGINS", "").sp
 HTTPS = os.environ.get("HTTPS", "") == "1"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
+SECURE_SSL_REDIRECT = HTTPS
 SECURE_HSTS_SECONDS = 30 * 24 * 3600 if HTTPS else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS and os.environ.get("HTTPS_SUBDOMAINS", "") == "1"
+# Other hosts under this one's name are not ours to speak for, unless the operator says so.
+SILENCED_SYSTEM_CHECKS = [] if SECURE_HSTS_PRELOAD else ["security.W005", "security.W021"]
 PROXIES = int(os.environ.get("PROXIES", "0"))
 
 INSTALLED_APPS = [
@@ -70,14 +80,16 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
+    "config.middleware.page_policies",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
+    "config.middleware.NoNul",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "config.middleware.kept_by_nobody",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    "config.middleware.content_security_policy",
 ]
 
 ROOT_URLCONF = "config.urls"
@@ -119,8 +131,11 @@ AUTH_USER_MODEL = "annotation.User"
 # Accounts whose password was stored otherwise are brought to the first hasher when they next sign in.
 PASSWORD_HASHERS = ["config.hashers.Argon2id", "django.contrib.auth.hashers.PBKDF2PasswordHasher"]
 AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
+    {"NAME": "config.passwords.WordsOfThisPlace"},
 ]
 LOGIN_URL = reverse_lazy("login")
 LOGIN_REDIRECT_URL = reverse_lazy("home")
@@ -180,7 +195,7 @@ REST_FRAMEWORK = {
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_PARSER_CLASSES": ["annotation.api.parsers.ShallowJSON"],
     "DEFAULT_PAGINATION_CLASS": "rest_framework.pagination.PageNumberPagination",
     "PAGE_SIZE": 100,
     "DEFAULT_THROTTLE_CLASSES": ["rest_framework.throttling.UserRateThrottle", "rest_framework.throttling.AnonRateThrottle"],
@@ -204,7 +219,7 @@ SPECTACULAR_SETTINGS = {
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
+    "formatters": {"line": {"()": "config.logs.WithoutKeys", "format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "loggers": {"kombu.connection": {"level": "ERROR"}},  # warns that the folder broker has no host name
     "root": {"handlers": ["stderr"], "level": os.environ.get("LOG_LEVEL", "INFO")},

@@ -3,9 +3,10 @@ from django.urls import include, path
 
 from annotation.api.errors import missing
 
+handler400, handler500 = "config.errors.bad_request", "config.errors.server_error"
 urlpatterns = [
-    path("admin/", admin.site.urls),
     path("", include("annotation.urls")),
+    path("admin/", admin.site.urls),
     path("", include("evaluator.urls")),
     path("", include("leaderboard.urls")),
     path("api/<path:rest>", missing),

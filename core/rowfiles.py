@@ -19,6 +19,7 @@ from typing import Any, BinaryIO, NoReturn
 from core.errors import ImportRefused, RowError
 
 MAX_LINE_BYTES = 8 * 2**20
+MAX_DEPTH = 50  # of lists and objects in each other; Python reads about 900, less where much else is under way
 MAX_DOCUMENT_BYTES = 64 * 2**20  # of a JSON file that is one value; in memory it takes ten times as much
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 JSON_IN_CSV = ("context", "references", "scale", "metadata", "knowledge", "published", "turns", "expected")
@@ -67,7 +68,7 @@ class Row:
         value = self.fields.get(field)
         if value is None or value == "":
             return default
-        if isinstance(value, str) and value.strip().isdecimal():
+        if isinstance(value, str) and value.strip().isdecimal() and len(value) < 100:
             value = int(value)
         if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**31:
             raise BadField(field, f"expected a whole number from 0, found {shown(value)}")
@@ -427,7 +428,7 @@ def _csv_value(column: str, cell: str) -> Any:
     if column in JSON_IN_CSV and cell.lstrip()[:1] in "[{":
         try:
             return json.loads(cell, parse_constant=_no_constant)
-        except ValueError:
+        except (ValueError, RecursionError):
             return cell  # a text that merely begins with a bracket
     return cell
 
@@ -435,7 +436,9 @@ def _csv_value(column: str, cell: str) -> Any:
 def _flaw(row: Row) -> tuple[str, str] | None:
     """(message, field) of what no database keeps."""
     for field, value in row.fields.items():
-        for text in _texts_in([field, value]):
+        for text, depth in _texts_in([field, value]):
+            if depth > MAX_DEPTH:
+                return "is nested too deeply", field
             try:
                 text.encode("utf-8")
             except UnicodeEncodeError:
@@ -445,17 +448,22 @@ def _flaw(row: Row) -> tuple[str, str] | None:
     return None
 
 
-def _texts_in(value: Any) -> Iterator[str]:
-    stack = [value]
+def _texts_in(value: Any) -> Iterator[tuple[str, int]]:
+    """Every text in a JSON value, and an empty one for each list or object, with how deep it lies."""
+    stack = [(value, 0)]
     while stack:
-        value = stack.pop()
+        value, depth = stack.pop()
         if isinstance(value, str):
-            yield value
-        elif isinstance(value, list):
-            stack.extend(value)
-        elif isinstance(value, dict):
-            stack.extend(value.keys())
-            stack.extend(value.values())
+            yield value, depth
+        elif isinstance(value, list | dict):
+            yield "", depth
+            inner = [*value.keys(), *value.values()] if isinstance(value, dict) else value
+            stack.extend((part, depth + 1) for part in inner)
+
+
+def depth_of(value: Any) -> int:
+    """How many lists and objects of a JSON value lie in each other, its own level being 0."""
+    return max((depth for _, depth in _texts_in(value)), default=0)
 
 
 def _kind(value: Any) -> str:

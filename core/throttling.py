@@ -1,6 +1,7 @@
-"""How often somebody may try: log-ins that fail, and joining. Counted in the cache, so Redis makes it one count for all web
-processes; without it each counts its own."""
+"""How often somebody may try: passwords and tokens that fail, and joining. Counted in the cache, so Redis makes it one
+count for all web processes; without it each counts its own."""
 
+import unicodedata
 from dataclasses import dataclass
 
 from django.conf import settings
@@ -35,6 +36,7 @@ class Limit:
 FAILED_FOR_ACCOUNT = Limit("failed-account", 10, 15 * 60)
 FAILED_FROM_ADDRESS = Limit("failed-address", 100, 15 * 60)
 JOINED_FROM_ADDRESS = Limit("joined-address", 300, 15 * 60)
+UNKNOWN_TOKENS_FROM_ADDRESS = Limit("unknown-token-address", 60, 60)  # as often as the API answers anybody without a token
 
 
 def address(request: HttpRequest) -> str:
@@ -45,3 +47,10 @@ def address(request: HttpRequest) -> str:
         hops = [part.strip() for part in forwarded.split(",")]
         return hops[-min(settings.PROXIES, len(hops))] or nearest
     return nearest
+
+
+def password_limits(request: HttpRequest, username: str) -> list[tuple[Limit, str]]:
+    """What counts wrong passwords for this log-in name from this address, each limit with its key. The name is folded as
+    the log-in folds it (NFKC), so that another spelling is no new account."""
+    account = unicodedata.normalize("NFKC", username).strip().lower()[:150]
+    return [(FAILED_FOR_ACCOUNT, f"{address(request)} {account}"), (FAILED_FROM_ADDRESS, address(request))]

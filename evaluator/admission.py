@@ -1,6 +1,7 @@
 """A comparator that was trained elsewhere comes in: the web keeps the file, `worker.admit` checks it and enters it."""
 
 import os
+import time
 import uuid
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from core.errors import Refused
 from evaluator import archive
 
 TASK = "evaluator.tasks.admit"
+KEPT_SECONDS = 24 * 3600  # what a job that failed or was cancelled left: so long it can be started again
 
 
 def waiting_file(job_id) -> Path:
@@ -22,6 +24,7 @@ def waiting_file(job_id) -> Path:
 def receive(campaign: Campaign, chunks, user=None) -> Job:
     """Keep the uploaded file (an iterable of bytes) until a worker has looked at it."""
     site.MODELS_DIR.mkdir(parents=True, exist_ok=True)
+    _forget_old()
     part = site.MODELS_DIR / f".upload-{uuid.uuid4().hex}.part"
     try:
         with part.open("xb") as out:
@@ -37,6 +40,15 @@ def receive(campaign: Campaign, chunks, user=None) -> Job:
     finally:
         part.unlink(missing_ok=True)
     return job
+
+
+def _forget_old() -> None:
+    """Delete what deaths and cancellations left: uploaded files older than a day whose job is not to be run any more."""
+    for path in site.MODELS_DIR.glob(".upload-*"):
+        if time.time() - path.stat().st_mtime > KEPT_SECONDS:
+            waiting = Job.objects.filter(status__in=[Job.Status.QUEUED, Job.Status.RUNNING], task=TASK)
+            if path not in {waiting_file(job.pk) for job in waiting}:
+                path.unlink(missing_ok=True)
 
 
 def forget(job: Job) -> None:

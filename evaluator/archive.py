@@ -3,7 +3,8 @@
 import json
 import re
 import zipfile
-from collections.abc import Callable
+import zlib
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -17,6 +18,8 @@ from evaluator.services import check_seed
 CARD = "card.json"  # what the registry knew of it where it was trained
 MAX_BYTES = 8 * 2**30
 MAX_JSON_BYTES = 64 * 2**20
+MOST_PACKED = 50  # times a file may grow: weights hardly pack at all, vocabularies five to ten times, zeros a thousand times
+MOST_LAYERS, LARGEST_SIZE = 1000, 10_000_000  # of an encoder; the largest vocabularies have some 300,000 entries
 ALLOWED = re.compile(
     r"comparator\.json|card\.json|(matcher|references)\.safetensors|member-\d{1,3}\.json"
     r"|member-\d{1,3}\.safetensors|encoder/[\w.-]+\.(json|jinja|txt|model|safetensors)"
@@ -70,7 +73,7 @@ def unpack(file: Path, folder: Path, tick: Callable[[float], None] = lambda done
                 target.parent.mkdir(parents=True, exist_ok=True)
                 _write(archive, entry, target)
                 tick(done / len(entries))
-    except (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError) as error:
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RecursionError, RuntimeError) as error:
         raise Refused(f"This is not a readable zip file ({error}).") from None
     _check_no_code(folder)
     return card
@@ -86,6 +89,8 @@ def _check(entries: list[zipfile.ZipInfo]) -> None:
     for entry in entries:
         if not ALLOWED.fullmatch(entry.filename):
             raise Refused(f"A comparator has no file {entry.filename[:100]!r}; nothing was taken from this zip.")
+        if entry.file_size > 2**20 + MOST_PACKED * entry.compress_size:
+            raise Refused(f"{entry.filename} grows more than {MOST_PACKED} times as it is unpacked; no comparator does.")
         if entry.filename.endswith(".json") and entry.file_size > MAX_JSON_BYTES:
             raise Refused(f"{entry.filename} is larger than {MAX_JSON_BYTES // 2**20} MB.")
     if sum(entry.file_size for entry in entries) > MAX_BYTES:
@@ -107,7 +112,7 @@ def _card(archive: zipfile.ZipFile) -> Card:
     try:
         fields = json.loads(archive.read(CARD), parse_constant=_no_number)
         card = Card(**{field: fields[field] for field in TOLD})
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise Refused(f"{CARD} lacks what a comparator's card says ({error}).") from None
     kinds = {
         "name": str,
@@ -142,11 +147,28 @@ def _no_number(name: str):
 
 
 def _check_no_code(folder: Path) -> None:
-    """A tokenizer's or model's configuration may name Python files to run; such a one is not let in."""
+    """A tokenizer's or model's configuration may name Python files to run, at any depth, or sizes for which no machine has
+    the memory; such a one is not let in."""
     for path in (folder / "encoder").glob("*.json"):
         try:
             found = json.loads(path.read_text(encoding="utf-8"))
-        except ValueError:
+        except (ValueError, RecursionError):
             raise Refused(f"encoder/{path.name} cannot be read as JSON.") from None
-        if isinstance(found, dict) and "auto_map" in found:
-            raise Refused(f"encoder/{path.name} asks for code of its own to be run, which is not allowed.")
+        for key, value in _fields(found):
+            if key == "auto_map":
+                raise Refused(f"encoder/{path.name} asks for code of its own to be run, which is not allowed.")
+            if path.name == "config.json" and isinstance(value, int | float):
+                if not abs(value) <= (MOST_LAYERS if "layers" in key else LARGEST_SIZE):
+                    raise Refused(f"encoder/config.json names the size {key} {value:g}, which no encoder has.")
+
+
+def _fields(value) -> Iterator[tuple[str, object]]:
+    """Every key of a JSON value with what it holds, at any depth; what a list holds goes under the list's key."""
+    stack = [("", value)]
+    while stack:
+        key, value = stack.pop()
+        yield key, value
+        if isinstance(value, dict):
+            stack.extend(value.items())
+        elif isinstance(value, list):
+            stack.extend((key, inner) for inner in value)

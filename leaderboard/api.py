@@ -6,20 +6,79 @@ import json
 from django.db import transaction
 from django.http import Http404
 from django.shortcuts import get_object_or_404
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
-from rest_framework.parsers import JSONParser, MultiPartParser
+from rest_framework.parsers import MultiPartParser
 from rest_framework.permissions import AllowAny
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.access import campaign_for_researcher
+from annotation.api.parsers import ShallowJSON
+from annotation.api.repeats import HEADER, once
 from annotation.models import System
 from leaderboard import systems
 from leaderboard.access import campaign_with_boards, tournament_for
 from leaderboard.boards import overviews, queries
 from leaderboard.models import Tournament
 
-ROWS_OR_FILE = [JSONParser, MultiPartParser]
+JUDGE = OpenApiParameter("judge", enum=Tournament.Judge.values, default=Tournament.Judge.COMPARATOR)
+CRITERION = OpenApiParameter("criterion")
+ROWS_OR_FILE = [ShallowJSON, MultiPartParser]
+
+
+class StandingSerializer(serializers.Serializer):
+    """A system on a board; what else it has is told in docs/statistics.md."""
+
+    id = serializers.IntegerField()
+    system = serializers.CharField()
+    human_written = serializers.BooleanField()
+    rank_low = serializers.IntegerField()
+    rank_high = serializers.IntegerField()
+    rating = serializers.FloatField()
+    low = serializers.FloatField()
+    high = serializers.FloatField()
+    cluster = serializers.IntegerField(allow_null=True, help_text="Systems of one cluster are not known to differ.")
+    best = serializers.FloatField(allow_null=True, help_text="Its chance to be the best, in percent.")
+
+
+class BoardSerializer(serializers.Serializer):
+    """A finished tournament (`boards.queries.board`); docs/statistics.md says what its figures are."""
+
+    signature = serializers.CharField()
+    campaign = serializers.CharField()
+    tournament = serializers.IntegerField()
+    permalink = serializers.CharField()
+    judge = serializers.ChoiceField(Tournament.Judge.choices)
+    judge_label = serializers.CharField()
+    comparator = serializers.CharField(allow_null=True)
+    criterion = serializers.CharField(allow_blank=True)
+    snapshot = serializers.CharField(allow_null=True)
+    seed = serializers.IntegerField()
+    level = serializers.CharField()
+    rating = serializers.CharField()
+    pairing = serializers.CharField()
+    ties = serializers.CharField()
+    games = serializers.IntegerField()
+    contexts = serializers.IntegerField(allow_null=True)
+    groups = serializers.IntegerField(allow_null=True)
+    settled = serializers.BooleanField(allow_null=True)
+    ending = serializers.CharField(allow_null=True)
+    simulated = serializers.BooleanField()
+    warning = serializers.CharField(allow_blank=True)
+    finished_at = serializers.DateTimeField()
+    speaks_of = serializers.DictField(allow_null=True)
+    people = serializers.DictField(allow_null=True)
+    standings = StandingSerializer(many=True)
+    neighbours = serializers.ListField(child=serializers.DictField())
+    known = serializers.ListField(child=serializers.DictField())
+    stability = serializers.ListField(child=serializers.DictField())
+    three_scores = serializers.ListField(child=serializers.DictField())
+    calibrated = serializers.DictField(allow_null=True)
+    length_control = serializers.DictField(allow_null=True)
+    order_fit = serializers.DictField(allow_null=True)
+    sides = serializers.DictField(allow_null=True)
+    agreement_with_people = serializers.DictField(allow_null=True)
 
 
 class LeaderboardView(APIView):
@@ -27,6 +86,7 @@ class LeaderboardView(APIView):
 
     permission_classes = [AllowAny]  # what may be seen is decided by campaign_with_boards
 
+    @extend_schema(responses=BoardSerializer, parameters=[JUDGE, CRITERION])
     def get(self, request, slug):
         campaign = campaign_with_boards(request.user, slug)
         asked = request.query_params
@@ -42,6 +102,7 @@ class TournamentView(APIView):
 
     permission_classes = [AllowAny]
 
+    @extend_schema(responses=BoardSerializer)
     def get(self, request, pk):
         tournament = tournament_for(request.user, pk)
         if tournament.finished_at is None:
@@ -66,15 +127,30 @@ class ChangeSerializer(SystemSerializer):
         read_only_fields = ["retired_at", "is_human"]
 
 
+class OutputsSerializer(serializers.Serializer):
+    """One of the two."""
+
+    outputs = serializers.ListField(child=serializers.DictField(), required=False, help_text="Rows: {context_id, output, ...}.")
+    file = serializers.FileField(required=False, help_text="The rows as JSON lines or CSV; send a form then.")
+
+
+class NewSystemSerializer(OutputsSerializer, SystemSerializer):
+    class Meta(SystemSerializer.Meta):
+        fields = [*SystemSerializer.Meta.fields, "outputs", "file"]
+
+
 class SystemsView(APIView):
     """GET lists; POST registers: name, description, link, is_human, and `outputs` (a list of rows) or `file`."""
 
     parser_classes = ROWS_OR_FILE
 
+    @extend_schema(responses=SystemSerializer(many=True))
     def get(self, request, slug):
         campaign = campaign_for_researcher(request.user, slug)
         return Response(SystemSerializer(overviews.systems(campaign), many=True).data)
 
+    @extend_schema(request=NewSystemSerializer, responses={201: SystemSerializer}, parameters=[HEADER])
+    @once
     def post(self, request, slug):
         campaign = campaign_for_researcher(request.user, slug)
         asked = SystemSerializer(data=request.data)
@@ -87,9 +163,11 @@ class SystemsView(APIView):
 class SystemView(APIView):
     """PATCH renames, describes, or retires (`retired`: true or false)."""
 
+    @extend_schema(responses=SystemSerializer)
     def get(self, request, slug, pk):
         return Response(SystemSerializer(_own(request, slug, pk)).data)
 
+    @extend_schema(request=ChangeSerializer, responses=SystemSerializer)
     def patch(self, request, slug, pk):
         system = _own(request, slug, pk)
         asked = ChangeSerializer(system, data=request.data, partial=True)
@@ -108,6 +186,7 @@ class OutputsView(APIView):
 
     parser_classes = ROWS_OR_FILE
 
+    @extend_schema(request=OutputsSerializer, responses=SystemSerializer)
     def put(self, request, slug, pk):
         system, (source, name) = _own(request, slug, pk), _outputs(request)
         systems.replace_outputs(system, source, name, request.user)
@@ -123,8 +202,8 @@ def _outputs(request) -> tuple:
     """(a file of JSON lines or CSV, its name) from an upload or from rows in the request."""
     if file := request.FILES.get("file"):
         return file, file.name
-    rows = request.data.get("outputs")
+    rows = request.data.get("outputs") if isinstance(request.data, dict) else None
     if not isinstance(rows, list):
         raise serializers.ValidationError({"outputs": ["Send a list of rows, or a file."]})
-    lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-    return io.BytesIO(lines.encode("utf-8")), "outputs.jsonl"
+    lines = "".join(json.dumps(row) + "\n" for row in rows)  # in ASCII: half a surrogate pair is refused with its line
+    return io.BytesIO(lines.encode("ascii")), "outputs.jsonl"

@@ -149,7 +149,9 @@ def key_of(posted) -> uuid.UUID | None:
 
 
 def number(text: str | None) -> int | None:
+    """A whole number that a database may be asked for; None where the text is none."""
     try:
-        return int(text or "")
+        asked = int(text or "")
     except ValueError:
         return None
+    return asked if abs(asked) < 2**63 else None

@@ -2,9 +2,10 @@
 
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from rest_framework.authentication import BaseAuthentication, get_authorization_header
-from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.exceptions import AuthenticationFailed, Throttled
 
 from annotation.people.tokens import user_of
+from core.throttling import UNKNOWN_TOKENS_FROM_ADDRESS, address
 
 
 class TokenAuthentication(BaseAuthentication):
@@ -13,8 +14,11 @@ class TokenAuthentication(BaseAuthentication):
         if scheme.lower() != "bearer":
             return None
         user = user_of(key.strip())
-        if user is None:
-            raise AuthenticationFailed("This token is not known here; it may have been revoked.")
+        if user is None:  # comes before the throttles of the views; whose token is known goes on
+            if UNKNOWN_TOKENS_FROM_ADDRESS.is_reached(address(request)):
+                raise Throttled(UNKNOWN_TOKENS_FROM_ADDRESS.seconds)
+            UNKNOWN_TOKENS_FROM_ADDRESS.count_one(address(request))
+            raise AuthenticationFailed("This token is not known here; it may have expired or been revoked.")
         return user, None
 
     def authenticate_header(self, request) -> str:

@@ -14,6 +14,7 @@ from annotation import jobs, snapshots
 from annotation.access import campaigns_researched_by
 from annotation.api import serializers
 from annotation.api.assessment import QualityActions
+from annotation.api.repeats import HEADER, once
 from annotation.assessment import decisions
 from annotation.assessment.assess import as_dict, assess
 from annotation.campaigns import lifecycle, protocol
@@ -38,7 +39,10 @@ class CampaignViewSet(QualityActions, viewsets.GenericViewSet, mixins.ListModelM
     def get_serializer_class(self):
         return serializers.CampaignDetailSerializer if self.action == "retrieve" else super().get_serializer_class()
 
-    @extend_schema(request=serializers.NewCampaignSerializer, responses={201: serializers.CampaignSerializer})
+    @extend_schema(
+        request=serializers.NewCampaignSerializer, responses={201: serializers.CampaignSerializer}, parameters=[HEADER]
+    )
+    @once
     def create(self, request):
         _may_create(request.user)
         data = valid(serializers.NewCampaignSerializer(data=request.data))
@@ -71,8 +75,9 @@ class CampaignViewSet(QualityActions, viewsets.GenericViewSet, mixins.ListModelM
         lifecycle.set_status(campaign, valid(serializers.StatusSerializer(data=request.data))["status"], request.user)
         return Response({"status": campaign.status})
 
-    @extend_schema(request=serializers.CopySerializer, responses={201: serializers.CampaignSerializer})
+    @extend_schema(request=serializers.CopySerializer, responses={201: serializers.CampaignSerializer}, parameters=[HEADER])
     @action(detail=True, methods=["post"])
+    @once
     def duplicate(self, request, slug):
         """The same questions again, without any answer."""
         _may_create(request.user)
@@ -137,9 +142,13 @@ class CampaignViewSet(QualityActions, viewsets.GenericViewSet, mixins.ListModelM
 
     @extend_schema(methods=["get"], responses=serializers.InvitationSerializer(many=True))
     @extend_schema(
-        methods=["post"], request=serializers.InvitationSerializer, responses={201: serializers.InvitationSerializer}
+        methods=["post"],
+        request=serializers.InvitationSerializer,
+        responses={201: serializers.InvitationSerializer},
+        parameters=[HEADER],
     )
     @action(detail=True, methods=["get", "post"])
+    @once
     def invitations(self, request, slug):
         """Links that let people in; `token` is the last part of the link /join/TOKEN/."""
         campaign = self.get_object()

@@ -30,15 +30,19 @@ def answer(exception, context) -> Response | None:
 def missing(request, rest="") -> JsonResponse:
     """Addresses under /api/ that lead nowhere."""
     message = "There is nothing at this address; see /api/."
-    return JsonResponse({"message": message, "errors": [_entry(None, message)]}, status=404)
+    return JsonResponse(as_body(message), status=404)
+
+
+def as_body(sentence: str) -> dict:
+    """The body of an error that one sentence says and that belongs to no field."""
+    return {"message": sentence, "errors": [_entry(None, sentence)]}
 
 
 def _refused(refused: Refused) -> dict:
     if isinstance(refused, ImportRefused):
         entries = [_entry(error.field or None, error.message, error.line) for error in refused.errors]
-    else:
-        entries = [_entry(None, str(refused))]
-    return {"message": str(refused), "errors": entries}
+        return {"message": str(refused), "errors": entries}
+    return as_body(str(refused))
 
 
 def _entry(field: str | None, message: str, line: int | None = None) -> dict:

@@ -11,6 +11,9 @@ ERRORS = {
     "415": "The body's content type is not one of those listed.",
     "422": "Understood, but it can't be carried out as things stand; nothing was changed.",
     "429": "Too many requests; Retry-After says when to come back.",
+    "500": "Something broke in the server.",
+    "503": "The database can only be read now, or is busy; nothing was stored.",
+    "507": "The server's disk is full; nothing was stored.",
 }
 SHAPE = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
 

@@ -47,9 +47,15 @@ class CriterionSerializer(serializers.ModelSerializer):
         model = Criterion
         fields = ["id", "name", "description", "low", "high", "low_label", "high_label", "anchors"]
 
+    def validate(self, criterion: dict) -> dict:
+        if "name" not in criterion:  # also in a PATCH, which asks for no field: the list is sent as a whole
+            raise serializers.ValidationError({"name": "This field is required."})
+        return criterion
+
     def validate_anchors(self, anchors: dict) -> dict:
         for point in anchors:
-            if not (point.removeprefix("-").isascii() and point.removeprefix("-").isdecimal()):
+            digits = point.removeprefix("-")
+            if not (digits.isascii() and digits.isdecimal() and len(digits) < 5):
                 raise serializers.ValidationError("The keys are points of the scale, written as whole numbers.")
         return anchors
 

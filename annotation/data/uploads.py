@@ -1,9 +1,11 @@
 """A file from a browser: kept, looked at, checked, stored. A long one is a worker's to read."""
 
 from collections import Counter
+from datetime import timedelta
 from itertools import islice
 
 from django.db import transaction
+from django.utils import timezone
 
 from annotation import jobs
 from annotation.data import importer
@@ -14,12 +16,16 @@ from core.rowfiles import read_rows
 
 TASK = "annotation.tasks.import_file"
 SMALL = 2 * 2**20  # bytes that the web process reads itself: well under a second
+KEPT = timedelta(days=30)  # a file that is not imported
 LOOKED_AT = 50  # rows whose fields are taken for the file's columns
 State = Upload.State
 
 
 def receive(campaign: Campaign, file, kind: str, user=None) -> Upload:
-    """Keep an uploaded file, and check it at once where its columns speak for themselves."""
+    """Keep an uploaded file, and check it at once where its columns speak for themselves. What nobody imported goes then."""
+    for old in Upload.objects.filter(created_at__lt=timezone.now() - KEPT).exclude(state=State.STORED).select_related("job"):
+        if not old.is_busy:
+            discard(old)
     upload = Upload(campaign=campaign, user=user, name=file.name[-200:], size=file.size, kind=kind)
     upload.path.parent.mkdir(parents=True, exist_ok=True)
     with upload.path.open("wb") as kept:

@@ -155,7 +155,7 @@ class CriterionForm(forms.Form):
         for line in filter(None, map(str.strip, self.cleaned_data["anchors"].splitlines())):
             point, _, meaning = line.partition(" ")
             point, meaning = point.rstrip(":.="), meaning.lstrip("=:- ").strip()
-            if not point.lstrip("-").isdecimal() or not meaning:
+            if not point.removeprefix("-").isdecimal() or len(point) > 5 or not meaning:
                 raise forms.ValidationError(f"“{line}”: begin with a point of the scale, then say what it means.")
             if str(int(point)) in anchors:
                 raise forms.ValidationError(f"The point {point} stands here twice.")

@@ -57,4 +57,4 @@ class KnownAnswerForm(forms.Form):
 def _whole_numbers(text: str) -> list:
     """Numbers where they are numbers; the service refuses the rest in words."""
     parts = [part.strip() for part in text.split(",") if part.strip()]
-    return [int(part) if part.lstrip("-").isdecimal() else part for part in parts]
+    return [int(part) if part.removeprefix("-").isdecimal() and len(part) < 6 else part for part in parts]

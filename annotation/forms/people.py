@@ -3,6 +3,8 @@
 from django import forms
 from django.contrib.auth.password_validation import validate_password
 
+from annotation.models import User
+
 
 class InvitationForm(forms.Form):
     label = forms.CharField(
@@ -44,6 +46,12 @@ class OwnAccountForm(forms.Form):
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
     )
 
-    def clean_password(self):
-        validate_password(self.cleaned_data["password"])
-        return self.cleaned_data["password"]
+    def clean(self):
+        data = super().clean()
+        email, name = data.get("email", ""), data.get("name", "")
+        if data.get("password"):
+            try:
+                validate_password(data["password"], User(username=email, email=email, first_name=name))
+            except forms.ValidationError as weak:
+                self.add_error("password", weak)
+        return data

@@ -12,7 +12,7 @@ from annotation.models.judgment import (
     SnapshotMark,
     Submission,
 )
-from annotation.models.people import Annotator, ApiToken, Membership, User
+from annotation.models.people import Annotator, ApiToken, KeptResponse, Membership, User
 from annotation.models.quality import Adjudication, Calculation
 from annotation.models.upload import Upload
 
@@ -34,6 +34,7 @@ __all__ = [
     "Item",
     "ItemReport",
     "Job",
+    "KeptResponse",
     "LikertScore",
     "Membership",
     "Output",

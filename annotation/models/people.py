@@ -1,13 +1,26 @@
 """Who signs in, who may do what in a campaign, and under which name somebody judges."""
 
+from datetime import timedelta
+
 from django.contrib.auth.models import AbstractUser
+from django.core.serializers.json import DjangoJSONEncoder
 from django.db import models
+from django.utils import timezone
+
+TOKEN_LIFE = timedelta(days=90)
 
 
 class User(AbstractUser):
     """An account. Admins have `is_staff`; researchers and annotators get their rights campaign by campaign."""
 
     may_create_campaigns = models.BooleanField("may create campaigns", default=False)
+
+    def save(self, *args, **kwargs):
+        """A new password ends what the old one's owner had made: every token goes, as every session does."""
+        has_new_password = self._password is not None
+        super().save(*args, **kwargs)
+        if has_new_password:
+            self.api_tokens.all().delete()
 
     @property
     def is_admin(self) -> bool:
@@ -37,6 +50,9 @@ class Annotator(models.Model):
     is_simulated = models.BooleanField(default=False)
     invitation = models.ForeignKey("annotation.Invitation", models.SET_NULL, null=True, blank=True, related_name="annotators")
     source = models.JSONField(default=dict, blank=True, help_text="What a crowd platform sent with the link, as sent.")
+    browser = models.CharField(
+        max_length=32, blank=True, default="", help_text="Where a crowd platform's worker began; empty: the next one is kept."
+    )
     consent = models.ForeignKey("annotation.ConsentText", models.SET_NULL, null=True, blank=True, related_name="annotators")
     consented_at = models.DateTimeField(null=True, blank=True)
     has_qualified = models.BooleanField(null=True, help_text="Empty: not yet known, or there is no pass mark.")
@@ -56,6 +72,10 @@ class Annotator(models.Model):
         return f"{self.name} (simulated)" if self.is_simulated else self.name
 
 
+def end_of_token():
+    return timezone.now() + TOKEN_LIFE
+
+
 class ApiToken(models.Model):
     """A key with which a program acts for a user. Only its SHA-256 is kept: the key itself is shown once."""
 
@@ -64,9 +84,32 @@ class ApiToken(models.Model):
     digest = models.CharField(max_length=64, unique=True)
     created_at = models.DateTimeField(auto_now_add=True)
     used_at = models.DateTimeField(null=True, blank=True, help_text="To the hour.")
+    expires_at = models.DateTimeField(default=end_of_token)
 
     class Meta:
         ordering = ["-created_at"]
 
     def __str__(self):
         return f"{self.name} of {self.user}"
+
+    @property
+    def has_expired(self) -> bool:
+        return self.expires_at <= timezone.now()
+
+
+class KeptResponse(models.Model):
+    """What a request of the REST API with an Idempotency-Key was answered, to answer the same to the same request again."""
+
+    user = models.ForeignKey("annotation.User", models.CASCADE, related_name="+")
+    key = models.CharField(max_length=200)
+    path = models.CharField(max_length=500)
+    digest = models.CharField(max_length=64, help_text="SHA-256 of what was sent.")
+    status = models.PositiveSmallIntegerField()
+    body = models.JSONField(encoder=DjangoJSONEncoder)
+    created_at = models.DateTimeField(auto_now_add=True, db_index=True)  # by age they are deleted
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["user", "key"], name="one_response_per_key")]
+
+    def __str__(self):
+        return f"{self.path} for {self.user}"

@@ -38,6 +38,10 @@ def crowd_source(parameters) -> dict[str, str]:
     return {name: parameters[name][:500] for name in CROWD_FIELDS if parameters.get(name)}
 
 
+def is_worker(source: dict | None) -> bool:
+    return any(name in (source or {}) for name in CROWD_IDENTITIES)
+
+
 def known_by_source(campaign: Campaign, source: dict) -> Annotator | None:
     """The annotator that the same platform's same worker already is in this campaign."""
     for name in CROWD_IDENTITIES:
@@ -74,21 +78,44 @@ def join(token: str, user: User, source: dict | None = None) -> Annotator:
 
 
 @transaction.atomic
-def join_as_guest(token: str, name: str = "", source: dict | None = None) -> tuple[User, Annotator]:
+def join_as_guest(
+    token: str, name: str = "", source: dict | None = None, browser: str = "", user: User | None = None
+) -> tuple[User, Annotator]:
     """Admit somebody without an account: one is made that only this browser's session can use.
 
-    The same worker of a crowd platform gets their own annotator again, in any browser.
+    The same worker of a crowd platform gets their own annotator again in the browser where they began, or while they are
+    signed in (user): whoever knows a worker's identity may write it into an address. Elsewhere Refused, until a researcher
+    releases the worker.
     """
     invitation = Invitation.objects.select_for_update(of=("self",)).select_related("campaign").filter(token=token).first()
     known = known_by_source(invitation.campaign, source or {}) if invitation else None
     if known and known.user and known.user.has_usable_password():
         raise Refused("This worker has an account here; sign in with it.")
     if known and known.user:
-        return known.user, join(token, known.user, source)
+        if known.browser not in ("", browser) and user != known.user:
+            raise Refused(
+                "This worker began in another browser. Go on there, or ask the researchers to let you in from this one."
+            )
+        return known.user, _bind(join(token, known.user, source), browser)
     user = User(username=f"guest-{uuid.uuid4().hex[:12]}", first_name=name.strip()[:150])
     user.set_unusable_password()
     user.save()
-    return user, join(token, user, source)
+    return user, _bind(join(token, user, source), browser if is_worker(source) else "")
+
+
+@transaction.atomic
+def release_worker(annotator: Annotator, user=None) -> None:
+    """Let a crowd platform's worker go on in another browser: the next that brings their identity."""
+    if Annotator.objects.filter(pk=annotator.pk).exclude(browser="").update(browser=""):
+        detail = {"annotator": annotator.name}
+        AuditEvent.objects.create(campaign=annotator.campaign, user=user, action="worker released", detail=detail)
+
+
+def _bind(annotator: Annotator, browser: str) -> Annotator:
+    if browser and annotator.browser != browser:
+        annotator.browser = browser
+        annotator.save(update_fields=["browser"])
+    return annotator
 
 
 def _come_back(annotator: Annotator, source: dict | None) -> None:

@@ -19,18 +19,19 @@ def make_token(user: User, name: str) -> tuple[ApiToken, str]:
     """The token's row, and the key itself: it is not kept and can't be shown again."""
     if not name.strip() or len(name) > 100:
         raise Refused("Say in at most 100 characters what the token is for.")
-    if user.api_tokens.count() >= MOST:
+    if user.api_tokens.filter(expires_at__gt=timezone.now()).count() >= MOST:
         raise Refused(f"You have {MOST} tokens; revoke one that is no longer used.")
     key = PREFIX + secrets.token_urlsafe(32)
     return ApiToken.objects.create(user=user, name=name.strip(), digest=_digest(key)), key
 
 
 def user_of(key: str) -> User | None:
-    """Whom a key acts for; None where it was never made, or revoked, or the account is closed."""
-    token = ApiToken.objects.select_related("user").filter(digest=_digest(key), user__is_active=True).first()
+    """Whom a key acts for; None where it was never made, or revoked, or has expired, or the account is closed."""
+    now = timezone.now()
+    valid = ApiToken.objects.filter(user__is_active=True, expires_at__gt=now)
+    token = valid.select_related("user").filter(digest=_digest(key)).first()
     if token is None:
         return None
-    now = timezone.now()
     unused = Q(used_at=None) | Q(used_at__lt=now - USED_WITHIN)
     ApiToken.objects.filter(unused, pk=token.pk).update(used_at=now)
     return token.user

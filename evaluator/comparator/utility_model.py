@@ -134,6 +134,12 @@ def empty_encoder(folder: str) -> PreTrainedModel:
         return _new_encoder(folder)
 
 
+def parameters_named(folder: str) -> int:
+    """How many numbers the encoder of a configuration holds; none of them is allocated."""
+    with torch.device("meta"), no_init_weights():
+        return sum(parameter.numel() for parameter in _new_encoder(folder).parameters())
+
+
 def random_encoder(folder: str, seed: int) -> PreTrainedModel:
     """The same architecture with random weights: training from scratch."""
     with torch.random.fork_rng(devices=[]):

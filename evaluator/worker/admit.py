@@ -7,11 +7,13 @@ from pathlib import Path
 from django.conf import settings
 from django.db import transaction
 
+from annotation.jobs import Cancelled
 from annotation.models import AuditEvent, Campaign, Job
 from core.errors import Refused
 from evaluator import archive
 from evaluator.admission import waiting_file
 from evaluator.comparator.storage import Manifest, identity
+from evaluator.comparator.utility_model import parameters_named
 from evaluator.models import ComparatorVersion
 from evaluator.worker.judge import check
 from evaluator.worker.registration import free_name, same_files
@@ -27,14 +29,28 @@ def enter_uploaded(job: Job, report) -> ComparatorVersion:
     work.mkdir(parents=True)
     try:
         card = archive.unpack(file, work, lambda done: report(0.8 * done, "Unpacking"))
+        _check_size(work)
         report(0.8, "Loading each member")
         version = _enter(job, card, check(work), work)
-    except Refused:
-        file.unlink()
+    except Cancelled:
+        raise
+    except Exception:  # whatever is wrong with it, it will be the second time; only a worker's death leaves the file
+        file.unlink(missing_ok=True)
         raise
     finally:
         shutil.rmtree(work, ignore_errors=True)
     return version
+
+
+def _check_size(work: Path) -> None:
+    """The configuration must not ask for more memory than the weights that came with it fill. Raises Refused."""
+    try:
+        named = parameters_named(str(work / "encoder"))
+    except Exception as error:  # transformers raises whatever it likes for a configuration of another shape
+        raise Refused("The encoder's configuration cannot be read.") from error
+    held = (work / "member-0.safetensors").stat().st_size // 2  # fp16
+    if named > 2 * held + 1_000_000:  # a few megabytes are not worth a refusal
+        raise Refused(f"The encoder's configuration names {named:,} numbers, but its weights hold {held:,}.")
 
 
 @transaction.atomic

@@ -15,7 +15,7 @@ from leaderboard.tournaments.start import start_tournament
 
 FOLDER = Path(__file__).parent
 SLUG = "demo"
-PASSWORD = "comparena-demo"  # noqa: S105  # the demonstration listens on this machine alone
+PASSWORD = "comparena-demo"  # noqa: S105  # works only while `serve --demo` runs
 LOG_INS = [
     ("annotator", PASSWORD, "scores outputs and judges pairs"),
     ("researcher", PASSWORD, "assesses, trains and reads the leaderboard"),
@@ -70,6 +70,14 @@ def load_demo(say=print) -> Campaign:
     start_tournament(campaign, judge="people", criterion="Overall", user=users["researcher"])
     start_training([campaign], criterion="Overall", user=users["researcher"])
     return campaign
+
+
+def admit_published_log_ins(admitted: bool) -> int:
+    """Open or close the demonstration's accounts, as far as their passwords are still the published ones: a closed account
+    can't sign in, and its sessions and tokens end. Returns how many changed."""
+    users = User.objects.filter(username__in=[name for name, _, _ in LOG_INS], is_active=not admitted)
+    published = [user.pk for user in users if user.check_password(PASSWORD)]
+    return User.objects.filter(pk__in=published).update(is_active=admitted)
 
 
 def _user(name: str) -> User:

@@ -4,6 +4,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import Http404
 from django.shortcuts import get_object_or_404, render
 
+from annotation.annotating.item_page import number
 from annotation.models import Context
 from leaderboard.access import tournament_for
 from leaderboard.boards import charts, queries, samples
@@ -52,8 +53,8 @@ def _difference(result) -> float | None:
 
 def _board(request, campaign) -> Tournament | None:
     """The tournament that the address names; else the newest board, the comparator's first: it can quarrel with people."""
-    if (named := request.GET.get("tournament", "")).isdigit():
-        found = tournament_for(request.user, int(named))
+    if (named := number(request.GET.get("tournament"))) is not None:
+        found = tournament_for(request.user, named)
         if found.campaign_id != campaign.pk or found.finished_at is None:
             raise Http404
         return found

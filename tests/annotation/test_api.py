@@ -2,12 +2,14 @@
 
 import io
 import json
+from datetime import timedelta
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from annotation.campaigns.lifecycle import create_campaign
-from annotation.models import ApiToken, Campaign, LikertScore, User
+from annotation.models import ApiToken, Campaign, Invitation, KeptResponse, LikertScore, User
 from annotation.people.accounts import add_annotator
 from annotation.people.invitations import invite
 from annotation.people.tokens import make_token
@@ -70,12 +72,35 @@ class TestTokens:
         ApiToken.objects.all().delete()
         answer = caller.get("campaigns/")
         assert answer.status_code == 401
-        assert answer.json()["message"] == "This token is not known here; it may have been revoked."
+        assert answer.json()["message"] == "This token is not known here; it may have expired or been revoked."
 
     def test_a_closed_account_s_token_is_refused(self, users):
         caller = Caller(users["bob"])
         User.objects.update(is_active=False)
         assert caller.get("campaigns/").status_code == 401
+
+    def test_a_token_ends_after_ninety_days(self, users, client):
+        caller = Caller(users["bob"])
+        assert caller.get("tasks/").status_code == 200
+        token = ApiToken.objects.get()
+        assert timedelta(days=89) < token.expires_at - timezone.now() <= timedelta(days=90)
+        client.force_login(users["bob"])
+        assert f"expires {token.expires_at:%-d %b %Y}" in client.get("/account/").content.decode()
+        ApiToken.objects.update(expires_at=timezone.now())
+        assert caller.get("tasks/").status_code == 401
+        assert "expired" in client.get("/account/").content.decode()
+
+    def test_a_new_password_ends_all_tokens_of_its_user(self, users, client):
+        users["bob"].set_password("a-long-password")
+        users["bob"].save()
+        caller, other = Caller(users["bob"]), Caller(users["charlie"])
+        users["bob"].email = "bob@example.org"
+        users["bob"].save()
+        client.post("/login/", {"username": "bob", "password": "a-long-password"})
+        assert caller.get("tasks/").status_code == 200  # whatever else is saved
+        new = {"old_password": "a-long-password", "new_password1": "Hv9-plum-tree", "new_password2": "Hv9-plum-tree"}
+        assert client.post("/password/", new).status_code == 302
+        assert caller.get("tasks/").status_code == 401 and other.get("tasks/").status_code == 200
 
     def test_made_and_revoked_on_the_page_of_the_account(self, users, client):
         client.force_login(users["bob"])
@@ -186,6 +211,46 @@ class TestResearch:
             with django_assert_max_num_queries(7):
                 response = alice.get(path)
             assert response.status_code == 200 and response.json()["results"], path
+
+
+class TestRepeats:
+    """A connection broke after the server had done what was asked: the program sends it again."""
+
+    def invite(self, caller, key="k1", **body):
+        headers = {"Idempotency-Key": key} if key else {}
+        path = "/api/campaigns/talk/invitations/"
+        return caller.client.post(path, json.dumps(body), content_type="application/json", headers=headers)
+
+    def test_one_key_makes_one_invitation(self, alice, campaign):
+        first, again = self.invite(alice, label="pilot", cap=3), self.invite(alice, cap=3, label="pilot")
+        assert (first.status_code, first.json()) == (again.status_code, again.json()) == (201, first.json())
+        assert Invitation.objects.count() == 1
+        self.invite(alice, key="k2", label="pilot", cap=3)
+        self.invite(alice, key="", label="pilot", cap=3)
+        assert Invitation.objects.count() == 3
+
+    def test_a_key_is_for_one_request_and_one_user(self, alice, users, campaign):
+        self.invite(alice, label="pilot")
+        other = self.invite(alice, label="main")
+        assert other.status_code == 422 and "choose a new one" in other.json()["message"]
+        assert self.invite(Caller(users["bob"]), label="main").status_code == 201
+        assert Invitation.objects.count() == 2
+
+    def test_what_was_refused_may_be_sent_again_under_its_key(self, alice, campaign):
+        assert self.invite(alice, cap=0).status_code == 400
+        assert self.invite(alice, cap=1).status_code == 201
+
+    def test_a_key_holds_for_a_day(self, alice, campaign):
+        self.invite(alice)
+        KeptResponse.objects.update(created_at=timezone.now() - timedelta(hours=25))
+        self.invite(alice)
+        assert Invitation.objects.count() == 2 and KeptResponse.objects.count() == 1
+
+    def test_campaigns_and_copies_too(self, alice, campaign):
+        for path, body in (("campaigns/", {"slug": "new", "title": "x"}), ("campaigns/talk/duplicate/", {"slug": "copy"})):
+            sent = {"data": json.dumps(body), "content_type": "application/json", "headers": {"Idempotency-Key": path}}
+            first, again = (alice.client.post(f"/api/{path}", **sent) for _ in range(2))
+            assert (first.status_code, again.status_code) == (201, 201) and first.json() == again.json()
 
 
 class TestAnnotating:

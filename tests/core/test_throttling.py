@@ -48,6 +48,40 @@ class TestSigningIn:
             assert log_in(client, PASSWORD).status_code == 302
             client.logout()
 
+    def test_another_spelling_of_the_name_is_no_new_account(self, client):
+        User.objects.create_user("bob", password=PASSWORD)
+        for _ in range(10):
+            log_in(client, "wrong", name="\uff42ob")  # a wide b: the log-in folds it to bob
+        assert log_in(client, PASSWORD).status_code == 429
+
+    def test_the_admin_site_has_no_other_door(self, client):
+        User.objects.create_superuser("bob", password=PASSWORD)
+        for _ in range(10):
+            refused = client.post("/admin/login/?next=/admin/", {"username": "bob", "password": "wrong"}, follow=True)
+        client.post("/admin/login/?next=/admin/", {"username": "bob", "password": PASSWORD})
+        assert client.get("/admin/").status_code == 302
+        assert refused.redirect_chain == [("/login/?next=/admin/", 302)]
+        log_in(client, PASSWORD)
+        assert client.get("/admin/").status_code == 200
+
+    def test_who_may_not_into_the_admin_site_is_told_so(self, client):
+        client.force_login(User.objects.create_user("bob"))
+        assert client.get("/admin/", follow=True).status_code == 403
+
+    def test_a_session_is_no_place_to_guess_its_password(self, client):
+        client.force_login(User.objects.create_user("bob", password=PASSWORD))
+        new = {"new_password1": "another-long-one", "new_password2": "another-long-one"}
+        codes = {client.post("/password/", {"old_password": "wrong", **new}).status_code for _ in range(10)}
+        refused = client.post("/password/", {"old_password": PASSWORD, **new})
+        assert codes == {200} and refused.status_code == 429 and "Wait a quarter of an hour" in refused.content.decode()
+        assert User.objects.get().check_password(PASSWORD)
+
+    def test_a_weak_new_password_is_no_failed_log_in(self, client):
+        client.force_login(User.objects.create_user("bob", password=PASSWORD))
+        for _ in range(11):
+            again = {"old_password": PASSWORD, "new_password1": "short", "new_password2": "short"}
+            assert client.post("/password/", again).status_code == 200
+
 
 class TestJoining:
     def test_an_address_from_which_hundreds_joined_waits(self, client):
@@ -77,3 +111,11 @@ class TestApi:
         answers = [client.get("/api/tasks/", headers=headers) for _ in range(3)]
         assert [answer.status_code for answer in answers] == [200, 200, 429]
         assert answers[2].json()["errors"] and "Retry-After" in answers[2]
+
+    def test_unknown_tokens_are_refused_for_a_while(self, client):
+        headers = {"Authorization": "Bearer comparena_guess"}
+        answers = [client.get("/api/tasks/", headers=headers) for _ in range(61)]
+        assert [answer.status_code for answer in answers] == [401] * 60 + [429]
+        assert answers[60].json()["errors"] and "Retry-After" in answers[60]
+        known = {"Authorization": f"Bearer {make_token(User.objects.create_user('bob'), 'test')[1]}"}
+        assert client.get("/api/tasks/", headers=known).status_code == 200

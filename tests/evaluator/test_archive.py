@@ -3,6 +3,7 @@
 import hashlib
 import io
 import json
+import os
 import shutil
 import zipfile
 
@@ -100,6 +101,8 @@ def test_one_whose_files_were_lost_comes_back_from_its_zip(world, version, packe
         ({"run_json": "[]"}, "A comparator has no file 'run.json'"),
         ({"..__outside_json": "{}"}, "A comparator has no file '../outside.json'"),
         ({"encoder__tokenizer_config_json": '{"auto_map": {"AutoTokenizer": "evil.py"}}'}, "asks for code of its own"),
+        ({"encoder__tokenizer_config_json": '{"a": [{"b": {"auto_map": {}}}]}'}, "asks for code of its own"),
+        ({"encoder__tokenizer_config_json": '{"a":' * 100_000 + "1" + "}" * 100_000}, "cannot be read as JSON"),
         ({"member-0.safetensors": b"short"}, "its SHA-256 differs"),
         ({"comparator_json": '{"format": 99}'}, "is not of format 6"),
     ],
@@ -109,6 +112,50 @@ def test_a_file_that_is_no_comparator_changes_nothing(world, packed, models_dir,
     job = upload(world, changed(packed, **what))
     assert job.status == Job.Status.FAILED and sentence in job.error, job.error
     assert ComparatorVersion.objects.count() == 1 and {path.name for path in models_dir.iterdir()} == there
+
+
+@pytest.mark.parametrize(
+    "sizes, sentence",
+    [
+        ({"vocab_size": 10**12}, "names the size vocab_size 1e+12"),
+        ({"num_hidden_layers": 10**6}, "names the size num_hidden_layers"),
+        ({"vocab_size": 10**6, "hidden_size": 4096}, "numbers, but its weights hold"),
+    ],
+)
+def test_sizes_beyond_its_weights_are_refused_before_memory_is_taken(world, packed, models_dir, sizes, sentence):
+    with zipfile.ZipFile(io.BytesIO(packed)) as archive:
+        config = json.loads(archive.read("encoder/config.json"))
+    job = upload(world, changed(packed, encoder__config_json=json.dumps(config | sizes)))
+    assert job.status == Job.Status.FAILED and sentence in job.error, job.error
+    assert not list(models_dir.glob(".upload-*"))
+
+
+def test_a_bomb_is_refused_before_it_is_unpacked(world, packed, models_dir):
+    out = io.BytesIO(packed)
+    with zipfile.ZipFile(out, "a", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("member-99.json", b" " * 4 * 2**20)
+    assert "grows more than 50 times" in upload(world, out.getvalue()).error
+    assert not list(models_dir.glob(".upload-*"))
+
+
+def test_a_check_that_breaks_leaves_no_file(world, packed, models_dir, monkeypatch):
+    from evaluator.worker import admit
+
+    monkeypatch.setattr(admit, "check", lambda folder: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        upload(world, packed)
+    assert not list(models_dir.glob(".upload-*")) and not list(models_dir.glob(".run-*"))
+
+
+def test_what_a_death_left_goes_a_day_after_its_job_ended(world, packed, models_dir, monkeypatch):
+    job = admission.receive(world.campaign, [packed], world.alice)
+    waiting = admission.waiting_file(job.pk)
+    os.utime(waiting, (0, 0))
+    admission.receive(world.campaign, [packed], world.alice)
+    assert waiting.exists()  # its job may still be run
+    Job.objects.filter(pk=job.pk).update(status=Job.Status.FAILED)
+    admission.receive(world.campaign, [packed], world.alice)
+    assert not waiting.exists() and len(list(models_dir.glob(".upload-*"))) == 2
 
 
 @pytest.mark.parametrize("data", [b"", b"PK\x03\x04 not a zip", b"\x00" * 5000])

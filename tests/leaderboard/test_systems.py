@@ -11,6 +11,7 @@ from annotation.data.importer import import_outputs
 from annotation.models import LikertScore, Output, System
 from core.errors import Refused
 from leaderboard import systems
+from leaderboard.api import BoardSerializer
 from leaderboard.boards import queries
 from leaderboard.models import Tournament
 from leaderboard.tournaments import entrants, play
@@ -251,6 +252,31 @@ class TestApi:
         assert refused.status_code == 422 and "There is a system 'Fine' already" in refused.json()["message"]
         wrong = world.post(world.alice, API, {"name": "New", "file": upload([{"context_id": "c00"}])})
         assert wrong.status_code == 422 and wrong.json()["errors"][0]["line"] == 1
+
+    def test_a_key_registers_once(self, world):
+        world.client.force_login(world.alice)
+        for _ in range(2):
+            sent = {"name": "New", "file": upload(rows_of(world))}
+            made = world.client.post(API, sent, headers={"Idempotency-Key": "k1"})
+            assert made.status_code == 201 and made.json()["name"] == "New"
+        assert System.objects.filter(name="New").count() == 1
+
+    def test_the_schema_names_every_field_of_a_board(self, world, board):
+        world.client.force_login(world.alice)
+        shown = world.client.get("/api/campaigns/talk/leaderboard/").json()
+        fields = BoardSerializer().fields
+        assert set(shown) == set(fields) and set(fields["standings"].child.fields) <= set(shown["standings"][0])
+
+    def test_half_a_surrogate_pair_is_refused_with_its_line(self, world):
+        world.client.force_login(world.alice)
+        rows = [*rows_of(world), {"context_id": "c00", "output": "\ud800"}]
+        for method, path, body in (
+            ("post", API, {"name": "New", "outputs": rows}),
+            ("put", f"{API}{world.campaign.systems.get(name='Fine').pk}/outputs/", {"outputs": rows}),
+        ):
+            refused = getattr(world.client, method)(path, body, content_type="application/json")
+            assert refused.status_code == 422
+            assert refused.json()["errors"][0]["line"] == 13 and "surrogate" in refused.json()["message"]
 
     def test_only_researchers(self, world):
         fine = world.campaign.systems.get(name="Fine")

@@ -27,7 +27,7 @@ def shell(tmp_path):
 
 class Installation:
     def __init__(self, folder: Path):
-        self.folder, self.workers = folder, []
+        self.folder, self.workers, self.held_file = folder, [], folder / "held"
         self.env = {
             **os.environ,
             "DATA_DIR": str(folder / "data"),
@@ -35,6 +35,7 @@ class Installation:
             "JOB_LEASE_SECONDS": "4",
             "SECRET_KEY": "tests only",
             "OMP_NUM_THREADS": "1",
+            "HELD_FILE": str(self.held_file),
         }
         self.manage("migrate", "-v", "0")
 
@@ -66,11 +67,19 @@ class Installation:
             time.sleep(0.5)
         raise AssertionError(f"still {job} after {seconds} seconds")
 
-    def worker(self) -> subprocess.Popen:
+    def worker(self, *options: str) -> subprocess.Popen:
         command = [sys.executable, "-m", "celery", "-A", "config.celery", "worker", "--concurrency=1", "--loglevel=WARNING"]
+        command += options
         log = open(self.folder / "worker.log", "ab")
         self.workers.append(subprocess.Popen(command, cwd=ROOT, env=self.env, stdout=log, stderr=log, start_new_session=True))
         return self.workers[-1]
+
+    def wait_until_held(self, worker: subprocess.Popen, seconds=300) -> None:
+        """Until a worker that includes `hold_training` stands still in the middle of a training."""
+        end = time.monotonic() + seconds
+        while not self.held_file.exists():
+            assert worker.poll() is None and time.monotonic() < end, (self.folder / "worker.log").read_text()
+            time.sleep(0.1)
 
     def kill(self, worker: subprocess.Popen) -> None:
         os.killpg(worker.pid, signal.SIGKILL)
@@ -114,8 +123,8 @@ def corpus(shell: Installation, contexts: int = 12) -> None:
 def test_a_worker_killed_while_training_loses_nothing(shell):
     corpus(shell)
     shell.manage("train_comparator", shell.slug)
-    first = shell.worker()
-    shell.wait_for(lambda job: job["status"] == "running" and job["progress"] > 0.05)
+    first = shell.worker("--include=tests.worker.hold_training")
+    shell.wait_until_held(first)
     shell.kill(first)
     interrupted = shell.job()
     assert interrupted["status"] == "running"  # nobody could say otherwise: its lease runs out

@@ -1,5 +1,7 @@
 """Agreeing, withdrawing, and going on elsewhere: what an annotator decides about taking part."""
 
+from datetime import timedelta
+
 from django.contrib.auth import login
 from django.core import signing
 from django.http import Http404
@@ -14,6 +16,7 @@ from annotation.views.people.sign_in import for_annotators
 from core.errors import Refused
 
 RESUME = "annotation.resume"  # salt of a guest's own link
+RESUME_DAYS = 30
 
 
 @never_cache
@@ -59,7 +62,7 @@ def elsewhere(request, annotator):
     link = None
     if not request.user.has_usable_password():
         link = request.build_absolute_uri(reverse("resume", args=[signing.dumps(annotator.pk, salt=RESUME)]))
-    context = {"campaign": annotator.campaign, "annotator": annotator, "link": link}
+    context = {"campaign": annotator.campaign, "annotator": annotator, "link": link, "days": RESUME_DAYS}
     return render(request, "annotation/elsewhere.html", context)
 
 
@@ -67,7 +70,9 @@ def elsewhere(request, annotator):
 def resume(request, token):
     """Behind a guest's own link. Only a guest can come in this way: an account has its password."""
     try:
-        pk = signing.loads(token, salt=RESUME)
+        pk = signing.loads(token, salt=RESUME, max_age=timedelta(days=RESUME_DAYS))
+    except signing.SignatureExpired:
+        return render(request, "annotation/resume.html", {"days": RESUME_DAYS}, status=410)
     except signing.BadSignature:
         raise Http404 from None
     annotator = get_object_or_404(

@@ -8,6 +8,7 @@ from django.views.decorators.http import require_POST
 
 from annotation import answers
 from annotation.access import campaign_for_researcher
+from annotation.annotating.item_page import number
 from annotation.answers import Filters
 from annotation.campaigns import known_answers
 from annotation.campaigns.item_list import STATES, item_with_texts, items_with_report_counts
@@ -22,7 +23,7 @@ def item_list(request, slug):
     campaign = campaign_for_researcher(request.user, slug)
     state, taken = request.GET.get("state", ""), request.GET.get("taken", "")
     system = Filters.of(request.GET).system
-    rows = items_with_report_counts(campaign, state, system, int(taken) if taken.isdecimal() else None)
+    rows = items_with_report_counts(campaign, state, system, number(taken))
     context = {
         "campaign": campaign,
         "page": paged(request, rows),

@@ -7,6 +7,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
+from annotation.models.people import TOKEN_LIFE
 from annotation.people import tokens
 from core.errors import Refused
 
@@ -26,7 +27,7 @@ def account(request):
             form = TokenForm()
         except Refused as refused:
             form.add_error(None, str(refused))
-    context = {"form": form, "key": key, "tokens": request.user.api_tokens.all()}
+    context = {"form": form, "key": key, "tokens": request.user.api_tokens.all(), "days": TOKEN_LIFE.days}
     return render(request, "annotation/account.html", context, status=422 if form.is_bound and not key else 200)
 
 

@@ -1,5 +1,8 @@
 """The page behind an invitation link: with an account, as a guest, or as a crowd platform's worker."""
 
+import secrets
+
+from django.conf import settings
 from django.contrib.auth import login
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
@@ -7,10 +10,11 @@ from django.views.decorators.cache import never_cache
 from annotation.forms import GuestForm, OwnAccountForm
 from annotation.models import Invitation
 from annotation.people import invitations
-from annotation.people.invitations import CROWD_IDENTITIES, MTURK_PREVIEW, crowd_source
+from annotation.people.invitations import MTURK_PREVIEW, crowd_source
 from core.errors import Refused
 from core.throttling import JOINED_FROM_ADDRESS, address
 
+BROWSER, KEPT = "browser", 365 * 24 * 3600  # the cookie, and for how many seconds
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 
@@ -20,7 +24,7 @@ def join(request, token):
     open_invitations = Invitation.objects.select_related("campaign").filter(campaign__deleted_at=None)
     invitation = get_object_or_404(open_invitations, token=token)
     source = crowd_source(request.GET)
-    is_worker = any(name in source for name in CROWD_IDENTITIES)
+    is_worker, browser = invitations.is_worker(source), _browser(request)
     with_account = request.POST.get("how") == "account"
     context = {
         "campaign": invitation.campaign,
@@ -32,22 +36,33 @@ def join(request, token):
     }
     if request.method == "POST" and not context["is_preview"]:
         try:
-            if _admit(request, invitation, source, context, is_worker):
-                return redirect("annotate", invitation.campaign.slug)
+            if _admit(request, invitation, source, context, browser):
+                response = redirect("annotate", invitation.campaign.slug)
+                if is_worker:
+                    response.set_signed_cookie(
+                        BROWSER, browser, max_age=KEPT, httponly=True, samesite="Lax", secure=settings.SESSION_COOKIE_SECURE
+                    )
+                return response
         except Refused as refused:
             context["refused"] = refused
     return render(request, "annotation/join.html", context, status=422 if request.method == "POST" else 200)
 
 
-def _admit(request, invitation, source, context, is_worker) -> bool:
+def _browser(request) -> str:
+    """A name of this browser that nobody else can write: its signed cookie's, or a new one."""
+    return request.get_signed_cookie(BROWSER, default="") or secrets.token_hex(16)
+
+
+def _admit(request, invitation, source, context, browser) -> bool:
     """Join as whoever this is. False where the form has to be filled in better."""
+    is_worker = context["is_worker"]
     if not request.user.is_authenticated and JOINED_FROM_ADDRESS.is_reached(address(request)):
         raise Refused("Very many people joined from your network just now. Try again in a quarter of an hour.")
     if request.user.is_authenticated and (request.user.has_usable_password() or not is_worker):
         invitations.join(invitation.token, request.user, source)
         return True
     if is_worker:  # whoever used this browser before: the platform says who it is now
-        user, _ = invitations.join_as_guest(invitation.token, "", source)
+        user, _ = invitations.join_as_guest(invitation.token, "", source, browser, request.user)
     elif context["account_form"].is_bound:
         if not context["account_form"].is_valid():
             return False

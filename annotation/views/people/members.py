@@ -11,7 +11,7 @@ from annotation.campaigns import lifecycle
 from annotation.campaigns.overview import annotators_with_counts
 from annotation.forms import AccountForm, InvitationForm, ResearcherForm
 from annotation.people.accounts import add_account
-from annotation.people.invitations import invite, revoke_invitation
+from annotation.people.invitations import invite, release_worker, revoke_invitation
 from annotation.views.paging import paged
 from core.errors import Refused
 
@@ -72,6 +72,15 @@ def revoke(request, slug, pk):
     campaign = campaign_for_researcher(request.user, slug)
     revoke_invitation(get_object_or_404(campaign.invitations, pk=pk), request.user)
     messages.success(request, "The link admits nobody new. Who came in by it stays in.")
+    return redirect("people", slug)
+
+
+@require_POST
+@login_required
+def release(request, slug, pk):
+    annotator = get_object_or_404(campaign_for_researcher(request.user, slug).annotators, pk=pk)
+    release_worker(annotator, request.user)
+    messages.success(request, f"{annotator.name} may go on in another browser: the next that opens the link as this worker.")
     return redirect("people", slug)
 
 

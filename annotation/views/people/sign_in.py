@@ -2,17 +2,18 @@
 
 from functools import wraps
 
-from django.contrib import messages
+from django.contrib import admin, messages
 from django.contrib.auth import views as auth
 from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.views import redirect_to_login
 from django.core import signing
-from django.http import Http404, QueryDict
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import resolve, reverse
 
 from annotation.access import annotator_of
-from core.throttling import FAILED_FOR_ACCOUNT, FAILED_FROM_ADDRESS, address
+from core.throttling import password_limits
 
 WAITING = "annotation.waiting"  # salt of an answer that waits for its log-in
 WAITS = 7 * 24 * 3600  # seconds
@@ -38,7 +39,33 @@ def _ask(request, slug):
     return render(request, "registration/login.html", context, status=401)
 
 
-class SignIn(auth.LoginView):
+class CountedPasswords:
+    """A form's view that asks for a password: who failed too often waits, also with the right one, so that a guess is not
+    told from it."""
+
+    password_field = "password"  # noqa: S105  # its name
+    request: HttpRequest
+
+    def account(self) -> str:
+        """Whose password is tried."""
+        return self.request.POST.get("username", "")
+
+    def post(self, request, *args, **kwargs):
+        self.limits = password_limits(request, self.account())
+        if any(limit.is_reached(key) for limit, key in self.limits):
+            messages.error(request, "Too many attempts failed. Wait a quarter of an hour, then try again.")
+            unchecked = self.get_form_class()(**{**self.get_form_kwargs(), "data": None})
+            return self.render_to_response(self.get_context_data(form=unchecked), status=429)
+        return super().post(request, *args, **kwargs)
+
+    def form_invalid(self, form):
+        if self.password_field in form.errors or form.non_field_errors():
+            for limit, key in self.limits:
+                limit.count_one(key)
+        return super().form_invalid(form)
+
+
+class SignIn(CountedPasswords, auth.LoginView):
     """The log-in, which then does what had to wait for it."""
 
     redirect_authenticated_user = True
@@ -47,20 +74,6 @@ class SignIn(auth.LoginView):
         if request.method == "POST" and request.user.is_authenticated and "waiting" in request.POST:
             return self._send_waiting() or super().dispatch(request, *args, **kwargs)
         return super().dispatch(request, *args, **kwargs)
-
-    def post(self, request, *args, **kwargs):
-        """Who failed too often waits, also with the right password: a guess is not told from it."""
-        account = request.POST.get("username", "").strip().lower()[:150]
-        limits = ((FAILED_FOR_ACCOUNT, f"{address(request)} {account}"), (FAILED_FROM_ADDRESS, address(request)))
-        if any(limit.is_reached(key) for limit, key in limits):
-            messages.error(request, "Too many attempts failed. Wait a quarter of an hour, then try again.")
-            unchecked = AuthenticationForm(request)
-            return self.render_to_response(self.get_context_data(form=unchecked), status=429)
-        response = super().post(request, *args, **kwargs)
-        if not request.user.is_authenticated:
-            for limit, key in limits:
-                limit.count_one(key)
-        return response
 
     def form_valid(self, form):
         response = super().form_valid(form)
@@ -81,6 +94,22 @@ class SignIn(auth.LoginView):
         except Http404:
             messages.warning(self.request, "An answer was waiting here that this account did not give. It was not stored.")
             return redirect("home")
+
+
+class ChangePassword(CountedPasswords, auth.PasswordChangeView):
+    password_field = "old_password"  # noqa: S105
+
+    def account(self) -> str:
+        return self.request.user.get_username()
+
+
+def admin_log_in(request):
+    """The admin site has no log-in of its own: there is one door, and it counts."""
+    if not request.user.is_authenticated:
+        return redirect_to_login(request.GET.get("next") or reverse("admin:index"))
+    if not admin.site.has_permission(request):
+        raise PermissionDenied
+    return redirect("admin:index")
 
 
 def csrf_failure(request, reason=""):

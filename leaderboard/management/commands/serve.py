@@ -1,5 +1,6 @@
 """Run everything on this machine: the web server and one Celery worker, until Ctrl-C."""
 
+import ipaddress
 import os
 import signal
 import socket
@@ -12,7 +13,7 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
 
-from leaderboard.demo.load import LOG_INS, load_demo
+from leaderboard.demo.load import LOG_INS, admit_published_log_ins, load_demo
 
 SHUTDOWN_SECONDS = 15
 
@@ -26,12 +27,31 @@ class Command(BaseCommand):
         parser.add_argument("--web-processes", type=int, default=_web_processes(), help="default: %(default)s")
         parser.add_argument("--threads", type=int, default=4, help="of each web process; default: %(default)s")
         parser.add_argument("--demo", action="store_true", help="load the demonstration campaign and its log-ins")
+        parser.add_argument(
+            "--demo-for-everybody",
+            action="store_true",
+            help="let --demo listen beyond this machine, where anybody can sign in as its admin with a published password",
+        )
 
-    def handle(self, *args, host, port, web_processes, threads, demo, **options):
+    def handle(self, *args, host, port, web_processes, threads, demo, demo_for_everybody, **options):
+        if demo and not demo_for_everybody and not _is_loopback(host):
+            raise CommandError(
+                f"The demonstration's passwords are published, and other machines can reach {host}; leave --host out, "
+                "or say --demo-for-everybody."
+            )
         _must_be_free(host, port)
         call_command("migrate", verbosity=0)
         if demo:
             load_demo(self.stdout.write)
+        admit_published_log_ins(demo)
+        try:
+            self._run(host, port, web_processes, threads, demo)
+        finally:
+            if demo:
+                admit_published_log_ins(False)
+        self.stdout.write("Stopped.")
+
+    def _run(self, host, port, web_processes, threads, demo) -> None:
         bin_folder = os.path.dirname(sys.executable)
         gunicorn = [
             os.path.join(bin_folder, "gunicorn"),
@@ -61,7 +81,6 @@ class Command(BaseCommand):
             _wait_until_served(host, port, processes)
             self._greet(f"http://{host}:{port}/", demo)
             processes.watch(self.stderr.write)
-        self.stdout.write("Stopped.")
 
     def _greet(self, address: str, demo: bool) -> None:
         self.stdout.write(f"\nComparena is at {address}")
@@ -134,6 +153,13 @@ def _kill_group(process: subprocess.Popen, sig: int) -> None:
         os.killpg(process.pid, sig)
     except ProcessLookupError:
         pass
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 def _must_be_free(host: str, port: int) -> None:

@@ -1,6 +1,8 @@
 """Agreeing, withdrawing, going on elsewhere, and the end of the work, as plain pages."""
 
 import re
+import time
+from unittest import mock
 
 import pytest
 from django.test import Client
@@ -88,6 +90,13 @@ class TestElsewhere:
         assert "Zoe" in text(phone.get(link)) and phone.get("/c/talk/annotate/").status_code == 302
         phone.post(link)
         assert hidden(phone.get("/c/talk/annotate/?start=1"))["assignment"] == form["assignment"]
+
+    def test_a_guest_s_link_runs_out(self, world):
+        world.client.post(f"/join/{invite(world.campaign).token}/", {"name": "Zoe"})
+        with mock.patch("time.time", return_value=time.time() - 30 * 24 * 3600 - 60):
+            link = re.search(r"http://testserver(/resume/[^\"]+)", text(world.get("elsewhere/")))[1]
+        late = Client().post(link)
+        assert late.status_code == 410 and "too old" in text(late) and "_auth_user_id" not in late.client.session
 
     def test_nobody_comes_in_with_a_made_up_link_or_to_an_account(self, world):
         from django.core import signing

@@ -1,10 +1,12 @@
 """A file is imported in the browser: sent, looked at, its columns named, every error seen, then stored."""
 
 import json
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.utils import timezone
 
 from annotation import tasks
 from annotation.data import uploads
@@ -34,6 +36,18 @@ def send(world, name, *rows, raw=None, kind="outputs"):
 
 def store(world):
     return world.post(f"import/{Upload.objects.get().pk}/store/", follow=True)
+
+
+class TestOldFiles:
+    def test_a_file_that_nobody_imported_goes_after_thirty_days(self, world):
+        send(world, "wrong.jsonl", row(system=""))
+        wrong = Upload.objects.get()
+        assert wrong.state == "refused" and wrong.path.exists()
+        send(world, "more.jsonl", row())
+        assert wrong.path.exists()
+        Upload.objects.filter(pk=wrong.pk).update(created_at=timezone.now() - timedelta(days=31))
+        send(world, "more.jsonl", row())
+        assert not wrong.path.exists() and set(Upload.objects.values_list("name", flat=True)) == {"more.jsonl"}
 
 
 class TestAFileInOrder:

@@ -3,6 +3,7 @@
 import uuid
 
 import pytest
+from django.test import Client
 from django.utils import timezone
 
 from annotation.annotating.assignment import Phase, Progress, next_assignment
@@ -139,14 +140,30 @@ class TestCrowds:
         assert worker.source == {"PROLIFIC_PID": "5f1", "STUDY_ID": "s1", "SESSION_ID": "x1"}
         assert "<code>5f1</code>" in text(world.sign_in(world.alice).get("people/"))
 
-    def test_the_same_worker_is_the_same_annotator_in_any_browser(self, world, client, link):
+    def test_the_same_worker_is_the_same_annotator_in_their_browser(self, world, client, link):
         client.post(link + PROLIFIC)
-        client.logout()
+        client.post("/logout/")
         client.post(link + "?PROLIFIC_PID=other")  # another person, in the same browser
         assert client.post(link + PROLIFIC.replace("x1", "x2")).url == "/c/talk/annotate/"
         worker = Annotator.objects.get(source__PROLIFIC_PID="5f1")
         assert int(client.session["_auth_user_id"]) == worker.user_id and Invitation.objects.get().uses == 2
         assert worker.source["SESSION_ID"] == "x2" and worker.source["earlier"][0]["SESSION_ID"] == "x1"
+
+    def test_another_browser_with_the_worker_s_address_is_not_them_until_a_researcher_says_so(self, world, client, link):
+        client.post(link + PROLIFIC)
+        worker, other = Annotator.objects.get(source__PROLIFIC_PID="5f1"), Client()
+        other.cookies["browser"] = worker.browser  # unsigned
+        refused = other.post(link + PROLIFIC)
+        assert refused.status_code == 422 and "began in another browser" in text(refused)
+        assert "_auth_user_id" not in other.session and Annotator.objects.get(pk=worker.pk).source == worker.source
+        release = f"/c/talk/people/annotators/{worker.pk}/release/"
+        world.sign_in(world.charlie)
+        assert world.client.post(release).status_code == 404
+        world.sign_in(world.alice)
+        assert release in text(world.get("people/")) and world.client.post(release).status_code == 302
+        assert other.post(link + PROLIFIC).status_code == 302
+        assert int(other.session["_auth_user_id"]) == worker.user_id
+        assert Client().post(link + PROLIFIC).status_code == 422
 
     def test_a_worker_id_opens_no_account_that_has_a_password(self, world, client, link):
         world.sign_in(world.charlie).client.post(link + PROLIFIC)

@@ -1,0 +1,51 @@
+"""What is answered where a request broke: a page, or under /api/ the shape that all errors have there.
+
+A full disk, a database that can only be read and one that is busy are no faults of the program; they are said in a sentence.
+"""
+
+import errno
+import sqlite3
+import sys
+
+from django.http import HttpResponse, JsonResponse
+from django.template.loader import render_to_string
+
+from annotation.api.errors import as_body
+
+FULL = 507, "The disk of this server is full, so nothing was stored; whoever runs it has to make room."
+READ_ONLY = 503, "The database of this server can only be read now, so nothing was stored; tell whoever runs it."
+BUSY = 503, "The database is busy with something long, so nothing was stored; try again in a minute."
+BROKEN = 500, "Something broke on our side; what was acknowledged before is stored."
+OF_SYSTEM = {errno.ENOSPC: FULL, errno.EDQUOT: FULL, errno.EROFS: READ_ONLY}
+OF_SQLITE = {sqlite3.SQLITE_FULL: FULL, sqlite3.SQLITE_READONLY: READ_ONLY, sqlite3.SQLITE_BUSY: BUSY}
+OF_POSTGRES = {"53100": FULL, "25006": READ_ONLY, "55P03": BUSY}  # disk_full, read_only_sql_transaction, lock_not_available
+
+
+def outage(error: BaseException | None) -> tuple[int, str]:
+    """(status, sentence) of what broke, by the error that came first among those that led to this one."""
+    while error is not None:
+        told = (
+            OF_SYSTEM.get(getattr(error, "errno", None) or 0)
+            or OF_SQLITE.get(getattr(error, "sqlite_errorcode", 0) & 0xFF)  # the rest of an extended code says more
+            or OF_POSTGRES.get(getattr(error, "sqlstate", None) or "")
+        )
+        if told:
+            return told
+        error = error.__cause__ or error.__context__
+    return BROKEN
+
+
+def server_error(request) -> HttpResponse:
+    """Django's handler500. The page needs no database."""
+    status, sentence = outage(sys.exc_info()[1])
+    if request.path_info.startswith("/api/"):
+        return JsonResponse(as_body(sentence), status=status)
+    told = "" if status == 500 else sentence
+    return HttpResponse(render_to_string("500.html", {"told": told}), status=status)
+
+
+def bad_request(request, exception) -> HttpResponse:
+    """Django's handler400. Without the request, so that no cookie that was refused is looked at again."""
+    if request.path_info.startswith("/api/"):
+        return JsonResponse(as_body("The request is not in the form it should have; nothing was changed."), status=400)
+    return HttpResponse(render_to_string("400.html"), status=400)

@@ -1,0 +1,19 @@
+"""Passwords that are guessed first at this place."""
+
+import re
+
+from django.core.exceptions import ValidationError
+
+WORDS = {"annotator", "annotation", "annotations", "researcher", "comparena", "comparenademo", "administrator", "superuser"}
+
+
+class WordsOfThisPlace:
+    """A validator of Django's: what the product calls its people and itself is no password, whatever digits and signs
+    stand around it."""
+
+    def validate(self, password, user=None):
+        if re.sub(r"[^a-z]", "", password.lower()) in WORDS:
+            raise ValidationError("This is a word of this place; choose a password that is harder to guess.")
+
+    def get_help_text(self):
+        return "Your password can’t be a word like “annotator”."

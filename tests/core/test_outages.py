@@ -1,0 +1,84 @@
+"""Where the server itself fails, people and programs are told in a sentence, each in their shape."""
+
+import errno
+
+import pytest
+from django.db import connection
+
+from annotation.campaigns.lifecycle import create_campaign
+from annotation.models import User
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def answers(client, monkeypatch):
+    """answers(error): what the home page and the API answer where reading the campaigns raises it."""
+    user = User.objects.create_superuser("alice")
+    create_campaign(slug="talk", user=user)
+    client.force_login(user)
+    client.raise_request_exception = False
+
+    def ask(error):
+        def broken(*args):
+            raise error
+
+        monkeypatch.setattr("annotation.views.campaigns.campaign.overview", broken)
+        monkeypatch.setattr("annotation.api.serializers.overview", broken)
+        return client.get("/c/talk/"), client.get("/api/campaigns/talk/")
+
+    return ask
+
+
+def test_an_error_under_api_has_the_shape_of_errors_there(answers):
+    page, program = answers(RuntimeError("secret"))
+    assert page.status_code == program.status_code == 500
+    assert "Something broke on our side" in page.content.decode()
+    assert program["Content-Type"] == "application/json"
+    said = "Something broke on our side; what was acknowledged before is stored."
+    assert program.json() == {"message": said, "errors": [{"field": None, "line": None, "message": said}]}
+
+
+@pytest.mark.parametrize(
+    ("code", "status", "said"), [(errno.ENOSPC, 507, "disk of this server is full"), (errno.EROFS, 503, "can only be read now")]
+)
+def test_a_full_disk_and_a_read_only_one_are_said(answers, code, status, said):
+    page, program = answers(OSError(code, "secret"))
+    assert page.status_code == program.status_code == status
+    assert said in page.content.decode() and said in program.json()["message"]
+
+
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="SQLite's own switch")
+def test_a_read_only_database_is_said(client):
+    User.objects.create_user("bob", password="a-long-password")
+    client.raise_request_exception = False
+    with connection.cursor() as cursor:
+        cursor.execute("PRAGMA query_only = 1")  # SQLITE_READONLY, as for a file without leave to write
+    try:
+        page = client.post("/login/", {"username": "bob", "password": "a-long-password"})
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute("PRAGMA query_only = 0")
+    assert page.status_code == 503 and "can only be read now" in page.content.decode()
+
+
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="SQLite's own switch")
+def test_a_full_database_is_said(client):
+    User.objects.create_user("bob", password="a-long-password")
+    client.raise_request_exception = False
+    with connection.cursor() as cursor:
+        cursor.execute("PRAGMA page_count")
+        cursor.execute(f"PRAGMA max_page_count = {cursor.fetchone()[0]}")
+    client.force_login(User.objects.create_user("alice", may_create_campaigns=True))
+    body = {"slug": "talk", "title": "x", "guidelines": "x" * 10**6}
+    try:
+        answer = client.post("/api/campaigns/", body, content_type="application/json")
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute("PRAGMA max_page_count = 1073741823")
+    assert answer.status_code == 507 and "disk of this server is full" in answer.json()["message"]
+
+
+def test_a_request_that_makes_no_sense_is_told_so_in_the_api_s_shape(client):
+    answer = client.get("/api/campaigns/?x=%00")
+    assert answer.status_code == 400 and answer.json()["errors"]

@@ -1,0 +1,70 @@
+"""What `manage.py serve` makes of the demonstration's accounts, whose passwords are published. Nothing is started here."""
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from annotation.models import User
+from annotation.people.tokens import make_token, user_of
+from leaderboard.demo.load import LOG_INS, PASSWORD
+from leaderboard.management.commands import serve
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def demonstration(monkeypatch):
+    for name, password, _ in LOG_INS:
+        User.objects.create_user(name, password=password)
+    monkeypatch.setattr(serve, "load_demo", lambda say: None)
+    monkeypatch.setattr(serve, "_must_be_free", lambda host, port: None)
+    monkeypatch.setattr(serve, "call_command", lambda *words, **options: None)  # the database is migrated
+
+
+@pytest.fixture
+def run(monkeypatch, client):
+    """run(*words): who could sign in while it ran."""
+
+    def command(*words):
+        signed_in = []
+
+        def meanwhile(*_, **__):
+            signed_in.extend(name for name, _, _ in LOG_INS if client.login(username=name, password=PASSWORD))
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(serve.subprocess, "Popen", meanwhile)
+        with pytest.raises(KeyboardInterrupt):
+            call_command("serve", *words)
+        return signed_in
+
+    return command
+
+
+def test_they_work_only_while_the_demonstration_runs(run, client):
+    _, key = make_token(User.objects.get(username="admin"), "test")
+    assert run("--demo") == ["annotator", "researcher", "admin"]
+    assert not client.login(username="admin", password=PASSWORD)
+    assert run() == []
+    assert user_of(key) is None
+    assert len(run("--demo")) == 3
+
+
+def test_a_data_folder_of_before_is_closed_by_serve(run, client):
+    client.force_login(User.objects.get(username="admin"))
+    assert run() == [] and client.get("/account/").status_code == 302
+
+
+def test_who_chose_a_password_of_their_own_stays(run, client):
+    admin = User.objects.get(username="admin")
+    admin.set_password("a password of my own")
+    admin.save()
+    run()
+    assert client.login(username="admin", password="a password of my own")
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "192.0.2.7", "example.org", "::"])  # noqa: S104
+def test_it_does_not_listen_beyond_this_machine_unless_told(run, host, monkeypatch):
+    monkeypatch.setattr(serve.subprocess, "Popen", None)  # nothing is started
+    with pytest.raises(CommandError, match="published"):
+        call_command("serve", "--demo", "--host", host)
+    assert len(run("--demo", "--host", host, "--demo-for-everybody")) == 3
+    assert len(run("--demo", "--host", "127.0.0.2")) == len(run("--demo", "--host", "localhost")) == 3
