@@ -76,6 +76,8 @@ class BoardSerializer(serializers.Serializer):
     three_scores = serializers.ListField(child=serializers.DictField())
     calibrated = serializers.DictField(allow_null=True)
     length_control = serializers.DictField(allow_null=True)
+    gate = serializers.DictField(allow_null=True, help_text="What the gate said of the comparator; null on people's boards.")
+    ranks_said = serializers.CharField(allow_blank=True, help_text="Why ranks are wide, in a sentence.")
     order_fit = serializers.DictField(allow_null=True)
     sides = serializers.DictField(allow_null=True)
     agreement_with_people = serializers.DictField(allow_null=True)
