@@ -247,6 +247,15 @@ class TestLength:
         assert "twice the words" not in html and "Large differences" not in html
         assert "Utilities less than 0.250 apart (in logits)" in html
 
+    def test_the_first_line_says_where_length_alone_does_as_well(self, world):
+        said = "It is not known to be better than preferring the longer output."
+        longer = {"accuracy": 0.64, "low": 0.60, "high": 0.68, "pairs": 90}
+        known = {"heldout_pairwise_accuracy": 0.66, "longer_is_better_accuracy": 0.64, "longer": longer}
+        wide, narrow = {"heldout_pairwise_interval": [0.60, 0.72]}, {"heldout_pairwise_interval": [0.65, 0.67]}
+        assert said in self.card(world, **known, **wide)
+        ComparatorVersion.objects.all().delete()
+        assert said not in self.card(world, **known, **narrow)
+
 
 class TestNothingClear:
     """People called every pair a tie: no preference is left to agree with, and a training's figures for that are null."""
