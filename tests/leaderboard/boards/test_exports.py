@@ -87,6 +87,18 @@ def test_svg_stands_alone():
     assert len(circles) == 2 and circles[0] > circles[1]
 
 
+def test_a_long_caption_of_an_svg_is_wrapped_and_not_cut():
+    label = "people, mean score of Overall quality and fluency"
+    drawn = exports.as_svg(BOARD | {"simulated": True, "judge_label": label})
+    root = ET.fromstring(drawn)
+    lines = [e for e in root.iter() if e.tag.endswith("text") and e.get("font-size") == "10"]
+    said = " ".join(line.text for line in lines)
+    assert said.startswith(f"Ratings with 95% intervals, judged by {label}, simulated data")
+    assert max(len(line.text) for line in lines) <= 66  # what 342 of 360 units hold at this size
+    heights = [float(line.get("y")) for line in lines]
+    assert len(lines) > 1 and heights == sorted(set(heights)) and heights[-1] < float(root.get("height"))
+
+
 def test_they_are_served(world):
     board = by_people(world.campaign)
     for kind, type_ in (("csv", "text/csv"), ("tex", "text/x-tex"), ("svg", "image/svg+xml")):
