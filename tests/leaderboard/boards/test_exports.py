@@ -99,6 +99,17 @@ def test_a_long_caption_of_an_svg_is_wrapped_and_not_cut():
     assert len(lines) > 1 and heights == sorted(set(heights)) and heights[-1] < float(root.get("height"))
 
 
+def test_a_name_does_not_sit_on_a_grid_line():
+    drawn = ET.fromstring(exports.as_svg(BOARD))
+    grid = [float(e.get("d")[1:].split()[0]) for e in drawn.iter() if e.tag.endswith("path") and "V" in e.get("d")]
+    names = [e for e in drawn.iter() if e.tag.endswith("text") and e.get("fill") == "#1c2126"]
+    assert len(names) == 2 and len(grid) > 1
+    for name in names:
+        begins = float(name.get("x")) + float(name.get("dx"))
+        assert min(abs(begins - x) for x in grid) >= 4  # units of 360; and what it crosses further on is covered
+        assert name.get("paint-order") == "stroke" and name.get("stroke") == "#ffffff"
+
+
 def test_they_are_served(world):
     board = by_people(world.campaign)
     for kind, type_ in (("csv", "text/csv"), ("tex", "text/x-tex"), ("svg", "image/svg+xml")):
