@@ -112,6 +112,8 @@ def test_a_name_does_not_sit_on_a_grid_line():
 
 def test_they_are_served(world):
     board = by_people(world.campaign)
+    overview = world.get(world.alice, "/c/talk/").content.decode()
+    assert f'<a href="/tournaments/{board.pk}/">{board.job.title}</a>' in overview
     for kind, type_ in (("csv", "text/csv"), ("tex", "text/x-tex"), ("svg", "image/svg+xml")):
         served = world.get(world.alice, f"/tournaments/{board.pk}.{kind}")
         assert served["Content-Type"].startswith(type_)
