@@ -2,9 +2,13 @@
 
 from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin
+from django.contrib.auth.models import Group
+from django_celery_results.models import GroupResult, TaskResult
 
 from annotation import models
 from annotation.campaigns import lifecycle
+
+admin.site.unregister([Group, GroupResult, TaskResult])  # nobody has rights by groups, and a task's outcome is in its job
 
 
 class UndeletableAdmin(admin.ModelAdmin):

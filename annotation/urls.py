@@ -62,6 +62,7 @@ urlpatterns = [
     path("admin/login/", sign_in.admin_log_in),
     path("login/", sign_in.SignIn.as_view(), name="login"),
     path("logout/", auth.LogoutView.as_view(), name="logout"),
+    path("leave/", participation.leave, name="leave"),
     path("password/", sign_in.ChangePassword.as_view(), name="password_change"),
     path("password/done/", auth.PasswordChangeDoneView.as_view(), name="password_change_done"),
     path("account/", account.account, name="account"),

@@ -4,6 +4,7 @@ from collections import Counter
 
 import numpy as np
 from django.db.models import Count, Max, Q, Sum
+from django.db.models.functions import Least
 
 from annotation.answers import Filters, judgments, scores, submissions
 from annotation.models import Annotator, Campaign, ItemReport, Purpose, Submission
@@ -39,11 +40,12 @@ def system_progress(campaign: Campaign) -> dict[int, dict]:
     systems: dict[int, dict] = {}
     items = campaign.items.filter(purpose=Purpose.EVALUATION).order_by()
     for side in ("output", "other"):
-        rows = items.exclude(**{side: None}).values_list(f"{side}__system").annotate(Sum("places"), Sum("taken"))
+        rows = items.exclude(**{side: None}).values_list(f"{side}__system")
+        rows = rows.annotate(of=Sum("places"), filled=Sum(Least("taken", "places")))
         for system, places, taken in rows:
             row = systems.setdefault(system, {"places": 0, "taken": 0})
             row["places"] += places
-            row["taken"] += min(taken, places)
+            row["taken"] += taken
     return systems
 
 

@@ -1,8 +1,10 @@
 """Long work as rows: what runs, who runs it, and what was done by whom."""
 
+import math
 import uuid
 
 from django.db import models
+from django.utils import timezone
 
 
 class Job(models.Model):
@@ -45,6 +47,15 @@ class Job(models.Model):
     @property
     def is_finished(self) -> bool:
         return self.status in (self.Status.DONE, self.Status.FAILED, self.Status.CANCELLED)
+
+    @property
+    def minutes_left(self) -> int | None:
+        """Whole minutes at the pace so far; None where that is not known: it does not run, has hardly begun, or began
+        further on than at 0, as a second attempt may."""
+        if self.status != self.Status.RUNNING or self.started_at is None or self.attempts > 1 or self.progress < 0.02:
+            return None
+        spent = (timezone.now() - self.started_at).total_seconds()
+        return math.ceil(spent * (1 - self.progress) / self.progress / 60)
 
 
 class WorkerPulse(models.Model):

@@ -64,7 +64,7 @@ def outlook(scores: ArrayLike, line: float, level: Level = "interval", draws: in
     more = [None if not np.isfinite(units) or units > FAR * n else max(int(np.ceil(units - n)), 1) for units in reach]
     per_unit = (patterns.sum(axis=1) * times).sum() / n
     scores_more = None if more[0] is None else int(np.ceil(more[0] * per_unit))
-    return Outlook(line, more[0], scores_more, more[1], more[2], chance, _sentence(line, observed, more, scores_more, chance))
+    return Outlook(line, more[0], scores_more, more[1], more[2], chance, sentence_of(line, observed, more, scores_more, chance))
 
 
 def _units(n: int, spread: float, above: float) -> float:
@@ -72,7 +72,7 @@ def _units(n: int, spread: float, above: float) -> float:
     return n * (spread / above) ** 2 if above > 0 else np.inf
 
 
-def _sentence(line: float, observed: float, more: list[int | None], scores: int | None, chance: float) -> str:
+def sentence_of(line: float, observed: float, more: list[int | None], scores: int | None, chance: float) -> str:
     if observed <= line:
         return (
             f"More judgments would not help: alpha itself, {observed:.3f}, is below {line}"
@@ -81,8 +81,14 @@ def _sentence(line: float, observed: float, more: list[int | None], scores: int 
     if more[0] is None:
         return f"Alpha, {observed:.3f}, is so close to {line} that no campaign of a likely size tells them apart."
     items = "item" if more[0] == 1 else "items"
-    to = "never" if more[2] is None else f"{more[2]:,}"
     return (
-        f"About {more[0]:,} more {items} ({scores:,} scores) would bring the interval above {line}"
-        f" (80% range {more[1] or 0:,} to {to}: alpha is not known exactly)."
+        f"About {more[0]:,} more {items} ({scores:,} scores) would bring the interval above {line}."
+        f" Alpha is not known exactly: {_range(more[1] or 1, more[2])}."
     )
+
+
+def _range(low: int, high: int | None) -> str:
+    """The ends of the 80% range in words; a low end of one item says nothing, since one is the least there is."""
+    if high is None:
+        return "no number may be enough" if low == 1 else f"it may take {low:,} or more, and no number may be enough"
+    return f"it may take up to {high:,}" if low == 1 else f"it may take {low:,} to {high:,} (80% range)"

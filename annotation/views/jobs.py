@@ -1,16 +1,22 @@
-"""A job's state as JSON, for the pages that wait for it; to cancel it; to start it again."""
+"""A job's state as JSON, for the pages that wait for it; to cancel it; to start it again; and what it made."""
+
+from collections.abc import Iterable
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, JsonResponse
 from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
 from annotation import jobs
 from annotation.access import campaigns_researched_by
-from annotation.models import Job
+from annotation.models import Job, Upload
+from annotation.templatetags.texts import minutes
+
+MADE = ("training_run__version", "tournament")  # to be selected with the jobs of `with_results`
 
 
 def _job(user, pk) -> Job:
@@ -31,6 +37,7 @@ def state(request, pk):
             "status_text": job.get_status_display(),
             "progress": job.progress,
             "message": job.message,
+            "left": _left(job),
             "error": job.error,
             "finished": job.is_finished,
             "worker_alive": job.is_finished or jobs.worker_alive(),
@@ -54,6 +61,29 @@ def retry(request, pk):
     if not jobs.retry(job):
         messages.warning(request, f"{job.title} is not failed or cancelled, so it was not started again.")
     return _back(request, job)
+
+
+def _left(job: Job) -> str:
+    return f"about {minutes(job.minutes_left)} left" if job.minutes_left else ""
+
+
+def with_results(jobs: Iterable[Job]) -> list[Job]:
+    """The jobs, each with `result`: the address of what it made; empty where it is not done or made no page."""
+    listed = list(jobs)
+    uploads = dict(Upload.objects.filter(job__in=listed).values_list("job_id", "pk"))
+    for job in listed:
+        job.result = _result(job, uploads.get(job.pk)) if job.status == Job.Status.DONE and job.campaign else ""
+    return listed
+
+
+def _result(job: Job, upload) -> str:
+    version = getattr(getattr(job, "training_run", None), "version", None)
+    tournament = getattr(job, "tournament", None)
+    if upload:
+        return reverse("upload", args=[job.campaign.slug, upload])
+    if version:
+        return reverse("comparator_card", args=[job.campaign.slug, version.name])
+    return tournament.get_absolute_url() if tournament else ""
 
 
 def _back(request, job):

@@ -107,10 +107,11 @@ def as_latex(board: dict) -> str:
 def as_svg(board: dict) -> str:
     chart = whiskers([board])
     below = (chart or {"height": 0})["height"] + 14  # of the chart's last line
-    said = textwrap.wrap(gate(board), 66)
-    lines = [(below + 14 * i, line) for i, line in enumerate(said, start=1)]
+    caption = f"Ratings with 95% intervals, judged by {board['judge_label']}{', simulated data' if board['simulated'] else ''}"
+    said = [line for text in (caption, gate(board)) for line in textwrap.wrap(text, 66)]
+    lines = [(below + 14 * i, line) for i, line in enumerate(said)]
     return render_to_string(
-        "leaderboard/embed.svg", {"board": board, "chart": chart, "said": lines, "height": below + 10 + 14 * len(said)}
+        "leaderboard/embed.svg", {"board": board, "chart": chart, "said": lines, "height": below + 14 * len(said) - 4}
     )
 
 

@@ -17,6 +17,7 @@
         if (bar) bar.value = job.progress;
         put(box, "status", job.status_text || job.status);
         put(box, "message", job.message || "");
+        put(box, "left", job.left || "");
         const alone = box.querySelector("[data-job-no-worker]");
         if (alone) alone.hidden = job.worker_alive !== false;
         box.dispatchEvent(new CustomEvent("job:progress", { detail: job, bubbles: true }));

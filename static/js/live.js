@@ -1,7 +1,8 @@
 // Fetches the page's figures anew now and then. Without this file the page's Refresh link does the same.
 (() => {
   "use strict";
-  const EVERY = 20000;
+  const SOONEST = 2000, LATEST = 20000, WORK = 0.1; // milliseconds; the share of the time that the server works for this page
+  let wait = SOONEST;
   const region = document.querySelector("[data-live]");
   const controls = document.querySelector("[data-live-controls]");
   if (!region || !controls) return;
@@ -13,15 +14,19 @@
   const busy = () => !box.checked || document.hidden || region.contains(document.activeElement) || String(getSelection());
   const look = async () => {
     if (!busy()) {
+      const asked = performance.now();
       try {
         const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
         if (answer.ok && !answer.redirected) {
           const fresh = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector("[data-live]");
           if (fresh && !busy()) region.replaceChildren(...fresh.childNodes);
         }
-      } catch { /* the server is away: the figures stay, with the time they are from */ }
+        wait = Math.min(LATEST, Math.max(SOONEST, (performance.now() - asked) / WORK));
+      } catch {
+        wait = LATEST; // the server is away: the figures stay, with the time they are from
+      }
     }
-    setTimeout(look, EVERY);
+    setTimeout(look, wait);
   };
-  setTimeout(look, EVERY);
+  setTimeout(look, wait);
 })();

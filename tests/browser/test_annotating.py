@@ -166,6 +166,29 @@ class TestPairs:
             left = "B" if judgment.shown_swapped else "A"
             assert judgment.choice == {"left": left, "tie": "tie", "right": "BA"["AB".index(left)]}[side]
 
+    def test_a_click_on_a_text_chooses_it_and_selecting_does_not(self, open_page, pairs):
+        page = open_page()
+        sign_in(page)
+        start_pairs(page)
+        a, b = (page.get_by_role("region", name=f"Text {side}").locator(".text") for side in "AB")
+        left, right = (page.locator(f"input[value='{side}']") for side in ("left", "right"))
+        box = a.bounding_box()
+        page.mouse.move(box["x"] + 2, box["y"] + box["height"] / 2)
+        page.mouse.down()
+        page.mouse.move(box["x"] + 60, box["y"] + box["height"] / 2, steps=3)
+        page.mouse.up()
+        assert page.evaluate("String(getSelection())")
+        expect(left).not_to_be_checked()
+        a.click()  # ends the selection
+        expect(left).not_to_be_checked()
+        a.click()
+        expect(left).to_be_checked()
+        b.click()
+        expect(right).to_be_checked()
+        a.evaluate("text => text.click()")  # as a screen reader does, on a text that is no control
+        expect(right).to_be_checked()
+        assert not PairwiseJudgment.objects.exists()  # chosen, not sent
+
     def test_each_criterion_and_a_reason_by_key(self, open_page, pairs):
         Campaign.objects.update(pairwise_by_criterion=True, asks_reason=True)
         page, press = (page := open_page()), page.keyboard.press

@@ -50,6 +50,26 @@ def pages(campaign) -> list[str]:
     return ["/", "/new/", *(f"/c/talk/{path}" for path in inside)]
 
 
+def test_an_invitation_link_is_copied_by_key(open_page, campaign):
+    page = open_page(permissions=["clipboard-read", "clipboard-write"])
+    sign_in(page, "alice")
+    page.goto("/c/talk/people/")
+    field = page.get_by_label("pilot, 0 of 1 place")
+    page.get_by_role("button", name="Copy pilot").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("[aria-live=polite]", has_text="Copied")).to_be_visible()
+    assert page.evaluate("navigator.clipboard.readText()") == field.input_value() and "/join/" in field.input_value()
+    assert_axe_clean(page)
+
+
+def test_an_invitation_link_is_selected_without_javascript(open_page, campaign):
+    page = open_page(java_script_enabled=False)
+    sign_in(page, "alice")
+    page.goto("/c/talk/people/")
+    expect(page.get_by_label("pilot, 0 of 1 place")).to_have_attribute("readonly", "")
+    assert not page.get_by_role("button", name="Copy").count()
+
+
 def test_every_page_is_accessible_and_fits_a_phone(open_page, campaign):
     page = open_page(**PHONE)
     sign_in(page, "alice")

@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 from django.contrib.auth import login
+from django.contrib.auth.decorators import login_required
 from django.core import signing
 from django.http import Http404
 from django.shortcuts import get_object_or_404, redirect, render
@@ -61,9 +62,24 @@ def elsewhere(request, annotator):
     """How to go on with another device: by signing in, or for a guest by a link of their own."""
     link = None
     if not request.user.has_usable_password():
-        link = request.build_absolute_uri(reverse("resume", args=[signing.dumps(annotator.pk, salt=RESUME)]))
+        link = _resume_link(request, annotator)
     context = {"campaign": annotator.campaign, "annotator": annotator, "link": link, "days": RESUME_DAYS}
     return render(request, "annotation/elsewhere.html", context)
+
+
+def _resume_link(request, annotator) -> str:
+    return request.build_absolute_uri(reverse("resume", args=[signing.dumps(annotator.pk, salt=RESUME)]))
+
+
+@never_cache
+@login_required
+def leave(request):
+    """Asks a guest before signing out, since they have no password, and shows the links that lead back."""
+    if request.user.has_usable_password():
+        return redirect("home")
+    own = Annotator.objects.filter(user=request.user, campaign__deleted_at=None).select_related("campaign").order_by("pk")
+    links = [(annotator, _resume_link(request, annotator)) for annotator in own]
+    return render(request, "annotation/leave.html", {"links": links, "days": RESUME_DAYS})
 
 
 @never_cache

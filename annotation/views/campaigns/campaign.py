@@ -11,6 +11,7 @@ from annotation.campaigns.overview import overview
 from annotation.forms import GuidelinesForm
 from annotation.jobs import worker_alive
 from annotation.models import Annotator, Campaign
+from annotation.views.jobs import MADE, with_results
 
 
 @login_required
@@ -20,7 +21,7 @@ def campaign(request, slug):
     except Http404:
         annotator_of(request.user, slug)  # outsiders end here
         return redirect("annotate", slug)
-    jobs = list(shown.jobs.all()[:5])
+    jobs = with_results(shown.jobs.select_related("campaign", *MADE)[:5])
     context = {
         "campaign": shown,
         "numbers": overview(shown),

@@ -10,6 +10,7 @@ from annotation.access import campaigns_researched_by
 from annotation.campaigns.overview import counted
 from annotation.jobs import worker_alive
 from annotation.models import Annotator, Assignment, Job, LikertScore, Output, PairwiseJudgment, WorkerPulse
+from annotation.views.jobs import MADE, with_results
 from annotation.views.paging import paged
 
 JOBS_SHOWN = CARDS = 12
@@ -24,7 +25,7 @@ def home(request):
         "may_create": request.user.may_create_campaigns or request.user.is_admin,
     }
     if request.user.is_admin:
-        context["jobs"] = Job.objects.select_related("campaign")[:JOBS_SHOWN]
+        context["jobs"] = with_results(Job.objects.select_related("campaign", *MADE)[:JOBS_SHOWN])
         context["workers"] = WorkerPulse.objects.filter(seen_at__gte=timezone.now() - timedelta(hours=1))
     if request.user.is_admin or context["researched"].paginator.count:
         context["worker_alive"] = worker_alive()

@@ -32,13 +32,26 @@ const current = () => {
     || (all.includes(last) ? last : all[0]);
 };
 
+const check = (scale, input) => {
+  input.checked = true;
+  input.dispatchEvent(new Event("change", { bubbles: true }));
+  last = scale;
+};
+
+// The side of a text that was clicked, for the question at hand; the page does not scroll to it.
+export const chooseSide = (side) => {
+  const scale = current();
+  const input = scale?.querySelector(`input[type=radio][value="${side}"]`);
+  if (!input) return;
+  check(scale, input);
+  say(`${name(scale)}: ${input.closest("label").textContent.trim()}.`);
+};
+
 const choose = (values, pressed) => {
   const scale = current();
   const input = values.map((value) => scale.querySelector(`input[type=radio][value="${value}"]`)).find(Boolean);
   if (!input) return say(`${name(scale)} has no ${pressed}.`);
-  input.checked = true;
-  input.dispatchEvent(new Event("change", { bubbles: true }));
-  last = scale;
+  check(scale, input);
   const next = scales()[scales().indexOf(scale) + 1];
   if (next) return focusOn(next);
   input.focus();

@@ -106,6 +106,14 @@ document.addEventListener("click", (event) => {
   keys.open(opener.dataset.open);
 });
 
+// A click on text A or B chooses it, but not one that selects text, ends a selection, or comes from a screen reader.
+let selected = ""; // when the pointer went down
+document.addEventListener("pointerdown", () => { selected = String(getSelection()); });
+document.addEventListener("click", (event) => {
+  const text = event.target.closest("[data-side]");
+  if (text && event.detail === 1 && !busy && !selected && !String(getSelection())) keys.chooseSide(text.dataset.side);
+});
+
 const ready = () => {
   clock.restart();
   for (const opener of document.querySelectorAll("[data-open]")) opener.hidden = false;

@@ -58,6 +58,20 @@ class TestFigures:
         assert live.score_figures(world.campaign, Filters(annotator=people[1].pk), [overall])[0]["scores"] == 1
         assert live.score_figures(world.campaign, Filters(criterion=overall.pk + 99), [overall]) == []
 
+    def test_more_people_than_planned_are_not_a_part_of_a_whole(self, world):
+        """Imported answers fill an item twice over: it counts once, and what another item lacks stays."""
+        item = world.campaign.items.first()
+        world.campaign.items.update(taken=0, places=3)
+        world.campaign.items.filter(pk=item.pk).update(taken=4)
+        system = item.output.system_id
+        count = world.campaign.items.filter(output__system=system).count()
+        assert live.system_progress(world.campaign)[system] == {"places": 3 * count, "taken": 3} and count > 1
+        world.sign_in(world.alice)
+        for path in ("items/", f"items/{item.pk}/"):
+            page = text(world.get(path))
+            assert "4 of 3" not in page and "3 planned" in page
+        assert "0 of 3" in text(world.get("items/"))
+
     def test_alpha_is_that_of_the_quality_room(self, scored):
         from annotation.quality.report import assess_scores
 

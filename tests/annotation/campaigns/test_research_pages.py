@@ -1,9 +1,12 @@
 """The researcher's pages: who may see them, jobs, errors, the admin."""
 
+from datetime import timedelta
+
 import pytest
+from django.utils import timezone
 
 from annotation.assessment.assess import assess
-from annotation.models import Campaign, Invitation, Job, LikertScore, Snapshot, User
+from annotation.models import Campaign, Invitation, Job, LikertScore, Snapshot, Upload, User
 from tests.annotation.pages import text
 
 pytestmark = pytest.mark.django_db
@@ -76,6 +79,27 @@ class TestJobs:
         page = text(world.sign_in(world.alice).get())
         assert f'data-job-url="/jobs/{job.pk}/"' in page and "No worker is alive" in page
 
+    def test_the_time_left_follows_the_pace_so_far(self, world, job):
+        """A quarter in 2 minutes: 6 more. Not known where nothing is done yet, or a second attempt went on somewhere."""
+
+        def left(**fields) -> str:
+            start = timezone.now() - timedelta(minutes=2) + timedelta(seconds=1)
+            Job.objects.filter(pk=job.pk).update(status="running", started_at=start, **fields)
+            return world.client.get(f"/jobs/{job.pk}/").json()["left"]
+
+        world.sign_in(world.alice)
+        assert left(progress=0.25, attempts=1) == "about 6 min left" and "about 6 min left" in text(world.get())
+        assert left(progress=0.0, attempts=1) == "" == left(progress=0.25, attempts=2)
+
+    def test_a_finished_job_leads_to_what_it_made(self, world, job):
+        Job.objects.filter(pk=job.pk).update(status="done", title="Import a.csv")
+        upload = Upload.objects.create(campaign=world.campaign, name="a.csv", size=9, kind="scores", job=job)
+        link = f'<a href="/c/talk/import/{upload.pk}/">Import a.csv</a>'
+        assert link in text(world.sign_in(world.alice).get())
+        assert link in text(world.sign_in(User.objects.create_superuser("root")).client.get("/"))
+        Job.objects.filter(pk=job.pk).update(status="failed")
+        assert link not in text(world.client.get("/"))
+
 
 class TestAround:
     def test_error_pages_are_ours(self, world):
@@ -100,6 +124,12 @@ class TestAround:
         assert scored.client.post(f"/admin/annotation/likertscore/{score.pk}/delete/").status_code == 403
         assert scored.client.post(f"/admin/annotation/campaign/{scored.campaign.pk}/delete/").status_code == 403
         assert scored.client.get(f"/admin/annotation/campaign/{scored.campaign.pk}/change/").status_code == 200
+
+    def test_the_admin_shows_nothing_that_nobody_uses(self, world):
+        world.sign_in(User.objects.create_superuser("root"))
+        page = text(world.client.get("/admin/"))
+        assert "/admin/annotation/user/" in page and "/admin/auth/group/" not in page and "celery" not in page.lower()
+        assert world.client.get(f"/admin/annotation/user/{world.bob.pk}/change/").status_code == 200
 
     def test_accounts_sign_in_and_change_their_password(self, world):
         answer = world.client.post("/login/", {"username": "bob", "password": "a-long-password"})

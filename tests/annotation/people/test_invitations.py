@@ -1,5 +1,6 @@
 """People are invited, and come in: by a link, with an account, from a crowd platform. Researchers come and go."""
 
+import re
 import uuid
 
 import pytest
@@ -125,6 +126,23 @@ class TestLinks:
             assert world.post(f"people/links/{invitation.pk}/revoke/").status_code == 404
             assert world.post(f"people/researchers/{Membership.objects.get().pk}/remove/").status_code == 404
         assert Invitation.objects.get().revoked_at is None and Membership.objects.exists()
+
+
+class TestLeaving:
+    def test_a_guest_is_asked_before_signing_out_and_keeps_a_way_back(self, world, client):
+        client.post(f"/join/{invite(world.campaign).token}/", {"name": "Kim"})
+        assert 'action="/logout/"' not in text(client.get("/")) and 'href="/leave/"' in text(client.get("/"))
+        page = text(client.get("/leave/"))
+        [link] = re.findall(r'value="http://testserver(/resume/[^"]+)" readonly', page)
+        assert "30 days" in page and 'action="/logout/"' in page and "_auth_user_id" in client.session
+        client.post("/logout/")
+        assert client.get("/leave/").url.startswith("/login/")
+        assert client.post(link).url == "/c/talk/annotate/"
+        assert Annotator.objects.get(invitation__isnull=False).user_id == int(client.session["_auth_user_id"])
+
+    def test_whoever_has_a_password_is_not_asked(self, world):
+        world.sign_in(world.bob)
+        assert 'action="/logout/"' in text(world.client.get("/")) and world.client.get("/leave/").url == "/"
 
 
 class TestCrowds:

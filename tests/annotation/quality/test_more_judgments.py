@@ -3,7 +3,7 @@ import pytest
 
 from annotation.quality.errors import UndefinedAgreement
 from annotation.quality.krippendorff import alpha, alpha_interval
-from annotation.quality.more_judgments import outlook
+from annotation.quality.more_judgments import outlook, sentence_of
 
 
 @pytest.fixture
@@ -27,6 +27,18 @@ def test_so_many_more_bring_the_interval_to_the_line_and_fewer_do_not(scores):
     assert found.scores == 4 * found.units
     assert found.units_low < found.units and (found.units_high is None or found.units_high > found.units)
     assert f"About {found.units:,} more items" in found.sentence
+
+
+def test_one_item_is_no_end_of_a_range():
+    """Where the interval is below the line at least one item is needed, so "1 to 1,200" says nothing at its low end."""
+    said = lambda low, high: sentence_of(0.8, 0.82, [300, low, high], 1200, 0.7)
+    assert said(40, 1200) == (
+        "About 300 more items (1,200 scores) would bring the interval above 0.8."
+        " Alpha is not known exactly: it may take 40 to 1,200 (80% range)."
+    )
+    assert said(1, 1200).endswith("exactly: it may take up to 1,200.")
+    assert said(40, None).endswith("exactly: it may take 40 or more, and no number may be enough.")
+    assert said(1, None).endswith("exactly: no number may be enough.")
 
 
 def test_the_spread_shrinks_with_the_root_of_the_campaign(scores):

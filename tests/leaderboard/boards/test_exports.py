@@ -87,8 +87,33 @@ def test_svg_stands_alone():
     assert len(circles) == 2 and circles[0] > circles[1]
 
 
+def test_a_long_caption_of_an_svg_is_wrapped_and_not_cut():
+    label = "people, mean score of Overall quality and fluency"
+    drawn = exports.as_svg(BOARD | {"simulated": True, "judge_label": label})
+    root = ET.fromstring(drawn)
+    lines = [e for e in root.iter() if e.tag.endswith("text") and e.get("font-size") == "10"]
+    said = " ".join(line.text for line in lines)
+    assert said.startswith(f"Ratings with 95% intervals, judged by {label}, simulated data")
+    assert max(len(line.text) for line in lines) <= 66  # what 342 of 360 units hold at this size
+    heights = [float(line.get("y")) for line in lines]
+    assert len(lines) > 1 and heights == sorted(set(heights)) and heights[-1] < float(root.get("height"))
+
+
+def test_a_name_does_not_sit_on_a_grid_line():
+    drawn = ET.fromstring(exports.as_svg(BOARD))
+    grid = [float(e.get("d")[1:].split()[0]) for e in drawn.iter() if e.tag.endswith("path") and "V" in e.get("d")]
+    names = [e for e in drawn.iter() if e.tag.endswith("text") and e.get("fill") == "#1c2126"]
+    assert len(names) == 2 and len(grid) > 1
+    for name in names:
+        begins = float(name.get("x")) + float(name.get("dx"))
+        assert min(abs(begins - x) for x in grid) >= 4  # units of 360; and what it crosses further on is covered
+        assert name.get("paint-order") == "stroke" and name.get("stroke") == "#ffffff"
+
+
 def test_they_are_served(world):
     board = by_people(world.campaign)
+    overview = world.get(world.alice, "/c/talk/").content.decode()
+    assert f'<a href="/tournaments/{board.pk}/">{board.job.title}</a>' in overview
     for kind, type_ in (("csv", "text/csv"), ("tex", "text/x-tex"), ("svg", "image/svg+xml")):
         served = world.get(world.alice, f"/tournaments/{board.pk}.{kind}")
         assert served["Content-Type"].startswith(type_)

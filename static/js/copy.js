@@ -1,0 +1,29 @@
+// Puts a button after every [data-copy] field that copies its text. Without this file the field can still be selected.
+(() => {
+  "use strict";
+  const copy = async (field) => {
+    try {
+      await navigator.clipboard.writeText(field.value);
+      return true;
+    } catch { // no permission, or an address without HTTPS, where browsers have no clipboard
+      field.select();
+      return document.execCommand("copy");
+    }
+  };
+  document.querySelectorAll("[data-copy]").forEach((field) => {
+    const button = Object.assign(document.createElement("button"), { type: "button", className: "button button-quiet" });
+    const what = Object.assign(document.createElement("span"), { className: "visually-hidden", textContent: ` ${field.dataset.copy}` });
+    button.append("Copy", what);
+    const said = Object.assign(document.createElement("span"), { className: "muted small" });
+    said.setAttribute("aria-live", "polite");
+    const row = Object.assign(document.createElement("div"), { className: "actions" });
+    row.append(button, said);
+    field.after(row);
+    button.addEventListener("click", async () => {
+      const copied = await copy(field);
+      button.focus();
+      said.textContent = "";
+      setTimeout(() => { said.textContent = copied ? "Copied" : "Select the text and copy it."; }, 50); // said again each time
+    });
+  });
+})();
