@@ -10,7 +10,6 @@ import numpy as np
 
 from evaluator.comparator.supervision.self_supervision import Exchange
 
-FILLERS = ("and things like that", "or something like that", "so yeah", "anyway", "to be honest", "if you know what i mean")
 T = TypeVar("T")
 
 
@@ -41,8 +40,8 @@ class Negatives:
         return " ".join(_pick(self.words, rng) if rng.random() < 0.35 else word for word in reply.split())
 
     def padded(self, i: int, reply: str, rng: np.random.Generator) -> str:
-        """With another dialogue's reply, or with fillers, before or after it."""
-        extra = self.random(i, reply, rng) if rng.random() < 0.5 else " , ".join(_pick(FILLERS, rng) for _ in range(4))
+        """With another dialogue's reply before or after it."""
+        extra = self.random(i, reply, rng)
         return f"{reply} {extra}" if rng.random() < 0.5 else f"{extra} {reply}"
 
     def shuffled(self, i: int, reply: str, rng: np.random.Generator) -> str:
