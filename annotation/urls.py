@@ -12,6 +12,7 @@ campaign_pages = [
     path("", campaign.campaign, name="campaign"),
     path("status/", design.status, name="campaign_status"),
     path("design/", design.design, name="design"),
+    path("design/markdown/", design.show_as_markdown, name="show_as_markdown"),
     path("plan/", plan.plan_page, name="plan"),
     path("preview/", preview.preview, name="preview"),
     path("duplicate/", design.duplicate, name="duplicate"),

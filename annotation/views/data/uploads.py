@@ -6,7 +6,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
 from annotation.access import campaign_for_researcher
-from annotation.campaigns.overview import overview
+from annotation.campaigns.overview import overview, rich_texts
 from annotation.data import uploads
 from annotation.data.fields import FIELDS
 from annotation.forms import ColumnsForm, UploadForm
@@ -60,6 +60,7 @@ def upload(request, slug, pk):
         "errors": paged(request, stored.errors, name="errors"),
         "kinds": stored.result.get("kinds", []),
         "unused": stored.result.get("unused", []),
+        "rich_texts": rich_texts(campaign) if is_done else None,
         "new": [(n, kind) for kind, n in stored.result.get("new", {}).items() if n],
     }
     return render(request, "annotation/upload.html", context, status=422 if request.method == "POST" else 200)
