@@ -1,0 +1,132 @@
+"""People's texts as they are meant: Markdown, code, tables, formulas, speakers, any script of the world, long contexts."""
+
+import json
+
+import pytest
+from playwright.sync_api import expect
+
+from annotation.data.importer import import_outputs
+from annotation.models import Campaign
+from tests.annotation.pages import World
+from tests.browser.axe import assert_axe_clean
+from tests.browser.conftest import sign_in
+from tests.browser.test_annotating import counted, fits
+
+START = "/c/talk/annotate/?start=1"
+PHONE = {"viewport": {"width": 360, "height": 640}, "has_touch": True, "is_mobile": True}
+ANSWER = r"""## The sum of the first *n* odd numbers
+
+It is **n²**, and not $5 or $10. Why:
+
+- each odd number is $2k - 1$
+- so the sum is
+
+$$
+\sum_{k=1}^{n} (2k - 1) = 2 \cdot \frac{n(n+1)}{2} - n = n^2
+$$
+
+| n | odd numbers | sum |
+|--:|:------------|----:|
+| 1 | 1           |   1 |
+| 3 | 1, 3, 5     |   9 |
+
+```python
+def odd_sum(n: int) -> int:
+    # the fast way
+    return sum(2 * k - 1 for k in range(1, n + 1)) or 0
+```
+
+> See [the proof](https://example.org/proof). مجموع الأعداد الفردية الأولى هو مربع عددها.
+
+مجموع أول ثلاثة أعداد فردية هو **تسعة**، أي \(3^2\).
+
+前三个奇数之和是**九**，也就是 $3^2$。求和公式对任意正整数都成立，所以不必逐个相加。
+"""
+HOSTILE = (
+    "<script>document.title = 'run'</script> <img src=http://evil.example/x.png onerror=\"document.title = 'run'\">\n\n"
+    "[a](javascript:document.title='run') ![b](http://evil.example/y.png) <svg onload=\"document.title='run'\">\n\n"
+    r"$\href{javascript:alert(1)}{x}$ $\includegraphics{http://evil.example/z.png}$ $\htmlStyle{color:red}{x}$ $\undefined{$"
+)
+CHAT = [
+    {"role": "system", "content": "You teach mathematics. Answer briefly."},
+    {"role": "user", "content": "What is the sum of the first odd numbers? Please give `code` too."},
+]
+
+
+def show(world, tmp_path, outputs, context=CHAT, **settings):
+    """The campaign with these outputs of one context, each by a system of its own."""
+    path = tmp_path / "texts.jsonl"
+    rows = [{"context_id": "t", "context": context, "system": f"s{n}", "output": text} for n, text in enumerate(outputs)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    import_outputs(world.campaign, path)
+    Campaign.objects.update(**{"text_format": "markdown"} | settings)
+
+
+@pytest.fixture
+def pairs(tmp_path, client):
+    return World(tmp_path, client, contexts=0, likert=False, pairwise=True)
+
+
+@pytest.fixture
+def scores(tmp_path, client):
+    return World(tmp_path, client, contexts=0)
+
+
+def annotate(open_page, **options):
+    page = open_page(**options)
+    sign_in(page)
+    page.goto(START)
+    return page
+
+
+class TestRichText:
+    @pytest.mark.parametrize("width", [1280, 360])
+    def test_markdown_code_tables_and_formulas_are_seen_and_clean(self, open_page, pairs, tmp_path, width):
+        show(pairs, tmp_path, [ANSWER, ANSWER.replace("fast", "slow")])
+        page = annotate(open_page, viewport={"width": width, "height": 800})
+        text = page.get_by_role("region", name="Text A")
+        expect(text.get_by_role("heading", name="The sum of the first n odd numbers")).to_be_visible()
+        expect(text.get_by_role("cell", name="1, 3, 5")).to_be_visible()
+        expect(text.locator(".katex")).to_have_count(4)
+        expect(text.get_by_text("not $5 or $10")).to_be_visible()
+        assert text.locator(".katex-display math").count() == 1
+        arabic = text.get_by_text("مجموع أول").evaluate("p => getComputedStyle(p).direction")
+        assert arabic == "rtl" and text.get_by_role("link", name="the proof").get_attribute("target") == "_blank"
+        fits(page)
+        assert_axe_clean(page)
+
+    def test_the_next_item_and_every_other_page_show_it_too(self, open_page, pairs, tmp_path):
+        show(pairs, tmp_path, ["**one** $x$", "**two** $y$", "**three** $z$"])
+        page = annotate(open_page)
+        expect(page.locator(".output .katex")).to_have_count(2)
+        page.keyboard.press("a")
+        page.keyboard.press("Enter")
+        counted(page, 1, 3)
+        expect(page.locator(".output .katex")).to_have_count(2)
+        expect(page.locator(".output strong")).to_have_count(2)
+        page.goto("/c/talk/answers/")
+        expect(page.locator(".answered .katex")).to_have_count(2)
+        assert_axe_clean(page)
+        page.get_by_role("link", name="Change answer 1").click()
+        expect(page.locator(".output .katex")).to_have_count(2)
+        assert_axe_clean(page)
+
+    def test_nothing_of_a_text_runs_and_nothing_is_fetched(self, open_page, pairs, tmp_path):
+        show(pairs, tmp_path, [HOSTILE, HOSTILE + "!"], context=HOSTILE)
+        page = annotate(open_page)  # which fails the test for any request to another host
+        expect(page.get_by_text("<script>document.title").first).to_be_visible()
+        expect(page.get_by_text(r"\undefined").first).to_be_visible()
+        page.wait_for_load_state("networkidle")
+        assert "run" not in page.title() and page.locator("main :is(img, svg, script, iframe)").count() == 0
+        assert page.locator("main a[href^='javascript']").count() == 0
+        assert_axe_clean(page)
+
+    def test_formulas_are_fetched_where_there_are_some(self, open_page, pairs, tmp_path):
+        show(pairs, tmp_path, ["**one** $5", "**two**"])
+        page = open_page()
+        fetched = []
+        page.on("request", lambda request: fetched.append(request.url))
+        sign_in(page)
+        page.goto(START)
+        page.wait_for_load_state("networkidle")
+        assert any("formulas.js" in url for url in fetched) and not any("katex" in url for url in fetched)
