@@ -130,3 +130,102 @@ class TestRichText:
         page.goto(START)
         page.wait_for_load_state("networkidle")
         assert any("formulas.js" in url for url in fetched) and not any("katex" in url for url in fetched)
+
+
+LONG = ["What is rice? " * 9 if n % 2 == 0 else "A grain that one can cook in water. " * 9 for n in range(12)]
+
+
+class TestLongContexts:
+    def test_its_end_is_seen_and_the_rest_comes_by_key(self, open_page, pairs, tmp_path):
+        show(pairs, tmp_path, ["one", "two"], context=[f"Turn {n}. {turn}" for n, turn in enumerate(LONG)])
+        page = annotate(open_page)
+        expect(page.get_by_text("Turn 11.")).to_be_visible()
+        expect(page.get_by_text("Turn 0.")).to_be_hidden()
+        page.wait_for_load_state("load")
+        page.keyboard.press("c")
+        expect(page.get_by_text("Turn 0.")).to_be_visible()
+        expect(page.locator("[data-said]")).to_have_text("The whole context is shown.")
+        assert_axe_clean(page)
+        page.locator("[data-whole] summary").focus()
+        page.keyboard.press("Enter")  # closes it and sends nothing
+        expect(page.get_by_text("Turn 0.")).to_be_hidden()
+        counted(page, 0, 1)
+
+    def test_a_long_text_shows_its_end_and_needs_no_script(self, open_page, pairs, tmp_path):
+        show(pairs, tmp_path, ["one", "two"], context="\n\n".join(f"Paragraph {n}." for n in range(60)))
+        page = annotate(open_page, java_script_enabled=False)
+        clipped = page.locator(".clipped").bounding_box()
+        last = page.get_by_text("Paragraph 59.").bounding_box()
+        assert clipped["height"] < 330 and last["y"] + last["height"] <= clipped["y"] + clipped["height"] + 1
+        page.get_by_text("Show the whole context").click()
+        assert page.locator(".clipped").bounding_box()["height"] > 1500
+
+    def test_on_a_phone_the_answer_stays_at_hand_and_covers_no_text(self, open_page, pairs, tmp_path):
+        show(pairs, tmp_path, [ANSWER, ANSWER + "!"], context=LONG)
+        page = annotate(open_page, **PHONE)
+        form, screen = page.locator("[data-answer]"), page.viewport_size["height"]
+        for y in (0, 500):
+            page.evaluate("y => scrollTo(0, y)", y)
+            box = form.bounding_box()
+            assert box["y"] + box["height"] <= screen + 1 and box["height"] < 0.3 * screen
+        fits(page)
+        assert_axe_clean(page)
+        page.evaluate("scrollTo(0, document.body.scrollHeight)")
+        text = page.get_by_role("region", name="Text B").bounding_box()
+        assert text["y"] + text["height"] <= form.bounding_box()["y"]
+        page.get_by_role("radio", name="B is better").tap()
+        page.get_by_role("button", name="Send and go on").tap()
+        expect(page.get_by_role("heading", name="All done")).to_be_visible()
+
+    def test_on_a_phone_several_questions_do_not_cover_the_text(self, open_page, scores, tmp_path):
+        show(scores, tmp_path, [ANSWER], context=LONG)
+        page = annotate(open_page, **PHONE)
+        assert page.locator("[data-answer]").bounding_box()["y"] > page.viewport_size["height"]
+        fits(page)
+
+
+def marked(page) -> list[list[str]]:
+    return [page.get_by_role("region", name=f"Text {side}").locator("mark").all_inner_texts() for side in "AB"]
+
+
+class TestDifferences:
+    def test_the_words_that_differ_are_marked_until_that_is_turned_off(self, open_page, pairs, tmp_path):
+        show(pairs, tmp_path, ["The cat sat **on the** mat. $x$", "The dog sat **on a** mat. $x$"])
+        page = annotate(open_page)
+        expect(page.locator(".output .katex")).to_have_count(2)
+        before = page.locator(".pair").inner_html()
+        assert marked(page) == [[], []]
+        page.keyboard.press("d")
+        button = page.get_by_role("button", name="Mark the differences")
+        expect(button).to_have_attribute("aria-pressed", "true")
+        expect(page.locator("mark")).to_have_count(4)
+        assert sorted(marked(page)) == [["cat", "the"], ["dog", "a"]]
+        expect(page.locator("[data-said]")).to_have_text("Marked: 2 in A that B has not, 2 in B that A has not.")
+        assert_axe_clean(page)
+        button.click()
+        expect(page.locator("mark")).to_have_count(0)
+        assert page.locator(".pair").inner_html() == before
+
+    def test_the_next_pair_is_marked_too(self, open_page, pairs, tmp_path):
+        show(pairs, tmp_path, ["one", "two", "three"], text_format="plain")
+        page = annotate(open_page)
+        page.wait_for_load_state("load")
+        for key in ("d", "a", "Enter"):
+            page.keyboard.press(key)
+        counted(page, 1, 3)
+        expect(page.locator("mark")).to_have_count(2)
+
+    def test_words_without_spaces_are_told_apart(self, open_page, pairs, tmp_path):
+        show(pairs, tmp_path, ["我喜欢吃苹果。", "我喜欢吃香蕉。"], text_format="plain")
+        page = annotate(open_page)
+        page.wait_for_load_state("load")
+        page.keyboard.press("d")
+        expect(page.locator("mark")).to_have_count(2)
+        assert sorted(marked(page)) == [["苹果"], ["香蕉"]]
+
+    def test_equal_words_are_said_to_be_equal(self, open_page, pairs, tmp_path):
+        show(pairs, tmp_path, ["The same.", "The  same."])
+        page = annotate(open_page)
+        page.wait_for_load_state("load")
+        page.keyboard.press("d")
+        expect(page.locator("[data-said]")).to_have_text("The words are the same.")
