@@ -26,7 +26,7 @@ LABELS = {
     "likert": "Score single outputs on the criteria below",
     "pairwise": "Judge pairs: A, tie or B",
     "pairwise_by_criterion": "Judge pairs on each criterion, not only on the whole",
-    "asks_reason": "Ask for a short reason with each pair (never required)",
+    "asks_reason": "Ask for a short comment with each item (never required)",
     "text_format": "Outputs and contexts are shown",
     "overlap": "People per item",
     "overlap_percent": "Share of items for that many people, %",

@@ -152,3 +152,40 @@ class TestContexts:
         assert (
             "earlier turns" in summary and "turn 0 " in summary and "turn 8 " in rest and '<ol class="dialogue" start=' in rest
         )
+
+
+class TestComments:
+    def test_a_score_has_a_comment_where_the_campaign_asks(self, tmp_path, client):
+        world = World(tmp_path, client, contexts=1, asks_reason=True)
+        first = world.sign_in(world.bob).get(START)
+        assert 'name="reason"' in text(first) and "Comment <span" in text(first)
+        said = {"reason": " Dull, but <b>kind</b>. "} | {f"score_{c.pk}": c.high for c in world.campaign.criteria.all()}
+        world.post("annotate/", hidden(first) | said)
+        shown = "Dull, but &lt;b&gt;kind&lt;/b&gt;."
+        submission = Submission.objects.get()
+        assert shown in text(world.get("answers/"))
+        assert f'value="{shown}"' in text(world.get(f"answers/{submission.assignment_id}/"))
+        world.sign_in(world.alice)
+        assert shown in text(world.get(f"items/{submission.assignment.item_id}/"))
+        assert shown in text(world.get("progress/answers/"))
+        rows = [json.loads(row) for row in text_of_stream(world.get("export/scores.jsonl")).splitlines()]
+        assert {row["reason"] for row in rows} == {"Dull, but <b>kind</b>."} and len(rows) == 2
+        header = text_of_stream(world.get("export/scores.csv")).splitlines()[0]
+        assert header.split(",")[-10:-8] == ["score", "reason"]
+
+    def test_nobody_is_asked_unless_the_campaign_asks(self, tmp_path, client):
+        world = World(tmp_path, client, contexts=1)
+        first = world.sign_in(world.bob).get(START)
+        assert 'name="reason"' not in text(first)
+        world.post("annotate/", hidden(first) | {f"score_{c.pk}": c.high for c in world.campaign.criteria.all()})
+        world.sign_in(world.alice)
+        assert "reason" not in text_of_stream(world.get("export/scores.jsonl"))
+        assert "reason" not in text_of_stream(world.get("export/scores.csv"))
+
+    def test_a_comment_that_is_too_long_stores_nothing(self, tmp_path, client):
+        world = World(tmp_path, client, contexts=1, asks_reason=True)
+        scores = {f"score_{c.pk}": c.high for c in world.campaign.criteria.all()}
+        page = world.sign_in(world.bob).get(START)
+        refused = world.post("annotate/", hidden(page) | scores | {"reason": "x" * 501})
+        assert refused.status_code == 422 and "longer than 500 characters" in text(refused)
+        assert not Submission.objects.exists()
