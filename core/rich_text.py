@@ -7,6 +7,7 @@ image as its alternative text and address, and what can't be rendered at all is 
 
 import re
 from collections.abc import Iterable, MutableMapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import nh3
@@ -23,6 +24,7 @@ from pygments.lexers import get_lexer_by_name
 MOST = 50_000  # characters; prose of this length takes a tenth of a second
 MOST_BRACKETS = 4_000  # each unclosed one is looked for to the end of its paragraph
 MOST_CODE = 10_000  # characters of one block that are coloured
+KEPT = 256  # texts: several people read each, and a context stands on the pages of all its items; 50 MB at the very most
 DEEPEST = 24  # levels of lists in quotes in lists; a list and its item are two
 FORMULA_LINES = 60
 ADDRESS_SHOWN = 200  # characters: a data: address holds the whole image
@@ -53,10 +55,10 @@ CLEANER = nh3.Cleaner(
     attributes={
         **{tag: {"dir"} for tag in TAGS},
         "a": {"href", "target"},
-        "div": {"class", "tabindex", "role", "aria-label"},
+        "div": {"class", "dir", "tabindex", "role", "aria-label"},
         "ol": {"dir", "start"},
         "pre": {"class", "dir"},
-        "span": {"class"},
+        "span": {"class", "dir"},
         "td": {"class"},
         "th": {"class"},
     },
@@ -67,6 +69,7 @@ HAS_DIRECTION = {"paragraph_open", "heading_open", "bullet_list_open", "ordered_
 FORMATTER: Any = HtmlFormatter(nowrap=True)
 
 
+@lru_cache(maxsize=KEPT)
 def rich_html(text: str, level: int = 2) -> str | None:
     """The text as safe HTML, its first heading at `level`; None where it is too long, too deep, or breaks the parser."""
     if len(text) > MOST or text.count("[") > MOST_BRACKETS:
@@ -186,7 +189,7 @@ def _displayed_formula(state: StateBlock, start: int, end: int, silent: bool) ->
 def _formula(_renderer: Any, tokens: Sequence[Token], at: int, _options: Any, _env: Any) -> str:
     token = tokens[at]
     display = " display" if token.content[:2] in DISPLAYED else ""
-    return f'<{token.tag} class="formula{display}">{escapeHtml(token.content)}</{token.tag}>'
+    return f'<{token.tag} class="formula{display}" dir="ltr">{escapeHtml(token.content)}</{token.tag}>'
 
 
 def _image(renderer: Any, tokens: Sequence[Token], at: int, options: Any, env: Any) -> str:

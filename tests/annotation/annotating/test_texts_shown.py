@@ -50,7 +50,7 @@ class TestEverywhere:
         page = markdown(pairs).sign_in(pairs.bob).get(START)
         assert text(page).count(BOLD) == 2 and "formulas.js" in text(page)
         after = pairs.post("annotate/", hidden(page) | {"choice": "left"}, headers={"X-Swap": "1"})
-        assert text(after).count(BOLD) == 2 and text(after).count('<span class="formula">$x$</span>') == 2
+        assert text(after).count(BOLD) == 2 and text(after).count('<span class="formula" dir="ltr">$x$</span>') == 2
 
     def test_the_annotators_own_answers(self, pairs):
         markdown(pairs).sign_in(pairs.bob)
