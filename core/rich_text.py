@@ -45,7 +45,7 @@ FORMULA = re.compile(
 DISPLAYED = {"$$": "$$", r"\[": r"\]"}  # formulas on lines of their own: how they open and close
 SIGNS = re.compile(
     r"^ {0,3}```|^ {0,3}#{1,6} \S|^ {0,3}\|?[ :]*-{3,}[ :]*\||\*\*\S[^*\n]*\*\*|`[^`\n]+`|\]\(https?:"
-    r"|\\\(|\\\[|\$[^\s$][^$\n]*[\\^_{][^$\n]*\$|(?:^ {0,3}(?:[-*]|\d\.) \S.*\n){2}",
+    r"|\\\(|\\\[|\$(?=[^\s$])[^$\n\\^_{]*[\\^_{][^$\n]*\$|(?:^ {0,3}(?:[-*]|\d\.) \S.*\n){2}",
     re.MULTILINE,
 )
 TAGS = set("a blockquote br code del div em h2 h3 h4 h5 h6 hr li ol p pre s span strong table tbody td th thead tr ul".split())

@@ -8,11 +8,10 @@ from annotation.campaigns.protocol import CriterionSpec
 from annotation.models import Campaign
 
 CRITERIA_ROWS = 8
-TEXTS = "How texts are shown"
 SECTIONS = [
     ("What is asked", "", ["likert", "pairwise", "pairwise_by_criterion", "asks_reason"]),
     ("How many judge", "", ["overlap", "overlap_percent", "quota"]),
-    (TEXTS, "", ["text_format"]),
+    ("How texts are shown", "", ["text_format"]),
     ("Pairs and order", "", ["pair_design", "pairs", "in_file_order", "seed"]),
     (
         "Checks on the way",
@@ -83,8 +82,6 @@ class CampaignForm(forms.ModelForm):
             | {"guidelines": "Markdown. Annotators read this before they start and can open it at any time."}
         )
         widgets = {"guidelines": forms.Textarea(attrs={"rows": 10})}
-
-    texts_section = TEXTS
 
     def __init__(self, *args, fixed=(), **kwargs):
         super().__init__(*args, **kwargs)

@@ -6,6 +6,7 @@ from html import unescape
 from html.parser import HTMLParser
 
 import pytest
+from django.conf import settings
 
 from core.rich_text import DEEPEST, MOST, page_html, rich_count, rich_html
 
@@ -149,7 +150,15 @@ class TestHostile:
         assert rich_html("what broke the parser") is None
 
 
+def test_katex_is_here_with_all_its_fonts():
+    folder = settings.BASE_DIR / "static/vendor/katex"
+    addresses = set(re.findall(r"url\(([^)]+)\)", (folder / "katex.min.css").read_text(encoding="utf-8")))
+    assert len(addresses) == 20 and all((folder / address).is_file() for address in addresses)
+    assert (folder / "katex.min.js").is_file() and "MIT" in (folder / "LICENSE").read_text(encoding="utf-8")
+
+
 def test_which_texts_look_like_markdown():
     rich = ["**b**", "# A\n", "```py\n", "| a |\n|---|\n", "[a](http://b)", "\\(x\\)", "$x^2$", "Use `f`.", "So:\n- a\n- b\n"]
     plain = ["Hello.", "$5 and $10", "a * b * c", "#hashtag", "2 - 1\n", "[sic]", "- Yes.\n\nNo.", "snake_case_name", ""]
+    plain += ["$" + "_" * MOST, "-" * MOST, " " * MOST, "** a" * MOST, "- " * MOST]  # and are quickly told
     assert [rich_count([text]) for text in rich] == [1] * len(rich) and rich_count(plain) == 0
