@@ -5,7 +5,7 @@ from annotation.views import jobs
 from annotation.views.annotating import item, own_answers, participation
 from annotation.views.assessment import agreement, disagreement, live, report, snapshots
 from annotation.views.campaigns import campaign, design, home, items, plan, preview
-from annotation.views.data import exports, uploads
+from annotation.views.data import exports, images, uploads
 from annotation.views.people import account, join, members, sign_in
 
 campaign_pages = [
@@ -32,6 +32,8 @@ campaign_pages = [
     path("import/<uuid:pk>/", uploads.upload, name="upload"),
     path("import/<uuid:pk>/store/", uploads.store, name="upload_store"),
     path("import/<uuid:pk>/discard/", uploads.discard, name="upload_discard"),
+    path("images/", images.send, name="images"),
+    path("images/<str:name>", images.image, name="image"),
     path("export/<slug:what>.<slug:format>", exports.export, name="export"),
     path("progress/", live.progress, name="live"),
     path("progress/answers/", live.answer_list, name="answer_list"),

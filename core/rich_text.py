@@ -48,14 +48,18 @@ SIGNS = re.compile(
     r"|\\\(|\\\[|\$(?=[^\s$])[^$\n\\^_{]*[\\^_{][^$\n]*\$|(?:^ {0,3}(?:[-*]|\d\.) \S.*\n){2}",
     re.MULTILINE,
 )
-TAGS = set("a blockquote br code del div em h2 h3 h4 h5 h6 hr li ol p pre s span strong table tbody td th thead tr ul".split())
+TAGS = set(
+    "a blockquote br code del div em h2 h3 h4 h5 h6 hr img li ol p pre s span strong table tbody td th thead tr ul".split()
+)
 SCHEMES = ("http://", "https://", "mailto:")
+PICTURE = re.compile(r"\w[\w.-]*", re.ASCII)  # the name of a file that a text may show
 CLEANER = nh3.Cleaner(
     tags=TAGS,
     attributes={
         **{tag: {"dir"} for tag in TAGS},
         "a": {"href", "target"},
         "div": {"class", "dir", "tabindex", "role", "aria-label"},
+        "img": {"src", "alt", "loading"},
         "ol": {"dir", "start"},
         "pre": {"class", "dir"},
         "span": {"class", "dir"},
@@ -70,12 +74,15 @@ FORMATTER: Any = HtmlFormatter(nowrap=True)
 
 
 @lru_cache(maxsize=KEPT)
-def rich_html(text: str, level: int = 2) -> str | None:
-    """The text as safe HTML, its first heading at `level`; None where it is too long, too deep, or breaks the parser."""
+def rich_html(text: str, level: int = 2, images: frozenset[str] = frozenset(), folder: str = "") -> str | None:
+    """The text as safe HTML, its first heading at `level`; None where it is too long, too deep, or breaks the parser.
+
+    images: names of pictures that are shown as such, from the address `folder`.
+    """
     if len(text) > MOST or text.count("[") > MOST_BRACKETS:
         return None
     try:
-        env: MutableMapping[str, Any] = {}
+        env: MutableMapping[str, Any] = {"images": images, "folder": folder}
         tokens = MARKDOWN.parse(text, env)
         if any(token.level >= DEEPEST - 1 for token in tokens):
             return None  # the parser leaves out what is deeper
@@ -106,9 +113,21 @@ def _arrange(tokens: list[Token], level: int) -> None:
             token.attrSet("dir", "auto")
         if style := token.attrs.pop("style", ""):  # of a table's column: the policy of the pages forbids it
             token.attrSet("class", f"to-{str(style).removeprefix('text-align:')}")
-        for child in token.children or ():
-            if child.type == "link_open":
-                child.attrSet("target", "_blank")
+        _arrange_links(token.children or [])
+
+
+def _arrange_links(inline: list[Token]) -> None:
+    """Links open elsewhere; one that leads nowhere but into these pages is shown as it is written."""
+    open_links: list[Token] = []
+    for token in inline:
+        if token.type == "link_open":
+            open_links.append(token)
+            token.attrSet("target", "_blank")
+        if token.type == "link_close":
+            opened = open_links.pop()
+            if not (address := str(opened.attrs["href"])).lower().startswith(SCHEMES):
+                for part, written in ((opened, "["), (token, f"]({address})")):
+                    part.type, part.content = "text", written
 
 
 def _set_levels(tokens: list[Token], top: int) -> None:
@@ -193,9 +212,11 @@ def _formula(_renderer: Any, tokens: Sequence[Token], at: int, _options: Any, _e
 
 
 def _image(renderer: Any, tokens: Sequence[Token], at: int, options: Any, env: Any) -> str:
-    """Nothing is fetched from elsewhere, so an image is shown as what stands for it."""
+    """Nothing is fetched from elsewhere, so an image that is not the campaign's own is shown as what stands for it."""
     token = tokens[at]
     address, about = str(token.attrs.get("src", ""))[:ADDRESS_SHOWN], renderer.renderInlineAsText(token.children, options, env)
+    if address in env["images"]:
+        return f'<img src="{escapeHtml(env["folder"] + address)}" alt="{escapeHtml(about)}" loading="lazy">'
     return f'<span class="image">{escapeHtml(f"[image: {about} ({address})]" if about else f"[image: {address}]")}</span>'
 
 
@@ -210,7 +231,7 @@ def _table_close(_renderer: Any, _tokens: Any, _at: int, _options: Any, _env: An
 class Parser(MarkdownIt):
     def validateLink(self, url: str) -> bool:
         """An address within these pages, or of a scheme that runs something, stays text."""
-        return url.lower().startswith(SCHEMES)
+        return url.lower().startswith(SCHEMES) or PICTURE.fullmatch(url) is not None
 
 
 def _parser() -> MarkdownIt:

@@ -3,6 +3,7 @@
 from functools import lru_cache
 
 from django import template
+from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import mark_safe
 from django.utils.text import Truncator
@@ -10,6 +11,7 @@ from django.utils.text import Truncator
 from annotation.annotating import meaning
 from annotation.annotating.conversation import conversation
 from annotation.assessment.rule_text import rule_in_words
+from annotation.campaigns.images import images_in
 from annotation.models import Campaign, Context
 from core.rich_text import page_html, rich_html
 
@@ -41,7 +43,10 @@ def shown_text(campaign: Campaign, text: str, level: int = 2, most: int = 0) -> 
         text = Truncator(text).chars(most)
     if not text:
         return format_html('<p class="muted">{}</p>', "(an empty text)")
-    html = rich_html(text, level) if campaign.text_format == Campaign.TextFormat.MARKDOWN else None
+    html = None
+    if campaign.text_format == Campaign.TextFormat.MARKDOWN:
+        images = images_in(campaign, text)
+        html = rich_html(text, level, images, reverse("images", args=[campaign.slug]) if images else "")
     if html is not None:
         return mark_safe(f'<div class="text rich" lang="">{html}</div>')  # noqa: S308 (cleaned by nh3)
     return format_html('<p class="text" lang="" dir="auto">{}</p>', text)

@@ -3,10 +3,13 @@
 import json
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from playwright.sync_api import expect
 
+from annotation.campaigns.images import store_images
 from annotation.data.importer import import_outputs
 from annotation.models import Campaign
+from tests.annotation.data.test_images import PNG
 from tests.annotation.pages import World
 from tests.browser.axe import assert_axe_clean
 from tests.browser.conftest import sign_in
@@ -119,6 +122,17 @@ class TestRichText:
         page.wait_for_load_state("networkidle")
         assert "run" not in page.title() and page.locator("main :is(img, svg, script, iframe)").count() == 0
         assert page.locator("main a[href^='javascript']").count() == 0
+        assert_axe_clean(page)
+
+    def test_a_picture_that_was_sent_is_seen(self, open_page, pairs, tmp_path, settings):
+        settings.IMAGES_DIR = tmp_path / "images"
+        store_images(pairs.campaign, [SimpleUploadedFile("pixel.png", PNG)])
+        show(pairs, tmp_path, ["![A pixel](pixel.png)", "![Another](none.png)"])
+        page = annotate(open_page)
+        picture = page.get_by_role("img", name="A pixel")
+        expect(picture).to_be_visible()
+        assert picture.evaluate("image => image.decode().then(() => image.naturalWidth)") == 1
+        expect(page.get_by_text("[image: Another (none.png)]")).to_be_visible()
         assert_axe_clean(page)
 
     def test_formulas_are_fetched_where_there_are_some(self, open_page, pairs, tmp_path):

@@ -81,6 +81,18 @@ class TestMarkdown:
         assert "<img" not in html and "[image: A cat (https://a.example/cat.png)]" in html
         assert len(rich_html("![x](https://a.example/" + "y" * 5000 + ")")) < 400
 
+    def test_the_campaigns_own_image_is_shown_by_its_name(self):
+        source = "![A cat](cat.png) ![B](dog.png) ![C](../cat.png) ![D](//evil.example/cat.png)"
+        html = rich_html(source, 2, frozenset({"cat.png"}), "/c/talk/images/")
+        assert re.findall("<img [^>]*>", html) == ['<img src="/c/talk/images/cat.png" alt="A cat" loading="lazy">']
+        assert "[image: B (dog.png)]" in html and "![C](../cat.png) ![D](//evil.example/cat.png)" in html
+        assert "<img" not in rich_html(source)
+
+    @pytest.mark.parametrize("source", ["[a](cat.png)", "**[a](cat.png) b**", "[![c](cat.png)](dog.png)", "<cat.png>"])
+    def test_a_link_into_these_pages_is_shown_as_it_is_written(self, source):
+        html = rich_html(source)
+        assert "<a" not in html and source.count(".png") == html.count(".png")
+
     def test_html_and_definitions_are_shown_as_they_are_written(self):
         source = "<b>bold</b> <!-- note -->\n\n[Answer]: yes"
         assert Elements(rich_html(source)).text.split() == source.split()

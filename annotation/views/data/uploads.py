@@ -6,6 +6,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
 from annotation.access import campaign_for_researcher
+from annotation.campaigns.images import image_names
 from annotation.campaigns.overview import overview, rich_texts
 from annotation.data import uploads
 from annotation.data.fields import FIELDS
@@ -29,6 +30,7 @@ def import_data(request, slug):
         "campaign": campaign,
         "form": form,
         "numbers": overview(campaign),
+        "pictures": image_names(campaign),
         "shapes": FIELDS,
         "files": paged(request, campaign.uploads.select_related("user"), FILES_SHOWN, "files"),
     }
