@@ -6,6 +6,7 @@ import math
 import sys
 from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import nn
@@ -122,10 +123,11 @@ def embed(encoder: PreTrainedModel, batch: Batch) -> torch.Tensor:
     return F.normalize(mean_over(hidden_states(encoder, batch), batch.mask), dim=-1)
 
 
-def pretrained_encoder(source: str) -> PreTrainedModel:
-    """The encoder of a folder, or of a name on the Hugging Face hub where that may be reached, with its weights."""
+def pretrained_encoder(source: str, **config: Any) -> PreTrainedModel:
+    """The encoder of a folder, or of a name on the Hugging Face hub where that may be reached, with its weights; config: what
+    is to differ from its own configuration."""
     local = Path(source).is_dir()
-    return _prepared(AutoModel.from_pretrained(source, dtype=torch.float32, local_files_only=local))
+    return _prepared(AutoModel.from_pretrained(source, dtype=torch.float32, local_files_only=local, **config))
 
 
 def empty_encoder(folder: str) -> PreTrainedModel:

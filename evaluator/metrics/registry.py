@@ -16,7 +16,8 @@ from evaluator.metrics.inputs import NEEDS, OF_OUTPUTS, WORDNET, Inputs, Missing
 from evaluator.metrics.metric import Measure, MetricJudge
 
 if TYPE_CHECKING:
-    from evaluator.metrics.encoders import LanguageModel, TextEncoder
+    from evaluator.metrics.encoders import TextEncoder
+    from evaluator.metrics.language_models import LanguageModel
 
 Maker = Callable[[str, Inputs], tuple[Measure, dict[str, Any]]]
 
@@ -59,6 +60,22 @@ METRICS: dict[str, Metric] = {
             "Words in common, stems and synonyms too, less for another order.",
         ),
     ),
+    **_of(
+        "embeddings",
+        "references encoder",
+        ("embedding-average", "Liu et al. 2016", "Cosine of the mean word embeddings of output and reference."),
+        ("embedding-extrema", "Forgues et al. 2014; Liu et al. 2016", "Cosine of the extreme values of their word embeddings."),
+        ("embedding-greedy", "Rus & Lintean 2012; Liu et al. 2016", "Mean cosine of each word with the most similar one."),
+        (
+            "bertscore-precision",
+            "Zhang et al. 2020",
+            "How well each token of the output is matched in the reference, in context.",
+        ),
+        ("bertscore-recall", "Zhang et al. 2020", "How well each token of the reference is matched in the output, in context."),
+        ("bertscore-f1", "Zhang et al. 2020", "F1 of BERTScore's precision and recall."),
+        ("esm", "Zhang et al. 2021, equation 3", "Cosine of output and reference as whole texts."),
+    ),
+    **_of("embeddings", "encoder", ("cosim", "Zhang et al. 2021, equation 6", "Cosine of output and context as whole texts.")),
 }
 
 
@@ -104,6 +121,10 @@ def build(
 
 def _maker(family: str) -> Maker:
     """Loaded when it is used: some of them bring torch."""
-    from evaluator.metrics import overlap
+    if family == "overlap":
+        from evaluator.metrics import overlap
 
-    return {"overlap": overlap.make}[family]
+        return overlap.make
+    from evaluator.metrics import embeddings
+
+    return embeddings.make
