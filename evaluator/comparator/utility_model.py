@@ -103,12 +103,17 @@ def hidden_states(encoder: PreTrainedModel, batch: Batch) -> torch.Tensor:
         wanted = "eager" if kind == "cpu" and batch.ids.shape[1] <= EAGER_TOKENS else "sdpa"
         if config._attn_implementation != wanted:
             encoder.set_attn_implementation(wanted)
-    arguments = {"input_ids": batch.ids, "attention_mask": batch.mask}
-    if config.model_type == "xlnet" or getattr(config, "type_vocab_size", 0) > 1:  # XLNet tells any two segments apart
-        arguments["token_type_ids"] = batch.segments
     with torch.autocast(kind, torch.bfloat16) if use_bf16(batch.precision, encoder.device) else nullcontext():
-        hidden: torch.Tensor = encoder(**arguments).last_hidden_state.float()
+        hidden: torch.Tensor = encoder(**arguments_of(encoder, batch)).last_hidden_state.float()
     return hidden
+
+
+def arguments_of(model: PreTrainedModel, batch: Batch) -> dict[str, torch.Tensor]:
+    """What the model is called with; the segments where it knows any."""
+    arguments = {"input_ids": batch.ids, "attention_mask": batch.mask}
+    if model.config.model_type == "xlnet" or getattr(model.config, "type_vocab_size", 0) > 1:  # XLNet tells any two apart
+        arguments["token_type_ids"] = batch.segments
+    return arguments
 
 
 def mean_over(hidden: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:

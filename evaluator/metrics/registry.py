@@ -76,6 +76,27 @@ METRICS: dict[str, Metric] = {
         ("esm", "Zhang et al. 2021, equation 3", "Cosine of output and reference as whole texts."),
     ),
     **_of("embeddings", "encoder", ("cosim", "Zhang et al. 2021, equation 6", "Cosine of output and context as whole texts.")),
+    **_of(
+        "likelihood", "masked", ("slp-masked", "Zhang et al. 2021, equation 5", "Mean log probability of each token, masked.")
+    ),
+    **_of(
+        "likelihood",
+        "causal",
+        ("slp-causal", "Zhang et al. 2021, equation 4", "Mean log probability of the tokens of context and output."),
+        (
+            "perplexity",
+            "Jelinek et al. 1977; Zhou & Xu 2020, 2",
+            "Mean log probability of the output's tokens given the context.",
+        ),
+    ),
+    **_of(
+        "likelihood",
+        "corpus",
+        ("ngram", "Kneser & Ney 1995; Chen & Goodman 1999", "Mean log probability of the output's words."),
+    ),
+    **_of(
+        "likelihood", "logprob", ("logprob", "Zhou & Xu 2020, 2", "Log probability of the output, as its generator gives it.")
+    ),
 }
 
 
@@ -121,10 +142,16 @@ def build(
 
 def _maker(family: str) -> Maker:
     """Loaded when it is used: some of them bring torch."""
-    if family == "overlap":
-        from evaluator.metrics import overlap
+    match family:
+        case "overlap":
+            from evaluator.metrics import overlap
 
-        return overlap.make
-    from evaluator.metrics import embeddings
+            return overlap.make
+        case "embeddings":
+            from evaluator.metrics import embeddings
 
-    return embeddings.make
+            return embeddings.make
+        case _:
+            from evaluator.metrics import likelihood
+
+            return likelihood.make
