@@ -72,11 +72,7 @@ class UtilityModel(nn.Module):
 
     def features(self, batch: Batch) -> torch.Tensor:
         """What the linear units read: -> (b, 3h) in fp32"""
-        hidden = hidden_states(self.encoder, batch)  # (b, t, h)
-        output = F.normalize(mean_over(hidden, batch.mask * batch.segments), dim=-1)  # (b, h)
-        context = F.normalize(mean_over(hidden, batch.mask * (1 - batch.segments)), dim=-1)  # (b, h)
-        agreement = output * context * math.sqrt(hidden.shape[-1])  # (b, h), of the size of 1
-        return torch.cat([mean_over(hidden, batch.mask), output, agreement], dim=-1)  # (b, 3h)
+        return pair_features(self.encoder, batch)
 
     def spread(self, criteria: int) -> "UtilityModel":
         """The same encoder with so many criteria, each of them this model's one."""
@@ -94,6 +90,16 @@ class UtilityModel(nn.Module):
         """Cross-entropy with the mean score on 0..1: u (b,) and scores (b,) of one criterion -> (b,)"""
         slope, intercept = self.level.view(-1, 2)[criterion]
         return F.binary_cross_entropy_with_logits(slope * u + intercept, scores, reduction="none")
+
+
+def pair_features(encoder: PreTrainedModel, batch: Batch) -> torch.Tensor:
+    """Of each context read with its output: the mean of all tokens, the mean of the output's, and its product with the mean of
+    the context's -> (b, 3h) in fp32"""
+    hidden = hidden_states(encoder, batch)  # (b, t, h)
+    output = F.normalize(mean_over(hidden, batch.mask * batch.segments), dim=-1)  # (b, h)
+    context = F.normalize(mean_over(hidden, batch.mask * (1 - batch.segments)), dim=-1)  # (b, h)
+    agreement = output * context * math.sqrt(hidden.shape[-1])  # (b, h), of the size of 1
+    return torch.cat([mean_over(hidden, batch.mask), output, agreement], dim=-1)  # (b, 3h)
 
 
 def hidden_states(encoder: PreTrainedModel, batch: Batch) -> torch.Tensor:

@@ -14,6 +14,7 @@ from evaluator.metrics.encoders import TextEncoder
 from evaluator.metrics.inputs import Inputs, Referenced
 from evaluator.metrics.metric import Measure
 
+RUBER = "ruber-referenced"
 AT_ONCE = 256  # texts whose token vectors are kept at once
 Similarity = Callable[[Numbers, Numbers], float]  # token vectors of output (a, h) and reference (b, h)
 
@@ -26,11 +27,11 @@ def make(name: str, inputs: Inputs) -> tuple[Measure, dict[str, Any]]:
         return _cosim(encoder), {**encoder.settings, "vectors": "mean of the last layer"}
     if name == "esm":
         return _esm(encoder), {**encoder.settings, "vectors": "mean of the last layer", "of_references": "max"}
-    contextual = name.startswith("bertscore")
+    contextual = name.startswith("bertscore") or name == RUBER
     settings: dict[str, Any] = {"vectors": "last layer" if contextual else "input embeddings", "of_references": "max"}
-    if contextual:
+    if name.startswith("bertscore"):
         settings |= {"idf": False, "rescaled": False}
-    return _by_tokens(encoder.tokens if contextual else encoder.words, SIMILARITIES[name]), {**encoder.settings, **settings}
+    return by_tokens(encoder.tokens if contextual else encoder.words, SIMILARITIES[name]), {**encoder.settings, **settings}
 
 
 def average(output: Numbers, reference: Numbers) -> float:
@@ -61,6 +62,12 @@ def matches(output: Numbers, reference: Numbers) -> tuple[float, float]:
     return float(cosines.max(1).mean()), float(cosines.max(0).mean())
 
 
+def ruber(output: Numbers, reference: Numbers) -> float:
+    """(cosine + 1) / 2 of the largest values of each dimension, 0..1 (Zhao et al. 2020, equation 3). Tao et al. (2018, section
+    3.1) pool largest and smallest values of word2vec; of tokens in context the largest alone, as Ghazarian et al. (2019)."""
+    return (cosine(output.max(0), reference.max(0)) + 1) / 2
+
+
 SIMILARITIES: dict[str, Similarity] = {
     "embedding-average": average,
     "embedding-extrema": extrema,
@@ -68,6 +75,7 @@ SIMILARITIES: dict[str, Similarity] = {
     "bertscore-precision": lambda output, reference: matches(output, reference)[0],
     "bertscore-recall": lambda output, reference: matches(output, reference)[1],
     "bertscore-f1": bertscore_f1,
+    RUBER: ruber,
 }
 
 
@@ -89,7 +97,7 @@ def _unit(vectors: Numbers) -> Numbers:
     return vectors / np.where(length > 0, length, 1)
 
 
-def _by_tokens(vectors_of: Callable[[Sequence[str]], list[Numbers]], similarity: Similarity) -> Measure:
+def by_tokens(vectors_of: Callable[[Sequence[str]], list[Numbers]], similarity: Similarity) -> Measure:
     def measure(texts: Sequence[Referenced], on_progress: OnProgress | None = None) -> Numbers:
         measured = np.zeros(len(texts))
         for start in range(0, len(texts), AT_ONCE):

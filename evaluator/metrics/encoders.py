@@ -13,9 +13,10 @@ from transformers import AutoTokenizer, PreTrainedModel
 
 from evaluator.comparator.devices import chosen, texts_at_once
 from evaluator.comparator.encoding import Batch, Encoder, Sequences, by_length
+from evaluator.comparator.examples import Text
 from evaluator.comparator.inference import embeddings
 from evaluator.comparator.settings import ENCODER_PACKAGE, default_encoder
-from evaluator.comparator.utility_model import hidden_states, positions, pretrained_encoder
+from evaluator.comparator.utility_model import hidden_states, pair_features, positions, pretrained_encoder
 from evaluator.judge import Numbers
 from evaluator.metrics.metric import versions
 
@@ -67,6 +68,14 @@ class TextEncoder:
             hidden = hidden_states(self.model, batch.to(self.model.device)).cpu().numpy()  # (b, t, h)
             for row, states in zip(rows, hidden):
                 vectors[row] = states[1 : sequences.lengths[row] - 1]
+        return vectors
+
+    def pairs(self, texts: Sequence[Text]) -> Numbers:
+        """(n, 3h) of each context and output read together, as a comparator reads them (`utility_model.pair_features`)."""
+        sequences = self.encoder.pairs(texts)
+        vectors = np.empty((len(texts), 3 * self.model.config.hidden_size))
+        for rows, batch in batches(self.model, self.encoder, sequences):
+            vectors[rows] = pair_features(self.model, batch.to(self.model.device)).cpu().numpy()
         return vectors
 
     def words(self, strings: Sequence[str]) -> list[Numbers]:

@@ -30,73 +30,61 @@ class Metric:
     needs: frozenset[str]  # keys of NEEDS
     source: str
     describe: str  # one sentence
-    family: str  # the module that makes it
+    module: str  # of this folder, that makes it
 
 
-def _of(family: str, needs: str, *rows: tuple[str, str, str]) -> dict[str, Metric]:
-    """Metrics of one module with the same needs; rows of (name, source, one sentence)."""
-    return {name: Metric(name, frozenset(needs.split()), source, describe, family) for name, source, describe in rows}
-
-
-METRICS: dict[str, Metric] = {
-    **_of(
-        "overlap",
-        "references",
-        *(
-            (f"bleu-{n}", "Papineni et al. 2002; Post 2018", f"Precision of n-grams up to {n} words, less what is too short.")
-            for n in (1, 2, 3, 4)
-        ),
+_BLEU = "Papineni et al. 2002; sacrebleu: Post 2018"
+_BERTSCORE = "Zhang, Kishore et al. 2020 (BERTScore)"
+_RUBER = "Tao et al. 2018 (RUBER)"
+_BY_MODULE = {  # (module, needs): name, source, one sentence
+    ("overlap", "references"): [
+        *((f"bleu-{n}", _BLEU, f"Precision of n-grams of up to {n} words, less if too short.") for n in range(1, 5)),
         ("bleu-234", "Zhou & Xu 2020, 4.1", "The mean of BLEU-2, BLEU-3 and BLEU-4."),
         ("rouge-1", "Lin 2004", "F1 of single words."),
         ("rouge-2", "Lin 2004", "F1 of pairs of neighbouring words."),
         ("rouge-l", "Lin 2004", "F1 of the longest common subsequence of words."),
-    ),
-    **_of(
-        "overlap",
-        "references wordnet",
-        (
-            "meteor",
-            "Banerjee & Lavie 2005; Lavie & Agarwal 2007",
-            "Words in common, stems and synonyms too, less for another order.",
-        ),
-    ),
-    **_of(
-        "embeddings",
-        "references encoder",
+    ],
+    ("overlap", "references wordnet"): [
+        ("meteor", "Banerjee & Lavie 2005", "Words in common, also as stems and synonyms, less for another order.")
+    ],
+    ("embeddings", "references encoder"): [
         ("embedding-average", "Liu et al. 2016", "Cosine of the mean word embeddings of output and reference."),
         ("embedding-extrema", "Forgues et al. 2014; Liu et al. 2016", "Cosine of the extreme values of their word embeddings."),
-        ("embedding-greedy", "Rus & Lintean 2012; Liu et al. 2016", "Mean cosine of each word with the most similar one."),
-        (
-            "bertscore-precision",
-            "Zhang et al. 2020",
-            "How well each token of the output is matched in the reference, in context.",
-        ),
-        ("bertscore-recall", "Zhang et al. 2020", "How well each token of the reference is matched in the output, in context."),
-        ("bertscore-f1", "Zhang et al. 2020", "F1 of BERTScore's precision and recall."),
+        ("embedding-greedy", "Rus & Lintean 2012; Liu et al. 2016", "Mean cosine of each word with the nearest one."),
+        ("bertscore-precision", _BERTSCORE, "How well the tokens of the output are matched in the reference."),
+        ("bertscore-recall", _BERTSCORE, "How well the tokens of the reference are matched in the output."),
+        ("bertscore-f1", _BERTSCORE, "F1 of BERTScore's precision and recall."),
         ("esm", "Zhang et al. 2021, equation 3", "Cosine of output and reference as whole texts."),
-    ),
-    **_of("embeddings", "encoder", ("cosim", "Zhang et al. 2021, equation 6", "Cosine of output and context as whole texts.")),
-    **_of(
-        "likelihood", "masked", ("slp-masked", "Zhang et al. 2021, equation 5", "Mean log probability of each token, masked.")
-    ),
-    **_of(
-        "likelihood",
-        "causal",
+        ("ruber-referenced", _RUBER, "Cosine of the max-pooled vectors of output and reference."),
+    ],
+    ("embeddings", "encoder"): [("cosim", "Zhang et al. 2021, equation 6", "Cosine of output and context as whole texts.")],
+    ("likelihood", "masked"): [
+        ("slp-masked", "Zhang et al. 2021, equation 5", "Mean log probability of each token of context and output, masked.")
+    ],
+    ("likelihood", "causal"): [
         ("slp-causal", "Zhang et al. 2021, equation 4", "Mean log probability of the tokens of context and output."),
-        (
-            "perplexity",
-            "Jelinek et al. 1977; Zhou & Xu 2020, 2",
-            "Mean log probability of the output's tokens given the context.",
-        ),
-    ),
-    **_of(
-        "likelihood",
-        "corpus",
-        ("ngram", "Kneser & Ney 1995; Chen & Goodman 1999", "Mean log probability of the output's words."),
-    ),
-    **_of(
-        "likelihood", "logprob", ("logprob", "Zhou & Xu 2020, 2", "Log probability of the output, as its generator gives it.")
-    ),
+        ("perplexity", "Zhou & Xu 2020, 2", "Mean log probability of the output's tokens, given the context."),
+    ],
+    ("likelihood", "corpus"): [
+        ("ngram", "Kneser & Ney 1995; Chen & Goodman 1999", "Mean log probability of the output's words.")
+    ],
+    ("likelihood", "logprob"): [("logprob", "Zhou & Xu 2020, 2", "Log probability of the output, as its generator gives it.")],
+    ("learned", "encoder replies"): [
+        ("ruber-unreferenced", _RUBER, "Whether the output goes with its context as people's replies do."),
+        ("discriminator", "Kannan & Vinyals 2017; Zhou & Xu 2020, 4.1", "Whether a person wrote the output or a system."),
+    ],
+    ("learned", "references encoder replies"): [("ruber", _RUBER, "The mean of RUBER's other two, from 1 to 5.")],
+    ("learned", "references encoder scores"): [
+        ("adem", "Lowe et al. 2017", "People's score, foreseen from context, reference and output.")
+    ],
+    ("learned", "encoder scores"): [
+        ("reference-free", "Zhao et al. 2020", "People's score, foreseen from context and output.")
+    ],
+}
+METRICS: dict[str, Metric] = {
+    name: Metric(name, frozenset(needs.split()), source, describe, module)
+    for (module, needs), rows in _BY_MODULE.items()
+    for name, source, describe in rows
 }
 
 
@@ -136,13 +124,13 @@ def build(
 
         encoder = TextEncoder.load()
     inputs = Inputs(encoder, masked, causal, corpus, training, wordnet)
-    measure, settings = _maker(metric.family)(name, inputs)
+    measure, settings = _maker(metric.module)(name, inputs)
     return MetricJudge(name, metric.needs & {*OF_OUTPUTS}, measure, {"metric": name, **settings})
 
 
-def _maker(family: str) -> Maker:
+def _maker(module: str) -> Maker:
     """Loaded when it is used: some of them bring torch."""
-    match family:
+    match module:
         case "overlap":
             from evaluator.metrics import overlap
 
@@ -151,7 +139,11 @@ def _maker(family: str) -> Maker:
             from evaluator.metrics import embeddings
 
             return embeddings.make
-        case _:
+        case "likelihood":
             from evaluator.metrics import likelihood
 
             return likelihood.make
+        case _:
+            from evaluator.metrics import learned
+
+            return learned.make

@@ -91,7 +91,7 @@ def test_cosim_and_esm_are_cosines_of_means(encoder):
     assert u == pytest.approx(max(cosine(mean(6), mean(8)), cosine(mean(8, 8), mean(8))), abs=1e-5)
 
 
-NAMES = [name for name, metric in METRICS.items() if metric.family == "embeddings"]
+NAMES = [name for name, metric in METRICS.items() if metric.module == "embeddings"]
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "cosim"])
