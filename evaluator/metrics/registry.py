@@ -38,7 +38,7 @@ _BERTSCORE = "Zhang, Kishore et al. 2020 (BERTScore)"
 _RUBER = "Tao et al. 2018 (RUBER)"
 _BY_MODULE = {  # (module, needs): name, source, one sentence
     ("overlap", "references"): [
-        *((f"bleu-{n}", _BLEU, f"Precision of n-grams of up to {n} words, less if too short.") for n in range(1, 5)),
+        *((f"bleu-{n}", _BLEU, f"Precision of n-grams, n up to {n}, less if too short.") for n in range(1, 5)),
         ("bleu-234", "Zhou & Xu 2020, 4.1", "The mean of BLEU-2, BLEU-3 and BLEU-4."),
         ("rouge-1", "Lin 2004", "F1 of single words."),
         ("rouge-2", "Lin 2004", "F1 of pairs of neighbouring words."),
