@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +82,12 @@ class TextEncoder:
         """(t, h) of each string: the encoder's input embeddings of its tokens, which know nothing of their neighbours."""
         table = self.model.get_input_embeddings().weight.detach().cpu().numpy()  # (v, h)
         return [table[ids[1:-1]] for ids in self.encoder.singles(strings).ids]
+
+
+@cache
+def installed() -> TextEncoder:
+    """The encoder that is installed with the package, loaded once in a process."""
+    return TextEncoder.load()
 
 
 def batches(model: PreTrainedModel, encoder: Encoder, sequences: Sequences) -> Iterator[tuple[Numbers, Batch]]:

@@ -19,6 +19,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
 from core.errors import Refused
 from evaluator.comparator.examples import Text, context_key, fold_of
 
@@ -63,7 +66,8 @@ class Training:
 
     texts: Sequence[Text]  # (n,)
     folds: Sequence[int]  # (n,) one context lies in one fold
-    scores: Sequence[float] | None = None  # (n,) people's mean scores, on any scale; NaN where unknown
+    # People's mean scores, on any scale, NaN where unknown: (n,), or (n, c) by several criteria. Most metrics learn the first.
+    scores: Sequence[float] | Sequence[Sequence[float]] | NDArray[np.float64] | None = None
     seed: int = 0
 
     def __post_init__(self) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from evaluator.judge import Numbers, OnProgress
-from evaluator.metrics import adem, networks, ruber
+from evaluator.metrics import adem, aspects, networks, ruber
 from evaluator.metrics.discriminator import discriminator
 from evaluator.metrics.embeddings import by_tokens
 from evaluator.metrics.embeddings import ruber as referenced
@@ -21,11 +21,13 @@ FITS = {
     "ruber": ruber.unreferenced,
     "reference-free": reference_free,
     "discriminator": discriminator,
+    "aspects": aspects.heads,
 }
 LEARNING = {"epochs": networks.EPOCHS, "batch": networks.BATCH, "rate": networks.RATE, "decay": networks.DECAY}
 CONSTANTS: dict[str, dict[str, Any]] = {
     "adem": {"dimensions": adem.DIMENSIONS, "penalties": list(adem.PENALTIES)},
     "ruber-unreferenced": {"margin": ruber.MARGIN, "hidden": ruber.HIDDEN, **LEARNING},
+    "aspects": {"good": aspects.GOOD, "hidden": aspects.HIDDEN, **LEARNING},
 }
 
 

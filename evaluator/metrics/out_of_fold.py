@@ -12,7 +12,7 @@ from evaluator.metrics.inputs import MissingInput, Referenced, Training, as_refe
 from evaluator.metrics.metric import Measure
 
 Judged = Callable[[Sequence[Referenced]], Numbers]  # texts (n,) -> (n,)
-Fit = Callable[[Sequence[Referenced], Numbers, int], Judged]  # texts (n,), scores (n,) NaN where unknown, seed -> a model
+Fit = Callable[[Sequence[Referenced], Numbers, int], Judged]  # texts (n,), scores (n, c) NaN where unknown, seed -> a model
 
 
 class Features:
@@ -49,7 +49,8 @@ class Features:
 def out_of_fold(fit: Fit, training: Training) -> Measure:
     """A measure that learnt from the training."""
     texts, folds = [as_referenced(text) for text in training.texts], np.asarray(training.folds)
-    scores = np.full(len(texts), np.nan) if training.scores is None else np.asarray(training.scores, dtype=float)
+    given = np.full(len(texts), np.nan) if training.scores is None else np.asarray(training.scores, dtype=float)
+    scores = given.reshape(len(texts), -1)  # (n, c)
     members = {}
     for fold in sorted(set(training.folds)):
         others = np.flatnonzero(folds != fold)
@@ -69,8 +70,9 @@ def out_of_fold(fit: Fit, training: Training) -> Measure:
 
 
 def scored(texts: Sequence[Referenced], scores: Numbers, with_references: bool) -> tuple[list[Referenced], Numbers]:
-    """Those texts that people scored, and that have a reference where one is needed. Raises MissingInput where the scores of
-    these do not vary."""
+    """Those texts that people scored by the first criterion, and that have a reference where one is needed, with these scores
+    (n,). Raises MissingInput where they do not vary."""
+    scores = scores[:, 0]
     rows = [i for i, text in enumerate(texts) if np.isfinite(scores[i]) and (text.references or not with_references)]
     if not rows or np.ptp(scores[rows]) == 0:
         needed = " that have references" if with_references else ""

@@ -75,7 +75,8 @@ _BY_MODULE = {  # (module, needs): name, source, one sentence
     ],
     ("learned", "references encoder replies"): [("ruber", _RUBER, "The mean of RUBER's other two, from 1 to 5.")],
     ("learned", "references encoder scores"): [
-        ("adem", "Lowe et al. 2017", "People's score, foreseen from context, reference and output.")
+        ("adem", "Lowe et al. 2017", "People's score, foreseen from context, reference and output."),
+        ("aspects", "three-head BERT evaluator", "Whether people find the output good by an aspect, beside its reference."),
     ],
     ("learned", "encoder scores"): [
         ("reference-free", "Zhao et al. 2020", "People's score, foreseen from context and output.")
@@ -120,9 +121,9 @@ def build(
         if need in given and not given[need]:
             raise MissingInput(f"The metric {name!r} needs {NEEDS[need]}.")
     if "encoder" in metric.needs and encoder is None:
-        from evaluator.metrics.encoders import TextEncoder
+        from evaluator.metrics.encoders import installed
 
-        encoder = TextEncoder.load()
+        encoder = installed()
     inputs = Inputs(encoder, masked, causal, corpus, training, wordnet)
     measure, settings = _maker(metric.module)(name, inputs)
     return MetricJudge(name, metric.needs & {*OF_OUTPUTS}, measure, {"metric": name, **settings})

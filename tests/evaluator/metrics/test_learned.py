@@ -10,7 +10,7 @@ from sklearn.kernel_ridge import KernelRidge
 
 from evaluator.comparator.examples import Text
 from evaluator.metaevaluation.correlation import pearson
-from evaluator.metrics import adem, embeddings, ruber
+from evaluator.metrics import adem, aspects, embeddings, ruber
 from evaluator.metrics.encoders import TextEncoder
 from evaluator.metrics.inputs import MissingInput, Referenced, Training
 from evaluator.metrics.out_of_fold import out_of_fold
@@ -77,6 +77,33 @@ def test_the_discriminator_tells_people_from_systems(encoder):
         texts.append(Referenced(context, " ".join(rng.choices(WORDS[:10], k=5)), (human,)))
     u = build("discriminator", encoder=encoder, training=Training.dealt(texts, folds=4)).utilities(texts)
     assert np.mean((u > 0) == [text.human for text in texts]) > 0.9
+
+
+def test_aspects_are_learnt_together_and_the_first_judges(encoder):
+    """Good by the first aspect: the output has the reference's word; by the second: it is long. A third nobody scored."""
+    rng = random.Random(7)
+    texts, scores = [], []
+    for i in range(60):
+        word, other = rng.sample(["good", "bad"], 2)
+        for said, length in ((word, 2), (other, 6), (word, 6), (other, 2)):
+            output = " ".join([said] * 2 + rng.choices(WORDS, k=length))
+            texts.append(Referenced((f"w{i % 30} w{i // 30}",), output, (f"{word} {word} {rng.choice(WORDS)}",)))
+            scores.append([6.0 if said == word else 2.0, float(length), np.nan])
+    scores = np.array(scores)
+    for first in (0, 1):
+        order = [first, 1 - first, 2]
+        u = build("aspects", encoder=encoder, training=Training.dealt(texts, scores[:, order], folds=3)).utilities(texts)
+        assert pearson(u, scores[:, first]) > 0.6 and abs(pearson(u, scores[:, 1 - first])) < 0.3
+
+
+def test_the_aspects_loss_by_hand():
+    """Equation 1 with beta 0.3: p = 1/2 for a good one and sigmoid(2) for one that is not; unknown ones count for nothing."""
+    logits, good = torch.tensor([[0.0, 9.0], [2.0, 9.0]]), torch.tensor([[1.0, np.nan], [0.0, np.nan]])
+    expected = (0.3 * np.log(2) + 0.7 * np.log(1 + np.exp(2))) / 2
+    loss = aspects.balanced_loss(logits.requires_grad_(), good, torch.tensor([0.3, np.nan]))
+    assert loss.item() == pytest.approx(expected, abs=1e-6)
+    loss.backward()
+    assert logits.grad[:, 1].tolist() == [0, 0] and logits.grad[:, 0].isfinite().all()
 
 
 @pytest.mark.parametrize("name", LEARNED)
