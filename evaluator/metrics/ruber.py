@@ -78,8 +78,10 @@ class Others:
 
     def __init__(self, replies: Sequence[Text]):
         _, self._context = np.unique([context_key(reply.context) for reply in replies], return_inverse=True)  # (r,)
-        self._rows = [np.flatnonzero(self._context != context) for context in range(self._context.max() + 1)]
 
     def drawn(self, rows: Numbers, rng: np.random.Generator) -> Numbers:
-        """For each of the rows (b,) that of a reply to another context"""
-        return np.array([rng.choice(self._rows[context]) for context in self._context[rows]])
+        """For each of the rows (b,) that of a reply to another context, of which there must be one"""
+        wrong = rng.integers(len(self._context), size=len(rows))
+        while (same := self._context[wrong] == self._context[rows]).any():
+            wrong[same] = rng.integers(len(self._context), size=int(same.sum()))
+        return wrong

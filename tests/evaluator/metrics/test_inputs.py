@@ -1,5 +1,8 @@
 """What an output brings to a metric, and what is said where something is missing."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -105,6 +108,12 @@ def test_every_metric_says_what_it_needs_and_where_it_is_from():
 def test_an_unknown_metric_is_refused_with_the_known_ones():
     with pytest.raises(MissingInput, match="There is no metric 'blue'; there are bleu-1, "):
         build("blue")
+
+
+def test_the_list_of_metrics_loads_no_torch():
+    seen = "import sys, evaluator.metrics.registry; print(sorted({'torch', 'nltk', 'sacrebleu'} & sys.modules.keys()))"
+    done = subprocess.run([sys.executable, "-c", seen], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
 
 
 GIVEN = {"masked", "causal", "corpus", "scores", "replies"}  # to `build`, by the caller
