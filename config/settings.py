@@ -12,6 +12,7 @@ CSRF_TRUSTED_ORIGINS  comma-separated origins, https://name, where a proxy ends 
 HTTPS         "1" where a proxy ends TLS: cookies only travel encrypted, browsers are sent to https and told to stay
 HTTPS_SUBDOMAINS  "1" tells browsers that all hosts under this one's name speak https too, for good (HSTS preload)
 PROXIES       how many proxies stand before the web server and add to X-Forwarded-For (default: 0, the header is not believed)
+FIRST_ADMIN_KEY  a code with which the first admin can be made from another machine (default: `serve` makes one and prints it)
 LOG_LEVEL     of what the server and its workers tell (default: INFO)
 COMPARENA_DEVICE  where workers train and judge: "cuda", "cuda:1", "mps" or "cpu" (default: the best there is)
 HF_HUB_OFFLINE  "0" lets `train_comparator --encoder NAME` fetch an encoder from the Hugging Face hub (default: 1)
@@ -140,6 +141,7 @@ AUTH_PASSWORD_VALIDATORS = [
 LOGIN_URL = reverse_lazy("login")
 LOGIN_REDIRECT_URL = reverse_lazy("home")
 LOGOUT_REDIRECT_URL = reverse_lazy("home")
+FIRST_ADMIN_KEY = os.environ.get("FIRST_ADMIN_KEY", "")
 CSRF_FAILURE_VIEW = "annotation.views.people.sign_in.csrf_failure"
 
 LANGUAGE_CODE = "en"

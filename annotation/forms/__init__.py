@@ -12,7 +12,7 @@ from annotation.forms.campaigns import (
 )
 from annotation.forms.data import ColumnsForm, UploadForm
 from annotation.forms.known_answers import KnownAnswerForm
-from annotation.forms.people import AccountForm, GuestForm, InvitationForm, OwnAccountForm, ResearcherForm
+from annotation.forms.people import AccountForm, FirstAdminForm, GuestForm, InvitationForm, OwnAccountForm, ResearcherForm
 from annotation.forms.plan import PlanForm
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "ColumnsForm",
     "CriterionFormSet",
     "DuplicateForm",
+    "FirstAdminForm",
     "GuestForm",
     "GuidelinesForm",
     "InvitationForm",

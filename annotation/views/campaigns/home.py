@@ -10,6 +10,7 @@ from annotation.access import campaigns_researched_by
 from annotation.campaigns.overview import counted
 from annotation.jobs import worker_alive
 from annotation.models import Annotator, Assignment, Job, LikertScore, Output, PairwiseJudgment, WorkerPulse
+from annotation.people import first_admin
 from annotation.views.jobs import MADE, with_results
 from annotation.views.paging import paged
 
@@ -18,7 +19,7 @@ JOBS_SHOWN = CARDS = 12
 
 def home(request):
     if not request.user.is_authenticated:
-        return render(request, "annotation/welcome.html")
+        return render(request, "annotation/welcome.html", {"offers_first_admin": first_admin.is_offered(request)})
     context = {
         "mine": paged(request, _annotators(request.user), CARDS, "mine"),
         "researched": paged(request, _with_numbers(campaigns_researched_by(request.user))),
