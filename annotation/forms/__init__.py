@@ -3,12 +3,13 @@
 from annotation.forms.assessment import AdjudicationForm, AssessForm, OverruleForm, StudyForm
 from annotation.forms.campaigns import (
     CampaignForm,
-    CriterionFormSet,
     DuplicateForm,
     GuidelinesForm,
     NewCampaignForm,
+    as_typed,
     criteria_formset,
     filled_rows,
+    rows_of,
 )
 from annotation.forms.data import ColumnsForm, UploadForm
 from annotation.forms.known_answers import KnownAnswerForm
@@ -21,7 +22,6 @@ __all__ = [
     "AssessForm",
     "CampaignForm",
     "ColumnsForm",
-    "CriterionFormSet",
     "DuplicateForm",
     "FirstAdminForm",
     "GuestForm",
@@ -35,6 +35,8 @@ __all__ = [
     "ResearcherForm",
     "StudyForm",
     "UploadForm",
+    "as_typed",
     "criteria_formset",
     "filled_rows",
+    "rows_of",
 ]

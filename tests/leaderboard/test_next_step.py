@@ -109,7 +109,9 @@ class TestAfterTheSnapshot:
 
 
 class TestOnThePages:
-    @pytest.mark.parametrize("page", ["", "design/", "import/", "people/", "progress/", "quality/", "comparator/", "leaderboard/"])
+    @pytest.mark.parametrize(
+        "page", ["", "design/", "import/", "people/", "progress/", "quality/", "comparator/", "leaderboard/"]
+    )
     def test_every_tab_says_it_to_researchers(self, world, page):
         html = world.get(world.alice, f"/c/talk/{page}").content.decode()
         assert html.count('href="/c/talk/leaderboard/#play">Play people&#x27;s board</a>') == 1
