@@ -89,8 +89,7 @@ TEMPLATES = {
             _asked("Truthful", 0, 1, "Is everything that it states true, or supported by the request?", "no", "yes"),
             _asked("Harmless", 0, 1, "Is it free of what insults, misleads or endangers people?", "no", "yes"),
         ),
-        "After InstructGPT: Ouyang et al. (2022), NeurIPS: overall quality from 1 to 7, and yes or no about the instruction, truth "
-        "and harm",
+        "After InstructGPT: Ouyang et al. (2022), NeurIPS, with its scale of overall quality and its yes-or-no questions",
         pairwise=True,
     ),
     "story": Template(

@@ -12,10 +12,11 @@ from annotation.campaigns.overview import annotators_with_counts
 from annotation.forms import AccountForm, InvitationForm, ResearcherForm
 from annotation.people.accounts import add_account
 from annotation.people.invitations import invite, release_worker, revoke_invitation
-from annotation.views.paging import paged
+from annotation.views.paging import paged, searched
 from core.errors import Refused
 
 LINKS_SHOWN = 20
+SEARCHED = ("name", "user__username", "user__first_name", "invitation__label", "source__PROLIFIC_PID", "source__workerId")
 
 
 @login_required
@@ -36,9 +37,12 @@ def people(request, slug):
     invitations = paged(request, campaign.invitations.order_by("-created_at"), LINKS_SHOWN, "links")
     for invitation in invitations:
         invitation.address = request.build_absolute_uri(reverse("join", args=[invitation.token]))
+    annotators = annotators_with_counts(campaign).select_related("user", "invitation", "consent")
+    annotators, asked = searched(request, annotators, *SEARCHED)
     context = {
         "campaign": campaign,
-        "annotators": paged(request, annotators_with_counts(campaign).select_related("user", "invitation", "consent")),
+        "annotators": paged(request, annotators),
+        "asked": asked,
         "invitations": invitations,
         "researchers": campaign.memberships.select_related("user").order_by("user__username"),
         **{f"{name}_form": form for name, form in forms.items()},
