@@ -21,6 +21,7 @@ campaign = [
 ]
 
 urlpatterns = [
+    path("boards/", board.public, name="public_boards"),
     path("c/<slug:slug>/", include(campaign)),
     path("tournaments/<int:pk>/", board.tournament, name="tournament"),
     path("tournaments/<int:pk>.<slug:format>", board.tournament_file, name="tournament_file"),

@@ -26,6 +26,11 @@ FILES = {
 }
 
 
+def public(request):
+    """The index of public boards, for those who are signed in too."""
+    return render(request, "leaderboard/public.html")
+
+
 @sign_in_first
 def leaderboard(request, slug):
     context = public_page(request, slug, "standings")
