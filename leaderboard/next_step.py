@@ -57,7 +57,7 @@ def _boards(campaign: Campaign, snapshot: Snapshot) -> NextStep | None:
     boards = boards.exclude(job__status__in=(Job.Status.FAILED, Job.Status.CANCELLED))
     by_people = boards.filter(judge=Tournament.Judge.PEOPLE, snapshot=snapshot).first()
     if by_people is None:
-        return NextStep("Play people's board", "leaderboard", "play")
+        return NextStep("Play people's board", "play", "play")
     if by_people.finished_at is None:
         return NextStep("See people's board, which is being played", "leaderboard")
     version = campaign.comparators.filter(retired_at=None).first()
@@ -67,9 +67,9 @@ def _boards(campaign: Campaign, snapshot: Snapshot) -> NextStep | None:
         return NextStep("Train a comparator", "comparator", "train")
     together = boards.filter(judge=Tournament.Judge.CALIBRATED, version=version)
     if passed(version.gates.get(campaign.slug, [])) and not together.exists():
-        return NextStep("Play the board of people and comparator together", "leaderboard", "play")
+        return NextStep("Play the board of people and comparator together", "play", "play")
     if not campaign.board_is_public:
-        return NextStep("Show the board to others", "leaderboard", "who-sees")
+        return NextStep("Show the board to others", "play", "who-sees")
     return None
 
 

@@ -5,6 +5,7 @@ from leaderboard.views import board, compare, samples, systems
 
 campaign = [
     path("leaderboard/", board.leaderboard, name="leaderboard"),
+    path("leaderboard/embed/", board.embed, name="board_embed"),
     path("leaderboard/play/", board.play, name="play"),
     path("leaderboard/ask/", board.ask, name="ask_where_unsure"),
     path("leaderboard/settings/", board.settings, name="board_settings"),

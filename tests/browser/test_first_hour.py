@@ -65,3 +65,14 @@ def test_without_javascript_a_row_comes_from_the_server(open_page, pairs, enter_
         page.get_by_role("button", name=enter_in).press("Enter")
         page.get_by_role("group", name="Criterion 2").wait_for()
         assert page.get_by_label("Name", exact=True).first.input_value() == "Wit"
+
+
+def test_the_fonts_come_from_here_and_are_used(open_page):
+    page = open_page()
+    page.goto("/")
+    page.evaluate("document.fonts.ready")
+    loaded = page.evaluate("[...document.fonts].filter(face => face.status === 'loaded').map(face => face.family)")
+    assert {name.strip('"') for name in loaded} == {"Inter Variable", "Source Serif 4 Variable"}
+    used = page.evaluate("getComputedStyle(document.querySelector('.lede')).fontFamily")
+    assert used.startswith('"Inter Variable", system-ui')
+    assert_axe_clean(page)

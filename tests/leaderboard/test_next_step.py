@@ -65,7 +65,7 @@ class TestBeforeTheSnapshot:
 
 class TestAfterTheSnapshot:
     def test_people_s_board_comes_first_then_the_comparator(self, world):
-        assert said(world.campaign) == ("Play people's board", "/c/talk/leaderboard/#play")
+        assert said(world.campaign) == ("Play people's board", "/c/talk/leaderboard/play/#play")
         waiting = start_tournament(world.campaign, "people")
         assert said(world.campaign) == ("See people's board, which is being played", "/c/talk/leaderboard/")
         Job.objects.filter(pk=waiting.job_id).update(status=Job.Status.FAILED)
@@ -84,7 +84,7 @@ class TestAfterTheSnapshot:
         by_people(world.campaign)
         version.gates = {"talk": PASSED}
         version.save()
-        assert said(world.campaign) == ("Play the board of people and comparator together", "/c/talk/leaderboard/#play")
+        assert said(world.campaign) == ("Play the board of people and comparator together", "/c/talk/leaderboard/play/#play")
         start_tournament(world.campaign, "calibrated", version=version)
         assert said(world.campaign)[0] == "Show the board to others"
 
@@ -92,7 +92,7 @@ class TestAfterTheSnapshot:
         by_people(world.campaign)
         version.gates = {"talk": [*PASSED, {"question": "?", "passed": False, "answer": "no"}]}
         version.save()
-        assert said(world.campaign) == ("Show the board to others", "/c/talk/leaderboard/#who-sees")
+        assert said(world.campaign) == ("Show the board to others", "/c/talk/leaderboard/play/#who-sees")
 
     def test_when_the_board_is_public_nothing_is_left(self, world, version):
         by_people(world.campaign)
@@ -110,12 +110,12 @@ class TestAfterTheSnapshot:
 
 class TestOnThePages:
     @pytest.mark.parametrize(
-        "page", ["", "design/", "import/", "people/", "progress/", "quality/", "comparator/", "leaderboard/"]
+        "page", ["", "design/", "import/", "people/", "progress/", "quality/", "comparator/", "leaderboard/play/"]
     )
     def test_every_tab_says_it_to_researchers(self, world, page):
         html = world.get(world.alice, f"/c/talk/{page}").content.decode()
-        assert html.count('href="/c/talk/leaderboard/#play">Play people&#x27;s board</a>') == 1
-        assert ("on this page" in html) == (page == "leaderboard/")
+        assert html.count('href="/c/talk/leaderboard/play/#play">Play people&#x27;s board</a>') == 1
+        assert ("on this page" in html) == (page == "leaderboard/play/")
 
     def test_who_may_only_read_the_board_or_judge_is_told_nothing(self, world):
         world.campaign.board_is_public = True

@@ -52,7 +52,7 @@ def test_each_makes_a_campaign_with_the_scales_of_its_source(name):
 class TestOnThePage:
     def test_all_are_offered(self, world):
         page = text(world.sign_in(world.alice).client.get("/new/"))
-        assert [name for name in TEMPLATES if f'href="?template={name}"' not in page] == []
+        assert [name for name in TEMPLATES if f'href="?template={name}#chosen"' not in page] == []
         assert page.count('<fieldset class="row">') == 2  # an empty one, and the one that the script copies
 
     def test_one_fills_the_form_in_and_what_is_sent_is_made(self, world):
