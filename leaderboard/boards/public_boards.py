@@ -33,6 +33,7 @@ def summary(campaign: Campaign) -> dict:
     """Of the board that the campaign's leaderboard opens on: systems, judgments (answers of people that its snapshot keeps),
     played, simulated, judge; and `leader` {name, human, rating, low, high, next, known}, None where nobody was rated."""
     board = default_board(campaign)
+    assert board is not None  # `campaigns` lists those that have one
     rows = list(board.ratings.select_related("system"))
     first = next(iter(neighbours(board, live=True)), None)
     leader = rows[0] if rows else None
