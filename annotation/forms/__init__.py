@@ -13,7 +13,15 @@ from annotation.forms.campaigns import (
 )
 from annotation.forms.data import ColumnsForm, UploadForm
 from annotation.forms.known_answers import KnownAnswerForm
-from annotation.forms.people import AccountForm, FirstAdminForm, GuestForm, InvitationForm, OwnAccountForm, ResearcherForm
+from annotation.forms.people import (
+    AccountForm,
+    FirstAdminForm,
+    GuestForm,
+    InvitationForm,
+    MailedInvitationForm,
+    OwnAccountForm,
+    ResearcherForm,
+)
 from annotation.forms.plan import PlanForm
 
 __all__ = [
@@ -28,6 +36,7 @@ __all__ = [
     "GuidelinesForm",
     "InvitationForm",
     "KnownAnswerForm",
+    "MailedInvitationForm",
     "NewCampaignForm",
     "OverruleForm",
     "OwnAccountForm",

@@ -17,6 +17,12 @@ class InvitationForm(forms.Form):
     )
 
 
+class MailedInvitationForm(InvitationForm):
+    email = forms.EmailField(
+        max_length=150, required=False, label="Send it to this e-mail address", help_text="Empty: you send the link yourself."
+    )
+
+
 class ResearcherForm(forms.Form):
     username = forms.CharField(max_length=150, label="Log-in name of an existing account")
 
