@@ -78,11 +78,11 @@ class TestTheFirstAdmin:
         monkeypatch.setenv("FIRST_ADMIN_KEY", "")  # so that what the command sets is undone
         monkeypatch.delenv("FIRST_ADMIN_KEY")
 
-        def said():
+        def said(*words):
             monkeypatch.setattr(serve._Processes, "__enter__", lambda processes: processes)
             monkeypatch.setattr(serve, "_wait_until_served", lambda *_: None)
             monkeypatch.setattr(serve._Processes, "watch", lambda *_: None)
-            call_command("serve")
+            call_command("serve", *words)
             return capsys.readouterr().out
 
         return said
@@ -91,6 +91,10 @@ class TestTheFirstAdmin:
         User.objects.all().delete()
         said = greeting()
         assert "http://127.0.0.1:8000/first/" in said and serve.os.environ["FIRST_ADMIN_KEY"] in said
+
+    def test_a_server_on_every_address_is_named_as_this_machine_reaches_it(self, greeting):
+        User.objects.all().delete()
+        assert "http://127.0.0.1:8000/first/" in greeting("--host", "0.0.0.0")  # noqa: S104
 
     def test_where_there_is_an_admin_there_is_no_code(self, greeting):
         User.objects.create_superuser("root", password="a-long-password")

@@ -94,8 +94,11 @@ class Command(BaseCommand):
                 self.stdout.write(f"  {name} / {password}   {role}")
             self.stdout.write("A comparator is being trained now; its leaderboard follows by itself.")
         elif not first_admin.has_admin():
-            self.stdout.write(f"It has no admin yet. Make one at {address}first/ in a browser on this machine.")
-            self.stdout.write(f"From another machine that page asks for this code: {os.environ['FIRST_ADMIN_KEY']}")
+            own = _as_seen_here(address)
+            self.stdout.write(f"It has no admin yet. Make one at {own}first/ in a browser on this machine.")
+            self.stdout.write(
+                f"From another machine, or by another name, it asks for this code: {os.environ['FIRST_ADMIN_KEY']}"
+            )
         elif not User.objects.filter(is_staff=True, is_active=True).exists():
             self.stdout.write("No admin can sign in: .venv/bin/python manage.py createsuperuser makes one.")
         self.stdout.write(f"Everything is kept in {settings.DATA_DIR}. Ctrl-C stops both.\n")
@@ -167,6 +170,11 @@ def _is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
+
+
+def _as_seen_here(address: str) -> str:
+    """The address by which a browser on this machine reaches a server that listens on every one of its addresses."""
+    return address.replace("//0.0.0.0:", "//127.0.0.1:").replace("//:::", "//[::1]:")
 
 
 def _must_be_free(host: str, port: int) -> None:
