@@ -6,37 +6,40 @@ PORT ?= 8000
 PURE := annotation/quality annotation/design evaluator/comparator evaluator/generators evaluator/metaevaluation evaluator/metrics leaderboard/rating
 WITHOUT_PURE := $(PURE:%=--ignore=tests/%)
 
-.PHONY: setup demo serve test lint bench validity tune clean
+.PHONY: help setup demo serve test lint bench validity tune clean
 
-setup: .venv/runtime
+help:  ## say what there is
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' Makefile
 
-demo: .venv/runtime
+setup: .venv/runtime  ## install into .venv, start nothing
+
+demo: .venv/runtime  ## run it with a demonstration; prints log-ins (PORT=8000)
 	$(BIN)/python manage.py serve --demo --port $(PORT)
 
-serve: .venv/runtime
+serve: .venv/runtime  ## run it; its first page makes the first admin (PORT=8000)
 	$(BIN)/python manage.py serve --port $(PORT)
 
-test: .venv/dev
+test: .venv/dev  ## run all the tests
 	scripts/install_test_tools
 	$(BIN)/python -m pytest
 	scripts/with_postgres_and_redis $(BIN)/python -m pytest tests/annotation tests/evaluator tests/leaderboard tests/worker $(WITHOUT_PURE)
 
-lint: .venv/dev
+lint: .venv/dev  ## check style, types and imports
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
 	$(BIN)/mypy
 	$(BIN)/python manage.py makemigrations --check --dry-run --settings config.settings_test
 
-bench: .venv/dev
+bench: .venv/dev  ## measure speed
 	$(BIN)/python -m benchmarks.rating_and_quality
 	$(BIN)/python -m benchmarks.assignment
 	$(BIN)/python -m benchmarks.comparator
 
-validity: .venv/dev
+validity: .venv/dev  ## measure what the board's certainty is worth
 	$(BIN)/python -m benchmarks.validity
 
-tune: .venv/dev
+tune: .venv/dev  ## search the comparator's settings (DATA=...)
 	$(BIN)/python -m benchmarks.tune $(DATA)
 
 .venv/bin/python:
@@ -50,5 +53,5 @@ tune: .venv/dev
 	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-dev.txt -c constraints.txt
 	touch $@
 
-clean:
+clean:  ## remove .venv and caches; var/ stays
 	rm -rf .venv .pytest_cache .ruff_cache .mypy_cache .hypothesis .import_linter_cache

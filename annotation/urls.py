@@ -6,7 +6,7 @@ from annotation.views.annotating import item, own_answers, participation
 from annotation.views.assessment import agreement, disagreement, live, report, snapshots
 from annotation.views.campaigns import campaign, design, home, items, plan, preview
 from annotation.views.data import exports, images, uploads
-from annotation.views.people import account, join, members, sign_in
+from annotation.views.people import account, first_admin, join, members, sign_in
 
 campaign_pages = [
     path("", campaign.campaign, name="campaign"),
@@ -62,6 +62,7 @@ campaign_pages = [
 
 urlpatterns = [
     path("", home.home, name="home"),
+    path("first/", first_admin.make, name="first_admin"),
     path("admin/login/", sign_in.admin_log_in),
     path("login/", sign_in.SignIn.as_view(), name="login"),
     path("logout/", auth.LogoutView.as_view(), name="logout"),

@@ -8,6 +8,9 @@ POLICY = (
     "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
 
+# What may stand in a frame of any site: pages that say so themselves (Django's xframe_options_exempt), without forms.
+FRAMED_POLICY = POLICY.replace("form-action 'self'; frame-ancestors 'none'", "form-action 'none'; frame-ancestors *")
+
 # Nothing here asks for a device.
 DEVICES = ", ".join(
     f"{name}=()" for name in ("camera", "display-capture", "geolocation", "microphone", "midi", "payment", "serial", "usb")
@@ -38,7 +41,8 @@ class NoNul:
 def page_policies(get_response):
     def middleware(request):
         response = get_response(request)
-        response.setdefault("Content-Security-Policy", POLICY)
+        is_framed = getattr(response, "xframe_options_exempt", False)
+        response.setdefault("Content-Security-Policy", FRAMED_POLICY if is_framed else POLICY)
         response.setdefault("Permissions-Policy", DEVICES)
         return response
 

@@ -12,6 +12,10 @@ CSRF_TRUSTED_ORIGINS  comma-separated origins, https://name, where a proxy ends 
 HTTPS         "1" where a proxy ends TLS: cookies only travel encrypted, browsers are sent to https and told to stay
 HTTPS_SUBDOMAINS  "1" tells browsers that all hosts under this one's name speak https too, for good (HSTS preload)
 PROXIES       how many proxies stand before the web server and add to X-Forwarded-For (default: 0, the header is not believed)
+EMAIL_URL     smtp://user:password@host:587 (STARTTLS), smtps://… or smtp+plain://…; without it no e-mail is sent
+EMAIL_FROM    the sender's address (default: comparena@localhost)
+SITE_URL      where this is found, https://name, for links in e-mail that no page sends (default: letters have no link)
+FIRST_ADMIN_KEY  a code with which the first admin can be made from another machine (default: `serve` makes one and prints it)
 LOG_LEVEL     of what the server and its workers tell (default: INFO)
 COMPARENA_DEVICE  where workers train and judge: "cuda", "cuda:1", "mps" or "cpu" (default: the best there is)
 HF_HUB_OFFLINE  "0" lets `train_comparator --encoder NAME` fetch an encoder from the Hugging Face hub (default: 1)
@@ -23,6 +27,8 @@ from pathlib import Path
 
 import dj_database_url
 from django.urls import reverse_lazy
+
+from core import mail
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = Path(os.environ.get("DATA_DIR", BASE_DIR / "var")).resolve()
@@ -140,6 +146,11 @@ AUTH_PASSWORD_VALIDATORS = [
 LOGIN_URL = reverse_lazy("login")
 LOGIN_REDIRECT_URL = reverse_lazy("home")
 LOGOUT_REDIRECT_URL = reverse_lazy("home")
+EMAIL_URL = os.environ.get("EMAIL_URL", "")
+globals().update(mail.settings_of(EMAIL_URL))
+DEFAULT_FROM_EMAIL = os.environ.get("EMAIL_FROM", "comparena@localhost")
+SITE_URL = os.environ.get("SITE_URL", "").rstrip("/")
+FIRST_ADMIN_KEY = os.environ.get("FIRST_ADMIN_KEY", "")
 CSRF_FAILURE_VIEW = "annotation.views.people.sign_in.csrf_failure"
 
 LANGUAGE_CODE = "en"

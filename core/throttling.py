@@ -36,6 +36,8 @@ class Limit:
 FAILED_FOR_ACCOUNT = Limit("failed-account", 10, 15 * 60)
 FAILED_FROM_ADDRESS = Limit("failed-address", 100, 15 * 60)
 JOINED_FROM_ADDRESS = Limit("joined-address", 300, 15 * 60)
+FIRST_ADMIN_CODES_FROM_ADDRESS = Limit("first-admin-address", 10, 15 * 60)
+MAILED_BY_ACCOUNT = Limit("mailed-account", 100, 60 * 60)
 UNKNOWN_TOKENS_FROM_ADDRESS = Limit("unknown-token-address", 60, 60)  # as often as the API answers anybody without a token
 
 

@@ -1,8 +1,11 @@
 """The training as a task: claim the job, train, record, ask the gate. torch is loaded inside the body."""
 
 from celery import shared_task
+from django.urls import reverse
 
 from annotation import jobs
+from annotation.models import Job
+from annotation.people import notices
 from evaluator import admission, registry
 from evaluator.models import ComparatorVersion, TrainingRun
 from evaluator.signals import promoted
@@ -11,7 +14,20 @@ from evaluator.signals import promoted
 @shared_task(name="evaluator.tasks.train")
 @jobs.task_body
 def train(job_id: str) -> None:
-    run(job_id)
+    try:
+        run(job_id)
+    except (jobs.Taken, jobs.Cancelled):
+        raise
+    except Exception:
+        _tell(job_id)
+        raise
+    _tell(job_id)
+
+
+def _tell(job_id: str) -> None:
+    """Write to whoever asked for the training, where e-mail is on."""
+    job = Job.objects.select_related("campaign", "created_by").get(pk=job_id)
+    notices.finished(job, reverse("comparator", args=[job.campaign.slug]) if job.campaign else "")
 
 
 def run(job_id, watch=None) -> ComparatorVersion:

@@ -5,6 +5,7 @@ from leaderboard.views import board, compare, samples, systems
 
 campaign = [
     path("leaderboard/", board.leaderboard, name="leaderboard"),
+    path("leaderboard/embed/", board.embed, name="board_embed"),
     path("leaderboard/play/", board.play, name="play"),
     path("leaderboard/ask/", board.ask, name="ask_where_unsure"),
     path("leaderboard/settings/", board.settings, name="board_settings"),
@@ -21,6 +22,7 @@ campaign = [
 ]
 
 urlpatterns = [
+    path("boards/", board.public, name="public_boards"),
     path("c/<slug:slug>/", include(campaign)),
     path("tournaments/<int:pk>/", board.tournament, name="tournament"),
     path("tournaments/<int:pk>.<slug:format>", board.tournament_file, name="tournament_file"),

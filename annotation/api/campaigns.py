@@ -19,6 +19,7 @@ from annotation.assessment import decisions
 from annotation.assessment.assess import as_dict, assess
 from annotation.campaigns import lifecycle, protocol
 from annotation.campaigns.overview import annotators_with_counts
+from annotation.campaigns.templates import settings_of, template_named
 from annotation.data import importer
 from annotation.data.export import CONTENT_TYPES, as_csv, as_jsonl, exported_answers
 from annotation.models import Job
@@ -44,10 +45,14 @@ class CampaignViewSet(QualityActions, viewsets.GenericViewSet, mixins.ListModelM
     )
     @once
     def create(self, request):
+        """`template` fills in what is not sent: guidelines, criteria, and whether scores, pairs or both are asked."""
         _may_create(request.user)
         data = valid(serializers.NewCampaignSerializer(data=request.data))
-        criteria = [serializers.CriterionSerializer.spec(row) for row in data.pop("criteria", [])]
-        campaign = lifecycle.create_campaign(**data, criteria=criteria, user=request.user)
+        template = data.pop("template", None)
+        if "criteria" in data:
+            data["criteria"] = [serializers.CriterionSerializer.spec(row) for row in data["criteria"]]
+        asked = (settings_of(template_named(template)) if template else {}) | data
+        campaign = lifecycle.create_campaign(**asked, user=request.user)
         return Response(serializers.CampaignSerializer(campaign).data, status=201)
 
     @extend_schema(request=serializers.CampaignWriteSerializer, responses=serializers.CampaignSerializer)

@@ -4,6 +4,7 @@ from rest_framework import serializers
 
 from annotation.campaigns.overview import overview
 from annotation.campaigns.protocol import CriterionSpec
+from annotation.campaigns.templates import TEMPLATES
 from annotation.models import Campaign, Criterion, Invitation, Item, Job, Snapshot
 
 PROTOCOL = [
@@ -86,8 +87,12 @@ class CampaignWriteSerializer(CampaignSerializer):
 
 class NewCampaignSerializer(CampaignWriteSerializer):
     slug = serializers.SlugField(max_length=80)
+    template = serializers.ChoiceField(
+        list(TEMPLATES), required=False, write_only=True, help_text="Fills in what is not sent: guidelines and criteria."
+    )
 
     class Meta(CampaignWriteSerializer.Meta):
+        fields = [*CampaignWriteSerializer.Meta.fields, "template"]
         read_only_fields = ["status", "is_simulated", "created_at"]
 
 

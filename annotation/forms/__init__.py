@@ -3,16 +3,25 @@
 from annotation.forms.assessment import AdjudicationForm, AssessForm, OverruleForm, StudyForm
 from annotation.forms.campaigns import (
     CampaignForm,
-    CriterionFormSet,
     DuplicateForm,
     GuidelinesForm,
     NewCampaignForm,
+    as_typed,
     criteria_formset,
     filled_rows,
+    rows_of,
 )
 from annotation.forms.data import ColumnsForm, UploadForm
 from annotation.forms.known_answers import KnownAnswerForm
-from annotation.forms.people import AccountForm, GuestForm, InvitationForm, OwnAccountForm, ResearcherForm
+from annotation.forms.people import (
+    AccountForm,
+    FirstAdminForm,
+    GuestForm,
+    InvitationForm,
+    MailedInvitationForm,
+    OwnAccountForm,
+    ResearcherForm,
+)
 from annotation.forms.plan import PlanForm
 
 __all__ = [
@@ -21,12 +30,13 @@ __all__ = [
     "AssessForm",
     "CampaignForm",
     "ColumnsForm",
-    "CriterionFormSet",
     "DuplicateForm",
+    "FirstAdminForm",
     "GuestForm",
     "GuidelinesForm",
     "InvitationForm",
     "KnownAnswerForm",
+    "MailedInvitationForm",
     "NewCampaignForm",
     "OverruleForm",
     "OwnAccountForm",
@@ -34,6 +44,8 @@ __all__ = [
     "ResearcherForm",
     "StudyForm",
     "UploadForm",
+    "as_typed",
     "criteria_formset",
     "filled_rows",
+    "rows_of",
 ]

@@ -7,7 +7,7 @@ from django.utils.text import slugify
 from annotation.campaigns.protocol import CriterionSpec
 from annotation.models import Campaign
 
-CRITERIA_ROWS = 8
+CRITERIA_ROWS = 50
 SECTIONS = [
     ("What is asked", "", ["likert", "pairwise", "pairwise_by_criterion", "asks_reason"]),
     ("How many judge", "", ["overlap", "overlap_percent", "quota"]),
@@ -190,22 +190,28 @@ class CriterionForm(forms.Form):
         return data
 
 
-CriterionFormSet = formset_factory(CriterionForm, extra=CRITERIA_ROWS, max_num=CRITERIA_ROWS)
+def criteria_formset(data=None, rows=()):
+    """The rows of criteria: as sent, or `rows` (what `rows_of` or `as_typed` gives) and an empty one where there is none."""
+    extra = 0 if rows or data else 1
+    formset = formset_factory(CriterionForm, extra=extra, max_num=CRITERIA_ROWS, validate_max=True)
+    return formset(data, initial=rows, prefix="criteria")
 
 
-def criteria_formset(data, campaign: Campaign):
-    """The campaign's criteria with empty rows for more."""
-    criteria = list(campaign.criteria.all())
-    rows = [
+def rows_of(criteria) -> list[dict]:
+    """Criteria, or specifications of criteria, as the rows show them."""
+    names = ("pk", "name", "low", "high", "low_label", "high_label", "description")
+    return [
         {
-            **{name: getattr(c, name) for name in ("pk", "name", "low", "high", "low_label", "high_label", "description")},
+            **{name: getattr(c, name) for name in names},
             "anchors": "\n".join(f"{point} {meaning}" for point, meaning in sorted(c.anchors.items(), key=lambda a: int(a[0]))),
         }
         for c in criteria
     ]
-    room = max(CRITERIA_ROWS, len(criteria) + 2)
-    formset = formset_factory(CriterionForm, extra=room - len(criteria), max_num=room)
-    return formset(data, initial=rows, prefix="criteria")
+
+
+def as_typed(form) -> dict:
+    """What somebody has typed into a form that was sent, to be shown again unchecked."""
+    return {name: form[name].value() for name in form.fields}
 
 
 def filled_rows(formset) -> list[CriterionSpec]:

@@ -1,9 +1,11 @@
 """Who is let in, and as whom."""
 
 from django import forms
+from django.contrib.auth.forms import BaseUserCreationForm
 from django.contrib.auth.password_validation import validate_password
 
 from annotation.models import User
+from annotation.people.first_admin import is_code
 
 
 class InvitationForm(forms.Form):
@@ -12,6 +14,12 @@ class InvitationForm(forms.Form):
     )
     cap = forms.IntegerField(
         min_value=1, required=False, label="People it admits at most", help_text="1: for one person. Empty: no limit."
+    )
+
+
+class MailedInvitationForm(InvitationForm):
+    email = forms.EmailField(
+        max_length=150, required=False, label="Send it to this e-mail address", help_text="Empty: you send the link yourself."
     )
 
 
@@ -55,3 +63,30 @@ class OwnAccountForm(forms.Form):
             except forms.ValidationError as weak:
                 self.add_error("password", weak)
         return data
+
+
+class FirstAdminForm(BaseUserCreationForm):
+    """The account of the first admin; whoever does not sit at the machine gives the code of its terminal, too."""
+
+    code = forms.CharField(
+        max_length=100,
+        label="Code",
+        help_text="The terminal in which the server was started shows it.",
+        widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}),
+    )
+    field_order = ["code", "username"]
+
+    class Meta(BaseUserCreationForm.Meta):
+        model = User
+        help_texts = {"username": "You sign in with it: letters, digits and @ . + - _ only."}
+
+    def __init__(self, *args, asks_code: bool, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.fields["password2"].help_text = ""
+        if not asks_code:
+            del self.fields["code"]
+
+    def clean_code(self):
+        if not is_code(self.cleaned_data["code"]):
+            raise forms.ValidationError("This is not the code that the terminal shows.")
+        return ""

@@ -1,9 +1,11 @@
 """How texts and numbers are written on a page."""
 
+from datetime import UTC, datetime
 from functools import lru_cache
 
 from django import template
 from django.urls import reverse
+from django.utils import dateformat
 from django.utils.html import format_html
 from django.utils.safestring import mark_safe
 from django.utils.text import Truncator
@@ -149,6 +151,24 @@ def next_line(outlook) -> str:
 @register.filter
 def verdict_badge(verdict: str) -> str:
     return f"badge-{BADGES.get(verdict, 'poor')}"
+
+
+@register.filter
+def when(moment: datetime):
+    """A moment in UTC; js/times.js writes it in the reader's own zone."""
+    return _time(moment, "j M Y, H:i", "", " UTC")
+
+
+@register.filter
+def day(moment: datetime):
+    """Only its day."""
+    return _time(moment, "j M Y", " data-time=day", "")
+
+
+def _time(moment: datetime, shape: str, mark: str, zone: str):
+    moment = moment.astimezone(UTC)
+    shown = dateformat.format(moment, shape)
+    return format_html('<time datetime="{}"{}>{}{}</time>', moment.isoformat(timespec="seconds"), mark, shown, zone)
 
 
 @register.filter

@@ -58,13 +58,13 @@ def side_by_side(campaign: Campaign, criterion: str | None) -> tuple[list[Tourna
     return boards, pairs
 
 
-def systems(campaign: Campaign) -> list[System]:
-    """All that ever took part, those that play first; `plays` and `texts` count outputs, `row` is on the newest board."""
-    found = list(
-        campaign.systems.annotate(texts=Count("outputs"), plays=Count("outputs", filter=Q(outputs__replaced_at=None))).order_by(
-            "name"
-        )
-    )
+def systems(campaign: Campaign, rows=None) -> list[System]:
+    """All that ever took part, those that play first; `plays` and `texts` count outputs, `row` is on the newest board.
+
+    rows: those of the campaign's systems that are asked for; None: all."""
+    rows = campaign.systems if rows is None else rows
+    plays = Count("outputs", filter=Q(outputs__replaced_at=None))
+    found = list(rows.annotate(texts=Count("outputs"), plays=plays).order_by("name"))
     board = default_board(campaign)
     rows = {row.system_id: row for row in board.ratings.all()} if board else {}
     for system in found:

@@ -1,6 +1,5 @@
 """From a board down to the texts: where people and the comparator part, and a system's best and worst contexts."""
 
-from django.core.paginator import Page, Paginator
 from django.db.models import Avg, Count, F
 
 from annotation.models import Context, LikertScore, PairwiseJudgment, System
@@ -11,10 +10,10 @@ PER_PAGE = 25
 BEST = 5  # contexts shown at each end
 
 
-def page(tournament: Tournament, number) -> Page:
+def contexts(tournament: Tournament):
     """ContextResults, those first on which the comparator and people part most."""
     found = ContextResult.objects.filter(tournament=tournament).select_related("context")
-    return Paginator(found.order_by(F("disagreement").desc(nulls_last=True), "-games", "context_id"), PER_PAGE).get_page(number)
+    return found.order_by(F("disagreement").desc(nulls_last=True), "-games", "context_id")
 
 
 def outputs(tournament: Tournament, context: Context) -> list[OutputResult]:

@@ -90,7 +90,7 @@ class ContextResult(Result):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["tournament", "context"], name="one_result_per_context")]
-        indexes = [models.Index(fields=["tournament", "-disagreement"], name="context_results_by_quarrel")]  # samples.page
+        indexes = [models.Index(fields=["tournament", "-disagreement"], name="context_results_by_quarrel")]  # samples.contexts
 
     def __str__(self):
         return f"{self.context} in {self.tournament}"

@@ -5,11 +5,14 @@ from urllib.parse import urlencode
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.http import require_POST
 
 from annotation import jobs
 from annotation.access import campaign_for_researcher
+from annotation.models import Campaign
 from annotation.snapshots import latest_snapshot
 from core.errors import Refused
 from leaderboard.access import is_member, tournament_for
@@ -17,13 +20,27 @@ from leaderboard.boards import charts, exports, queries
 from leaderboard.forms import BoardForm, PlayForm
 from leaderboard.models import Tournament
 from leaderboard.tournaments import active_selection, start
-from leaderboard.views.common import COMPARATOR, PEOPLE, asked_board, board_links, confidence_of, public_page, sign_in_first
+from leaderboard.views.common import (
+    COMPARATOR,
+    PEOPLE,
+    asked_board,
+    board_links,
+    confidence_of,
+    member_page,
+    public_page,
+    sign_in_first,
+)
 
 FILES = {
     "csv": (exports.as_csv, "text/csv; charset=utf-8"),
     "tex": (exports.as_latex, "text/x-tex; charset=utf-8"),
     "svg": (exports.as_svg, "image/svg+xml"),
 }
+
+
+def public(request):
+    """The index of public boards, for those who are signed in too."""
+    return render(request, "leaderboard/public.html")
 
 
 @sign_in_first
@@ -33,18 +50,33 @@ def leaderboard(request, slug):
     shown = asked_board(request, campaign)
     context |= {"boards": board_links(campaign, shown), "snapshot": latest_snapshot(campaign)}
     if context["member"]:
-        context |= {
-            "open": queries.open_tournaments(campaign),
-            "worker_alive": jobs.worker_alive(),
-            "form": PlayForm(campaign=campaign),
-            "board_form": BoardForm(
-                initial={"is_public": campaign.board_is_public, "plays_new": campaign.plays_new_comparators}
-            ),
-        }
+        context |= {"open": queries.open_tournaments(campaign), "worker_alive": jobs.worker_alive()}
     if shown:
         context["judge_and_criterion"] = urlencode({"judge": shown.judge, "criterion": shown.criterion})
         context |= shown_board(shown, True, request.GET.get("population", "")) | {"confidence": confidence_of(shown)}
+        if campaign.board_is_public:
+            address = f"{reverse('board_embed', args=[slug])}?{context['judge_and_criterion']}"
+            context["embed_address"] = request.build_absolute_uri(address)
     return render(request, "leaderboard/leaderboard.html", context)
+
+
+@xframe_options_exempt
+def embed(request, slug):
+    """The newest board in short, for a frame of any site. Only where the board is public: whoever asks, with or without a
+    session, gets the same."""
+    campaign = get_object_or_404(Campaign, slug=slug, board_is_public=True, deleted_at=None)
+    shown = asked_board(request, campaign)
+    if shown is None:
+        raise Http404
+    board = queries.board(shown, live=True)
+    context = {
+        "campaign": campaign,
+        "tournament": shown,
+        "board": board,
+        "chart": charts.whiskers([board]),
+        "judge_and_criterion": urlencode({"judge": shown.judge, "criterion": shown.criterion}),
+    }
+    return render(request, "leaderboard/embed.html", context)
 
 
 @sign_in_first
@@ -100,21 +132,30 @@ def shown_board(shown: Tournament, live: bool, population: str = "") -> dict:
     }
 
 
-@require_POST
 @login_required
 def play(request, slug):
-    campaign = campaign_for_researcher(request.user, slug)
-    form = PlayForm(request.POST, campaign=campaign)
-    if not form.is_valid():
-        messages.error(request, "Choose a judge and a criterion, and whole numbers as seed and games.")
-        return redirect("leaderboard", slug)
-    try:
-        start.start_tournament(campaign, **form.request(), user=request.user)
-    except Refused as refused:
-        messages.error(request, str(refused))
-    else:
+    """What sets boards going, and who sees them. For researchers."""
+    context = member_page(request, slug, "play")
+    campaign = context["campaign"]
+    form = PlayForm(request.POST or None, campaign=campaign)
+    if request.method == "POST":
+        if not form.is_valid():
+            messages.error(request, "Choose a judge and a criterion, and whole numbers as seed and games.")
+            return redirect("play", slug)
+        try:
+            start.start_tournament(campaign, **form.request(), user=request.user)
+        except Refused as refused:
+            messages.error(request, str(refused))
+            return redirect("play", slug)
         messages.success(request, "The tournament is in the queue. This page follows it.")
-    return redirect("leaderboard", slug)
+        return redirect("leaderboard", slug)
+    context |= {
+        "open": queries.open_tournaments(campaign),
+        "worker_alive": jobs.worker_alive(),
+        "form": form,
+        "board_form": BoardForm(initial={"is_public": campaign.board_is_public, "plays_new": campaign.plays_new_comparators}),
+    }
+    return render(request, "leaderboard/play.html", context)
 
 
 @require_POST
@@ -127,7 +168,7 @@ def ask(request, slug):
         messages.error(request, str(refused))
     else:
         messages.success(request, "A worker puts the open pairs in order. The campaign's overview shows how far it is.")
-    return redirect("leaderboard", slug)
+    return redirect("play", slug)
 
 
 @require_POST
@@ -138,4 +179,4 @@ def settings(request, slug):
     if form.is_valid():
         start.set_board(campaign, **form.cleaned_data, user=request.user)
         messages.success(request, "Saved.")
-    return redirect("leaderboard", slug)
+    return redirect("play", slug)

@@ -6,6 +6,7 @@ from django.shortcuts import get_object_or_404, render
 
 from annotation.annotating.item_page import number
 from annotation.models import Context
+from annotation.views.paging import paged, searched
 from leaderboard.access import tournament_for
 from leaderboard.boards import charts, queries, samples
 from leaderboard.models import Tournament
@@ -18,7 +19,8 @@ def sample_list(request, slug):
     shown = _board(request, context["campaign"])
     context["tournament"] = shown
     if shown:
-        context["page"] = samples.page(shown, request.GET.get("page"))
+        found, context["asked"] = searched(request, samples.contexts(shown), "context__key")
+        context["page"] = paged(request, found, samples.PER_PAGE)
     return render(request, "leaderboard/samples.html", context)
 
 

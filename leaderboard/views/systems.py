@@ -7,6 +7,7 @@ from django.views.decorators.http import require_POST
 
 from annotation.access import campaign_for_researcher
 from annotation.models import System
+from annotation.views.paging import paged, searched
 from core.errors import ImportRefused, Refused
 from leaderboard import systems
 from leaderboard.boards import overviews, queries, samples
@@ -36,7 +37,8 @@ def system_list(request, slug):
         else:
             messages.success(request, f"{made.name} takes part. {_what_happens(campaign)}")
             return redirect("system", slug, made.pk)
-    context |= {"form": form, "systems": overviews.systems(campaign)}
+    found, asked = searched(request, campaign.systems.all(), "name", "description")
+    context |= {"form": form, "systems": paged(request, overviews.systems(campaign, found)), "asked": asked}
     return render(request, "leaderboard/systems.html", context, status=422 if request.method == "POST" else 200)
 
 

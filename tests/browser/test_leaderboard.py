@@ -3,6 +3,7 @@ keyboard; and everything without JavaScript."""
 
 import json
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -34,6 +35,8 @@ def played(world, version):  # noqa: F811
 
 
 def pages(world, board) -> list[str]:
+    world.campaign.board_is_public = True
+    world.campaign.save()
     context, system = world.campaign.contexts.first(), world.campaign.systems.first()
     return [
         BOARD,
@@ -42,6 +45,9 @@ def pages(world, board) -> list[str]:
         f"{BOARD}beside/",
         f"{BOARD}history/",
         f"{BOARD}breakdown/",
+        f"{BOARD}play/",
+        f"{BOARD}embed/",
+        "/boards/",
         f"{BOARD}samples/",
         f"{BOARD}samples/{context.pk}/",
         "/c/talk/systems/",
@@ -130,3 +136,33 @@ def test_the_chart_to_embed_is_a_picture(world, played, open_page):
         f"/tournaments/{played[1].pk}.svg",
     )
     assert width == 360
+
+
+def test_moments_are_told_in_the_reader_s_zone(world, played, open_page):
+    """UTC, nine hours before Tokyo, is what stands there without JavaScript."""
+    played[1].campaign.board_is_public = True
+    played[1].campaign.save()
+    utc = played[1].finished_at
+    tokyo = utc.astimezone(ZoneInfo("Asia/Tokyo"))
+    page = open_page(timezone_id="Asia/Tokyo")
+    page.goto(f"/tournaments/{played[1].pk}/")
+    told = page.locator("time").first
+    assert told.inner_text() == f"{tokyo.day} {tokyo:%b %Y, %H:%M}"
+    assert told.get_attribute("title") == f"{utc.day} {utc:%b %Y, %H:%M} UTC"
+    page = open_page(timezone_id="Asia/Tokyo", java_script_enabled=False)
+    page.goto(f"/tournaments/{played[1].pk}/")
+    assert page.locator("time").first.inner_text() == f"{utc.day} {utc:%b %Y, %H:%M} UTC"
+
+
+def test_the_heads_of_a_long_table_stay_in_sight(world, open_page):
+    for n in range(60):
+        world.campaign.annotators.create(name=f"annotator-{n:02}")
+    page = open_page(viewport={"width": 1280, "height": 700})
+    sign_in(page, "alice-talk")
+    page.goto("/c/talk/people/")
+    region = page.get_by_role("region", name="Annotators")
+    region.evaluate("box => box.scrollTo(0, box.scrollHeight)")
+    assert region.evaluate("box => box.scrollTop") > 500
+    head, box = region.locator("thead th").first.bounding_box(), region.bounding_box()
+    assert abs(head["y"] - box["y"]) <= 1
+    assert_axe_clean(page)

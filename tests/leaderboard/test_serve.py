@@ -68,3 +68,35 @@ def test_it_does_not_listen_beyond_this_machine_unless_told(run, host, monkeypat
         call_command("serve", "--demo", "--host", host)
     assert len(run("--demo", "--host", host, "--demo-for-everybody")) == 3
     assert len(run("--demo", "--host", "127.0.0.2")) == len(run("--demo", "--host", "localhost")) == 3
+
+
+class TestTheFirstAdmin:
+    @pytest.fixture
+    def greeting(self, capsys, monkeypatch):
+        """greeting(): what serve says when it runs."""
+        monkeypatch.delenv("FIRST_ADMIN_KEY", raising=False)
+        monkeypatch.setenv("FIRST_ADMIN_KEY", "")  # so that what the command sets is undone
+        monkeypatch.delenv("FIRST_ADMIN_KEY")
+
+        def said(*words):
+            monkeypatch.setattr(serve._Processes, "__enter__", lambda processes: processes)
+            monkeypatch.setattr(serve, "_wait_until_served", lambda *_: None)
+            monkeypatch.setattr(serve._Processes, "watch", lambda *_: None)
+            call_command("serve", *words)
+            return capsys.readouterr().out
+
+        return said
+
+    def test_the_terminal_says_where_it_is_made_and_the_code_for_other_machines(self, greeting, monkeypatch):
+        User.objects.all().delete()
+        said = greeting()
+        assert "http://127.0.0.1:8000/first/" in said and serve.os.environ["FIRST_ADMIN_KEY"] in said
+
+    def test_a_server_on_every_address_is_named_as_this_machine_reaches_it(self, greeting):
+        User.objects.all().delete()
+        assert "http://127.0.0.1:8000/first/" in greeting("--host", "0.0.0.0")  # noqa: S104
+
+    def test_where_there_is_an_admin_there_is_no_code(self, greeting):
+        User.objects.create_superuser("root", password="a-long-password")
+        said = greeting()
+        assert "/first/" not in said and "createsuperuser" not in said and "FIRST_ADMIN_KEY" not in serve.os.environ

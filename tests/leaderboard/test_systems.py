@@ -310,3 +310,9 @@ def _watched(judged: list):
         return np.sign([judge.u[i] - judge.u[j] for i, j in zip(a, b)]).astype(int)
 
     return outcomes
+
+
+def test_systems_are_found_by_their_name(world):
+    page = world.get(world.alice, "/c/talk/systems/?q=fine").content.decode()
+    assert ">Fine</a>" in page and ">Poor</a>" not in page
+    assert "None of the systems fits “nobody”" in world.get(world.alice, "/c/talk/systems/?q=nobody").content.decode()

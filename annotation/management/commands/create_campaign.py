@@ -1,5 +1,6 @@
 from annotation.campaigns.lifecycle import create_campaign
 from annotation.campaigns.protocol import CriterionSpec
+from annotation.campaigns.templates import TEMPLATES, settings_of, template_named
 from core.commands import ServiceCommand
 from core.errors import Refused
 
@@ -11,20 +12,23 @@ class Command(ServiceCommand):
         super().add_arguments(parser)
         parser.add_argument("slug")
         parser.add_argument("--title", default="")
+        parser.add_argument("--template", choices=sorted(TEMPLATES), help="guidelines and criteria of a kind of campaign")
         parser.add_argument("--criterion", action="append", default=[], metavar="NAME:LOW:HIGH")
         parser.add_argument("--pairwise", action="store_true", help="judge pairs (with --criterion: beside the scores)")
         parser.add_argument("--overlap", type=int, default=3, help="how many people judge each item")
 
-    def run(self, slug, title, criterion, pairwise, overlap, **options):
-        campaign = create_campaign(
-            slug=slug,
-            title=title,
-            criteria=[_criterion(text) for text in criterion],
-            pairwise=pairwise,
-            overlap=overlap,
-            likert=bool(criterion) or not pairwise,
-        )
+    def run(self, slug, title, template, criterion, pairwise, overlap, **options):
+        if template and criterion:
+            raise Refused("--template brings its own criteria; leave --criterion out, and change them in the design later.")
+        asked = settings_of(template_named(template)) if template else _asked(criterion, pairwise)
+        asked["pairwise"] = asked["pairwise"] or pairwise
+        campaign = create_campaign(slug=slug, title=title, overlap=overlap, **asked)
         return {"campaign": campaign.slug, "criteria": [c.name for c in campaign.criteria.all()]}
+
+
+def _asked(criterion: list[str], pairwise: bool) -> dict:
+    criteria = [_criterion(text) for text in criterion]
+    return {"criteria": criteria, "pairwise": pairwise, "likert": bool(criteria) or not pairwise}
 
 
 def _criterion(text: str) -> CriterionSpec:

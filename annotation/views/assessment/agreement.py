@@ -13,8 +13,10 @@ from annotation.forms import AssessForm, OverruleForm
 from annotation.jobs import worker_alive
 from annotation.models import Output, QualityDecision
 from annotation.views.assessment.snapshots import decided, snapshots_of
+from annotation.views.paging import paged, searched
 from core.errors import Refused
 
+SNAPSHOTS_SHOWN = 20
 DEFAULT = {"mad": 1.0, "level": "ordinal", "on_zero_mad": "drop"}
 
 
@@ -31,13 +33,15 @@ def quality(request, slug):
         else:
             messages.success(request, f"Accepted. The judgments that are kept are frozen as snapshot {frozen.name}.")
             return redirect("quality", slug)
-    snapshots = list(snapshots_of(campaign))
+    found, asked = searched(request, snapshots_of(campaign), "digest", "created_by__username", name="snapshot")
+    snapshots = list(snapshots_of(campaign)[:1])
     if not form.is_bound:
         form = AssessForm(initial=last_rule(snapshots))
     context = {
         "campaign": campaign,
         "form": form,
-        "snapshots": snapshots,
+        "snapshots": paged(request, found, SNAPSHOTS_SHOWN, "snapshots"),
+        "asked": asked,
         **worked_out(campaign, "pictures", "Agreement over time and the map of outliers", request.user, last_rule(snapshots)),
     }
     for question in (context["found"] or {}).get("questions", []):

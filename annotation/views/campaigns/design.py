@@ -12,7 +12,8 @@ from annotation.access import campaign_for_researcher
 from annotation.campaigns import lifecycle, protocol
 from annotation.campaigns.overview import rich_texts
 from annotation.campaigns.protocol import answers_in, fixed_settings
-from annotation.forms import CampaignForm, CriterionFormSet, DuplicateForm, NewCampaignForm, criteria_formset, filled_rows
+from annotation.campaigns.templates import TEMPLATES, settings_of
+from annotation.forms import CampaignForm, DuplicateForm, NewCampaignForm, as_typed, criteria_formset, filled_rows, rows_of
 from core.errors import Refused
 
 
@@ -22,10 +23,16 @@ def _may_create(user) -> bool:
 
 @login_required
 def new(request):
+    """GET ?template=NAME: the form filled in for a kind of campaign."""
     if not _may_create(request.user):
         raise PermissionDenied
-    form, criteria = NewCampaignForm(request.POST or None), CriterionFormSet(request.POST or None, prefix="criteria")
-    if request.method == "POST" and form.is_valid() & criteria.is_valid():
+    chosen = TEMPLATES.get(request.GET.get("template", ""))
+    asked = settings_of(chosen) if chosen else {"criteria": []}
+    form = NewCampaignForm(request.POST or None, initial={name: asked[name] for name in asked if name != "criteria"})
+    criteria = criteria_formset(request.POST or None, rows_of(asked["criteria"]))
+    if "add_criterion" in request.POST:
+        form, criteria = NewCampaignForm(initial=as_typed(form)), _with_a_row_more(criteria)
+    elif request.method == "POST" and form.is_valid() & criteria.is_valid():
         try:
             campaign = lifecycle.create_campaign(**form.cleaned_data, criteria=filled_rows(criteria), user=request.user)
         except Refused as refused:
@@ -33,8 +40,13 @@ def new(request):
         else:
             messages.success(request, "The campaign is there. Next: import the outputs that are to be judged.")
             return redirect("import_data", campaign.slug)
-    status = 422 if request.method == "POST" else 200
-    return render(request, "annotation/design.html", {"form": form, "criteria": criteria}, status=status)
+    context = {"form": form, "criteria": criteria, "templates": TEMPLATES, "chosen": chosen}
+    return render(request, "annotation/design.html", context, status=422 if form.is_bound else 200)
+
+
+def _with_a_row_more(criteria):
+    """Without JavaScript the button for it sends the form. Nothing is checked then, and nothing typed is lost."""
+    return criteria_formset(rows=[as_typed(row) for row in criteria] + [{}])
 
 
 @login_required
@@ -49,8 +61,11 @@ def design(request, slug):
         fixed=fixed_settings(campaign, answers),
         initial={"consent": consent.text if consent else ""},
     )
-    criteria = criteria_formset(request.POST or None, campaign)
-    if request.method == "POST" and form.is_valid() & criteria.is_valid():
+    criteria = criteria_formset(request.POST or None, rows_of(campaign.criteria.all()))
+    if "add_criterion" in request.POST:
+        form = CampaignForm(instance=form.instance, fixed=form.fixed.split(), initial=as_typed(form))
+        criteria = _with_a_row_more(criteria)
+    elif request.method == "POST" and form.is_valid() & criteria.is_valid():
         try:
             changed = protocol.change_campaign(campaign, request.user, filled_rows(criteria), **form.cleaned_data)
         except Refused as refused:
@@ -68,7 +83,7 @@ def design(request, slug):
         "duplicate_form": DuplicateForm(auto_id="copy_%s", initial={"title": campaign.title}),
         "may_create": _may_create(request.user),
     }
-    return render(request, "annotation/design.html", context, status=422 if request.method == "POST" else 200)
+    return render(request, "annotation/design.html", context, status=422 if form.is_bound else 200)
 
 
 @require_POST

@@ -10,24 +10,30 @@ from annotation.access import campaigns_researched_by
 from annotation.campaigns.overview import counted
 from annotation.jobs import worker_alive
 from annotation.models import Annotator, Assignment, Job, LikertScore, Output, PairwiseJudgment, WorkerPulse
+from annotation.people import first_admin
 from annotation.views.jobs import MADE, with_results
-from annotation.views.paging import paged
+from annotation.views.paging import paged, searched
 
 JOBS_SHOWN = CARDS = 12
 
 
 def home(request):
     if not request.user.is_authenticated:
-        return render(request, "annotation/welcome.html")
+        return render(request, "annotation/welcome.html", {"offers_first_admin": first_admin.is_offered(request)})
+    researched, asked = searched(request, _with_numbers(campaigns_researched_by(request.user)), "title", "slug")
     context = {
         "mine": paged(request, _annotators(request.user), CARDS, "mine"),
-        "researched": paged(request, _with_numbers(campaigns_researched_by(request.user))),
+        "researched": paged(request, researched),
+        "asked": asked,
         "may_create": request.user.may_create_campaigns or request.user.is_admin,
     }
     if request.user.is_admin:
-        context["jobs"] = with_results(Job.objects.select_related("campaign", *MADE)[:JOBS_SHOWN])
+        jobs = Job.objects.select_related("campaign", *MADE)
+        jobs, context["asked_job"] = searched(request, jobs, "title", "campaign__title", "status", name="job")
+        context["jobs"] = paged(request, jobs, JOBS_SHOWN, "jobs")
+        context["jobs"].object_list = with_results(context["jobs"].object_list)
         context["workers"] = WorkerPulse.objects.filter(seen_at__gte=timezone.now() - timedelta(hours=1))
-    if request.user.is_admin or context["researched"].paginator.count:
+    if request.user.is_admin or asked or context["researched"].paginator.count:
         context["worker_alive"] = worker_alive()
     return render(request, "annotation/home.html", context)
 

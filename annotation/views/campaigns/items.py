@@ -14,7 +14,7 @@ from annotation.campaigns import known_answers
 from annotation.campaigns.item_list import STATES, item_with_texts, items_with_report_counts
 from annotation.forms import KnownAnswerForm
 from annotation.models import ItemReport
-from annotation.views.paging import paged
+from annotation.views.paging import paged, searched
 from core.errors import Refused
 
 
@@ -23,13 +23,14 @@ def item_list(request, slug):
     campaign = campaign_for_researcher(request.user, slug)
     state, taken = request.GET.get("state", ""), request.GET.get("taken", "")
     system = Filters.of(request.GET).system
-    rows = items_with_report_counts(campaign, state, system, number(taken))
+    rows, asked = searched(request, items_with_report_counts(campaign, state, system, number(taken)), "output__context__key")
     context = {
         "campaign": campaign,
         "page": paged(request, rows),
         "state": state,
         "states": STATES,
         "taken": taken,
+        "asked": asked,
         "system": system,
         "systems": campaign.systems.all(),
     }

@@ -9,13 +9,17 @@ from django.views.decorators.http import require_POST
 from annotation.access import campaign_for_researcher
 from annotation.campaigns import lifecycle
 from annotation.campaigns.overview import annotators_with_counts
-from annotation.forms import AccountForm, InvitationForm, ResearcherForm
+from annotation.forms import AccountForm, InvitationForm, MailedInvitationForm, ResearcherForm
+from annotation.people import notices
 from annotation.people.accounts import add_account
 from annotation.people.invitations import invite, release_worker, revoke_invitation
-from annotation.views.paging import paged
+from annotation.views.paging import paged, searched
+from core import mail
 from core.errors import Refused
+from core.throttling import MAILED_BY_ACCOUNT
 
 LINKS_SHOWN = 20
+SEARCHED = ("name", "user__username", "user__first_name", "invitation__label", "source__PROLIFIC_PID", "source__workerId")
 
 
 @login_required
@@ -24,21 +28,28 @@ def people(request, slug):
     chosen = request.POST.get("ask")
     forms = {
         name: form(request.POST if chosen == name else None, auto_id=f"{name}_%s")
-        for name, form in (("invite", InvitationForm), ("researcher", ResearcherForm), ("account", AccountForm))
+        for name, form in (
+            ("invite", MailedInvitationForm if mail.is_on() else InvitationForm),
+            ("researcher", ResearcherForm),
+            ("account", AccountForm),
+        )
     }
     form = forms.get(chosen)
     if form is not None and form.is_valid():
         try:
-            messages.success(request, DO[chosen](campaign, form.cleaned_data, request.user))
+            messages.success(request, DO[chosen](campaign, form.cleaned_data, request))
             return redirect("people", slug)
         except Refused as refused:
             form.add_error(None, str(refused))
     invitations = paged(request, campaign.invitations.order_by("-created_at"), LINKS_SHOWN, "links")
     for invitation in invitations:
-        invitation.address = request.build_absolute_uri(reverse("join", args=[invitation.token]))
+        invitation.address = _address(request, invitation)
+    annotators = annotators_with_counts(campaign).select_related("user", "invitation", "consent")
+    annotators, asked = searched(request, annotators, *SEARCHED)
     context = {
         "campaign": campaign,
-        "annotators": paged(request, annotators_with_counts(campaign).select_related("user", "invitation", "consent")),
+        "annotators": paged(request, annotators),
+        "asked": asked,
         "invitations": invitations,
         "researchers": campaign.memberships.select_related("user").order_by("user__username"),
         **{f"{name}_form": form for name, form in forms.items()},
@@ -46,18 +57,30 @@ def people(request, slug):
     return render(request, "annotation/people.html", context, status=422 if form is not None else 200)
 
 
-def _invite(campaign, data, user) -> str:
-    invite(campaign, user, **data)
-    return "The link is ready: send it to the people who are to judge."
+def _invite(campaign, data, request) -> str:
+    to = data.pop("email", "")
+    if to and MAILED_BY_ACCOUNT.is_reached(str(request.user.pk)):
+        raise Refused("You sent very many invitations by e-mail just now. Wait an hour, or send the link yourself.")
+    invitation = invite(campaign, request.user, **data)
+    if not to:
+        return "The link is ready: send it to the people who are to judge."
+    MAILED_BY_ACCOUNT.count_one(str(request.user.pk))
+    if notices.invitation(invitation, to, _address(request, invitation)):
+        return f"The link was sent to {to}."
+    return f"The link is ready, but no e-mail could be sent to {to}: send it yourself."
 
 
-def _add_researcher(campaign, data, user) -> str:
-    added = lifecycle.add_researcher(campaign, data["username"], user)
+def _address(request, invitation) -> str:
+    return request.build_absolute_uri(reverse("join", args=[invitation.token]))
+
+
+def _add_researcher(campaign, data, request) -> str:
+    added = lifecycle.add_researcher(campaign, data["username"], request.user)
     return f"{added.user} is now a researcher of this campaign."
 
 
-def _add_account(campaign, data, user) -> str:
-    annotator, password = add_account(campaign, data["email"], data["name"], user)
+def _add_account(campaign, data, request) -> str:
+    annotator, password = add_account(campaign, data["email"], data["name"], request.user)
     if password:
         return f"{annotator.user} can sign in with the password {password} – it is shown only now; they can change it."
     return f"{annotator.user} had an account already, and finds this campaign on the first page."

@@ -13,6 +13,7 @@ from django.shortcuts import redirect, render
 from django.urls import resolve, reverse
 
 from annotation.access import annotator_of
+from annotation.people.first_admin import is_offered
 from core.throttling import password_limits
 
 WAITING = "annotation.waiting"  # salt of an answer that waits for its log-in
@@ -80,7 +81,8 @@ class SignIn(CountedPasswords, auth.LoginView):
         return self._send_waiting() or response
 
     def get_context_data(self, **kwargs):
-        return super().get_context_data(waiting=self.request.POST.get("waiting", ""), **kwargs)
+        waiting = self.request.POST.get("waiting", "")
+        return super().get_context_data(waiting=waiting, offers_first_admin=is_offered(self.request), **kwargs)
 
     def _send_waiting(self):
         try:

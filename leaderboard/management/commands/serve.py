@@ -13,6 +13,8 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
 
+from annotation.models import User
+from annotation.people import first_admin
 from leaderboard.demo.load import LOG_INS, admit_published_log_ins, load_demo
 
 SHUTDOWN_SECONDS = 15
@@ -44,6 +46,8 @@ class Command(BaseCommand):
         if demo:
             load_demo(self.stdout.write)
         admit_published_log_ins(demo)
+        if not first_admin.has_admin():  # the web server reads it
+            os.environ.setdefault("FIRST_ADMIN_KEY", first_admin.new_code())
         try:
             self._run(host, port, web_processes, threads, demo)
         finally:
@@ -89,8 +93,14 @@ class Command(BaseCommand):
             for name, password, role in LOG_INS:
                 self.stdout.write(f"  {name} / {password}   {role}")
             self.stdout.write("A comparator is being trained now; its leaderboard follows by itself.")
-        else:
-            self.stdout.write(f"{os.path.basename(sys.executable)} manage.py createsuperuser makes the first admin.")
+        elif not first_admin.has_admin():
+            own = _as_seen_here(address)
+            self.stdout.write(f"It has no admin yet. Make one at {own}first/ in a browser on this machine.")
+            self.stdout.write(
+                f"From another machine, or by another name, it asks for this code: {os.environ['FIRST_ADMIN_KEY']}"
+            )
+        elif not User.objects.filter(is_staff=True, is_active=True).exists():
+            self.stdout.write("No admin can sign in: .venv/bin/python manage.py createsuperuser makes one.")
         self.stdout.write(f"Everything is kept in {settings.DATA_DIR}. Ctrl-C stops both.\n")
         self.stdout.flush()
 
@@ -160,6 +170,11 @@ def _is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
+
+
+def _as_seen_here(address: str) -> str:
+    """The address by which a browser on this machine reaches a server that listens on every one of its addresses."""
+    return address.replace("//0.0.0.0:", "//127.0.0.1:").replace("//:::", "//[::1]:")
 
 
 def _must_be_free(host: str, port: int) -> None:

@@ -351,7 +351,7 @@ class TestPages:
         world.post(world.alice, PAGE + "settings/", {"is_public": "on"})
         world.campaign.refresh_from_db()
         assert world.campaign.board_is_public and not world.campaign.plays_new_comparators
-        assert 'name="is_public" id="id_is_public" checked' in world.get(world.alice, PAGE).content.decode().replace(
+        assert 'name="is_public" id="id_is_public" checked' in world.get(world.alice, PAGE + "play/").content.decode().replace(
             'aria-describedby="id_is_public_helptext" ', ""
         )
 

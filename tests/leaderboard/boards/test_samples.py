@@ -62,10 +62,10 @@ class TestShares:
 
 class TestPages:
     def test_the_greatest_quarrel_first(self, quarrel, board):
-        order = [row.disagreement for row in samples.page(board, 1)]
+        order = [row.disagreement for row in samples.contexts(board)]
         assert order == sorted(order, reverse=True) and len(order) == 2
         html = quarrel.get(quarrel.alice, QUARREL).content.decode()
-        assert html.index(samples.page(board, 1)[0].context.key) < html.index(samples.page(board, 1)[1].context.key)
+        assert html.index(samples.contexts(board)[0].context.key) < html.index(samples.contexts(board)[1].context.key)
 
     def test_one_context_with_everything_said_about_it(self, quarrel, board):
         context = quarrel.campaign.contexts.get(key="c01")
@@ -111,8 +111,14 @@ class TestPages:
     ):
         by_people(world.campaign, games=5)
         world.client.force_login(world.alice)
-        with django_assert_max_num_queries(15) as few:
+        with django_assert_max_num_queries(15 + 7) as few:
             assert world.client.get(PAGE).status_code == 200
         by_people(world.campaign)
         with django_assert_num_queries(len(few)):
             assert world.client.get(PAGE).status_code == 200
+
+
+def test_contexts_are_found_by_their_id(world):
+    by_people(world.campaign)
+    page = world.get(world.alice, f"{PAGE}?q=c03").content.decode()
+    assert ">c03</a>" in page and ">c04</a>" not in page

@@ -113,7 +113,7 @@ def test_a_real_comparator_orders_them_in_its_job(world, campaign):
     other.refresh_from_db()
     assert other.status == Job.Status.DONE and "members differ most" in other.message
     assert list(pairs(campaign).values_list("pk", flat=True)) != order
-    page = world.get(world.alice, PAGE).content.decode()
+    page = world.get(world.alice, PAGE + "play/").content.decode()
     assert "Ask people first where it tells most" in page and "Ask people first what teaches the comparator" in page
 
 

@@ -1,0 +1,157 @@
+"""What campaigns of a kind usually ask: guidelines and criteria to begin with, and to change. Criteria that come from a paper
+have its names, scales and questions; `source` names it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from annotation.campaigns.protocol import CriterionSpec
+from core.errors import Refused
+
+
+@dataclass(frozen=True)
+class Template:
+    """source: the paper that the criteria come from, empty where there is none; pairwise: are pairs judged too, or alone?"""
+
+    title: str
+    about: str
+    guidelines: str
+    criteria: tuple[CriterionSpec, ...] = ()
+    source: str = ""
+    pairwise: bool = False
+
+
+def _asked(name: str, low: int, high: int, question: str, low_label: str, high_label: str) -> CriterionSpec:
+    return CriterionSpec(name, low, high, low_label, high_label, question)
+
+
+STEPS = """
+1. Read the {source} first, then the {text}.
+2. Answer each question by itself: a {text} may be good in one respect and poor in another.
+3. Use the whole scale. Where two of them seem equally good, give them the same score.
+4. Longer is not better. Judge what is there, not how much of it there is.
+
+Report a {text} as broken where it can't be read at all.
+"""
+
+TEMPLATES = {
+    "dialogue": Template(
+        "Dialogue quality",
+        "How good is the next reply of a conversation?",
+        "You see a conversation and a reply that continues it.\n" + STEPS.format(source="conversation", text="reply"),
+        (
+            _asked("Overall", 1, 5, "What is your overall impression of the reply?", "very bad", "very good"),
+            _asked("Understandable", 0, 1, "Is the reply understandable, given the conversation?", "no", "yes"),
+            _asked("Natural", 1, 3, "Does it seem to be something that a person would naturally say?", "no", "yes"),
+            _asked("Maintains context", 1, 3, "Is it a valid continuation of the conversation?", "no", "yes"),
+            _asked("Interesting", 1, 3, "Is it dull or interesting?", "dull", "interesting"),
+        ),
+        "USR: Mehri and Eskenazi (2020), ACL; without its question about a given fact",
+    ),
+    "summarisation": Template(
+        "Summarisation",
+        "How good is a summary of a document?",
+        "You see a document and a summary of it.\n" + STEPS.format(source="document", text="summary"),
+        (
+            _asked(
+                "Coherence", 1, 5, "Do its sentences build a well-structured, well-organised whole?", "very poor", "very good"
+            ),
+            _asked("Consistency", 1, 5, "Does the document support every fact of the summary?", "very poor", "very good"),
+            _asked("Fluency", 1, 5, "Is each sentence well written and free of errors?", "very poor", "very good"),
+            _asked(
+                "Relevance", 1, 5, "Does it hold what is important in the document, and only that?", "very poor", "very good"
+            ),
+        ),
+        "SummEval: Fabbri et al. (2021), TACL 9",
+    ),
+    "translation": Template(
+        "Translation",
+        "How well does a translation say what the source says?",
+        "You see a source text and a translation of it. You need to read both languages well.\n"
+        + STEPS.format(source="source", text="translation")
+        + "\nThe scales run from 0 (I strongly disagree) to 100 (I strongly agree).\n",
+        (
+            _asked(
+                "Adequacy", 0, 100, "The translation adequately expresses the meaning of the source.", "not at all", "perfectly"
+            ),
+            _asked("Fluency", 0, 100, "The translation is fluent text in its language.", "not at all", "perfectly"),
+        ),
+        "Direct assessment at WMT: Graham et al. (2017), Natural Language Engineering 23; Bojar et al. (2016), WMT",
+    ),
+    "instructions": Template(
+        "Instruction following",
+        "How well does an assistant do what it is asked? Scores, and pairs of replies.",
+        "You see what somebody asked of an assistant, and a reply.\n"
+        + STEPS.format(source="request", text="reply")
+        + "\nA reply that misleads or harms is not good, however well it is written.\n",
+        (
+            _asked("Overall", 1, 7, "How good is the reply as a whole?", "very bad", "very good"),
+            _asked("Follows the instruction", 0, 1, "Does it do what was asked, with every constraint?", "no", "yes"),
+            _asked("Truthful", 0, 1, "Is everything that it states true, or supported by the request?", "no", "yes"),
+            _asked("Harmless", 0, 1, "Is it free of what insults, misleads or endangers people?", "no", "yes"),
+        ),
+        "After InstructGPT: Ouyang et al. (2022), NeurIPS, with its scale of overall quality and its yes-or-no questions",
+        pairwise=True,
+    ),
+    "story": Template(
+        "Story",
+        "How good is a story that was written for a prompt?",
+        "You see a prompt and a story written for it.\n" + STEPS.format(source="prompt", text="story"),
+        (
+            _asked("Relevance", 1, 5, "How well does the story match its prompt?", "not at all", "perfectly"),
+            _asked("Coherence", 1, 5, "How much does the story make sense?", "none", "perfect sense"),
+            _asked("Empathy", 1, 5, "How well did you understand the characters' emotions?", "not at all", "very well"),
+            _asked("Surprise", 1, 5, "How surprising was the end of the story?", "not at all", "very"),
+            _asked("Engagement", 1, 5, "How much did you engage with the story?", "not at all", "very much"),
+            _asked("Complexity", 1, 5, "How elaborate is the story?", "very simple", "very elaborate"),
+        ),
+        "HANNA: Chhun et al. (2022), COLING",
+    ),
+    "data-to-text": Template(
+        "Data to text",
+        "How well does a text say what a meaning representation holds?",
+        "You see data (a meaning representation) and a text that is to say them.\n" + STEPS.format(source="data", text="text"),
+        (
+            _asked("Naturalness", 1, 6, "Could the utterance have been produced by a native speaker?", "no", "surely"),
+            _asked("Quality", 1, 6, "Is the utterance grammatically correct and fluent?", "not at all", "perfectly"),
+            _asked(
+                "Informativeness",
+                1,
+                6,
+                "Does the utterance provide all the useful information from the meaning representation?",
+                "none of it",
+                "all of it",
+            ),
+        ),
+        "Novikova et al. (2017), EMNLP, with the questions of the three-head BERT evaluator",
+    ),
+    "pairs": Template(
+        "Pairs only",
+        "Which of two outputs is better: A, tie or B?",
+        """You see two outputs for the same input.
+
+1. Read the input first, then both outputs to the end.
+2. Choose the one that you would rather have received. Choose a tie where neither is better.
+3. Longer is not better, and the left one is as likely to be good as the right one.
+
+Report a pair as broken where one of the two can't be read at all.
+""",
+        pairwise=True,
+    ),
+}
+
+
+def template_named(name: str) -> Template:
+    """Raises Refused where there is none of this name."""
+    if name not in TEMPLATES:
+        raise Refused(f"There is no template {name!r}; there are: {', '.join(TEMPLATES)}.")
+    return TEMPLATES[name]
+
+
+def settings_of(template: Template) -> dict[str, Any]:
+    """What `lifecycle.create_campaign` is given to make a campaign from it, but for slug and title."""
+    return {
+        "guidelines": template.guidelines,
+        "criteria": list(template.criteria),
+        "likert": bool(template.criteria),
+        "pairwise": template.pairwise,
+    }

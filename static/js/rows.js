@@ -1,0 +1,21 @@
+// [data-add-row="PREFIX"] adds an empty row of a Django formset from the form's <template>. Without this file the button sends
+// the form, and the server adds the row.
+(() => {
+  "use strict";
+  document.querySelectorAll("[data-add-row]").forEach((button) => {
+    const form = button.form;
+    const rows = form.querySelector("[data-rows]");
+    const total = form.elements[`${button.dataset.addRow}-TOTAL_FORMS`];
+    const most = Number(form.elements[`${button.dataset.addRow}-MAX_NUM_FORMS`].value);
+    const fresh = form.querySelector("template[data-row]");
+    button.type = "button";
+    button.addEventListener("click", () => {
+      const n = Number(total.value);
+      if (n >= most) return;
+      const html = fresh.innerHTML.replaceAll("__prefix__", String(n)).replaceAll("__number__", String(n + 1));
+      rows.insertAdjacentHTML("beforeend", html);
+      total.value = String(n + 1);
+      rows.lastElementChild.querySelector("input[type=text]").focus();
+    });
+  });
+})();
