@@ -1,4 +1,4 @@
-"""May a judge stand in for an annotator? The alternative annotator test (Calderon, Reichart & Dror 2025, ACL, sections 3 and 4).
+"""May a judge stand in for an annotator? The alternative annotator test (Calderon, Reichart & Dror 2025, ACL, section 3).
 
 Each annotator is left out in turn. On what that person annotated, the judge and the person are both compared with the
 remaining annotators; the judge wins against the person where it fits them as well, give or take epsilon.
@@ -83,7 +83,7 @@ def over_annotators(
     epsilon: float,
     left_out: tuple[int, ...] = (),
 ) -> AlternativeAnnotator:
-    """advantages: for each annotator (instances,) whether the judge, and whether the person, fits the others at least as well."""
+    """advantages: for each annotator (instances,) whether the judge, or the person, fits the others at least as well."""
     p = [_p(person.astype(float) - judge.astype(float), epsilon) for judge, person in advantages]
     won = discoveries(np.array(p))
     comparisons = tuple(
@@ -107,7 +107,7 @@ def aligned(answers: Numbers, others: Numbers, alignment: Alignment) -> Numbers:
 
 
 def discoveries(p: Numbers, q: float = FALSE_DISCOVERIES) -> NDArray[np.bool_]:
-    """(m,) which of the hypotheses with p (m,) are rejected, whatever they depend on (Benjamini & Yekutieli 2001, theorem 1.3)."""
+    """(m,) which of the hypotheses with p (m,) are rejected, however dependent (Benjamini & Yekutieli 2001, theorem 1.3)."""
     m, order = len(p), np.argsort(p, kind="stable")
     bound = np.arange(1, m + 1) / m * q / (1 / np.arange(1, m + 1)).sum()  # (m,)
     below = np.flatnonzero(p[order] <= bound)

@@ -1,6 +1,6 @@
 """Does one judge correlate with people more than another? Two correlations with the same people's scores are dependent, so
 they are tested together: by Williams' test, as machine translation does (Graham & Baldwin 2014), and by exchanging the judges'
-scores of whole contexts (Deutsch, Dror & Roth 2021, PERM-INPUTS), which asks for neither normal scores nor independent outputs."""
+scores of whole contexts (Deutsch, Dror & Roth 2021, PERM-INPUTS), which needs neither normal scores nor independent outputs."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -51,7 +51,7 @@ def williams(r_first: float, r_second: float, r_between: float, n: int) -> tuple
 def permutation(
     first: Numbers, second: Numbers, people: Numbers, contexts: NDArray[np.int64], seed: int, measure: Correlation = pearson
 ) -> float:
-    """Two-sided p of the difference between two judges' correlations with people: all (n,) and finite, contexts numbers. The two
+    """Two-sided p of the difference between two judges' correlations with people: all (n,) and finite, contexts numbers. The
     judges' standard scores are exchanged in contexts drawn at random. Raises UndefinedCorrelation where one of them is
     constant."""
     found = abs(measure(first, people) - measure(second, people))
@@ -66,11 +66,9 @@ def permutation(
     return (as_large + 1) / (PERMUTATIONS + 1)
 
 
-def differences(
-    judges: Mapping[str, Numbers], people: Numbers, contexts: NDArray[np.int64], seed: int
-) -> list[Difference]:
-    """Every two judges, by their Pearson correlations with people; utilities (n,) by name, people (n,), NaN where there is none,
-    contexts (n,) numbers. Pairs of which one is constant are left out."""
+def differences(judges: Mapping[str, Numbers], people: Numbers, contexts: NDArray[np.int64], seed: int) -> list[Difference]:
+    """Every two judges, by their Pearson correlations with people; utilities (n,) by name, people (n,), NaN being none.
+    contexts: (n,). Pairs of which one is constant are left out."""
     found = []
     for one, other in combinations(judges, 2):
         rows = np.isfinite(judges[one]) & np.isfinite(judges[other]) & np.isfinite(people)

@@ -90,7 +90,7 @@ def test_a_judges_scale_becomes_peoples():
 
 def test_it_seldom_passes_a_judge_that_is_worse_by_epsilon():
     """On the border person - judge = epsilon the true hypotheses are rejected in at most 5% of tests: Benjamini & Yekutieli's
-    rate is that of any rejection where all hypotheses are true. The generator is multinomial and shares nothing with the test."""
+    rate is that of any rejection where all hypotheses are true. The generator shares nothing with the test."""
     rng, epsilon, runs = np.random.default_rng(2), 0.2, 1000
     false = 0
     for _ in range(runs):
