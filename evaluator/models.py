@@ -105,3 +105,19 @@ class Utility(models.Model):
 
     def __str__(self):
         return f"{self.value:.3f}"
+
+
+class ImportedScore(models.Model):
+    """What a judge elsewhere said of one output, on that judge's own scale."""
+
+    campaign = models.ForeignKey("annotation.Campaign", models.CASCADE, related_name="imported_scores")
+    judge = models.CharField(max_length=100)
+    output = models.ForeignKey("annotation.Output", models.CASCADE, related_name="imported_scores")
+    value = models.FloatField(help_text="Higher is better.")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["output", "judge"], name="one_imported_score_per_judge")]
+        indexes = [models.Index(fields=["campaign", "judge"], name="imported_scores_of_judge")]  # reading one judge's
+
+    def __str__(self):
+        return f"{self.judge}: {self.value:.3f}"

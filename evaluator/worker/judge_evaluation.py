@@ -1,0 +1,174 @@
+"""Every judge whose inputs exist, set beside the people of a campaign's accepted judgments. Imported inside commands and task
+bodies: some judges need torch."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+
+import numpy as np
+
+from annotation.models import Campaign, Reference, Snapshot
+from annotation.snapshots import latest_snapshot
+from core.errors import Refused
+from core.version import code_version
+from evaluator import imported_scores, sources
+from evaluator.comparator.examples import Text, context_key
+from evaluator.judge import Judge, mean_points
+from evaluator.metaevaluation.judges_table import Answers, People, as_json, tables
+from evaluator.registry import serving
+from evaluator.selectors import Basis, basis
+from evaluator.worker.judge import load
+from evaluator.worker.registration import json_ready
+
+Progress = Callable[[float, str], None]
+NO_INPUT = "has no input here"
+
+
+@dataclass(frozen=True)
+class Material:
+    """What people said in a snapshot, and what judges may read of it."""
+
+    campaign: Campaign
+    snapshot: Snapshot
+    basis: Basis
+    source: sources.Source
+    people: People
+
+    @property
+    def texts(self) -> list[Text]:
+        return self.source.texts
+
+    @cached_property
+    def references(self) -> dict[tuple[str, ...], list[str]]:
+        """The campaign's references of each context that is judged, by its turns."""
+        found: dict[tuple[str, ...], list[str]] = {}
+        rows = Reference.objects.filter(context__campaign=self.campaign, context__key__in={key[0] for key in self.source.keys})
+        for reference in rows.select_related("context"):
+            found.setdefault(tuple(reference.context.turns), []).append(reference.text)
+        return found
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A judge that may be asked; why: what it lacks, where it lacks all."""
+
+    name: str
+    answer: Callable[[], Answers] | None
+    why: str = ""
+
+
+def material(campaign: Campaign, criterion: str | None = None) -> Material:
+    """Of the newest snapshot. Raises Refused where nothing is accepted, or the criterion is not in it."""
+    snapshot = latest_snapshot(campaign)
+    if snapshot is None:
+        raise Refused(
+            f"Campaign {campaign.slug!r} has no accepted judgments yet; assess_quality says why, or makes a snapshot of them."
+        )
+    chosen = basis(snapshot, criterion)
+    source = sources.read(snapshot, chosen.criterion, chosen.judgments)
+    return Material(campaign, snapshot, chosen, source, _people(source))
+
+
+def candidates(known: Material, others: Sequence[tuple[str, Judge]] = ()) -> list[Candidate]:
+    """All judges there are for the campaign: the one place that lists them. others: further ones, by name."""
+    texts = known.texts
+    found = [_comparator(known), Candidate("cosine", lambda: Answers("cosine", _cosines(texts)))]
+    found += [Candidate(name, partial(_imported, known, name)) for name in imported_scores.judges_of(known.campaign)]
+    return found + [Candidate(name, partial(_asked, known, name, judge)) for name, judge in others]
+
+
+def evaluate(
+    known: Material, judges: Sequence[Candidate], annotators: str, seed: int, progress: Progress = lambda done, said: None
+) -> dict:
+    """The table with everything that it takes to get it again; annotators: a key of `alternative_annotator.EPSILON`."""
+    answers, absent = [], [{"judge": c.name, "why": c.why or NO_INPUT} for c in judges if c.answer is None]
+    able = [c for c in judges if c.answer is not None]
+    for i, candidate in enumerate(able):
+        progress(0.9 * i / len(able), f"{candidate.name} judges")
+        start = time.monotonic()
+        assert candidate.answer is not None
+        said = candidate.answer()
+        answers.append(replace(said, name=candidate.name, seconds=round(time.monotonic() - start, 3)))
+    progress(0.9, "Setting them beside people")
+    found = tables(known.people, answers, annotators, seed)
+    return json_ready(
+        {
+            "campaign": known.campaign.slug,
+            "snapshot": known.snapshot.name,
+            "digest": known.snapshot.digest,
+            "criterion": known.basis.criterion or "judgments of pairs",
+            "warning": known.basis.warning,
+            "simulated": known.snapshot.is_simulated,
+            "annotators": annotators,
+            "seed": seed,
+            "code": code_version(),
+            "tables": {scope: as_json(one) for scope, one in found.items()},
+            "without": absent,
+        }
+    )
+
+
+def _people(source: sources.Source) -> People:
+    names = sorted({who for given in source.ratings for who, _ in given})
+    column = {who: j for j, who in enumerate(names)}
+    scores = np.full((len(source.texts), len(names)), np.nan)
+    for i, given in enumerate(source.ratings):
+        for who, value in given:
+            scores[i, column[who]] = value
+    _, contexts = np.unique([key[0] for key in source.keys], return_inverse=True)
+    _, systems = np.unique([f"{key[1]}\n{key[2]}" for key in source.keys], return_inverse=True)
+    words = np.array([len(text.output.split()) for text in source.texts], dtype=int)
+    return People(scores, contexts, systems, np.array(source.human, dtype=bool), words, tuple(source.pairs))
+
+
+def _comparator(known: Material) -> Candidate:
+    version = serving(known.campaign)
+    if version is None:
+        return Candidate("comparator", None, "no comparator serves this campaign")
+    return Candidate(f"comparator {version.name}", lambda: _out_of_fold(known, version))
+
+
+def _out_of_fold(known: Material, version) -> Answers:
+    """Each context by the member that did not see it; a context that all members learned from is left out."""
+    comparator = load(version)
+    seen = set(comparator.manifest.beside)
+    fresh = np.array([context_key(text.context) not in seen for text in known.texts], dtype=bool)
+    learned = len({text.context for text, new in zip(known.texts, fresh, strict=True) if not new})
+    lacks = f"all of its members learned from {learned} of the contexts" if learned else ""
+    said = _asked(known, version.name, comparator, fresh)
+    return replace(said, lacks=lacks, settings={"version": version.name, "seed": version.seed, "code": version.code})
+
+
+def _asked(known: Material, name: str, judge: Judge, fresh: np.ndarray | None = None) -> Answers:
+    """What a judge says: of each output, or of a pairwise one of the pairs that people judged; fresh (n,): of these only."""
+    fresh = np.ones(len(known.texts), dtype=bool) if fresh is None else fresh
+    settings = dict(getattr(judge, "settings", {}))
+    u = np.full(len(known.texts), np.nan)
+    if judge.kind == "pointwise":
+        u[fresh] = judge.utilities([text for text, new in zip(known.texts, fresh, strict=True) if new])
+        return Answers(name, u, lacks=str(getattr(judge, "lacks", "")), settings=settings)
+    pairs = sorted({(p.a, p.b) for p in known.people.pairs if fresh[p.a] and fresh[p.b]})
+    if not pairs:
+        return Answers(name, u, {}, lacks="people judged no pairs, and this judge reads pairs", settings=settings)
+    a, b = np.array(pairs).T
+    said = judge.compare([known.texts[i] for i in a], [known.texts[i] for i in b])
+    met = np.unique(pairs)
+    u[met] = mean_points(len(u), a, b, said.probabilities)[met]
+    return Answers(name, u, dict(zip(pairs, said.choices.tolist(), strict=True)), settings=settings)
+
+
+def _imported(known: Material, name: str) -> Answers:
+    given = imported_scores.scores_of(known.campaign, name)
+    u = np.array([given.get(key, np.nan) for key in known.source.keys], dtype=float)
+    missing = int(np.isnan(u).sum())
+    return Answers(name, u, lacks=f"{missing} of {len(u)} outputs have no score" if missing else "")
+
+
+def _cosines(texts: Sequence[Text]) -> np.ndarray:
+    """(n,) of each output with the last turn of its context, by all-MiniLM-L6-v2: relevance without any training."""
+    from evaluator.generators.minilm import MiniLM
+
+    embed = MiniLM()
+    outputs, turns = embed([text.output for text in texts]), embed([text.context[-1] for text in texts])
+    return (outputs * turns).sum(axis=1)
