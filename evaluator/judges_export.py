@@ -2,21 +2,22 @@
 
 import csv
 import io
+import shlex
 from collections.abc import Iterator
 from typing import Any
 
 SCOPES = {"all": "All outputs", "without_human": "Without outputs that people wrote"}
 LEVELS = {"sample": "over all outputs", "context": "within contexts", "system": "over systems"}
 MEASURES = ("pearson", "spearman", "kendall")
+PAIRS = "judgments of pairs"  # what a table is about where there is no criterion
 KINDS = {"expert": "experts", "skilled": "skilled annotators", "crowd": "crowd workers"}
 
 
 def again(record: dict[str, Any]) -> str:
     """The command that gives the same table."""
-    criterion = f" --criterion {_quoted(record['criterion'])}" if record["criterion"] != "judgments of pairs" else ""
-    return (
-        f"manage.py evaluate_judges {record['campaign']}{criterion} --annotators {record['annotators']} --seed {record['seed']}"
-    )
+    criterion = ["--criterion", record["criterion"]] if record["criterion"] != PAIRS else []
+    words = [record["campaign"], "--snapshot", record["snapshot"], *criterion, "--annotators", record["annotators"]]
+    return "manage.py evaluate_judges " + shlex.join([*words, "--seed", str(record["seed"]), *record.get("options", [])])
 
 
 def signature(record: dict[str, Any]) -> str:
@@ -135,10 +136,6 @@ def _untested(row: dict[str, Any]) -> bool:
 def _better(d: dict[str, Any]) -> str:
     first, second = (d["first"], d["second"]) if d["difference"] > 0 else (d["second"], d["first"])
     return f"  {first} agrees more than {second}: Pearson {abs(d['difference']):.2f} higher, corrected p {d['corrected']:.3f}"
-
-
-def _quoted(name: str) -> str:
-    return "'" + name.replace("'", "'\\''") + "'" if not name.isalnum() else name
 
 
 def _escaped(cell: str) -> str:

@@ -3,6 +3,7 @@ budget of calls, and counted."""
 
 import email.utils
 import json
+import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -17,6 +18,8 @@ FIRST_WAIT, LONGEST_WAIT = 1.0, 60.0  # seconds; each wait is twice the one befo
 LONGEST_RETRY_AFTER = 600.0  # seconds that a server may ask for; beyond that a person decides
 TRIES = 6  # of one question
 EXCERPT = 200  # characters of a server's complaint that are passed on
+
+logging.getLogger("httpx").setLevel(logging.WARNING)  # it tells of every request; a run has thousands
 
 
 class BudgetSpent(Refused):

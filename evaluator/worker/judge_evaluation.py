@@ -15,6 +15,7 @@ from core.version import code_version
 from evaluator import imported_scores, sources
 from evaluator.comparator.examples import Text, context_key
 from evaluator.judge import Judge, mean_points
+from evaluator.judges_export import PAIRS
 from evaluator.metaevaluation.judges_table import Answers, People, as_json, tables
 from evaluator.registry import serving
 from evaluator.selectors import Basis, basis
@@ -58,24 +59,34 @@ class Candidate:
     why: str = ""
 
 
-def material(campaign: Campaign, criterion: str | None = None) -> Material:
-    """Of the newest snapshot. Raises Refused where nothing is accepted, or the criterion is not in it."""
-    snapshot = latest_snapshot(campaign)
+def material(campaign: Campaign, criterion: str | None = None, name: str | None = None) -> Material:
+    """Of the snapshot of this name, or the newest one. Raises Refused where there is none, or the criterion is not in it."""
+    snapshot = campaign.snapshots.filter(digest__startswith=name).first() if name else latest_snapshot(campaign)
     if snapshot is None:
-        raise Refused(
-            f"Campaign {campaign.slug!r} has no accepted judgments yet; assess_quality says why, or makes a snapshot of them."
-        )
+        known = f"no snapshot {name!r}" if name else "no accepted judgments yet; assess_quality freezes them"
+        raise Refused(f"Campaign {campaign.slug!r} has {known}.")
     chosen = basis(snapshot, criterion)
     source = sources.read(snapshot, chosen.criterion, chosen.judgments)
     return Material(campaign, snapshot, chosen, source, _people(source))
 
 
-def candidates(known: Material, others: Sequence[tuple[str, Judge]] = ()) -> list[Candidate]:
-    """All judges there are for the campaign: the one place that lists them. others: further ones, by name."""
+def candidates(
+    known: Material, others: Sequence[tuple[str, Judge]] = (), most_pairs: int | None = None, seed: int = 0
+) -> list[Candidate]:
+    """All judges there are for the campaign: the one place that lists them. others: further ones, by name; of those that read
+    pairs each reads at most most_pairs, drawn by the seed."""
     texts = known.texts
     found = [_comparator(known), Candidate("cosine", lambda: Answers("cosine", _cosines(texts)))]
     found += [Candidate(name, partial(_imported, known, name)) for name in imported_scores.judges_of(known.campaign)]
-    return found + [Candidate(name, partial(_asked, known, name, judge)) for name, judge in others]
+    pairs = pairs_to_read(known, most_pairs, seed)
+    return found + [Candidate(name, partial(_asked, known, name, judge, pairs)) for name, judge in others]
+
+
+def pairs_to_read(known: Material, most: int | None = None, seed: int = 0) -> list[tuple[int, int]]:
+    """Positions of the pairs that people judged, each once; of more than `most`, as many drawn by the seed."""
+    pairs = sorted({(p.a, p.b) for p in known.people.pairs})
+    drawn = np.random.default_rng(seed).permutation(len(pairs))[:most]
+    return [pairs[i] for i in sorted(drawn.tolist())]
 
 
 def evaluate(
@@ -97,7 +108,7 @@ def evaluate(
             "campaign": known.campaign.slug,
             "snapshot": known.snapshot.name,
             "digest": known.snapshot.digest,
-            "criterion": known.basis.criterion or "judgments of pairs",
+            "criterion": known.basis.criterion or PAIRS,
             "warning": known.basis.warning,
             "simulated": known.snapshot.is_simulated,
             "annotators": annotators,
@@ -136,26 +147,34 @@ def _out_of_fold(known: Material, version) -> Answers:
     fresh = np.array([context_key(text.context) not in seen for text in known.texts], dtype=bool)
     learned = len({text.context for text, new in zip(known.texts, fresh, strict=True) if not new})
     lacks = f"all of its members learned from {learned} of the contexts" if learned else ""
-    said = _asked(known, version.name, comparator, fresh)
-    return replace(said, lacks=lacks, settings={"version": version.name, "seed": version.seed, "code": version.code})
+    pairs = [(a, b) for a, b in pairs_to_read(known) if fresh[a] and fresh[b]]
+    said = _asked(known, version.name, comparator, pairs, fresh)
+    settings = {"version": version.name, "seed": version.seed, "code": version.code}
+    return replace(said, lacks=lacks or said.lacks, settings=settings)
 
 
-def _asked(known: Material, name: str, judge: Judge, fresh: np.ndarray | None = None) -> Answers:
-    """What a judge says: of each output, or of a pairwise one of the pairs that people judged; fresh (n,): of these only."""
-    fresh = np.ones(len(known.texts), dtype=bool) if fresh is None else fresh
-    settings = dict(getattr(judge, "settings", {}))
+def _asked(
+    known: Material, name: str, judge: Judge, pairs: Sequence[tuple[int, int]], fresh: np.ndarray | None = None
+) -> Answers:
+    """What a pointwise judge says of the outputs, fresh (n,): of these only; or a pairwise one of the pairs."""
     u = np.full(len(known.texts), np.nan)
     if judge.kind == "pointwise":
-        u[fresh] = judge.utilities([text for text, new in zip(known.texts, fresh, strict=True) if new])
-        return Answers(name, u, lacks=str(getattr(judge, "lacks", "")), settings=settings)
-    pairs = sorted({(p.a, p.b) for p in known.people.pairs if fresh[p.a] and fresh[p.b]})
+        rows = np.arange(len(u)) if fresh is None else np.flatnonzero(fresh)
+        u[rows] = judge.utilities([known.texts[i] for i in rows])
+        return Answers(name, u, lacks=str(getattr(judge, "lacks", "")), settings=_settings(judge))
     if not pairs:
-        return Answers(name, u, {}, lacks="people judged no pairs, and this judge reads pairs", settings=settings)
+        return Answers(name, u, {}, lacks="people judged no pairs, and this judge reads pairs", settings=_settings(judge))
     a, b = np.array(pairs).T
     said = judge.compare([known.texts[i] for i in a], [known.texts[i] for i in b])
     met = np.unique(pairs)
     u[met] = mean_points(len(u), a, b, said.probabilities)[met]
-    return Answers(name, u, dict(zip(pairs, said.choices.tolist(), strict=True)), settings=settings)
+    every = len(pairs_to_read(known))
+    lacks = f"it read {len(pairs):,} of the {every:,} pairs that people judged" if len(pairs) < every else ""
+    return Answers(name, u, dict(zip(pairs, said.choices.tolist(), strict=True)), lacks=lacks, settings=_settings(judge))
+
+
+def _settings(judge: Judge) -> dict:
+    return dict(getattr(judge, "settings", {}))
 
 
 def _imported(known: Material, name: str) -> Answers:

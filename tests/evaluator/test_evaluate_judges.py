@@ -1,6 +1,7 @@
 """evaluate_judges sets judges beside people: what it prints and writes, and what it refuses."""
 
 import csv
+import json
 import random
 import shlex
 import sys
@@ -12,6 +13,7 @@ from django.core.management import CommandError, call_command
 
 from evaluator import services, tasks
 from evaluator.metaevaluation.judges_table import CEILING, CONSTANT, LONGER
+from tests.evaluator.judges.stub_server import Server
 from tests.evaluator.world import SCORES, World, command, recipe, write
 
 pytestmark = pytest.mark.django_db
@@ -86,8 +88,9 @@ def test_what_it_prints(crowd):
     text = out.getvalue()
     assert "All outputs" in text and "Without outputs that people wrote" in text
     assert "elsewhere agrees more than cosine: Pearson" in text and "0.67 of 3 *" in text
-    assert "Again: manage.py evaluate_judges crowd --criterion Overall --annotators crowd --seed 0" in text
-    assert crowd.campaign.snapshots.get().name in text and "comparator" not in text
+    name = crowd.campaign.snapshots.get().name
+    again = f"manage.py evaluate_judges crowd --snapshot {name} --criterion Overall --annotators crowd --seed 0"
+    assert f"Again: {again} --judge elsewhere --judge cosine" in text and "comparator" not in text
 
 
 def test_the_same_again_is_the_same(crowd):
@@ -136,3 +139,52 @@ def test_before_anything_is_accepted(tmp_path, client):
     World(tmp_path, client, slug="empty", judged=False)
     with pytest.raises(CommandError, match="'empty' has no accepted judgments yet"):
         command("evaluate_judges", "empty")
+
+
+class TestALanguageModel:
+    @pytest.fixture
+    def server(self):
+        server = Server()
+        yield server
+        server.close()
+
+    def words(self, server, *more):
+        return ("evaluate_judges", "crowd", "--language-model", "tiny", "--url", server.url, "--judge", "tiny", *more)
+
+    def test_it_is_a_row_of_the_table(self, crowd, server, tmp_path, monkeypatch):
+        monkeypatch.setenv("COMPARENA_JUDGE_API_KEY", "sk-secret")
+        crowd.campaign.guidelines = "Be *kind*."
+        crowd.campaign.save()
+        criterion = crowd.campaign.criteria.get(name="Overall")
+        criterion.description, criterion.high_label = "How good it is.", "perfect"
+        criterion.save()
+        replies = ("--replies", tmp_path / "replies.jsonl", "--pairs", "20", "--price", "1", "2")
+        forecast = command(*self.words(server, *replies, "--forecast"))
+        assert forecast["calls"] == 40 and forecast["cost"] > 0 and server.requests == []
+        said = command(*self.words(server, *replies, "--calls", "40"))
+        row = next(row for row in said["tables"]["all"]["rows"] if row["name"] == "tiny")
+        assert row["pairs"] == 20 and row["lacks"] == "it read 20 of the 72 pairs that people judged"
+        assert row["accuracy"]["value"] > 0.7 and row["settings"]["calls"] == 40 and row["settings"]["cost"] > 0
+        assert "sk-secret" not in json.dumps(said) and server.headers[0][1] == "Bearer sk-secret"
+        asked = server.requests[0]["messages"][1]["content"]
+        assert all(part in asked for part in ("Be *kind*.", "Overall: How good it is. 5 means perfect"))
+        assert command(*self.words(server, *replies, "--calls", "0"))["tables"]["all"]["rows"][1]["pairs"] in (20, 72)
+        assert len(server.requests) == 40
+
+    def test_the_same_again_is_named(self, crowd, server, tmp_path):
+        out = StringIO()
+        words = self.words(server, "--replies", tmp_path / "r.jsonl", "--pairs", "3", "--calls", "6")
+        call_command(*words, stdout=out)
+        again = out.getvalue().rsplit("Again: ", 1)[1]
+        assert f"--snapshot {crowd.campaign.snapshots.get().name} --criterion Overall" in again
+        assert f"--judge tiny --language-model tiny --url {server.url} --pairs 3" in again
+
+    def test_what_it_refuses(self, crowd, server, tmp_path):
+        with pytest.raises(CommandError, match="Say with --calls how many requests"):
+            command(*self.words(server))
+        with pytest.raises(CommandError, match="give --url, up to and with /v1"):
+            command("evaluate_judges", "crowd", "--language-model", "tiny", "--calls", "3")
+        with pytest.raises(CommandError, match="The budget of 3 calls is spent"):
+            command(*self.words(server, "--calls", "3", "--replies", tmp_path / "r.jsonl"))
+        with pytest.raises(CommandError, match="has no snapshot 'old'"):
+            command("evaluate_judges", "crowd", "--snapshot", "old")
