@@ -39,7 +39,7 @@ def as_text(record: dict[str, Any]) -> str:
         lines += [f"  {row['name']}: {row['lacks']}" for row in found["rows"] if row["lacks"]]
         lines += [f"  {row['name']}: {row['alternative_of']}" for row in found["rows"] if _untested(row)]
         better = [_better(d) for d in found["differences"] if d["corrected"] < 0.05]
-        lines += [*better, ""] if better else ["No judge is known to agree more with these people than another.", ""]
+        lines += [*(better or ["  No judge is known to agree more with these people than another."]), ""]
     lines += [f"{one['judge']}: not judged, {one['why']}." for one in record["without"]]
     lines += [signature(record), f"Again: {again(record)}"]
     return "\n".join(lines)
@@ -135,7 +135,7 @@ def _untested(row: dict[str, Any]) -> bool:
 
 def _better(d: dict[str, Any]) -> str:
     first, second = (d["first"], d["second"]) if d["difference"] > 0 else (d["second"], d["first"])
-    return f"  {first} agrees more than {second}: Pearson {abs(d['difference']):.2f} higher, corrected p {d['corrected']:.3f}"
+    return f"  {first} agrees more than {second}, by {abs(d['difference']):.2f} (corrected p {d['corrected']:.3f})"
 
 
 def _escaped(cell: str) -> str:

@@ -22,13 +22,13 @@ Correlation = Callable[[Numbers, Numbers], float]
 
 @dataclass(frozen=True)
 class Difference:
-    """Two judges on the outputs that both judged. p values are two-sided."""
+    """Two judges on what both judged. p values are two-sided."""
 
     first: str
     second: str
-    outputs: int
-    difference: float  # first's correlation with people less the second's
-    williams: float | None  # p, of Pearson's correlations; None where the test is not defined
+    n: int  # outputs that people scored, or pairs of which they prefer one side
+    difference: float  # first's figure less the second's: Pearson's correlation with people, or the share of such pairs
+    williams: float | None  # p, of correlations; None where the test is not defined, or of shares
     permutation: float
     corrected: float  # the permutation test's p, for all pairs of judges (Holm 1979)
 
@@ -79,6 +79,25 @@ def differences(judges: Mapping[str, Numbers], people: Numbers, contexts: NDArra
         except UndefinedCorrelation:
             continue
         found.append((one, other, int(rows.sum()), r[0] - r[1], _williams(*r, int(rows.sum())), by_chance))
+    corrected = holm([row[-1] for row in found]) if found else []
+    return [Difference(*row, p) for row, p in zip(found, corrected, strict=True)]
+
+
+def share_differences(judges: Mapping[str, Numbers], contexts: NDArray[np.int64], seed: int) -> list[Difference]:
+    """Every two judges by the share of people's clear preferences that they order the same way: agreement (p,) by name, 1 where
+    it does, 0 where not, 0.5 for neither, NaN where it did not judge; contexts (p,). Whole contexts change hands."""
+    found = []
+    for one, other in combinations(judges, 2):
+        rows = np.isfinite(judges[one]) & np.isfinite(judges[other])
+        if not rows.any():
+            continue
+        ahead = judges[one][rows] - judges[other][rows]
+        _, where = np.unique(contexts[rows], return_inverse=True)
+        sums = np.bincount(where, ahead)  # (contexts,)
+        signs = np.random.default_rng(seed).choice([-1, 1], size=(PERMUTATIONS, len(sums)))
+        as_large = int((np.abs(signs @ sums) >= abs(sums.sum()) - 1e-9).sum())
+        p = (as_large + 1) / (PERMUTATIONS + 1)
+        found.append((one, other, len(ahead), float(ahead.mean()), None, p))
     corrected = holm([row[-1] for row in found]) if found else []
     return [Difference(*row, p) for row, p in zip(found, corrected, strict=True)]
 

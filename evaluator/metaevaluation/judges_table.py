@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from evaluator.comparator.examples import Pair, as_arrays
 from evaluator.metaevaluation import ceiling
-from evaluator.metaevaluation.agreement import Share, accuracy
+from evaluator.metaevaluation.agreement import Share, accuracy, agreement
 from evaluator.metaevaluation.alternative_annotator import (
     EPSILON,
     Alignment,
@@ -20,7 +20,7 @@ from evaluator.metaevaluation.alternative_annotator import (
 )
 from evaluator.metaevaluation.correlation_levels import Figure, levels
 from evaluator.metaevaluation.held_out import decide_by_other_folds
-from evaluator.metaevaluation.judge_comparison import Difference, differences
+from evaluator.metaevaluation.judge_comparison import Difference, differences, share_differences
 
 FOLDS = 5  # of contexts: a judge without ties of its own says as many as people did in the other folds
 LABELS = {"A": 1.0, "tie": 0.0, "B": -1.0}
@@ -82,7 +82,7 @@ class Row:
 @dataclass(frozen=True)
 class Table:
     rows: list[Row]  # those that agree most with people first; the ceiling first of all
-    differences: list[Difference]  # of every two judges
+    differences: list[Difference]  # of every two judges, by scores where there are any, else by judgments of pairs
 
 
 def table(people: People, judges: Sequence[Answers], annotators: str, seed: int) -> Table:
@@ -92,9 +92,7 @@ def table(people: People, judges: Sequence[Answers], annotators: str, seed: int)
         baselines.append(Answers(CONSTANT, np.zeros(len(people.words)), kind="baseline"))
     every = [*judges, *baselines]
     rows = sorted((_row(people, answers, EPSILON[annotators], seed) for answers in every), key=_rank)
-    compared = {answers.name: answers.utilities for answers in every}
-    scores = _mean(people.scores)
-    return Table([_ceiling(people, seed), *rows], differences(compared, scores, people.contexts, seed))
+    return Table([_ceiling(people, seed), *rows], _differences(people, every, seed))
 
 
 def tables(people: People, judges: Sequence[Answers], annotators: str, seed: int) -> dict[str, Table]:
@@ -117,6 +115,25 @@ def _take(judge: Answers, rows: NDArray[np.int64], place: dict[int, int]) -> Ans
 
 def as_json(found: Table) -> dict[str, Any]:
     return asdict(found)
+
+
+def _differences(people: People, judges: Sequence[Answers], seed: int) -> list[Difference]:
+    scores = _mean(people.scores)
+    if np.isfinite(scores).any():
+        return differences({one.name: one.utilities for one in judges}, scores, people.contexts, seed)
+    clear = [pair for pair in people.pairs if pair.choice != "tie"]
+    choices = np.array([pair.choice for pair in clear], dtype="<U3")
+    contexts = people.contexts[[pair.a for pair in clear]]
+    ahead = {one.name: _ahead(one, clear) for one in judges}
+    agreed = {name: np.where(np.isnan(d), np.nan, agreement(d, choices)) for name, d in ahead.items()}
+    return share_differences(agreed, contexts, seed)
+
+
+def _ahead(judge: Answers, pairs: Sequence[Pair]) -> Numbers:
+    """(p,) above 0 where a is ahead, NaN where the judge did not say"""
+    if judge.choices is None:
+        return np.array([judge.utilities[p.a] - judge.utilities[p.b] for p in pairs])
+    return np.array([LABELS.get(judge.choices.get((p.a, p.b), ""), np.nan) for p in pairs])
 
 
 def _rank(row: Row) -> tuple[float, float]:

@@ -87,7 +87,7 @@ def test_what_it_prints(crowd):
     call_command("evaluate_judges", "crowd", "--judge", "elsewhere", "--judge", "cosine", stdout=out)
     text = out.getvalue()
     assert "All outputs" in text and "Without outputs that people wrote" in text
-    assert "elsewhere agrees more than cosine: Pearson" in text and "0.67 of 3 *" in text
+    assert "elsewhere agrees more than cosine, by 0." in text and "0.67 of 3 *" in text
     name = crowd.campaign.snapshots.get().name
     again = f"manage.py evaluate_judges crowd --snapshot {name} --criterion Overall --annotators crowd --seed 0"
     assert f"Again: {again} --judge elsewhere --judge cosine" in text and "comparator" not in text

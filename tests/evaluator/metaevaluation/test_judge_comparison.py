@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from evaluator.metaevaluation.correlation import UndefinedCorrelation, pearson
-from evaluator.metaevaluation.judge_comparison import differences, permutation, williams
+from evaluator.metaevaluation.judge_comparison import differences, permutation, share_differences, williams
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_all_pairs_of_judges():
     good, poor = people + rng.normal(size=120) * 0.4, rng.normal(size=120)
     partial = np.where(np.arange(120) < 60, good, np.nan)
     found = differences({"good": good, "poor": poor, "partial": partial, "constant": np.ones(120)}, people, contexts, 0)
-    assert [(d.first, d.second, d.outputs) for d in found] == [
+    assert [(d.first, d.second, d.n) for d in found] == [
         ("good", "poor", 120),
         ("good", "partial", 60),
         ("poor", "partial", 60),
@@ -77,3 +77,15 @@ def test_all_pairs_of_judges():
     assert first.williams < 1e-6 and first.permutation == pytest.approx(1 / 1001) and first.corrected == pytest.approx(3 / 1001)
     assert same.difference == 0 and same.permutation == 1 and same.williams is None and same.corrected == 1
     assert other.difference < 0
+
+
+def test_shares_of_pairs_by_counting():
+    """Four contexts, in which the first is ahead by 2, 1, 0 and -1: 12 of the 16 signs make 2 or more, either way."""
+    first = np.array([1, 1, 1, 0.5, 0.0, np.nan])
+    second = np.array([0, 0, 0, 0.5, 1.0, 1.0])
+    contexts = np.array([0, 0, 1, 2, 3, 4])
+    signs = np.array(list(product([-1, 1], repeat=4))) @ np.array([2, 1, 0, -1])
+    (found,) = share_differences({"first": first, "second": second}, contexts, seed=0)
+    assert (found.n, found.difference, found.williams) == (5, pytest.approx(2 / 5), None)
+    assert found.permutation == pytest.approx(np.mean(np.abs(signs) >= 2), abs=0.05) and found.corrected == found.permutation
+    assert share_differences({"first": first[5:], "second": second[5:]}, contexts[5:], seed=0) == []

@@ -102,12 +102,12 @@ def test_judgments_of_pairs_alone():
     given, truth = people(with_scores=False)
     said = {(p.a, p.b): "A" if truth[p.a] > truth[p.b] else "B" for p in given.pairs}
     ties = {pair: "tie" for pair in said}
-    rows = {
-        row.name: row
-        for row in table(
-            given, [Answers("sure", truth, said), Answers("ties", truth, ties), Answers("utilities", truth)], "crowd", 0
-        ).rows
-    }
+    every = [Answers("sure", truth, said), Answers("ties", truth, ties), Answers("utilities", truth)]
+    found = table(given, every, "crowd", 0)
+    rows = {row.name: row for row in found.rows}
+    better = {(d.first, d.second): d for d in found.differences}
+    assert better["sure", "ties"].difference == pytest.approx(rows["sure"].accuracy.value - 0.5)
+    assert better["sure", "ties"].corrected < 0.05 and better["sure", "utilities"].permutation == 1
     assert CONSTANT not in rows and rows["sure"].correlations == {}
     assert rows["sure"].accuracy.value > 0.85 and rows["ties"].accuracy.value == pytest.approx(0.5)
     tied = np.mean([p.choice == "tie" for p in given.pairs])
@@ -120,5 +120,7 @@ def test_judgments_of_pairs_alone():
 def test_a_pair_that_was_not_asked_about_is_left_out():
     given, truth = people(with_scores=False)
     few = {(p.a, p.b): p.choice for p in given.pairs[:10]}
-    row = next(row for row in table(given, [Answers("few", truth, few)], "crowd", 0).rows if row.name == "few")
+    found = table(given, [Answers("few", truth, few)], "crowd", 0)
+    row = next(row for row in found.rows if row.name == "few")
     assert row.pairs == 10 and row.three_way in (None, 1.0)
+    assert found.differences[0].n == sum(choice != "tie" for choice in few.values())
