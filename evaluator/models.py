@@ -121,3 +121,23 @@ class ImportedScore(models.Model):
 
     def __str__(self):
         return f"{self.judge}: {self.value:.3f}"
+
+
+class JudgesTable(models.Model):
+    """All judges beside the people of one snapshot, worked out once for what they read (`judge_tables.key_of`)."""
+
+    job = models.OneToOneField("annotation.Job", models.CASCADE, related_name="judges_table")
+    campaign = models.ForeignKey("annotation.Campaign", models.CASCADE, related_name="judges_tables")
+    snapshot = models.ForeignKey("annotation.Snapshot", models.CASCADE, related_name="judges_tables")
+    criterion = models.CharField(max_length=100, blank=True, help_text="Empty: an accepted one.")
+    annotators = models.CharField(max_length=10, help_text="What the people are: a key of the test's EPSILON.")
+    seed = models.PositiveIntegerField(default=0)
+    key = models.CharField(max_length=64, help_text="SHA-256 of what the judges read.")
+    record = models.JSONField(null=True, blank=True, help_text="What worker.judge_evaluation.evaluate says.")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-created_at", "-id"]
+
+    def __str__(self):
+        return f"judges of {self.campaign}, {self.key[:8]}"

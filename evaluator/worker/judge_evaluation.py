@@ -52,11 +52,13 @@ class Material:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A judge that may be asked; why: what it lacks, where it lacks all."""
+    """A judge that may be asked; why: what it lacks, where it lacks all. Nobody named an `optional` one, so that what it
+    refuses stands beside the table and ends nothing."""
 
     name: str
     answer: Callable[[], Answers] | None
     why: str = ""
+    optional: bool = False
 
 
 def material(campaign: Campaign, criterion: str | None = None, name: str | None = None) -> Material:
@@ -99,7 +101,13 @@ def evaluate(
         progress(0.9 * i / len(able), f"{candidate.name} judges")
         start = time.monotonic()
         assert candidate.answer is not None
-        said = candidate.answer()
+        try:
+            said = candidate.answer()
+        except Refused as refused:
+            if not candidate.optional:
+                raise
+            absent.append({"judge": candidate.name, "why": str(refused).rstrip(".")})
+            continue
         answers.append(replace(said, name=candidate.name, seconds=round(time.monotonic() - start, 3)))
     progress(0.9, "Setting them beside people")
     found = tables(known.people, answers, annotators, seed)
@@ -137,7 +145,7 @@ def _comparator(known: Material) -> Candidate:
     version = serving(known.campaign)
     if version is None:
         return Candidate("comparator", None, "no comparator serves this campaign")
-    return Candidate(f"comparator {version.name}", lambda: _out_of_fold(known, version))
+    return Candidate(f"comparator {version.name}", lambda: _out_of_fold(known, version), optional=True)
 
 
 def _out_of_fold(known: Material, version) -> Answers:
@@ -161,7 +169,9 @@ def _asked(
     if judge.kind == "pointwise":
         rows = np.arange(len(u)) if fresh is None else np.flatnonzero(fresh)
         u[rows] = judge.utilities([known.texts[i] for i in rows])
-        return Answers(name, u, lacks=str(getattr(judge, "lacks", "")), settings=_settings(judge))
+        missing = [known.texts[i] for i in rows if np.isnan(u[i])]
+        lacks = f"{len(missing)} of {len(u)} outputs are not judged{_why(judge, missing[0])}" if missing else ""
+        return Answers(name, u, lacks=lacks, settings=_settings(judge))
     if not pairs:
         return Answers(name, u, {}, lacks="people judged no pairs, and this judge reads pairs", settings=_settings(judge))
     a, b = np.array(pairs).T
@@ -171,6 +181,12 @@ def _asked(
     every = len(pairs_to_read(known))
     lacks = f"it read {len(pairs):,} of the {every:,} pairs that people judged" if len(pairs) < every else ""
     return Answers(name, u, dict(zip(pairs, said.choices.tolist(), strict=True)), lacks=lacks, settings=_settings(judge))
+
+
+def _why(judge: Judge, text: Text) -> str:
+    """Of a text that the judge left out; a metric has a sentence for it."""
+    lacks = getattr(judge, "lacks", None)
+    return f": {lacks(text)}" if callable(lacks) else ""
 
 
 def _settings(judge: Judge) -> dict:
