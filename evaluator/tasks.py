@@ -3,7 +3,7 @@
 from celery import shared_task
 
 from annotation import jobs
-from evaluator import admission, registry
+from evaluator import admission, judge_tables, registry
 from evaluator.models import ComparatorVersion, JudgesTable, TrainingRun
 from evaluator.signals import promoted
 
@@ -66,8 +66,10 @@ def set_beside_people(job_id: str) -> None:
         if table.record is None:
             from evaluator.worker import judge_evaluation
 
+            about = table.criterion, table.annotators, table.seed
+            table.key = judge_tables.key_of(table.campaign, table.snapshot, *about)  # it may have waited, or failed before
             known = judge_evaluation.material(table.campaign, table.criterion, table.snapshot.digest)
             judges = judge_evaluation.candidates(known, seed=table.seed)
             table.record = judge_evaluation.evaluate(known, judges, table.annotators, table.seed, claim.report)
-            table.save(update_fields=["record"])
+            table.save(update_fields=["key", "record"])
         claim.report(1.0, "Done")
