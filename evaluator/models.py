@@ -105,3 +105,39 @@ class Utility(models.Model):
 
     def __str__(self):
         return f"{self.value:.3f}"
+
+
+class ImportedScore(models.Model):
+    """What a judge elsewhere said of one output, on that judge's own scale."""
+
+    campaign = models.ForeignKey("annotation.Campaign", models.CASCADE, related_name="imported_scores")
+    judge = models.CharField(max_length=100)
+    output = models.ForeignKey("annotation.Output", models.CASCADE, related_name="imported_scores")
+    value = models.FloatField(help_text="Higher is better.")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["output", "judge"], name="one_imported_score_per_judge")]
+        indexes = [models.Index(fields=["campaign", "judge"], name="imported_scores_of_judge")]  # reading one judge's
+
+    def __str__(self):
+        return f"{self.judge}: {self.value:.3f}"
+
+
+class JudgesTable(models.Model):
+    """All judges beside the people of one snapshot, worked out once for what they read (`judge_tables.key_of`)."""
+
+    job = models.OneToOneField("annotation.Job", models.CASCADE, related_name="judges_table")
+    campaign = models.ForeignKey("annotation.Campaign", models.CASCADE, related_name="judges_tables")
+    snapshot = models.ForeignKey("annotation.Snapshot", models.CASCADE, related_name="judges_tables")
+    criterion = models.CharField(max_length=100, blank=True, help_text="Empty: an accepted one.")
+    annotators = models.CharField(max_length=10, help_text="What the people are: a key of the test's EPSILON.")
+    seed = models.PositiveIntegerField(default=0)
+    key = models.CharField(max_length=64, help_text="SHA-256 of what the judges read.")
+    record = models.JSONField(null=True, blank=True, help_text="What worker.judge_evaluation.evaluate says.")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-created_at", "-id"]
+
+    def __str__(self):
+        return f"judges of {self.campaign}, {self.key[:8]}"

@@ -6,8 +6,8 @@ from django.urls import reverse
 from annotation import jobs
 from annotation.models import Job
 from annotation.people import notices
-from evaluator import admission, registry
-from evaluator.models import ComparatorVersion, TrainingRun
+from evaluator import admission, judge_tables, registry
+from evaluator.models import ComparatorVersion, JudgesTable, TrainingRun
 from evaluator.signals import promoted
 
 
@@ -71,3 +71,21 @@ def admit(job_id: str) -> None:
         claim.report(0.95, "Asking whether it may serve")
         gate.ask_all(version)
     admission.forget(claim.job)
+
+
+@shared_task(name="evaluator.tasks.set_beside_people")
+@jobs.task_body
+def set_beside_people(job_id: str) -> None:
+    """Work out a campaign's judges' table and keep it."""
+    with jobs.claim(job_id) as claim:
+        table = JudgesTable.objects.select_related("campaign", "snapshot").get(job_id=job_id)
+        if table.record is None:
+            from evaluator.worker import judge_evaluation
+
+            about = table.criterion, table.annotators, table.seed
+            table.key = judge_tables.key_of(table.campaign, table.snapshot, *about)  # it may have waited, or failed before
+            known = judge_evaluation.material(table.campaign, table.criterion, table.snapshot.digest)
+            judges = judge_evaluation.candidates(known, seed=table.seed)
+            table.record = judge_evaluation.evaluate(known, judges, table.annotators, table.seed, claim.report)
+            table.save(update_fields=["key", "record"])
+        claim.report(1.0, "Done")

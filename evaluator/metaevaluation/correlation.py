@@ -19,6 +19,12 @@ def spearman(a: ArrayLike, b: ArrayLike) -> float:
     return _pearson(*(stats.rankdata(values) for values in _checked(a, b)))
 
 
+def kendall(a: ArrayLike, b: ArrayLike) -> float:
+    """Concordant less discordant pairs of two lists of numbers (n,), by tau-b, which takes equal numbers into account
+    (Kendall 1945)."""
+    return float(stats.kendalltau(*_checked(a, b)).statistic)
+
+
 def spearman_interval(replicates_a: ArrayLike, replicates_b: ArrayLike, confidence: float = 0.95) -> tuple[float, float]:
     """Paired percentile interval of Spearman's correlation.
 

@@ -1,0 +1,57 @@
+"""The judges' table of a campaign as a page reads it: worked out by a job, once for what went into it. No torch here."""
+
+import hashlib
+import json
+
+from django.db import transaction
+
+from annotation import jobs
+from annotation.models import AuditEvent, Campaign, Job, Snapshot
+from annotation.snapshots import latest_snapshot
+from core.errors import Refused
+from core.version import code_version
+from evaluator.models import JudgesTable
+from evaluator.registry import serving
+from evaluator.selectors import basis
+
+TASK = "evaluator.tasks.set_beside_people"
+
+
+@transaction.atomic
+def start(
+    campaign: Campaign, annotators: str, criterion: str | None = None, seed: int = 0, user=None
+) -> tuple[JudgesTable, bool]:
+    """(the table of the newest snapshot, whether a job was started for it): one that reads the same is not worked out again.
+    Raises Refused where nothing is accepted yet, or the criterion is not in it."""
+    Campaign.objects.select_for_update().get(pk=campaign.pk)  # two clicks make one job
+    snapshot = latest_snapshot(campaign)
+    if snapshot is None:
+        raise Refused(f"Campaign {campaign.slug!r} has no accepted judgments yet; assess its quality first.")
+    chosen = basis(snapshot, criterion or None).criterion
+    key = key_of(campaign, snapshot, chosen, annotators, seed)
+    known = campaign.judges_tables.filter(key=key).exclude(job__status__in=[Job.Status.FAILED, Job.Status.CANCELLED]).first()
+    if known is not None:
+        return known, False
+    job = jobs.enqueue(TASK, f"Set the judges of {campaign.slug} beside people"[:200], campaign=campaign, user=user)
+    made = JudgesTable.objects.create(
+        job=job, campaign=campaign, snapshot=snapshot, criterion=chosen, annotators=annotators, seed=seed, key=key
+    )
+    AuditEvent.objects.create(campaign=campaign, user=user, action="judges evaluated", detail={"job": str(job.pk)})
+    return made, True
+
+
+def key_of(campaign: Campaign, snapshot: Snapshot, criterion: str, annotators: str, seed: int) -> str:
+    """SHA-256 of all that the table depends on."""
+    version = serving(campaign)
+    imported = campaign.imported_scores.order_by("judge", "output_id").values_list("judge", "output_id", "value")
+    references = campaign.contexts.order_by("pk").values_list("pk", "references__text")
+    what = [snapshot.digest, criterion, annotators, seed, code_version(), version and version.name, [*imported], [*references]]
+    return hashlib.sha256(json.dumps(what).encode()).hexdigest()
+
+
+def shown(campaign: Campaign) -> tuple[JudgesTable | None, list[Job]]:
+    """(the newest table that is worked out, jobs that a page shows: those not finished, and the latest where it failed)"""
+    tables = list(campaign.judges_tables.select_related("job", "snapshot")[:20])
+    done = next((table for table in tables if table.record is not None), None)
+    open_jobs = [t.job for i, t in enumerate(tables) if not t.job.is_finished or (i == 0 and t.job.status == Job.Status.FAILED)]
+    return done, open_jobs

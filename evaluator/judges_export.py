@@ -1,0 +1,144 @@
+"""The judges' table as text, CSV and LaTeX, from the record that `worker.judge_evaluation.evaluate` makes of it."""
+
+import csv
+import io
+import shlex
+from collections.abc import Iterator
+from typing import Any
+
+SCOPES = {"all": "All outputs", "without_human": "Without outputs that people wrote"}
+LEVELS = {"sample": "over all outputs", "context": "within contexts", "system": "over systems"}
+MEASURES = ("pearson", "spearman", "kendall")
+PAIRS = "judgments of pairs"  # what a table is about where there is no criterion
+KINDS = {"expert": "experts", "skilled": "skilled annotators", "crowd": "crowd workers"}
+
+
+def again(record: dict[str, Any]) -> str:
+    """The command that gives the same table."""
+    criterion = ["--criterion", record["criterion"]] if record["criterion"] != PAIRS else []
+    words = [record["campaign"], "--snapshot", record["snapshot"], *criterion, "--annotators", record["annotators"]]
+    return "manage.py evaluate_judges " + shlex.join([*words, "--seed", str(record["seed"]), *record.get("options", [])])
+
+
+def signature(record: dict[str, Any]) -> str:
+    """What the table was made from."""
+    return (
+        f"snapshot {record['snapshot']} ({record['digest'][:12]}), {record['criterion']}, seed {record['seed']},"
+        f" epsilon for {KINDS[record['annotators']]}, code {record['code']}"
+    )
+
+
+def as_text(record: dict[str, Any]) -> str:
+    lines = []
+    if record["simulated"]:
+        lines += ["SIMULATED: these judgments were made up.", ""]
+    if record["warning"]:
+        lines += [record["warning"], ""]
+    for scope, found in record["tables"].items():
+        lines += [SCOPES[scope], *_aligned(list(_cells(found["rows"]))), ""]
+        lines += [f"  {row['name']}: {row['lacks']}" for row in found["rows"] if row["lacks"]]
+        lines += [f"  {row['name']}: {row['alternative_of']}" for row in found["rows"] if _untested(row)]
+        better = [_better(d) for d in found["differences"] if d["corrected"] < 0.05]
+        lines += [*(better or ["  No judge is known to agree more with these people than another."]), ""]
+    lines += [f"{one['judge']}: not judged, {one['why']}." for one in record["without"]]
+    lines += [signature(record), f"Again: {again(record)}"]
+    return "\n".join(lines)
+
+
+def as_csv(record: dict[str, Any]) -> str:
+    """A row for each judge and scope; empty where there is nothing."""
+    out = io.StringIO()
+    rows = [{"scope": scope, **_flat(row)} for scope, found in record["tables"].items() for row in found["rows"]]
+    about = {name: record[name] for name in ("campaign", "snapshot", "criterion", "annotators", "seed", "code")}
+    writer = csv.DictWriter(out, [*rows[0], *about], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({**row, **about} for row in rows)
+    return out.getvalue()
+
+
+def as_latex(record: dict[str, Any]) -> str:
+    """A tabular for each scope, without packages."""
+    parts = [f"% {signature(record)}", f"% {again(record)}"]
+    for scope, found in record["tables"].items():
+        header, *rows = _cells(found["rows"])
+        lines = [" & ".join(_escaped(cell) for cell in row) + r" \\" for row in (header, *rows)]
+        columns = "l" + "r" * (len(header) - 1)
+        parts += [f"% {SCOPES[scope]}", rf"\begin{{tabular}}{{{columns}}}", r"\hline", lines[0], r"\hline", *lines[1:]]
+        parts += [r"\hline", r"\end{tabular}"]
+    return "\n".join(parts) + "\n"
+
+
+def _cells(rows: list[dict[str, Any]]) -> Iterator[list[str]]:
+    """The header and a row for each judge, as they are read."""
+    yield ["judge", "outputs", "Pearson", "Spearman", "Kendall", "within", "systems", "pairs", "with ties", "omega", "rho", "s"]
+    for row in rows:
+        known, accuracy, test = row["correlations"], row["accuracy"], row["alternative"]
+        correlations = [_figure(known.get(f"sample_{name}")) for name in MEASURES]
+        yield [
+            row["name"],
+            str(row["outputs"]),
+            *correlations,
+            _figure(known.get("context_pearson")),
+            _figure(known.get("system_pearson")),
+            _figure(accuracy),
+            _number(row["three_way"]),
+            "" if test is None else _winning_rate(test),
+            _number(test and test["advantage"]),
+            "" if row["seconds"] is None else f"{row['seconds']:.1f}",
+        ]
+
+
+def _flat(row: dict[str, Any]) -> dict[str, Any]:
+    flat = {"judge": row["name"], "kind": row["kind"], "outputs": row["outputs"]}
+    figures = {f"{level}_{name}": row["correlations"].get(f"{level}_{name}") for level in LEVELS for name in MEASURES}
+    for name, figure in (figures | {"pairs_accuracy": row["accuracy"]}).items():
+        flat |= {
+            name: figure and figure["value"],
+            f"{name}_low": figure and figure["low"],
+            f"{name}_high": figure and figure["high"],
+        }
+    test = row["alternative"] or {}
+    flat |= {"pairs": row["pairs"], "three_way_accuracy": row["three_way"], "winning_rate": test.get("winning_rate")}
+    flat |= {"advantage_probability": test.get("advantage"), "epsilon": test.get("epsilon"), "tested_on": row["alternative_of"]}
+    return flat | {"seconds": row["seconds"], "lacks": row["lacks"]}
+
+
+def _aligned(rows: list[list[str]]) -> list[str]:
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    return [
+        "  ".join(
+            cell.ljust(width) if i == 0 else cell.rjust(width) for i, (cell, width) in enumerate(zip(row, widths))
+        ).rstrip()
+        for row in rows
+    ]
+
+
+def _figure(figure: dict[str, Any] | None) -> str:
+    if figure is None:
+        return ""
+    return f"{figure['value']:.2f}" + ("" if figure["low"] is None else f" [{figure['low']:.2f}, {figure['high']:.2f}]")
+
+
+def _winning_rate(test: dict[str, Any]) -> str:
+    """With how many annotators it was tested against, and a star where it passes."""
+    star = " *" if test["winning_rate"] >= 0.5 else ""
+    return f"{test['winning_rate']:.2f} of {len(test['comparisons'])}{star}"
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.2f}"
+
+
+def _untested(row: dict[str, Any]) -> bool:
+    return row["kind"] == "judge" and row["alternative"] is None
+
+
+def _better(d: dict[str, Any]) -> str:
+    first, second = (d["first"], d["second"]) if d["difference"] > 0 else (d["second"], d["first"])
+    return f"  {first} agrees more than {second}, by {abs(d['difference']):.2f} (corrected p {d['corrected']:.3f})"
+
+
+def _escaped(cell: str) -> str:
+    for char, tex in (("\\", r"\textbackslash "), *((c, "\\" + c) for c in "&%$#_{}")):
+        cell = cell.replace(char, tex)
+    return cell.replace("~", r"\textasciitilde ").replace("^", r"\textasciicircum ")

@@ -1,0 +1,77 @@
+from pathlib import Path
+
+from django.conf import settings
+
+from annotation.access import campaign_named
+from core.commands import ServiceCommand
+from core.errors import Refused
+from evaluator import judges_export
+from evaluator.management import named_judges
+from evaluator.management.device import add_device, use_device
+from evaluator.management.progress import ProgressBar
+from evaluator.metaevaluation.alternative_annotator import EPSILON
+
+
+class Command(ServiceCommand):
+    help = (
+        "Set every judge beside the people of a campaign's newest snapshot: how far it agrees with them, and whether it may"
+        " stand in for one of them (omega from 0.5, marked *). Intervals are for other contexts and other people."
+    )
+
+    def add_arguments(self, parser):
+        super().add_arguments(parser)
+        parser.add_argument("slug")
+        parser.add_argument("--judge", action="append", metavar="NAME", help="only this one; may be given several times")
+        parser.add_argument("--snapshot", metavar="NAME", help="default: the newest")
+        parser.add_argument("--criterion", help="default: an accepted one, Overall before others")
+        parser.add_argument(
+            "--annotators", choices=sorted(EPSILON), default="crowd", help="the test's epsilon: 0.1 (crowd), 0.2, 0.15"
+        )
+        parser.add_argument("--seed", type=int, default=0)
+        parser.add_argument("--csv", metavar="FILE")
+        parser.add_argument("--latex", metavar="FILE")
+        named_judges.add_arguments(parser)
+        add_device(parser)
+
+    def run(self, slug, judge, snapshot, criterion, annotators, seed, csv, latex, device, **options):
+        from evaluator.worker import judge_evaluation
+
+        use_device(device)
+        campaign = campaign_named(slug)
+        known = judge_evaluation.material(campaign, criterion, snapshot)
+        kept = settings.DATA_DIR / "replies" / f"{slug}.jsonl"
+        others = named_judges.judges(options, campaign, known.basis.criterion, known.references, seed, kept)
+        pairs = judge_evaluation.pairs_to_read(known, options["pairs"], seed)
+        sides = [known.texts[a] for a, _ in pairs], [known.texts[b] for _, b in pairs]
+        for name, one in others:
+            if hasattr(one, "forecast") and (not judge or name in judge):
+                forecast = one.forecast(*sides)
+                self.progress(f"{name}: {forecast}")
+                if options["forecast"]:
+                    return {"judge": name, "calls": forecast.calls, "cost": forecast.cost, "forecast": str(forecast)}
+        found = judge_evaluation.candidates(known, others, options["pairs"], seed)
+        if judge:
+            missing = [name for name in judge if name not in {one.name for one in found}]
+            if missing:
+                raise Refused(f"There is no judge {missing[0]!r} here; there are: {', '.join(one.name for one in found)}.")
+            found = [one for one in found if one.name in judge]
+        with ProgressBar() as bar:
+            record = judge_evaluation.evaluate(known, found, annotators, seed, bar)
+        record["options"] = [*(word for name in judge or () for word in ("--judge", name)), *named_judges.words(options)]
+        for path, text in ((csv, judges_export.as_csv), (latex, judges_export.as_latex)):
+            if path:
+                _write(path, text(record))
+        return record
+
+    def show(self, result):
+        if "tables" in result:
+            self.stdout.write(judges_export.as_text(result))
+        else:
+            super().show(result)
+
+
+def _write(path: str, text: str) -> None:
+    try:
+        Path(path).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise Refused(f"{path} cannot be written ({error.strerror}).") from error

@@ -1,0 +1,81 @@
+"""Options that name judges from elsewhere: programs, and a language model over HTTP."""
+
+import os
+from pathlib import Path
+
+from annotation.models import Campaign
+from core.errors import Refused
+from evaluator.judge import Judge
+from evaluator.judges.endpoint import KEY_VARIABLE, Endpoint, Price
+from evaluator.judges.language_model import LanguageModelJudge
+from evaluator.judges.program import ProgramJudge, ProgramPairJudge
+from evaluator.judges.prompt import Prompt
+from evaluator.judges.replies import Replies
+
+REPEATED = ("judge_command", "pair_judge_command", "language_model", "url", "pairs")  # what gives the same judges again
+
+
+def add_arguments(parser) -> None:
+    parser.add_argument(
+        "--judge-command", metavar="CMD", help="a program: reads {id, context, output, references}, writes {id, score}"
+    )
+    parser.add_argument(
+        "--pair-judge-command",
+        metavar="CMD",
+        help="a program: reads {id, context, output_a, output_b, references}, writes {id, a, tie, b}",
+    )
+    parser.add_argument("--timeout", type=float, default=3600.0, help="seconds that a program may take")
+    parser.add_argument("--language-model", metavar="MODEL", help=f"asked at --url, with the key in {KEY_VARIABLE}")
+    parser.add_argument("--url", help="of a server with OpenAI's chat completions, up to and with /v1")
+    parser.add_argument("--calls", type=int, help="requests that may be sent to the language model; needed")
+    parser.add_argument(
+        "--price", type=float, nargs=2, metavar=("READ", "WRITE"), default=(0.0, 0.0), help="per million tokens, for the cost"
+    )
+    parser.add_argument("--forecast", action="store_true", help="say what the language model would cost, and ask nothing")
+    parser.add_argument("--free-form", action="store_true", help="for a language model's server without response_format")
+    parser.add_argument("--replies", metavar="FILE", help="where the language model's replies are kept; default: in DATA_DIR")
+    parser.add_argument("--pairs", type=int, help="pairs that a judge of pairs reads at most, drawn by the seed")
+
+
+def judges(
+    options: dict, campaign: Campaign, criterion: str, references: dict, seed: int, kept: Path
+) -> list[tuple[str, Judge]]:
+    """(name, judge) of those that the options name; kept: where a language model's replies lie by default."""
+    found: list[tuple[str, Judge]] = []
+    if (command := options["judge_command"]) is not None:
+        found.append(("program", ProgramJudge(command, references, options["timeout"])))
+    if (command := options["pair_judge_command"]) is not None:
+        found.append(("pair program", ProgramPairJudge(command, references, options["timeout"])))
+    if options["language_model"]:
+        found.append((options["language_model"], _language_model(options, campaign, criterion, seed, kept)))
+    return found
+
+
+def words(options: dict) -> list[str]:
+    """The options that name these judges again, as they were typed."""
+    given = {name: options[name] for name in REPEATED if options[name] is not None}
+    return [word for name, value in given.items() for word in (f"--{name.replace('_', '-')}", str(value))]
+
+
+def _language_model(options: dict, campaign: Campaign, criterion: str, seed: int, kept: Path) -> LanguageModelJudge:
+    if not options["url"]:
+        raise Refused("A language model is asked at an address: give --url, up to and with /v1.")
+    if options["calls"] is None and not options["forecast"]:
+        raise Refused("Say with --calls how many requests the language model may cost; --forecast tells how many it takes.")
+    endpoint = Endpoint(options["url"], os.environ.get(KEY_VARIABLE, ""), options["calls"])
+    replies = Replies(Path(options["replies"]) if options["replies"] else kept)
+    constrained = not options["free_form"]
+    prompt = _prompt(campaign, criterion)
+    return LanguageModelJudge(
+        endpoint, options["language_model"], prompt, replies, Price(*options["price"]), seed, constrained=constrained
+    )
+
+
+def _prompt(campaign: Campaign, criterion: str) -> Prompt:
+    """With what annotators read: the guidelines, and what the criterion and its points mean."""
+    known = campaign.criteria.filter(name=criterion).first()
+    if known is None:
+        return Prompt(campaign.guidelines, criterion)
+    points = {str(known.low): known.low_label, str(known.high): known.high_label} | known.anchors
+    scale = "; ".join(f"{point} means {label}" for point, label in sorted(points.items()) if label)
+    return Prompt(campaign.guidelines, criterion, " ".join(part for part in (known.description, scale) if part))

@@ -1,0 +1,246 @@
+"""Which judge agrees with these people, how far it is from them, and whether it may stand in for one: a row for each."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluator.comparator.examples import Pair, as_arrays
+from evaluator.metaevaluation import ceiling
+from evaluator.metaevaluation.agreement import Share, accuracy, agreement
+from evaluator.metaevaluation.alternative_annotator import (
+    EPSILON,
+    Alignment,
+    AlternativeAnnotator,
+    UntestableJudge,
+    alternative_annotator,
+    in_peoples_scores,
+)
+from evaluator.metaevaluation.correlation_levels import Figure, levels
+from evaluator.metaevaluation.held_out import decide_by_other_folds
+from evaluator.metaevaluation.judge_comparison import Difference, differences, share_differences
+
+FOLDS = 5  # of contexts: a judge without ties of its own says as many as people did in the other folds
+LABELS = {"A": 1.0, "tie": 0.0, "B": -1.0}
+CEILING, LONGER, CONSTANT = "one person against the rest", "longer is better", "the same score for all"
+
+Numbers = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class People:
+    """What people said of n outputs. Contexts and systems are numbers; pairs are positions among the outputs."""
+
+    scores: Numbers  # (n, annotators) on one scale, NaN where that person did not score that output
+    contexts: NDArray[np.int64]  # (n,)
+    systems: NDArray[np.int64]  # (n,)
+    human: NDArray[np.bool_]  # (n,) written by a person
+    words: NDArray[np.int64]  # (n,) length
+    pairs: tuple[Pair, ...] = ()  # with what single people said of them (`Pair.said`)
+
+    def take(self, rows: NDArray[np.int64]) -> "People":
+        """The outputs `rows`, and the pairs of which both are there."""
+        place = {row: i for i, row in enumerate(rows.tolist())}
+        pairs = tuple(replace(p, a=place[p.a], b=place[p.b]) for p in self.pairs if p.a in place and p.b in place)
+        scores, contexts, systems = self.scores[rows], self.contexts[rows], self.systems[rows]
+        return People(scores, contexts, systems, self.human[rows], self.words[rows], pairs)
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What one judge said of the same outputs."""
+
+    name: str
+    utilities: Numbers  # (n,) higher is better, on its own scale; NaN where it could not judge
+    choices: dict[tuple[int, int], str] | None = None  # of a judge with ties of its own: "A" | "tie" | "B" by (a, b) of a pair
+    seconds: float | None = None  # it took to judge
+    lacks: str = ""  # what it had not, in words
+    settings: dict[str, Any] = field(default_factory=dict)
+    kind: str = "judge"  # or "baseline", which says what costs nothing
+
+
+@dataclass(frozen=True)
+class Row:
+    """None where there is nothing to work it out from."""
+
+    name: str
+    kind: str  # "judge", "baseline" or "ceiling"
+    outputs: int  # that it judged and people scored
+    correlations: dict[str, Figure]  # as `correlation_levels.levels` names them
+    accuracy: Share | None  # of people's clear preferences, how many it orders the same way
+    pairs: int  # people's pairs that it judged
+    three_way: float | None  # of all of these, how many it answers as people do, ties included; None where people gave none
+    alternative: AlternativeAnnotator | None  # by scores, where there are any, else by judgments of pairs
+    alternative_of: str  # "scores", "pairs", or why there is no such test
+    seconds: float | None
+    lacks: str
+    settings: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Table:
+    rows: list[Row]  # those that agree most with people first; the ceiling first of all
+    differences: list[Difference]  # of every two judges, by scores where there are any, else by judgments of pairs
+
+
+def table(people: People, judges: Sequence[Answers], annotators: str, seed: int) -> Table:
+    """annotators: what kind of people they are, a key of `alternative_annotator.EPSILON`."""
+    baselines = [Answers(LONGER, people.words.astype(float), kind="baseline")]
+    if np.isfinite(people.scores).any():  # such a judge passes where people agree little, whatever it is worth
+        baselines.append(Answers(CONSTANT, np.zeros(len(people.words)), kind="baseline"))
+    every = [*judges, *baselines]
+    rows = sorted((_row(people, answers, EPSILON[annotators], seed) for answers in every), key=_rank)
+    return Table([_ceiling(people, seed), *rows], _differences(people, every, seed))
+
+
+def tables(people: People, judges: Sequence[Answers], annotators: str, seed: int) -> dict[str, Table]:
+    """{"all": ..., "without_human": ...}, the second where people wrote some of the outputs and not all: what they write is
+    often the best by far, and a judge may gain by telling people's writing from machines' alone."""
+    found = {"all": table(people, judges, annotators, seed)}
+    rows = np.flatnonzero(~people.human)
+    if 0 < len(rows) < len(people.human):
+        place = {row: i for i, row in enumerate(rows.tolist())}
+        found["without_human"] = table(people.take(rows), [_take(one, rows, place) for one in judges], annotators, seed)
+    return found
+
+
+def _take(judge: Answers, rows: NDArray[np.int64], place: dict[int, int]) -> Answers:
+    choices = judge.choices and {
+        (place[a], place[b]): choice for (a, b), choice in judge.choices.items() if a in place and b in place
+    }
+    return replace(judge, utilities=judge.utilities[rows], choices=choices)
+
+
+def as_json(found: Table) -> dict[str, Any]:
+    return asdict(found)
+
+
+def _differences(people: People, judges: Sequence[Answers], seed: int) -> list[Difference]:
+    scores = _mean(people.scores)
+    if np.isfinite(scores).any():
+        return differences({one.name: one.utilities for one in judges}, scores, people.contexts, seed)
+    clear = [pair for pair in people.pairs if pair.choice != "tie"]
+    choices = np.array([pair.choice for pair in clear], dtype="<U3")
+    contexts = people.contexts[[pair.a for pair in clear]]
+    ahead = {one.name: _ahead(one, clear) for one in judges}
+    agreed = {name: np.where(np.isnan(d), np.nan, agreement(d, choices)) for name, d in ahead.items()}
+    return share_differences(agreed, contexts, seed)
+
+
+def _ahead(judge: Answers, pairs: Sequence[Pair]) -> Numbers:
+    """(p,) above 0 where a is ahead, NaN where the judge did not say"""
+    if judge.choices is None:
+        return np.array([judge.utilities[p.a] - judge.utilities[p.b] for p in pairs])
+    return np.array([LABELS.get(judge.choices.get((p.a, p.b), ""), np.nan) for p in pairs])
+
+
+def _rank(row: Row) -> tuple[float, float]:
+    correlation = row.correlations.get("sample_pearson")
+    by_pairs = row.accuracy.value if row.accuracy else np.nan
+    return (-correlation.value if correlation else 2.0, -by_pairs if np.isfinite(by_pairs) else 2.0)
+
+
+def _row(people: People, judge: Answers, epsilon: float, seed: int) -> Row:
+    u = judge.utilities
+    correlations = levels(u, people.scores, people.contexts, people.systems, seed)
+    judged = [p for p in people.pairs if np.isfinite(u[p.a]) and np.isfinite(u[p.b]) and _asked(judge, p)]
+    share, three_way = None, None
+    choices = np.empty(0, dtype="<U3")
+    if judged:
+        a, b, targets, weights = as_arrays(judged)
+        contexts = people.contexts[a]
+        if judge.choices is None:
+            folds = _folds(contexts, seed)
+            choices = decide_by_other_folds(u[a] - u[b], targets, weights, folds)
+            d = u[a] - u[b]
+        else:
+            choices = np.array([judge.choices[p.a, p.b] for p in judged], dtype="<U3")
+            d = (choices == "A").astype(float) - (choices == "B")
+        by_people = np.array([p.choice for p in judged])
+        found = accuracy(d, judged, contexts, seed)
+        share = found if np.isfinite(found.value) else None
+        three_way = float((choices == by_people).mean()) if (by_people == "tie").any() else None
+    alternative, why = _alternative(people, u, judged, choices, epsilon)
+    outputs = int((np.isfinite(u) & np.isfinite(people.scores).any(axis=1)).sum())
+    return Row(
+        judge.name,
+        judge.kind,
+        outputs,
+        correlations,
+        share,
+        len(judged),
+        three_way,
+        alternative,
+        why,
+        judge.seconds,
+        judge.lacks,
+        judge.settings,
+    )
+
+
+def _asked(judge: Answers, pair: Pair) -> bool:
+    return judge.choices is None or (pair.a, pair.b) in judge.choices
+
+
+def _folds(contexts: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
+    """(p,) the fold of each pair's context"""
+    _, where = np.unique(contexts, return_inverse=True)
+    folds: NDArray[np.int64] = np.random.default_rng(seed).permutation(int(where.max()) + 1)[where] % FOLDS
+    return folds
+
+
+def _alternative(
+    people: People, u: Numbers, judged: Sequence[Pair], choices: NDArray[np.str_], epsilon: float
+) -> tuple[AlternativeAnnotator | None, str]:
+    alignment: Alignment
+    if np.isfinite(people.scores).any():
+        scored = people.scores[:, np.isfinite(people.scores).any(axis=0)]
+        answers, judge, alignment, of = scored, in_peoples_scores(u, scored), "neg_rmse", "scores"
+    else:
+        answers, alignment, of = _labels(judged), "accuracy", "pairs"
+        judge = np.array([LABELS[choice] for choice in choices.tolist()])
+    try:
+        return alternative_annotator(answers, judge, alignment, epsilon), of
+    except UntestableJudge as error:
+        return None, str(error)
+
+
+def _labels(pairs: Sequence[Pair]) -> Numbers:
+    """(p, annotators) what each person said of each pair, as LABELS; NaN where that is unknown"""
+    names = sorted({said.annotator for pair in pairs for said in pair.said})
+    labels = np.full((len(pairs), len(names)), np.nan)
+    for i, pair in enumerate(pairs):
+        for said in pair.said:
+            labels[i, names.index(said.annotator)] = np.sign(said.a - said.b)
+    return labels
+
+
+def _ceiling(people: People, seed: int) -> Row:
+    """How far one person agrees with the others: of two who know as much, no judge can be asked for more."""
+    output, annotator = np.nonzero(np.isfinite(people.scores))
+    if len(output):
+        of = people.contexts[output].tolist(), output.tolist(), annotator.tolist(), people.scores[output, annotator].tolist()
+        found = ceiling.from_scores(((str(c), str(o), str(a), s) for c, o, a, s in zip(*of, strict=True)), seed)
+    else:
+        sides = {1.0: "A", 0.0: "tie", -1.0: "B"}
+        said = [(p, s) for p in people.pairs for s in p.said]
+        found = ceiling.from_judgments(
+            ((str(people.contexts[p.a]), (p.a, p.b), s.annotator, sides[float(np.sign(s.a - s.b))]) for p, s in said), seed
+        )
+    share = None
+    if found.pairwise_accuracy is not None and found.pairwise_interval is not None:
+        share = Share(found.pairwise_accuracy, *found.pairwise_interval, found.population, found.annotators)
+    known = {"sample_pearson": found.pearson, "sample_spearman": found.spearman}
+    shown = {name: Figure(value, None, None, len(output)) for name, value in known.items() if value is not None}
+    outputs = len(np.unique(output))
+    return Row(CEILING, "ceiling", outputs, shown, share, found.pairs, None, None, "is people themselves", None, "", {})
+
+
+def _mean(scores: Numbers) -> Numbers:
+    """(n,) NaN where nobody scored"""
+    given = np.isfinite(scores)
+    total = np.where(given, scores, 0.0).sum(axis=1)
+    mean: Numbers = np.divide(total, given.sum(axis=1), out=np.full(len(total), np.nan), where=given.any(axis=1))
+    return mean

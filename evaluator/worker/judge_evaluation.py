@@ -1,0 +1,209 @@
+"""Every judge whose inputs exist, set beside the people of a campaign's accepted judgments. Imported inside commands and task
+bodies: some judges need torch."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+
+import numpy as np
+
+from annotation.models import Campaign, Reference, Snapshot
+from annotation.snapshots import latest_snapshot
+from core.errors import Refused
+from core.version import code_version
+from evaluator import imported_scores, sources
+from evaluator.comparator.examples import Text, context_key
+from evaluator.judge import Judge, mean_points
+from evaluator.judges_export import PAIRS
+from evaluator.metaevaluation.judges_table import Answers, People, as_json, tables
+from evaluator.registry import serving
+from evaluator.selectors import Basis, basis
+from evaluator.worker.judge import load
+from evaluator.worker.registration import json_ready
+
+Progress = Callable[[float, str], None]
+NO_INPUT = "has no input here"
+
+
+@dataclass(frozen=True)
+class Material:
+    """What people said in a snapshot, and what judges may read of it."""
+
+    campaign: Campaign
+    snapshot: Snapshot
+    basis: Basis
+    source: sources.Source
+    people: People
+
+    @property
+    def texts(self) -> list[Text]:
+        return self.source.texts
+
+    @cached_property
+    def references(self) -> dict[tuple[str, ...], list[str]]:
+        """The campaign's references of each context that is judged, by its turns."""
+        found: dict[tuple[str, ...], list[str]] = {}
+        rows = Reference.objects.filter(context__campaign=self.campaign, context__key__in={key[0] for key in self.source.keys})
+        for reference in rows.select_related("context"):
+            found.setdefault(tuple(reference.context.turns), []).append(reference.text)
+        return found
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A judge that may be asked; why: what it lacks, where it lacks all. Nobody named an `optional` one, so that what it
+    refuses stands beside the table and ends nothing."""
+
+    name: str
+    answer: Callable[[], Answers] | None
+    why: str = ""
+    optional: bool = False
+
+
+def material(campaign: Campaign, criterion: str | None = None, name: str | None = None) -> Material:
+    """Of the snapshot of this name, or the newest one. Raises Refused where there is none, or the criterion is not in it."""
+    snapshot = campaign.snapshots.filter(digest__startswith=name).first() if name else latest_snapshot(campaign)
+    if snapshot is None:
+        known = f"no snapshot {name!r}" if name else "no accepted judgments yet; assess_quality freezes them"
+        raise Refused(f"Campaign {campaign.slug!r} has {known}.")
+    chosen = basis(snapshot, criterion)
+    source = sources.read(snapshot, chosen.criterion, chosen.judgments)
+    return Material(campaign, snapshot, chosen, source, _people(source))
+
+
+def candidates(
+    known: Material, others: Sequence[tuple[str, Judge]] = (), most_pairs: int | None = None, seed: int = 0
+) -> list[Candidate]:
+    """All judges there are for the campaign: the one place that lists them. others: further ones, by name; of those that read
+    pairs each reads at most most_pairs, drawn by the seed."""
+    texts = known.texts
+    found = [_comparator(known), Candidate("cosine", lambda: Answers("cosine", _cosines(texts)))]
+    found += [Candidate(name, partial(_imported, known, name)) for name in imported_scores.judges_of(known.campaign)]
+    pairs = pairs_to_read(known, most_pairs, seed)
+    return found + [Candidate(name, partial(_asked, known, name, judge, pairs)) for name, judge in others]
+
+
+def pairs_to_read(known: Material, most: int | None = None, seed: int = 0) -> list[tuple[int, int]]:
+    """Positions of the pairs that people judged, each once; of more than `most`, as many drawn by the seed."""
+    pairs = sorted({(p.a, p.b) for p in known.people.pairs})
+    drawn = np.random.default_rng(seed).permutation(len(pairs))[:most]
+    return [pairs[i] for i in sorted(drawn.tolist())]
+
+
+def evaluate(
+    known: Material, judges: Sequence[Candidate], annotators: str, seed: int, progress: Progress = lambda done, said: None
+) -> dict:
+    """The table with everything that it takes to get it again; annotators: a key of `alternative_annotator.EPSILON`."""
+    answers, absent = [], [{"judge": c.name, "why": c.why or NO_INPUT} for c in judges if c.answer is None]
+    able = [c for c in judges if c.answer is not None]
+    for i, candidate in enumerate(able):
+        progress(0.9 * i / len(able), f"{candidate.name} judges")
+        start = time.monotonic()
+        assert candidate.answer is not None
+        try:
+            said = candidate.answer()
+        except Refused as refused:
+            if not candidate.optional:
+                raise
+            absent.append({"judge": candidate.name, "why": str(refused).rstrip(".")})
+            continue
+        answers.append(replace(said, name=candidate.name, seconds=round(time.monotonic() - start, 3)))
+    progress(0.9, "Setting them beside people")
+    found = tables(known.people, answers, annotators, seed)
+    return json_ready(
+        {
+            "campaign": known.campaign.slug,
+            "snapshot": known.snapshot.name,
+            "digest": known.snapshot.digest,
+            "criterion": known.basis.criterion or PAIRS,
+            "warning": known.basis.warning,
+            "simulated": known.snapshot.is_simulated,
+            "annotators": annotators,
+            "seed": seed,
+            "code": code_version(),
+            "tables": {scope: as_json(one) for scope, one in found.items()},
+            "without": absent,
+        }
+    )
+
+
+def _people(source: sources.Source) -> People:
+    names = sorted({who for given in source.ratings for who, _ in given})
+    column = {who: j for j, who in enumerate(names)}
+    scores = np.full((len(source.texts), len(names)), np.nan)
+    for i, given in enumerate(source.ratings):
+        for who, value in given:
+            scores[i, column[who]] = value
+    _, contexts = np.unique([key[0] for key in source.keys], return_inverse=True)
+    _, systems = np.unique([f"{key[1]}\n{key[2]}" for key in source.keys], return_inverse=True)
+    words = np.array([len(text.output.split()) for text in source.texts], dtype=int)
+    return People(scores, contexts, systems, np.array(source.human, dtype=bool), words, tuple(source.pairs))
+
+
+def _comparator(known: Material) -> Candidate:
+    version = serving(known.campaign)
+    if version is None:
+        return Candidate("comparator", None, "no comparator serves this campaign")
+    return Candidate(f"comparator {version.name}", lambda: _out_of_fold(known, version), optional=True)
+
+
+def _out_of_fold(known: Material, version) -> Answers:
+    """Each context by the member that did not see it; a context that all members learned from is left out."""
+    comparator = load(version)
+    seen = set(comparator.manifest.beside)
+    fresh = np.array([context_key(text.context) not in seen for text in known.texts], dtype=bool)
+    learned = len({text.context for text, new in zip(known.texts, fresh, strict=True) if not new})
+    lacks = f"all of its members learned from {learned} of the contexts" if learned else ""
+    pairs = [(a, b) for a, b in pairs_to_read(known) if fresh[a] and fresh[b]]
+    said = _asked(known, version.name, comparator, pairs, fresh)
+    settings = {"version": version.name, "seed": version.seed, "code": version.code}
+    return replace(said, lacks=lacks or said.lacks, settings=settings)
+
+
+def _asked(
+    known: Material, name: str, judge: Judge, pairs: Sequence[tuple[int, int]], fresh: np.ndarray | None = None
+) -> Answers:
+    """What a pointwise judge says of the outputs, fresh (n,): of these only; or a pairwise one of the pairs."""
+    u = np.full(len(known.texts), np.nan)
+    if judge.kind == "pointwise":
+        rows = np.arange(len(u)) if fresh is None else np.flatnonzero(fresh)
+        u[rows] = judge.utilities([known.texts[i] for i in rows])
+        missing = [known.texts[i] for i in rows if np.isnan(u[i])]
+        lacks = f"{len(missing)} of {len(u)} outputs are not judged{_why(judge, missing[0])}" if missing else ""
+        return Answers(name, u, lacks=lacks, settings=_settings(judge))
+    if not pairs:
+        return Answers(name, u, {}, lacks="people judged no pairs, and this judge reads pairs", settings=_settings(judge))
+    a, b = np.array(pairs).T
+    said = judge.compare([known.texts[i] for i in a], [known.texts[i] for i in b])
+    met = np.unique(pairs)
+    u[met] = mean_points(len(u), a, b, said.probabilities)[met]
+    every = len(pairs_to_read(known))
+    lacks = f"it read {len(pairs):,} of the {every:,} pairs that people judged" if len(pairs) < every else ""
+    return Answers(name, u, dict(zip(pairs, said.choices.tolist(), strict=True)), lacks=lacks, settings=_settings(judge))
+
+
+def _why(judge: Judge, text: Text) -> str:
+    """Of a text that the judge left out; a metric has a sentence for it."""
+    lacks = getattr(judge, "lacks", None)
+    return f": {lacks(text)}" if callable(lacks) else ""
+
+
+def _settings(judge: Judge) -> dict:
+    return dict(getattr(judge, "settings", {}))
+
+
+def _imported(known: Material, name: str) -> Answers:
+    given = imported_scores.scores_of(known.campaign, name)
+    u = np.array([given.get(key, np.nan) for key in known.source.keys], dtype=float)
+    missing = int(np.isnan(u).sum())
+    return Answers(name, u, lacks=f"{missing} of {len(u)} outputs have no score" if missing else "")
+
+
+def _cosines(texts: Sequence[Text]) -> np.ndarray:
+    """(n,) of each output with the last turn of its context, by all-MiniLM-L6-v2: relevance without any training."""
+    from evaluator.generators.minilm import MiniLM
+
+    embed = MiniLM()
+    outputs, turns = embed([text.output for text in texts]), embed([text.context[-1] for text in texts])
+    return (outputs * turns).sum(axis=1)

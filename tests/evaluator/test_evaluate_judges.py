@@ -1,0 +1,190 @@
+"""evaluate_judges sets judges beside people: what it prints and writes, and what it refuses."""
+
+import csv
+import json
+import random
+import shlex
+import sys
+from io import StringIO
+
+import numpy as np
+import pytest
+from django.core.management import CommandError, call_command
+
+from evaluator import services, tasks
+from evaluator.metaevaluation.judges_table import CEILING, CONSTANT, LONGER
+from tests.evaluator.judges.stub_server import Server
+from tests.evaluator.world import SCORES, World, command, recipe, write
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch):
+    monkeypatch.setenv("COMPARENA_DEVICE", "cpu")
+    monkeypatch.setattr(
+        "evaluator.worker.judge_evaluation._cosines", lambda texts: np.array([len(t.output) % 7 for t in texts])
+    )
+
+
+@pytest.fixture
+def crowd(db, tmp_path, client) -> World:
+    """Five people who score the same outputs, each with slips of one point."""
+    world = World(tmp_path, client, slug="crowd", judged=False)
+    rng = random.Random(0)
+    from annotation.data.importer import import_scores
+
+    rows = [
+        {
+            "context_id": row["context_id"],
+            "system": row["system"],
+            "aspect": "Overall",
+            "annotator": annotator,
+            "score": min(5, max(1, SCORES[row["system"]] + rng.choice([-1, 0, 0, 1]))),
+        }
+        for row in world.rows
+        for annotator in ("Ann", "Bob", "Cleo", "Dan", "Eve")
+    ]
+    import_scores(world.campaign, write(tmp_path, "crowd.jsonl", rows))
+    world.freeze()
+    imported = [{"context_id": r["context_id"], "system": r["system"], "score": SCORES[r["system"]]} for r in world.rows]
+    command("import_judge_scores", "crowd", write(tmp_path, "elsewhere.jsonl", imported), "--judge", "elsewhere")
+    return world
+
+
+def program(code: str) -> str:
+    return shlex.join([sys.executable, "-c", "import json, sys\nfor line in sys.stdin:\n row = json.loads(line)\n " + code])
+
+
+def test_the_table_of_a_campaign(crowd, tmp_path):
+    snapshot = crowd.campaign.snapshots.get()
+    good = program('print(json.dumps({"id": row["id"], "score": int("good" in row["output"])}))')
+    said = command(
+        *("evaluate_judges", "crowd", "--judge-command", good, "--annotators", "expert", "--seed", "3"),
+        *("--csv", tmp_path / "table.csv", "--latex", tmp_path / "table.tex"),
+    )
+    assert (said["snapshot"], said["digest"], said["criterion"]) == (snapshot.name, snapshot.digest, "Overall")
+    assert (said["seed"], said["annotators"], said["simulated"]) == (3, "expert", False)
+    rows = {row["name"]: row for row in said["tables"]["all"]["rows"]}
+    assert set(rows) == {CEILING, CONSTANT, LONGER, "cosine", "elsewhere", "program"}
+    best = rows["elsewhere"]
+    assert best["outputs"] == 48 and best["correlations"]["sample_pearson"]["value"] > 0.9
+    assert best["alternative"]["epsilon"] == 0.2 and best["alternative"]["winning_rate"] == 1.0
+    assert rows["program"]["correlations"]["sample_pearson"]["value"] > 0.6 and rows["program"]["seconds"] > 0
+    assert rows["cosine"]["alternative"]["winning_rate"] == 0
+    assert [row["outputs"] for row in said["tables"]["without_human"]["rows"]] == [36] * 6
+    assert said["without"] == [{"judge": "comparator", "why": "no comparator serves this campaign"}]
+    with (tmp_path / "table.csv").open() as file:
+        table = {(row["scope"], row["judge"]): row for row in csv.DictReader(file)}
+    assert float(table["all", "elsewhere"]["sample_pearson"]) == best["correlations"]["sample_pearson"]["value"]
+    assert table["all", "elsewhere"]["snapshot"] == snapshot.name and len(table) == 12
+    tex = (tmp_path / "table.tex").read_text()
+    assert tex.count(r"\begin{tabular}") == 2 and "elsewhere & 48 & " in tex and snapshot.name in tex
+
+
+def test_what_it_prints(crowd):
+    out = StringIO()
+    call_command("evaluate_judges", "crowd", "--judge", "elsewhere", "--judge", "cosine", stdout=out)
+    text = out.getvalue()
+    assert "All outputs" in text and "Without outputs that people wrote" in text
+    assert "elsewhere agrees more than cosine, by 0." in text and "0.67 of 3 *" in text
+    name = crowd.campaign.snapshots.get().name
+    again = f"manage.py evaluate_judges crowd --snapshot {name} --criterion Overall --annotators crowd --seed 0"
+    assert f"Again: {again} --judge elsewhere --judge cosine" in text and "comparator" not in text
+
+
+def test_the_same_again_is_the_same(crowd):
+    first, second = (command("evaluate_judges", "crowd", "--judge", "elsewhere", "--seed", "5") for _ in range(2))
+    for said in (first, second):
+        for table in said["tables"].values():
+            assert [row.pop("seconds") is None for row in table["rows"]].count(False) == 1
+    assert first == second
+
+
+def test_the_serving_comparator_judges_out_of_fold(crowd):
+    run = services.start_training([crowd.campaign], foreground=True, recipe=recipe())
+    version = tasks.run(run.job_id)
+    said = command("evaluate_judges", "crowd", "--judge", f"comparator {version.name}")
+    row = next(row for row in said["tables"]["all"]["rows"] if row["kind"] == "judge")
+    assert row["settings"]["version"] == version.name and row["outputs"] == 48 and row["lacks"] == ""
+    assert row["accuracy"]["value"] == pytest.approx(version.metrics["heldout_pairwise_accuracy"], abs=1e-6)
+
+
+def test_a_pairwise_program(world):
+    pairs = [(f"c{c:02}", "Fine", "Poor", who, "A" if c % 4 else "tie") for c in range(12) for who in ("Ann", "Bob", "Cleo")]
+    world.judge(pairs)
+    world.freeze()
+    good = program(
+        'a, b = ("good" in row[side] for side in ("output_a", "output_b"))\n '
+        'print(json.dumps({"id": row["id"], "a": float(a > b), "tie": float(a == b), "b": float(b > a)}))'
+    )
+    said = command("evaluate_judges", "talk", "--pair-judge-command", good, "--judge", "pair program")
+    row = next(row for row in said["tables"]["all"]["rows"] if row["name"] == "pair program")
+    assert row["accuracy"]["value"] > 0.8 and row["pairs"] > 12 and row["three_way"] < 1
+
+
+def test_what_it_refuses(crowd):
+    with pytest.raises(CommandError, match="There is no judge 'gpt' here; there are: comparator, cosine, elsewhere"):
+        command("evaluate_judges", "crowd", "--judge", "gpt")
+    with pytest.raises(CommandError, match="There is no campaign 'nowhere'"):
+        command("evaluate_judges", "nowhere")
+    with pytest.raises(CommandError, match="no scores for the criterion 'Wit'"):
+        command("evaluate_judges", "crowd", "--criterion", "Wit")
+    with pytest.raises(CommandError, match="field 'score': is missing"):
+        wrong = program('print(json.dumps({"id": row["id"]}))')
+        command("evaluate_judges", "crowd", "--judge-command", wrong, "--judge", "program")
+
+
+def test_before_anything_is_accepted(tmp_path, client):
+    World(tmp_path, client, slug="empty", judged=False)
+    with pytest.raises(CommandError, match="'empty' has no accepted judgments yet"):
+        command("evaluate_judges", "empty")
+
+
+class TestALanguageModel:
+    @pytest.fixture
+    def server(self):
+        server = Server()
+        yield server
+        server.close()
+
+    def words(self, server, *more):
+        return ("evaluate_judges", "crowd", "--language-model", "tiny", "--url", server.url, "--judge", "tiny", *more)
+
+    def test_it_is_a_row_of_the_table(self, crowd, server, tmp_path, monkeypatch):
+        monkeypatch.setenv("COMPARENA_JUDGE_API_KEY", "sk-secret")
+        crowd.campaign.guidelines = "Be *kind*."
+        crowd.campaign.save()
+        criterion = crowd.campaign.criteria.get(name="Overall")
+        criterion.description, criterion.high_label = "How good it is.", "perfect"
+        criterion.save()
+        replies = ("--replies", tmp_path / "replies.jsonl", "--pairs", "20", "--price", "1", "2")
+        forecast = command(*self.words(server, *replies, "--forecast"))
+        assert forecast["calls"] == 40 and forecast["cost"] > 0 and server.requests == []
+        said = command(*self.words(server, *replies, "--calls", "40"))
+        row = next(row for row in said["tables"]["all"]["rows"] if row["name"] == "tiny")
+        assert row["pairs"] == 20 and row["lacks"] == "it read 20 of the 72 pairs that people judged"
+        assert row["accuracy"]["value"] > 0.7 and row["settings"]["calls"] == 40 and row["settings"]["cost"] > 0
+        assert "sk-secret" not in json.dumps(said) and server.headers[0][1] == "Bearer sk-secret"
+        asked = server.requests[0]["messages"][1]["content"]
+        assert all(part in asked for part in ("Be *kind*.", "Overall: How good it is. 5 means perfect"))
+        assert command(*self.words(server, *replies, "--calls", "0"))["tables"]["all"]["rows"][1]["pairs"] in (20, 72)
+        assert len(server.requests) == 40
+
+    def test_the_same_again_is_named(self, crowd, server, tmp_path):
+        out = StringIO()
+        words = self.words(server, "--replies", tmp_path / "r.jsonl", "--pairs", "3", "--calls", "6")
+        call_command(*words, stdout=out)
+        again = out.getvalue().rsplit("Again: ", 1)[1]
+        assert f"--snapshot {crowd.campaign.snapshots.get().name} --criterion Overall" in again
+        assert f"--judge tiny --language-model tiny --url {server.url} --pairs 3" in again
+
+    def test_what_it_refuses(self, crowd, server, tmp_path):
+        with pytest.raises(CommandError, match="Say with --calls how many requests"):
+            command(*self.words(server))
+        with pytest.raises(CommandError, match="give --url, up to and with /v1"):
+            command("evaluate_judges", "crowd", "--language-model", "tiny", "--calls", "3")
+        with pytest.raises(CommandError, match="The budget of 3 calls is spent"):
+            command(*self.words(server, "--calls", "3", "--replies", tmp_path / "r.jsonl"))
+        with pytest.raises(CommandError, match="has no snapshot 'old'"):
+            command("evaluate_judges", "crowd", "--snapshot", "old")

@@ -1,0 +1,105 @@
+"""The judges' page: who sees it, what its button starts, what it shows, and that nothing is worked out twice."""
+
+import csv
+import io
+
+import numpy as np
+import pytest
+
+from annotation.models import Job
+from evaluator import tasks
+from evaluator.models import JudgesTable
+from tests.evaluator.world import SCORES, World, command, write
+
+pytestmark = pytest.mark.django_db
+PAGE = "/c/talk/comparator/judges/"
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch):
+    monkeypatch.setenv("COMPARENA_DEVICE", "cpu")
+    lengths = lambda texts: np.array([len(text.output) % 7 for text in texts])
+    monkeypatch.setattr("evaluator.worker.judge_evaluation._cosines", lengths)
+
+
+def import_elsewhere(world, by: float = 1.0):
+    rows = [{"context_id": r["context_id"], "system": r["system"], "score": by * SCORES[r["system"]]} for r in world.rows]
+    command("import_judge_scores", "talk", write(world.folder, "elsewhere.jsonl", rows), "--judge", "<b>GPT</b>", "--replace")
+
+
+def evaluate(world, **data):
+    response = world.post(world.alice, PAGE, {"annotators": "crowd", **data})
+    for job in Job.objects.filter(status=Job.Status.QUEUED):
+        tasks.set_beside_people(str(job.pk))
+    return response
+
+
+def test_only_researchers_and_admins(world):
+    for path in (PAGE, PAGE + "table.csv"):
+        assert world.get(world.charlie, path).status_code == 404
+    assert world.post(world.charlie, PAGE, {"annotators": "crowd"}).status_code == 404
+    assert not JudgesTable.objects.exists()
+    assert world.get(world.alice, PAGE).status_code == world.get(world.dora, PAGE).status_code == 200
+    world.client.logout()
+    assert "/login/" in world.client.get(PAGE).url
+
+
+def test_before_anything_is_evaluated_it_says_what_to_do(world, tmp_path, client):
+    assert "Nothing evaluated yet" in world.get(world.alice, PAGE).content.decode()
+    assert world.get(world.alice, PAGE + "table.csv").status_code == 404
+    empty = World(tmp_path, client, slug="empty", judged=False)
+    html = empty.get(empty.alice, "/c/empty/comparator/judges/").content.decode()
+    assert "Assess the quality" in html and "<form class" not in html
+    assert empty.post(empty.alice, "/c/empty/comparator/judges/", {"annotators": "crowd"}).status_code == 422
+
+
+def test_the_table_is_worked_out_by_a_job_and_shown(world):
+    import_elsewhere(world)
+    assert evaluate(world, annotators="expert").status_code == 302
+    job = Job.objects.get()
+    assert job.status == Job.Status.DONE and job.task == "evaluator.tasks.set_beside_people"
+    html = world.get(world.alice, PAGE).content.decode()
+    assert "&lt;b&gt;GPT&lt;/b&gt;" in html and "<b>GPT" not in html and "style=" not in html
+    assert all(words in html for words in ("All outputs", "Without outputs that people wrote", "longer is better", "experts"))
+    assert "The comparator did not judge" not in html and "comparator did not judge: no comparator serves" in html
+    table = csv.DictReader(io.StringIO(world.get(world.alice, PAGE + "table.csv").content.decode()))
+    assert {row["judge"] for row in table} >= {"<b>GPT</b>", "cosine"}
+    tex = world.get(world.alice, PAGE + "table.tex")
+    assert tex["Content-Type"].startswith("application/x-tex") and b"tabular" in tex.content
+
+
+def test_the_same_is_worked_out_once_and_what_changed_anew(world):
+    evaluate(world)
+    evaluate(world)
+    assert JudgesTable.objects.count() == 1
+    import_elsewhere(world)
+    evaluate(world)
+    import_elsewhere(world, 2.0)
+    evaluate(world)
+    evaluate(world, annotators="skilled")
+    assert JudgesTable.objects.count() == 4
+    tables = list(JudgesTable.objects.all())
+    assert [len(table.record["tables"]["all"]["rows"]) for table in tables] == [5, 5, 5, 4]
+
+
+def test_a_failed_job_can_be_asked_for_again(world):
+    world.post(world.alice, PAGE, {"annotators": "crowd"})
+    Job.objects.update(status=Job.Status.FAILED, error="The worker died 3 times.")
+    html = world.get(world.alice, PAGE).content.decode()
+    assert "The worker died 3 times." in html and "Start again" in html
+    evaluate(world)
+    assert JudgesTable.objects.count() == 2 and JudgesTable.objects.first().record is not None
+
+
+def test_newer_judgments_make_it_old(world):
+    evaluate(world)
+    assert "of an earlier snapshot" not in world.get(world.alice, PAGE).content.decode()
+    world.score("Overall", {**SCORES, "Poor": 2}, annotators=("Cleo",))
+    world.freeze()
+    assert "of an earlier snapshot" in world.get(world.alice, PAGE).content.decode()
+
+
+def test_a_criterion_that_is_not_there_is_refused(world):
+    response = world.post(world.alice, PAGE, {"annotators": "crowd", "criterion": "Wit"})
+    assert response.status_code == 422 and "Nothing was started" in response.content.decode()
+    assert not Job.objects.exists()
