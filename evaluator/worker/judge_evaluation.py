@@ -17,6 +17,9 @@ from evaluator.comparator.examples import Text, context_key
 from evaluator.judge import Judge, mean_points
 from evaluator.judges_export import PAIRS
 from evaluator.metaevaluation.judges_table import Answers, People, as_json, tables
+from evaluator.metrics.encoders import TextEncoder
+from evaluator.metrics.inputs import Referenced, Training, referenced, turns_of
+from evaluator.metrics.registry import METRICS, build
 from evaluator.registry import serving
 from evaluator.selectors import Basis, basis
 from evaluator.worker.judge import load
@@ -36,9 +39,23 @@ class Material:
     source: sources.Source
     people: People
 
-    @property
-    def texts(self) -> list[Text]:
-        return self.source.texts
+    @cached_property
+    def texts(self) -> list[Referenced]:
+        """(n,) the outputs; what people wrote for the same context is a reference of the others, as are the campaign's own."""
+        given = [self.references.get(text.context, []) for text in self.source.texts]
+        return referenced(self.source.texts, self.source.human, given)
+
+    @cached_property
+    def training(self) -> Training | None:
+        """What learned metrics learn from, out of fold by context; None where there is one context alone."""
+        scores = self.source.scores[:, 0]  # (n,) means, 0..1
+        if len({context_key(text.context) for text in self.texts}) < 2:
+            return None
+        return Training.dealt(self.texts, None if np.isnan(scores).all() else scores.tolist())
+
+    @cached_property
+    def encoder(self) -> TextEncoder:
+        return TextEncoder.load()
 
     @cached_property
     def references(self) -> dict[tuple[str, ...], list[str]]:
@@ -77,8 +94,7 @@ def candidates(
 ) -> list[Candidate]:
     """All judges there are for the campaign: the one place that lists them. others: further ones, by name; of those that read
     pairs each reads at most most_pairs, drawn by the seed."""
-    texts = known.texts
-    found = [_comparator(known), Candidate("cosine", lambda: Answers("cosine", _cosines(texts)))]
+    found = [_comparator(known), *(Candidate(name, partial(_metric, known, name), optional=True) for name in METRICS)]
     found += [Candidate(name, partial(_imported, known, name)) for name in imported_scores.judges_of(known.campaign)]
     pairs = pairs_to_read(known, most_pairs, seed)
     return found + [Candidate(name, partial(_asked, known, name, judge, pairs)) for name, judge in others]
@@ -200,10 +216,8 @@ def _imported(known: Material, name: str) -> Answers:
     return Answers(name, u, lacks=f"{missing} of {len(u)} outputs have no score" if missing else "")
 
 
-def _cosines(texts: Sequence[Text]) -> np.ndarray:
-    """(n,) of each output with the last turn of its context, by all-MiniLM-L6-v2: relevance without any training."""
-    from evaluator.generators.minilm import MiniLM
-
-    embed = MiniLM()
-    outputs, turns = embed([text.output for text in texts]), embed([text.context[-1] for text in texts])
-    return (outputs * turns).sum(axis=1)
+def _metric(known: Material, name: str) -> Answers:
+    """Raises MissingInput, which is a Refused, for what the metric needs and the campaign has not."""
+    encoder = known.encoder if "encoder" in METRICS[name].needs else None
+    metric = build(name, encoder=encoder, corpus=turns_of(known.texts), training=known.training)
+    return _asked(known, name, metric, [])

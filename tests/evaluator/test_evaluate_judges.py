@@ -12,7 +12,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from evaluator import services, tasks
-from evaluator.metaevaluation.judges_table import CEILING, CONSTANT, LONGER
+from evaluator.metaevaluation.judges_table import CEILING, CONSTANT, LONGER, Answers
 from tests.evaluator.judges.stub_server import Server
 from tests.evaluator.world import SCORES, World, command, recipe, write
 
@@ -22,9 +22,9 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture(autouse=True)
 def environment(monkeypatch):
     monkeypatch.setenv("COMPARENA_DEVICE", "cpu")
-    monkeypatch.setattr(
-        "evaluator.worker.judge_evaluation._cosines", lambda texts: np.array([len(t.output) % 7 for t in texts])
-    )
+    lengths = lambda known, name: Answers(name, np.array([len(text.output) % 7 for text in known.texts]))
+    monkeypatch.setattr("evaluator.worker.judge_evaluation.METRICS", ["cosim"])
+    monkeypatch.setattr("evaluator.worker.judge_evaluation._metric", lengths)
 
 
 @pytest.fixture
@@ -66,12 +66,12 @@ def test_the_table_of_a_campaign(crowd, tmp_path):
     assert (said["snapshot"], said["digest"], said["criterion"]) == (snapshot.name, snapshot.digest, "Overall")
     assert (said["seed"], said["annotators"], said["simulated"]) == (3, "expert", False)
     rows = {row["name"]: row for row in said["tables"]["all"]["rows"]}
-    assert set(rows) == {CEILING, CONSTANT, LONGER, "cosine", "elsewhere", "program"}
+    assert set(rows) == {CEILING, CONSTANT, LONGER, "cosim", "elsewhere", "program"}
     best = rows["elsewhere"]
     assert best["outputs"] == 48 and best["correlations"]["sample_pearson"]["value"] > 0.9
     assert best["alternative"]["epsilon"] == 0.2 and best["alternative"]["winning_rate"] == 1.0
     assert rows["program"]["correlations"]["sample_pearson"]["value"] > 0.6 and rows["program"]["seconds"] > 0
-    assert rows["cosine"]["alternative"]["winning_rate"] == 0
+    assert rows["cosim"]["alternative"]["winning_rate"] == 0
     assert [row["outputs"] for row in said["tables"]["without_human"]["rows"]] == [36] * 6
     assert said["without"] == [{"judge": "comparator", "why": "no comparator serves this campaign"}]
     with (tmp_path / "table.csv").open() as file:
@@ -84,13 +84,13 @@ def test_the_table_of_a_campaign(crowd, tmp_path):
 
 def test_what_it_prints(crowd):
     out = StringIO()
-    call_command("evaluate_judges", "crowd", "--judge", "elsewhere", "--judge", "cosine", stdout=out)
+    call_command("evaluate_judges", "crowd", "--judge", "elsewhere", "--judge", "cosim", stdout=out)
     text = out.getvalue()
     assert "All outputs" in text and "Without outputs that people wrote" in text
-    assert "elsewhere agrees more than cosine, by 0." in text and "0.67 of 3 *" in text
+    assert "elsewhere agrees more than cosim, by 0." in text and "0.67 of 3 *" in text
     name = crowd.campaign.snapshots.get().name
     again = f"manage.py evaluate_judges crowd --snapshot {name} --criterion Overall --annotators crowd --seed 0"
-    assert f"Again: {again} --judge elsewhere --judge cosine" in text and "comparator" not in text
+    assert f"Again: {again} --judge elsewhere --judge cosim" in text and "comparator" not in text
 
 
 def test_the_same_again_is_the_same(crowd):
@@ -124,7 +124,7 @@ def test_a_pairwise_program(world):
 
 
 def test_what_it_refuses(crowd):
-    with pytest.raises(CommandError, match="There is no judge 'gpt' here; there are: comparator, cosine, elsewhere"):
+    with pytest.raises(CommandError, match="There is no judge 'gpt' here; there are: comparator, cosim, elsewhere"):
         command("evaluate_judges", "crowd", "--judge", "gpt")
     with pytest.raises(CommandError, match="There is no campaign 'nowhere'"):
         command("evaluate_judges", "nowhere")

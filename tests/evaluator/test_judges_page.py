@@ -8,6 +8,7 @@ import pytest
 
 from annotation.models import Job
 from evaluator import tasks
+from evaluator.metaevaluation.judges_table import Answers
 from evaluator.models import JudgesTable
 from tests.evaluator.world import SCORES, World, command, write
 
@@ -18,8 +19,9 @@ PAGE = "/c/talk/comparator/judges/"
 @pytest.fixture(autouse=True)
 def environment(monkeypatch):
     monkeypatch.setenv("COMPARENA_DEVICE", "cpu")
-    lengths = lambda texts: np.array([len(text.output) % 7 for text in texts])
-    monkeypatch.setattr("evaluator.worker.judge_evaluation._cosines", lengths)
+    lengths = lambda known, name: Answers(name, np.array([len(text.output) % 7 for text in known.texts]))
+    monkeypatch.setattr("evaluator.worker.judge_evaluation.METRICS", ["cosim"])
+    monkeypatch.setattr("evaluator.worker.judge_evaluation._metric", lengths)
 
 
 def import_elsewhere(world, by: float = 1.0):
@@ -63,7 +65,7 @@ def test_the_table_is_worked_out_by_a_job_and_shown(world):
     assert all(words in html for words in ("All outputs", "Without outputs that people wrote", "longer is better", "experts"))
     assert "The comparator did not judge" not in html and "comparator did not judge: no comparator serves" in html
     table = csv.DictReader(io.StringIO(world.get(world.alice, PAGE + "table.csv").content.decode()))
-    assert {row["judge"] for row in table} >= {"<b>GPT</b>", "cosine"}
+    assert {row["judge"] for row in table} >= {"<b>GPT</b>", "cosim"}
     tex = world.get(world.alice, PAGE + "table.tex")
     assert tex["Content-Type"].startswith("application/x-tex") and b"tabular" in tex.content
 
