@@ -5,13 +5,14 @@ from annotation.views import jobs
 from annotation.views.annotating import item, own_answers, participation
 from annotation.views.assessment import agreement, disagreement, live, report, snapshots
 from annotation.views.campaigns import campaign, design, home, items, plan, preview
-from annotation.views.data import exports, uploads
+from annotation.views.data import exports, images, uploads
 from annotation.views.people import account, first_admin, join, members, sign_in
 
 campaign_pages = [
     path("", campaign.campaign, name="campaign"),
     path("status/", design.status, name="campaign_status"),
     path("design/", design.design, name="design"),
+    path("design/markdown/", design.show_as_markdown, name="show_as_markdown"),
     path("plan/", plan.plan_page, name="plan"),
     path("preview/", preview.preview, name="preview"),
     path("duplicate/", design.duplicate, name="duplicate"),
@@ -31,6 +32,8 @@ campaign_pages = [
     path("import/<uuid:pk>/", uploads.upload, name="upload"),
     path("import/<uuid:pk>/store/", uploads.store, name="upload_store"),
     path("import/<uuid:pk>/discard/", uploads.discard, name="upload_discard"),
+    path("images/", images.send, name="images"),
+    path("images/<str:name>", images.image, name="image"),
     path("export/<slug:what>.<slug:format>", exports.export, name="export"),
     path("progress/", live.progress, name="live"),
     path("progress/answers/", live.answer_list, name="answer_list"),

@@ -167,6 +167,7 @@ WHITENOISE_USE_FINDERS = True  # no collectstatic step before the first page
 DATA_UPLOAD_MAX_MEMORY_SIZE = 5 * 2**20
 MODELS_DIR = DATA_DIR / "models"
 DEFAULT_BASE = os.environ.get("DEFAULT_BASE", "default")
+IMAGES_DIR = DATA_DIR / "images"  # pictures that texts show; web processes elsewhere need the same folder
 UPLOADS_DIR = DATA_DIR / "uploads"  # files to import, until they are stored; a worker elsewhere needs the same folder
 
 # Where a message goes. With the filesystem transport sender and receiver share one folder.

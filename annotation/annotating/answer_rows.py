@@ -12,7 +12,10 @@ REASON_LENGTH = PairwiseJudgment._meta.get_field("reason").max_length
 
 def rows_of(annotator: Annotator, assignment: Assignment, campaign: Campaign, answer: dict) -> list:
     """Unsaved LikertScores or PairwiseJudgments, one for each thing that was asked; never empty."""
-    if not assignment.item.is_pair:
+    reason = str(answer.get("reason") or "").strip()
+    if len(reason) > REASON_LENGTH:
+        raise Refused(f"The comment is longer than {REASON_LENGTH} characters.")
+    if not assignment.item.is_pair:  # a comment on scores stays with the submission
         return _scores(annotator, assignment, campaign, answer.get("scores"))
     choices: dict[Any, Outcome]  # by criterion; None: on the whole
     if campaign.pairwise_by_criterion:
@@ -22,9 +25,6 @@ def rows_of(annotator: Annotator, assignment: Assignment, campaign: Campaign, an
         if choice is None:
             raise Refused("Choose the better output, or say that they are equally good.")
         choices = {None: choice}
-    reason = str(answer.get("reason") or "").strip()
-    if len(reason) > REASON_LENGTH:
-        raise Refused(f"The reason is longer than {REASON_LENGTH} characters.")
     return [_judgment(annotator, assignment, criterion, shown, reason) for criterion, shown in choices.items()]
 
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from django.core import signing
 
-from annotation.annotating import meaning
 from annotation.models import Assignment, Campaign, Criterion, Item, PairwiseJudgment
 
 SHOWN = "annotation.shown"  # salt of the signed time at which a page was shown
@@ -61,13 +60,11 @@ def item_context(campaign: Campaign, item: Item, swapped=False, answer=None, ref
     """What the item's templates need. answer: as answer_of gives it, to be shown filled in; refused: why it was not
     stored, so that what is missing is marked."""
     answer = answer or {}
-    turns = item.output.context.turns
     left, right = (item.other, item.output) if swapped else (item.output, item.other)
     return {
         "campaign": campaign,
         "item": item,
-        "turns": turns,
-        "acts": meaning.read(turns[0]) if len(turns) == 1 else None,
+        "context": item.output.context,
         "output": item.output,
         "left": left,
         "right": right,

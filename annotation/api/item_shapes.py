@@ -34,6 +34,7 @@ class TaskSerializer(serializers.ModelSerializer):
             "pairwise",
             "pairwise_by_criterion",
             "asks_reason",
+            "text_format",
             "criteria",
         ]
 
@@ -147,7 +148,7 @@ def shown(assignment: Assignment | None, campaign: Campaign) -> dict | None:
     is_pair = assignment.item.is_pair
     return {
         "id": assignment.pk,
-        "context": page["turns"],
+        "context": page["context"].turns,
         "key": hidden["key"],
         "shown": hidden["shown"],
         "output": None if is_pair else page["output"].text,

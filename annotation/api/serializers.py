@@ -14,6 +14,7 @@ PROTOCOL = [
     "pairwise",
     "pairwise_by_criterion",
     "asks_reason",
+    "text_format",
     "overlap",
     "overlap_percent",
     "quota",

@@ -4,6 +4,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.text import slugify
 
+from annotation.campaigns.images import copy_images
 from annotation.campaigns.items import KnownAnswer, draw_items
 from annotation.campaigns.known_answers import store_known
 from annotation.campaigns.protocol import CriterionSpec, check_criteria, check_protocol, set_consent
@@ -71,6 +72,7 @@ def duplicate_campaign(campaign: Campaign, *, slug, title="", with_texts=False, 
     AuditEvent.objects.create(campaign=copy, user=user, action="duplicated", detail={"campaign": campaign.slug})
     if with_texts:
         _copy_texts(campaign, copy)
+        copy_images(campaign, copy)
         draw_items(copy)
     return copy
 

@@ -3,7 +3,11 @@
 from django.db.models import Count, F, IntegerField, OuterRef, Subquery
 from django.db.models.functions import Coalesce
 
-from annotation.models import Assignment, Campaign, LikertScore, Output, PairwiseJudgment, Purpose
+from annotation.models import Assignment, Campaign, LikertScore, Output, PairwiseJudgment, Purpose, Submission
+from core.rich_text import rich_count
+
+LOOKED_AT = 200  # outputs
+SUGGESTED = 0.05  # of them: one stray asterisk says nothing
 
 
 def overview(campaign: Campaign) -> dict:
@@ -23,6 +27,17 @@ def overview(campaign: Campaign) -> dict:
         "judgments": PairwiseJudgment.objects.counted().filter(annotator__campaign=campaign).count(),
         "snapshots": campaign.snapshots.count(),
     }
+
+
+def rich_texts(campaign: Campaign) -> dict | None:
+    """{"count", "of"} of the outputs looked at that seem to be Markdown, where the campaign shows its texts as they are,
+    nobody has answered yet, and they are enough to ask for a change."""
+    if campaign.text_format != Campaign.TextFormat.PLAIN or Submission.objects.filter(annotator__campaign=campaign).exists():
+        return None
+    outputs = Output.objects.filter(context__campaign=campaign, replaced_at=None).order_by("context_id", "pk")
+    texts = list(outputs.values_list("text", flat=True)[:LOOKED_AT])
+    count = rich_count(texts)
+    return {"count": count, "of": len(texts)} if count and count >= SUGGESTED * len(texts) else None
 
 
 def counted(rows, group: str):

@@ -86,6 +86,8 @@ def fixed_settings(campaign: Campaign, answers: dict[str, int]) -> set[str]:
         fixed.add("likert")
     if campaign.pairwise and answers["judgments"]:
         fixed.add("pairwise")
+    if answers["submissions"]:  # nobody knows how the texts of imported answers were shown
+        fixed.add("text_format")
     return fixed
 
 

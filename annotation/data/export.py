@@ -9,7 +9,7 @@ from itertools import chain
 from annotation.models import Campaign, Context, LikertScore, PairwiseJudgment
 
 ABOUT = ["annotator", "seconds", "active_seconds", "answered_at", "simulated", "kept", "dropped_by"]
-SCORE_FIELDS = ["context_id", "group", "system", "checkpoint", "sample", "aspect", "scale", "score", *ABOUT]
+SCORE_FIELDS = ["context_id", "group", "system", "checkpoint", "sample", "aspect", "scale", "score", "reason", *ABOUT]
 JUDGMENT_FIELDS = [
     "context_id",
     "context",
@@ -42,6 +42,8 @@ PREFERENCE_FIELDS = [
 ]
 CONTENT_TYPES = {"jsonl": "application/x-ndjson", "csv": "text/csv; charset=utf-8"}
 KINDS = {"scores": SCORE_FIELDS, "judgments": JUDGMENT_FIELDS, "preferences": PREFERENCE_FIELDS}
+# Fields that a file has only where the campaign does, so that files of other campaigns stay as they were.
+OPTIONAL = {"scores": {"group", "reason"}, "judgments": {"group"}, "preferences": set()}
 # What makes a spreadsheet run a cell (OWASP, "CSV Injection"), the full-width signs too.
 FORMULA = tuple("=+-@\t\r\n＝＋－＠")
 Decide = Callable[[int | None, int, object], tuple[bool | None, str | None]]
@@ -75,6 +77,7 @@ def _scores(campaign: Campaign, decide: Decide) -> Iterator[dict]:
             "aspect": score.criterion.name,
             "scale": [score.criterion.low, score.criterion.high],
             "score": score.value,
+            **_comment(score, campaign.asks_reason),
             **_about(score, decide(score.criterion_id, score.annotator_id, score.output_id)),
         }
 
@@ -103,8 +106,13 @@ def _judgments(campaign: Campaign, decide: Decide) -> Iterator[dict]:
 
 
 def _group(context: Context, grouped: bool) -> dict:
-    """Only where the campaign has groups, so that files of other campaigns stay as they were."""
+    """Only where the campaign has groups."""
     return {"group": context.group or None} if grouped else {}
+
+
+def _comment(score: LikertScore, asked: bool) -> dict:
+    """Only where the campaign asks for one. It is of the item, so all scores of one answer have the same."""
+    return {"reason": score.submission.payload.get("reason") if score.submission else None} if asked else {}
 
 
 def _about(answer, decision: tuple) -> dict:
@@ -127,14 +135,14 @@ def as_jsonl(rows: Iterable[dict]) -> Iterator[str]:
 
 def as_csv(rows: Iterable[dict], what: str) -> Iterator[str]:
     """A header even where there are no rows; lists are JSON in their cell, as the importer reads them. There is a column
-    `group` where the rows have that field.
+    for an OPTIONAL field where the rows have that field.
 
     A text that a spreadsheet would run as a formula gets an apostrophe before it, and its column's name goes into the
     cell `guarded`, so that the importer takes off exactly these apostrophes.
     """
     line, rows = io.StringIO(), iter(rows)
     first = next(rows, {})
-    columns = [name for name in KINDS[what] if name != "group" or name in first]
+    columns = [name for name in KINDS[what] if name not in OPTIONAL[what] or name in first]
     writer = csv.DictWriter(line, [*columns, "guarded"])
     writer.writeheader()
     for row in chain([first] if first else [], rows):

@@ -86,6 +86,7 @@ FIELDS = {
 # By kind, what an importer reads of a row: the fields, and what our own exports have beside them.
 EXPORTED = {"criterion", "published", "guarded", "seconds", "active_seconds", "answered_at", "kept", "dropped_by"}
 KNOWN = {kind: {field.name for field in fields} | EXPORTED for kind, fields in FIELDS.items()}
+KNOWN["scores"].add("reason")  # the comment that came with them
 FOR_CHECKS = {"annotator", "choice"}  # what a row with a known answer of a pair does without
 
 

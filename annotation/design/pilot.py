@@ -19,7 +19,8 @@ def components_of(values: ArrayLike, systems: ArrayLike, contexts: ArrayLike, an
     if not len(values) or np.ptp(values) == 0 or len(values) <= systems.max() + 1:
         return None
     v = read_scores(int(systems.max()) + 1, systems, contexts, annotators, values).fit.variances
-    return Components(v["output"], v["taste"], v["answer"], v["context"], v["annotator"])
+    freedom = _fewest(contexts, annotators, systems)
+    return Components(v["output"], v["taste"], v["answer"], v["context"], v["annotator"], freedom)
 
 
 def pair_assumptions_of(
@@ -37,4 +38,11 @@ def pair_assumptions_of(
     v = read_pairs(len(systems), one, other, outcomes, contexts, annotators).fit.variances
     context, annotator = v["output"] / 2 / decided, v["taste"] / 2 / decided
     over = max(1.0, context + annotator)
-    return PairAssumptions(1 - decided, context / over, annotator / over)
+    return PairAssumptions(1 - decided, context / over, annotator / over, _fewest(contexts, annotators, systems))
+
+
+def _fewest(contexts: ArrayLike, annotators: ArrayLike, systems: ArrayLike) -> float:
+    """Degrees of freedom of the mean square, contexts x systems or annotators x systems, that has fewer: what a variance made
+    of both has at least (Satterthwaite 1946)."""
+    n, people, systems_ = (len(np.unique(column)) for column in (contexts, annotators, systems))
+    return float(max(min(n, people) - 1, 1) * max(systems_ - 1, 1))

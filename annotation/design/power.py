@@ -27,6 +27,10 @@ Davis 2000, American Mathematical Monthly 107, 353-357). Where the scale is know
 the others, which are where the pilot's were, and its variances are the same share f of that maximum: Var(D) changes by
 (1 + f) / 2, and the board, whose variances are those of all S systems together, states it changed by (S - 1 + f) / S.
 
+Variances from a pilot are uncertain, and the square root of an unbiased variance is too small on average: with p degrees of
+freedom by c4 = sqrt(2 / p) Gamma((p + 1) / 2) / Gamma(p / 2) (Holtzman 1950, American Journal of Psychology 63, 615-617). The
+standard error that is planned with is divided by it; p is the fewest that a mean square of the pilot has.
+
 Pairs. A judgment is +1 (first better), 0 (tie) or -1. Its mean d = P(first) - P(second), its variance 1 - ties - d^2;
 judgments of one pair on one context share a part (intraclass correlation) i_C of it, those of one annotator i_A. Where two of S
 systems meet m times, games with the others tell as much again: in a balanced design the variance of a difference is that of
@@ -40,7 +44,7 @@ and its error that of the win rate over w (1 - w).
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 
 import numpy as np
 from scipy.optimize import brentq
@@ -58,17 +62,20 @@ ONE_EACH: People = ((1.0, 1.0),)
 
 @dataclass(frozen=True)
 class Components:
-    """Variances of single scores, in squared points of the scale (or of a scale from 0 to 1, see `on`)."""
+    """Variances of single scores, in squared points of the scale (or of a scale from 0 to 1, see `on`). freedom: degrees of
+    freedom with which a pilot estimates them; infinite where they are assumed."""
 
     context_system: float
     annotator_system: float
     residual: float
     context: float = 0.0
     annotator: float = 0.0
+    freedom: float = math.inf
 
     def on(self, low: float, high: float) -> "Components":
         """These variances of a scale from 0 to 1, on the scale from low to high."""
-        return Components(*(variance * (high - low) ** 2 for variance in astuple(self)))
+        scaled = (variance * (high - low) ** 2 for variance in astuple(self)[:-1])
+        return replace(Components(*scaled), freedom=self.freedom)
 
 
 def _of_card(item_slope: float, item: float, worker_slope: float, worker: float, sigma: float) -> Components:
@@ -99,11 +106,12 @@ class Scale:
 @dataclass(frozen=True)
 class PairAssumptions:
     """ties: their share where the systems are equal. context, annotator: intraclass correlations of judgments of one pair of
-    systems on one context, and by one annotator."""
+    systems on one context, and by one annotator. freedom: as for Components."""
 
     ties: float = 0.2
     context: float = 0.3
     annotator: float = 0.05
+    freedom: float = math.inf
 
 
 @dataclass(frozen=True)
@@ -182,6 +190,7 @@ def detectable_difference(
 
     Raises ValueError for fewer than two contexts or annotators."""
     se, df = standard_error(components, contexts, annotators, people, systems)
+    se /= mean_of_root(components.freedom)
 
     def errors(difference: float) -> tuple[float, float]:
         """(of the difference, as the board states it)"""
@@ -223,7 +232,8 @@ def detectable_win_rate(
         variance = max(1 - assumed.ties - ahead**2, 0.0) / 4 / slope**2  # of a judgment, in squared logits
         rest = variance * (1 - assumed.context - of_people) / (as_if * _mean(people))
         parts = variance * assumed.context / places, variance * of_people / annotators, rest
-        return _tested(*parts, places, annotators, people, systems)
+        se, df = _tested(*parts, places, annotators, people, systems)
+        return se / mean_of_root(assumed.freedom), df
 
     def power_at(logits: float) -> float:
         return power_of(logits, *error(logits), alpha, systems)
@@ -237,6 +247,13 @@ def detectable_win_rate(
     se, df = error(logits)
     slope = expit(logits) * expit(-logits)
     return Detectable(float(expit(logits)) - 0.5, float(se * slope), float(df), power, alpha)
+
+
+def mean_of_root(freedom: float) -> float:
+    """c4, the mean of the root of an unbiased variance, as a share of the true one's root."""
+    if math.isinf(freedom):
+        return 1.0
+    return math.sqrt(2 / freedom) * math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2))
 
 
 def _smallest(power_at: Callable[[float], float], power: float, high: float) -> float:

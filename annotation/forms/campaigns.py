@@ -11,6 +11,7 @@ CRITERIA_ROWS = 50
 SECTIONS = [
     ("What is asked", "", ["likert", "pairwise", "pairwise_by_criterion", "asks_reason"]),
     ("How many judge", "", ["overlap", "overlap_percent", "quota"]),
+    ("How texts are shown", "", ["text_format"]),
     ("Pairs and order", "", ["pair_design", "pairs", "in_file_order", "seed"]),
     (
         "Checks on the way",
@@ -24,7 +25,8 @@ LABELS = {
     "likert": "Score single outputs on the criteria below",
     "pairwise": "Judge pairs: A, tie or B",
     "pairwise_by_criterion": "Judge pairs on each criterion, not only on the whole",
-    "asks_reason": "Ask for a short reason with each pair (never required)",
+    "asks_reason": "Ask for a short comment with each item (never required)",
+    "text_format": "Outputs and contexts are shown",
     "overlap": "People per item",
     "overlap_percent": "Share of items for that many people, %",
     "quota": "Items per person at most",
@@ -42,6 +44,8 @@ LABELS = {
     "plays_new_comparators": "A newly trained comparator plays a tournament at once",
 }
 HELP = {
+    "text_format": "Bold words, lists, tables, code and formulas are shown as such, or as the characters they are written in. "
+    "Exports, metrics and comparators always have the texts as they were imported.",
     "overlap": "Agreement can only be measured from two on.",
     "overlap_percent": "The other items go to one person each.",
     "quota": "Empty: no limit.",
@@ -82,6 +86,7 @@ class CampaignForm(forms.ModelForm):
     def __init__(self, *args, fixed=(), **kwargs):
         super().__init__(*args, **kwargs)
         self.fixed = " ".join(sorted(fixed))
+        self.fields["text_format"].required = False
         for name in fixed:
             self.fields[name].disabled = True
 
@@ -96,6 +101,9 @@ class CampaignForm(forms.ModelForm):
             }
             for title, about, names in SECTIONS
         ]
+
+    def clean_text_format(self) -> str:
+        return self.cleaned_data["text_format"] or self.instance.text_format
 
     def clean(self):
         data = super().clean()

@@ -31,6 +31,10 @@ class Campaign(models.Model):
         ALL = "all", "every pair of systems on every context"
         NUMBER = "number", "a number of pairs, drawn in balance"
 
+    class TextFormat(models.TextChoices):
+        PLAIN = "plain", "as they are, character by character"
+        MARKDOWN = "markdown", "as Markdown, with tables, code and LaTeX"
+
     class Status(models.TextChoices):
         OPEN = "open", "open"
         PAUSED = "paused", "paused"
@@ -49,6 +53,7 @@ class Campaign(models.Model):
     pairs = models.PositiveIntegerField(null=True, blank=True, help_text="How many pairs, where a number is drawn.")
     pairwise_by_criterion = models.BooleanField("judge pairs on each criterion", default=False)
     asks_reason = models.BooleanField("ask for a short reason (optional)", default=False)
+    text_format = models.CharField("how texts are shown", max_length=10, choices=TextFormat, default=TextFormat.PLAIN)
     in_file_order = models.BooleanField("hand items out in the order of the file", default=False)
     gold_percent = percent(0, "Share of a person's items that have a known answer.")
     gold_is_loud = models.BooleanField("tell people at once when they miss a gold item", default=False)

@@ -3,14 +3,19 @@
 from datetime import UTC, datetime
 from functools import lru_cache
 
-import markdown as markdown_renderer
-import nh3
 from django import template
+from django.urls import reverse
 from django.utils import dateformat
 from django.utils.html import format_html
 from django.utils.safestring import mark_safe
+from django.utils.text import Truncator
 
+from annotation.annotating import meaning
+from annotation.annotating.conversation import conversation
 from annotation.assessment.rule_text import rule_in_words
+from annotation.campaigns.images import images_in
+from annotation.models import Campaign, Context
+from core.rich_text import page_html, rich_html
 
 register = template.Library()
 register.filter(rule_in_words)
@@ -28,12 +33,40 @@ BADGES = {"accepted": "good", "tentative": "fair", "collect more": "poor", "unde
 @register.filter
 @lru_cache(maxsize=256)
 def markdown(text: str) -> str:
-    """Markdown as safe HTML, kept: the same guidelines stand on every item's page. Headings start at h2, since the page
-    has its own h1."""
-    html = markdown_renderer.markdown(
-        text or "", extensions=["tables", "sane_lists", "toc"], extension_configs={"toc": {"baselevel": 2}}
-    )
-    return mark_safe(nh3.clean(html))  # noqa: S308 (cleaned by nh3)
+    """A researcher's Markdown as safe HTML, kept: the same guidelines stand on every item's page."""
+    return mark_safe(page_html(text or ""))  # noqa: S308 (cleaned by nh3)
+
+
+@register.simple_tag
+def shown_text(campaign: Campaign, text: str, level: int = 2, most: int = 0) -> str:
+    """A text under evaluation, the way the campaign shows its texts, everywhere the same. level: of its first heading;
+    most: characters, where a page lists many (0: all)."""
+    if most:
+        text = Truncator(text).chars(most)
+    if not text:
+        return format_html('<p class="muted">{}</p>', "(an empty text)")
+    html = None
+    if campaign.text_format == Campaign.TextFormat.MARKDOWN:
+        images = images_in(campaign, text)
+        html = rich_html(text, level, images, reverse("images", args=[campaign.slug]) if images else "")
+    if html is not None:
+        return mark_safe(f'<div class="text rich" lang="">{html}</div>')  # noqa: S308 (cleaned by nh3)
+    return format_html('<p class="text" lang="" dir="auto">{}</p>', text)
+
+
+@register.inclusion_tag("includes/context.html")
+def shown_context(campaign: Campaign, context: Context, of: int | None = None, level: int = 2) -> dict:
+    """The input that outputs answer. of: the item's number, where a page shows several."""
+    earlier, latest = conversation(context.turns, context.metadata.get("roles"))
+    return {
+        "campaign": campaign,
+        "turns": context.turns,
+        "acts": meaning.read(context.turns[0]) if len(context.turns) == 1 else None,
+        "earlier": earlier,
+        "latest": latest,
+        "of": of,
+        "level": level,
+    }
 
 
 @register.filter

@@ -3,6 +3,7 @@
 A plan is made of what a pilot says of the variances, or of variances known from a pilot that is large enough. It names the
 smallest difference that is found with power 80%. A campaign is drawn in which one system is ahead of the others by that."""
 
+import math
 from dataclasses import astuple, dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -69,7 +70,7 @@ def planned(plan: Plan, seed: int) -> Detectable | None:
     if plan.pilot == KNOWN:
         pilots = [_assumed(replace(small, **LARGE), seed + k) for k in range(LARGE_PILOTS)]
         told = [astuple(one) for one in pilots if one is not None]
-        assumed = type(pilots[0])(*np.mean(told, axis=0).tolist())
+        assumed = replace(type(pilots[0])(*np.mean(told, axis=0).tolist()), freedom=math.inf)
     else:
         assumed = _assumed(small, seed)
     design = plan.campaign

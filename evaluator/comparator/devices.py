@@ -30,6 +30,12 @@ def _named(name: str) -> torch.device:
     return torch.device(name or there[-1])
 
 
+def several() -> list[str]:
+    """The graphics cards that may train a member each: where there is more than one, and none of them is named."""
+    cards = [f"cuda:{i}" for i in range(torch.cuda.device_count())]
+    return cards if len(cards) > 1 and os.environ.get(SETTING, "") in ("", "cuda") else []
+
+
 def described(device: torch.device) -> str:
     """As a card names it: same description, same seed, same weights."""
     return f"cuda, {torch.cuda.get_device_name(device)}" if device.type == "cuda" else device.type

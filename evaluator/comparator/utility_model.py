@@ -6,6 +6,7 @@ import math
 import sys
 from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import nn
@@ -71,11 +72,7 @@ class UtilityModel(nn.Module):
 
     def features(self, batch: Batch) -> torch.Tensor:
         """What the linear units read: -> (b, 3h) in fp32"""
-        hidden = hidden_states(self.encoder, batch)  # (b, t, h)
-        output = F.normalize(mean_over(hidden, batch.mask * batch.segments), dim=-1)  # (b, h)
-        context = F.normalize(mean_over(hidden, batch.mask * (1 - batch.segments)), dim=-1)  # (b, h)
-        agreement = output * context * math.sqrt(hidden.shape[-1])  # (b, h), of the size of 1
-        return torch.cat([mean_over(hidden, batch.mask), output, agreement], dim=-1)  # (b, 3h)
+        return pair_features(self.encoder, batch)
 
     def spread(self, criteria: int) -> "UtilityModel":
         """The same encoder with so many criteria, each of them this model's one."""
@@ -95,6 +92,16 @@ class UtilityModel(nn.Module):
         return F.binary_cross_entropy_with_logits(slope * u + intercept, scores, reduction="none")
 
 
+def pair_features(encoder: PreTrainedModel, batch: Batch) -> torch.Tensor:
+    """Of each context read with its output: the mean of all tokens, the mean of the output's, and its product with the mean of
+    the context's -> (b, 3h) in fp32"""
+    hidden = hidden_states(encoder, batch)  # (b, t, h)
+    output = F.normalize(mean_over(hidden, batch.mask * batch.segments), dim=-1)  # (b, h)
+    context = F.normalize(mean_over(hidden, batch.mask * (1 - batch.segments)), dim=-1)  # (b, h)
+    agreement = output * context * math.sqrt(hidden.shape[-1])  # (b, h), of the size of 1
+    return torch.cat([mean_over(hidden, batch.mask), output, agreement], dim=-1)  # (b, 3h)
+
+
 def hidden_states(encoder: PreTrainedModel, batch: Batch) -> torch.Tensor:
     """The last layer's -> (b, t, h) in fp32"""
     config, kind = encoder.config, encoder.device.type
@@ -102,12 +109,17 @@ def hidden_states(encoder: PreTrainedModel, batch: Batch) -> torch.Tensor:
         wanted = "eager" if kind == "cpu" and batch.ids.shape[1] <= EAGER_TOKENS else "sdpa"
         if config._attn_implementation != wanted:
             encoder.set_attn_implementation(wanted)
-    arguments = {"input_ids": batch.ids, "attention_mask": batch.mask}
-    if config.model_type == "xlnet" or getattr(config, "type_vocab_size", 0) > 1:  # XLNet tells any two segments apart
-        arguments["token_type_ids"] = batch.segments
     with torch.autocast(kind, torch.bfloat16) if use_bf16(batch.precision, encoder.device) else nullcontext():
-        hidden: torch.Tensor = encoder(**arguments).last_hidden_state.float()
+        hidden: torch.Tensor = encoder(**arguments_of(encoder, batch)).last_hidden_state.float()
     return hidden
+
+
+def arguments_of(model: PreTrainedModel, batch: Batch) -> dict[str, torch.Tensor]:
+    """What the model is called with; the segments where it knows any."""
+    arguments = {"input_ids": batch.ids, "attention_mask": batch.mask}
+    if model.config.model_type == "xlnet" or getattr(model.config, "type_vocab_size", 0) > 1:  # XLNet tells any two apart
+        arguments["token_type_ids"] = batch.segments
+    return arguments
 
 
 def mean_over(hidden: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
@@ -122,10 +134,11 @@ def embed(encoder: PreTrainedModel, batch: Batch) -> torch.Tensor:
     return F.normalize(mean_over(hidden_states(encoder, batch), batch.mask), dim=-1)
 
 
-def pretrained_encoder(source: str) -> PreTrainedModel:
-    """The encoder of a folder, or of a name on the Hugging Face hub where that may be reached, with its weights."""
+def pretrained_encoder(source: str, **config: Any) -> PreTrainedModel:
+    """The encoder of a folder, or of a name on the Hugging Face hub where that may be reached, with its weights; config: what
+    is to differ from its own configuration."""
     local = Path(source).is_dir()
-    return _prepared(AutoModel.from_pretrained(source, dtype=torch.float32, local_files_only=local))
+    return _prepared(AutoModel.from_pretrained(source, dtype=torch.float32, local_files_only=local, **config))
 
 
 def empty_encoder(folder: str) -> PreTrainedModel:

@@ -19,5 +19,5 @@ def test_it_explains_every_key_of_the_pages(tmp_path, client, kind):
     Campaign.objects.update(asks_reason=True, pairwise_by_criterion=kind == "pairwise")
     page = text(world.sign_in(world.bob).get("annotate/?start=1"))
     shown = set(re.findall(r"<kbd>(.+?)</kbd>", page))
-    other = {"a", "b", "t", "r", "←", "→"} if kind == "likert" else {"0", "9", "Tab"}
+    other = {"a", "b", "t", "d", "←", "→"} if kind == "likert" else {"0", "9", "Tab"}
     assert shown == documented - other

@@ -42,7 +42,7 @@ def _in_words(payload: dict, names: dict[str, str]) -> list[tuple[str, str]]:
     if "choice" in payload:
         words.append(("", sides.get(payload["choice"], "")))
     if payload.get("reason"):
-        words.append(("Because", payload["reason"]))
+        words.append(("Comment" if "scores" in payload else "Because", payload["reason"]))
     return words
 
 

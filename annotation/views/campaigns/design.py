@@ -10,6 +10,7 @@ from django.views.decorators.http import require_POST
 
 from annotation.access import campaign_for_researcher
 from annotation.campaigns import lifecycle, protocol
+from annotation.campaigns.overview import rich_texts
 from annotation.campaigns.protocol import answers_in, fixed_settings
 from annotation.campaigns.templates import TEMPLATES, settings_of
 from annotation.forms import CampaignForm, DuplicateForm, NewCampaignForm, as_typed, criteria_formset, filled_rows, rows_of
@@ -78,10 +79,25 @@ def design(request, slug):
         "criteria": criteria,
         "answers": answers,
         "consent": consent,
+        "rich_texts": rich_texts(campaign),
         "duplicate_form": DuplicateForm(auto_id="copy_%s", initial={"title": campaign.title}),
         "may_create": _may_create(request.user),
     }
     return render(request, "annotation/design.html", context, status=422 if form.is_bound else 200)
+
+
+@require_POST
+@login_required
+def show_as_markdown(request, slug):
+    """What the page of an imported file suggests, taken up."""
+    campaign = campaign_for_researcher(request.user, slug)
+    try:
+        protocol.change_campaign(campaign, request.user, text_format=campaign.TextFormat.MARKDOWN)
+    except Refused as refused:
+        messages.error(request, str(refused))
+        return redirect("design", slug)
+    messages.success(request, "Texts are shown as Markdown from now on. This is what people see.")
+    return redirect("preview", slug)
 
 
 @require_POST

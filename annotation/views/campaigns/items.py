@@ -57,7 +57,6 @@ def item(request, slug, pk):
         "campaign": campaign,
         "item": item,
         "form": form,
-        "turns": item.output.context.turns,
         "page": paged(request, about.select_related("annotator", "criterion", "submission").order_by("criterion", "pk")),
         "reports": paged(request, item.reports.select_related("annotator", "resolved_by"), name="reports"),
     }

@@ -6,7 +6,8 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
 from annotation.access import campaign_for_researcher
-from annotation.campaigns.overview import overview
+from annotation.campaigns.images import image_names
+from annotation.campaigns.overview import overview, rich_texts
 from annotation.data import uploads
 from annotation.data.fields import FIELDS
 from annotation.forms import ColumnsForm, UploadForm
@@ -29,6 +30,7 @@ def import_data(request, slug):
         "campaign": campaign,
         "form": form,
         "numbers": overview(campaign),
+        "pictures": image_names(campaign),
         "shapes": FIELDS,
         "files": paged(request, campaign.uploads.select_related("user"), FILES_SHOWN, "files"),
     }
@@ -60,6 +62,7 @@ def upload(request, slug, pk):
         "errors": paged(request, stored.errors, name="errors"),
         "kinds": stored.result.get("kinds", []),
         "unused": stored.result.get("unused", []),
+        "rich_texts": rich_texts(campaign) if is_done else None,
         "new": [(n, kind) for kind, n in stored.result.get("new", {}).items() if n],
     }
     return render(request, "annotation/upload.html", context, status=422 if request.method == "POST" else 200)

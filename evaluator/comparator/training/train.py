@@ -41,6 +41,7 @@ from evaluator.comparator.training.dataset import (
 from evaluator.comparator.training.learning_curve import after_step
 from evaluator.comparator.training.out_of_fold import HeldOut, OutOfFold, apart_from_people, judge
 from evaluator.comparator.training.progress import OnProgress, Progress, Report
+from evaluator.comparator.training.side_by_side import train_members
 from evaluator.comparator.utility_model import UtilityModel
 from evaluator.metaevaluation.held_out import Agreement
 
@@ -96,6 +97,8 @@ def fit(
     tick = lambda done: progress(begin + COSINE_SHARE * done, "Encoding the texts")
     data = prepare(examples, folds, settings, directory, base, start.learnt_from, tick)
     run = Run(data, settings, seed, directory, fingerprint, base)
+    if places := devices.several():
+        train_members(_member, run, places, progress.part(begin + COSINE_SHARE, 1.0))
     each = (1 - begin - COSINE_SHARE) / settings.folds
     starts = [begin + COSINE_SHARE + fold * each for fold in range(settings.folds)]
     records = [_member(run, fold, progress.part(start, start + each)) for fold, start in enumerate(starts)]

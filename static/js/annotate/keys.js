@@ -70,12 +70,20 @@ const report = () => {
   details.querySelector("input[type=text]").focus();
 };
 
+const toggleContext = () => {
+  const folds = [...document.querySelectorAll("[data-whole]")], open = !folds.every((fold) => fold.open);
+  for (const fold of folds) fold.open = open;
+  say(folds.length ? (open ? "The whole context is shown." : "The end of the context is shown.") : "The whole context is here.");
+};
+
 // Does what a key means here; says whether it means anything.
 const press = (key) => {
   const scale = scales()[0];
   if (key === "Enter") form() ? form().requestSubmit() : document.querySelector("[data-go-on]")?.click();
   else if (key === "g") open("guidelines");
   else if (key === "?") open("keys");
+  else if (key === "c") toggleContext();
+  else if (key === "d") document.querySelector("[data-differences]")?.click();
   else if (key === "u") document.querySelector("[data-undo]")?.requestSubmit();
   else if (key === "s") report();
   else if (key === "r" && document.getElementById("reason")) document.getElementById("reason").focus();
@@ -102,6 +110,7 @@ export const listen = (isBusy) => {
       if (key !== "Enter" || !at.closest("[data-answer]")) return;
     }
     if (key === "Enter" && at.matches("button, a, summary")) return;
+    if (key.startsWith("Arrow") && at.matches(".text [tabindex]")) return; // scrolls a wide table or formula
     if (press(key)) event.preventDefault();
   });
 };

@@ -106,17 +106,35 @@ document.addEventListener("click", (event) => {
   keys.open(opener.dataset.open);
 });
 
-// A click on text A or B chooses it, but not one that selects text, ends a selection, or comes from a screen reader.
+// The words in which two texts differ: marked on demand, then on every pair until that is turned off again.
+let marking = false;
+const markDifferences = async () => {
+  const button = document.querySelector("[data-differences]");
+  const texts = ["left", "right"].map((side) => document.querySelector(`[data-side=${side}] .text`));
+  if (!button || texts.includes(null)) return;
+  const { showDifferences, hideDifferences } = await import("../texts/differences.js");
+  hideDifferences(...texts);
+  button.setAttribute("aria-pressed", marking);
+  keys.say(marking ? showDifferences(...texts) : "No differences are marked.");
+};
+document.addEventListener("click", ({ target }) => {
+  if (!target.closest("[data-differences]")) return;
+  marking = !marking;
+  markDifferences();
+});
+
+// A click on text A or B chooses it, but not one on a link or a table to scroll, nor one that selects text, ends a selection, or comes from a screen reader.
 let selected = ""; // when the pointer went down
 document.addEventListener("pointerdown", () => { selected = String(getSelection()); });
 document.addEventListener("click", (event) => {
-  const text = event.target.closest("[data-side]");
+  const text = event.target.closest("a, [data-side] [tabindex]") ? null : event.target.closest("[data-side]");
   if (text && event.detail === 1 && !busy && !selected && !String(getSelection())) keys.chooseSide(text.dataset.side);
 });
 
 const ready = () => {
   clock.restart();
-  for (const opener of document.querySelectorAll("[data-open]")) opener.hidden = false;
+  for (const opener of document.querySelectorAll("[data-open], [data-differences-tools]")) opener.hidden = false;
+  if (marking) markDifferences();
   const form = document.querySelector("[data-answer]");
   if (form) kept.restoreDraft(user, form);
 };

@@ -281,7 +281,7 @@ class TestPreview:
             page = text(world.client.get(address))
             assert "Nothing is stored" in page and "Fluency" in page
             assert not any(system.name in page for system in world.campaign.systems.all())
-            seen.append(page.split('<p class="text" lang="" dir="auto">')[1].split("<")[0])
+            seen.append(page.split('<p class="text" lang="" dir="auto">')[-1].split("<")[0])
             address = world.client.post(address, {"score_1": "5"}).url
         assert len(set(seen)) == 6 and address == "/c/talk/preview/?n=1"
         assert (Item.objects.count(), Submission.objects.count(), world.annotator.assignments.count()) == before

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import nct, norm
+from scipy.stats import chi2, nct, norm
 from statsmodels.stats.power import TTestPower
 
 from annotation.design.draw import draw
@@ -18,6 +18,7 @@ from annotation.design.power import (
     Scale,
     detectable_difference,
     detectable_win_rate,
+    mean_of_root,
     power_of,
     standard_error,
 )
@@ -117,6 +118,18 @@ class TestScores:
         most = critical(5, df, 0.95) * stated / own
         assert nct.sf(most, df, found.difference / own) == pytest.approx(0.8, abs=1e-4)
         assert found.difference < detectable_difference(components, **known).difference
+
+    def test_the_difference_planned_from_pilots_is_right_on_average(self):
+        # The residual variance alone, told by pilots as chi2 / 6.
+        known = {"contexts": 30, "annotators": 2, "people": [(1, 2)]}
+        wanted = detectable_difference(Components(0, 0, 1.0), **known).difference
+        told = [chi2.ppf((n + 0.5) / 400, 6) / 6 for n in range(400)]
+        found = [detectable_difference(Components(0, 0, one, freedom=6), **known).difference for one in told]
+        assert np.mean(found) == pytest.approx(wanted, rel=0.002)
+
+    @pytest.mark.parametrize(("freedom", "c4"), [(1, 0.7979), (3, 0.9213), (6, 0.9594), (24, 0.9896), (math.inf, 1.0)])
+    def test_the_mean_of_the_root_of_a_variance(self, freedom, c4):
+        assert mean_of_root(freedom) == pytest.approx(c4, abs=5e-5)  # Montgomery, Statistical Quality Control, appendix VI
 
     def test_no_difference_beyond_the_end_of_the_scale_is_promised(self):
         assert detectable_difference(HIGH_VARIANCE.on(1, 5), 6, 6, scale=Scale(1, 5, 4.8)) is None

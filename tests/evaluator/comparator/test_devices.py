@@ -17,6 +17,7 @@ from evaluator.comparator.architectures import load
 from evaluator.comparator.examples import Examples
 from evaluator.comparator.supervision.contrastive import train_matcher
 from evaluator.comparator.training.loop import State
+from evaluator.comparator.training.progress import Cancelled
 from evaluator.comparator.training.train import fit
 from tests.evaluator.comparator.test_pretraining import talk
 
@@ -132,3 +133,41 @@ def test_threads_sleep_while_they_wait_for_each_other():
     if "OMP_WAIT_POLICY" not in told:
         pytest.skip("torch was built without OpenMP")
     assert "OMP_WAIT_POLICY = 'PASSIVE'" in told
+
+
+class TestSeveral:
+    @pytest.mark.parametrize(
+        ("cards", "named", "wanted"),
+        [
+            (0, "", []),
+            (1, "", []),
+            (2, "", ["cuda:0", "cuda:1"]),
+            (2, "cuda", ["cuda:0", "cuda:1"]),
+            (2, "cuda:1", []),
+            (2, "cpu", []),
+        ],
+    )
+    def test_each_card_trains_members_unless_one_is_named(self, cards, named, wanted, monkeypatch):
+        monkeypatch.setattr(torch.cuda, "device_count", lambda: cards)
+        monkeypatch.setenv("COMPARENA_DEVICE", named)
+        assert devices.several() == wanted
+
+    def test_members_trained_at_once_are_those_trained_in_turn(self, some, settings, tmp_path, monkeypatch):
+        recipe, told = replace(settings, folds=3, epochs=1, next_utterance=False), []
+        in_turn = fit(some, recipe, 0, tmp_path / "in turn")
+        monkeypatch.setattr(devices, "several", lambda: ["cpu", "cpu"])
+        at_once = fit(some, recipe, 0, tmp_path / "at once", lambda done, message, point: told.append(message))
+        weights = [(tmp_path / run / "member-2.safetensors").read_bytes() for run in ("in turn", "at once")]
+        assert weights[0] == weights[1] and np.array_equal(in_turn.utilities, at_once.utilities, equal_nan=True)
+        assert "Training 3 members on 2 devices" in told
+        assert not list((tmp_path / "at once").glob("*.state"))
+
+    def test_a_cancelled_training_leaves_no_process(self, some, settings, tmp_path, monkeypatch):
+        started, begin = [], subprocess.Popen
+        monkeypatch.setattr(subprocess, "Popen", lambda *args, **more: started.append(begin(*args, **more)) or started[-1])
+        monkeypatch.setattr(devices, "several", lambda: ["cpu", "cpu"])
+        recipe = replace(settings, folds=2, next_utterance=False)
+        with pytest.raises(Cancelled):
+            fit(some, recipe, 0, tmp_path, should_stop=lambda: len(started) == 2)
+        assert [process.returncode for process in started] == [-9, -9]
+        assert not (tmp_path / "members.state").exists()

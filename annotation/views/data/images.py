@@ -1,0 +1,37 @@
+"""The pictures that a campaign's texts show: sent by researchers, seen by whoever sees the texts."""
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import FileResponse, Http404
+from django.shortcuts import redirect
+from django.views.decorators.http import require_POST, require_safe
+
+from annotation.access import annotator_of, campaign_for_researcher, campaigns_researched_by
+from annotation.campaigns import images
+from core.errors import Refused
+
+
+@require_POST
+@login_required
+def send(request, slug):
+    campaign = campaign_for_researcher(request.user, slug)
+    files = request.FILES.getlist("images")
+    try:
+        count = images.store_images(campaign, files, request.user)
+    except Refused as refused:
+        messages.error(request, f"No picture is stored. {refused}")
+    else:
+        messages.success(request, f"{count} new; {len(files) - count} were here already.")
+    return redirect("import_data", slug)
+
+
+@require_safe
+@login_required
+def image(request, slug, name):
+    campaign = campaigns_researched_by(request.user).filter(slug=slug).first() or annotator_of(request.user, slug).campaign
+    path = images.folder_of(campaign) / name
+    if not images.NAME.fullmatch(name) or not path.is_file():
+        raise Http404
+    response = FileResponse(path.open("rb"), content_type=images.content_type(name))
+    response["Cache-Control"] = "private, max-age=3600"
+    return response

@@ -1,0 +1,85 @@
+"""The evaluator with one head for each aspect ("three-head BERT", section 3): is an output good by naturalness, quality, ...?
+
+It reads the output and then its reference, not the context: [CLS] output [SEP] reference [SEP]. Each head is a logistic
+regression on one encoding, trained together by balanced cross-entropy (equation 1). Their BERT learns along; here the encoding
+is frozen. The utility is the logit of the first aspect, as a comparator judges by its first criterion; of several references
+the mean counts.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from evaluator.comparator.examples import Text
+from evaluator.judge import Numbers
+from evaluator.metrics.inputs import MissingInput, Referenced
+from evaluator.metrics.networks import Learnt, Standardised, learnt, tensor
+from evaluator.metrics.out_of_fold import Features, Fit, Judged
+
+GOOD = 0.8  # of the scale from the lowest to the highest score: 5 on their scale from 1 to 6 (section 4.1)
+HIDDEN = 64
+
+
+class Heads(nn.Module):
+    def __init__(self, width: int, aspects: int):
+        super().__init__()
+        self.mlp = nn.Sequential(nn.Linear(width, HIDDEN), nn.Tanh(), nn.Linear(HIDDEN, aspects))
+
+    def forward(self, d: torch.Tensor) -> torch.Tensor:
+        """(b, h) -> (b, c) logits"""
+        logits: torch.Tensor = self.mlp(d)
+        return logits
+
+
+def balanced_loss(logits: torch.Tensor, good: torch.Tensor, beta: torch.Tensor) -> torch.Tensor:
+    """Equation 1, the mean of -beta y log(p) - (1 - beta) (1 - y) log(1 - p) over what is known: logits (b, c), good (b, c) NaN
+    where unknown, beta (c,) -> ()"""
+    known = ~good.isnan()
+    good, beta = good.nan_to_num(), beta.nan_to_num()  # a NaN would reach the gradient even where it counts for nothing
+    losses = -beta * good * F.logsigmoid(logits) - (1 - beta) * (1 - good) * F.logsigmoid(-logits)  # (b, c)
+    return (losses * known).sum() / known.sum().clamp(min=1)
+
+
+def heads(features: Features) -> Fit:
+    def fit(texts: Sequence[Referenced], scores: Numbers, seed: int) -> Judged:
+        rows = [i for i, text in enumerate(texts) if text.references and np.isfinite(scores[i]).any()]
+        good = tensor(_good(scores[rows]))  # (n, c)
+        beta = 1 - good.nanmean(0)  # (c,) the share that is not good, after Zhou et al. 2017
+        if not rows or not 0 < beta[0] < 1:
+            raise MissingInput(
+                "The texts with references in the other folds are all good or all not, so nothing can be learnt."
+            )
+        read, owner = _beside_references([texts[i] for i in rows])  # (m,), (m,)
+        standardised = Standardised(features.pairs(read))
+        d = standardised(features.pairs(read))  # (m, 3h)
+
+        def loss(model: nn.Module, chosen: Numbers, rng: np.random.Generator) -> torch.Tensor:
+            return balanced_loss(model(d[chosen]), good[owner[chosen]], beta)
+
+        contexts = [texts[rows[i]].context for i in owner]
+        model = learnt(Learnt(lambda: Heads(d.shape[1], len(beta)), loss, contexts), seed)
+
+        def judged(others: Sequence[Referenced]) -> Numbers:
+            read, owner = _beside_references(others)
+            first = standardised.asked(model, features.pairs(read))[:, 0]  # (m,)
+            return np.asarray(np.bincount(owner, first) / np.bincount(owner))
+
+        return judged
+
+    return fit
+
+
+def _good(scores: Numbers) -> Numbers:
+    """(n, c) scores -> 1 where good, 0 where not, NaN where unknown"""
+    low, high = np.nanmin(scores, 0, initial=np.inf), np.nanmax(scores, 0, initial=-np.inf)
+    with np.errstate(invalid="ignore"):  # a criterion by which nobody scored has no scale
+        return np.where(np.isnan(scores), np.nan, scores >= low + GOOD * (high - low))
+
+
+def _beside_references(texts: Sequence[Referenced]) -> tuple[list[Text], Numbers]:
+    """Each output beside each of its references (m,), and whose it is (m,)"""
+    owner = np.repeat(np.arange(len(texts)), [len(text.references) for text in texts])
+    return [Text((text.output,), reference) for text in texts for reference in text.references], owner

@@ -1,0 +1,141 @@
+"""What metrics read: an output with its references, and what a metric needs besides.
+
+A metric takes `evaluator.comparator.examples.Text` as every judge does. Where it needs more of an output, the text is a
+`Referenced`, which `referenced` makes of the outputs of a campaign:
+
+- the references of an output are those that came with its context, and what the human-written systems wrote for that context;
+- a human-written output is no reference for itself, and metrics that need references do not judge it: its utility is NaN, so
+  that such rows drop out of whatever is measured.
+
+Nothing that is missing becomes a zero. What a whole metric lacks is a `MissingInput`, one sentence; what one output lacks is a
+utility of NaN, and `MetricJudge.lacks` says why.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.errors import Refused
+from evaluator.comparator.examples import Text, context_key, fold_of
+
+if TYPE_CHECKING:
+    from evaluator.metrics.encoders import TextEncoder
+    from evaluator.metrics.language_models import LanguageModel
+
+WORDNET = Path("/usr/share/wordnet")  # where Debian's and Ubuntu's `wordnet-base` puts it
+FOLDS = 5
+
+# What a metric may need, and the sentence for those who have not got it.
+NEEDS = {
+    "references": "human-written references for the outputs (`Referenced`, made by `referenced`)",
+    "encoder": "an encoder (`TextEncoder.load`); without one the installed default is taken",
+    "scores": "people's scores to learn from (`Training` with scores)",
+    "replies": "human-written replies to learn from (`Training` whose texts have references)",
+    "masked": "a masked language model (`LanguageModel.masked`)",
+    "causal": "a causal language model (`LanguageModel.causal`)",
+    "corpus": "texts that the n-gram model is counted from (`corpus`)",
+    "wordnet": f"WordNet's files in {WORDNET} (the package wordnet-base of Debian and Ubuntu)",
+    "logprob": "the generator's own log probability of its output (`Referenced.logprob`)",
+}
+OF_OUTPUTS = ("references", "logprob")  # each output brings them; everything else is given to `build`
+
+
+class MissingInput(Refused):
+    """A metric cannot be made, or judge anything, of what it was given; str() is one plain sentence."""
+
+
+@dataclass(frozen=True)
+class Referenced(Text):
+    """One output in its context, with what metrics read besides."""
+
+    references: tuple[str, ...] = ()
+    human: bool = False  # written by a person: it is a reference for others, and not judged by references
+    logprob: float | None = None  # natural logarithm of its probability, as its generator gives it
+
+
+@dataclass(frozen=True)
+class Training:
+    """What learned metrics learn from. A context that stands here is judged by the model that did not see its fold."""
+
+    texts: Sequence[Text]  # (n,)
+    folds: Sequence[int]  # (n,) one context lies in one fold
+    # People's mean scores, on any scale, NaN where unknown: (n,), or (n, c) by several criteria. Most metrics learn the first.
+    scores: Sequence[float] | Sequence[Sequence[float]] | NDArray[np.float64] | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if len(self.folds) != len(self.texts) or self.scores is not None and len(self.scores) != len(self.texts):
+            raise ValueError(f"{len(self.texts)} texts need as many folds, and as many scores where there are scores.")
+        if len(set(self.folds)) < 2:
+            raise ValueError("Learning out of fold needs at least two folds.")
+        if len(self.by_context) < len({(context_key(t.context), f) for t, f in zip(self.texts, self.folds)}):
+            raise ValueError("A context lies in two folds, so a model would judge what it has seen.")
+
+    @property
+    def by_context(self) -> dict[str, int]:
+        """context_key -> fold"""
+        return {context_key(text.context): fold for text, fold in zip(self.texts, self.folds)}
+
+    @classmethod
+    def dealt(cls, texts: Sequence[Text], scores: Sequence[float] | None = None, folds: int = FOLDS, seed: int = 0) -> Training:
+        """With contexts dealt into folds of nearly equal size."""
+        keys = [context_key(text.context) for text in texts]
+        fold = fold_of(keys, folds, seed)
+        return cls(texts, [fold[key] for key in keys], scores, seed)
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """All that `build` was given."""
+
+    encoder: TextEncoder | None = None
+    masked: LanguageModel | None = None
+    causal: LanguageModel | None = None
+    corpus: Sequence[str] = ()
+    training: Training | None = None
+    wordnet: Path = WORDNET
+
+
+def as_referenced(text: Text) -> Referenced:
+    """The same text; a plain one has no references."""
+    return text if isinstance(text, Referenced) else Referenced(text.context, text.output)
+
+
+def referenced(
+    texts: Sequence[Text],
+    human: Sequence[bool],
+    references: Sequence[Sequence[str]] = (),
+    logprobs: Sequence[float | None] = (),
+) -> list[Referenced]:
+    """The texts (n,) with their references: those given (n,), then what human-written systems wrote for the same context.
+
+    human: (n,) whether the system that wrote it is human. A blank reference is none, and an equal one counts once. An output
+    that a system has in common with a person is still judged, by that reference too.
+    """
+    given = references or [()] * len(texts)
+    known = logprobs or [None] * len(texts)
+    keys = [context_key(text.context) for text in texts]
+    came: dict[str, list[str]] = defaultdict(list)  # with a row of that context
+    written: dict[str, list[tuple[int, str]]] = defaultdict(list)  # by a person
+    for i, (key, text, is_human) in enumerate(zip(keys, texts, human, strict=True)):
+        came[key] += given[i]
+        if is_human:
+            written[key].append((i, text.output))
+    made = []
+    for i, (key, text, is_human, logprob) in enumerate(zip(keys, texts, human, known, strict=True)):
+        every = [*given[i], *came[key], *(output for j, output in written[key] if j != i)]
+        kept = tuple(dict.fromkeys(r for r in every if r.strip()))
+        made.append(Referenced(text.context, text.output, kept, is_human, logprob))
+    return made
+
+
+def turns_of(texts: Sequence[Text]) -> list[str]:
+    """Every turn of every context, each context once: a corpus for the n-gram model that holds none of the judged outputs."""
+    return [turn for context in dict.fromkeys(text.context for text in texts) for turn in context]

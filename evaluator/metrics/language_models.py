@@ -1,0 +1,96 @@
+"""Pretrained language models, and the log probabilities that they give to the tokens of a text."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch.nn import functional as F
+from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, PreTrainedModel
+
+from evaluator.comparator.devices import chosen
+from evaluator.comparator.encoding import Encoder, Sequences, by_length
+from evaluator.comparator.examples import Text
+from evaluator.comparator.utility_model import arguments_of
+from evaluator.judge import Numbers
+from evaluator.metrics.encoders import digest, tokenizer_of
+from evaluator.metrics.metric import versions
+
+LOGITS_AT_ONCE = 2**25  # 128 MB: sequences x tokens x vocabulary
+
+
+@dataclass(frozen=True)
+class LanguageModel:
+    """A pretrained language model with its tokenizer."""
+
+    name: str
+    model: PreTrainedModel
+    encoder: Encoder
+
+    @classmethod
+    def masked(cls, source: str) -> "LanguageModel":
+        """One that tells a masked token from those around it, from a folder or a name on the Hugging Face hub."""
+        return cls._loaded(source, AutoModelForMaskedLM)
+
+    @classmethod
+    def causal(cls, source: str) -> "LanguageModel":
+        """One that tells the next token, likewise."""
+        return cls._loaded(source, AutoModelForCausalLM)
+
+    @classmethod
+    def _loaded(cls, source: str, kind: Any) -> "LanguageModel":
+        model = kind.from_pretrained(source, dtype=torch.float32, local_files_only=Path(source).is_dir())
+        return cls(Path(source).name, model.to(chosen()).eval(), tokenizer_of(source, model))
+
+    @cached_property
+    def settings(self) -> dict[str, Any]:
+        """Which model it is, for a metric's settings."""
+        names = {"model": self.name, "weights": digest(self.model), "max_length": self.encoder.max_length}
+        return {**names, "versions": versions("torch", "transformers")}
+
+    def sequences(self, texts: Sequence[Text]) -> Sequences:
+        """Each context with its output; too long a context loses its beginning."""
+        return self.encoder.pairs(texts)
+
+    def is_mark(self, ids: Numbers) -> Numbers:
+        """(t,) whether a token is a mark of a beginning or an end, and none of the text's"""
+        return np.isin(ids, [self.encoder.cls, self.encoder.sep])
+
+    def one_masked_at_a_time(self, sequences: Sequences, i: int) -> Numbers:
+        """(m,) log probability of each token of sequence i that is no mark, with that one token masked."""
+        mask = self.encoder.tokenizer.mask_token_id
+        if mask is None:
+            raise ValueError(f"The model {self.name!r} has no mask token, so it is no masked language model.")
+        ids = np.array(sequences.ids[i])  # (t,)
+        places = np.flatnonzero(~self.is_mark(ids))  # (m,)
+        copies = np.repeat(ids[None], len(places), 0)  # (m, t)
+        copies[np.arange(len(places)), places] = mask
+        masked = Sequences(copies.tolist(), [sequences.segments[i]] * len(places))
+        found = np.empty(len(places))
+        for rows, logits in self._logits(masked):
+            wanted = torch.tensor(places[rows], device=logits.device)  # (b,)
+            log_p = F.log_softmax(logits[torch.arange(len(rows), device=logits.device), wanted], -1)  # (b, v)
+            found[rows] = log_p.cpu().numpy()[np.arange(len(rows)), ids[places[rows]]]
+        return found
+
+    def from_left_to_right(self, sequences: Sequences) -> list[Numbers]:
+        """(t,) of each sequence: log probability of every token given those before it; of the first, NaN."""
+        found: list[Numbers] = [np.empty(0)] * len(sequences.ids)
+        for rows, logits in self._logits(sequences):
+            log_p = F.log_softmax(logits[:, :-1], -1)  # (b, t - 1, v)
+            for row, given in zip(rows, log_p):
+                following = torch.tensor(sequences.ids[row][1:], device=given.device)[:, None]  # (t - 1, 1)
+                found[row] = np.append(np.nan, given[: len(following)].gather(1, following)[:, 0].cpu().numpy())
+        return found
+
+    def _logits(self, sequences: Sequences) -> Iterator[tuple[Numbers, torch.Tensor]]:
+        """Positions (b,) and logits (b, t, v) of those sequences."""
+        longest = int(sequences.lengths.max(initial=1))
+        at_once = max(1, LOGITS_AT_ONCE // (longest * self.model.config.vocab_size))
+        for rows in by_length(sequences.lengths, at_once):
+            batch = self.encoder.batch(sequences, rows).to(self.model.device)
+            with torch.inference_mode():
+                yield rows, self.model(**arguments_of(self.model, batch)).logits.float()

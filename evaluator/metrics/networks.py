@@ -1,0 +1,85 @@
+"""Small networks on frozen features, and how they learn: AdamW, until the contexts kept for validation get no better."""
+
+import copy
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import nn
+
+from evaluator.comparator.devices import repeatable
+from evaluator.comparator.examples import context_key, fold_of
+from evaluator.judge import Numbers
+
+VALIDATION = 10  # one context in so many is kept to tell when to stop: Zhao et al. 2020, section 4, split 0.8 : 0.1 : 0.1
+EPOCHS, PATIENCE = 200, 20
+BATCH, RATE, DECAY = 32, 1e-3, 1e-2
+
+Loss = Callable[[nn.Module, Numbers, np.random.Generator], torch.Tensor]  # model, rows (b,), for random choices -> ()
+
+
+@dataclass(frozen=True)
+class Learnt:
+    """What is to be learnt."""
+
+    model: Callable[[], nn.Module]
+    loss: Loss
+    contexts: Sequence[Sequence[str]]  # (n,) of the rows
+    repeats: int = 1  # how often the loss of the validation rows is drawn, where it draws
+
+
+def learnt(task: Learnt, seed: int) -> nn.Module:
+    """The model of the epoch with the least loss on the validation rows, or of the last where there are too few contexts."""
+    keys = [context_key(context) for context in task.contexts]
+    fold = fold_of(keys, VALIDATION, seed) if len(set(keys)) >= VALIDATION else dict.fromkeys(keys, 1)
+    kept = np.array([fold[key] == 0 for key in keys])
+    training, validation = np.flatnonzero(~kept), np.flatnonzero(kept)
+    with repeatable(torch.device("cpu")):
+        torch.manual_seed(seed)
+        model = task.model().train()
+        best, least, since = copy.deepcopy(model.state_dict()), float("inf"), 0
+        rng = np.random.default_rng([seed, 13])
+        optimizer = torch.optim.AdamW(model.parameters(), lr=RATE, weight_decay=DECAY)
+        for _ in range(EPOCHS if len(validation) else PATIENCE):
+            for rows in np.array_split(rng.permutation(training), -(-len(training) // BATCH)):
+                optimizer.zero_grad()
+                task.loss(model, rows, rng).backward()
+                optimizer.step()
+            now = _loss(task, model, validation) if len(validation) else 0.0
+            better = now < least or not len(validation)
+            since = 0 if better else since + 1
+            if better:
+                best, least = copy.deepcopy(model.state_dict()), now
+            if since >= PATIENCE:
+                break
+    model.load_state_dict(best)
+    return model.eval()
+
+
+def _loss(task: Learnt, model: nn.Module, rows: Numbers) -> float:
+    """Of the same random choices in every epoch"""
+    rng = np.random.default_rng(0)
+    with torch.inference_mode():
+        return float(np.mean([task.loss(model, rows, rng).item() for _ in range(task.repeats)]))
+
+
+class Standardised:
+    """Features (n, h) with mean 0 and standard deviation 1 on those that were learnt from."""
+
+    def __init__(self, learnt_from: Numbers):
+        self._mean, spread = learnt_from.mean(0), learnt_from.std(0)
+        self._spread = np.where(spread > 1e-6, spread, 1.0)
+
+    def __call__(self, features: Numbers) -> torch.Tensor:
+        return tensor((features - self._mean) / self._spread)
+
+    def asked(self, model: nn.Module, features: Numbers) -> Numbers:
+        """(n,) what the model gives to them"""
+        with torch.inference_mode():
+            return np.asarray(model(self(features)).numpy(), dtype=float)
+
+
+def tensor(values: Numbers) -> torch.Tensor:
+    """In fp32 on the CPU: these networks are too small to be worth the way to another device"""
+    return torch.tensor(np.asarray(values), dtype=torch.float32)

@@ -1,0 +1,130 @@
+"""Likelihoods: equations 4 and 5 of Zhang et al. (2021) written out token by token, and n-grams beside nltk's."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+import torch
+from nltk.lm.models import InterpolatedLanguageModel
+from nltk.lm.smoothing import KneserNey as NltkKneserNey
+from nltk.util import everygrams
+
+from evaluator.comparator.examples import Text
+from evaluator.metrics.inputs import Referenced, turns_of
+from evaluator.metrics.language_models import LanguageModel
+from evaluator.metrics.ngram_model import DISCOUNT, KneserNey, _padded
+from evaluator.metrics.registry import build
+
+CLS, SEP, MASK, GOOD, BAD, W1, W2 = 2, 3, 4, 5, 6, 8, 9  # places in the vocabulary of the tiny encoder
+TEXT = Text(("w1 good", "bad"), "w2 w1")
+IDS = [CLS, W1, GOOD, SEP, BAD, SEP, W2, W1, SEP]
+OUTPUT = [0, 0, 0, 0, 0, 0, 1, 1, 1]
+
+
+@pytest.fixture(scope="module")
+def masked(tiny_masked):
+    return LanguageModel.masked(tiny_masked)
+
+
+@pytest.fixture(scope="module")
+def causal(tiny_causal):
+    return LanguageModel.causal(tiny_causal)
+
+
+def log_p(model, ids, **given):
+    with torch.inference_mode():
+        return model(input_ids=torch.tensor([ids]), **given).logits[0].log_softmax(-1).numpy()
+
+
+def test_slp_masks_one_token_at_a_time(masked):
+    """Equation 5: 1/M sum_i log P(c_i | C with c_i masked), over the five tokens of context and output."""
+    every = []
+    for place in (1, 2, 4, 6, 7):
+        corrupted = [MASK if i == place else token for i, token in enumerate(IDS)]
+        every.append(log_p(masked.model, corrupted, token_type_ids=torch.tensor([OUTPUT]))[place, IDS[place]])
+    others = [Text(("w3",), "w4 " * n) for n in range(12)]  # of other lengths, in the same call
+    u = build("slp-masked", masked=masked).utilities([*others, TEXT])
+    assert u[-1] == pytest.approx(np.mean(every), abs=1e-4)
+    assert np.isfinite(u).all() and (u < 0).all()
+
+
+def test_slp_from_left_to_right(causal):
+    """Equation 4: 1/M sum_i log P(c_i | c_<i); the marks are conditions and no tokens of the text."""
+    p = log_p(causal.model, IDS)
+    every = [p[i - 1, IDS[i]] for i in (1, 2, 4, 6, 7)]
+    (u,) = build("slp-causal", causal=causal).utilities([TEXT])
+    assert u == pytest.approx(np.mean(every), abs=1e-4)
+
+
+def test_perplexity_is_the_outputs_given_its_context(causal):
+    p = log_p(causal.model, IDS)
+    perplexity = math.exp(-np.mean([p[i - 1, IDS[i]] for i in (6, 7, 8)]))
+    u = build("perplexity", causal=causal).utilities([Text(("w5",), "w1 " * 9), TEXT, Text(("w5",), "")])
+    assert u[1] == pytest.approx(-math.log(perplexity), abs=1e-4)
+    assert np.isfinite(u).all()
+
+
+def test_without_a_token_there_is_no_likelihood(masked, causal):
+    texts = [Text((), ""), TEXT]
+    for name, given in (("slp-masked", {"masked": masked}), ("slp-causal", {"causal": causal})):
+        assert np.isnan(build(name, **given).utilities(texts)).tolist() == [True, False]
+
+
+def test_too_long_a_context_loses_its_beginning(masked, causal):
+    long = Text(("w3 " * 200,), "w2")
+    for name, given in (("slp-masked", {"masked": masked}), ("perplexity", {"causal": causal})):
+        judge = build(name, **given)
+        assert np.isfinite(judge.utilities([long])).all() and judge.settings["max_length"] == 64
+
+
+def test_settings_are_json_and_tell_models_apart(masked, causal):
+    of_masked, of_causal = build("slp-masked", masked=masked).settings, build("slp-causal", causal=causal).settings
+    assert json.loads(json.dumps(of_masked)) == of_masked
+    assert of_masked["weights"] != of_causal["weights"]
+
+
+CORPUS = ["the cat sat on the mat .", "the dog sat on the cat .", "a cat saw the dog", "a dog !"]
+
+
+class OverTheSameWords(NltkKneserNey):
+    """nltk's Kneser-Ney leaves no chance to unseen words; this gives them the share that Chen & Goodman (1999) do."""
+
+    def unigram_score(self, word):
+        seen, total = self._continuation_counts(word)
+        types = len({gram for counts in self.counts[2].values() for gram in counts})
+        return max(seen - self.discount, 0) / total + self.discount * types / total / (types + 1)
+
+
+@pytest.mark.parametrize("order", [2, 3])
+def test_kneser_ney_is_nltks(order):
+    theirs = InterpolatedLanguageModel(OverTheSameWords, order, params={"discount": DISCOUNT, "order": order})
+    grams = [[g for g in everygrams(_padded(text, order), max_len=order) if g[-1] != "<s>"] for text in CORPUS]
+    words = {word for text in CORPUS for word in _padded(text, order)}
+    theirs.fit(grams, sorted(words))
+    ours = KneserNey(CORPUS, order)
+    for history in (("the",), ("on", "the"), ("<s>", "<s>"), ("a", "dog"), ("sat", "dog"), ()):
+        for word in sorted(words - {"<s>"}):
+            expected = theirs.unmasked_score(word, history[-(order - 1) :])
+            assert ours.probability(word, history) == pytest.approx(expected), (word, history)
+
+
+def test_probabilities_of_all_words_sum_to_one():
+    model = KneserNey(CORPUS)
+    words = {word for text in CORPUS for word in _padded(text, 3)} - {"<s>"}
+    for history in ((), ("the",), ("on", "the"), ("never", "seen"), ("<s>", "<s>")):
+        assert sum(model.probability(word, history) for word in [*words, "unseen"]) == pytest.approx(1)
+
+
+def test_n_grams_prefer_what_is_like_the_corpus():
+    judge = build("ngram", corpus=CORPUS)
+    likely, shuffled, unseen, blank = judge.utilities([Text((), o) for o in ("the cat sat", "sat the the", "xyz xyz xyz", "")])
+    assert likely > shuffled > unseen and np.isfinite(blank)
+    assert judge.settings["vocabulary"] == 11  # ten words and marks, and the end
+    assert build("ngram", corpus=turns_of([Text(("a b", "c"), "d")])).settings["texts"] == 2
+
+
+def test_the_generators_own_log_probability_is_taken_as_it_is():
+    judge = build("logprob")
+    u = judge.utilities([Referenced((), "a", logprob=-3.5), Referenced((), "b", human=True, logprob=-0.5), Text((), "c")])
+    assert u[:2].tolist() == [-3.5, -0.5] and np.isnan(u[2])
