@@ -13,6 +13,7 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
 
+from core.parent import STARTED_BY, signalled_at_death_of
 from leaderboard.demo.load import LOG_INS, admit_published_log_ins, load_demo
 
 SHUTDOWN_SECONDS = 15
@@ -96,7 +97,8 @@ class Command(BaseCommand):
 
 
 class _Processes:
-    """Children in process groups of their own, so that one Ctrl-C reaches them once, from here."""
+    """Children in process groups of their own, so that one Ctrl-C reaches them once, from here. They end with this
+    process, even where it is killed (core.parent)."""
 
     def __init__(self, commands: dict[str, list[str]]):
         self.commands = commands
@@ -110,7 +112,12 @@ class _Processes:
         return self
 
     def start(self, name: str) -> None:
-        self.running[name] = subprocess.Popen(self.commands[name], start_new_session=True)
+        self.running[name] = subprocess.Popen(
+            self.commands[name],
+            start_new_session=True,
+            preexec_fn=signalled_at_death_of(os.getpid(), signal.SIGTERM if name == "web server" else signal.SIGKILL),
+            env={**os.environ, STARTED_BY: str(os.getpid())},
+        )
 
     def watch(self, write) -> None:
         """Start again what died, until interrupted."""
