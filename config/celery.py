@@ -26,7 +26,8 @@ def start_pulse(sender, **kwargs):
     """Every worker says that it lives and sweeps for lost jobs (annotation.jobs)."""
     from annotation.jobs import pulse_forever
 
-    threading.Thread(target=pulse_forever, args=(sender.hostname, _stopping), daemon=True).start()
+    queues = sorted(sender.app.amqp.queues.consume_from)
+    threading.Thread(target=pulse_forever, args=(sender.hostname, _stopping, queues), daemon=True).start()
 
 
 @worker_shutting_down.connect

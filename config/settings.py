@@ -23,6 +23,7 @@ from pathlib import Path
 
 import dj_database_url
 from django.urls import reverse_lazy
+from kombu import Exchange, Queue
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = Path(os.environ.get("DATA_DIR", BASE_DIR / "var")).resolve()
@@ -57,6 +58,7 @@ HTTPS = os.environ.get("HTTPS", "") == "1"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 SECURE_SSL_REDIRECT = HTTPS
+SECURE_REDIRECT_EXEMPT = [r"^(healthz|readyz)$"]  # probes ask from this machine, without the proxy
 SECURE_HSTS_SECONDS = 30 * 24 * 3600 if HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS and os.environ.get("HTTPS_SUBDOMAINS", "") == "1"
 # Other hosts under this one's name are not ours to speak for, unless the operator says so.
@@ -169,6 +171,16 @@ if CELERY_BROKER_URL.startswith("filesystem"):
         "data_folder_out": str(_broker / "messages"),
         "control_folder": str(_broker / "control"),
     }
+# A queue for what people wait for, one for what judges, one for what may take all night. A worker takes those that
+# `celery worker -Q` names, without it all.
+QUEUES = ("interactive", "judging", "training")
+CELERY_TASK_QUEUES = [Queue(name, Exchange(name), routing_key=name) for name in QUEUES]
+CELERY_TASK_DEFAULT_QUEUE = CELERY_TASK_DEFAULT_EXCHANGE = CELERY_TASK_DEFAULT_ROUTING_KEY = "interactive"
+CELERY_TASK_ROUTES = {  # a name before the patterns
+    "evaluator.tasks.train": {"queue": "training"},
+    "evaluator.tasks.*": {"queue": "judging"},
+    "leaderboard.tasks.*": {"queue": "judging"},
+}
 CELERY_RESULT_BACKEND = "django-db"
 CELERY_TASK_SERIALIZER = CELERY_RESULT_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]

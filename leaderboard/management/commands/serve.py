@@ -1,4 +1,4 @@
-"""Run everything on this machine: the web server and one Celery worker, until Ctrl-C."""
+"""Run everything on this machine: the web server and two Celery workers, one of which trains, until Ctrl-C."""
 
 import ipaddress
 import os
@@ -17,10 +17,11 @@ from core.parent import STARTED_BY, signalled_at_death_of
 from leaderboard.demo.load import LOG_INS, admit_published_log_ins, load_demo
 
 SHUTDOWN_SECONDS = 15
+WORKERS = {"worker": "interactive,judging", "training worker": "training,judging"}  # which queues each takes
 
 
 class Command(BaseCommand):
-    help = "Migrate, then run the web server and one worker in the foreground."
+    help = "Migrate, then run the web server and two workers in the foreground."
 
     def add_arguments(self, parser):
         parser.add_argument("--host", default="127.0.0.1")
@@ -64,21 +65,8 @@ class Command(BaseCommand):
             "--preload",
             "--log-level=warning",
         ]
-        worker = [
-            sys.executable,
-            "-m",
-            "celery",
-            "--quiet",
-            "-A",
-            "config.celery",
-            "worker",
-            "--concurrency=1",
-            "--loglevel=WARNING",
-            f"--hostname=worker-{os.getpid()}@%h",
-            "--without-gossip",
-            "--without-mingle",
-        ]
-        with _Processes({"web server": gunicorn, "worker": worker}) as processes:
+        commands = {"web server": gunicorn, **{name: _worker(name, queues) for name, queues in WORKERS.items()}}
+        with _Processes(commands) as processes:
             _wait_until_served(host, port, processes)
             self._greet(f"http://{host}:{port}/", demo)
             processes.watch(self.stderr.write)
@@ -92,7 +80,7 @@ class Command(BaseCommand):
             self.stdout.write("A comparator is being trained now; its leaderboard follows by itself.")
         else:
             self.stdout.write(f"{os.path.basename(sys.executable)} manage.py createsuperuser makes the first admin.")
-        self.stdout.write(f"Everything is kept in {settings.DATA_DIR}. Ctrl-C stops both.\n")
+        self.stdout.write(f"Everything is kept in {settings.DATA_DIR}. Ctrl-C stops all.\n")
         self.stdout.flush()
 
 
@@ -116,7 +104,7 @@ class _Processes:
             self.commands[name],
             start_new_session=True,
             preexec_fn=signalled_at_death_of(os.getpid(), signal.SIGTERM if name == "web server" else signal.SIGKILL),
-            env={**os.environ, STARTED_BY: str(os.getpid())},
+            env={"OMP_NUM_THREADS": _threads_of_torch(), **os.environ, STARTED_BY: str(os.getpid())},
         )
 
     def watch(self, write) -> None:
@@ -144,6 +132,30 @@ class _Processes:
                 pass
             _kill_group(process, signal.SIGKILL)
         return error[0] is KeyboardInterrupt
+
+
+def _worker(name: str, queues: str) -> list[str]:
+    return [
+        sys.executable,
+        "-m",
+        "celery",
+        "--quiet",
+        "-A",
+        "config.celery",
+        "worker",
+        f"--queues={queues}",
+        "--concurrency=1",
+        "--loglevel=WARNING",
+        f"--hostname={name.replace(' ', '-')}-{os.getpid()}@%h",
+        "--without-gossip",
+        "--without-mingle",
+    ]
+
+
+def _threads_of_torch() -> str:
+    """One core is left to the web server and the other worker, where there are several."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return str(max(1, cores - 1))
 
 
 def _web_processes() -> int:
