@@ -27,6 +27,7 @@ from django.utils import timezone
 
 from annotation.models import Job, WorkerPulse
 from core.errors import Refused
+from core.request_id import current
 
 log = logging.getLogger(__name__)
 
@@ -50,7 +51,12 @@ def enqueue(task: str, title: str, campaign=None, user=None, foreground: bool = 
     foreground: no message; the caller claims the job at once, in its own process.
     """
     job = Job.objects.create(
-        task=task, title=title, campaign=campaign, created_by=user, sent_at=timezone.now() if foreground else None
+        task=task,
+        title=title,
+        campaign=campaign,
+        created_by=user,
+        sent_at=timezone.now() if foreground else None,
+        request_id=current.get(),
     )
     if not foreground:
         transaction.on_commit(lambda: send(job))
@@ -154,6 +160,7 @@ def claim(job_id):
     held = Claim(Job.objects.get(pk=job_id))
     beat = threading.Thread(target=held._beat, daemon=True)
     beat.start()
+    token = current.set(held.job.request_id)
     try:
         yield held
     except Cancelled:
@@ -166,6 +173,7 @@ def claim(job_id):
     else:
         held.finish(Job.Status.DONE)
     finally:
+        current.reset(token)
         held._stop.set()
         beat.join(timeout=BEAT_SECONDS)
 

@@ -1,8 +1,10 @@
-"""What every request meets: no NUL comes in, what a page may load and use, and who may keep it."""
+"""What every request meets: its id, no NUL comes in, what a page may load and use, and who may keep it."""
 
 from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import BadRequest
 from django.utils.cache import add_never_cache_headers
+
+from core.request_id import HEADER, current, request_id
 
 POLICY = (
     "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
@@ -33,6 +35,21 @@ class NoNul:
         if any("\0" in text for text in sent):
             request.user = AnonymousUser()  # nobody is looked up by such a cookie
             raise BadRequest("A NUL character was sent.")
+
+
+def request_ids(get_response):
+    """Each request has an id, which its log lines, its answer and its jobs carry: the proxy's, or a new one."""
+
+    def middleware(request):
+        token = current.set(request_id(request.headers.get(HEADER)))
+        try:
+            response = get_response(request)
+            response[HEADER] = current.get()
+            return response
+        finally:
+            current.reset(token)
+
+    return middleware
 
 
 def page_policies(get_response):

@@ -81,6 +81,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "config.middleware.request_ids",
     "django.middleware.security.SecurityMiddleware",
     "config.middleware.page_policies",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -228,10 +229,11 @@ SPECTACULAR_SETTINGS = {
     "POSTPROCESSING_HOOKS": ["drf_spectacular.hooks.postprocess_schema_enums", "annotation.api.schema.with_errors"],
 }
 
+LOG_LINE = "%(asctime)s %(levelname)s %(name)s [%(request_id)s]: %(message)s"
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"()": "config.logs.WithoutKeys", "format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
+    "formatters": {"line": {"()": "config.logs.WithoutKeys", "format": LOG_LINE}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "loggers": {"kombu.connection": {"level": "ERROR"}},  # warns that the folder broker has no host name
     "root": {"handlers": ["stderr"], "level": os.environ.get("LOG_LEVEL", "INFO")},
