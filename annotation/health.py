@@ -9,7 +9,7 @@ from pathlib import Path
 import redis
 from celery import current_app
 from django.conf import settings
-from django.db import DatabaseError, connection
+from django.db import Error, connection
 from django.db.models import Count
 from django.utils import timezone
 
@@ -47,7 +47,7 @@ def _database() -> str:
     try:
         with connection.cursor() as cursor:
             cursor.execute("SELECT 1")
-    except DatabaseError:
+    except Error:
         return "cannot be reached"
     return WELL
 
@@ -72,7 +72,7 @@ def _broker() -> str:
 def _worker() -> str:
     try:
         return WELL if jobs.worker_alive() else "none is alive"
-    except DatabaseError:
+    except Error:
         return "not known"
 
 

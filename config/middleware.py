@@ -2,6 +2,8 @@
 
 from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import BadRequest
+from django.core.signals import request_finished
+from django.dispatch import receiver
 from django.utils.cache import add_never_cache_headers
 
 from core.request_id import HEADER, current, request_id
@@ -41,15 +43,18 @@ def request_ids(get_response):
     """Each request has an id, which its log lines, its answer and its jobs carry: the proxy's, or a new one."""
 
     def middleware(request):
-        token = current.set(request_id(request.headers.get(HEADER)))
-        try:
-            response = get_response(request)
-            response[HEADER] = current.get()
-            return response
-        finally:
-            current.reset(token)
+        current.set(request_id(request.headers.get(HEADER)))
+        response = get_response(request)
+        response[HEADER] = current.get()
+        return response
 
     return middleware
+
+
+@receiver(request_finished)
+def forget_request_id(**kwargs):
+    """Not before: Django tells of an answer that is an error after all middleware."""
+    current.set("")
 
 
 def page_policies(get_response):

@@ -41,4 +41,4 @@ class ComparatorVersionAdmin(ReadOnly):
                 except Refused as refused:
                     self.message_user(request, f"{campaign.slug}: {refused}", messages.WARNING)
                 else:
-                    self.message_user(request, f"{campaign.slug}: {version.name} serves now.")
+                    self.message_user(request, f"Comparator {version.name} serves {campaign.slug} now.")

@@ -4,7 +4,7 @@ from datetime import timedelta
 from types import SimpleNamespace
 
 import pytest
-from django.db import OperationalError
+from django.db import InterfaceError
 from django.utils import timezone
 
 from annotation import health, jobs
@@ -31,7 +31,7 @@ def break_database(monkeypatch):
         vendor = "away"
 
         def cursor(self):
-            raise OperationalError("password=secret at 10.0.0.1")
+            raise InterfaceError("password=secret at 10.0.0.1")
 
     monkeypatch.setattr(health, "connection", Away())
 

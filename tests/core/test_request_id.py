@@ -37,6 +37,18 @@ def test_a_well_formed_id_is_kept(client, given):
     assert client.get("/healthz", headers={"X-Request-ID": given})["X-Request-ID"] == given
 
 
+def test_an_error_s_own_line_has_it(client):
+    with_id, seen = WithoutKeys("[%(request_id)s] %(message)s"), []
+    keeper = logging.Handler()
+    keeper.emit = lambda record: seen.append(with_id.format(record))
+    logging.getLogger("django.request").addHandler(keeper)
+    try:
+        client.get("/nowhere/", headers={"X-Request-ID": "lost-2"})
+    finally:
+        logging.getLogger("django.request").removeHandler(keeper)
+    assert seen == ["[lost-2] Not Found: /nowhere/"] and current.get() == ""
+
+
 @pytest.mark.parametrize("given", [None, "", "f" * 65, "two words", "a\nb", "<b>", "é"])
 def test_any_other_gives_way_to_a_new_one(client, given):
     headers = {"X-Request-ID": given} if given is not None else {}
