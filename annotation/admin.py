@@ -5,7 +5,7 @@ from django.contrib.auth.admin import UserAdmin
 from django.contrib.auth.models import Group
 from django_celery_results.models import GroupResult, TaskResult
 
-from annotation import models
+from annotation import jobs, models
 from annotation.campaigns import lifecycle
 
 admin.site.unregister([Group, GroupResult, TaskResult])  # nobody has rights by groups, and a task's outcome is in its job
@@ -122,9 +122,24 @@ class DecisionAdmin(ReadOnlyAdmin):
 
 @admin.register(models.Job)
 class JobAdmin(ReadOnlyAdmin):
-    list_display = ["title", "campaign", "status", "progress", "attempts", "created_at", "finished_at"]
+    list_display = ["title", "campaign", "status", "progress", "attempts", "created_at", "finished_at", "request_id"]
     list_filter = ["status"]
     list_select_related = ["campaign"]
+    actions = ["cancel", "retry"]
+
+    def has_run_permission(self, request):
+        return request.user.is_admin
+
+    @admin.action(description="Cancel these jobs", permissions=["run"])
+    def cancel(self, request, queryset):
+        for job in queryset:
+            jobs.cancel(job)
+        self.message_user(request, "Those that run were asked to stop; those that waited are cancelled.")
+
+    @admin.action(description="Start failed or cancelled jobs again", permissions=["run"])
+    def retry(self, request, queryset):
+        started = sum(jobs.retry(job) for job in queryset)
+        self.message_user(request, f"Started again: {started} of {len(queryset)}.")
 
 
 @admin.register(models.AuditEvent)

@@ -16,7 +16,7 @@ import socket
 import threading
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import timedelta
 
 from celery import current_app
@@ -27,6 +27,7 @@ from django.utils import timezone
 
 from annotation.models import Job, WorkerPulse
 from core.errors import Refused
+from core.request_id import current
 
 log = logging.getLogger(__name__)
 
@@ -50,7 +51,12 @@ def enqueue(task: str, title: str, campaign=None, user=None, foreground: bool = 
     foreground: no message; the caller claims the job at once, in its own process.
     """
     job = Job.objects.create(
-        task=task, title=title, campaign=campaign, created_by=user, sent_at=timezone.now() if foreground else None
+        task=task,
+        title=title,
+        campaign=campaign,
+        created_by=user,
+        sent_at=timezone.now() if foreground else None,
+        request_id=current.get(),
     )
     if not foreground:
         transaction.on_commit(lambda: send(job))
@@ -154,6 +160,7 @@ def claim(job_id):
     held = Claim(Job.objects.get(pk=job_id))
     beat = threading.Thread(target=held._beat, daemon=True)
     beat.start()
+    token = current.set(held.job.request_id)
     try:
         yield held
     except Cancelled:
@@ -166,6 +173,7 @@ def claim(job_id):
     else:
         held.finish(Job.Status.DONE)
     finally:
+        current.reset(token)
         held._stop.set()
         beat.join(timeout=BEAT_SECONDS)
 
@@ -202,24 +210,34 @@ def sweep(now=None) -> int:
     return sent
 
 
-def pulse(name: str) -> None:
-    """Say that a worker lives, and sweep."""
+def queue_of(task: str) -> str:
+    """The queue that a task's messages go to (CELERY_TASK_ROUTES)."""
+    return current_app.amqp.router.route({}, task)["queue"].name
+
+
+def pulse(name: str, queues: Collection[str] = ()) -> None:
+    """Say that a worker lives, who takes jobs from these queues (none: from all), and sweep."""
     now = timezone.now()
-    WorkerPulse.objects.update_or_create(name=name, defaults={"seen_at": now})
+    WorkerPulse.objects.update_or_create(name=name, defaults={"seen_at": now, "queues": list(queues)})
     WorkerPulse.objects.filter(seen_at__lt=now - timedelta(days=1)).delete()
     sweep(now)
 
 
-def worker_alive() -> bool:
-    """Is anybody at work: a worker with a fresh pulse, or a command that runs a job in the foreground?"""
+def worker_alive(task: str | None = None) -> bool:
+    """Is anybody at work: a worker with a fresh pulse, or a command that runs a job in the foreground? task: a worker that
+    takes this one, or a command that runs one."""
     now = timezone.now()
+    taken = list(WorkerPulse.objects.filter(seen_at__gte=now - ALIVE).values_list("queues", flat=True))
     at_work = Job.objects.filter(status=Job.Status.RUNNING, lease_until__gte=now)
-    return WorkerPulse.objects.filter(seen_at__gte=now - ALIVE).exists() or at_work.exists()
+    if task is None:
+        return bool(taken) or at_work.exists()
+    queue = queue_of(task)
+    return any(not queues or queue in queues for queues in taken) or at_work.filter(task=task).exists()
 
 
 def queued(job: Job) -> dict:
     """What a command says of a job that it leaves to a worker."""
-    alive = worker_alive()
+    alive = worker_alive(job.task)
     said = (
         "A worker does it next."
         if alive
@@ -228,11 +246,11 @@ def queued(job: Job) -> dict:
     return {"task": str(job.pk), "status": "queued", "worker_alive": alive, "said": said}
 
 
-def pulse_forever(name: str, stop: threading.Event) -> None:
+def pulse_forever(name: str, stop: threading.Event, queues: Collection[str] = ()) -> None:
     """The body of a worker's pulse thread."""
     while not stop.is_set():
         try:
-            pulse(name)
+            pulse(name, queues)
         except Exception:  # the database may be away for a while; the worker's other threads say so too
             log.exception("pulse failed")
         finally:

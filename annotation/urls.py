@@ -1,7 +1,7 @@
 from django.contrib.auth import views as auth
 from django.urls import include, path
 
-from annotation.views import jobs
+from annotation.views import jobs, status
 from annotation.views.annotating import item, own_answers, participation
 from annotation.views.assessment import agreement, disagreement, live, report, snapshots
 from annotation.views.campaigns import campaign, design, home, items, plan, preview
@@ -74,6 +74,9 @@ urlpatterns = [
     path("new/", design.new, name="campaign_new"),
     path("join/<str:token>/", join.join, name="join"),
     path("resume/<str:token>/", participation.resume, name="resume"),
+    path("healthz", status.healthz, name="healthz"),
+    path("readyz", status.readyz, name="readyz"),
+    path("status/", status.status, name="status"),
     path("jobs/<uuid:pk>/", jobs.state, name="job"),
     path("jobs/<uuid:pk>/cancel/", jobs.cancel, name="job_cancel"),
     path("jobs/<uuid:pk>/retry/", jobs.retry, name="job_retry"),

@@ -5,7 +5,9 @@ import threading
 import warnings
 
 from celery import Celery
-from celery.signals import worker_ready, worker_shutting_down
+from celery.signals import worker_init, worker_process_init, worker_ready, worker_shutting_down
+
+from core.parent import end_with_starter, end_without
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
@@ -24,9 +26,21 @@ def start_pulse(sender, **kwargs):
     """Every worker says that it lives and sweeps for lost jobs (annotation.jobs)."""
     from annotation.jobs import pulse_forever
 
-    threading.Thread(target=pulse_forever, args=(sender.hostname, _stopping), daemon=True).start()
+    queues = sorted(sender.app.amqp.queues.consume_from)
+    threading.Thread(target=pulse_forever, args=(sender.hostname, _stopping, queues), daemon=True).start()
 
 
 @worker_shutting_down.connect
 def stop_pulse(**kwargs):
     _stopping.set()
+
+
+@worker_init.connect
+def end_with_serve(**kwargs):
+    end_with_starter()
+
+
+@worker_process_init.connect
+def end_with_worker(**kwargs):
+    """The process that does the work, which may be busy for hours: whoever killed its worker wants it gone too."""
+    end_without(os.getppid())

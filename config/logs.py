@@ -3,10 +3,13 @@
 import logging
 import re
 
+from core.request_id import current
+
 KEYS = re.compile(r"(/(?:join|resume)/)[^/\s?\"']+")
 
 
 class WithoutKeys(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
-        """The line, and its traceback, with the tokens of links taken out."""
+        """The line, and its traceback, with the tokens of links taken out; `request_id` is for the format."""
+        record.request_id = current.get() or "-"
         return KEYS.sub(r"\1[...]", super().format(record))

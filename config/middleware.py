@@ -1,8 +1,12 @@
-"""What every request meets: no NUL comes in, what a page may load and use, and who may keep it."""
+"""What every request meets: its id, no NUL comes in, what a page may load and use, and who may keep it."""
 
 from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import BadRequest
+from django.core.signals import request_finished
+from django.dispatch import receiver
 from django.utils.cache import add_never_cache_headers
+
+from core.request_id import HEADER, current, request_id
 
 POLICY = (
     "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
@@ -36,6 +40,24 @@ class NoNul:
         if any("\0" in text for text in sent):
             request.user = AnonymousUser()  # nobody is looked up by such a cookie
             raise BadRequest("A NUL character was sent.")
+
+
+def request_ids(get_response):
+    """Each request has an id, which its log lines, its answer and its jobs carry: the proxy's, or a new one."""
+
+    def middleware(request):
+        current.set(request_id(request.headers.get(HEADER)))
+        response = get_response(request)
+        response[HEADER] = current.get()
+        return response
+
+    return middleware
+
+
+@receiver(request_finished)
+def forget_request_id(**kwargs):
+    """Not before: Django tells of an answer that is an error after all middleware."""
+    current.set("")
 
 
 def page_policies(get_response):

@@ -27,6 +27,7 @@ from pathlib import Path
 
 import dj_database_url
 from django.urls import reverse_lazy
+from kombu import Exchange, Queue
 
 from core import mail
 
@@ -63,6 +64,7 @@ HTTPS = os.environ.get("HTTPS", "") == "1"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 SECURE_SSL_REDIRECT = HTTPS
+SECURE_REDIRECT_EXEMPT = [r"^(healthz|readyz)$"]  # probes ask from this machine, without the proxy
 SECURE_HSTS_SECONDS = 30 * 24 * 3600 if HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS and os.environ.get("HTTPS_SUBDOMAINS", "") == "1"
 # Other hosts under this one's name are not ours to speak for, unless the operator says so.
@@ -85,6 +87,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "config.middleware.request_ids",
     "django.middleware.security.SecurityMiddleware",
     "config.middleware.page_policies",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -181,6 +184,16 @@ if CELERY_BROKER_URL.startswith("filesystem"):
         "data_folder_out": str(_broker / "messages"),
         "control_folder": str(_broker / "control"),
     }
+# A queue for what people wait for, one for what judges, one for what may take all night. A worker takes those that
+# `celery worker -Q` names, without it all.
+QUEUES = ("interactive", "judging", "training")
+CELERY_TASK_QUEUES = [Queue(name, Exchange(name), routing_key=name) for name in QUEUES]
+CELERY_TASK_DEFAULT_QUEUE = CELERY_TASK_DEFAULT_EXCHANGE = CELERY_TASK_DEFAULT_ROUTING_KEY = "interactive"
+CELERY_TASK_ROUTES = {  # a name before the patterns
+    "evaluator.tasks.train": {"queue": "training"},
+    "evaluator.tasks.*": {"queue": "judging"},
+    "leaderboard.tasks.*": {"queue": "judging"},
+}
 CELERY_RESULT_BACKEND = "django-db"
 CELERY_TASK_SERIALIZER = CELERY_RESULT_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
@@ -228,10 +241,11 @@ SPECTACULAR_SETTINGS = {
     "POSTPROCESSING_HOOKS": ["drf_spectacular.hooks.postprocess_schema_enums", "annotation.api.schema.with_errors"],
 }
 
+LOG_LINE = "%(asctime)s %(levelname)s %(name)s [%(request_id)s]: %(message)s"
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"()": "config.logs.WithoutKeys", "format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
+    "formatters": {"line": {"()": "config.logs.WithoutKeys", "format": LOG_LINE}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "loggers": {"kombu.connection": {"level": "ERROR"}},  # warns that the folder broker has no host name
     "root": {"handlers": ["stderr"], "level": os.environ.get("LOG_LEVEL", "INFO")},

@@ -1,7 +1,10 @@
 import gc
 import os
+import signal
 
 from django.core.wsgi import get_wsgi_application
+
+from core.parent import end_with_starter
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 application = get_wsgi_application()
@@ -9,3 +12,6 @@ application = get_wsgi_application()
 # What is loaded stays, so the collector need not walk it again and again; requests leave little behind.
 gc.freeze()
 gc.set_threshold(20_000, 20, 20)
+
+# Under `manage.py serve` this runs once, in gunicorn's first process; its workers look after that one themselves.
+end_with_starter(signal.SIGTERM)

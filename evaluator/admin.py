@@ -1,7 +1,9 @@
 """Trained comparators and their runs, to look at. Nothing is changed here: a version is what it was trained as."""
 
-from django.contrib import admin
+from django.contrib import admin, messages
 
+from core.errors import Refused
+from evaluator import registry
 from evaluator.models import ComparatorVersion, TrainingRun
 
 
@@ -25,3 +27,18 @@ class TrainingRunAdmin(ReadOnly):
 @admin.register(ComparatorVersion)
 class ComparatorVersionAdmin(ReadOnly):
     list_display = ["name", "criterion", "seed", "code", "is_simulated", "created_at"]
+    actions = ["promote"]
+
+    def has_run_permission(self, request):
+        return request.user.is_admin
+
+    @admin.action(description="Promote, or roll back to, these versions in their campaigns", permissions=["run"])
+    def promote(self, request, queryset):
+        for version in queryset:
+            for campaign in version.campaigns.filter(deleted_at=None):
+                try:
+                    registry.promote(campaign, version, request.user)
+                except Refused as refused:
+                    self.message_user(request, f"{campaign.slug}: {refused}", messages.WARNING)
+                else:
+                    self.message_user(request, f"Comparator {version.name} serves {campaign.slug} now.")

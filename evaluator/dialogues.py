@@ -8,7 +8,8 @@ from typing import Any
 
 from django.db import transaction
 
-from annotation.data.corpus import BATCH, Imported
+from annotation.data.corpus import Imported
+from annotation.data.insertion import BATCH
 from annotation.models import AuditEvent, Campaign
 from core.errors import ImportRefused, RowError
 from core.rowfiles import BadField, Row, read_document, read_rows, refusal, rows_from

@@ -2,6 +2,7 @@
 
 from django.http import Http404, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404
+from django.urls import reverse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import mixins, viewsets
@@ -20,7 +21,7 @@ from annotation.assessment.assess import as_dict, assess
 from annotation.campaigns import lifecycle, protocol
 from annotation.campaigns.overview import annotators_with_counts
 from annotation.campaigns.templates import settings_of, template_named
-from annotation.data import importer
+from annotation.data import importer, uploads
 from annotation.data.export import CONTENT_TYPES, as_csv, as_jsonl, exported_answers
 from annotation.models import Job
 from annotation.people.invitations import invite, revoke_invitation
@@ -92,7 +93,7 @@ class CampaignViewSet(QualityActions, viewsets.GenericViewSet, mixins.ListModelM
 
     @extend_schema(
         request={"multipart/form-data": serializers.ImportSerializer},
-        responses=serializers.ImportedSerializer,
+        responses={200: serializers.ImportedSerializer, 202: serializers.JobSerializer},
         parameters=[OpenApiParameter("what", enum=["outputs", "scores", "judgments"], location="path")],
     )
     @action(
@@ -103,12 +104,19 @@ class CampaignViewSet(QualityActions, viewsets.GenericViewSet, mixins.ListModelM
         parser_classes=[MultiPartParser],
     )
     def import_file(self, request, slug, what):
-        """All rows or none: an answer 422 has one entry for each wrong row, with its line. Repeating it changes nothing."""
+        """All rows or none: an answer 422 has one entry for each wrong row, with its line. Repeating it changes nothing.
+
+        A file over 2 MB is a worker's: the answer is 202 with the job, whose address `Location` names; `imported` there says
+        in the end what became of the file."""
         campaign = self.get_object()
         data = valid(serializers.ImportSerializer(data=request.data))
         how = {"dry_run": data["dry_run"], "user": request.user}
         if what == "outputs":
             how["human_systems"] = data.get("human_systems", [])
+        if data["file"].size > uploads.SMALL:
+            job = uploads.import_later(campaign, data["file"], what, **how).job
+            address = reverse("api_job-detail", args=[job.pk])
+            return Response(serializers.JobSerializer(job).data, status=202, headers={"Location": address})
         done = getattr(importer, f"import_{what}")(campaign, data["file"], data["file"].name, **how)
         return Response(serializers.ImportedSerializer(done).data)
 
@@ -217,6 +225,9 @@ class JobViewSet(viewsets.GenericViewSet, mixins.RetrieveModelMixin):
     queryset = Job.objects.none()
     serializer_class = serializers.JobSerializer
     lookup_value_regex = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+
+    def get_serializer_class(self):
+        return serializers.JobDetailSerializer if self.action == "retrieve" else super().get_serializer_class()
 
     def get_queryset(self):
         if self.request.user.is_admin:

@@ -1,11 +1,12 @@
 """The shapes that researchers' requests and answers have."""
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from annotation.campaigns.overview import overview
 from annotation.campaigns.protocol import CriterionSpec
 from annotation.campaigns.templates import TEMPLATES
-from annotation.models import Campaign, Criterion, Invitation, Item, Job, Snapshot
+from annotation.models import Campaign, Criterion, Invitation, Item, Job, Snapshot, Upload
 
 PROTOCOL = [
     "title",
@@ -219,3 +220,29 @@ class JobSerializer(serializers.ModelSerializer):
             "started_at",
             "finished_at",
         ]
+
+
+class ImportedFileSerializer(serializers.Serializer):
+    """What became of a file that a worker imported. errors: the first of them, each with field, line and message."""
+
+    state = serializers.ChoiceField(Upload.State.choices)
+    rows = serializers.IntegerField(allow_null=True)
+    new = serializers.DictField(child=serializers.IntegerField(), help_text="How many were new, by kind.")
+    error_count = serializers.IntegerField()
+    errors = serializers.ListField(child=serializers.DictField())
+
+
+class JobDetailSerializer(JobSerializer):
+    imported = serializers.SerializerMethodField(help_text="Of a job that imports a file; else null.")
+
+    class Meta(JobSerializer.Meta):
+        fields = [*JobSerializer.Meta.fields, "imported"]
+
+    @extend_schema_field(ImportedFileSerializer(allow_null=True))
+    def get_imported(self, job) -> dict | None:
+        upload = Upload.objects.filter(job=job).first()
+        if upload is None:
+            return None
+        errors = [{"field": field or None, "line": line, "message": message} for line, field, message in upload.errors]
+        result = {"rows": upload.result.get("rows"), "new": upload.result.get("new", {})}
+        return {"state": upload.state, **result, "error_count": upload.error_count, "errors": errors}

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from django.db import transaction
-from django.db.models import Count, Exists, F, OuterRef, Q
+from django.db.models import Count, F, Q
 
 from annotation.checkpoints import of_newest_checkpoints
 from annotation.design.draw import Design, draw
@@ -18,14 +18,21 @@ BATCH = 500
 def playing_outputs(campaign: Campaign) -> list[Output]:
     """The outputs that people judge and that play on the board: of a system with checkpoints, its newest one's. Outputs whose
     judgment is known (gold, training, qualification) do not play."""
-    known = campaign.items.exclude(purpose=Purpose.EVALUATION).order_by()
-    is_known = Exists(known.filter(Q(output=OuterRef("pk")) | Q(other=OuterRef("pk"))))
-    outputs = (
-        Output.objects.filter(~is_known, context__campaign=campaign, replaced_at=None, system__retired_at=None)
-        .select_related("system", "checkpoint", "context")
-        .order_by("context_id", "system_id", "sample", "id")
-    )
-    return of_newest_checkpoints(outputs)
+    known = known_outputs(campaign)
+    live = Output.objects.filter(context__campaign=campaign, replaced_at=None, system__retired_at=None).order_by()
+    outputs = live.select_related("system", "checkpoint", "context")
+    return of_playing(output for output in outputs if output.pk not in known)
+
+
+def known_outputs(campaign: Campaign) -> set[int]:
+    """Ids. Asked for each output in the database, this took minutes for 30,000 outputs with 60,000 items."""
+    items = campaign.items.exclude(purpose=Purpose.EVALUATION).order_by()
+    return {pk for pair in items.values_list("output_id", "other_id") for pk in pair if pk is not None}
+
+
+def of_playing(outputs: Iterable[Output]) -> list[Output]:
+    """Those of the newest checkpoints, in the order of the campaign's contexts, then systems."""
+    return of_newest_checkpoints(sorted(outputs, key=lambda o: (o.context_id, o.system_id, o.sample, o.pk)))
 
 
 def design_of(campaign: Campaign) -> Design:
@@ -62,29 +69,32 @@ def draw_items(campaign: Campaign) -> int:
     Contexts that have pairs already keep them; the new items come after the old ones. The same corpus, brought in the
     same steps, gives the same items in any database (annotation/design/draw.py).
     """
+    new = new_items(campaign, playing_outputs(campaign))
+    Item.objects.bulk_create(new, batch_size=BATCH)
+    recount(campaign)
+    return len(new)
+
+
+def new_items(campaign: Campaign, playing: list[Output]) -> list[Item]:
+    """What `draw_items` makes, unsaved, where these outputs play (`of_playing`), which have their keys."""
     campaign.refresh_from_db()
-    outputs = {(o.context.key, o.system.name, o.sample): o for o in playing_outputs(campaign)}
-    items = list(campaign.items.select_related("context"))
-    scored = {item.output_id for item in items if not item.is_pair}
-    pairs = [item for item in items if item.is_pair]
+    outputs = {(o.context.key, o.system.name, o.sample): o for o in playing}
+    items = list(campaign.items.order_by().values_list("output_id", "other_id", "context__key", "position"))
+    scored = {output for output, other, _, _ in items if other is None}
+    pairs = [context for _, other, context, _ in items if other is not None]
     design = design_of(campaign)
     if design.pairs is not None:
         design = replace(design, pairs=max(0, design.pairs - len(pairs)))
     drawn = draw(
-        list(outputs),
-        design,
-        scored={key for key, output in outputs.items() if output.pk in scored},
-        paired={i.context.key for i in pairs},
+        list(outputs), design, scored={key for key, output in outputs.items() if output.pk in scored}, paired=set(pairs)
     )
-    start = 1 + max((item.position for item in items), default=-1)
+    start = 1 + max((position for *_, position in items), default=-1)
     new = []
     for position, item in enumerate(drawn, start=start):
         output = outputs[item.context, item.a, item.sample]
         other = outputs[item.context, item.b, item.sample] if item.b is not None else None
         new.append(new_item(campaign, output, other, position=position, places=item.places, starts_swapped=item.swapped))
-    Item.objects.bulk_create(new, batch_size=BATCH)
-    recount(campaign)
-    return len(new)
+    return new
 
 
 @dataclass(frozen=True)
@@ -153,12 +163,12 @@ def recount(campaign: Campaign) -> None:
     held = held.values_list("item").annotate(people=Count("id"), swapped=Count("id", filter=Q(swapped=True)))
     held = {item: (people, swapped) for item, people, swapped in held}
     changed = []
-    for item in campaign.items.filter(purpose=Purpose.EVALUATION):
-        answered, holding = judged.get((item.output_id, item.other_id), (0, 0)), held.get(item.pk, (0, 0))
+    items = campaign.items.filter(purpose=Purpose.EVALUATION).order_by()
+    for pk, output, other, *said in items.values_list("pk", "output_id", "other_id", "taken", "taken_swapped"):
+        answered, holding = judged.get((output, other), (0, 0)), held.get(pk, (0, 0))
         taken, taken_swapped = answered[0] + holding[0], answered[1] + holding[1]
-        if (taken, taken_swapped) != (item.taken, item.taken_swapped):
-            item.taken, item.taken_swapped = taken, taken_swapped
-            changed.append(item)
+        if [taken, taken_swapped] != said:
+            changed.append(Item(pk=pk, taken=taken, taken_swapped=taken_swapped))
     Item.objects.bulk_update(changed, ["taken", "taken_swapped"], batch_size=BATCH)
     summarize(campaign)
 

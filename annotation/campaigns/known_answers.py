@@ -78,6 +78,8 @@ def store_known(campaign: Campaign, rows: list[tuple[str, KnownAnswer]]) -> int:
     """
     known = {(item.output_id, item.other_id): item for item in campaign.items.exclude(purpose=Purpose.EVALUATION)}
     new = [row for row in rows if not _is_there(known, *row)]
+    if not new:
+        return 0
     _refuse_answered(campaign, [answer for _, answer in new if (answer.output.pk, _pk(answer.other)) not in known])
     for purpose in KNOWN:
         set_known_answers(campaign, purpose, [answer for stage, answer in new if stage == purpose])

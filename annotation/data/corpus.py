@@ -4,11 +4,10 @@ import hashlib
 import json
 from dataclasses import asdict, dataclass, field
 
+from annotation.data.insertion import Insertion, give_keys
 from annotation.models import Campaign, Checkpoint, Context, FormerName, Output, Reference, System
 from core.errors import RowError
 from core.rowfiles import BadField, Row
-
-BATCH = 500
 
 
 @dataclass
@@ -134,10 +133,13 @@ class Corpus:
             ("outputs", self.new_outputs),
         ]
 
-    def store_corpus(self) -> None:
+    def prepare_corpus(self) -> list[Insertion]:
+        """What `Insertion.write` stores, in the order in which rows point to each other."""
+        insertions = []
         for _, rows in self.corpus_news():
-            if rows:
-                type(rows[0]).objects.bulk_create(rows, batch_size=BATCH)
+            give_keys(rows)
+            insertions.append(Insertion(rows))
+        return insertions
 
 
 def _key_from(turns: list[str]) -> str:

@@ -11,6 +11,7 @@ from itertools import islice
 from django.db import transaction
 from django.db.models import Count, Max, Q
 
+from annotation.campaigns.items import design_of
 from annotation.data.corpus import Imported
 from annotation.data.fields import KNOWN, guess
 from annotation.data.judgments import JudgmentsImport
@@ -25,6 +26,7 @@ from annotation.models import (
     LikertScore,
     Output,
     PairwiseJudgment,
+    Purpose,
     Reference,
 )
 from core.errors import ImportRefused, Refused, RowError
@@ -35,6 +37,7 @@ __all__ = ["import_judgments", "import_outputs", "import_scores", "read_rows"]
 KEPT_ERRORS = 200
 LOOKED_AT = 50  # rows whose fields are taken for the file's columns
 WATCH_EVERY = 500  # rows
+READ_AGAIN = 3  # times without the lock
 
 
 def import_outputs(
@@ -79,30 +82,50 @@ def _import(
     systems: Sequence[str] = (),
     watch: Callable | None = None,
 ) -> Imported:
-    """Read and check without keeping anybody from writing; then store in one transaction.
+    """Read, check and prepare without keeping anybody from writing; then store in one short transaction. Where somebody
+    wrote meanwhile what the rows were compared with, it begins anew; the last time it reads under the lock.
 
     columns: which of the file's columns holds a field, where they have other names (rowfiles.read_rows); where nothing is said
     of it, their names tell. systems: columns that each hold one system's outputs. watch: called now and then with the number
     of rows read; what it raises ends the import.
     """
     file = str(name or getattr(source, "name", None) or str(source).rsplit("/", 1)[-1])
-    stand = _stand(campaign)
     if columns is None:
         columns = _guessed(importer.kind, source, name, systems)
-    rows, unused = _take_all(importer, source, name, file, columns, systems, watch)
-    result = Imported(rows, {kind: len(new) for kind, new in importer.news() if new}, dry_run, unused)
-    if dry_run:
-        return result
+    take = lambda watch: _take_all(importer, source, name, file, columns, systems, watch)
+    for _ in range(READ_AGAIN):
+        stand = _stand(campaign, importer.kind)
+        rows, unused = take(watch)
+        result = Imported(rows, _news(importer), dry_run, unused)
+        if dry_run:
+            return result
+        importer.prepare()
+        with transaction.atomic():
+            if _stand(_locked(campaign), importer.kind) == stand:
+                return _store(importer, campaign, result, file, user)
+        _rewind(source, file)
     with transaction.atomic():
-        Campaign.objects.select_for_update().get(pk=campaign.pk)  # two imports at once wait for each other
-        if _stand(campaign) != stand:  # somebody wrote while the file was read: what was there is looked at again
-            _rewind(source, file)
-            _take_all(importer, source, name, file, columns, systems, None)
-            result.new = {kind: len(new) for kind, new in importer.news() if new}
-        importer.store(result)
-        if result.new:
-            detail = {"file": file, "kind": importer.kind, **result.as_dict()}
-            AuditEvent.objects.create(campaign=campaign, user=user, action="import", detail=detail)
+        _locked(campaign)
+        take(None)
+        result.new = _news(importer)
+        importer.prepare()
+        return _store(importer, campaign, result, file, user)
+
+
+def _locked(campaign: Campaign) -> Campaign:
+    """Two imports at once wait for each other."""
+    return Campaign.objects.select_for_update().get(pk=campaign.pk)
+
+
+def _news(importer) -> dict[str, int]:
+    return {kind: len(new) for kind, new in importer.news() if new}
+
+
+def _store(importer, campaign: Campaign, result: Imported, file: str, user) -> Imported:
+    importer.store(result)
+    if result.new:
+        detail = {"file": file, "kind": importer.kind, **result.as_dict()}
+        AuditEvent.objects.create(campaign=campaign, user=user, action="import", detail=detail)
     return result
 
 
@@ -150,19 +173,28 @@ def _take_all(importer, source, name, file: str, columns, systems, watch) -> tup
     return rows, [] if importer.keeps_columns else sorted(unused)
 
 
-def _stand(campaign: Campaign) -> list:
-    """Changes whenever something is written that an importer compares its rows with."""
+def _stand(campaign: Campaign, kind: str) -> list:
+    """Changes whenever something is written that an importer of this kind compares its rows with, or draws items from.
+    People's answers are no such thing for outputs."""
     live = Q(retracted_at=None)
+    people = (Annotator.objects.filter(campaign=campaign), Q())
+    answers = {
+        "outputs": [],
+        "scores": [people, (LikertScore.objects.filter(criterion__campaign=campaign), live)],
+        "judgments": [people, (PairwiseJudgment.objects.filter(annotator__campaign=campaign), live)],
+    }
     compared = [
         (Output.objects.filter(context__campaign=campaign), Q(replaced_at=None)),
         (Context.objects.filter(campaign=campaign), Q()),
         (Reference.objects.filter(context__campaign=campaign), Q()),
-        (Annotator.objects.filter(campaign=campaign), Q()),
         (Criterion.objects.filter(campaign=campaign), Q()),
-        (LikertScore.objects.filter(criterion__campaign=campaign), live),
-        (PairwiseJudgment.objects.filter(annotator__campaign=campaign), live),
+        (campaign.systems.all(), Q(retired_at=None)),
+        (campaign.items.order_by(), ~Q(purpose=Purpose.EVALUATION)),
+        (campaign.items.order_by(), Q()),
+        *answers[kind],
     ]
-    return [rows.filter(counted).aggregate(n=Count("pk"), newest=Max("pk")) for rows, counted in compared]
+    counts = [rows.filter(counted).aggregate(n=Count("pk"), newest=Max("pk")) for rows, counted in compared]
+    return [*counts, design_of(Campaign.objects.get(pk=campaign.pk))]
 
 
 def _rewind(source, file: str) -> None:

@@ -1,7 +1,8 @@
 """Judgments of pairs from a file, and pairs whose answer is known. Both bring their texts along."""
 
 from annotation.campaigns.items import draw_items
-from annotation.data.corpus import BATCH, Corpus, Imported
+from annotation.data.corpus import Corpus, Imported
+from annotation.data.insertion import Insertion, give_keys
 from annotation.data.known import KnownRows
 from annotation.data.scores import Annotators
 from annotation.models import Campaign, Context, Criterion, Output, PairwiseJudgment
@@ -94,12 +95,17 @@ class JudgmentsImport(Corpus):
             ("known answers", self.known_rows.rows),
         ]
 
+    def prepare(self) -> None:
+        """Everything that needs no lock."""
+        self.insertions = self.prepare_corpus()
+        for rows in (self.annotators.new, self.new_judgments):
+            give_keys(rows)
+            self.insertions.append(Insertion(rows))
+
     def store(self, result: Imported) -> None:
-        self.store_corpus()
-        self.annotators.store()
-        for judgment in self.new_judgments:  # ids were given by store_corpus
-            judgment.output_a_id, judgment.output_b_id = judgment.output_a.pk, judgment.output_b.pk
-        PairwiseJudgment.objects.bulk_create(self.new_judgments, batch_size=BATCH)
+        for insertion in self.insertions:
+            insertion.write()
+        self.annotators.mark_simulated()
         if (self.new_judgments or self.known_rows.rows) and not self.campaign.pairwise:
             Campaign.objects.filter(pk=self.campaign.pk).update(pairwise=True)
         self.known_rows.store(self.campaign, result)

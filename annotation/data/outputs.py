@@ -2,9 +2,10 @@
 
 from typing import Any
 
-from annotation.campaigns.items import draw_items
+from annotation.campaigns.items import draw_items, known_outputs, new_items, of_playing, recount
 from annotation.data.corpus import Corpus, Imported
 from annotation.data.fields import KNOWN
+from annotation.data.insertion import Insertion, give_keys
 from annotation.data.known import KnownRows
 from annotation.models import Campaign, Output, Reference
 from core.errors import RowError
@@ -69,13 +70,33 @@ class OutputsImport(Corpus):
     def news(self):
         return [*self.corpus_news(), ("known answers", self.known_rows.rows)]
 
-    def store(self, result: Imported) -> None:
+    def prepare(self) -> None:
+        """Everything that needs no lock. Known answers decide which outputs have items, so with them those are drawn later."""
         self.keep_columns()
-        self.store_corpus()
+        self.insertions = self.prepare_corpus()
+        self.items = None if self.known_rows.rows else self.drawn()
+
+    def drawn(self) -> Insertion:
+        """The items that are there once this file is."""
+        known = known_outputs(self.campaign)
+        live = (output for output in self.outputs.values() if output.system.retired_at is None and output.pk not in known)
+        items = new_items(self.campaign, of_playing(live))
+        give_keys(items)
+        return Insertion(items)
+
+    def store(self, result: Imported) -> None:
+        for insertion in self.insertions:
+            insertion.write()
         human = {self.systems[name].name for name in self.human}
         marked = self.campaign.systems.filter(name__in=human, is_human=False).update(is_human=True)
         if marked:
             result.add("systems marked human-written", marked)
         self.known_rows.store(self.campaign, result)
-        if items := draw_items(self.campaign):
+        if self.items is None:
+            items = draw_items(self.campaign)
+        else:
+            self.items.write()
+            items = len(self.items.rows)
+            recount(self.campaign)
+        if items:
             result.add("items", items)

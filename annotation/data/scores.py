@@ -1,7 +1,8 @@
 """Scores from a file, and the annotators that a file names."""
 
 from annotation.campaigns.items import draw_items
-from annotation.data.corpus import BATCH, Corpus, Imported
+from annotation.data.corpus import Corpus, Imported
+from annotation.data.insertion import Insertion, give_keys
 from annotation.models import Annotator, Campaign, Criterion, LikertScore, Output
 from core.errors import RowError
 from core.rowfiles import BadField, Row
@@ -23,8 +24,7 @@ class Annotators:
             self.new.append(self.known[name])
         return self.known[name]
 
-    def store(self) -> None:
-        Annotator.objects.bulk_create(self.new, batch_size=BATCH)
+    def mark_simulated(self) -> None:
         if any(a.is_simulated for a in self.new):
             Campaign.objects.filter(pk=self.campaign.pk).update(is_simulated=True)
 
@@ -98,10 +98,17 @@ class ScoresImport:
     def news(self):
         return [("criteria", self.new_criteria), ("annotators", self.annotators.new), ("scores", self.new_scores)]
 
+    def prepare(self) -> None:
+        """Everything that needs no lock."""
+        self.insertions = []
+        for _, rows in self.news():
+            give_keys(rows)
+            self.insertions.append(Insertion(rows))
+
     def store(self, result: Imported) -> None:
-        Criterion.objects.bulk_create(self.new_criteria)
-        self.annotators.store()
-        LikertScore.objects.bulk_create(self.new_scores, batch_size=BATCH)
+        for insertion in self.insertions:
+            insertion.write()
+        self.annotators.mark_simulated()
         if self.new_scores:
             if not self.campaign.likert:
                 Campaign.objects.filter(pk=self.campaign.pk).update(likert=True)

@@ -22,7 +22,34 @@ State = Upload.State
 
 
 def receive(campaign: Campaign, file, kind: str, user=None) -> Upload:
-    """Keep an uploaded file, and check it at once where its columns speak for themselves. What nobody imported goes then."""
+    """Keep an uploaded file, and check it at once where its columns speak for themselves."""
+    upload, refused = _kept(campaign, file, kind, user)
+    if refused:
+        _note_errors(upload, refused)
+    upload.save(force_insert=True)
+    if not refused and not missing(kind, upload.columns):
+        run(upload, store=False)
+    return upload
+
+
+def import_later(campaign: Campaign, file, kind: str, user=None, dry_run: bool = False, human_systems=()) -> Upload:
+    """Keep a file that a worker checks and, unless dry_run, stores; its `job` says where that stands. Raises ImportRefused
+    where it can't be read at all."""
+    upload, refused = _kept(campaign, file, kind, user)
+    if refused:
+        upload.path.unlink()
+        raise refused
+    upload.human_systems = list(human_systems)
+    upload.state = State.CHECKING if dry_run else State.STORING
+    with transaction.atomic():
+        upload.save(force_insert=True)
+        _enqueue(upload)
+    return upload
+
+
+def _kept(campaign: Campaign, file, kind: str, user) -> tuple[Upload, ImportRefused | None]:
+    """(an unsaved row whose file is kept and whose columns are guessed, why the file can't be read at all). What nobody
+    imported goes then."""
     for old in Upload.objects.filter(created_at__lt=timezone.now() - KEPT).exclude(state=State.STORED).select_related("job"):
         if not old.is_busy:
             discard(old)
@@ -33,12 +60,7 @@ def receive(campaign: Campaign, file, kind: str, user=None) -> Upload:
             kept.write(chunk)
     columns, _, refused = look(upload)
     upload.columns = guess(kind, columns)
-    if refused:
-        _note_errors(upload, refused)
-    upload.save(force_insert=True)
-    if not refused and not missing(kind, upload.columns):
-        run(upload, store=False)
-    return upload
+    return upload, refused
 
 
 def look(upload: Upload, shown: int = 5) -> tuple[list[str], list[dict], ImportRefused | None]:
@@ -84,9 +106,13 @@ def run(upload: Upload, store: bool) -> None:
     if upload.size <= SMALL:
         return work(upload)
     with transaction.atomic():
-        title = f"{'Import' if store else 'Check'} {upload.name}"
-        upload.job = jobs.enqueue(TASK, title[:200], campaign=upload.campaign, user=upload.user)
-        upload.save(update_fields=["job"])
+        _enqueue(upload)
+
+
+def _enqueue(upload: Upload) -> None:
+    title = f"{'Import' if upload.state == State.STORING else 'Check'} {upload.name}"
+    upload.job = jobs.enqueue(TASK, title[:200], campaign=upload.campaign, user=upload.user)
+    upload.save(update_fields=["job"])
 
 
 def work(upload: Upload, report=None) -> None:

@@ -33,6 +33,7 @@ class Job(models.Model):
     error = models.TextField(blank=True)
     cancel_requested = models.BooleanField(default=False)
     created_by = models.ForeignKey("annotation.User", models.SET_NULL, null=True, blank=True, related_name="+")
+    request_id = models.CharField(max_length=64, blank=True, default="", help_text="Of the request that asked for it.")
     created_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
@@ -62,6 +63,7 @@ class WorkerPulse(models.Model):
     """When a worker was last seen alive."""
 
     name = models.CharField(primary_key=True, max_length=200)
+    queues = models.JSONField(default=list, help_text="Those that it takes jobs from; none: all.")
     seen_at = models.DateTimeField()
 
     def __str__(self):

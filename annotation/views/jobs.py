@@ -40,7 +40,7 @@ def state(request, pk):
             "left": _left(job),
             "error": job.error,
             "finished": job.is_finished,
-            "worker_alive": job.is_finished or jobs.worker_alive(),
+            "worker_alive": job.is_finished or jobs.worker_alive(job.task),
         }
     )
 

@@ -8,7 +8,9 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from annotation import tasks
 from annotation.campaigns.lifecycle import create_campaign
+from annotation.data import uploads
 from annotation.models import ApiToken, Campaign, Invitation, KeptResponse, LikertScore, User
 from annotation.people.accounts import add_annotator
 from annotation.people.invitations import invite
@@ -184,6 +186,34 @@ class TestResearch:
         assert answer.status_code == 422
         assert [(e["line"], e["field"]) for e in answer.json()["errors"]] == [(1, "system"), (2, "system")]
         assert not LikertScore.objects.exists()
+
+    def test_a_long_file_is_a_worker_s(self, alice, campaign, users, monkeypatch):
+        monkeypatch.setattr(uploads, "SMALL", 0)
+
+        def send(rows, **fields):
+            file = io.BytesIO("".join(json.dumps(row) + "\n" for row in rows).encode())
+            file.name, before = "more.jsonl", campaign.contexts.count()
+            answer = alice.upload("campaigns/talk/import/outputs/", file, **fields)
+            assert answer.status_code == 202 and answer["Location"] == f"/api/jobs/{answer.json()['id']}/"
+            assert answer.json()["status"] == "queued" and campaign.contexts.count() == before
+            tasks.import_file(answer.json()["id"])
+            return alice.client.get(answer["Location"]).json()
+
+        row = {"context_id": "new", "context": "Hi", "system": "person", "output": "Yes"}
+        job = send([row, {**row, "sample": "x"}])
+        error = {"field": "sample", "line": 2, "message": 'expected a whole number from 0, found "x"'}
+        refused = {"state": "refused", "rows": None, "new": {}, "error_count": 1, "errors": [error]}
+        assert (job["status"], job["imported"]) == ("done", refused)
+        new = {"systems": 1, "contexts": 1, "outputs": 1}
+        checked = send([row], dry_run=True)["imported"]
+        assert (checked["state"], checked["rows"], checked["new"]) == ("fine", 1, new)
+        assert not campaign.contexts.filter(key="new").exists()
+        stored = send([row], human_systems="person")["imported"]
+        assert (stored["state"], stored["rows"]) == ("stored", 1) and stored["new"] == {**new, "items": 1}
+        assert campaign.systems.get(name="person").is_human
+        assert send([row])["imported"]["new"] == {}
+        path = f"jobs/{campaign.jobs.first().pk}/"
+        assert Caller(users["charlie"]).get(path).status_code == 404
 
     def test_a_group_comes_with_its_context_and_two_are_refused(self, alice, campaign):
         def send(*groups):

@@ -146,3 +146,22 @@ def test_a_refusal_is_recorded_in_its_own_words(job):
         raise Refused("There is nothing to play.")
     job.refresh_from_db()
     assert job.error == "There is nothing to play."
+
+
+def test_a_job_s_queue_is_its_task_s():
+    tasks = {
+        "annotation.tasks.calculate": "interactive",
+        "annotation.tasks.import_file": "interactive",
+        "evaluator.tasks.train": "training",
+        "evaluator.tasks.admit": "judging",
+        "leaderboard.tasks.play": "judging",
+    }
+    assert {task: jobs.queue_of(task) for task in tasks} == tasks
+
+
+def test_a_worker_is_alive_for_what_it_takes(job):
+    jobs.pulse("w1", ["interactive", "judging"])
+    assert jobs.worker_alive() and jobs.worker_alive("leaderboard.tasks.play")
+    assert not jobs.worker_alive("evaluator.tasks.train")
+    jobs.pulse("w2")  # takes all
+    assert jobs.worker_alive("evaluator.tasks.train")

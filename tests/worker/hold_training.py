@@ -11,8 +11,10 @@ AFTER = 0.05  # of the training
 
 
 @task_prerun.connect
-def hold(**kwargs):
+def hold(sender, **kwargs):
     """In the process that trains, which alone loads torch."""
+    if sender.name != "evaluator.tasks.train":
+        return
     from evaluator.worker import train
 
     watch_of = train._watch

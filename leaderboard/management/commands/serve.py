@@ -1,4 +1,4 @@
-"""Run everything on this machine: the web server and one Celery worker, until Ctrl-C."""
+"""Run everything on this machine: the web server and two Celery workers, one of which trains, until Ctrl-C."""
 
 import ipaddress
 import os
@@ -15,13 +15,15 @@ from django.db import connection
 
 from annotation.models import User
 from annotation.people import first_admin
+from core.parent import STARTED_BY, signalled_at_death_of
 from leaderboard.demo.load import LOG_INS, admit_published_log_ins, load_demo
 
 SHUTDOWN_SECONDS = 15
+WORKERS = {"worker": "interactive,judging", "training worker": "training,judging"}  # which queues each takes
 
 
 class Command(BaseCommand):
-    help = "Migrate, then run the web server and one worker in the foreground."
+    help = "Migrate, then run the web server and two workers in the foreground."
 
     def add_arguments(self, parser):
         parser.add_argument("--host", default="127.0.0.1")
@@ -67,21 +69,8 @@ class Command(BaseCommand):
             "--preload",
             "--log-level=warning",
         ]
-        worker = [
-            sys.executable,
-            "-m",
-            "celery",
-            "--quiet",
-            "-A",
-            "config.celery",
-            "worker",
-            "--concurrency=1",
-            "--loglevel=WARNING",
-            f"--hostname=worker-{os.getpid()}@%h",
-            "--without-gossip",
-            "--without-mingle",
-        ]
-        with _Processes({"web server": gunicorn, "worker": worker}) as processes:
+        commands = {"web server": gunicorn, **{name: _worker(name, queues) for name, queues in WORKERS.items()}}
+        with _Processes(commands) as processes:
             _wait_until_served(host, port, processes)
             self._greet(f"http://{host}:{port}/", demo)
             processes.watch(self.stderr.write)
@@ -101,12 +90,13 @@ class Command(BaseCommand):
             )
         elif not User.objects.filter(is_staff=True, is_active=True).exists():
             self.stdout.write("No admin can sign in: .venv/bin/python manage.py createsuperuser makes one.")
-        self.stdout.write(f"Everything is kept in {settings.DATA_DIR}. Ctrl-C stops both.\n")
+        self.stdout.write(f"Everything is kept in {settings.DATA_DIR}. Ctrl-C stops all.\n")
         self.stdout.flush()
 
 
 class _Processes:
-    """Children in process groups of their own, so that one Ctrl-C reaches them once, from here."""
+    """Children in process groups of their own, so that one Ctrl-C reaches them once, from here. They end with this
+    process, even where it is killed (core.parent)."""
 
     def __init__(self, commands: dict[str, list[str]]):
         self.commands = commands
@@ -120,7 +110,12 @@ class _Processes:
         return self
 
     def start(self, name: str) -> None:
-        self.running[name] = subprocess.Popen(self.commands[name], start_new_session=True)
+        self.running[name] = subprocess.Popen(
+            self.commands[name],
+            start_new_session=True,
+            preexec_fn=signalled_at_death_of(os.getpid(), signal.SIGTERM if name == "web server" else signal.SIGKILL),
+            env={"OMP_NUM_THREADS": _threads_of_torch(), **os.environ, STARTED_BY: str(os.getpid())},
+        )
 
     def watch(self, write) -> None:
         """Start again what died, until interrupted."""
@@ -147,6 +142,30 @@ class _Processes:
                 pass
             _kill_group(process, signal.SIGKILL)
         return error[0] is KeyboardInterrupt
+
+
+def _worker(name: str, queues: str) -> list[str]:
+    return [
+        sys.executable,
+        "-m",
+        "celery",
+        "--quiet",
+        "-A",
+        "config.celery",
+        "worker",
+        f"--queues={queues}",
+        "--concurrency=1",
+        "--loglevel=WARNING",
+        f"--hostname={name.replace(' ', '-')}-{os.getpid()}@%h",
+        "--without-gossip",
+        "--without-mingle",
+    ]
+
+
+def _threads_of_torch() -> str:
+    """One core is left to the web server and the other worker, where there are several."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return str(max(1, cores - 1))
 
 
 def _web_processes() -> int:

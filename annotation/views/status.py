@@ -1,0 +1,46 @@
+"""How the installation is: for probes, as JSON; for admins, as a page."""
+
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, JsonResponse
+from django.shortcuts import render
+from django.views.decorators.cache import never_cache
+
+from annotation import health
+from annotation.models import Job
+from annotation.views.jobs import MADE, with_results
+
+JOBS_SHOWN = 50  # of the running ones, and of those that failed
+
+
+@never_cache
+def healthz(request):
+    """Can pages be answered?"""
+    return _answer(health.live())
+
+
+@never_cache
+def readyz(request):
+    """Can everything be done that people ask for?"""
+    return _answer(health.ready())
+
+
+def _answer(checks: dict[str, str]) -> JsonResponse:
+    well = all(answer == health.WELL for answer in checks.values())
+    return JsonResponse({"ok": well, "checks": checks}, status=200 if well else 503)
+
+
+@never_cache
+@login_required
+def status(request):
+    if not request.user.is_admin:
+        raise Http404
+    jobs = Job.objects.select_related("campaign", "created_by", *MADE)
+    context = {
+        "checks": health.ready(),
+        "workers": health.workers(),
+        "queues": health.queues(),
+        "sizes": health.sizes(),
+        "open": with_results(jobs.filter(status__in=[Job.Status.RUNNING, Job.Status.QUEUED])[:JOBS_SHOWN]),
+        "failed": with_results(jobs.filter(status__in=[Job.Status.FAILED, Job.Status.CANCELLED])[:JOBS_SHOWN]),
+    }
+    return render(request, "annotation/status.html", context)
