@@ -172,6 +172,7 @@ MODELS_DIR = DATA_DIR / "models"
 DEFAULT_BASE = os.environ.get("DEFAULT_BASE", "default")
 IMAGES_DIR = DATA_DIR / "images"  # pictures that texts show; web processes elsewhere need the same folder
 UPLOADS_DIR = DATA_DIR / "uploads"  # files to import, until they are stored; a worker elsewhere needs the same folder
+REPLIES_DIR = DATA_DIR / "replies"  # what language models answered, each call once
 
 # Where a message goes. With the filesystem transport sender and receiver share one folder.
 CELERY_BROKER_URL = os.environ.get("BROKER_URL", "filesystem://")

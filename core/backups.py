@@ -33,7 +33,7 @@ CHUNK = 2**20  # bytes
 
 def _folders() -> dict[str, Path]:
     kept = {"models": settings.MODELS_DIR, "uploads": settings.UPLOADS_DIR, "images": settings.IMAGES_DIR}
-    return kept | {"replies": settings.DATA_DIR / "replies"}
+    return kept | {"replies": settings.REPLIES_DIR}
 
 
 def back_up(file: Path) -> dict[str, Any]:

@@ -4,7 +4,8 @@ from collections import Counter
 
 from django.db import transaction
 
-from annotation.data.corpus import BATCH, Imported
+from annotation.data.corpus import Imported
+from annotation.data.insertion import BATCH
 from annotation.models import AuditEvent, Campaign, Output
 from annotation.snapshots import former_names, output_names
 from core.errors import ImportRefused, Refused, RowError

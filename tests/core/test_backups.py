@@ -34,12 +34,16 @@ page = client.get("/c/talk/")
 print(json.dumps([rows, client.get("/api/campaigns/talk/").json(), page.context["numbers"]], default=str))
 """
 
+FOLDERS = ("models", "uploads", "images", "replies")
+
 
 @pytest.fixture
 def files(settings, tmp_path):
     """A comparator's file, one of a training under way, and a file sent for import."""
-    settings.MODELS_DIR, settings.UPLOADS_DIR = tmp_path / "from/models", tmp_path / "from/uploads"
+    for name in FOLDERS:
+        setattr(settings, f"{name.upper()}_DIR", tmp_path / "from" / name)
     contents = {"models/talk-1/card.json": "{}", "models/.run-2/part": "unfinished", "uploads/3": "rows"}
+    contents |= {"images/1/king.png": "a picture", "replies/talk.jsonl": "a reply"}
     for name, text in contents.items():
         path = tmp_path / "from" / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -82,7 +86,7 @@ def test_a_restored_place_has_the_same_rows_and_shows_the_same_numbers(world, el
     file = tmp_path / "talk.backup"
     manifest = backups.back_up(file)
     restored = elsewhere("manage.py", "restore", str(file), "--json")
-    assert json.loads(restored.stdout)["files"] == len(manifest["files"]) == 4
+    assert json.loads(restored.stdout)["files"] == len(manifest["files"]) == 6
     rows, campaign, numbers = json.loads(elsewhere("-c", LOOK).stdout)
     alice = Client(HTTP_HOST="localhost")
     alice.force_login(User.objects.get(username="alice"))
@@ -106,7 +110,8 @@ class TestRefusals:
         """A place that holds nothing, in which nothing may be written."""
         monkeypatch.setattr(backups, "_tables", list)
         monkeypatch.setattr(backups, "_bring_in", None)
-        settings.MODELS_DIR, settings.UPLOADS_DIR = tmp_path / "to/models", tmp_path / "to/uploads"
+        for name in FOLDERS:
+            setattr(settings, f"{name.upper()}_DIR", tmp_path / "to" / name)
 
     @pytest.fixture
     def file(self, files, transactional_db, tmp_path):

@@ -39,7 +39,7 @@ class Command(ServiceCommand):
         use_device(device)
         campaign = campaign_named(slug)
         known = judge_evaluation.material(campaign, criterion, snapshot)
-        kept = settings.DATA_DIR / "replies" / f"{slug}.jsonl"
+        kept = settings.REPLIES_DIR / f"{slug}.jsonl"
         others = named_judges.judges(options, campaign, known.basis.criterion, known.references, seed, kept)
         pairs = judge_evaluation.pairs_to_read(known, options["pairs"], seed)
         sides = [known.texts[a] for a, _ in pairs], [known.texts[b] for _, b in pairs]
