@@ -20,7 +20,7 @@ CONTEXT_ID = Field("context_id", "which input this answers", others=("id", "dial
 CONTEXT = Field(
     "context",
     "the input: a text, or a JSON list of turns or of chat messages {role, content}",
-    others=("source", "input", "prompt", "question"),
+    others=("source", "input", "prompt", "question", "messages", "conversation"),
 )
 ANNOTATOR = Field("annotator", "who said it, under a pseudonym", others=("annotator_id", "rater", "worker", "user"))
 SAMPLE = maybe("sample", "a number, where a system has several outputs for one input")
@@ -37,7 +37,11 @@ FIELDS = {
         replace(CONTEXT_ID, required=False, about="which input this answers; without it, inputs are known by their text"),
         CONTEXT,
         Field("system", "which system wrote it", others=("model", "system_id", "generator", "sys")),
-        Field("output", "what it wrote", others=("response", "reply", "text", "hypothesis", "generation", "prediction", "hyp")),
+        Field(
+            "output",
+            "what it wrote",
+            others=("response", "reply", "text", "hypothesis", "generation", "prediction", "answer", "completion", "hyp"),
+        ),
         maybe("references", "human-written answers: a text or a JSON list", "reference", "ref", "gold", "target"),
         GROUP,
         CHECKPOINT,

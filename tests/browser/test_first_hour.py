@@ -17,7 +17,7 @@ def test_the_first_admin_is_made_by_keyboard(open_page):
     page = open_page(**PHONE)
     page.goto("/")
     assert_axe_clean(page)
-    page.get_by_role("link", name="Make the first admin").click()
+    page.get_by_role("link", name="Create the admin account").click()
     assert_axe_clean(page)
     assert fits(page)
     page.keyboard.type("root")  # the first field has the focus

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.django_db
 
 class TestHome:
     def test_signed_out_it_says_what_this_is(self, client):
-        assert "how surely?" in text(client.get("/")) and "/login/" in text(client.get("/"))
+        assert "how sure can we be?" in text(client.get("/")) and "/login/" in text(client.get("/"))
 
     def test_an_annotator_starts_here(self, world):
         page = text(world.sign_in(world.bob).client.get("/"))

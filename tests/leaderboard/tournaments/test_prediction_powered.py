@@ -78,7 +78,7 @@ class TestCalibrated:
         few = queries.board(calibrated(world.campaign))
         assert few["speaks_of"] == {"population": "annotators", "annotators": 2, "choice": False}
         html = world.get(world.alice, f"/tournaments/{few['tournament']}/").content.decode()
-        assert "With only 2 annotators, nothing can be said of people in general" in html
+        assert "With only 2 annotators, the board cannot generalise to other people." in html
         world.score("Overall", {"Person": 3, "Fine": 5, "Plain": 4, "Poor": 1}, annotators=("Cid", "Dan"))
         world.freeze()
         shown = calibrated(world.campaign, seed=1)
