@@ -87,7 +87,7 @@ def test_single_outputs_play_across_contexts(world, version, monkeypatch):
     contexts."""
     assert start.readings(world.campaign, 100) == 4 * (100 + 48 * 48) + 12 * 4 * 3
     help_text = f"Single outputs cost a joint comparator at most {start.readings(world.campaign):,} readings"
-    assert help_text in world.get(world.alice, "/c/talk/leaderboard/").content.decode()
+    assert help_text in world.get(world.alice, "/c/talk/leaderboard/play/").content.decode()
     asked = {"level": Tournament.Level.SAMPLE, "games": 100}
     board = play(start_tournament(world.campaign, Tournament.Judge.COMPARATOR, version, foreground=True, **asked).job_id)
     games = list(Game.objects.filter(tournament=board).select_related("output_a__context", "output_b__context"))
