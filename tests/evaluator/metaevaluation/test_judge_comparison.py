@@ -89,3 +89,13 @@ def test_shares_of_pairs_by_counting():
     assert (found.n, found.difference, found.williams) == (5, pytest.approx(2 / 5), None)
     assert found.permutation == pytest.approx(np.mean(np.abs(signs) >= 2), abs=0.05) and found.corrected == found.permutation
     assert share_differences({"first": first[5:], "second": second[5:]}, contexts[5:], seed=0) == []
+
+
+def test_a_clear_difference_is_found_among_many_judges():
+    """One of 30 judges knows people's scores. With 1,000 permutations Holm's p would be 435 / 1,001 at least, for 435 pairs."""
+    rng = np.random.default_rng(3)
+    people, contexts = rng.normal(size=200), np.repeat(np.arange(50), 4)
+    judges = {f"noise {k}": rng.normal(size=200) for k in range(29)} | {"knows": people + 0.5 * rng.normal(size=200)}
+    found = differences(judges, people, contexts, seed=0)
+    clear = [one for one in found if one.corrected <= 0.05]
+    assert len(clear) == 29 and all(one.second == "knows" and one.difference < 0 for one in clear)
