@@ -86,7 +86,7 @@ def _swaps(draws: int, contexts: int, seed: int) -> NDArray[np.bool_]:
 
 
 def _times(swapped: NDArray[np.bool_], sums: Numbers) -> Numbers:
-    """(draws, contexts) by (contexts, k) -> (draws, k), in parts, so that few of the draws are numbers of eight bytes at once"""
+    """(draws, contexts) by (contexts, k) -> (draws, k), in parts, so that few of the draws take eight bytes each at once"""
     return np.concatenate([swapped[i : i + PERMUTATIONS].astype(float) @ sums for i in range(0, len(swapped), PERMUTATIONS)])
 
 
@@ -117,7 +117,7 @@ def share_differences(judges: Mapping[str, Numbers], contexts: NDArray[np.int64]
             continue
         ahead = judges[one][rows] - judges[other][rows]
         _, where = np.unique(contexts[rows], return_inverse=True)
-        sums = np.bincount(where, ahead)  # (contexts,)
+        sums = np.asarray(np.bincount(where, ahead), dtype=float)  # (contexts,)
         exchanged = sums.sum() - 2 * _times(_swaps(draws, len(sums), seed), sums[:, None])[:, 0]  # (draws,)
         as_large = int((np.abs(exchanged) >= abs(sums.sum()) - 1e-9).sum())
         p = (as_large + 1) / (draws + 1)
