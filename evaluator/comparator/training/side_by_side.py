@@ -11,6 +11,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from evaluator.comparator import devices
 from evaluator.comparator.training.dataset import Run
 from evaluator.comparator.training.progress import Progress, Report
@@ -22,7 +24,7 @@ Train = Callable[[Run, int, Report], Any]  # a function of a module: trains one 
 def train_members(train: Train, run: Run, places: Sequence[str], progress: Report) -> None:
     """Every member of the run, on the devices `places`. Stops them all where progress raises."""
     told = run.directory / "members.state"  # our own, for as long as they run
-    told.write_bytes(pickle.dumps((train, run)))
+    told.write_bytes(pickle.dumps((train, run, torch.get_num_threads())))
     folds = [range(i, run.settings.folds, len(places)) for i in range(min(len(places), run.settings.folds))]
     begin = [sys.executable, "-m", __spec__.name, str(told)]
     at_work: list[subprocess.Popen[bytes]] = []
@@ -43,7 +45,8 @@ def train_members(train: Train, run: Run, places: Sequence[str], progress: Repor
 
 def main(told: str, parent: str, *folds: str) -> None:
     """One process: trains its members one after the other, and ends with whoever started it."""
-    train, run = pickle.loads(Path(told).read_bytes())  # noqa: S301 (written by the process that waits for this one)
+    train, run, threads = pickle.loads(Path(told).read_bytes())  # noqa: S301 (written by the process that waits for this one)
+    torch.set_num_threads(threads)  # sums on a CPU depend on it
     progress = Progress(None, lambda: os.getppid() != int(parent))
     for fold in folds:
         train(run, int(fold), progress.part(0.0, 1.0))
