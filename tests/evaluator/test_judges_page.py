@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from annotation.models import Job
+from annotation.views.jobs import with_results
 from evaluator import tasks
 from evaluator.metaevaluation.judges_table import Answers
 from evaluator.models import JudgesTable
@@ -60,6 +61,7 @@ def test_the_table_is_worked_out_by_a_job_and_shown(world):
     assert evaluate(world, annotators="expert").status_code == 302
     job = Job.objects.get()
     assert job.status == Job.Status.DONE and job.task == "evaluator.tasks.set_beside_people"
+    assert with_results([job])[0].result == PAGE  # every job links to what it made
     html = world.get(world.alice, PAGE).content.decode()
     assert "&lt;b&gt;GPT&lt;/b&gt;" in html and "<b>GPT" not in html and "style=" not in html
     assert all(words in html for words in ("All outputs", "Without outputs that people wrote", "longer is better", "experts"))
