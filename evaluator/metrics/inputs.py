@@ -34,15 +34,15 @@ FOLDS = 5
 
 # What a metric may need, and the sentence for those who have not got it.
 NEEDS = {
-    "references": "human-written references for the outputs (`Referenced`, made by `referenced`)",
-    "encoder": "an encoder (`TextEncoder.load`); without one the installed default is taken",
-    "scores": "people's scores to learn from (`Training` with scores)",
-    "replies": "human-written replies to learn from (`Training` whose texts have references)",
-    "masked": "a masked language model (`LanguageModel.masked`)",
-    "causal": "a causal language model (`LanguageModel.causal`)",
-    "corpus": "texts that the n-gram model is counted from (`corpus`)",
+    "references": "human-written references for the outputs",
+    "encoder": "an encoder",
+    "scores": "people's scores to learn from",
+    "replies": "human-written replies to learn from",
+    "masked": "a masked language model, and none is installed",
+    "causal": "a causal language model, and none is installed",
+    "corpus": "texts that the n-gram model is counted from",
     "wordnet": f"WordNet's files in {WORDNET} (the package wordnet-base of Debian and Ubuntu)",
-    "logprob": "the generator's own log probability of its output (`Referenced.logprob`)",
+    "logprob": "the generator's own log probability of its output",
 }
 OF_OUTPUTS = ("references", "logprob")  # each output brings them; everything else is given to `build`
 
