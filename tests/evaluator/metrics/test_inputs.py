@@ -46,7 +46,8 @@ def test_what_one_output_lacks_is_nan_and_said_in_words():
     u = judge({"references"}).utilities(texts)
     assert u[0] == 3.0 and np.isnan(u[1:]).all()
     why = [judge({"references"}).lacks(text) for text in texts]
-    assert why[0] == "" and "human-written output is a reference" in why[1] and "it needs human-written references for the outputs" == why[2]
+    assert why[0] == "" and "human-written output is a reference" in why[1]
+    assert why[2] == "it needs human-written references for the outputs"
     assert judge().utilities(texts).tolist() == [3.0, 2.0, 1.0]  # without references everybody is judged
 
 
