@@ -25,7 +25,7 @@ from leaderboard.tournaments.people_games import people_games
 from leaderboard.tournaments.rate import between_systems
 
 TASKS = {"systems": "leaderboard.tasks.ask", "comparator": "leaderboard.tasks.ask_to_teach"}  # by what the order is for
-TITLES = {"systems": "Ask people first where it tells most", "comparator": "Ask people first what teaches the comparator"}
+TITLES = {"systems": "Queue the most informative pairs next", "comparator": "Queue the pairs that teach the comparator most"}
 IN_ORDER = {"systems": "pairs put in order of worth", "comparator": "pairs put in order of teaching"}  # in the audit
 
 Judging = Callable[[ComparatorVersion, Iterable[Output]], Verdicts]

@@ -114,7 +114,7 @@ def test_a_real_comparator_orders_them_in_its_job(world, campaign):
     assert other.status == Job.Status.DONE and "members differ most" in other.message
     assert list(pairs(campaign).values_list("pk", flat=True)) != order
     page = world.get(world.alice, PAGE + "play/").content.decode()
-    assert "Ask people first where it tells most" in page and "Ask people first what teaches the comparator" in page
+    assert "Queue the most informative pairs next" in page and "Queue the pairs that teach the comparator most" in page
 
 
 def test_without_a_comparator_or_open_pairs_it_is_refused(world, campaign):
