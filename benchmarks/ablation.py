@@ -118,7 +118,7 @@ def _discriminator(known, examples, full, seed: int) -> _Discriminator | None:
     learn from."""
     from evaluator.comparator.examples import context_key
     from evaluator.comparator.training.dataset import checked, split
-    from evaluator.metrics.encoders import TextEncoder
+    from evaluator.encoders.text_encoder import TextEncoder
     from evaluator.metrics.inputs import Referenced, Training
     from evaluator.metrics.registry import build
 

@@ -16,14 +16,16 @@ from transformers import AutoTokenizer
 from benchmarks.database import own_database
 from evaluator.comparator import storage
 from evaluator.comparator.calibration import Head
-from evaluator.comparator.devices import use_bf16
-from evaluator.comparator.encoding import TURNS, Encoder, by_length
 from evaluator.comparator.examples import Text
 from evaluator.comparator.inference import beside_pairs, utilities
 from evaluator.comparator.joint_model import JointModel, both_orders
 from evaluator.comparator.references import References
-from evaluator.comparator.settings import Settings, default_encoder
-from evaluator.comparator.utility_model import UtilityModel, embed, pretrained_encoder
+from evaluator.comparator.settings import Settings
+from evaluator.comparator.utility_model import UtilityModel
+from evaluator.encoders.devices import use_bf16
+from evaluator.encoders.encoding import TURNS, Encoder, by_length
+from evaluator.encoders.hidden_states import embed
+from evaluator.encoders.pretrained import default_encoder, pretrained_encoder
 
 SAMPLE = 400  # texts, and pairs of them, that are timed; the rest is multiplication
 ROUNDS = 6  # the shortest counts: a machine of two cores that others share is by turns a tenth slower

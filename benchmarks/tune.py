@@ -25,7 +25,6 @@ from benchmarks.tune_instructions import pandalm
 from evaluator.comparator import storage
 from evaluator.comparator.architectures import load
 from evaluator.comparator.calibration import NO_GUARD
-from evaluator.comparator.encoding import Encoder
 from evaluator.comparator.examples import Examples, Pair, Text, aligned, context_key, mean_scores, pairs_from_scores
 from evaluator.comparator.inference import beside_pairs, utilities
 from evaluator.comparator.predict import Comparator
@@ -33,6 +32,7 @@ from evaluator.comparator.settings import Settings
 from evaluator.comparator.supervision.pretraining import SHARED
 from evaluator.comparator.supervision.self_supervision import Exchange, ending, exchanges, unseen
 from evaluator.comparator.training.train import TrainingResult, fit
+from evaluator.encoders.encoding import Encoder
 from evaluator.metaevaluation import robustness
 from evaluator.metaevaluation.correlation import pearson, spearman
 from evaluator.metaevaluation.resampling import interval

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from evaluator.metrics.encoders import TextEncoder
+from evaluator.encoders.text_encoder import TextEncoder
 from evaluator.metrics.inputs import MissingInput, Referenced, Training, turns_of
 from evaluator.metrics.language_models import LanguageModel
 from evaluator.metrics.registry import METRICS, build

@@ -17,10 +17,11 @@ import numpy as np
 
 from evaluator.comparator import storage
 from evaluator.comparator.references import kept
-from evaluator.comparator.settings import BASE_MANIFEST, Settings, default_encoder
+from evaluator.comparator.settings import BASE_MANIFEST, Settings
 from evaluator.comparator.supervision.pretraining import Pretraining
 from evaluator.comparator.supervision.self_supervision import Conversations, Exchange
 from evaluator.comparator.training.progress import OnProgress, Progress
+from evaluator.encoders.pretrained import default_encoder
 
 FORMAT = 1
 WEIGHTS = ("matcher", "references", "base")  # files that a training takes, besides the encoder

@@ -14,10 +14,10 @@ from torch import nn
 from transformers import PreTrainedModel
 
 from evaluator.comparator import storage
-from evaluator.comparator.encoding import Encoder
 from evaluator.comparator.examples import Text, context_key
 from evaluator.comparator.inference import beside_pairs, utilities
 from evaluator.comparator.utility_model import UtilityModel
+from evaluator.encoders.encoding import Encoder
 from evaluator.judge import OnProgress, Preferences
 
 ALL = -1  # judged by the mean of all members

@@ -24,12 +24,13 @@ from torch import nn
 from transformers import AutoTokenizer, PreTrainedModel
 
 from evaluator.comparator.calibration import Head
-from evaluator.comparator.devices import chosen
-from evaluator.comparator.encoding import special_tokens
 from evaluator.comparator.references import References
 from evaluator.comparator.settings import ARCHITECTURES, Settings
 from evaluator.comparator.supervision.self_supervision import Conversations
-from evaluator.comparator.utility_model import UtilityModel, empty_encoder, positions, pretrained_encoder, random_encoder
+from evaluator.comparator.utility_model import UtilityModel
+from evaluator.encoders.devices import chosen
+from evaluator.encoders.encoding import special_tokens
+from evaluator.encoders.pretrained import empty_encoder, pretrained_encoder, pretrained_tokenizer, random_encoder
 
 FORMAT = 6
 M = TypeVar("M", bound=nn.Module)
@@ -65,12 +66,10 @@ def save_encoder(source: str, out_dir: Path, random_seed: int | None = None) -> 
     folder.mkdir(parents=True, exist_ok=True)
     try:
         encoder = pretrained_encoder(source) if random_seed is None else random_encoder(source, random_seed)
-        tokenizer = AutoTokenizer.from_pretrained(source, local_files_only=Path(source).is_dir())
+        tokenizer = pretrained_tokenizer(source, encoder)
     except (OSError, KeyError) as error:
         reason = str(error).split("\n")[0]
         raise ValueError(f"The encoder {source!r} cannot be loaded: {reason}") from error
-    tokenizer.model_max_length = min(tokenizer.model_max_length, positions(encoder))
-    special_tokens(tokenizer)
     tokenizer.save_pretrained(folder)
     encoder.config.save_pretrained(folder)
     return save_weights(encoder, folder / "model.safetensors")

@@ -19,13 +19,13 @@ from torch import nn
 from torch.nn import functional as F
 from transformers import PreTrainedModel
 
-from evaluator.comparator import devices, storage
-from evaluator.comparator.encoding import Encoder, by_length, last_turns
-from evaluator.comparator.inference import Tick
+from evaluator.comparator import storage
 from evaluator.comparator.settings import Settings
 from evaluator.comparator.supervision.self_supervision import Exchange, passes_over
 from evaluator.comparator.training import loop
-from evaluator.comparator.utility_model import embed
+from evaluator.encoders import devices
+from evaluator.encoders.encoding import Encoder, by_length, last_turns
+from evaluator.encoders.hidden_states import Tick, embed
 
 BATCH = 64  # contexts in a step, each with two of its replies
 PART = 32  # replies, of similar length, that are padded together

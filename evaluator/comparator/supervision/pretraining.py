@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from evaluator.comparator import devices, storage
-from evaluator.comparator.encoding import Encoder
+from evaluator.comparator import storage
 from evaluator.comparator.examples import Text
 from evaluator.comparator.references import remember
 from evaluator.comparator.settings import Settings
@@ -24,6 +23,8 @@ from evaluator.comparator.supervision.self_supervision import Exchange, passes_o
 from evaluator.comparator.training import loop
 from evaluator.comparator.training.progress import Report
 from evaluator.comparator.utility_model import UtilityModel
+from evaluator.encoders import devices
+from evaluator.encoders.encoding import Encoder
 
 GROUPS = 16  # exchanges in a step
 GOOD_ONES, BAD_ONES = 2, 2  # replies shown of each: people's, the dialogue's own in one of two cases first, and negatives

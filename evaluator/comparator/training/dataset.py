@@ -13,12 +13,13 @@ import numpy as np
 import torch
 
 from evaluator.comparator import storage
-from evaluator.comparator.encoding import Encoder, Sequences
 from evaluator.comparator.examples import BY_PEOPLE, Examples, Pair, Text, as_arrays, context_key, fold_of, softened
-from evaluator.comparator.inference import Tick, beside_pairs
+from evaluator.comparator.inference import beside_pairs
 from evaluator.comparator.settings import ARCHITECTURES, Settings
 from evaluator.comparator.supervision import curriculum
 from evaluator.comparator.supervision.self_supervision import Conversations
+from evaluator.encoders.encoding import Encoder, Sequences
+from evaluator.encoders.hidden_states import Tick
 
 FAMILIAR_SHARE = 0.75  # of the contexts learnt from are no longer than what counts as familiar. Our choice.
 MIXED, UNJUDGED, JUDGED = "mixed", "unjudged", "judged"  # what a stage of training learns from: all, or one of the two

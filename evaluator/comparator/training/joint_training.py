@@ -7,10 +7,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from evaluator.comparator import devices, storage
+from evaluator.comparator import storage
 from evaluator.comparator.calibration import Head
-from evaluator.comparator.encoding import by_length
-from evaluator.comparator.inference import Tick
 from evaluator.comparator.joint_model import JointModel, both_orders, guard, triples
 from evaluator.comparator.training import loop
 from evaluator.comparator.training.dataset import Data, Run, lengths, measured, of_stage, shown_by, stages, steps_of
@@ -18,6 +16,9 @@ from evaluator.comparator.training.learning_curve import after_step
 from evaluator.comparator.training.out_of_fold import OutOfFold
 from evaluator.comparator.training.progress import Report
 from evaluator.comparator.utility_model import UtilityModel
+from evaluator.encoders import devices
+from evaluator.encoders.encoding import by_length
+from evaluator.encoders.hidden_states import Tick
 from evaluator.judge import likeliest, mean_points, meetings
 from evaluator.metaevaluation.consistency import circular_triples, measure_consistency
 from evaluator.metaevaluation.held_out import worth

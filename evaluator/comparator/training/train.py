@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import torch
 
-from evaluator.comparator import devices, storage
+from evaluator.comparator import storage
 from evaluator.comparator.base import start_from
 from evaluator.comparator.examples import Examples
-from evaluator.comparator.inference import Tick, utilities
+from evaluator.comparator.inference import utilities
 from evaluator.comparator.references import kept
-from evaluator.comparator.settings import Settings, default_encoder
+from evaluator.comparator.settings import Settings
 from evaluator.comparator.supervision.pretraining import Pretraining
 from evaluator.comparator.supervision.self_supervision import Conversations, Exchange, unseen
 from evaluator.comparator.training import joint_training, loop
@@ -43,6 +43,9 @@ from evaluator.comparator.training.out_of_fold import HeldOut, OutOfFold, apart_
 from evaluator.comparator.training.progress import OnProgress, Progress, Report
 from evaluator.comparator.training.side_by_side import train_members
 from evaluator.comparator.utility_model import UtilityModel
+from evaluator.encoders import devices
+from evaluator.encoders.hidden_states import Tick
+from evaluator.encoders.pretrained import default_encoder
 from evaluator.metaevaluation.held_out import Agreement
 
 COSINE_SHARE = 0.03  # of the progress bar; the rest is the members'

@@ -11,15 +11,15 @@ from transformers import AutoTokenizer, BertConfig, BertModel
 from evaluator.comparator import storage
 from evaluator.comparator.architectures import load
 from evaluator.comparator.base import drawn, load_manifest, make_base
-from evaluator.comparator.encoding import Encoder
 from evaluator.comparator.examples import Examples
-from evaluator.comparator.inference import embeddings
 from evaluator.comparator.storage import BadCheckpoint
 from evaluator.comparator.supervision.contrastive import matching_loss
 from evaluator.comparator.supervision.self_supervision import Exchange, exchanges, passes_over
 from evaluator.comparator.training import dataset
 from evaluator.comparator.training.progress import Cancelled
 from evaluator.comparator.training.train import fit
+from evaluator.encoders.encoding import Encoder
+from evaluator.encoders.hidden_states import embeddings
 from tests.evaluator.comparator.test_pretraining import talk
 
 

@@ -9,12 +9,12 @@ import torch
 
 from evaluator.comparator import storage
 from evaluator.comparator.architectures import load
-from evaluator.comparator.encoding import Encoder
 from evaluator.comparator.examples import Examples, Text, mean_scores, pairs_from_scores
 from evaluator.comparator.storage import BadCheckpoint
 from evaluator.comparator.training.dataset import checked
 from evaluator.comparator.training.train import fit
 from evaluator.comparator.utility_model import UtilityModel
+from evaluator.encoders.encoding import Encoder
 
 SEED = 3
 WORDS = [f"w{i}" for i in range(2, 30)]

@@ -22,12 +22,13 @@ from transformers import (
 
 from evaluator.comparator import storage
 from evaluator.comparator.architectures import load
-from evaluator.comparator.encoding import Encoder
 from evaluator.comparator.examples import Examples, Text
 from evaluator.comparator.inference import beside_pairs, utilities
 from evaluator.comparator.training.loop import adamw
 from evaluator.comparator.training.train import fit
-from evaluator.comparator.utility_model import UtilityModel, pretrained_encoder
+from evaluator.comparator.utility_model import UtilityModel
+from evaluator.encoders.encoding import Encoder
+from evaluator.encoders.pretrained import pretrained_encoder
 from tests.evaluator.comparator.conftest import WORDS
 
 VOCABULARY = ["<s>", "<pad>", "</s>", "<unk>", "good", "bad", *WORDS]  # in the order of RoBERTa, whose padding is the second
@@ -155,7 +156,7 @@ def test_a_training_changes_it_and_its_files_judge_the_same(architecture, family
 
 
 def test_an_encoder_whose_positions_are_relative_has_no_last(tmp_path):
-    from evaluator.comparator.utility_model import positions
+    from evaluator.encoders.pretrained import positions
 
     assert positions(AutoModel.from_config(FAMILIES["xlnet"][0])) == sys.maxsize
     assert positions(AutoModel.from_config(FAMILIES["roberta"][0])) == POSITIONS

@@ -12,7 +12,6 @@ from transformers import AutoModel, AutoTokenizer
 
 from evaluator.comparator import joint_model, storage
 from evaluator.comparator.architectures import load
-from evaluator.comparator.encoding import Encoder, Sequences
 from evaluator.comparator.examples import Examples, Text
 from evaluator.comparator.predict import ALL, Comparator
 from evaluator.comparator.storage import BadCheckpoint
@@ -23,6 +22,7 @@ from evaluator.comparator.training.loop import State
 from evaluator.comparator.training.progress import Cancelled
 from evaluator.comparator.training.train import fit
 from evaluator.comparator.utility_model import UtilityModel
+from evaluator.encoders.encoding import Encoder, Sequences
 from evaluator.metaevaluation.transfer import judge
 
 SEED = 3

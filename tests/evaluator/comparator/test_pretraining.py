@@ -12,7 +12,6 @@ from transformers import BertModel
 
 from evaluator.comparator import storage
 from evaluator.comparator.architectures import load
-from evaluator.comparator.encoding import Encoder
 from evaluator.comparator.examples import Examples, Pair, Text
 from evaluator.comparator.inference import utilities
 from evaluator.comparator.supervision.pretraining import Pretraining
@@ -20,6 +19,7 @@ from evaluator.comparator.supervision.self_supervision import Exchange, exchange
 from evaluator.comparator.training import loop
 from evaluator.comparator.training.progress import Cancelled
 from evaluator.comparator.training.train import fit
+from evaluator.encoders.encoding import Encoder
 
 WORDS = [f"w{i}" for i in range(20)]
 SUBJECTS = WORDS[:3]

@@ -13,13 +13,13 @@ from safetensors.torch import load_file, save_file
 from evaluator.comparator import storage
 from evaluator.comparator.architectures import load
 from evaluator.comparator.degenerate_outputs import degenerate_shares
-from evaluator.comparator.encoding import Encoder
 from evaluator.comparator.examples import Examples, Text, context_key
 from evaluator.comparator.predict import ALL
 from evaluator.comparator.storage import BadCheckpoint
 from evaluator.comparator.training.progress import Cancelled
 from evaluator.comparator.training.train import _weigh_cosines, fit
 from evaluator.comparator.utility_model import UtilityModel
+from evaluator.encoders.encoding import Encoder
 
 SEED = 3  # the one that `trained` was trained with
 
