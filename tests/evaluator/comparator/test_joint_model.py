@@ -128,7 +128,7 @@ class TestLearning:
             encoder=SimpleNamespace(max_length=1000),
             sequences=Sequences(ids, [[0] * (len(i) - 1) + [1] for i in ids]),
         )
-        made = joint_training._batches(data, 0, 10, np.random.default_rng(1), MIXED)
+        made = joint_training.batches(data, 0, 10, np.random.default_rng(1), MIXED)
         assert sorted(np.concatenate(made)) == [i for i in range(100) if i % 5]  # each pair of the other folds once
         spans = [np.ptp(pairs) for pairs in made]  # the tokens rise by one from pair to pair
         assert max(spans) < 35  # 10 of 80 at random span 80 or so

@@ -17,7 +17,8 @@ from evaluator.comparator.examples import Examples, Text, context_key
 from evaluator.comparator.predict import ALL
 from evaluator.comparator.storage import BadCheckpoint
 from evaluator.comparator.training.progress import Cancelled
-from evaluator.comparator.training.train import _weigh_cosines, fit
+from evaluator.comparator.training.train import fit
+from evaluator.comparator.training.utility_training import weigh_cosines
 from evaluator.comparator.utility_model import UtilityModel
 from evaluator.encoders.encoding import Encoder
 
@@ -245,7 +246,7 @@ def test_a_cosine_that_is_the_same_for_all_weighs_nothing(settings, tmp_path):
     model = UtilityModel(storage.load_encoder(tmp_path))
     for cosines, weighs in ((torch.full((24,), 0.3), False), (torch.linspace(0, 1, 24), True)):
         data = SimpleNamespace(folds=np.array([0, 1] * 12), cosines=cosines, encoder=encoder, sequences=encoder.pairs(texts))
-        _weigh_cosines(model, data, 0, settings)
+        weigh_cosines(model, data, 0, settings)
         assert (model.cosine.item() != 0) == weighs
 
 
