@@ -3,14 +3,16 @@ probabilities of A better / tie / B better follow from d = u_a - u_b alone. So s
 A > B, B > C imply A > C, by construction."""
 
 import math
+from collections.abc import Sequence
 
+import numpy as np
 import torch
 from torch import nn
 from torch.nn import functional as F
 from transformers import PreTrainedModel
 
-from evaluator.encoders.encoding import Batch
-from evaluator.encoders.hidden_states import pair_features
+from evaluator.encoders.encoding import Batch, Encoder, Sequences
+from evaluator.encoders.hidden_states import Tick, batches, pair_features
 
 AGREEMENT = 4.0  # what the cosine of output and context, inside the encoded pair, weighs at the start
 
@@ -77,3 +79,20 @@ class UtilityModel(nn.Module):
         """Cross-entropy with the mean score on 0..1: u (b,) and scores (b,) of one criterion -> (b,)"""
         slope, intercept = self.level.view(-1, 2)[criterion]
         return F.binary_cross_entropy_with_logits(slope * u + intercept, scores, reduction="none")
+
+
+def utilities(
+    model: UtilityModel,
+    encoder: Encoder,
+    sequences: Sequences,
+    cosines: torch.Tensor,
+    chosen: Sequence[int] | np.ndarray,
+    tick: Tick | None = None,
+) -> np.ndarray:
+    """Raw utilities of the chosen texts -> (len(chosen), criteria); cosines (n,) as from `beside_pairs`."""
+    chosen = np.asarray(chosen, dtype=int)  # (c,)
+    u = np.empty((len(chosen), model.criteria))  # (c, criteria)
+    model.eval()
+    for rows, batch in batches(model.encoder, encoder, sequences, chosen, tick):
+        u[rows] = model(batch, cosines[chosen[rows]]).cpu().numpy()
+    return u

@@ -12,11 +12,12 @@ import torch
 
 from evaluator.comparator import storage
 from evaluator.comparator.examples import BY_PEOPLE, Examples, Pair, Text, as_arrays, context_key, fold_of, softened
-from evaluator.comparator.inference import beside_pairs
+from evaluator.comparator.references import beside_pairs
 from evaluator.comparator.settings import ARCHITECTURES, Settings
 from evaluator.comparator.supervision import curriculum
 from evaluator.comparator.supervision.self_supervision import Conversations
 from evaluator.comparator.utility_model import UtilityModel
+from evaluator.encoders import pretrained
 from evaluator.encoders.encoding import Encoder, Sequences
 from evaluator.encoders.hidden_states import Tick
 
@@ -65,7 +66,7 @@ class Run:
         """What a member starts from."""
         if self.base:
             return storage.load_base(self.directory, criteria)
-        return UtilityModel(storage.load_encoder(self.directory), criteria)
+        return UtilityModel(pretrained.load_encoder(self.directory), criteria)
 
 
 def checked(examples: Examples, settings: Settings) -> Examples:
@@ -120,7 +121,7 @@ def prepare(
     """Tokens, and what stands beside the encoded pair, by the files in `directory` that `base`, the record of a base, names;
     learnt_from: those that it learnt from; folds as from `split`."""
     texts, pairs, scores = examples.texts, examples.pairs, examples.scores
-    tokenizer = storage.load_tokenizer(directory)
+    tokenizer = pretrained.load_tokenizer(directory)
     encoder = Encoder(tokenizer, settings.max_length, settings.max_words, precision=settings.precision)
     sequences = encoder.pairs(texts)
     encoder.familiar = float(np.quantile(sequences.whole_contexts, FAMILIAR_SHARE))

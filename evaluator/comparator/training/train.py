@@ -34,7 +34,7 @@ from evaluator.comparator.training.dataset import (
 from evaluator.comparator.training.out_of_fold import OutOfFold, apart_from_people
 from evaluator.comparator.training.progress import OnProgress, Progress, Report
 from evaluator.comparator.training.side_by_side import train_members
-from evaluator.encoders import devices
+from evaluator.encoders import devices, pretrained
 from evaluator.encoders.pretrained import default_encoder
 from evaluator.metaevaluation.held_out import Agreement
 
@@ -124,7 +124,7 @@ def _start(
         base, learnt_from = start_from(base_dir, directory, settings, measured_texts)
         return Start(base, base["sha256"], learnt_from)
     scratch = seed if settings.from_scratch else None
-    encoder_sha256 = storage.save_encoder(settings.encoder or default_encoder(), directory, scratch)
+    encoder_sha256 = pretrained.save_encoder(settings.encoder or default_encoder(), directory, scratch)
     shown = _shown(examples, measured_texts) if settings.next_utterance else []
     pretraining = Pretraining(shown, settings, seed, directory, encoder_sha256, progress.part(0.0, BASE_SHARE))
     return Start(pretraining.record() if shown else {}, encoder_sha256, Conversations.of(shown, kept(shown, seed)), shown)
@@ -144,9 +144,9 @@ def _member(run: Run, fold: int, progress: Report) -> dict[str, Any]:
     def train() -> dict[str, Any]:
         state = loop.State(run.directory / f"member-{fold}.state", run.fingerprint)
         model, curve = _learn(run, fold, state, learning)
-        storage.round_to_fp16(model)  # what judges is what is saved
+        pretrained.round_to_fp16(model)  # what judges is what is saved
         judged = TRAINING[run.settings.architecture].judge(model, run, fold, tick)
-        sha256 = storage.save_weights(model, run.directory / f"member-{fold}.safetensors")
+        sha256 = pretrained.save_weights(model, run.directory / f"member-{fold}.safetensors")
         return {"sha256": sha256, "curve": curve, "seconds": state.seconds(), **judged}
 
     return storage.made_once(run.directory, f"member-{fold}", run.fingerprint, train)

@@ -6,11 +6,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from evaluator.comparator.inference import utilities
 from evaluator.comparator.settings import Settings
 from evaluator.comparator.training import out_of_fold as held_out
 from evaluator.comparator.training.dataset import UNJUDGED, Data, Run, Step, measured, of_stage, shown_by
-from evaluator.comparator.utility_model import UtilityModel
+from evaluator.comparator.utility_model import UtilityModel, utilities
 from evaluator.encoders.hidden_states import Tick
 
 ORDER, DROPOUT = (), (2,)  # in the seeds of the batches' order and of dropout

@@ -14,7 +14,6 @@ from evaluator.comparator import joint_model, storage
 from evaluator.comparator.architectures import load
 from evaluator.comparator.examples import Examples, Text
 from evaluator.comparator.predict import ALL, Comparator
-from evaluator.comparator.storage import BadCheckpoint
 from evaluator.comparator.supervision.self_supervision import Exchange
 from evaluator.comparator.training import joint_training
 from evaluator.comparator.training.dataset import MIXED
@@ -22,7 +21,9 @@ from evaluator.comparator.training.loop import State
 from evaluator.comparator.training.progress import Cancelled
 from evaluator.comparator.training.train import fit
 from evaluator.comparator.utility_model import UtilityModel
+from evaluator.encoders import pretrained
 from evaluator.encoders.encoding import Encoder, Sequences
+from evaluator.encoders.pretrained import BadCheckpoint
 from evaluator.metaevaluation.transfer import judge
 
 SEED = 3
@@ -169,7 +170,7 @@ class TestLearning:
         assert result.learnt_from["exchanges"] == 20
         assert not (tmp_path / "matcher.safetensors").exists() and not (tmp_path / "references.safetensors").exists()
         base, member = storage.load_base(tmp_path), load(tmp_path).models[0]
-        untrained = storage.load_encoder(tmp_path).state_dict()
+        untrained = pretrained.load_encoder(tmp_path).state_dict()
         for name, tensor in base.encoder.state_dict().items():
             assert np.array_equal(tensor, member.encoder.state_dict()[name]), name
         assert any(not np.array_equal(tensor, untrained[name]) for name, tensor in base.encoder.state_dict().items())
