@@ -212,11 +212,10 @@ def read_scores(
         Term("annotator", annotator[:, None], int(annotator.max()) + 1),
         _crossed("taste", annotator, [system], n_systems),
     ]
+    played, column = np.unique(system, return_inverse=True)
     if group is not None:
         groups = _index(group)
-        of_groups = [Term("group", groups[:, None], int(groups.max()) + 1), _crossed("topic", groups, [system], n_systems)]
-        terms = _inside_groups([*terms, *of_groups], groups)
-    played, column = np.unique(system, return_inverse=True)
+        terms = _inside_groups([*terms, *_exchangeable(groups, column, len(played))], groups)
     if len(y) <= len(played):
         raise ValueError(f"{len(y)} scores of {len(played)} systems say nothing about how scores vary.")
     systems = np.eye(n_systems)[:, played]
@@ -361,7 +360,8 @@ def _some_contexts(terms: Sequence[Term]) -> NDArray[np.bool_] | None:
 def _of_rows(term: Term, rows: NDArray[np.bool_]) -> Term:
     levels, columns = np.unique(term.columns[rows], return_inverse=True)
     inside = None if term.inside is None else term.inside[levels]
-    return Term(term.name, columns.reshape(-1, term.columns.shape[1]), len(levels), term.signs, inside)
+    values = term.values[rows] if np.ndim(term.values) == 2 else term.values
+    return Term(term.name, columns.reshape(-1, term.columns.shape[1]), len(levels), values, inside)
 
 
 def _moved(
@@ -409,6 +409,19 @@ def _inside_groups(terms: list[Term], groups: Integers) -> list[Term]:
         nested.append(term if term.name in PERSONAL else replace(term, inside=inside))
     levels = np.bincount(np.concatenate([t.inside for t in nested if t.inside is not None]))
     return nested if levels.max() <= MOST_IN_A_GROUP else terms
+
+
+def _exchangeable(groups: Integers, system: Integers, n: int) -> list[Term]:
+    """What groups of contexts add to n systems, all of which vary and covary alike. "topic" is how systems differ in a group,
+    "group" their mean there, each with a variance of its own that is not below 0. A variance of what all systems have in
+    common and another of each system's own would say the same, but could not go below 0: where the first is 0 in truth, half
+    of all estimates want it to, and take from the second, which makes differences look surer than they are."""
+    mean = Term("group", groups[:, None], int(groups.max()) + 1, (1 / np.sqrt(n),))
+    if n == 1:
+        return [mean]
+    contrasts = _contrasts(np.zeros(n, dtype=np.int64))  # (n, n - 1)
+    levels = groups[:, None] * (n - 1) + np.arange(n - 1)
+    return [mean, Term("topic", levels, mean.levels * (n - 1), contrasts[system])]
 
 
 def _components(n: int, system: Integers, place: Integers) -> Integers:
