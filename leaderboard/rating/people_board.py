@@ -206,16 +206,15 @@ def read_scores(
     context, y = _index(places), np.asarray(value, dtype=float)
     outputs = context * n_systems + system if output is None else _integers(output)
     outputs, of_context = _nested(outputs, context)
+    played, column = np.unique(system, return_inverse=True)
     terms = [
         Term("context", context[:, None], int(context.max()) + 1, inside=np.arange(context.max() + 1)),
         Term("output", outputs[:, None], len(of_context), inside=of_context),
-        Term("annotator", annotator[:, None], int(annotator.max()) + 1),
-        _crossed("taste", annotator, [system], n_systems),
+        *_of_all(("annotator", "taste"), annotator, column, len(played)),
     ]
-    played, column = np.unique(system, return_inverse=True)
     if group is not None:
         groups = _index(group)
-        terms = _inside_groups([*terms, *_exchangeable(groups, column, len(played))], groups)
+        terms = _inside_groups([*terms, *_of_all(("group", "topic"), groups, column, len(played))], groups)
     if len(y) <= len(played):
         raise ValueError(f"{len(y)} scores of {len(played)} systems say nothing about how scores vary.")
     systems = np.eye(n_systems)[:, played]
@@ -411,17 +410,21 @@ def _inside_groups(terms: list[Term], groups: Integers) -> list[Term]:
     return nested if levels.max() <= MOST_IN_A_GROUP else terms
 
 
-def _exchangeable(groups: Integers, system: Integers, n: int) -> list[Term]:
-    """What groups of contexts add to n systems, all of which vary and covary alike. "topic" is how systems differ in a group,
-    "group" their mean there, each with a variance of its own that is not below 0. A variance of what all systems have in
-    common and another of each system's own would say the same, but could not go below 0: where the first is 0 in truth, half
-    of all estimates want it to, and take from the second, which makes differences look surer than they are."""
-    mean = Term("group", groups[:, None], int(groups.max()) + 1, (1 / np.sqrt(n),))
-    if n == 1:
-        return [mean]
+def _of_all(names: tuple[str, str], one: Integers, system: Integers, n: int) -> list[Term]:
+    """What each of `one` (a group of contexts, an annotator) adds to n systems, all of which vary and covary alike: the mean,
+    and how systems differ, each with a variance of its own that is not below 0. Where one of them did not meet every system,
+    it is a variance of what all systems have in common and another of each system's own. That says the same but cannot go
+    below 0: where the first is 0 in truth, half of all estimates want it to, and take from the second, which makes
+    differences look surer than they are."""
+    levels = int(one.max()) + 1
+    if n == 1 or len(np.unique(one * n + system)) < levels * n:
+        return [Term(names[0], one[:, None], levels), _crossed(names[1], one, [system], n)]
     contrasts = _contrasts(np.zeros(n, dtype=np.int64))  # (n, n - 1)
-    levels = groups[:, None] * (n - 1) + np.arange(n - 1)
-    return [mean, Term("topic", levels, mean.levels * (n - 1), contrasts[system])]
+    columns = one[:, None] * (n - 1) + np.arange(n - 1)
+    return [
+        Term(names[0], one[:, None], levels, (float(1 / np.sqrt(n)),)),
+        Term(names[1], columns, levels * (n - 1), contrasts[system]),
+    ]
 
 
 def _components(n: int, system: Integers, place: Integers) -> Integers:
