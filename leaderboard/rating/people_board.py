@@ -413,11 +413,11 @@ def _inside_groups(terms: list[Term], groups: Integers) -> list[Term]:
 def _of_all(names: tuple[str, str], one: Integers, system: Integers, n: int) -> list[Term]:
     """What each of `one` (a group of contexts, an annotator) adds to n systems, all of which vary and covary alike: the mean,
     and how systems differ, each with a variance of its own that is not below 0. Where one of them did not meet every system,
-    it is a variance of what all systems have in common and another of each system's own. That says the same but cannot go
-    below 0: where the first is 0 in truth, half of all estimates want it to, and take from the second, which makes
-    differences look surer than they are."""
+    or there are many, it is a variance of what all systems have in common and another of each system's own. That says the
+    same but cannot go below 0: where the first is 0 in truth, half of all estimates want it to, and take from the second,
+    which makes differences look surer than they are."""
     levels = int(one.max()) + 1
-    if n == 1 or len(np.unique(one * n + system)) < levels * n:
+    if n == 1 or levels * n > mixed_model.MOST_DENSE or len(np.unique(one * n + system)) < levels * n:
         return [Term(names[0], one[:, None], levels), _crossed(names[1], one, [system], n)]
     contrasts = _contrasts(np.zeros(n, dtype=np.int64))  # (n, n - 1)
     columns = one[:, None] * (n - 1) + np.arange(n - 1)
