@@ -31,13 +31,13 @@ class QualityActions:
         """What a rule would make of the answers."""
         rule = RuleSerializer(data=request.query_params)
         rule.is_valid(raise_exception=True)
-        return self._worked_out("preview", "What the filter would do", **rule.validated_data)
+        return self._worked_out("preview", "Preview of the filter", **rule.validated_data)
 
     @extend_schema(responses=WORKED_OUT)
     @action(detail=True, url_path="quality/annotators", url_name="quality_annotators")
     def quality_annotators(self, request, slug):
         """A card for each annotator, the most suspicious first, and what each does to the ranking."""
-        return self._worked_out("annotators", "Annotators beside each other")
+        return self._worked_out("annotators", "Comparison of annotators")
 
     @extend_schema(responses=WORKED_OUT)
     @action(detail=True, url_path="quality/study", url_name="quality_study")

@@ -22,19 +22,19 @@ CONTEXT = Field(
     "the input: a text, or a JSON list of turns or of chat messages {role, content}",
     others=("source", "input", "prompt", "question", "messages", "conversation"),
 )
-ANNOTATOR = Field("annotator", "who said it, under a pseudonym", others=("annotator_id", "rater", "worker", "user"))
-SAMPLE = maybe("sample", "a number, where a system has several outputs for one input")
+ANNOTATOR = Field("annotator", "the annotator's pseudonym", others=("annotator_id", "rater", "worker", "user"))
+SAMPLE = maybe("sample", "a number, if a system has several outputs for one input")
 CHECKPOINT = maybe("checkpoint", "the training checkpoint that wrote it", "step")
 GROUP = maybe(
-    "group", "a topic or source document that several inputs share; intervals draw it as a whole", "cluster", "group_id"
+    "group", "a topic or source document that several inputs share; intervals resample whole groups", "cluster", "group_id"
 )
-SIMULATED = maybe("simulated", "true where a program said it")
+SIMULATED = maybe("simulated", "true if a program made it")
 PURPOSE = maybe("purpose", "gold, training or qualification, for rows with a known answer")
 EXPECTED = maybe("expected", 'the known answer: {"scores": {criterion: [values]}, "feedback": text}; for pairs {"choice": "A"}')
 
 FIELDS = {
     "outputs": [
-        replace(CONTEXT_ID, required=False, about="which input this answers; without it, inputs are known by their text"),
+        replace(CONTEXT_ID, required=False, about="the input's id; without it, inputs are matched by their text"),
         CONTEXT,
         Field("system", "which system wrote it", others=("model", "system_id", "generator", "sys")),
         Field(
@@ -46,7 +46,7 @@ FIELDS = {
         GROUP,
         CHECKPOINT,
         maybe("iteration", "how far that checkpoint's training was"),
-        maybe("total_iterations", "how long the whole training was"),
+        maybe("total_iterations", "length of the whole training"),
         SAMPLE,
         maybe("knowledge", "facts shown with the input"),
         maybe("metadata", "anything else, a JSON object"),
@@ -59,7 +59,7 @@ FIELDS = {
         Field("aspect", "the criterion", others=("criterion", "dimension", "quality")),
         ANNOTATOR,
         Field("score", "a number on the scale", others=("rating", "value", "label")),
-        maybe("scale", "[lowest, highest] or 1-5; needed where the criterion is new"),
+        maybe("scale", "[lowest, highest] or 1-5; required for a new criterion"),
         CHECKPOINT,
         maybe("iteration", "how far that checkpoint's training was"),
         SAMPLE,
@@ -74,10 +74,10 @@ FIELDS = {
         Field("output_b", "what B wrote", others=("response_b", "text_b", "response2", "output2")),
         ANNOTATOR,
         Field("choice", "A, tie or B", others=("preference", "winner", "judgment", "label")),
-        maybe("aspect", "the criterion; empty: on the whole", "criterion"),
+        maybe("aspect", "the criterion; empty: overall", "criterion"),
         GROUP,
         maybe("reason", "why"),
-        maybe("shown_left", "A or B, which stood on the left; without it, A"),
+        maybe("shown_left", "A or B: which was on the left; default A"),
         maybe("sample_a", "A's sample"),
         maybe("sample_b", "B's sample"),
         maybe("checkpoint_a", "A's checkpoint"),

@@ -68,7 +68,7 @@ class JudgmentsImport(Corpus):
         """Empty: which is better on the whole."""
         name = row.name("aspect", "criterion", default="")
         if name and name not in self.criteria:
-            raise BadField("aspect", f"{name!r} is no criterion of this campaign; pairs are judged on those it has")
+            raise BadField("aspect", f"{name!r} is not a criterion of this campaign; pairs are judged on its criteria")
         return self.criteria.get(name)
 
     def side(self, row: Row, context: Context, side: str) -> Output:

@@ -9,7 +9,7 @@ from annotation.models import Upload
 
 
 class UploadForm(forms.Form):
-    kind = forms.ChoiceField(choices=Upload.Kind.choices, label="What it holds")
+    kind = forms.ChoiceField(choices=Upload.Kind.choices, label="Content")
     file = forms.FileField(label="File", help_text="JSON lines, a JSON array, CSV or Excel.", allow_empty_file=True)
 
 
@@ -24,7 +24,7 @@ class ColumnsForm(forms.Form):
             self.fields[field.name] = forms.ChoiceField(
                 choices=choices,
                 required=False,
-                label=field.name + ("" if field.required else " (if there)"),
+                label=field.name + ("" if field.required else " (optional)"),
                 help_text=field.about,
                 initial=upload.columns.get(field.name, ""),
             )
@@ -33,9 +33,9 @@ class ColumnsForm(forms.Form):
                 self.fields["one_system"] = forms.CharField(
                     required=False,
                     max_length=200,
-                    label="System, where no column names it",
+                    label="System, if no column names it",
                     initial=upload.options.get("system") or Path(upload.name).stem,
-                    help_text="The file is one system's: every row is its output.",
+                    help_text="Use this if every row is an output of the same system.",
                 )
                 self.fields["system_columns"] = forms.MultipleChoiceField(
                     required=False,
@@ -43,7 +43,7 @@ class ColumnsForm(forms.Form):
                     choices=[(column, column) for column in columns],
                     initial=upload.options.get("systems", []),
                     widget=forms.CheckboxSelectMultiple,
-                    help_text="The column's name is the system's.",
+                    help_text="Each column name is used as the system's name.",
                 )
             self.fields["keep_columns"] = forms.BooleanField(
                 required=False, label="Keep the other columns as metadata", initial=upload.options.get("keep_columns", False)
@@ -53,7 +53,7 @@ class ColumnsForm(forms.Form):
                 label="Human-written systems",
                 initial="\n".join(upload.human_systems),
                 widget=forms.Textarea(attrs={"rows": 2}),
-                help_text="Names of systems whose texts people wrote, one a line.",
+                help_text="Systems whose texts were written by people, one name on each line.",
             )
         else:
             self.fields["simulated"] = forms.BooleanField(

@@ -176,7 +176,7 @@ class TestResearch:
         answer = alice.post("campaigns/", {"slug": "new", "title": "New", "criteria": [SCALE | {"low": "a"}]})
         assert answer.json()["errors"][0]["field"] == "criteria.0.low"
         answer = alice.post("campaigns/", {"slug": "new", "title": "New", "likert": False})
-        assert answer.status_code == 422 and "neither was chosen" in answer.json()["message"]
+        assert answer.status_code == 422 and "Choose scores, judgments of pairs" in answer.json()["message"]
         assert not Campaign.objects.exists()
 
     def test_a_file_with_errors_names_each_line_and_stores_nothing(self, alice, campaign):

@@ -97,7 +97,7 @@ def discard(request, slug, pk):
     except Refused as refused:
         messages.error(request, str(refused))
         return redirect("upload", slug, pk)
-    messages.success(request, f"{stored.name} is thrown away. Nothing of it was imported.")
+    messages.success(request, f"{stored.name} was discarded. Nothing was imported.")
     return redirect("import_data", slug)
 
 

@@ -13,7 +13,7 @@ from core.errors import Refused
 
 
 class TokenForm(forms.Form):
-    name = forms.CharField(max_length=100, label="What it is for", help_text="For instance: laptop, import script.")
+    name = forms.CharField(max_length=100, label="Purpose", help_text="For example: laptop, import script.")
 
 
 @never_cache
@@ -35,5 +35,5 @@ def account(request):
 @login_required
 def revoke_token(request, pk):
     get_object_or_404(request.user.api_tokens, pk=pk).delete()
-    messages.success(request, "Revoked. Whatever used this token is refused from now on.")
+    messages.success(request, "The token was revoked. Programs that use it are now refused.")
     return redirect("account")

@@ -160,7 +160,7 @@ class TestALongFile:
     def test_a_worker_checks_and_stores_it(self, world):
         before = Output.objects.count()
         page = text(send(world, "long.jsonl", row("x"), row("y")))
-        assert "being checked" in page and "No worker is alive" in page and "data-job-url" in page
+        assert "being checked" in page and "No worker is running" in page and "data-job-url" in page
         assert "being read" in text(store(world))
         tasks.import_file(str(Job.objects.get().pk))
         page = text(world.get(f"import/{Upload.objects.get().pk}/"))
