@@ -1,11 +1,14 @@
-"""What every request meets: its id, no NUL comes in, what a page may load and use, and who may keep it."""
+"""What every request meets: its id, its language, no NUL comes in, what a page may load and use, and who may keep it."""
 
 from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import BadRequest
 from django.core.signals import request_finished
 from django.dispatch import receiver
+from django.middleware.locale import LocaleMiddleware
+from django.utils import translation
 from django.utils.cache import add_never_cache_headers
 
+from annotation.people.languages import PAGES, speak_english
 from core.request_id import HEADER, current, request_id
 
 POLICY = (
@@ -40,6 +43,24 @@ class NoNul:
         if any("\0" in text for text in sent):
             request.user = AnonymousUser()  # nobody is looked up by such a cookie
             raise BadRequest("A NUL character was sent.")
+
+
+class AnnotatorsLanguage(LocaleMiddleware):
+    """The visitor's language, by their choice or their browser's, on annotators' pages and where no page is; else English."""
+
+    def process_request(self, request):
+        super().process_request(request)
+        request.offers_languages = True
+
+    def process_view(self, request, view, args, kwargs):
+        if request.resolver_match.view_name not in PAGES:
+            speak_english(request)
+
+    def process_response(self, request, response):
+        """What this thread says next, before it knows to whom, is English again."""
+        response = super().process_response(request, response)
+        translation.deactivate()
+        return response
 
 
 def request_ids(get_response):

@@ -1,10 +1,12 @@
 from django.contrib import admin
 from django.urls import include, path
+from django.views.i18n import set_language
 
 from annotation.api.errors import missing
 
 handler400, handler500 = "config.errors.bad_request", "config.errors.server_error"
 urlpatterns = [
+    path("language/", set_language, name="set_language"),
     path("", include("annotation.urls")),
     path("admin/", admin.site.urls),
     path("", include("evaluator.urls")),
