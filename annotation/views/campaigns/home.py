@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 
+from django.contrib.auth.decorators import login_not_required
 from django.db.models import OuterRef
 from django.shortcuts import render
 from django.utils import timezone
@@ -17,6 +18,7 @@ from annotation.views.paging import paged, searched
 JOBS_SHOWN = CARDS = 12
 
 
+@login_not_required
 def home(request):
     if not request.user.is_authenticated:
         return render(request, "annotation/welcome.html", {"offers_first_admin": first_admin.is_offered(request)})
