@@ -90,6 +90,7 @@ MIDDLEWARE = [
     "config.middleware.request_ids",
     "django.middleware.security.SecurityMiddleware",
     "config.middleware.page_policies",
+    "config.middleware.page_methods",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "config.middleware.AnnotatorsLanguage",
@@ -97,6 +98,7 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "config.middleware.NoNul",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.auth.middleware.LoginRequiredMiddleware",  # views for visitors say so: login_not_required
     "config.middleware.kept_by_nobody",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
@@ -249,6 +251,7 @@ SPECTACULAR_SETTINGS = {
     "DESCRIPTION": "Human evaluation of generated text: campaigns, judgments, quality, boards.",
     "VERSION": "1",
     "SERVE_PUBLIC": True,
+    "SERVE_AUTHENTICATION": [],
     "SERVE_INCLUDE_SCHEMA": False,
     "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
     "COMPONENT_SPLIT_REQUEST": True,

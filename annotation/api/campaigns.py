@@ -24,6 +24,7 @@ from annotation.campaigns.templates import settings_of, template_named
 from annotation.data import importer, uploads
 from annotation.data.export import CONTENT_TYPES, as_csv, as_jsonl, exported_answers
 from annotation.models import Job
+from annotation.people.audit import exported
 from annotation.people.invitations import invite, revoke_invitation
 from core import errors
 
@@ -132,7 +133,9 @@ class CampaignViewSet(QualityActions, viewsets.GenericViewSet, mixins.ListModelM
     )
     def export(self, request, slug, what, kind):
         """The answers that count now, under pseudonyms, as the importers read them back."""
-        rows = exported_answers(self.get_object(), what)
+        campaign = self.get_object()
+        rows = exported_answers(campaign, what)
+        exported(f"{what} ({kind})", campaign, request.user)
         lines = as_csv(rows, what) if kind == "csv" else as_jsonl(rows)
         return StreamingHttpResponse(lines, content_type=CONTENT_TYPES[kind])
 
@@ -197,7 +200,9 @@ class CampaignViewSet(QualityActions, viewsets.GenericViewSet, mixins.ListModelM
     @action(detail=True, url_path="snapshots/(?P<digest>[0-9a-f]{12,64})/content", url_name="snapshot_content")
     def content(self, request, slug, digest):
         """The snapshot's canonical JSON lines: their SHA-256 is its digest."""
-        return HttpResponse(snapshots.lines(self._snapshot(digest)), content_type="application/x-ndjson")
+        snapshot = self._snapshot(digest)
+        exported(f"snapshot {snapshot.name}", snapshot.campaign, request.user)
+        return HttpResponse(snapshots.lines(snapshot), content_type="application/x-ndjson")
 
     @extend_schema(request=serializers.ReasonSerializer, responses=serializers.AssessmentSerializer)
     @action(detail=True, methods=["post"], url_path="snapshots/(?P<digest>[0-9a-f]{12,64})/overrule", url_name="overrule")

@@ -6,6 +6,7 @@
 import: one entry for each wrong row). Nothing was changed in either case.
 """
 
+from django.contrib.auth.decorators import login_not_required
 from django.http import JsonResponse
 from django.views.decorators.csrf import csrf_exempt
 from rest_framework import status
@@ -27,6 +28,7 @@ def answer(exception, context) -> Response | None:
 
 
 @csrf_exempt
+@login_not_required
 def missing(request, rest="") -> JsonResponse:
     """Addresses under /api/ that lead nowhere."""
     message = "There is nothing at this address; see /api/."

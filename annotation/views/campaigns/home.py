@@ -1,5 +1,6 @@
 """The first page: for everybody what concerns them."""
 
+from django.contrib.auth.decorators import login_not_required
 from django.db.models import OuterRef
 from django.shortcuts import render
 from django.utils import timezone
@@ -16,6 +17,7 @@ from annotation.views.paging import paged, searched
 JOBS_SHOWN = CARDS = 12
 
 
+@login_not_required
 def home(request):
     if not request.user.is_authenticated:
         speak_english(request)
