@@ -223,7 +223,8 @@ class JobSerializer(serializers.ModelSerializer):
 
 
 class ImportedFileSerializer(serializers.Serializer):
-    """What became of a file that a worker imported. errors: the first of them, each with field, line and message."""
+    """What became of a file that a worker imported. errors: the first of them, each with file, line, row, field
+    and message."""
 
     state = serializers.ChoiceField(Upload.State.choices)
     rows = serializers.IntegerField(allow_null=True)
@@ -243,6 +244,6 @@ class JobDetailSerializer(JobSerializer):
         upload = Upload.objects.filter(job=job).first()
         if upload is None:
             return None
-        errors = [{"field": field or None, "line": line, "message": message} for line, field, message in upload.errors]
+        errors = [entry | {"field": entry["field"] or None} for entry in upload.error_entries()]
         result = {"rows": upload.result.get("rows"), "new": upload.result.get("new", {})}
         return {"state": upload.state, **result, "error_count": upload.error_count, "errors": errors}
