@@ -5,7 +5,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import PurePosixPath
-from typing import BinaryIO
+from typing import IO, BinaryIO
 
 from core.errors import ImportRefused, RowError
 
@@ -63,6 +63,13 @@ def unpacked_size(file: BinaryIO) -> int:
             return sum(info.file_size for info in archive.infolist())
     except DAMAGED:
         return 0
+
+
+def opened_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> IO[bytes]:
+    try:
+        return archive.open(info)
+    except DAMAGED as error:  # the directory may send zipfile anywhere
+        raise zipfile.BadZipFile(str(error)) from error
 
 
 @contextmanager

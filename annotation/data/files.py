@@ -172,7 +172,7 @@ class Reading:
 
 
 def _opener(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Callable[[], BinaryIO]:
-    return lambda: io.BufferedReader(archive.open(info))  # type: ignore[type-var]
+    return lambda: io.BufferedReader(archives.opened_member(archive, info))  # type: ignore[type-var]
 
 
 def _annotator_of(member: str) -> str:
