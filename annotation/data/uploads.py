@@ -140,18 +140,21 @@ def run(upload: Upload, store: bool) -> None:
     if not Upload.objects.filter(pk=upload.pk, state=upload.state).update(state=state):
         raise Refused("This file is being read; wait until that is done.")
     upload.state = state
-    if weight(upload) <= SMALL:
+    with upload.path.open("rb") as file:
+        size = weight(File(file, upload.name))
+    if size <= SMALL:
         return work(upload)
     with transaction.atomic():
         _enqueue(upload)
 
 
-def weight(upload: Upload) -> int:
-    """Bytes that have to be read."""
-    if not is_archive(upload.name):
-        return upload.size
-    with upload.path.open("rb") as file:
-        return max(upload.size, archives.unpacked_size(file))
+def weight(file) -> int:
+    """Bytes of a file that have to be read: unpacked, where it is an archive. It is at its beginning again."""
+    if not is_archive(file.name):
+        return file.size
+    size = archives.unpacked_size(file)
+    file.seek(0)
+    return max(file.size, size)
 
 
 def _enqueue(upload: Upload) -> None:
