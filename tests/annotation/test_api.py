@@ -238,6 +238,7 @@ class TestResearch:
         row = {"context_id": "new", "context": "Hi", "system": "person", "output": "Yes"}
         job = send([row, {**row, "sample": "x"}])
         error = {"field": "sample", "line": 2, "message": 'expected a whole number from 0, found "x"'}
+        error |= {"row": None, "file": "more.jsonl"}
         refused = {"state": "refused", "rows": None, "new": {}, "error_count": 1, "errors": [error]}
         assert (job["status"], job["imported"]) == ("done", refused)
         new = {"systems": 1, "contexts": 1, "outputs": 1}
