@@ -39,6 +39,7 @@ bench: .venv/dev  ## measure speed
 	$(BIN)/python -m benchmarks.rating_and_quality
 	$(BIN)/python -m benchmarks.assignment
 	$(BIN)/python -m benchmarks.comparator
+	$(BIN)/python -m benchmarks.metrics
 
 validity: .venv/dev  ## measure what the board's certainty is worth
 	$(BIN)/python -m benchmarks.validity
