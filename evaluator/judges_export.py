@@ -31,7 +31,7 @@ def signature(record: dict[str, Any]) -> str:
 def as_text(record: dict[str, Any]) -> str:
     lines = []
     if record["simulated"]:
-        lines += ["SIMULATED: these judgments were made up.", ""]
+        lines += ["SIMULATED: a program made these judgments.", ""]
     if record["warning"]:
         lines += [record["warning"], ""]
     for scope, found in record["tables"].items():
@@ -40,9 +40,9 @@ def as_text(record: dict[str, Any]) -> str:
         lines += [f"  {row['name']}: {_cost(row)}" for row in found["rows"] if "games" in row["settings"]]
         lines += [f"  {row['name']}: {row['alternative_of']}" for row in found["rows"] if _untested(row)]
         better = [_better(d) for d in found["differences"] if d["corrected"] < 0.05]
-        lines += [*(better or ["  No judge is known to agree more with these people than another."]), ""]
+        lines += [*(better or ["  No difference between judges in their agreement with these people is established."]), ""]
     lines += [f"{one['judge']}: not judged, {one['why']}." for one in record["without"]]
-    lines += [signature(record), f"Again: {again(record)}"]
+    lines += [signature(record), f"To reproduce: {again(record)}"]
     return "\n".join(lines)
 
 

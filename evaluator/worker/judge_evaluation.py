@@ -14,11 +14,11 @@ from core.errors import Refused
 from core.version import code_version
 from evaluator import imported_scores, sources
 from evaluator.comparator.examples import Text, context_key
+from evaluator.encoders.text_encoder import TextEncoder
 from evaluator.judge import Judge, mean_points
 from evaluator.judges_export import PAIRS
 from evaluator.metaevaluation.comparison_scores import Field, scored
 from evaluator.metaevaluation.judges_table import Answers, People, as_json, tables
-from evaluator.metrics.encoders import TextEncoder
 from evaluator.metrics.inputs import Referenced, Training, referenced, turns_of
 from evaluator.metrics.registry import METRICS, build
 from evaluator.registry import serving
@@ -135,7 +135,7 @@ def evaluate(
             absent.append({"judge": candidate.name, "why": str(refused).rstrip(".")})
             continue
         answers.append(replace(said, name=candidate.name, seconds=round(time.monotonic() - start, 3)))
-    progress(0.9, "Setting them beside people")
+    progress(0.9, "Comparing them with people")
     found = tables(known.people, answers, annotators, seed)
     return json_ready(
         {
@@ -170,7 +170,7 @@ def _people(source: sources.Source) -> People:
 def _comparator(known: Material) -> Candidate:
     version = serving(known.campaign)
     if version is None:
-        return Candidate("comparator", None, "no comparator serves this campaign")
+        return Candidate("comparator", None, "this campaign has no comparator in use")
     return Candidate(f"comparator {version.name}", lambda: _out_of_fold(known, version), optional=True)
 
 
@@ -232,7 +232,7 @@ def _asked(
         lacks = f"{len(missing)} of {len(u)} outputs are not judged{_why(judge, missing[0])}" if missing else ""
         return Answers(name, u, lacks=lacks, settings=_settings(judge))
     if not pairs:
-        return Answers(name, u, {}, lacks="people judged no pairs, and this judge reads pairs", settings=_settings(judge))
+        return Answers(name, u, {}, lacks="this judge reads pairs, and people judged none", settings=_settings(judge))
     a, b = np.array(pairs).T
     said = judge.compare([known.texts[i] for i in a], [known.texts[i] for i in b])
     met = np.unique(pairs)

@@ -73,7 +73,7 @@ def test_the_table_of_a_campaign(crowd, tmp_path):
     assert rows["program"]["correlations"]["sample_pearson"]["value"] > 0.6 and rows["program"]["seconds"] > 0
     assert rows["cosim"]["alternative"]["winning_rate"] == 0
     assert [row["outputs"] for row in said["tables"]["without_human"]["rows"]] == [36] * 6
-    assert said["without"] == [{"judge": "comparator", "why": "no comparator serves this campaign"}]
+    assert said["without"] == [{"judge": "comparator", "why": "this campaign has no comparator in use"}]
     with (tmp_path / "table.csv").open() as file:
         table = {(row["scope"], row["judge"]): row for row in csv.DictReader(file)}
     assert float(table["all", "elsewhere"]["sample_pearson"]) == best["correlations"]["sample_pearson"]["value"]
@@ -90,7 +90,7 @@ def test_what_it_prints(crowd):
     assert "elsewhere agrees more than cosim, by 0." in text and "0.67 of 3 *" in text
     name = crowd.campaign.snapshots.get().name
     again = f"manage.py evaluate_judges crowd --snapshot {name} --criterion Overall --annotators crowd --seed 0"
-    assert f"Again: {again} --judge elsewhere --judge cosim" in text and "comparator" not in text
+    assert f"To reproduce: {again} --judge elsewhere --judge cosim" in text and "comparator" not in text
 
 
 def test_the_same_again_is_the_same(crowd):
@@ -194,14 +194,14 @@ class TestALanguageModel:
         out = StringIO()
         words = self.words(server, "--replies", tmp_path / "r.jsonl", "--pairs", "3", "--calls", "6")
         call_command(*words, stdout=out)
-        again = out.getvalue().rsplit("Again: ", 1)[1]
+        again = out.getvalue().rsplit("To reproduce: ", 1)[1]
         assert f"--snapshot {crowd.campaign.snapshots.get().name} --criterion Overall" in again
         assert f"--judge tiny --language-model tiny --url {server.url} --pairs 3" in again
 
     def test_what_it_refuses(self, crowd, server, tmp_path):
-        with pytest.raises(CommandError, match="Say with --calls how many requests"):
+        with pytest.raises(CommandError, match="Set the maximum number of requests with --calls"):
             command(*self.words(server))
-        with pytest.raises(CommandError, match="give --url, up to and with /v1"):
+        with pytest.raises(CommandError, match="give --url, including /v1"):
             command("evaluate_judges", "crowd", "--language-model", "tiny", "--calls", "3")
         with pytest.raises(CommandError, match="The budget of 3 calls is spent"):
             command(*self.words(server, "--calls", "3", "--replies", tmp_path / "r.jsonl"))

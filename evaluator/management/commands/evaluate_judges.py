@@ -14,18 +14,22 @@ from evaluator.metaevaluation.alternative_annotator import EPSILON
 
 class Command(ServiceCommand):
     help = (
-        "Set every judge beside the people of a campaign's newest snapshot: how far it agrees with them, and whether it may"
-        " stand in for one of them (omega from 0.5, marked *). Intervals are for other contexts and other people."
+        "Compare every judge with the annotators of a campaign's newest snapshot. The table shows how well each judge agrees"
+        " with them. It marks with * judges that may replace an annotator (alternative annotator test, winning rate from 0.5)."
+        " Intervals hold for other contexts and other people like these."
     )
 
     def add_arguments(self, parser):
         super().add_arguments(parser)
         parser.add_argument("slug")
-        parser.add_argument("--judge", action="append", metavar="NAME", help="only this one; may be given several times")
-        parser.add_argument("--snapshot", metavar="NAME", help="default: the newest")
-        parser.add_argument("--criterion", help="default: an accepted one, Overall before others")
+        parser.add_argument("--judge", action="append", metavar="NAME", help="evaluate only this judge; repeat for more")
+        parser.add_argument("--snapshot", metavar="NAME", help="default: the newest snapshot")
+        parser.add_argument("--criterion", help="default: an accepted criterion, Overall first")
         parser.add_argument(
-            "--annotators", choices=sorted(EPSILON), default="crowd", help="the test's epsilon: 0.1 (crowd), 0.2, 0.15"
+            "--annotators",
+            choices=sorted(EPSILON),
+            default="crowd",
+            help="kind of annotators; sets the test's epsilon: 0.1 (crowd), 0.2 or 0.15",
         )
         parser.add_argument("--seed", type=int, default=0)
         parser.add_argument(
