@@ -149,7 +149,7 @@ def add_researcher(campaign: Campaign, username: str, user=None) -> Membership:
         raise Refused(f"There is no account {username!r}. An admin can create one.")
     membership, new = Membership.objects.get_or_create(campaign=campaign, user=added)
     if new:
-        AuditEvent.objects.create(campaign=campaign, user=user, action="researcher added", detail={"username": added.username})
+        AuditEvent.objects.create(campaign=campaign, user=user, action="researcher added", subject=added)
     return membership
 
 
@@ -160,6 +160,5 @@ def remove_researcher(membership: Membership, user=None) -> None:
     Campaign.objects.select_for_update().get(pk=campaign.pk)
     if not campaign.memberships.exclude(pk=membership.pk).exists():
         raise Refused("A campaign needs at least one researcher. Add another one first.")
-    detail = {"username": membership.user.username}
     membership.delete()
-    AuditEvent.objects.create(campaign=campaign, user=user, action="researcher removed", detail=detail)
+    AuditEvent.objects.create(campaign=campaign, user=user, action="researcher removed", subject=membership.user)

@@ -8,6 +8,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
 from annotation.access import campaign_for_researcher
+from annotation.people.audit import exported
 from core.errors import ImportRefused, Refused
 from evaluator import admission, archive, card_view, dialogues, registry, selectors
 from evaluator.views.curves import learning_curves, reliability_chart
@@ -84,13 +85,14 @@ def _done(request, slug, name, said, work):
 
 @login_required
 def download(request, slug, name):
-    _, version = _version(request, slug, name)
+    campaign, version = _version(request, slug, name)
     version.settings = card_view.settings(version, request.user)  # for the file; never saved
     try:
         packed = archive.pack(version, selectors.folder(version), card_view.figures(version, request.user))
     except Refused as refused:
         messages.error(request, str(refused))
         return redirect("comparator_card", slug, name)
+    exported(f"comparator {version.name}", campaign, request.user)
     return FileResponse(packed, as_attachment=True, filename=f"{version.name}.zip", content_type="application/zip")
 
 

@@ -189,7 +189,7 @@ class TestElsewhere:
         card.measure_here(version, there.campaign)
         found = card_view.confidence(version, there.campaign)
         assert (found["kind"], found["needed"], refit(version, there.campaign)) == ("unknown", 1, None)
-        assert found["said"].endswith("people must judge 1 more pair and whose judgments are accepted.")
+        assert found["said"].endswith("people must judge 1 more pair, and these judgments must be accepted.")
         there.judge(judged[2 * 49 : 2 * 50])
         there.freeze()
         card.measure_here(version, there.campaign)

@@ -110,6 +110,25 @@ def test_the_serving_comparator_judges_out_of_fold(crowd):
     assert row["accuracy"]["value"] == pytest.approx(version.metrics["heldout_pairwise_accuracy"], abs=1e-6)
 
 
+@pytest.mark.parametrize("architecture", ["utility", "joint"])
+def test_a_comparators_comparisons_as_scores_in_three_ways(crowd, architecture):
+    chosen = recipe(architecture=architecture, epochs=1)
+    version = tasks.run(services.start_training([crowd.campaign], foreground=True, recipe=chosen).job_id)
+    names = [f"comparator {version.name}, {way}" for way in ("points", "sample rating", "system rating")]
+    asked = [word for name in names for word in ("--judge", name)]
+    out = StringIO()
+    call_command("evaluate_judges", "crowd", "--ways", *asked, stdout=out)
+    said = out.getvalue()
+    assert f"Again: manage.py evaluate_judges crowd --snapshot {crowd.campaign.snapshots.get().name}" in said
+    assert said.rstrip().endswith("--ways")
+    # 36 machine-written outputs are all references, and the 12 of people meet them too: 36 * 35 + 12 * 36 games.
+    read = "48 outputs were read" if architecture == "utility" else "pairs in both orders were read"
+    assert f"{names[0]}: 1,692 games, for which " in said and read in said
+    assert f"{names[1]}: 10,000 games, for which " in said
+    rows = {row["name"]: row for row in command("evaluate_judges", "crowd", "--ways", *asked)["tables"]["all"]["rows"]}
+    assert all(rows[name]["outputs"] == 48 and "system_pearson" in rows[name]["correlations"] for name in names)
+
+
 def test_a_pairwise_program(world):
     pairs = [(f"c{c:02}", "Fine", "Poor", who, "A" if c % 4 else "tie") for c in range(12) for who in ("Ann", "Bob", "Cleo")]
     world.judge(pairs)

@@ -4,6 +4,7 @@ from django.contrib import messages
 from django.http import Http404, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
@@ -49,7 +50,7 @@ def _submit(request, annotator):
     key, assignment_id = key_of(posted), number(posted.get("assignment"))
     try:
         if key is None:
-            raise Refused("The answer came without its key; load the page again.")
+            raise Refused(gettext("The answer came without its key. Please reload the page."))
         answer = annotator, assignment_id, key, answer_of(posted)
         if wants_swap(request):
             submission, current = submissions.submit_and_go_on(*answer, **times_of(posted, assignment_id))
@@ -95,13 +96,13 @@ def undo(request, annotator):
 @require_POST
 @for_annotators
 def skip(request, annotator):
-    return _report(request, annotator, reports.skip, "Skipped. It goes to somebody else.")
+    return _report(request, annotator, reports.skip, gettext("Skipped. Somebody else will judge this item."))
 
 
 @require_POST
 @for_annotators
 def flag(request, annotator):
-    return _report(request, annotator, reports.flag, "Reported. Answer the item if you can, or skip it.")
+    return _report(request, annotator, reports.flag, gettext("Reported. Answer the item if you can, or skip it."))
 
 
 def _report(request, annotator, report, thanks):

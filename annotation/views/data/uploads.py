@@ -59,7 +59,7 @@ def upload(request, slug, pk):
         "rows": rows,
         "job": stored.job if stored.is_busy or (stored.job and stored.job.status in ("failed", "cancelled")) else None,
         "worker_alive": not stored.is_busy or worker_alive(),
-        "errors": paged(request, stored.errors, name="errors"),
+        "errors": paged(request, stored.error_entries(), name="errors"),
         "kinds": stored.result.get("kinds", []),
         "unused": stored.result.get("unused", []),
         "rich_texts": rich_texts(campaign) if is_done else None,

@@ -32,12 +32,18 @@ class Command(ServiceCommand):
             help="kind of annotators; sets the test's epsilon: 0.1 (crowd), 0.2 or 0.15",
         )
         parser.add_argument("--seed", type=int, default=0)
+        parser.add_argument(
+            "--ways",
+            action="store_true",
+            help="also the comparator's comparisons as scores in the three ways of Zhou & Xu (2020)",
+        )
         parser.add_argument("--csv", metavar="FILE")
         parser.add_argument("--latex", metavar="FILE")
         named_judges.add_arguments(parser)
         add_device(parser)
 
-    def run(self, slug, judge, snapshot, criterion, annotators, seed, csv, latex, device, **options):
+    def run(self, slug, judge, snapshot, criterion, annotators, seed, ways, csv, latex, device, **options):
+        from evaluator.metaevaluation.comparison_scores import WAYS
         from evaluator.worker import judge_evaluation
 
         use_device(device)
@@ -53,7 +59,7 @@ class Command(ServiceCommand):
                 self.progress(f"{name}: {forecast}")
                 if options["forecast"]:
                     return {"judge": name, "calls": forecast.calls, "cost": forecast.cost, "forecast": str(forecast)}
-        found = judge_evaluation.candidates(known, others, options["pairs"], seed)
+        found = judge_evaluation.candidates(known, others, options["pairs"], seed, WAYS if ways else ())
         if judge:
             missing = [name for name in judge if name not in {one.name for one in found}]
             if missing:
@@ -61,7 +67,8 @@ class Command(ServiceCommand):
             found = [one for one in found if one.name in judge]
         with ProgressBar() as bar:
             record = judge_evaluation.evaluate(known, found, annotators, seed, bar)
-        record["options"] = [*(word for name in judge or () for word in ("--judge", name)), *named_judges.words(options)]
+        of_judges = [word for name in judge or () for word in ("--judge", name)]
+        record["options"] = [*of_judges, *(["--ways"] if ways else []), *named_judges.words(options)]
         for path, text in ((csv, judges_export.as_csv), (latex, judges_export.as_latex)):
             if path:
                 _write(path, text(record))

@@ -19,7 +19,7 @@ class TestHome:
 
     def test_an_annotator_starts_here(self, world):
         page = text(world.sign_in(world.bob).client.get("/"))
-        assert "Start" in page and "Not begun yet" in page and "Your campaigns" not in page
+        assert "Start" in page and "You have not started yet" in page and "Your campaigns" not in page
 
     def test_a_researcher_sees_numbers_in_a_fixed_number_of_queries(self, scored, django_assert_num_queries):
         scored.sign_in(scored.alice)
@@ -41,4 +41,4 @@ class TestHome:
         assert "alive@here" in page and "gone@here" not in page
 
     def test_a_stranger_is_told_how_to_get_in(self, world):
-        assert "no invitation to a campaign" in text(world.sign_in(world.charlie).client.get("/"))
+        assert "You have no campaign yet" in text(world.sign_in(world.charlie).client.get("/"))

@@ -178,7 +178,9 @@ class TestALongFile:
         send(world, "worse.jsonl", row("x"), row("y", text=7))
         tasks.import_file(str(Job.objects.filter(status="queued").get().pk))
         worse = Upload.objects.get(name="worse.jsonl")
-        assert worse.state == "refused" and worse.errors == [[2, "output", "expected text, found a number"]]
+        assert worse.state == "refused" and worse.errors == [
+            [2, "output", "expected text, found a number", None, "worse.jsonl"]
+        ]
 
     def test_a_worker_that_died_is_followed_by_another_and_nothing_is_doubled(self, world):
         before = Output.objects.count()
