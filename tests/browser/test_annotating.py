@@ -282,7 +282,7 @@ class TestPhone:
         page.get_by_role("link", name="Your answers").tap()
         expect(page.get_by_role("heading", name="Your answers")).to_be_visible()
         fits(page)
-        page.get_by_role("link", name="Change: answer 1", exact=True).tap()
+        page.get_by_role("link", name="Change answer 1", exact=True).tap()
         expect(page.get_by_role("button", name="Change my answer")).to_be_visible()
         fits(page)
         point(page, "Overall", 5).tap()
