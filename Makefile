@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PORT ?= 8000
 # The pure rooms know no database: their tests run once.
-PURE := annotation/quality annotation/design evaluator/comparator evaluator/generators evaluator/metaevaluation evaluator/metrics leaderboard/rating
+PURE := annotation/quality annotation/design evaluator/comparator evaluator/encoders evaluator/generators evaluator/metaevaluation evaluator/metrics leaderboard/rating
 WITHOUT_PURE := $(PURE:%=--ignore=tests/%)
 
 .PHONY: help setup demo serve test lint messages bench validity tune clean
@@ -39,6 +39,7 @@ bench: .venv/dev  ## measure speed
 	$(BIN)/python -m benchmarks.rating_and_quality
 	$(BIN)/python -m benchmarks.assignment
 	$(BIN)/python -m benchmarks.comparator
+	$(BIN)/python -m benchmarks.metrics
 
 validity: .venv/dev  ## measure what the board's certainty is worth
 	$(BIN)/python -m benchmarks.validity

@@ -11,10 +11,10 @@ from annotation.people.first_admin import is_code
 
 class InvitationForm(forms.Form):
     label = forms.CharField(
-        max_length=100, required=False, label="Where it is sent", help_text="For yourself, for instance: Prolific, pilot."
+        max_length=100, required=False, label="Label", help_text="For your own use, for example: Prolific, pilot."
     )
     cap = forms.IntegerField(
-        min_value=1, required=False, label="People it admits at most", help_text="1: for one person. Empty: no limit."
+        min_value=1, required=False, label="Maximum number of people", help_text="1: a personal link. Empty: no limit."
     )
 
 

@@ -21,7 +21,7 @@ def add_account(campaign: Campaign, email: str, name: str = "", user=None) -> tu
         known.set_password(password)
         known.save()
     annotator = add_annotator(campaign, known)
-    AuditEvent.objects.create(campaign=campaign, user=user, action="annotator added", detail={"username": known.username})
+    AuditEvent.objects.create(campaign=campaign, user=user, action="annotator added", subject=known)
     return annotator, password
 
 

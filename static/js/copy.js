@@ -1,4 +1,4 @@
-// Puts a button after every [data-copy] field that copies its text. Without this file the field can still be selected.
+// Puts a button beside every [data-copy] field that copies its text. Without this file the field can still be selected.
 (() => {
   "use strict";
   const words = JSON.parse(document.getElementById("words")?.textContent ?? "{}"); // in the page's language, where it has one
@@ -19,7 +19,9 @@
     said.setAttribute("aria-live", "polite");
     const row = Object.assign(document.createElement("div"), { className: "actions" });
     row.append(button, said);
-    field.after(row);
+    const beside = Object.assign(document.createElement("div"), { className: "copy-row" });
+    field.replaceWith(beside);
+    beside.append(field, row);
     button.addEventListener("click", async () => {
       const copied = await copy(field);
       button.focus();

@@ -15,6 +15,7 @@ from annotation.annotating.feedback import checks, rows_of_submission, shows_kno
 from annotation.annotating.item_page import answer_again, answer_of, hidden_fields, item_context, key_of, number, times_of
 from annotation.annotating.undo import undo_last
 from annotation.models import Campaign, Submission
+from annotation.people import notices
 from annotation.views.people.sign_in import for_annotators
 from core.errors import Refused
 
@@ -138,13 +139,16 @@ def _undone(assignment) -> dict | None:
 
 def _rest(request, annotator, done, refused=None, status=200):
     """Nothing to answer now: finished, nothing yet, withdrawn, or the campaign rests."""
+    finished = done is not None and is_finished(annotator, done)
+    if finished:
+        notices.note_finished(annotator)
     context = {
         "campaign": annotator.campaign,
         "annotator": annotator,
         "progress": done,
         "refused": refused,
         "swap": wants_swap(request),
-        "is_finished": done is not None and is_finished(annotator, done),
+        "is_finished": finished,
     }
     return render(request, "annotation/rest.html", context, status=status)
 

@@ -29,7 +29,7 @@ def campaign(request, slug):
         "criteria": shown.criteria.all(),
         "jobs": jobs,
         "worker_alive": worker_alive() if any(not job.is_finished for job in jobs) else True,
-        "events": shown.audit_events.select_related("user")[:10],
+        "events": shown.audit_events.select_related("user", "subject")[:10],
         "statuses": Campaign.Status.choices,
     }
     return render(request, "annotation/campaign.html", context)

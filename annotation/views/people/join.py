@@ -4,6 +4,7 @@ import secrets
 
 from django.conf import settings
 from django.contrib.auth import login
+from django.contrib.auth.decorators import login_not_required
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
@@ -20,6 +21,7 @@ BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 
 @never_cache
+@login_not_required
 def join(request, token):
     """Nobody is admitted by opening the link, only by its button: mail programs and MTurk open links to look."""
     open_invitations = Invitation.objects.select_related("campaign").filter(campaign__deleted_at=None)

@@ -4,6 +4,7 @@ from functools import wraps
 
 from django.contrib import admin, messages
 from django.contrib.auth import views as auth
+from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.views import redirect_to_login
 from django.core import signing
@@ -11,6 +12,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import resolve, reverse
+from django.utils.decorators import method_decorator
 from django.utils.translation import gettext
 
 from annotation.access import annotator_of
@@ -25,6 +27,7 @@ ANSWERS = {"annotate", "answer", "skip", "flag"}  # names of the addresses that 
 def for_annotators(view):
     """The view gets the signed-in user's Annotator in place of the campaign's slug. A signed-out answer waits."""
 
+    @login_not_required
     @wraps(view)
     def wrapped(request, slug, *args, **kwargs):
         if not request.user.is_authenticated:
@@ -67,6 +70,7 @@ class CountedPasswords:
         return super().form_invalid(form)
 
 
+@method_decorator(login_not_required, name="dispatch")
 class SignIn(CountedPasswords, auth.LoginView):
     """The log-in, which then does what had to wait for it."""
 
@@ -108,6 +112,7 @@ class ChangePassword(CountedPasswords, auth.PasswordChangeView):
         return self.request.user.get_username()
 
 
+@login_not_required
 def admin_log_in(request):
     """The admin site has no log-in of its own: there is one door, and it counts."""
     if not request.user.is_authenticated:
