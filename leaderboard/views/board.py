@@ -3,7 +3,7 @@
 from urllib.parse import urlencode
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
+from django.contrib.auth.decorators import login_not_required, login_required
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -38,6 +38,7 @@ FILES = {
 }
 
 
+@login_not_required
 def public(request):
     """The index of public boards, for those who are signed in too."""
     return render(request, "leaderboard/public.html")
@@ -61,6 +62,7 @@ def leaderboard(request, slug):
 
 
 @xframe_options_exempt
+@login_not_required
 def embed(request, slug):
     """The newest board in short, for a frame of any site. Only where the board is public: whoever asks, with or without a
     session, gets the same."""
@@ -147,7 +149,7 @@ def play(request, slug):
         except Refused as refused:
             messages.error(request, str(refused))
             return redirect("play", slug)
-        messages.success(request, "The tournament is in the queue. This page follows it.")
+        messages.success(request, "The tournament is in the queue. This page shows its progress.")
         return redirect("leaderboard", slug)
     context |= {
         "open": queries.open_tournaments(campaign),
@@ -167,7 +169,7 @@ def ask(request, slug):
     except Refused as refused:
         messages.error(request, str(refused))
     else:
-        messages.success(request, "A worker puts the open pairs in order. The campaign's overview shows how far it is.")
+        messages.success(request, "A worker reorders the open pairs. The campaign's overview shows its progress.")
     return redirect("play", slug)
 
 
