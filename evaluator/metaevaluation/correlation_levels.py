@@ -5,7 +5,7 @@ answers to one context apart; over systems errors of single outputs average out 
 2021, section 2, names the last two). Contexts and annotators are both samples in every interval.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -59,13 +59,15 @@ class _Scored:
         return _quotient(np.bincount(output[kept], score[kept], len(self.u)), np.bincount(output[kept], minlength=len(self.u)))
 
 
-def levels(u: Numbers, scores: Numbers, contexts: Whole, systems: Whole, seed: int) -> dict[str, Figure]:
-    """{"sample_pearson": ..., "context_kendall": ..., "system_spearman": ...}, those that are defined. u (n,) utilities and
-    scores (n, annotators), NaN being none; contexts (n,), systems (n,) numbers."""
+def levels(
+    u: Numbers, scores: Numbers, contexts: Whole, systems: Whole, seed: int, measures: Iterable[str] = tuple(MEASURES)
+) -> dict[str, Figure]:
+    """{"sample_pearson": ..., "context_kendall": ..., "system_spearman": ...}, those defined, of these measures. u (n,)
+    utilities and scores (n, annotators), NaN being none; contexts (n,), systems (n,) numbers."""
     rows = np.isfinite(u) & np.isfinite(scores).any(axis=1)
     data = _Scored(u[rows], scores[rows], contexts[rows], systems[rows], seed)
     found: dict[str, Figure] = {}
-    for name in MEASURES:
+    for name in measures:
         for level, figure in (("sample", _sample), ("context", _context), ("system", _system)):
             try:
                 found[f"{level}_{name}"] = figure(data, name)
