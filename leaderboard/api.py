@@ -21,9 +21,11 @@ from leaderboard import systems
 from leaderboard.access import campaign_with_boards, tournament_for
 from leaderboard.boards import overviews, queries
 from leaderboard.models import Tournament
+from leaderboard.tournaments import start
 
 JUDGE = OpenApiParameter("judge", enum=Tournament.Judge.values, default=Tournament.Judge.COMPARATOR)
 CRITERION = OpenApiParameter("criterion")
+NAMED = OpenApiParameter("named", description="A judge that is no comparator: a metric, or one whose scores were imported.")
 ROWS_OR_FILE = [ShallowJSON, MultiPartParser]
 
 
@@ -52,6 +54,7 @@ class BoardSerializer(serializers.Serializer):
     judge = serializers.ChoiceField(Tournament.Judge.choices)
     judge_label = serializers.CharField()
     comparator = serializers.CharField(allow_null=True)
+    named_judge = serializers.DictField(allow_null=True, help_text="A judge that is no comparator: name, settings, ties, cost.")
     criterion = serializers.CharField(allow_blank=True)
     snapshot = serializers.CharField(allow_null=True)
     seed = serializers.IntegerField()
@@ -84,19 +87,56 @@ class BoardSerializer(serializers.Serializer):
 
 
 class LeaderboardView(APIView):
-    """The newest board; ?judge=comparator|people|calibrated, by default the one that the page opens on, ?criterion=NAME."""
+    """The newest board; ?judge=comparator|people|calibrated|other, by default the one that the page opens on, ?criterion=NAME,
+    ?named=JUDGE."""
 
     permission_classes = [AllowAny]  # what may be seen is decided by campaign_with_boards
 
-    @extend_schema(responses=BoardSerializer, parameters=[JUDGE, CRITERION])
+    @extend_schema(responses=BoardSerializer, parameters=[JUDGE, CRITERION, NAMED])
     def get(self, request, slug):
         campaign = campaign_with_boards(request.user, slug)
         asked = request.query_params
-        tournament = queries.asked_board(campaign, asked.get("judge", ""), asked.get("criterion"))
+        tournament = queries.asked_board(campaign, asked.get("judge", ""), asked.get("criterion"), asked.get("named", ""))
         if tournament is None:
             raise Http404
         people = queries.latest(campaign, Tournament.Judge.PEOPLE, tournament.criterion)
         return Response(queries.board(tournament, people, live=True))
+
+
+class NewTournamentSerializer(serializers.Serializer):
+    """What `start_tournament` asks; what is left out is as on the page."""
+
+    judge = serializers.ChoiceField(Tournament.Judge.choices)
+    comparator = serializers.CharField(required=False, help_text="Of the campaign; default: the one that serves it.")
+    named = serializers.CharField(required=False, default="", max_length=100, help_text=NAMED.description)
+    criterion = serializers.CharField(required=False, allow_null=True, allow_blank=True, default=None)
+    seed = serializers.IntegerField(required=False, default=0, min_value=0)
+    games = serializers.IntegerField(required=False, allow_null=True, default=None, min_value=1)
+    rating = serializers.CharField(required=False, allow_blank=True, default="")
+    level = serializers.ChoiceField(Tournament.Level.choices, required=False, default=Tournament.Level.SYSTEM)
+
+
+class StartedSerializer(serializers.Serializer):
+    tournament = serializers.IntegerField()
+    permalink = serializers.CharField()
+    job = serializers.CharField()
+
+
+class TournamentsView(APIView):
+    """POST starts a tournament, which a worker plays; for the campaign's researchers."""
+
+    @extend_schema(request=NewTournamentSerializer, responses={202: StartedSerializer}, parameters=[HEADER])
+    @once
+    def post(self, request, slug):
+        campaign = campaign_for_researcher(request.user, slug)
+        asked = NewTournamentSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        data = asked.validated_data
+        rules, name = start.rules_named(data.pop("rating")), data.pop("comparator", None)
+        version = get_object_or_404(campaign.comparators, name=name) if name else None
+        made = start.start_tournament(campaign, version=version, rules=rules, user=request.user, **data)
+        answer = {"tournament": made.pk, "permalink": made.get_absolute_url(), "job": str(made.job_id)}
+        return Response(answer, status=202)
 
 
 class TournamentView(APIView):

@@ -27,6 +27,7 @@ urlpatterns = [
     path("tournaments/<int:pk>/", board.tournament, name="tournament"),
     path("tournaments/<int:pk>.<slug:format>", board.tournament_file, name="tournament_file"),
     path("api/campaigns/<slug:slug>/leaderboard/", api.LeaderboardView.as_view(), name="api_leaderboard"),
+    path("api/campaigns/<slug:slug>/tournaments/", api.TournamentsView.as_view(), name="api_tournaments"),
     path("api/campaigns/<slug:slug>/systems/", api.SystemsView.as_view(), name="api_systems"),
     path("api/campaigns/<slug:slug>/systems/<int:pk>/", api.SystemView.as_view(), name="api_system"),
     path("api/campaigns/<slug:slug>/systems/<int:pk>/outputs/", api.OutputsView.as_view(), name="api_system_outputs"),

@@ -34,7 +34,6 @@ def add_arguments(parser) -> None:
     parser.add_argument("--forecast", action="store_true", help="say what the language model would cost, and ask nothing")
     parser.add_argument("--free-form", action="store_true", help="for a language model's server without response_format")
     parser.add_argument("--replies", metavar="FILE", help="where the language model's replies are kept; default: in DATA_DIR")
-    parser.add_argument("--pairs", type=int, help="pairs that a judge of pairs reads at most, drawn by the seed")
 
 
 def judges(

@@ -206,7 +206,8 @@ def _why(judge: Judge, text: Text) -> str:
 
 
 def _settings(judge: Judge) -> dict:
-    return dict(getattr(judge, "settings", {}))
+    """With what its answers took, where they cost something."""
+    return {**getattr(judge, "settings", {}), **getattr(judge, "used", {})}
 
 
 def _imported(known: Material, name: str) -> Answers:

@@ -30,6 +30,7 @@ class Command(ServiceCommand):
         parser.add_argument("--seed", type=int, default=0)
         parser.add_argument("--csv", metavar="FILE")
         parser.add_argument("--latex", metavar="FILE")
+        parser.add_argument("--pairs", type=int, help="pairs that a judge of pairs reads at most, drawn by the seed")
         named_judges.add_arguments(parser)
         add_device(parser)
 

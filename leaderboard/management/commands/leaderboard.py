@@ -14,10 +14,11 @@ class Command(ServiceCommand):
         who = parser.add_mutually_exclusive_group()
         who.add_argument("--judge", default="", choices=Tournament.Judge.values, help="default: as the page opens")
         who.add_argument("--calibrated", dest="judge", action="store_const", const="calibrated", help="people and comparator")
+        parser.add_argument("--named", default="", metavar="JUDGE", help="a judge that is no comparator")
         parser.add_argument("--criterion", help="people's criterion; '' for the judgments of pairs")
 
-    def run(self, slug, judge, criterion, **options):
-        shown = latest_or_refuse(campaign_named(slug), judge, criterion)
+    def run(self, slug, judge, named, criterion, **options):
+        shown = latest_or_refuse(campaign_named(slug), judge or ("other" if named else ""), criterion, named)
         return board(shown, people=latest(shown.campaign, Tournament.Judge.PEOPLE, shown.criterion))
 
     def show(self, result):
