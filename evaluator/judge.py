@@ -21,6 +21,7 @@ from core.errors import Refused
 from evaluator.comparator.examples import Text, context_key
 
 CHUNK = 5000  # pairs from different contexts that are read at once: each text is there in as many contexts as it meets
+ROUNDING = 1e-6  # utilities closer than this share of the larger are equal: float32 has 24 bits, and sums lose some
 OnProgress = Callable[[float, str, dict[str, Any] | None], None]  # share done, what is being done, a point of a learning curve
 Numbers = NDArray[Any]
 
@@ -280,6 +281,18 @@ def meetings(contexts: Sequence[Any]) -> tuple[Numbers, Numbers]:
     pairs = [pair for group in groups.values() for pair in combinations(group, 2)]
     a, b = np.array(pairs, dtype=int).reshape(-1, 2).T
     return a, b
+
+
+def differences(a: Numbers, b: Numbers) -> Numbers:
+    """(n,) utilities a - b, 0 where that is no more than rounding"""
+    d: Numbers = np.where(np.isclose(a, b, rtol=ROUNDING, atol=0.0), 0.0, np.asarray(a) - np.asarray(b))
+    return d
+
+
+def by_order(a: Numbers, b: Numbers) -> Preferences:
+    """What the order of two utilities (n,) says alone, with P 0 or 1: how sure the judge is it does not tell."""
+    d = np.sign(differences(a, b))
+    return Preferences.likeliest(np.stack([d > 0, d == 0, d < 0], axis=-1).astype(float))
 
 
 def mean_points(n: int, a: Numbers, b: Numbers, p: Numbers) -> Numbers:

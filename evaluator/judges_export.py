@@ -38,6 +38,7 @@ def as_text(record: dict[str, Any]) -> str:
         lines += [SCOPES[scope], *_aligned(list(_cells(found["rows"]))), ""]
         lines += [f"  {row['name']}: {row['lacks']}" for row in found["rows"] if row["lacks"]]
         lines += [f"  {row['name']}: {row['alternative_of']}" for row in found["rows"] if _untested(row)]
+        lines += [f"  {row['name']}: {took(row)}" for row in found["rows"] if took(row)]
         better = [_better(d) for d in found["differences"] if d["corrected"] < 0.05]
         lines += [*(better or ["  No judge is known to agree more with these people than another."]), ""]
     lines += [f"{one['judge']}: not judged, {one['why']}." for one in record["without"]]
@@ -66,6 +67,17 @@ def as_latex(record: dict[str, Any]) -> str:
         parts += [f"% {SCOPES[scope]}", rf"\begin{{tabular}}{{{columns}}}", r"\hline", lines[0], r"\hline", *lines[1:]]
         parts += [r"\hline", r"\end{tabular}"]
     return "\n".join(parts) + "\n"
+
+
+def took(row: dict[str, Any]) -> str:
+    """What a judge's answers cost, and how many flipped, in words; empty where they cost nothing."""
+    used = row["settings"]
+    if "calls" not in used:
+        return ""
+    kept = f" and {used['kept']:,} replies kept from before" if used["kept"] else ""
+    tokens = f"{used['prompt_tokens']:,} tokens read, {used['completion_tokens']:,} written"
+    flips = f"{used['flips']:,} of {used['pairs']:,} answers flipped when the sides changed"
+    return f"{used['calls']:,} calls{kept}; {tokens}; cost {used['cost']:.2f}; {flips}"
 
 
 def _cells(rows: list[dict[str, Any]]) -> Iterator[list[str]]:
@@ -100,6 +112,7 @@ def _flat(row: dict[str, Any]) -> dict[str, Any]:
     test = row["alternative"] or {}
     flat |= {"pairs": row["pairs"], "three_way_accuracy": row["three_way"], "winning_rate": test.get("winning_rate")}
     flat |= {"advantage_probability": test.get("advantage"), "epsilon": test.get("epsilon"), "tested_on": row["alternative_of"]}
+    flat |= {name: row["settings"].get(name) for name in ("calls", "kept", "cost", "flips")}
     return flat | {"seconds": row["seconds"], "lacks": row["lacks"]}
 
 

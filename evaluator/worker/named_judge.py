@@ -16,7 +16,17 @@ from annotation.models import Campaign, Output, Reference, Snapshot
 from core.errors import Refused
 from evaluator import imported_scores
 from evaluator.comparator.examples import context_key
-from evaluator.judge import AskedVerdicts, Judge, PointwiseJudge, PointwiseVerdicts, Preferences, Verdicts, verdicts_on
+from evaluator.judge import (
+    AskedVerdicts,
+    Judge,
+    PointwiseJudge,
+    PointwiseVerdicts,
+    Preferences,
+    Verdicts,
+    by_order,
+    differences,
+    verdicts_on,
+)
 from evaluator.metaevaluation.card_figures import Judged
 from evaluator.metaevaluation.refit import FIRST_PAIRS, refit_utilities
 from evaluator.metrics.inputs import Referenced, Training, referenced, turns_of
@@ -24,8 +34,6 @@ from evaluator.metrics.registry import METRICS, build
 from evaluator.worker.judge import text_of
 from evaluator.worker.judge_evaluation import Material, material
 from evaluator.worker.registration import json_ready
-
-EQUAL = 1e-6  # utilities closer than this share of the larger are equal, as `metrics.metric.ROUNDING`
 
 Report = Callable[[float, str], None]
 
@@ -130,14 +138,3 @@ def _refit(u: np.ndarray, known: Material, preferences: Callable[[np.ndarray, np
     a, b = (np.array([getattr(pair, side) for pair in judged.pairs], dtype=int) for side in ("a", "b"))
     p = preferences(u[a], u[b]).probabilities
     return refit_utilities(differences(u[a], u[b]), p, judged, known.snapshot.name, seed)
-
-
-def differences(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """(n,) a - b, 0 where that is no more than rounding"""
-    return np.where(np.isclose(a, b, rtol=EQUAL, atol=0.0), 0.0, np.asarray(a) - np.asarray(b))
-
-
-def by_order(a: np.ndarray, b: np.ndarray) -> Preferences:
-    """What the order of two scores says alone."""
-    d = np.sign(differences(a, b))
-    return Preferences.likeliest(np.stack([d > 0, d == 0, d < 0], axis=-1).astype(float))

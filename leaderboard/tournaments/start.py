@@ -196,7 +196,7 @@ def _check_level(judge: str, level: str, rules: Rules) -> None:
     if level not in Tournament.Level.values:
         raise Refused(f"Systems or samples play: the level is 'system' or 'sample', not {level!r}.")
     if level == Tournament.Level.SAMPLE and judge not in (COMPARATOR, OTHER):
-        raise Refused("Outputs of different contexts meet only where a comparator or another judge plays alone.")
+        raise Refused("Outputs of different contexts meet only where a comparator judges, or another judge alone.")
     if judge == CALIBRATED and rules.rating == "by-game":
         raise Refused("A calibrated board needs a rating that does not depend on the order of games: glicko2 or bradley-terry.")
 

@@ -332,10 +332,10 @@ class TestAnnotating:
         anna = Caller(users["anna"])
         item = anna.post("tasks/talk/next/").json()["assignment"]
         refused = anna.post("tasks/talk/judgments/", {"assignment": item["id"], "scores": {}})
-        assert refused.status_code == 422 and refused.json()["message"] == "Still to score: Overall, Fluency."
+        assert refused.status_code == 422 and refused.json()["message"] == "Please also score: Overall, Fluency."
         add_annotator(campaign, users["charlie"])
         other = Caller(users["charlie"]).post("tasks/talk/judgments/", {"assignment": item["id"], "scores": {}})
-        assert other.status_code == 422 and "not in your hands" in other.json()["message"]
+        assert other.status_code == 422 and "not assigned to you" in other.json()["message"]
 
 
 class TestReference:

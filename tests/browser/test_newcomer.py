@@ -103,5 +103,5 @@ def _judge_as_a_guest(page, address: str, items: int) -> None:
         for n, scale in enumerate(page.locator("fieldset.scale").all()):
             points = scale.locator("label")
             points.nth((done + n) % points.count()).click()
-        page.get_by_role("button", name="Send and go on").click()
+        page.get_by_role("button", name="Send and continue").click()
     page.get_by_text(f"{items} of 20 judged").wait_for()

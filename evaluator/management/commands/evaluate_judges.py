@@ -5,7 +5,7 @@ from django.conf import settings
 from annotation.access import campaign_named
 from core.commands import ServiceCommand
 from core.errors import Refused
-from evaluator import judges_export
+from evaluator import judge_tables, judges_export
 from evaluator.management import named_judges
 from evaluator.management.device import add_device, use_device
 from evaluator.management.progress import ProgressBar
@@ -30,6 +30,7 @@ class Command(ServiceCommand):
         parser.add_argument("--seed", type=int, default=0)
         parser.add_argument("--csv", metavar="FILE")
         parser.add_argument("--latex", metavar="FILE")
+        parser.add_argument("--page", action="store_true", help="show the table on the campaign's page of judges")
         parser.add_argument("--pairs", type=int, help="pairs that a judge of pairs reads at most, drawn by the seed")
         named_judges.add_arguments(parser)
         add_device(parser)
@@ -59,6 +60,8 @@ class Command(ServiceCommand):
         with ProgressBar() as bar:
             record = judge_evaluation.evaluate(known, found, annotators, seed, bar)
         record["options"] = [*(word for name in judge or () for word in ("--judge", name)), *named_judges.words(options)]
+        if options["page"]:
+            judge_tables.keep(campaign, known.snapshot, record)
         for path, text in ((csv, judges_export.as_csv), (latex, judges_export.as_latex)):
             if path:
                 _write(path, text(record))

@@ -58,7 +58,7 @@ class TestWithdrawing:
         form = hidden(world.sign_in(world.bob).get(START))
         world.post("annotate/", form | scored(world))
         late = hidden(world.get(START))
-        assert "None of your answers counts any more" in text(world.get("withdraw/"))
+        assert "Your answers no longer count" in text(world.get("withdraw/"))
         assert LikertScore.objects.counted().count() == 2
         world.post("withdraw/")
         assert LikertScore.objects.counted().count() == 0 and LikertScore.objects.count() == 2
@@ -66,7 +66,7 @@ class TestWithdrawing:
         for headers in ({}, {"X-Swap": "1"}):
             refused = world.post("annotate/", late | scored(world), headers=headers)
             assert refused.status_code == 422 and "nothing more of yours is stored" in text(refused)
-        assert "You withdrew" in text(world.client.get("/")) and world.get("withdraw/").status_code == 302
+        assert "You have withdrawn" in text(world.client.get("/")) and world.get("withdraw/").status_code == 302
 
 
 class TestElsewhere:
@@ -96,7 +96,7 @@ class TestElsewhere:
         with mock.patch("time.time", return_value=time.time() - 30 * 24 * 3600 - 60):
             link = re.search(r"http://testserver(/resume/[^\"]+)", text(world.get("elsewhere/")))[1]
         late = Client().post(link)
-        assert late.status_code == 410 and "too old" in text(late) and "_auth_user_id" not in late.client.session
+        assert late.status_code == 410 and "has expired" in text(late) and "_auth_user_id" not in late.client.session
 
     def test_nobody_comes_in_with_a_made_up_link_or_to_an_account(self, world):
         from django.core import signing

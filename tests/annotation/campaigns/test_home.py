@@ -16,7 +16,7 @@ class TestHome:
 
     def test_an_annotator_starts_here(self, world):
         page = text(world.sign_in(world.bob).client.get("/"))
-        assert "Start" in page and "Not begun yet" in page and "Your campaigns" not in page
+        assert "Start" in page and "You have not started yet" in page and "Your campaigns" not in page
 
     def test_a_researcher_sees_numbers_in_a_fixed_number_of_queries(self, scored, django_assert_num_queries):
         scored.sign_in(scored.alice)
