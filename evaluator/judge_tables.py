@@ -66,8 +66,11 @@ def key_of(campaign: Campaign, snapshot: Snapshot, criterion: str, annotators: s
     """SHA-256 of all that the table depends on."""
     version = serving(campaign)
     imported = campaign.imported_scores.order_by("judge", "output_id").values_list("judge", "output_id", "value")
+    pairs = campaign.imported_pairs.order_by("judge", "output_a_id", "output_b_id")
+    of_pairs = pairs.values_list("judge", "output_a_id", "output_b_id", "p_a", "p_tie", "p_b")
     references = campaign.contexts.order_by("pk").values_list("pk", "references__text")
     what = [snapshot.digest, criterion, annotators, seed, code_version(), version and version.name, [*imported], [*references]]
+    what += [[*of_pairs]] if of_pairs else []
     return hashlib.sha256(json.dumps(what).encode()).hexdigest()
 
 

@@ -13,18 +13,21 @@ from typing import Any
 import numpy as np
 
 from annotation.models import Campaign, Output, Reference, Snapshot
+from annotation.snapshots import output_names
 from core.errors import Refused
 from evaluator import imported_scores
 from evaluator.comparator.examples import context_key
 from evaluator.judge import (
     AskedVerdicts,
     Judge,
+    PairwiseVerdicts,
     PointwiseJudge,
     PointwiseVerdicts,
     Preferences,
     Verdicts,
     by_order,
     differences,
+    meetings,
     verdicts_on,
 )
 from evaluator.metaevaluation.card_figures import Judged
@@ -96,6 +99,8 @@ def _metric(name: str, texts: Sequence[Referenced], known: Material | None) -> P
 
 
 def _imported(campaign: Campaign, name: str, outputs: Sequence[Output], known: Material | None, seed: int) -> Said:
+    if of_pairs := imported_scores.pairs_of(campaign, name):
+        return _imported_pairs(name, outputs, of_pairs)
     given = dict(campaign.imported_scores.filter(judge=name).values_list("output_id", "value"))
     if not given:
         raise Refused(f"There is no judge {name!r} here; one that was brought by a command plays with that command alone.")
@@ -104,6 +109,22 @@ def _imported(campaign: Campaign, name: str, outputs: Sequence[Output], known: M
     digest = hashlib.sha256(json.dumps(sorted([*key, value] for key, value in of_key.items())).encode()).hexdigest()
     settings = {"imported": len(given), "sha256": digest}
     return _pointwise(name, settings, {o.pk: given.get(o.pk, np.nan) for o in outputs}, beside, known, seed)
+
+
+def _imported_pairs(name: str, outputs: Sequence[Output], said: Mapping[tuple, tuple[float, float, float]]) -> Said:
+    """Raises Refused where two outputs may meet that the judge did not compare."""
+    a, b = meetings([output.context_id for output in outputs])
+    names = [output_names(output, {})[0] for output in outputs]
+    p = [said.get((names[i], names[j])) for i, j in zip(a, b)]
+    if missing := sum(one is None for one in p):
+        raise Refused(f"The judge {name!r} did not compare {missing:,} of the {len(p):,} pairs that may meet.")
+    ids = [output.pk for output in outputs]
+    place = {(min(ids[i], ids[j]), max(ids[i], ids[j])): row for row, (i, j) in enumerate(zip(a, b))}
+    of_smaller = [one if ids[i] < ids[j] else one[::-1] for one, i, j in zip(p, a, b) if one is not None]
+    verdicts = PairwiseVerdicts(place, Preferences.likeliest(np.array(of_smaller).reshape(-1, 3)))
+    digest = hashlib.sha256(json.dumps(sorted([*map(list, pair), *one] for pair, one in said.items())).encode()).hexdigest()
+    settings = {"imported": len(said) // 2, "sha256": digest}
+    return Said(verdicts, {"name": name, "kind": "pairwise", "settings": settings, "unjudged": 0})
 
 
 def _pointwise(

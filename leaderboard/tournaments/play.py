@@ -247,5 +247,5 @@ def _with_texts(outputs: list[Output], version: ComparatorVersion | None) -> lis
     new = [pk for pk in ids if pk not in known]
     read = {}
     for start in range(0, len(new), CHUNK):
-        read |= Output.objects.select_related("context", "system").in_bulk(new[start : start + CHUNK])
+        read |= Output.objects.select_related("context", "system", "checkpoint").in_bulk(new[start : start + CHUNK])
     return [read.get(output.pk, output) for output in outputs]

@@ -10,6 +10,7 @@ from evaluator.management import named_judges
 from evaluator.management.device import add_device, use_device
 from evaluator.management.progress import ProgressBar
 from evaluator.metaevaluation.alternative_annotator import EPSILON
+from evaluator.metrics.registry import METRICS
 
 
 class Command(ServiceCommand):
@@ -30,6 +31,7 @@ class Command(ServiceCommand):
         parser.add_argument("--seed", type=int, default=0)
         parser.add_argument("--csv", metavar="FILE")
         parser.add_argument("--latex", metavar="FILE")
+        parser.add_argument("--attacks", action="store_true", help="ask whether spoilt answers fool the judges, too")
         parser.add_argument("--page", action="store_true", help="show the table on the campaign's page of judges")
         parser.add_argument("--pairs", type=int, help="pairs that a judge of pairs reads at most, drawn by the seed")
         named_judges.add_arguments(parser)
@@ -60,6 +62,9 @@ class Command(ServiceCommand):
         with ProgressBar() as bar:
             record = judge_evaluation.evaluate(known, found, annotators, seed, bar)
         record["options"] = [*(word for name in judge or () for word in ("--judge", name)), *named_judges.words(options)]
+        if options["attacks"]:
+            judges = {**{name: None for name in METRICS}, **dict(others)}
+            record["attacks"] = [_attacked(known, one.name, judges, seed) for one in found]
         if options["page"]:
             judge_tables.keep(campaign, known.snapshot, record)
         for path, text in ((csv, judges_export.as_csv), (latex, judges_export.as_latex)):
@@ -72,6 +77,22 @@ class Command(ServiceCommand):
             self.stdout.write(judges_export.as_text(result))
         else:
             super().show(result)
+
+
+def _attacked(known, name: str, judges: dict, seed: int) -> dict:
+    """judges: by name, None for a metric, which is made for the campaign."""
+    from evaluator.worker.judge_attacks import attacked
+    from evaluator.worker.judge_evaluation import metric_of
+
+    if name not in judges:
+        own = name.startswith("comparator")
+        why = "its card says what fools it" if own else "only its scores of these outputs are known"
+        return {"judge": name, "attacks": [], "why": why}
+    try:
+        judge = judges[name] or metric_of(known, name)
+    except Refused as refused:
+        return {"judge": name, "attacks": [], "why": str(refused).rstrip(".")}
+    return attacked(known, name, judge, seed)
 
 
 def _write(path: str, text: str) -> None:
