@@ -29,9 +29,9 @@ class ReadOnlyAdmin(UndeletableAdmin):
 
 
 @admin.register(models.User)
-class AccountAdmin(UserAdmin):
+class AccountAdmin(UndeletableAdmin, UserAdmin):
     list_display = ["username", "email", "is_staff", "may_create_campaigns", "is_active", "last_login"]
-    fieldsets = [*UserAdmin.fieldsets, ("Comparena", {"fields": ["may_create_campaigns"]})]
+    fieldsets = [*UserAdmin.fieldsets, ("Comparena", {"fields": ["may_create_campaigns", "oidc_subject"]})]
 
 
 class CriterionInline(admin.TabularInline):
@@ -71,7 +71,7 @@ class AnnotatorAdmin(UndeletableAdmin):
 
 
 @admin.register(models.Invitation)
-class InvitationAdmin(admin.ModelAdmin):
+class InvitationAdmin(UndeletableAdmin):
     list_display = ["campaign", "cap", "uses", "created_by", "created_at"]
     list_select_related = ["campaign", "created_by"]
     readonly_fields = ["token", "uses"]
@@ -134,7 +134,7 @@ class JobAdmin(ReadOnlyAdmin):
     def cancel(self, request, queryset):
         for job in queryset:
             jobs.cancel(job)
-        self.message_user(request, "Those that run were asked to stop; those that waited are cancelled.")
+        self.message_user(request, "Running jobs were asked to stop. Waiting jobs are cancelled.")
 
     @admin.action(description="Start failed or cancelled jobs again", permissions=["run"])
     def retry(self, request, queryset):
@@ -144,9 +144,16 @@ class JobAdmin(ReadOnlyAdmin):
 
 @admin.register(models.AuditEvent)
 class AuditEventAdmin(ReadOnlyAdmin):
-    list_display = ["created_at", "action", "campaign", "user"]
-    list_filter = ["campaign", "action"]
-    list_select_related = ["campaign", "user"]
+    list_display = ["created_at", "action", "user", "subject", "campaign", "what", "request_id"]
+    list_filter = ["action", "campaign"]
+    list_select_related = ["campaign", "user", "subject"]
+    search_fields = ["action", "user__username", "subject__username", "campaign__slug", "detail", "request_id"]
+    date_hierarchy = "created_at"
+    show_full_result_count = False
+
+    @admin.display(description="detail")
+    def what(self, event):
+        return ", ".join(f"{name}: {value}" for name, value in event.detail.items())[:200]
 
 
 admin.site.register(models.WorkerPulse, ReadOnlyAdmin)

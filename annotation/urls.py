@@ -1,4 +1,5 @@
 from django.contrib.auth import views as auth
+from django.contrib.auth.decorators import login_not_required
 from django.urls import include, path
 
 from annotation.views import jobs, status
@@ -65,7 +66,7 @@ urlpatterns = [
     path("first/", first_admin.make, name="first_admin"),
     path("admin/login/", sign_in.admin_log_in),
     path("login/", sign_in.SignIn.as_view(), name="login"),
-    path("logout/", auth.LogoutView.as_view(), name="logout"),
+    path("logout/", login_not_required(auth.LogoutView.as_view()), name="logout"),
     path("leave/", participation.leave, name="leave"),
     path("password/", sign_in.ChangePassword.as_view(), name="password_change"),
     path("password/done/", auth.PasswordChangeDoneView.as_view(), name="password_change_done"),

@@ -1,11 +1,16 @@
-"""What every request meets: its id, no NUL comes in, what a page may load and use, and who may keep it."""
+"""What every request meets: its id, its language, its method, no NUL comes in, what a page may load, who may keep it."""
 
 from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import BadRequest
 from django.core.signals import request_finished
 from django.dispatch import receiver
+from django.http import HttpResponseNotAllowed
+from django.middleware.locale import LocaleMiddleware
+from django.utils import translation
 from django.utils.cache import add_never_cache_headers
 
+from annotation.people.languages import PAGES, speak_english
+from core import requester
 from core.request_id import HEADER, current, request_id
 
 POLICY = (
@@ -14,6 +19,8 @@ POLICY = (
 
 # What may stand in a frame of any site: pages that say so themselves (Django's xframe_options_exempt), without forms.
 FRAMED_POLICY = POLICY.replace("form-action 'self'; frame-ancestors 'none'", "form-action 'none'; frame-ancestors *")
+
+PAGE_METHODS = ["GET", "HEAD", "POST", "OPTIONS"]
 
 # Nothing here asks for a device.
 DEVICES = ", ".join(
@@ -42,11 +49,30 @@ class NoNul:
             raise BadRequest("A NUL character was sent.")
 
 
+class AnnotatorsLanguage(LocaleMiddleware):
+    """The visitor's language, by their choice or their browser's, on annotators' pages and where no page is; else English."""
+
+    def process_request(self, request):
+        super().process_request(request)
+        request.offers_languages = True
+
+    def process_view(self, request, view, args, kwargs):
+        if request.resolver_match.view_name not in PAGES:
+            speak_english(request)
+
+    def process_response(self, request, response):
+        """What this thread says next, before it knows to whom, is English again."""
+        response = super().process_response(request, response)
+        translation.deactivate()
+        return response
+
+
 def request_ids(get_response):
     """Each request has an id, which its log lines, its answer and its jobs carry: the proxy's, or a new one."""
 
     def middleware(request):
         current.set(request_id(request.headers.get(HEADER)))
+        requester.current.set(request)
         response = get_response(request)
         response[HEADER] = current.get()
         return response
@@ -58,6 +84,18 @@ def request_ids(get_response):
 def forget_request_id(**kwargs):
     """Not before: Django tells of an answer that is an error after all middleware."""
     current.set("")
+    requester.current.set(None)
+
+
+def page_methods(get_response):
+    """Pages are read and sent forms; every other method is the REST API's alone."""
+
+    def middleware(request):
+        if request.method not in PAGE_METHODS and not request.path_info.startswith("/api/"):
+            return HttpResponseNotAllowed(PAGE_METHODS)
+        return get_response(request)
+
+    return middleware
 
 
 def page_policies(get_response):

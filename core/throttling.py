@@ -38,6 +38,7 @@ FAILED_FROM_ADDRESS = Limit("failed-address", 100, 15 * 60)
 JOINED_FROM_ADDRESS = Limit("joined-address", 300, 15 * 60)
 FIRST_ADMIN_CODES_FROM_ADDRESS = Limit("first-admin-address", 10, 15 * 60)
 MAILED_BY_ACCOUNT = Limit("mailed-account", 100, 60 * 60)
+MAILED_BY_CAMPAIGN = Limit("mailed-campaign", 20, 24 * 60 * 60)  # crowd campaigns have hundreds of annotators
 UNKNOWN_TOKENS_FROM_ADDRESS = Limit("unknown-token-address", 60, 60)  # as often as the API answers anybody without a token
 
 

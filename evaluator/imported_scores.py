@@ -138,7 +138,7 @@ def _read(kind: _Kind, campaign: Campaign, source, file: str, known: dict[Key, V
                 )
             given[key] = value
         except BadField as error:
-            keep(RowError(file, row.line or None, error.field, str(error)))
+            keep(row.wrong(file, error))
     if errors:
         raise ImportRefused(errors, kinds)
     return rows, given

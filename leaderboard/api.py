@@ -21,7 +21,6 @@ from leaderboard import systems
 from leaderboard.access import campaign_with_boards, tournament_for
 from leaderboard.boards import overviews, queries
 from leaderboard.models import Tournament
-from leaderboard.tournaments import start
 
 JUDGE = OpenApiParameter("judge", enum=Tournament.Judge.values, default=Tournament.Judge.COMPARATOR)
 CRITERION = OpenApiParameter("criterion")
@@ -40,8 +39,8 @@ class StandingSerializer(serializers.Serializer):
     rating = serializers.FloatField()
     low = serializers.FloatField()
     high = serializers.FloatField()
-    cluster = serializers.IntegerField(allow_null=True, help_text="Systems of one cluster are not known to differ.")
-    best = serializers.FloatField(allow_null=True, help_text="Its chance to be the best, in percent.")
+    cluster = serializers.IntegerField(allow_null=True, help_text="No difference within a cluster is established.")
+    best = serializers.FloatField(allow_null=True, help_text="Probability that it is the best, in percent.")
 
 
 class BoardSerializer(serializers.Serializer):
@@ -79,8 +78,8 @@ class BoardSerializer(serializers.Serializer):
     three_scores = serializers.ListField(child=serializers.DictField())
     calibrated = serializers.DictField(allow_null=True)
     length_control = serializers.DictField(allow_null=True)
-    gate = serializers.DictField(allow_null=True, help_text="What the gate said of the comparator; null on people's boards.")
-    ranks_said = serializers.CharField(allow_blank=True, help_text="Why ranks are wide, in a sentence.")
+    gate = serializers.DictField(allow_null=True, help_text="The gate's verdict on the comparator; null on people's boards.")
+    ranks_said = serializers.CharField(allow_blank=True, help_text="One sentence on why ranks are wide.")
     order_fit = serializers.DictField(allow_null=True)
     sides = serializers.DictField(allow_null=True)
     agreement_with_people = serializers.DictField(allow_null=True)
@@ -101,42 +100,6 @@ class LeaderboardView(APIView):
             raise Http404
         people = queries.latest(campaign, Tournament.Judge.PEOPLE, tournament.criterion)
         return Response(queries.board(tournament, people, live=True))
-
-
-class NewTournamentSerializer(serializers.Serializer):
-    """What `start_tournament` asks; what is left out is as on the page."""
-
-    judge = serializers.ChoiceField(Tournament.Judge.choices)
-    comparator = serializers.CharField(required=False, help_text="Of the campaign; default: the one that serves it.")
-    named = serializers.CharField(required=False, default="", max_length=100, help_text=NAMED.description)
-    criterion = serializers.CharField(required=False, allow_null=True, allow_blank=True, default=None)
-    seed = serializers.IntegerField(required=False, default=0, min_value=0)
-    games = serializers.IntegerField(required=False, allow_null=True, default=None, min_value=1)
-    rating = serializers.CharField(required=False, allow_blank=True, default="")
-    level = serializers.ChoiceField(Tournament.Level.choices, required=False, default=Tournament.Level.SYSTEM)
-
-
-class StartedSerializer(serializers.Serializer):
-    tournament = serializers.IntegerField()
-    permalink = serializers.CharField()
-    job = serializers.CharField()
-
-
-class TournamentsView(APIView):
-    """POST starts a tournament, which a worker plays; for the campaign's researchers."""
-
-    @extend_schema(request=NewTournamentSerializer, responses={202: StartedSerializer}, parameters=[HEADER])
-    @once
-    def post(self, request, slug):
-        campaign = campaign_for_researcher(request.user, slug)
-        asked = NewTournamentSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
-        data = asked.validated_data
-        rules, name = start.rules_named(data.pop("rating")), data.pop("comparator", None)
-        version = get_object_or_404(campaign.comparators, name=name) if name else None
-        made = start.start_tournament(campaign, version=version, rules=rules, user=request.user, **data)
-        answer = {"tournament": made.pk, "permalink": made.get_absolute_url(), "job": str(made.job_id)}
-        return Response(answer, status=202)
 
 
 class TournamentView(APIView):

@@ -13,6 +13,7 @@ from rest_framework.views import APIView
 from annotation.access import annotator_of
 from annotation.annotating import reports, submissions
 from annotation.annotating.assignment import progress, turn
+from annotation.annotating.completion import is_finished
 from annotation.annotating.consent import agree, consent_due, withdraw_annotator
 from annotation.annotating.feedback import checks, rows_of_submission, shows_known_answer
 from annotation.annotating.item_page import times_of
@@ -20,8 +21,8 @@ from annotation.annotating.submissions import live_submissions
 from annotation.annotating.undo import undo_last
 from annotation.api import item_shapes
 from annotation.api.campaigns import valid
-from annotation.models import Annotator, Campaign
-from annotation.people import invitations
+from annotation.models import Annotator, Campaign, Scope
+from annotation.people import invitations, notices
 from annotation.people.tokens import make_token
 from core import errors
 
@@ -29,6 +30,7 @@ from core import errors
 class TaskViewSet(viewsets.GenericViewSet):
     """The campaigns the user annotates."""
 
+    scope = Scope.ANNOTATE
     lookup_field = "slug"
     lookup_value_regex = "[-a-zA-Z0-9_]+"
     serializer_class = item_shapes.TaskSerializer
@@ -59,7 +61,10 @@ class TaskViewSet(viewsets.GenericViewSet):
         annotator = self.get_object()
         if consent_due(annotator):
             raise errors.Refused("There is a text to agree to first: see the task's consent.")
-        return Response(item_shapes.NextSerializer(item_shapes.turn_as_dict(annotator, turn(annotator))).data)
+        current = turn(annotator)
+        if current.assignment is None and is_finished(annotator, current.progress):
+            notices.note_finished(annotator)
+        return Response(item_shapes.NextSerializer(item_shapes.turn_as_dict(annotator, current)).data)
 
     @extend_schema(methods=["get"], responses=item_shapes.GivenSerializer(many=True))
     @extend_schema(methods=["post"], request=item_shapes.AnswerSerializer, responses={201: item_shapes.StoredSerializer})
@@ -100,16 +105,16 @@ class TaskViewSet(viewsets.GenericViewSet):
     @action(detail=True, methods=["post"])
     def skip(self, request, slug):
         """Pass an item by, saying why; it goes to somebody else."""
-        data = valid(item_shapes.ReportSerializer(data=request.data))
-        reports.skip(self.get_object(), data["assignment"], data["reason"])
+        annotator, data = self.get_object(), valid(item_shapes.ReportSerializer(data=request.data))
+        reports.skip(annotator, data["assignment"], data["reason"])
         return Response(status=204)
 
     @extend_schema(request=item_shapes.ReportSerializer, responses={204: None})
     @action(detail=True, methods=["post"])
     def flag(self, request, slug):
         """Report an item as broken; it stays in the person's hands."""
-        data = valid(item_shapes.ReportSerializer(data=request.data))
-        reports.flag(self.get_object(), data["assignment"], data["reason"])
+        annotator, data = self.get_object(), valid(item_shapes.ReportSerializer(data=request.data))
+        reports.flag(annotator, data["assignment"], data["reason"])
         return Response(status=204)
 
     @extend_schema(request=item_shapes.VersionSerializer, responses={204: None})
@@ -131,6 +136,7 @@ class TaskViewSet(viewsets.GenericViewSet):
 class JoinView(APIView):
     """Whoever holds an invitation's token may annotate: with their account, or as a guest, who gets a token here."""
 
+    scope = Scope.ANNOTATE
     permission_classes = [AllowAny]
     throttle_classes = [ScopedRateThrottle]
     throttle_scope = "join"
@@ -142,5 +148,5 @@ class JoinView(APIView):
             annotator, key = invitations.join(token, request.user), None
         else:
             user, annotator = invitations.join_as_guest(token, name)
-            key = make_token(user, "guest")[1]
+            key = make_token(user, "guest", [Scope.ANNOTATE])[1]
         return Response({"task": annotator.campaign.slug, "token": key}, status=201)

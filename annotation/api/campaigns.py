@@ -15,6 +15,8 @@ from annotation import jobs, snapshots
 from annotation.access import campaigns_researched_by
 from annotation.api import serializers
 from annotation.api.assessment import QualityActions
+from annotation.api.items import ItemActions
+from annotation.api.members import MemberActions
 from annotation.api.repeats import HEADER, once
 from annotation.assessment import decisions
 from annotation.assessment.assess import as_dict, assess
@@ -24,13 +26,16 @@ from annotation.campaigns.templates import settings_of, template_named
 from annotation.data import importer, uploads
 from annotation.data.export import CONTENT_TYPES, as_csv, as_jsonl, exported_answers
 from annotation.models import Job
+from annotation.people.audit import exported
 from annotation.people.invitations import invite, revoke_invitation
 from core import errors
 
 FILES = {(200, kind.partition(";")[0]): OpenApiTypes.STR for kind in CONTENT_TYPES.values()}
 
 
-class CampaignViewSet(QualityActions, viewsets.GenericViewSet, mixins.ListModelMixin, mixins.RetrieveModelMixin):
+class CampaignViewSet(
+    QualityActions, ItemActions, MemberActions, viewsets.GenericViewSet, mixins.ListModelMixin, mixins.RetrieveModelMixin
+):
     lookup_field = "slug"
     lookup_value_regex = "[-a-zA-Z0-9_]+"
     serializer_class = serializers.CampaignSerializer
@@ -110,10 +115,8 @@ class CampaignViewSet(QualityActions, viewsets.GenericViewSet, mixins.ListModelM
         in the end what became of the file."""
         campaign = self.get_object()
         data = valid(serializers.ImportSerializer(data=request.data))
-        how = {"dry_run": data["dry_run"], "user": request.user}
-        if what == "outputs":
-            how["human_systems"] = data.get("human_systems", [])
-        if data["file"].size > uploads.SMALL:
+        how = {"dry_run": data["dry_run"], "user": request.user, **_about_file(what, data)}
+        if uploads.weight(data["file"]) > uploads.SMALL:
             job = uploads.import_later(campaign, data["file"], what, **how).job
             address = reverse("api_job-detail", args=[job.pk])
             return Response(serializers.JobSerializer(job).data, status=202, headers={"Location": address})
@@ -132,7 +135,9 @@ class CampaignViewSet(QualityActions, viewsets.GenericViewSet, mixins.ListModelM
     )
     def export(self, request, slug, what, kind):
         """The answers that count now, under pseudonyms, as the importers read them back."""
-        rows = exported_answers(self.get_object(), what)
+        campaign = self.get_object()
+        rows = exported_answers(campaign, what)
+        exported(f"{what} ({kind})", campaign, request.user)
         lines = as_csv(rows, what) if kind == "csv" else as_jsonl(rows)
         return StreamingHttpResponse(lines, content_type=CONTENT_TYPES[kind])
 
@@ -197,7 +202,9 @@ class CampaignViewSet(QualityActions, viewsets.GenericViewSet, mixins.ListModelM
     @action(detail=True, url_path="snapshots/(?P<digest>[0-9a-f]{12,64})/content", url_name="snapshot_content")
     def content(self, request, slug, digest):
         """The snapshot's canonical JSON lines: their SHA-256 is its digest."""
-        return HttpResponse(snapshots.lines(self._snapshot(digest)), content_type="application/x-ndjson")
+        snapshot = self._snapshot(digest)
+        exported(f"snapshot {snapshot.name}", snapshot.campaign, request.user)
+        return HttpResponse(snapshots.lines(snapshot), content_type="application/x-ndjson")
 
     @extend_schema(request=serializers.ReasonSerializer, responses=serializers.AssessmentSerializer)
     @action(detail=True, methods=["post"], url_path="snapshots/(?P<digest>[0-9a-f]{12,64})/overrule", url_name="overrule")
@@ -246,6 +253,12 @@ class JobViewSet(viewsets.GenericViewSet, mixins.RetrieveModelMixin):
         if not jobs.retry(self.get_object()):
             raise errors.Refused("Only a job that failed or was cancelled can be started again.")
         return Response(serializers.JobSerializer(self.get_object()).data)
+
+
+def _about_file(what: str, data: dict) -> dict:
+    """What the importer of this kind is told beside the file."""
+    names = ("human_systems", "system", "systems", "keep_columns") if what == "outputs" else ("simulated",)
+    return {name: data[name] for name in (*names, "columns", "constants") if name in data}
 
 
 def _may_create(user) -> None:

@@ -6,6 +6,7 @@
 import: one entry for each wrong row). Nothing was changed in either case.
 """
 
+from django.contrib.auth.decorators import login_not_required
 from django.http import JsonResponse
 from django.views.decorators.csrf import csrf_exempt
 from rest_framework import status
@@ -27,6 +28,7 @@ def answer(exception, context) -> Response | None:
 
 
 @csrf_exempt
+@login_not_required
 def missing(request, rest="") -> JsonResponse:
     """Addresses under /api/ that lead nowhere."""
     message = "There is nothing at this address; see /api/."
@@ -40,7 +42,8 @@ def as_body(sentence: str) -> dict:
 
 def _refused(refused: Refused) -> dict:
     if isinstance(refused, ImportRefused):
-        entries = [_entry(error.field or None, error.message, error.line) for error in refused.errors]
+        about = [{"row": error.row, "file": error.file} for error in refused.errors]
+        entries = [_entry(e.field or None, e.message, e.line) | more for e, more in zip(refused.errors, about)]
         return {"message": str(refused), "errors": entries}
     return as_body(str(refused))
 

@@ -2,12 +2,16 @@
 
 from functools import cache
 
+from django.contrib.auth.decorators import login_not_required
 from django.shortcuts import render
+from django.views.decorators.http import require_safe
 from drf_spectacular.generators import SchemaGenerator
 
 METHODS = ("get", "post", "put", "patch", "delete")
 
 
+@require_safe
+@login_not_required
 def reference(request):
     return render(request, "annotation/api.html", {"groups": _groups(), "throttles": _throttles()})
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 
 from django.db import transaction
-from django.db.models import Count, Max
+from django.db.models import Count, Max, Q
 
 from annotation import jobs
 from annotation.assessment.agreement_figures import pictures
@@ -18,6 +18,7 @@ from core.errors import Refused
 
 AT_ONCE = 10_000  # answers: about a second on one core
 KEPT = 20  # of each kind in a campaign
+NOT_READ = Q(action__startswith="snapshot ") | Q(action="exported")  # events that change no figure
 FORMAT = 2  # raise it when a figure comes to mean something else: what was kept is then worked out again
 
 FUNCTIONS: dict[str, Callable[..., dict]] = {  # by stored name: each takes (campaign, **settings), returns plain JSON
@@ -85,7 +86,7 @@ def _key(campaign: Campaign, what: str, settings: dict) -> str:
         PairwiseJudgment.objects.filter(annotator__campaign=campaign).aggregate(Count("pk"), Max("pk"), Max("retracted_at")),
         campaign.annotators.aggregate(Count("pk"), Max("withdrawn_at")),
         campaign.adjudications.aggregate(Count("pk"), Max("pk")),
-        AuditEvent.objects.filter(campaign=campaign).exclude(action__startswith="snapshot ").aggregate(Max("pk")),
+        AuditEvent.objects.filter(campaign=campaign).exclude(NOT_READ).aggregate(Max("pk")),
         campaign.seed,
     ]
     return hashlib.sha256(json.dumps([FORMAT, what, settings, state], default=str).encode()).hexdigest()

@@ -12,7 +12,7 @@ from annotation.models.judgment import (
     SnapshotMark,
     Submission,
 )
-from annotation.models.people import Annotator, ApiToken, KeptResponse, Membership, User
+from annotation.models.people import Annotator, ApiToken, KeptResponse, Membership, Scope, User
 from annotation.models.quality import Adjudication, Calculation
 from annotation.models.upload import Upload
 
@@ -42,6 +42,7 @@ __all__ = [
     "Purpose",
     "QualityDecision",
     "Reference",
+    "Scope",
     "Snapshot",
     "SnapshotMark",
     "Submission",

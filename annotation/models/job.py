@@ -6,6 +6,8 @@ import uuid
 from django.db import models
 from django.utils import timezone
 
+from core.request_id import current
+
 
 class Job(models.Model):
     """A task's row. A message may be lost or come twice; this row is claimed once at a time and found again."""
@@ -70,14 +72,26 @@ class WorkerPulse(models.Model):
         return self.name
 
 
-class AuditEvent(models.Model):
-    """Who did what to a campaign, in words. Rows are only ever added."""
+def current_request_id() -> str:
+    return current.get()
 
-    campaign = models.ForeignKey("annotation.Campaign", models.CASCADE, related_name="audit_events")
-    user = models.ForeignKey("annotation.User", models.SET_NULL, null=True, blank=True, related_name="+")
+
+class AuditEvent(models.Model):
+    """Who did what, in words: to a campaign, or to an account. Rows are only ever added: triggers in the database (migration
+    0020) refuse to change or delete them. People are named by their accounts, never in `detail`, so that they can be erased.
+    """
+
+    campaign = models.ForeignKey(  # where that is gone, its number stays
+        "annotation.Campaign", models.DO_NOTHING, null=True, blank=True, db_constraint=False, related_name="audit_events"
+    )
+    user = models.ForeignKey("annotation.User", models.PROTECT, null=True, blank=True, related_name="+")
+    subject = models.ForeignKey(
+        "annotation.User", models.PROTECT, null=True, blank=True, related_name="+", help_text="Whose account it is about."
+    )
     action = models.CharField(max_length=60)
     detail = models.JSONField(default=dict, blank=True)
-    created_at = models.DateTimeField(auto_now_add=True)
+    request_id = models.CharField(max_length=64, blank=True, default=current_request_id, help_text="As in the server’s log.")
+    created_at = models.DateTimeField(auto_now_add=True, db_index=True)  # the audit log is read from its end
 
     class Meta:
         ordering = ["-created_at", "-id"]

@@ -5,26 +5,52 @@ from datetime import timedelta
 from django.contrib.auth.models import AbstractUser
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import models
+from django.dispatch import Signal
 from django.utils import timezone
 
 TOKEN_LIFE = timedelta(days=90)
+
+
+password_changed = Signal()  # of an account that was there before
+
+
+class Scope(models.TextChoices):
+    """What a token may do of what its user may do."""
+
+    READ = "read", "read: see what you may see"
+    ANNOTATE = "annotate", "annotate: take part in campaigns and answer"
+    RESEARCH = "research", "research: see and change what you research"
+    ADMIN = "admin", "admin: all of this, with an admin’s rights where you have them"
 
 
 class User(AbstractUser):
     """An account. Admins have `is_staff`; researchers and annotators get their rights campaign by campaign."""
 
     may_create_campaigns = models.BooleanField("may create campaigns", default=False)
+    totp_secret = models.CharField(max_length=64, blank=True, default="", editable=False, help_text="Base32; empty: none.")
+    totp_step = models.BigIntegerField(default=0, editable=False, help_text="Of the last code: each is good for once.")
+    recovery_codes = models.JSONField(default=list, editable=False, help_text="The SHA-256 of each that is left.")
+    oidc_subject = models.CharField(
+        "identity at the sign-in provider",
+        max_length=255,
+        null=True,
+        blank=True,
+        unique=True,
+        help_text="What the OpenID Connect provider calls this person (sub); empty: not signed in from there.",
+    )
+    acts_as_admin = True  # not where a token of theirs acts that may not
 
     def save(self, *args, **kwargs):
         """A new password ends what the old one's owner had made: every token goes, as every session does."""
-        has_new_password = self._password is not None
+        has_new_password, is_new = self._password is not None, self._state.adding
         super().save(*args, **kwargs)
-        if has_new_password:
+        if has_new_password and not is_new:
             self.api_tokens.all().delete()
+            password_changed.send(User, user=self)
 
     @property
     def is_admin(self) -> bool:
-        return self.is_active and self.is_staff
+        return self.is_active and self.is_staff and self.acts_as_admin
 
 
 class Membership(models.Model):
@@ -76,12 +102,17 @@ def end_of_token():
     return timezone.now() + TOKEN_LIFE
 
 
+def all_scopes() -> str:
+    return " ".join(Scope)
+
+
 class ApiToken(models.Model):
     """A key with which a program acts for a user. Only its SHA-256 is kept: the key itself is shown once."""
 
     user = models.ForeignKey("annotation.User", models.CASCADE, related_name="api_tokens")
     name = models.CharField(max_length=100, help_text="What uses it, for the user.")
     digest = models.CharField(max_length=64, unique=True)
+    scopes = models.CharField(max_length=60, default=all_scopes, help_text="With spaces between, as in RFC 6749, 3.3.")
     created_at = models.DateTimeField(auto_now_add=True)
     used_at = models.DateTimeField(null=True, blank=True, help_text="To the hour.")
     expires_at = models.DateTimeField(default=end_of_token)
@@ -95,6 +126,15 @@ class ApiToken(models.Model):
     @property
     def has_expired(self) -> bool:
         return self.expires_at <= timezone.now()
+
+    def allows(self, scope: str, only_reads: bool) -> bool:
+        """May a request be made that belongs to this scope? One that only reads belongs to `read` as well."""
+        own = self.scope_list
+        return scope in own or Scope.ADMIN in own or (only_reads and Scope.READ in own)
+
+    @property
+    def scope_list(self) -> list[str]:
+        return self.scopes.split()
 
 
 class KeptResponse(models.Model):

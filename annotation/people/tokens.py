@@ -2,12 +2,14 @@
 
 import hashlib
 import secrets
+from collections.abc import Iterable
 from datetime import timedelta
 
 from django.db.models import Q
 from django.utils import timezone
 
-from annotation.models import ApiToken, User
+from annotation.models import ApiToken, Scope, User
+from annotation.models.people import TOKEN_LIFE
 from core.errors import Refused
 
 MOST = 20  # of one user
@@ -15,18 +17,26 @@ PREFIX = "comparena_"  # so that scanners for leaked keys know one
 USED_WITHIN = timedelta(hours=1)  # a busy key writes its last use once an hour, not with every request
 
 
-def make_token(user: User, name: str) -> tuple[ApiToken, str]:
+def make_token(
+    user: User, name: str, scopes: Iterable[str] = tuple(Scope), life: timedelta = TOKEN_LIFE
+) -> tuple[ApiToken, str]:
     """The token's row, and the key itself: it is not kept and can't be shown again."""
+    kept = " ".join(scope for scope in Scope if scope in set(scopes))
+    if not kept:
+        raise Refused("Say what the token may do.")
+    if not timedelta(0) < life <= TOKEN_LIFE:
+        raise Refused(f"A token is valid for at most {TOKEN_LIFE.days} days.")
     if not name.strip() or len(name) > 100:
         raise Refused("Say in at most 100 characters what the token is for.")
     if user.api_tokens.filter(expires_at__gt=timezone.now()).count() >= MOST:
         raise Refused(f"You have {MOST} tokens; revoke one that is no longer used.")
     key = PREFIX + secrets.token_urlsafe(32)
-    return ApiToken.objects.create(user=user, name=name.strip(), digest=_digest(key)), key
+    until = timezone.now() + life
+    return ApiToken.objects.create(user=user, name=name.strip(), digest=_digest(key), scopes=kept, expires_at=until), key
 
 
-def user_of(key: str) -> User | None:
-    """Whom a key acts for; None where it was never made, or revoked, or has expired, or the account is closed."""
+def token_of(key: str) -> ApiToken | None:
+    """The token of a key, with its user; None where it was never made, or revoked, or has expired, or the account is closed."""
     now = timezone.now()
     valid = ApiToken.objects.filter(user__is_active=True, expires_at__gt=now)
     token = valid.select_related("user").filter(digest=_digest(key)).first()
@@ -34,7 +44,7 @@ def user_of(key: str) -> User | None:
         return None
     unused = Q(used_at=None) | Q(used_at__lt=now - USED_WITHIN)
     ApiToken.objects.filter(unused, pk=token.pk).update(used_at=now)
-    return token.user
+    return token
 
 
 def _digest(key: str) -> str:

@@ -1,6 +1,6 @@
 """How the installation is: for probes, as JSON; for admins, as a page."""
 
-from django.contrib.auth.decorators import login_required
+from django.contrib.auth.decorators import login_not_required, login_required
 from django.http import Http404, JsonResponse
 from django.shortcuts import render
 from django.views.decorators.cache import never_cache
@@ -13,12 +13,14 @@ JOBS_SHOWN = 50  # of the running ones, and of those that failed
 
 
 @never_cache
+@login_not_required
 def healthz(request):
     """Can pages be answered?"""
     return _answer(health.live())
 
 
 @never_cache
+@login_not_required
 def readyz(request):
     """Can everything be done that people ask for?"""
     return _answer(health.ready())

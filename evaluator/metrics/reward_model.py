@@ -17,12 +17,11 @@ import torch
 from transformers import AutoModelForSequenceClassification, AutoTokenizer, PreTrainedModel
 
 from core.errors import Refused
-from evaluator.comparator.devices import chosen, texts_at_once
-from evaluator.comparator.encoding import by_length
 from evaluator.comparator.examples import Text
-from evaluator.comparator.utility_model import positions
+from evaluator.encoders.devices import chosen, texts_at_once
+from evaluator.encoders.encoding import by_length
+from evaluator.encoders.pretrained import digest, positions
 from evaluator.judge import Numbers, OnProgress, Preferences, by_order
-from evaluator.metrics.encoders import digest
 from evaluator.metrics.metric import versions
 
 LONGEST = 4096  # tokens, of models that have positions for more: RewardBench's own limit is 2,048

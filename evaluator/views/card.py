@@ -8,6 +8,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
 from annotation.access import campaign_for_researcher
+from annotation.people.audit import exported
 from core.errors import ImportRefused, Refused
 from evaluator import admission, archive, card_view, dialogues, registry, selectors
 from evaluator.views.curves import learning_curves, reliability_chart
@@ -54,7 +55,7 @@ def promote(request, slug, name):
         request,
         slug,
         name,
-        f"{version.name} serves this campaign from now on.",
+        f"{version.name} is now in use in this campaign.",
         lambda: registry.promote(campaign, version, request.user, request.POST.get("reason", "")),
     )
 
@@ -67,7 +68,7 @@ def retire(request, slug, name):
         request,
         slug,
         name,
-        f"{version.name} is retired. What it judged stays.",
+        f"{version.name} is retired. Its earlier judgments are kept.",
         lambda: registry.retire(campaign, version, request.user),
     )
 
@@ -84,13 +85,14 @@ def _done(request, slug, name, said, work):
 
 @login_required
 def download(request, slug, name):
-    _, version = _version(request, slug, name)
+    campaign, version = _version(request, slug, name)
     version.settings = card_view.settings(version, request.user)  # for the file; never saved
     try:
         packed = archive.pack(version, selectors.folder(version), card_view.figures(version, request.user))
     except Refused as refused:
         messages.error(request, str(refused))
         return redirect("comparator_card", slug, name)
+    exported(f"comparator {version.name}", campaign, request.user)
     return FileResponse(packed, as_attachment=True, filename=f"{version.name}.zip", content_type="application/zip")
 
 
@@ -99,14 +101,14 @@ def download(request, slug, name):
 def upload(request, slug):
     campaign, form = campaign_for_researcher(request.user, slug), FileForm(request.POST, request.FILES)
     if not form.is_valid():
-        messages.error(request, "Choose the zip file that a download gave.")
+        messages.error(request, "Choose the zip file of a downloaded comparator.")
         return redirect("comparator", slug)
     try:
         admission.receive(campaign, form.cleaned_data["file"].chunks(), request.user)
     except Refused as refused:
         messages.error(request, str(refused))
     else:
-        messages.success(request, "The file is here. A worker checks it before it is entered.")
+        messages.success(request, "The file was uploaded. A worker checks it before it is added.")
     return redirect("comparator", slug)
 
 
@@ -115,7 +117,7 @@ def upload(request, slug):
 def import_dialogues(request, slug):
     campaign, form = campaign_for_researcher(request.user, slug), FileForm(request.POST, request.FILES)
     if not form.is_valid():
-        messages.error(request, "Choose a file of conversations, as JSON lines or CSV.")
+        messages.error(request, "Choose a file with conversations, as JSON lines or CSV.")
         return redirect("comparator", slug)
     file = form.cleaned_data["file"]
     try:

@@ -1,7 +1,7 @@
 """The newest board, a tournament's permalink, and what sets them going."""
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
+from django.contrib.auth.decorators import login_not_required, login_required
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -37,6 +37,7 @@ FILES = {
 }
 
 
+@login_not_required
 def public(request):
     """The index of public boards, for those who are signed in too."""
     return render(request, "leaderboard/public.html")
@@ -60,6 +61,7 @@ def leaderboard(request, slug):
 
 
 @xframe_options_exempt
+@login_not_required
 def embed(request, slug):
     """The newest board in short, for a frame of any site. Only where the board is public: whoever asks, with or without a
     session, gets the same."""
@@ -148,7 +150,7 @@ def play(request, slug):
         except Refused as refused:
             messages.error(request, str(refused))
             return redirect("play", slug)
-        messages.success(request, "The tournament is in the queue. This page follows it.")
+        messages.success(request, "The tournament is in the queue. This page shows its progress.")
         return redirect("leaderboard", slug)
     context |= {
         "open": queries.open_tournaments(campaign),
@@ -168,7 +170,7 @@ def ask(request, slug):
     except Refused as refused:
         messages.error(request, str(refused))
     else:
-        messages.success(request, "A worker puts the open pairs in order. The campaign's overview shows how far it is.")
+        messages.success(request, "A worker reorders the open pairs. The campaign's overview shows its progress.")
     return redirect("play", slug)
 
 

@@ -3,6 +3,7 @@
 from functools import wraps
 from urllib.parse import urlencode
 
+from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.views import redirect_to_login
 from django.http import Http404
 
@@ -18,6 +19,7 @@ PEOPLE, COMPARATOR = Tournament.Judge.PEOPLE, Tournament.Judge.COMPARATOR
 def sign_in_first(view):
     """Whoever is not signed in and finds nothing here may be a member: ask them, as pages for members do."""
 
+    @login_not_required
     @wraps(view)
     def asked(request, *args, **kwargs):
         try:

@@ -15,6 +15,7 @@ from annotation.models import ApiToken, Campaign, Invitation, KeptResponse, Like
 from annotation.people.accounts import add_annotator
 from annotation.people.invitations import invite
 from annotation.people.tokens import make_token
+from core.errors import Refused
 from tests.annotation.pages import CRITERIA, write_outputs
 
 pytestmark = pytest.mark.django_db
@@ -62,6 +63,41 @@ def campaign(users, alice, tmp_path):
     return campaign
 
 
+class TestScopes:
+    """What each scope opens, URL by URL, is in tests/access."""
+
+    def with_scopes(self, user, *scopes):
+        return Client(headers={"Authorization": f"Bearer {make_token(user, 'test', scopes)[1]}"})
+
+    def test_a_token_that_may_not_is_told_what_it_may(self, users, campaign):
+        answer = self.with_scopes(users["alice"], "read", "annotate").delete("/api/campaigns/talk/")
+        assert answer.status_code == 403
+        assert answer.json()["message"] == "This token may read, annotate; this needs the scope research."
+
+    def test_an_admin_s_token_has_an_admin_s_rights_only_if_it_says_so(self, users, campaign):
+        admin = User.objects.create_user("dora", is_staff=True)
+        assert self.with_scopes(admin, "read", "research").get("/api/campaigns/talk/").status_code == 404
+        assert self.with_scopes(admin, "admin").get("/api/campaigns/talk/").status_code == 200
+        assert User.objects.get(pk=admin.pk).is_admin
+
+    def test_a_guest_s_token_annotates_and_no_more(self, campaign, client):
+        joined = client.post(f"/api/join/{invite(campaign).token}/", {"name": "Gus"}, content_type="application/json")
+        guest = {"Authorization": f"Bearer {joined.json()['token']}"}
+        assert client.get("/api/tasks/talk/", headers=guest).status_code == 200
+        assert client.get("/api/campaigns/", headers=guest).status_code == 403
+
+    def test_the_page_offers_the_scope_admin_to_admins_alone(self, users, client):
+        client.force_login(users["bob"])
+        assert 'value="admin"' not in client.get("/account/").content.decode()
+        refused = client.post("/account/", {"name": "laptop", "scopes": ["admin"], "days": 7})
+        assert refused.status_code == 422 and not ApiToken.objects.exists()
+
+    def test_without_a_scope_or_for_too_long_none_is_made(self, users):
+        for scopes, days in ([], 7), (["read"], 91), (["read"], 0):
+            with pytest.raises(Refused):
+                make_token(users["bob"], "test", scopes, timedelta(days=days))
+
+
 class TestTokens:
     def test_only_the_digest_is_kept(self, users):
         token, key = make_token(users["bob"], "laptop")
@@ -106,7 +142,7 @@ class TestTokens:
 
     def test_made_and_revoked_on_the_page_of_the_account(self, users, client):
         client.force_login(users["bob"])
-        page = client.post("/account/", {"name": "laptop"}).content.decode()
+        page = client.post("/account/", {"name": "laptop", "scopes": ["read", "research"], "days": 7}).content.decode()
         key = page.split('id="key" readonly value="')[1].split('"')[0]
         headers = {"Authorization": f"Bearer {key}"}
         assert Client(headers=headers).get("/api/tasks/").status_code == 200
@@ -176,7 +212,7 @@ class TestResearch:
         answer = alice.post("campaigns/", {"slug": "new", "title": "New", "criteria": [SCALE | {"low": "a"}]})
         assert answer.json()["errors"][0]["field"] == "criteria.0.low"
         answer = alice.post("campaigns/", {"slug": "new", "title": "New", "likert": False})
-        assert answer.status_code == 422 and "neither was chosen" in answer.json()["message"]
+        assert answer.status_code == 422 and "Choose scores, judgments of pairs" in answer.json()["message"]
         assert not Campaign.objects.exists()
 
     def test_a_file_with_errors_names_each_line_and_stores_nothing(self, alice, campaign):
@@ -202,6 +238,7 @@ class TestResearch:
         row = {"context_id": "new", "context": "Hi", "system": "person", "output": "Yes"}
         job = send([row, {**row, "sample": "x"}])
         error = {"field": "sample", "line": 2, "message": 'expected a whole number from 0, found "x"'}
+        error |= {"row": None, "file": "more.jsonl"}
         refused = {"state": "refused", "rows": None, "new": {}, "error_count": 1, "errors": [error]}
         assert (job["status"], job["imported"]) == ("done", refused)
         new = {"systems": 1, "contexts": 1, "outputs": 1}

@@ -4,7 +4,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotation.models import User
-from annotation.people.tokens import make_token, user_of
+from annotation.people.tokens import make_token, token_of
 from leaderboard.demo.load import LOG_INS, PASSWORD
 from leaderboard.management.commands import serve
 
@@ -44,7 +44,7 @@ def test_they_work_only_while_the_demonstration_runs(run, client):
     assert run("--demo") == ["annotator", "researcher", "admin"]
     assert not client.login(username="admin", password=PASSWORD)
     assert run() == []
-    assert user_of(key) is None
+    assert token_of(key) is None
     assert len(run("--demo")) == 3
 
 

@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 from django.contrib.auth import login
-from django.contrib.auth.decorators import login_required
+from django.contrib.auth.decorators import login_not_required, login_required
 from django.core import signing
 from django.http import Http404
 from django.shortcuts import get_object_or_404, redirect, render
@@ -83,6 +83,7 @@ def leave(request):
 
 
 @never_cache
+@login_not_required
 def resume(request, token):
     """Behind a guest's own link. Only a guest can come in this way: an account has its password."""
     try:

@@ -7,6 +7,7 @@ from annotation import snapshots
 from annotation.access import campaign_for_researcher
 from annotation.assessment import snapshot_contents
 from annotation.data.export import CONTENT_TYPES, KINDS, as_csv, as_jsonl, exported_answers
+from annotation.people.audit import exported
 from core.errors import Refused
 
 
@@ -16,6 +17,7 @@ def export(request, slug, what, format):
     campaign = campaign_for_researcher(request.user, slug)
     if what not in ("scores", "judgments") or format not in CONTENT_TYPES:
         raise Http404
+    exported(f"{what} ({format})", campaign, request.user)
     return _file(exported_answers(campaign, what), what, format, f"{campaign.slug}-{what}")
 
 
@@ -32,6 +34,7 @@ def snapshot_export(request, slug, digest, what, format):
             rows = list(snapshot_contents.rows(snapshot, what))
     except Refused as refused:
         return HttpResponse(str(refused), status=409, content_type="text/plain; charset=utf-8")
+    exported(f"{what} of {snapshot.name} ({format})", campaign, request.user)
     return _file(rows, what, format, f"{campaign.slug}-{snapshot.name}-{what}")
 
 
@@ -39,6 +42,7 @@ def snapshot_export(request, slug, digest, what, format):
 def snapshot_file(request, slug, digest):
     """The snapshot's canonical lines: their SHA-256 is its hash."""
     campaign, snapshot = _snapshot(request, slug, digest)
+    exported(f"snapshot {snapshot.name}", campaign, request.user)
     response = HttpResponse(snapshots.lines(snapshot), content_type="application/x-ndjson")
     return _named(response, f"{campaign.slug}-{snapshot.name}.jsonl")
 

@@ -2,6 +2,7 @@
 
 from django.contrib import messages
 from django.contrib.auth import login
+from django.contrib.auth.decorators import login_not_required
 from django.http import Http404
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
@@ -14,6 +15,7 @@ from core.errors import Refused
 from core.throttling import FIRST_ADMIN_CODES_FROM_ADDRESS, address
 
 
+@login_not_required
 @sensitive_post_parameters()
 @never_cache
 def make(request):
@@ -32,7 +34,7 @@ def make(request):
             except Refused:  # somebody was quicker
                 raise Http404 from None
             login(request, admin, backend=BACKEND)
-            messages.success(request, "You are the admin. Next: make the first campaign.")
+            messages.success(request, "You are the admin. Next, create the first campaign.")
             return redirect("home")
         if "code" in form.errors:
             FIRST_ADMIN_CODES_FROM_ADDRESS.count_one(address(request))

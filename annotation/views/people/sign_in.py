@@ -4,6 +4,7 @@ from functools import wraps
 
 from django.contrib import admin, messages
 from django.contrib.auth import views as auth
+from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.views import redirect_to_login
 from django.core import signing
@@ -11,6 +12,8 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import resolve, reverse
+from django.utils.decorators import method_decorator
+from django.utils.translation import gettext
 
 from annotation.access import annotator_of
 from annotation.people.first_admin import is_offered
@@ -24,6 +27,7 @@ ANSWERS = {"annotate", "answer", "skip", "flag"}  # names of the addresses that 
 def for_annotators(view):
     """The view gets the signed-in user's Annotator in place of the campaign's slug. A signed-out answer waits."""
 
+    @login_not_required
     @wraps(view)
     def wrapped(request, slug, *args, **kwargs):
         if not request.user.is_authenticated:
@@ -54,7 +58,7 @@ class CountedPasswords:
     def post(self, request, *args, **kwargs):
         self.limits = password_limits(request, self.account())
         if any(limit.is_reached(key) for limit, key in self.limits):
-            messages.error(request, "Too many attempts failed. Wait a quarter of an hour, then try again.")
+            messages.error(request, gettext("Too many failed attempts. Please try again in 15 minutes."))
             unchecked = self.get_form_class()(**{**self.get_form_kwargs(), "data": None})
             return self.render_to_response(self.get_context_data(form=unchecked), status=429)
         return super().post(request, *args, **kwargs)
@@ -66,6 +70,7 @@ class CountedPasswords:
         return super().form_invalid(form)
 
 
+@method_decorator(login_not_required, name="dispatch")
 class SignIn(CountedPasswords, auth.LoginView):
     """The log-in, which then does what had to wait for it."""
 
@@ -94,7 +99,9 @@ class SignIn(CountedPasswords, auth.LoginView):
         try:
             return view(self.request, *args, **kwargs)
         except Http404:
-            messages.warning(self.request, "An answer was waiting here that this account did not give. It was not stored.")
+            messages.warning(
+                self.request, gettext("An answer was waiting here that this account did not give. It was not stored.")
+            )
             return redirect("home")
 
 
@@ -105,6 +112,7 @@ class ChangePassword(CountedPasswords, auth.PasswordChangeView):
         return self.request.user.get_username()
 
 
+@login_not_required
 def admin_log_in(request):
     """The admin site has no log-in of its own: there is one door, and it counts."""
     if not request.user.is_authenticated:

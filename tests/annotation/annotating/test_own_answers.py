@@ -30,7 +30,8 @@ class TestTheList:
     def test_it_shows_texts_and_answers_in_words(self, world):
         done = answer(world.sign_in(world.bob))
         page = text(world.get("answers/"))
-        assert done.item.output.text in page and "<dt>Overall</dt><dd>4</dd>" in page and f"answers/{done.pk}/" in page
+        assert "<dt><bdi>Overall</bdi></dt><dd><bdi>4</bdi></dd>" in page
+        assert done.item.output.text in page and f"answers/{done.pk}/" in page
 
     def test_a_pair_stands_as_it_was_shown(self, pairs):
         done = answer(pairs.sign_in(pairs.bob), choice="left", reason="It <answers>.")

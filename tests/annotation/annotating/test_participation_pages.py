@@ -65,7 +65,7 @@ class TestWithdrawing:
         assert "You have withdrawn" in text(world.get("annotate/"))
         for headers in ({}, {"X-Swap": "1"}):
             refused = world.post("annotate/", late | scored(world), headers=headers)
-            assert refused.status_code == 422 and "nothing more of yours is stored" in text(refused)
+            assert refused.status_code == 422 and "No further answers of yours are stored" in text(refused)
         assert "You have withdrawn" in text(world.client.get("/")) and world.get("withdraw/").status_code == 302
 
 
@@ -76,11 +76,11 @@ class TestElsewhere:
         phone = Client()
         phone.post("/login/", {"username": "bob", "password": "a-long-password"})
         assert hidden(phone.get("/c/talk/annotate/"))["assignment"] == form["assignment"]
-        assert "1 in Small talk" in text(phone.get("/c/talk/answers/"))
+        assert "1 answer in <bdi>Small talk</bdi>" in text(phone.get("/c/talk/answers/"))
 
     def test_an_account_is_told_to_sign_in(self, world):
         page = text(world.sign_in(world.bob).get("elsewhere/"))
-        assert "Sign in there as bob" in page and "/resume/" not in page
+        assert "Sign in there as <bdi>bob</bdi>" in page and "/resume/" not in page
 
     def test_a_guest_goes_on_by_their_own_link(self, world):
         world.client.post(f"/join/{invite(world.campaign).token}/", {"name": "Zoe"})

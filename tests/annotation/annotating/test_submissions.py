@@ -261,7 +261,7 @@ class TestReporting:
     def test_qualification_is_not_skipped(self, campaign, bob):
         assigned = assignment.next_assignment(bob)
         Assignment.objects.update(purpose="qualification")
-        with pytest.raises(Refused, match="can't be skipped"):
+        with pytest.raises(Refused, match="cannot skip"):
             skip(bob, assigned.pk, "Hard.")
 
 
