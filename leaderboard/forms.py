@@ -39,12 +39,13 @@ class PlayForm(forms.Form):
         if any(architecture(version) == "joint" for version in self.versions.values()):
             cost = f"{start.readings(campaign):,} readings of two outputs together"
             self.fields["level"].help_text = f"Single outputs cost a joint comparator at most {cost}."
+        others = judges_by_name(campaign)
         self.fields["judge"].choices = [
             *((f":{name}", f"comparator {name}") for name in self.versions),
             ("people", "people"),
             *((f"+{name}", f"people and {name} together") for name in self.versions),
-            ("other judges", [(f"={name}", name) for name in judges_by_name(campaign)]),
-            ("people and another judge", [(f"&{name}", f"people and {name} together") for name in judges_by_name(campaign)]),
+            ("other judges", [(f"={name}", name) for name in others]),
+            ("people and another judge", [(f"&{name}", f"people and {name} together") for name in others]),
         ]
         self.fields["criterion"].choices = [(DEFAULT, "an accepted one (default)")] + [
             (f":{name}", name) if name else (PAIRS, "judgments of pairs") for name in criteria(latest_snapshot(campaign))

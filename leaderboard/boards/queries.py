@@ -81,8 +81,8 @@ def gate(tournament: Tournament) -> dict | None:
 
 
 def latest_of_samples(campaign: Campaign, criterion: str) -> Tournament | None:
-    """The newest board on which outputs played."""
-    return finished(campaign).filter(level=Tournament.Level.SAMPLE, criterion=criterion).first()
+    """The newest board on which outputs played, judged by a comparator."""
+    return finished(campaign).filter(judge=COMPARATOR, level=Tournament.Level.SAMPLE, criterion=criterion).first()
 
 
 def latest_or_refuse(campaign: Campaign, judge: str, criterion: str | None, named: str = "") -> Tournament:
