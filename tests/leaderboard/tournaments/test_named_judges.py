@@ -101,7 +101,7 @@ class TestImportedScores:
         board = played(elsewhere.campaign, "elsewhere", "calibrated", criterion="Overall")
         shown = queries.board(board)
         assert shown["judge_label"] == "people and elsewhere together"
-        assert "would without the judge" in shown["calibrated"]["said"]
+        assert shown["calibrated"]["said"].startswith("With the judge, ")
         assert parse(board.signature)["named"] == "elsewhere"
         # A comparator's boards are looked for without it.
         assert queries.latest(elsewhere.campaign, "calibrated") is None and queries.default_board(elsewhere.campaign) is None
