@@ -122,9 +122,9 @@ class QualityActions:
     @once
     def draw_study(self, request, slug):
         """Draw the outputs to ask about in both ways: `items` more wait for annotators then."""
-        asked = StudySerializer(data=request.data)
+        campaign, asked = self.get_object(), StudySerializer(data=request.data)
         asked.is_valid(raise_exception=True)
-        return Response({"items": design_study(self.get_object(), request.user, **asked.validated_data)}, status=201)
+        return Response({"items": design_study(campaign, request.user, **asked.validated_data)}, status=201)
 
     @extend_schema(methods=["get"], parameters=[RuleSerializer], responses=DisagreementSerializer(many=True))
     @extend_schema(methods=["post"], request=SettlementSerializer, responses={204: None})

@@ -71,10 +71,10 @@ class MemberActions:
     @once
     def accounts(self, request, slug):
         """Let somebody judge under an account, which is made where there is none for this address."""
-        asked = AccountSerializer(data=request.data)
+        campaign, asked = self.get_object(), AccountSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
         data = asked.validated_data
-        annotator, password = add_account(self.get_object(), data["email"], data.get("name", ""), request.user)
+        annotator, password = add_account(campaign, data["email"], data.get("name", ""), request.user)
         made = {"annotator": annotator.name, "username": annotator.user.username, "password": password}
         return Response(made, status=201)
 

@@ -78,7 +78,7 @@ LOOKED_AT = set(
     """
     account answers answer_list beside board_embed breakdown campaign comparator_card elsewhere feedback
     first_admin guidelines healthz history home image items job leaderboard leave live login logout
-    password_change password_change_done plan preview public_boards quality_annotators quality_disagreement
+    password_change password_change_done plan preview public_boards set_language quality_annotators quality_disagreement
     quality_preview quality_report readyz resume sample samples snapshot status system tournament
     """.split()
 )
