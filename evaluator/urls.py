@@ -1,7 +1,7 @@
 from django.urls import include, path, re_path
 
-from evaluator import api, api_actions
-from evaluator.views import card, comparators, judges
+from evaluator import api
+from evaluator.views import api_actions, card, comparators, judges
 
 comparator = [
     path("", comparators.comparator, name="comparator"),
