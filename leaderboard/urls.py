@@ -1,7 +1,7 @@
 from django.urls import include, path, re_path
 
-from leaderboard import api
-from leaderboard.views import api_actions, board, compare, samples, systems
+from leaderboard import api, api_actions
+from leaderboard.views import board, compare, samples, systems
 
 campaign = [
     path("leaderboard/", board.leaderboard, name="leaderboard"),

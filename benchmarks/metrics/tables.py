@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 
 from benchmarks.metrics.judged_sets import SETS, JudgedSet, lines, read
+from evaluator.encoders.text_encoder import TextEncoder
 from evaluator.metaevaluation.agreement import Share, accuracy
 from evaluator.metaevaluation.correlation_levels import Figure, levels
 from evaluator.metaevaluation.judges_table import LONGER, Answers, People
-from evaluator.metrics.encoders import TextEncoder
 from evaluator.metrics.inputs import MissingInput, turns_of
 from evaluator.metrics.language_models import LanguageModel
 from evaluator.metrics.registry import METRICS, build

@@ -25,9 +25,10 @@ from torch import nn
 from benchmarks.metrics.judged_sets import JudgedSet, lines, read
 from evaluator.comparator.examples import Text, context_key, fold_of
 from evaluator.comparator.utility_model import pair_features
+from evaluator.encoders.hidden_states import batches
+from evaluator.encoders.text_encoder import TextEncoder
 from evaluator.judge import Numbers
 from evaluator.metrics.aspects import GOOD, Heads, balanced_loss
-from evaluator.metrics.encoders import TextEncoder, batches
 from evaluator.metrics.networks import Learnt, Standardised, learnt, tensor
 
 ASPECTS = ("naturalness", "quality", "informativeness")

@@ -14,11 +14,11 @@ from core.errors import Refused
 from core.version import code_version
 from evaluator import imported_scores, sources
 from evaluator.comparator.examples import Text, context_key
+from evaluator.encoders.text_encoder import TextEncoder
 from evaluator.judge import Judge, mean_points
 from evaluator.judges_export import PAIRS
 from evaluator.metaevaluation.comparison_scores import Field, scored
 from evaluator.metaevaluation.judges_table import Answers, People, as_json, tables
-from evaluator.metrics.encoders import TextEncoder
 from evaluator.metrics.inputs import Referenced, Training, referenced, turns_of
 from evaluator.metrics.registry import METRICS, build
 from evaluator.registry import serving

@@ -359,7 +359,7 @@ def _some_contexts(terms: Sequence[Term]) -> NDArray[np.bool_] | None:
 def _of_rows(term: Term, rows: NDArray[np.bool_]) -> Term:
     levels, columns = np.unique(term.columns[rows], return_inverse=True)
     inside = None if term.inside is None else term.inside[levels]
-    values = term.values[rows] if np.ndim(term.values) == 2 else term.values
+    values = np.asarray(term.values)[rows] if np.ndim(term.values) == 2 else term.values
     return Term(term.name, columns.reshape(-1, term.columns.shape[1]), len(levels), values, inside)
 
 

@@ -13,7 +13,7 @@
   };
   document.querySelectorAll("[data-copy]").forEach((field) => {
     const button = Object.assign(document.createElement("button"), { type: "button", className: "button button-quiet" });
-    const what = Object.assign(document.createElement("span"), { className: "visually-hidden", textContent: `: ${field.dataset.copy}` });
+    const what = Object.assign(document.createElement("span"), { className: "visually-hidden", textContent: ` ${field.dataset.copy}` });
     button.append(words.copy ?? "Copy", what);
     const said = Object.assign(document.createElement("span"), { className: "muted small" });
     said.setAttribute("aria-live", "polite");

@@ -103,7 +103,7 @@ def test_digits_of_a_french_keyboard_need_no_shift(guest, scores):
 def test_the_language_is_changed_without_javascript(open_page, scores):
     page = open_page(locale="de", java_script_enabled=False)
     page.goto(f"/join/{invite(scores.campaign).token}/")
-    page.get_by_text("Sprache").click()
+    page.locator(".languages summary").click()
     page.get_by_role("button", name="Español").click()
     expect(page.get_by_role("button", name="Participar como invitado")).to_be_visible()
 

@@ -54,12 +54,12 @@ class TestTraining:
         assert (m["heldout_population"], m["heldout_annotators"]) == ("annotators", 2)
         html = world.get(world.alice, f"/c/talk/comparator/{version.name}/").content.decode()
         assert "over contexts, and hold for these 2 annotators only" in html
-        assert "each person by turns; for these 2 only" in html
+        assert "each annotator in turn; for these 2 only" in html
         assert (
             f'<a href="/c/talk/comparator/{version.name}/">{version.run.job.title}</a>'
             in world.get(world.alice, "/c/talk/").content.decode()
         )
-        assert f"It orders {m['heldout_pairwise_accuracy']:.0%} of people's" in version.gates["talk"][1]["answer"]
+        assert f"It agrees with {m['heldout_pairwise_accuracy']:.0%} of people's" in version.gates["talk"][1]["answer"]
         assert "can differ from the pairwise accuracy" not in html  # one campaign, and replies have no weight
         version.metrics |= {"heldout_population": "people", "heldout_annotators": 12, "references": 0.3}
         version.save()
@@ -189,7 +189,7 @@ class TestElsewhere:
         card.measure_here(version, there.campaign)
         found = card_view.confidence(version, there.campaign)
         assert (found["kind"], found["needed"], refit(version, there.campaign)) == ("unknown", 1, None)
-        assert found["said"].endswith("people must judge 1 more pair and whose judgments are accepted.")
+        assert found["said"].endswith("people must judge 1 more pair, and these judgments must be accepted.")
         there.judge(judged[2 * 49 : 2 * 50])
         there.freeze()
         card.measure_here(version, there.campaign)

@@ -31,7 +31,7 @@ GERMAN = {"HTTP_ACCEPT_LANGUAGE": "de-AT,de;q=0.9,en;q=0.5"}
 
 
 @pytest.fixture
-def world(tmp_path, client):
+def world(db, tmp_path, client):
     return World(tmp_path, client)
 
 

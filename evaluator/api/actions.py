@@ -14,7 +14,7 @@ from annotation.api.repeats import HEADER, once
 from annotation.api.serializers import ImportedSerializer, JobSerializer
 from core.errors import Refused
 from evaluator import admission, archive, card_view, dialogues, judge_tables, judges_export, registry, selectors, services
-from evaluator.api import ComparatorSerializer
+from evaluator.api.cards import ComparatorSerializer
 from evaluator.comparator.settings import ARCHITECTURES, RECIPES, SWITCHES, fields_of
 from evaluator.imported_scores import LONGEST_NAME, import_scores_of
 from evaluator.metaevaluation.alternative_annotator import EPSILON
