@@ -7,6 +7,7 @@ from django_celery_results.models import GroupResult, TaskResult
 
 from annotation import jobs, models
 from annotation.campaigns import lifecycle
+from annotation.people import second_factor
 
 admin.site.unregister([Group, GroupResult, TaskResult])  # nobody has rights by groups, and a task's outcome is in its job
 
@@ -32,6 +33,13 @@ class ReadOnlyAdmin(UndeletableAdmin):
 class AccountAdmin(UndeletableAdmin, UserAdmin):
     list_display = ["username", "email", "is_staff", "may_create_campaigns", "is_active", "last_login"]
     fieldsets = [*UserAdmin.fieldsets, ("Comparena", {"fields": ["may_create_campaigns", "oidc_subject"]})]
+    actions = ["turn_off_second_factor"]
+
+    @admin.action(description="Turn the second factor off, for who lost their phone", permissions=["change"])
+    def turn_off_second_factor(self, request, queryset):
+        for user in queryset.exclude(totp_secret=""):
+            second_factor.turn_off(user)
+        self.message_user(request, "They sign in with their passwords alone, until they set up another.")
 
 
 class CriterionInline(admin.TabularInline):

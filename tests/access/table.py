@@ -33,7 +33,9 @@ everybody: With or without an account.
     api/schema/ GET
 signed in: Whoever has an account; lists show only what is their own.
     account/ GET POST
+    account/second-factor/ GET POST
     leave/ GET POST
+    login/code/ GET POST
     password/ GET POST
     password/done/ GET
     api/campaigns/ GET
