@@ -3,10 +3,10 @@ PYTHON ?= python3
 BIN := .venv/bin
 PORT ?= 8000
 # The pure rooms know no database: their tests run once.
-PURE := annotation/quality annotation/design evaluator/comparator evaluator/generators evaluator/metaevaluation evaluator/metrics leaderboard/rating
+PURE := annotation/quality annotation/design evaluator/comparator evaluator/encoders evaluator/generators evaluator/metaevaluation evaluator/metrics leaderboard/rating
 WITHOUT_PURE := $(PURE:%=--ignore=tests/%)
 
-.PHONY: help setup demo serve test lint bench validity tune clean
+.PHONY: help setup demo serve test lint messages bench docs validity tune clean
 
 help:  ## say what there is
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' Makefile
@@ -31,10 +31,18 @@ lint: .venv/dev  ## check style, types and imports
 	$(BIN)/mypy
 	$(BIN)/python manage.py makemigrations --check --dry-run --settings config.settings_test
 
+messages: .venv/dev  ## collect what annotators' pages say into locale/, and compile it (docs/translating.md; needs gettext)
+	$(BIN)/python -m django makemessages --all --no-obsolete --no-wrap --add-location=file
+	$(BIN)/python -m django compilemessages --ignore=.venv
+
 bench: .venv/dev  ## measure speed
 	$(BIN)/python -m benchmarks.rating_and_quality
 	$(BIN)/python -m benchmarks.assignment
 	$(BIN)/python -m benchmarks.comparator
+	$(BIN)/python -m benchmarks.metrics
+
+docs: .venv/docs  ## build the documentation as a site in var/site
+	$(BIN)/zensical build --strict
 
 validity: .venv/dev  ## measure what the board's certainty is worth
 	$(BIN)/python -m benchmarks.validity
@@ -51,6 +59,10 @@ tune: .venv/dev  ## search the comparator's settings (DATA=...)
 
 .venv/dev: requirements-dev.txt requirements-oidc.txt .venv/runtime
 	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-dev.txt -c constraints.txt
+	touch $@
+
+.venv/docs: requirements-docs.txt .venv/runtime
+	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-docs.txt -c constraints.txt
 	touch $@
 
 clean:  ## remove .venv and caches; var/ stays

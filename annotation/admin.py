@@ -142,7 +142,7 @@ class JobAdmin(ReadOnlyAdmin):
     def cancel(self, request, queryset):
         for job in queryset:
             jobs.cancel(job)
-        self.message_user(request, "Those that run were asked to stop; those that waited are cancelled.")
+        self.message_user(request, "Running jobs were asked to stop. Waiting jobs are cancelled.")
 
     @admin.action(description="Start failed or cancelled jobs again", permissions=["run"])
     def retry(self, request, queryset):

@@ -93,7 +93,7 @@ def cancel(job: Job) -> None:
     """Ask a running job to stop; a queued one stops at once."""
     now = timezone.now()
     queued = Job.objects.filter(pk=job.pk, status=Job.Status.QUEUED)
-    if not queued.update(status=Job.Status.CANCELLED, finished_at=now, message="Cancelled before it began."):
+    if not queued.update(status=Job.Status.CANCELLED, finished_at=now, message="Cancelled before it started."):
         Job.objects.filter(pk=job.pk, status=Job.Status.RUNNING).update(cancel_requested=True)
 
 
@@ -199,9 +199,9 @@ def sweep(now=None) -> int:
         status=Job.Status.FAILED,
         finished_at=now,
         holder="",
-        error=f"The worker died {Job.MAX_ATTEMPTS} times while running this. Nothing was lost; it can be started again.",
+        error=f"The worker died {Job.MAX_ATTEMPTS} times while running this job. No data were lost; you can start it again.",
     )
-    dead.update(status=Job.Status.QUEUED, holder="", sent_at=None, message="The worker died; starting again.")
+    dead.update(status=Job.Status.QUEUED, holder="", sent_at=None, message="The worker died. The job starts again.")
     lost = Job.objects.filter(Q(sent_at=None) | Q(sent_at__lt=now - RESEND_AFTER), status=Job.Status.QUEUED)
     sent = 0
     for job in lost:
@@ -239,9 +239,9 @@ def queued(job: Job) -> dict:
     """What a command says of a job that it leaves to a worker."""
     alive = worker_alive(job.task)
     said = (
-        "A worker does it next."
+        "A worker will start it soon."
         if alive
-        else "No worker is alive: the job waits until one is (make serve); --wait does it here."
+        else "No worker is running. The job waits until one starts (make serve); --wait runs it in this process."
     )
     return {"task": str(job.pk), "status": "queued", "worker_alive": alive, "said": said}
 

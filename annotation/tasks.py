@@ -6,6 +6,7 @@ from annotation import jobs
 from annotation.assessment import calculations
 from annotation.data import uploads
 from annotation.models import Upload
+from annotation.people import notices
 
 
 @shared_task(name="annotation.tasks.calculate")
@@ -20,3 +21,10 @@ def import_file(job_id: str) -> None:
     """Check or store an uploaded file. Its errors are the upload's, not the job's: the job then has done its work."""
     with jobs.claim(job_id) as claim:
         uploads.work(Upload.objects.select_related("campaign", "user").get(job=job_id), claim.report)
+
+
+@shared_task(name=notices.TASK)
+@jobs.task_body
+def tell_finished(job_id: str) -> None:
+    with jobs.claim(job_id) as claim:
+        claim.report(1.0, f"{notices.tell_finished(claim.job)} e-mails sent")

@@ -1,24 +1,32 @@
 """Table 5 of Zhou & Xu (2020) on a campaign with accepted judgments: what a comparator is worth with each part left out.
 
-    python -m benchmarks.ablation SLUG [--recipe paper] [--encoder NAME] [--seed 0] [--out var/ablation]
+    python -m benchmarks.ablation SLUG [--recipe paper ""] [--encoder NAME] [--seed 0] [--out var/ablation]
 
-Every row is trained on the same folds and measured on the same accepted judgments, out of fold; "w/o human annotation" reads
-none of them until it is measured. By systems is the paper's figure, of the systems' mean scores; with few systems it says
-little, so accuracy and the correlation by outputs stand beside it, with 95% intervals. The paper's "w/o comparison" is left
-out. Nothing is registered. A row takes as long as a training; one that is in OUT already is not trained again."""
+Every recipe has a table of its own; "" is our default. Every row is trained on the same folds and measured on the same
+accepted judgments, out of fold. "w/o comparison" is the discriminative evaluator on the same encoder, which is frozen there: it
+learns to tell people's texts from generated ones, and its score is the probability that a person wrote the output. This row and
+"w/o human annotation" read no judgment until they are measured. By systems is the paper's figure, of the systems' mean scores;
+with few systems it says little, so accuracy and the correlation by outputs stand beside it, with 95% intervals. Nothing is
+registered. A row takes as long as a training, and "w/o comparison" as long as encoding the texts; a comparator that is in OUT
+already is not trained again."""
 
 import argparse
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.special import expit
+
+from core.errors import Refused
 
 HUMAN = {"human_scores": False, "human_judgments": False}
+COMPARISON = "w/o comparison"  # another evaluator, not another setting
 LEFT_OUT: dict[str, dict[str, bool]] = {
     "full model": {},
+    COMPARISON: {},
     "w/o tie option": {"ties": False},
     "w/o strong supervision": {"strong": False},
     "w/o weak supervision": {"weak": False},
@@ -29,7 +37,8 @@ HEAD = ("left out", "accuracy", "Pearson, outputs", "Pearson, systems", "Spearma
 
 
 def table(slug: str, fields: dict[str, Any], seed: int, out: Path, show: Callable[[str], None] = print) -> list[dict[str, Any]]:
-    """Show the table line by line, and return its rows. fields: those of Settings that differ from its defaults."""
+    """Show the table line by line, and return its rows. fields: those of Settings that differ from its defaults; out: where
+    the comparators lie."""
     from annotation.access import campaign_named
     from annotation.snapshots import latest_snapshot
     from evaluator import sources
@@ -54,11 +63,17 @@ def table(slug: str, fields: dict[str, Any], seed: int, out: Path, show: Callabl
     show(f"| {' | '.join(HEAD)} |\n|{'---|' * len(HEAD)}")
     rows = []
     for name, left_out in LEFT_OUT.items():
-        settings = replace(full, **left_out)
-        if name != "full model" and not _changes(full, settings, examples):
+        settings, begun = replace(full, **left_out), time.monotonic()
+        if name == COMPARISON:
+            judge = _discriminator(sources.texts_and_origins(source, campaign, strong=True), examples, full, seed)
+        elif name == "full model" or _changes(full, settings, examples):
+            judge = _comparator(examples, settings, seed, out / name.replace("/", ""))
+        else:
+            judge = None
+        if judge is None:
             show(f"| {name} | it has none |{' |' * (len(HEAD) - 2)}")
             continue
-        row = {"name": name, **_measure(examples, settings, seed, out / slug / name.replace("/", ""), judged, systems)}
+        row = {"name": name, "minutes": (time.monotonic() - begun) / 60, **_measure(judge, judged, systems, seed)}
         show("| " + " | ".join([name, *(_said(row[figure]) for figure in FIGURES)]) + " |")
         rows.append(row)
     return rows
@@ -75,27 +90,63 @@ def _changes(full, settings, examples) -> bool:
     return any(pair.source in switches for pair in examples.pairs)
 
 
-def _measure(examples, settings, seed: int, folder: Path, judged, systems: np.ndarray) -> dict[str, Any]:
+def _comparator(examples, settings, seed: int, folder: Path):
     from evaluator.comparator import architectures
-    from evaluator.comparator.examples import as_arrays
     from evaluator.comparator.training.train import fit
+
+    fit(examples, settings, seed, folder)
+    return architectures.load(folder)
+
+
+@dataclass(frozen=True)
+class _Discriminator:
+    """The discriminative evaluator, asked as a comparator is."""
+
+    metric: Any  # a MetricJudge
+
+    def score(self, texts) -> np.ndarray:
+        """(n,) the probability that a person wrote it"""
+        return np.asarray(expit(self.metric.utilities(texts)))
+
+    def differences(self, texts_a, texts_b) -> np.ndarray:
+        """(n,) in logits"""
+        return np.asarray(self.metric.utilities(texts_a) - self.metric.utilities(texts_b))
+
+
+def _discriminator(known, examples, full, seed: int) -> _Discriminator | None:
+    """Trained on the full model's folds; known: all texts of the campaign and who wrote each. None where it has nothing to
+    learn from."""
+    from evaluator.comparator.examples import context_key
+    from evaluator.comparator.training.dataset import checked, split
+    from evaluator.encoders.text_encoder import TextEncoder
+    from evaluator.metrics.inputs import Referenced, Training
+    from evaluator.metrics.registry import build
+
+    folds = split(checked(examples, full), full.folds, seed)
+    pairs = [(text, origin.human) for text, origin in zip(*known, strict=True) if context_key(text.context) in folds]
+    texts = [Referenced(text.context, text.output, human=human) for text, human in pairs]
+    training = Training(texts, [folds[context_key(text.context)] for text in texts], seed=seed)
+    try:
+        return _Discriminator(build("discriminator", encoder=TextEncoder.load(full.encoder), training=training))
+    except Refused:
+        return None
+
+
+def _measure(judge, judged, systems: np.ndarray, seed: int) -> dict[str, Any]:
+    """judge: a comparator, or what is asked like one."""
+    from evaluator.comparator.examples import as_arrays
     from evaluator.metaevaluation.agreement import accuracy
     from evaluator.metaevaluation.card_figures import correlations
 
-    begun = time.monotonic()
-    fit(examples, settings, seed, folder)
-    minutes = (time.monotonic() - begun) / 60
-    comparator = architectures.load(folder)
     a, b, _, _ = as_arrays(judged.pairs)
-    ahead = comparator.differences([judged.texts[i] for i in a], [judged.texts[i] for i in b])  # (p,)
+    ahead = judge.differences([judged.texts[i] for i in a], [judged.texts[i] for i in b])  # (p,)
     share = accuracy(ahead, judged.pairs, judged.contexts[a], seed)
-    score = comparator.score(judged.texts)  # (n,)
+    score = judge.score(judged.texts)  # (n,)
     of_outputs = correlations(score, judged.scores, judged.contexts, seed, judged.ratings)
     return {
         "accuracy": (share.value, share.low, share.high),
         "outputs": of_outputs and (of_outputs["pearson"], *of_outputs["pearson_interval"]),
         **by_systems(score, judged.scores, systems),
-        "minutes": minutes,
     }
 
 
@@ -129,14 +180,18 @@ def main() -> None:
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("slug")
-    parser.add_argument("--recipe", choices=["", *RECIPES], default="paper", help="what the full model is; '': our default")
+    parser.add_argument(
+        "--recipe", choices=["", *RECIPES], nargs="+", default=["paper"], help="what the full model is; '': our default"
+    )
     parser.add_argument("--architecture", choices=ARCHITECTURES)
     parser.add_argument("--encoder")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, default=Path("var/ablation"))
     given = parser.parse_args()
-    fields = fields_of(given.recipe, architecture=given.architecture, encoder=given.encoder, strong=True, weak=True)
-    table(given.slug, fields, given.seed, given.out)
+    chosen = {"architecture": given.architecture, "encoder": given.encoder, "strong": True, "weak": True}
+    for recipe in given.recipe:
+        print(f"\nRecipe: {recipe or 'default'}")
+        table(given.slug, fields_of(recipe, **chosen), given.seed, given.out / given.slug / (recipe or "default"))
 
 
 if __name__ == "__main__":

@@ -16,14 +16,16 @@ from transformers import AutoTokenizer
 from benchmarks.database import own_database
 from evaluator.comparator import storage
 from evaluator.comparator.calibration import Head
-from evaluator.comparator.devices import use_bf16
-from evaluator.comparator.encoding import TURNS, Encoder, by_length
 from evaluator.comparator.examples import Text
-from evaluator.comparator.inference import beside_pairs, utilities
 from evaluator.comparator.joint_model import JointModel, both_orders
-from evaluator.comparator.references import References
-from evaluator.comparator.settings import Settings, default_encoder
-from evaluator.comparator.utility_model import UtilityModel, embed, pretrained_encoder
+from evaluator.comparator.references import References, beside_pairs
+from evaluator.comparator.settings import Settings
+from evaluator.comparator.utility_model import UtilityModel, utilities
+from evaluator.encoders import pretrained
+from evaluator.encoders.devices import use_bf16
+from evaluator.encoders.encoding import TURNS, Encoder, by_length
+from evaluator.encoders.hidden_states import embed
+from evaluator.encoders.pretrained import default_encoder, pretrained_encoder
 
 SAMPLE = 400  # texts, and pairs of them, that are timed; the rest is multiplication
 ROUNDS = 6  # the shortest counts: a machine of two cores that others share is by turns a tenth slower
@@ -126,9 +128,9 @@ def from_database(model, encoder: Encoder) -> None:
         Output.objects.bulk_create(Output(system=s, context=context, text=t.output) for s, t in theirs)
     version = ComparatorVersion.objects.create(name="bench", snapshots=[], settings={}, seed=0, code="1", metrics={})
     place = folder(version)
-    storage.save_encoder(default_encoder(), place)
+    pretrained.save_encoder(default_encoder(), place)
     recipe = Settings()
-    members = [storage.save_weights(model, place / f"member-{i}.safetensors") for i in range(recipe.folds)]
+    members = [pretrained.save_weights(model, place / f"member-{i}.safetensors") for i in range(recipe.folds)]
     known = storage.save_references(dialogues(model.encoder.config.hidden_size), place / "references.safetensors")
     head = Head(1.0, 0.3, 0.5, references=1.0)
     storage.save_manifest(storage.Manifest(recipe, 0, "", {}, head, members, {}, 1e9, None, known), place)

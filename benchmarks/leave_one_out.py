@@ -20,10 +20,11 @@ import torch
 from benchmarks.tune import SETS, Judged, apart_from, read
 from evaluator.comparator.architectures import load
 from evaluator.comparator.examples import Examples, aligned
-from evaluator.comparator.inference import beside_pairs, utilities
 from evaluator.comparator.predict import Comparator
+from evaluator.comparator.references import beside_pairs
 from evaluator.comparator.settings import Settings
 from evaluator.comparator.training.train import fit
+from evaluator.comparator.utility_model import utilities
 from evaluator.metaevaluation.correlation import pearson
 from evaluator.metaevaluation.resampling import interval
 

@@ -25,14 +25,16 @@ from benchmarks.tune_instructions import pandalm
 from evaluator.comparator import storage
 from evaluator.comparator.architectures import load
 from evaluator.comparator.calibration import NO_GUARD
-from evaluator.comparator.encoding import Encoder
 from evaluator.comparator.examples import Examples, Pair, Text, aligned, context_key, mean_scores, pairs_from_scores
-from evaluator.comparator.inference import beside_pairs, utilities
 from evaluator.comparator.predict import Comparator
+from evaluator.comparator.references import beside_pairs
 from evaluator.comparator.settings import Settings
 from evaluator.comparator.supervision.pretraining import SHARED
 from evaluator.comparator.supervision.self_supervision import Exchange, ending, exchanges, unseen
 from evaluator.comparator.training.train import TrainingResult, fit
+from evaluator.comparator.utility_model import utilities
+from evaluator.encoders import pretrained
+from evaluator.encoders.encoding import Encoder
 from evaluator.metaevaluation import robustness
 from evaluator.metaevaluation.correlation import pearson, spearman
 from evaluator.metaevaluation.resampling import interval
@@ -208,7 +210,7 @@ def nobody(seed: int, judged: Judged, folder: Path) -> dict:
     """What is known before anybody judged: the base of the default and its cosine, both as members start, and references."""
     base, encoder = (
         storage.load_base(folder),
-        Encoder(storage.load_tokenizer(folder), DEFAULT.max_length, precision=DEFAULT.precision),
+        Encoder(pretrained.load_tokenizer(folder), DEFAULT.max_length, precision=DEFAULT.precision),
     )
     matcher = storage.load_matcher(folder, storage.read_json(folder / "matcher.json")["sha256"])
     references = storage.load_references(folder, storage.read_json(folder / "references.json")["sha256"])

@@ -9,13 +9,17 @@ import sys
 
 from django.http import HttpResponse, JsonResponse
 from django.template.loader import render_to_string
+from django.utils.translation import gettext_lazy
 
 from annotation.api.errors import as_body
 
-FULL = 507, "The disk of this server is full, so nothing was stored; whoever runs it has to make room."
-READ_ONLY = 503, "The database of this server can only be read now, so nothing was stored; tell whoever runs it."
-BUSY = 503, "The database is busy with something long, so nothing was stored; try again in a minute."
-BROKEN = 500, "Something broke on our side; what was acknowledged before is stored."
+FULL = 507, gettext_lazy("The disk of this server is full, so nothing was stored. Please tell the people who run this server.")
+READ_ONLY = (
+    503,
+    gettext_lazy("The database is read-only at the moment, so nothing was stored. Please tell the people who run this server."),
+)
+BUSY = 503, gettext_lazy("The database is busy, so nothing was stored. Please try again in a minute.")
+BROKEN = 500, gettext_lazy("Something went wrong on our side. Confirmed answers are stored.")
 OF_SYSTEM = {errno.ENOSPC: FULL, errno.EDQUOT: FULL, errno.EROFS: READ_ONLY}
 OF_SQLITE = {sqlite3.SQLITE_FULL: FULL, sqlite3.SQLITE_READONLY: READ_ONLY, sqlite3.SQLITE_BUSY: BUSY}
 OF_POSTGRES = {"53100": FULL, "25006": READ_ONLY, "55P03": BUSY}  # disk_full, read_only_sql_transaction, lock_not_available

@@ -1,5 +1,5 @@
-"""What every request meets: its id, the methods of pages, no NUL comes in, the second factor, what a page may load and use,
-who may keep it."""
+"""What every request meets: its id, its language, its method, no NUL comes in, the second factor, what a page may load, who
+may keep it."""
 
 from django.contrib.auth.models import AnonymousUser
 from django.contrib.auth.views import redirect_to_login
@@ -7,11 +7,14 @@ from django.core.exceptions import BadRequest
 from django.core.signals import request_finished
 from django.dispatch import receiver
 from django.http import HttpResponseNotAllowed, JsonResponse
+from django.middleware.locale import LocaleMiddleware
 from django.urls import reverse
+from django.utils import translation
 from django.utils.cache import add_never_cache_headers
 
 from annotation.api.errors import as_body
 from annotation.people import second_factor
+from annotation.people.languages import PAGES, speak_english
 from core import requester
 from core.request_id import HEADER, current, request_id
 
@@ -75,6 +78,24 @@ class SecondFactor:
         if request.path_info.startswith("/api/"):
             return JsonResponse(as_body("Give the code of your second factor first, on the pages."), status=401)
         return redirect_to_login(request.get_full_path(), reverse(wanted))
+
+
+class AnnotatorsLanguage(LocaleMiddleware):
+    """The visitor's language, by their choice or their browser's, on annotators' pages and where no page is; else English."""
+
+    def process_request(self, request):
+        super().process_request(request)
+        request.offers_languages = True
+
+    def process_view(self, request, view, args, kwargs):
+        if request.resolver_match.view_name not in PAGES:
+            speak_english(request)
+
+    def process_response(self, request, response):
+        """What this thread says next, before it knows to whom, is English again."""
+        response = super().process_response(request, response)
+        translation.deactivate()
+        return response
 
 
 def request_ids(get_response):

@@ -3,6 +3,7 @@
 import re
 
 from django.core.exceptions import ValidationError
+from django.utils.translation import gettext
 
 WORDS = {"annotator", "annotation", "annotations", "researcher", "comparena", "comparenademo", "administrator", "superuser"}
 
@@ -13,7 +14,7 @@ class WordsOfThisPlace:
 
     def validate(self, password, user=None):
         if re.sub(r"[^a-z]", "", password.lower()) in WORDS:
-            raise ValidationError("This is a word of this place; choose a password that is harder to guess.")
+            raise ValidationError(gettext("This password is too easy to guess on this site. Please choose another one."))
 
     def get_help_text(self):
-        return "Your password can’t be a word like “annotator”."
+        return gettext("Your password can’t be a word like “annotator”.")

@@ -12,12 +12,14 @@ class Refused(Exception):
 
 @dataclass(frozen=True)
 class RowError:
-    """One thing wrong in an imported file. line is None where the file as a whole is meant."""
+    """One thing wrong in an imported file. line is None where the file as a whole is meant; row counts the rows of a JSON
+    array or of a table written by columns, which may all stand on one line."""
 
     file: str
     line: int | None
     field: str
     message: str
+    row: int | None = None
 
     @property
     def kind(self) -> str:
@@ -26,7 +28,7 @@ class RowError:
         return f"field {self.field!r}: {message}" if self.field else message
 
     def __str__(self) -> str:
-        place = self.file if self.line is None else f"{self.file}, line {self.line}"
+        place = f"{self.file}, row {self.row}" if self.row else f"{self.file}, line {self.line}" if self.line else self.file
         return f"{place}, field {self.field!r}: {self.message}" if self.field else f"{place}: {self.message}"
 
 

@@ -1,21 +1,23 @@
-"""Reading rows from files that people made: JSON lines, a JSON array, CSV (commas, semicolons or tabs) and Excel's first sheet.
-Every refusal names file, line and field.
+"""Reading rows from files that people made: JSON lines, a JSON array, a JSON object of columns, CSV (commas, semicolons or
+tabs) and Excel's first sheet. Every refusal names file, line (or the row of an array) and field.
 
 A row is a `Row`: its line number (0 where it has none) and its fields, with `text`, `number`, ... that check one field at a
 time.
 """
 
 import csv
+import dataclasses
 import io
 import json
 import math
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
+from core import column_shapes
 from core.errors import ImportRefused, RowError
 
 MAX_LINE_BYTES = 8 * 2**20
@@ -35,8 +37,19 @@ class BadField(ValueError):
 
 @dataclass(frozen=True)
 class Row:
+    """line: in the file, 0 where it has none. position: which row of a JSON array or of a table by columns it is, from 1; else
+    0. file: the archive's member that it is in. columns: {field: the file's name for it}, where they differ."""
+
     line: int
     fields: dict[str, Any]
+    position: int = 0
+    file: str = ""
+    columns: Mapping[str, str] = dataclasses.field(default_factory=dict)
+
+    def wrong(self, file: str, error: "BadField") -> RowError:
+        """What is wrong with a field of this row, in the file's own words."""
+        name = self.columns.get(error.field, error.field)
+        return RowError(self.file or file, error.line or self.line or None, name, str(error), self.position or None)
 
     def get(self, field: str, default: Any = None) -> Any:
         value = self.fields.get(field, default)
@@ -146,7 +159,7 @@ def read_rows(
     absent = set(systems)
     for row in _read_rows(source, name, columns or {}, on_error or _raise):
         absent -= row.fields.keys()
-        yield from _one_per_system(row, systems) if systems else [row]
+        yield from one_per_system(row, systems) if systems else [row]
     for column in sorted(absent):
         file = str(name or getattr(source, "name", None) or str(source).rsplit("/", 1)[-1])
         (on_error or _raise)(RowError(file, None, column, "is no column of this file"))
@@ -156,11 +169,12 @@ def _raise(error: RowError) -> None:
     raise ImportRefused([error])
 
 
-def _one_per_system(row: Row, systems: Sequence[str]) -> Iterator[Row]:
+def one_per_system(row: Row, systems: Sequence[str]) -> Iterator[Row]:
     shared = {field: value for field, value in row.fields.items() if field not in systems}
     for system in systems:
         if row.fields.get(system) is not None:  # an empty cell: this system did not answer here
-            yield Row(row.line, shared | {"system": system, "output": row.fields[system]})
+            fields = shared | {"system": system, "output": row.fields[system]}
+            yield replace(row, fields=fields, columns={**row.columns, "output": system})
 
 
 def _read_rows(source: str | Path | BinaryIO, name: str | None, columns: dict[str, str], on_error: OnError) -> Iterator[Row]:
@@ -178,29 +192,33 @@ def _read_rows(source: str | Path | BinaryIO, name: str | None, columns: dict[st
     file_name = name or str(getattr(source, "name", "file"))
     empty, ending = True, file_name.lower().rpartition(".")[2]
 
-    def fail(line: int | None, message: str, field: str = "") -> None:
+    def fail(line: int | None, message: str, field: str = "", row: int | None = None) -> None:
         nonlocal empty
         empty = False
-        on_error(RowError(file_name, line, field, message))
+        on_error(RowError(file_name, line, field, message, row))
 
     rows: Iterator[Row]
     if ending == "xlsx":
-        rows = _table_rows(_sheet(source, file_name), file_name, columns, fail)
+        rows = _table_rows(_sheet(source, file_name, fail), file_name, columns, fail)
     elif ending in ("csv", "tsv"):
         lines = _decoded_lines(source, file_name, None)
         rows = _table_rows(_cells(lines, file_name, "\t" if ending == "tsv" else None), file_name, columns, fail)
     else:
         lines = _decoded_lines(source, file_name, fail)
-        begun, array = [], False
+        begun: list[tuple[int, str]] = []
         for number, line in lines:  # blank ones say nothing
             begun = [(number, line)]
             if line.strip():
-                array = line.lstrip().startswith("[")
                 break
-        rows = (_array_rows if array else _json_rows)(chain(begun, lines), file_name, columns, fail)
+        if begun and begun[0][1].lstrip().startswith("["):
+            rows = _array_rows(chain(begun, lines), file_name, columns, fail)
+        elif begun and (document := _document(begun, lines)) is not None:
+            rows = _document_rows(document, columns, fail)
+        else:
+            rows = _json_rows(chain(begun, lines), file_name, columns, fail)
     for row in rows:
         if flaw := _flaw(row):
-            fail(row.line or None, *flaw)
+            fail(row.line or None, *flaw, row.position or None)
             continue
         empty = False
         yield row
@@ -239,7 +257,7 @@ def refusal(file: str, line: int | None, message: str, field: str = "") -> Impor
     return ImportRefused([RowError(file, line, field, message)])
 
 
-Fail = Callable[..., None]  # (line, message, field)
+Fail = Callable[..., None]  # (line, message, field, row)
 
 
 def _decoded_lines(file: BinaryIO, name: str, fail: Fail | None) -> Iterator[tuple[int, str]]:
@@ -271,14 +289,46 @@ def _json_rows(lines: Iterable[tuple[int, str]], name: str, columns: dict[str, s
             fail(number, *_not_json(error))
             continue
         if isinstance(fields, dict):
-            yield Row(number, _renamed(fields, columns))
+            yield Row(number, renamed(fields, columns))
         else:
             fail(number, f"expected a JSON object, found {_kind(fields)}")
 
 
+def _document(begun: list[tuple[int, str]], lines: Iterator[tuple[int, str]]) -> dict[str, Any] | None:
+    """The one object that the whole file is: a table by columns, or a row that is written on several lines. None where the file
+    is JSON lines; `begun` then holds all that was read of `lines`."""
+    try:
+        first = json.loads(begun[0][1])
+    except (ValueError, RecursionError):
+        first = None
+    if first is not None and not column_shapes.has_columns(first):
+        return None
+    size = len(begun[0][1])
+    for number, line in lines:
+        begun.append((number, line))
+        size += len(line)
+        if size > MAX_DOCUMENT_BYTES or (first is not None and line.strip()):
+            return None
+    try:
+        document = json.loads("".join(line for _, line in begun), parse_constant=_no_constant, object_pairs_hook=_no_repeats)
+    except (ValueError, RecursionError):
+        return None
+    return document if isinstance(document, dict) else None
+
+
+def _document_rows(document: dict[str, Any], columns: dict[str, str], fail: Fail) -> Iterator[Row]:
+    if not column_shapes.has_columns(document):
+        yield Row(1, renamed(document, columns))
+        return
+    if flaw := column_shapes.unequal(document):
+        return fail(None, flaw[1], flaw[0])
+    for position, record in enumerate(column_shapes.records(document), start=1):
+        yield Row(0, renamed(record, columns), position)
+
+
 def _array_rows(lines: Iterable[tuple[int, str]], name: str, columns: dict[str, str], fail: Fail) -> Iterator[Row]:
     """Of one JSON array. A row's line is that on which it begins."""
-    first, text, size = None, io.StringIO(), 0
+    first, text, size, position = None, io.StringIO(), 0, 0
     for number, line in lines:
         first, size = first or number, size + len(line)
         if size > MAX_DOCUMENT_BYTES:
@@ -288,18 +338,18 @@ def _array_rows(lines: Iterable[tuple[int, str]], name: str, columns: dict[str, 
     decoder = json.JSONDecoder(parse_constant=_no_constant, object_pairs_hook=_no_repeats)
     at = _after_space(document, document.index("[") + 1)
     while document[at : at + 1] != "]":
-        at_line, counted = at_line + document.count("\n", counted, at), at
+        at_line, counted, position = at_line + document.count("\n", counted, at), at, position + 1
         try:
             fields, at = decoder.raw_decode(document, at)
         except (ValueError, RecursionError) as error:
-            return fail(at_line, *_not_json(error))
+            return fail(at_line, *_not_json(error, first or 1), position)
         if isinstance(fields, dict):
-            yield Row(at_line, _renamed(fields, columns))
+            yield Row(at_line, renamed(fields, columns), position)
         else:
-            fail(at_line, f"expected a JSON object, found {_kind(fields)}")
+            fail(at_line, f"expected a JSON object, found {_kind(fields)}", "", position)
         at = _after_space(document, at)
         if document[at : at + 1] not in (",", "]"):
-            return fail(at_line, "is not JSON (the array does not go on with a comma or end after this row)")
+            return fail(at_line, "is not JSON (the array does not go on with a comma or end after this row)", "", position)
         if document[at] == ",":
             at = _after_space(document, at + 1)
     if document[at + 1 :].strip():
@@ -312,12 +362,13 @@ def _after_space(text: str, at: int) -> int:
     return at
 
 
-def _not_json(error: Exception) -> tuple[str, str]:
-    """(message, field)"""
+def _not_json(error: Exception, first_line: int | None = None) -> tuple[str, str]:
+    """(message, field). first_line: of a document, whose row may stand on several lines."""
     if isinstance(error, BadField):
         return str(error), error.field
     if isinstance(error, json.JSONDecodeError):
-        return f"is not JSON ({error.msg} at column {error.colno})", ""
+        line = "" if first_line is None else f"line {first_line + error.lineno - 1}, "
+        return f"is not JSON ({error.msg} at {line}column {error.colno})", ""
     return "is nested too deeply" if isinstance(error, RecursionError) else f"is not valid ({error})", ""
 
 
@@ -353,19 +404,32 @@ def _cells(lines: Iterator[tuple[int, str]], name: str, delimiter: str | None) -
         raise refusal(name, reader.line_num, f"is not CSV ({error})") from None
 
 
-def _sheet(file: BinaryIO, name: str) -> Iterator[tuple[int, list[str]]]:
-    """(row, cells) of an Excel file's first sheet, as CSV would have them: formulas by their values, dates in ISO's form."""
+def _sheet(file: BinaryIO, name: str, fail: Fail) -> Iterator[tuple[int, list[str]]]:
+    """(row, cells) of an Excel file's first sheet, as CSV would have them: formulas by their values, dates in ISO's form. fail
+    takes the formulas whose values the file does not have."""
     import openpyxl  # only where somebody sends such a file
 
     content = io.BytesIO(file.read(MAX_DOCUMENT_BYTES + 1))
     long = f"is longer than {MAX_DOCUMENT_BYTES // 2**20} MB; save it as CSV"
     try:
-        unpacked = sum(part.file_size for part in zipfile.ZipFile(content).infolist())
+        archive = zipfile.ZipFile(content)
+        unpacked = sum(part.file_size for part in archive.infolist())
         if max(unpacked, content.getbuffer().nbytes) > MAX_DOCUMENT_BYTES:
             raise refusal(name, None, long)
-        sheet = openpyxl.load_workbook(content, read_only=True, data_only=True).worksheets[0]
-        sheet.reset_dimensions()  # what the file says of its size may be wrong
-        rows = [[_cell(value) for value in row] for row in sheet.iter_rows(values_only=True)]
+        sheets = openpyxl.load_workbook(content, read_only=True, data_only=True).worksheets
+        if not sheets:
+            raise refusal(name, None, "has no sheet of cells")
+        sheets[0].reset_dimensions()  # what the file says of its size may be wrong
+        values = [list(row) for row in sheets[0].iter_rows(values_only=True)]
+        if any(b"<f" in archive.read(part) for part in archive.namelist() if part.startswith("xl/worksheets/")):
+            sheet = openpyxl.load_workbook(content, read_only=True).worksheets[0]
+            sheet.reset_dimensions()
+            for row in sheet.iter_rows():
+                for cell in row:
+                    if cell.data_type == "f" and values[cell.row - 1][cell.column - 1] is None:
+                        message = f"cell {cell.coordinate} is a formula without its value; open the file in Excel and save it"
+                        fail(cell.row, message)
+        rows = [[_cell(value) for value in row] for row in values]
     except ImportRefused:
         raise
     except Exception as error:  # a damaged file may fail anywhere inside
@@ -393,7 +457,7 @@ def _table_rows(table: Iterator[tuple[int, list[str]]], name: str, columns: dict
     _, first = next(table, (1, []))
     if not first:
         return
-    header = [column.strip() for column in first]
+    header = [column.strip() or f"column {number}" for number, column in enumerate(first, start=1)]  # pandas names no index
     if len(set(header)) < len(header):
         raise refusal(name, 1, "two columns have the same name")
     for line, cells in table:
@@ -402,11 +466,11 @@ def _table_rows(table: Iterator[tuple[int, list[str]]], name: str, columns: dict
         if len(cells) != len(header):
             fail(line, f"has {len(cells)} cells; the header has {len(header)} columns")
             continue
-        named = _renamed(_unguarded(dict(zip(header, cells))), columns)
+        named = renamed(_unguarded(dict(zip(header, cells))), columns)
         yield Row(line, {column: _csv_value(column, cell) for column, cell in named.items()})
 
 
-def _renamed(cells: dict[str, Any], columns: dict[str, str]) -> dict[str, Any]:
+def renamed(cells: dict[str, Any], columns: dict[str, str]) -> dict[str, Any]:
     """Cells under their fields' names, without those whose field is said to stand elsewhere or nowhere."""
     fields = {column: field for field, column in columns.items() if column}
     return {fields.get(column, column): cell for column, cell in cells.items() if column in fields or column not in columns}
@@ -429,8 +493,9 @@ def _csv_value(column: str, cell: str) -> Any:
         try:
             return json.loads(cell, parse_constant=_no_constant)
         except (ValueError, RecursionError):
-            return cell  # a text that merely begins with a bracket
-    return cell
+            if (printed := column_shapes.printed_list(cell)) is not None:
+                return printed
+    return cell  # also a text that merely begins with a bracket
 
 
 def _flaw(row: Row) -> tuple[str, str] | None:

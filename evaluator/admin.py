@@ -32,7 +32,7 @@ class ComparatorVersionAdmin(ReadOnly):
     def has_run_permission(self, request):
         return request.user.is_admin
 
-    @admin.action(description="Promote, or roll back to, these versions in their campaigns", permissions=["run"])
+    @admin.action(description="Promote these versions in their campaigns, or roll back to them", permissions=["run"])
     def promote(self, request, queryset):
         for version in queryset:
             for campaign in version.campaigns.filter(deleted_at=None):
@@ -41,4 +41,4 @@ class ComparatorVersionAdmin(ReadOnly):
                 except Refused as refused:
                     self.message_user(request, f"{campaign.slug}: {refused}", messages.WARNING)
                 else:
-                    self.message_user(request, f"Comparator {version.name} serves {campaign.slug} now.")
+                    self.message_user(request, f"Comparator {version.name} is now in use in {campaign.slug}.")

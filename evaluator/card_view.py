@@ -11,7 +11,7 @@ from evaluator.comparator.settings import options_of
 from evaluator.models import ComparatorVersion
 
 HIDDEN = "a campaign that is not yours"
-UNKNOWN = "Nothing is known about how far its confidence may be trusted here."
+UNKNOWN = "The calibration of its probabilities in this campaign is not known."
 
 
 def card(version: ComparatorVersion, campaign: Campaign, user) -> dict:
@@ -127,28 +127,24 @@ def confidence(version: ComparatorVersion, campaign: Campaign) -> dict:
 def confidence_on_files(version: ComparatorVersion) -> str:
     """The same for texts of which nobody knows where they come from."""
     found = version.metrics.get("calibration")
-    unknown = "Nothing is known about how far its confidence may be trusted on other texts."
+    unknown = "Its calibration on other texts is not known."
     if found is None:
         return unknown
-    return (
-        f"On held-out contexts of what it learned from, its stated probabilities are off by {_off(found)} on average. {unknown}"
-    )
+    return f"On held-out contexts of its training campaigns, its expected calibration error is {_off(found)}. {unknown}"
 
 
 def _said(found: dict) -> str:
     learnt = f"It learned from {found['left_out']:,} contexts of this campaign. " if "left_out" in found else ""
     if found["kind"] == "unknown":
         return learnt + UNKNOWN + _needed(found)
-    off = f"its stated probabilities are off by {_off(found)} on average"
+    off = f"its expected calibration error is {_off(found)}"
     if found["kind"] == "own":
-        return (
-            f"On contexts of this campaign that it did not learn from, {off}, over {found['pairs']:,} pairs that people judged."
-        )
+        return f"On held-out contexts of this campaign, {off}, over {found['pairs']:,} pairs that people judged."
     where = f"{learnt}On the others" if learnt else "It did not learn from this campaign. Here"
     return (
-        f"{where}, as it came, its stated probabilities are off by {_off(found['as_it_came'])} on average, over"
-        f" {found['pairs']:,} pairs that people judged. New boards of this campaign multiply its differences"
-        f" by {found['refit']['scale']:.2f}, with ties to match, as fitted on these pairs; on contexts left out of that fit,"
+        f"{where}, its expected calibration error is {_off(found['as_it_came'])} without adjustment, over"
+        f" {found['pairs']:,} pairs that people judged. New boards of this campaign multiply its utility differences"
+        f" by {found['refit']['scale']:.2f} and adjust its ties, as fitted on these pairs. On contexts left out of this fit,"
         f" {off}."
     )
 
@@ -162,9 +158,9 @@ def _needed(found: dict) -> str:
     if "needed" not in found:
         return ""
     if not found["needed"]:
-        return " All pairs that people judged are of one context; it takes a second one to tell."
+        return " All pairs that people judged belong to one context; at least two are needed to measure it."
     pairs = "pair" if found["needed"] == 1 else "pairs"
-    return f" It takes {found['needed']:,} more {pairs} that people judge and whose judgments are accepted."
+    return f" To measure it, people must judge {found['needed']:,} more {pairs}, and these judgments must be accepted."
 
 
 def _titles(user, slugs: list[str]) -> dict[str, str]:

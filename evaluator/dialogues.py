@@ -11,7 +11,7 @@ from django.db import transaction
 from annotation.data.corpus import Imported
 from annotation.data.insertion import BATCH
 from annotation.models import AuditEvent, Campaign
-from core.errors import ImportRefused, RowError
+from core.errors import ImportRefused
 from core.rowfiles import BadField, Row, read_document, read_rows, refusal, rows_from
 from evaluator.models import Dialogue
 
@@ -103,7 +103,7 @@ def _read(source, file: str, keep) -> int:
         try:
             keep(*_conversation(row))
         except BadField as error:
-            wrong = RowError(file, row.line or None, error.field, str(error))
+            wrong = row.wrong(file, error)
             kinds[wrong.kind] += 1
             if len(errors) < SHOWN_ERRORS:
                 errors.append(wrong)

@@ -76,7 +76,7 @@ def _read(campaign: Campaign, source, file: str, known: dict[int, float]) -> tup
                 raise BadField("score", f"is {value:g}, but {known[output]:g} is stored for this output; --replace replaces it")
             given[output] = value
         except BadField as error:
-            keep(RowError(file, row.line or None, error.field, str(error)))
+            keep(row.wrong(file, error))
     if errors:
         raise ImportRefused(errors, kinds)
     return rows, given

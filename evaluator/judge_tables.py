@@ -32,7 +32,7 @@ def start(
     known = campaign.judges_tables.filter(key=key).exclude(job__status__in=[Job.Status.FAILED, Job.Status.CANCELLED]).first()
     if known is not None:
         return known, False
-    job = jobs.enqueue(TASK, f"Set the judges of {campaign.slug} beside people"[:200], campaign=campaign, user=user)
+    job = jobs.enqueue(TASK, f"Compare the judges of {campaign.slug} with people"[:200], campaign=campaign, user=user)
     made = JudgesTable.objects.create(
         job=job, campaign=campaign, snapshot=snapshot, criterion=chosen, annotators=annotators, seed=seed, key=key
     )

@@ -31,17 +31,18 @@ def signature(record: dict[str, Any]) -> str:
 def as_text(record: dict[str, Any]) -> str:
     lines = []
     if record["simulated"]:
-        lines += ["SIMULATED: these judgments were made up.", ""]
+        lines += ["SIMULATED: a program made these judgments.", ""]
     if record["warning"]:
         lines += [record["warning"], ""]
     for scope, found in record["tables"].items():
         lines += [SCOPES[scope], *_aligned(list(_cells(found["rows"]))), ""]
         lines += [f"  {row['name']}: {row['lacks']}" for row in found["rows"] if row["lacks"]]
+        lines += [f"  {row['name']}: {_cost(row)}" for row in found["rows"] if "games" in row["settings"]]
         lines += [f"  {row['name']}: {row['alternative_of']}" for row in found["rows"] if _untested(row)]
         better = [_better(d) for d in found["differences"] if d["corrected"] < 0.05]
-        lines += [*(better or ["  No judge is known to agree more with these people than another."]), ""]
+        lines += [*(better or ["  No difference between judges in their agreement with these people is established."]), ""]
     lines += [f"{one['judge']}: not judged, {one['why']}." for one in record["without"]]
-    lines += [signature(record), f"Again: {again(record)}"]
+    lines += [signature(record), f"To reproduce: {again(record)}"]
     return "\n".join(lines)
 
 
@@ -131,6 +132,12 @@ def _number(value: float | None) -> str:
 
 def _untested(row: dict[str, Any]) -> bool:
     return row["kind"] == "judge" and row["alternative"] is None
+
+
+def _cost(row: dict[str, Any]) -> str:
+    """Of comparisons made scores (`comparison_scores.Scored`)"""
+    games, read, what = (row["settings"][name] for name in ("games", "read", "reads"))
+    return f"{games:,} games, for which {read:,} {'pairs in both orders' if what == 'pairwise' else 'outputs'} were read"
 
 
 def _better(d: dict[str, Any]) -> str:

@@ -58,14 +58,14 @@ def promote(campaign: Campaign, version: ComparatorVersion, user=None, reason: s
     if not campaign.comparators.filter(pk=version.pk).exists():
         raise Refused(f"Comparator {version.name} has not learned from this campaign.")
     if version.retired_at:
-        raise Refused(f"Comparator {version.name} is retired; another one has to serve.")
+        raise Refused(f"Comparator {version.name} is retired. Promote another one.")
     if serving(campaign) == version:
-        raise Refused(f"Comparator {version.name} serves already.")
+        raise Refused(f"Comparator {version.name} is already in use.")
     gate = version.gates.get(campaign.slug, [])
     served_before = campaign.promotions.filter(version=version).exists()
     if not served_before and not reason.strip() and not passed(gate):
-        failed = " ".join(asked["answer"] for asked in gate if not asked["passed"]) or "It was not asked yet."
-        raise Refused(f"The gate did not pass. {failed} To promote it all the same, say why.")
+        failed = " ".join(asked["answer"] for asked in gate if not asked["passed"]) or "It was not checked yet."
+        raise Refused(f"This comparator did not pass the gate. {failed} Give a reason to promote it anyway.")
     made = _enter(campaign, version, gate, reason.strip(), user)
     transaction.on_commit(lambda: promoted.send(ComparatorVersion, version=version, campaign=campaign))
     return made
@@ -80,7 +80,7 @@ def retire(campaign: Campaign, version: ComparatorVersion, user=None) -> None:
     there = version.campaigns.filter(deleted_at=None)
     if user is not None and there.exclude(pk__in=campaigns_researched_by(user).values("pk")).exists():
         raise Refused(
-            f"Comparator {version.name} is used in a campaign that is not yours as well; let another one serve here, or ask an"
+            f"Comparator {version.name} is also used in a campaign that is not yours. Promote another one here, or ask an"
             " admin to retire it."
         )
     if not ComparatorVersion.objects.filter(pk=version.pk, retired_at=None).update(retired_at=timezone.now()):

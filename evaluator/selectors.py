@@ -33,8 +33,8 @@ def basis(snapshot: Snapshot, criterion: str | None = None) -> Basis:
     pairs = next((d for d in decisions if not d.criterion_id), None)
     if not scored and pairs is None:
         raise Refused(
-            f"Snapshot {snapshot.name} has judgments of pairs by criterion only; a comparator learns from scores, or from"
-            " pairs judged on the whole."
+            f"Snapshot {snapshot.name} has judgments of pairs by criterion only. A comparator learns from scores or from"
+            " overall judgments of pairs."
         )
     accepted_pairs = pairs is not None and pairs.is_usable
     chosen = _chosen(snapshot, scored, pairs, accepted_pairs, criterion)

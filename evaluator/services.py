@@ -14,7 +14,7 @@ from evaluator.selectors import Basis, base_for, basis, others_in
 
 TASK = "evaluator.tasks.train"
 MAX_SEED = 2**31 - 1
-UNMEASURED = "It learned without any human judgment, and was not measured on people while it was trained."
+UNMEASURED = "It learned without human judgments, and was not measured on people during training."
 
 
 @transaction.atomic
@@ -117,4 +117,4 @@ def _refuse_the_same_twice(campaign, snapshots, settings, seed) -> None:
     waiting = campaign.training_runs.filter(job__status__in=[Job.Status.QUEUED, Job.Status.RUNNING], seed=seed)
     for run in waiting.prefetch_related("snapshots"):
         if run.settings == settings and {s.pk for s in run.snapshots.all()} == {s.pk for s in snapshots}:
-            raise Refused("The same training, on the same judgments with the same seed, is already waiting or running.")
+            raise Refused("The same training, on the same judgments with the same seed, is already queued or running.")

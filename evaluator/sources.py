@@ -99,6 +99,12 @@ def supervise(source: Source, campaign: Campaign, strong: bool, weak: bool) -> t
     references last; and the pairs of those that people wrote (strong) and of systems' checkpoints (weak)."""
     if not (strong or weak):
         return source.texts, []
+    texts, origins = texts_and_origins(source, campaign, strong)
+    return texts, (strong_pairs(texts, origins) if strong else []) + (weak_pairs(texts, origins) if weak else [])
+
+
+def texts_and_origins(source: Source, campaign: Campaign, strong: bool) -> tuple[list[Text], list[Origin]]:
+    """The texts of `supervise`, and who wrote each of them; without strong, those of the source and of checkpoints alone."""
     place = {key: i for i, key in enumerate(source.keys)}
     texts, origins = list(source.texts), [Origin(key[1], h, key[2]) for key, h in zip(source.keys, source.human)]
     outputs = Output.objects.filter(context__campaign=campaign, replaced_at=None).order_by("pk")
@@ -120,7 +126,7 @@ def supervise(source: Source, campaign: Campaign, strong: bool, weak: bool) -> t
                 written.add(text)
                 texts.append(text)
                 origins.append(Origin("", human=True))
-    return texts, (strong_pairs(texts, origins) if strong else []) + (weak_pairs(texts, origins) if weak else [])
+    return texts, origins
 
 
 def _origin(output: Output) -> Origin:

@@ -1,6 +1,6 @@
 from django.urls import include, path, re_path
 
-from evaluator import api
+from evaluator.api import actions, cards
 from evaluator.views import card, comparators, judges
 
 comparator = [
@@ -17,6 +17,19 @@ comparator = [
 
 urlpatterns = [
     path("c/<slug:slug>/comparator/", include(comparator)),
-    path("api/campaigns/<slug:slug>/comparators/", api.ComparatorsView.as_view(), name="api_comparators"),
-    path("api/campaigns/<slug:slug>/comparators/<slug:name>/", api.CardView.as_view(), name="api_card"),
+    path("api/campaigns/<slug:slug>/comparators/", cards.ComparatorsView.as_view(), name="api_comparators"),
+    path("api/campaigns/<slug:slug>/comparators/upload/", actions.ComparatorUploadView.as_view(), name="api_upload"),
+    path("api/campaigns/<slug:slug>/comparators/<slug:name>/", cards.CardView.as_view(), name="api_card"),
+    path("api/campaigns/<slug:slug>/comparators/<slug:name>/promote/", actions.PromoteView.as_view(), name="api_promote"),
+    path("api/campaigns/<slug:slug>/comparators/<slug:name>/retire/", actions.RetireView.as_view(), name="api_retire"),
+    path("api/campaigns/<slug:slug>/comparators/<slug:name>/file/", actions.ComparatorFileView.as_view(), name="api_file"),
+    path("api/campaigns/<slug:slug>/trainings/", actions.TrainingsView.as_view(), name="api_trainings"),
+    path("api/campaigns/<slug:slug>/import/dialogues/", actions.DialoguesView.as_view(), name="api_dialogues"),
+    path("api/campaigns/<slug:slug>/import/judge-scores/", actions.JudgeScoresView.as_view(), name="api_judge_scores"),
+    path("api/campaigns/<slug:slug>/judges/", actions.JudgesView.as_view(), name="api_judges"),
+    re_path(
+        r"^api/campaigns/(?P<slug>[-\w]+)/judges/table/(?P<kind>csv|tex)/$",
+        actions.JudgesFileView.as_view(),
+        name="api_judges_file",
+    ),
 ]

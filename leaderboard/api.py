@@ -38,8 +38,8 @@ class StandingSerializer(serializers.Serializer):
     rating = serializers.FloatField()
     low = serializers.FloatField()
     high = serializers.FloatField()
-    cluster = serializers.IntegerField(allow_null=True, help_text="Systems of one cluster are not known to differ.")
-    best = serializers.FloatField(allow_null=True, help_text="Its chance to be the best, in percent.")
+    cluster = serializers.IntegerField(allow_null=True, help_text="No difference within a cluster is established.")
+    best = serializers.FloatField(allow_null=True, help_text="Probability that it is the best, in percent.")
 
 
 class BoardSerializer(serializers.Serializer):
@@ -76,8 +76,8 @@ class BoardSerializer(serializers.Serializer):
     three_scores = serializers.ListField(child=serializers.DictField())
     calibrated = serializers.DictField(allow_null=True)
     length_control = serializers.DictField(allow_null=True)
-    gate = serializers.DictField(allow_null=True, help_text="What the gate said of the comparator; null on people's boards.")
-    ranks_said = serializers.CharField(allow_blank=True, help_text="Why ranks are wide, in a sentence.")
+    gate = serializers.DictField(allow_null=True, help_text="The gate's verdict on the comparator; null on people's boards.")
+    ranks_said = serializers.CharField(allow_blank=True, help_text="One sentence on why ranks are wide.")
     order_fit = serializers.DictField(allow_null=True)
     sides = serializers.DictField(allow_null=True)
     agreement_with_people = serializers.DictField(allow_null=True)

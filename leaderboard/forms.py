@@ -17,7 +17,7 @@ class PlayForm(forms.Form):
     RULES = [
         ("", "Glicko-2, order-free (default)"),
         ("bradley-terry", "Bradley-Terry with ties"),
-        ("paper", "as in the paper: game by game"),
+        ("paper", "game by game, as in Zhou and Xu (2020)"),
     ]
     judge = forms.ChoiceField(label="Judge")
     criterion = forms.ChoiceField(label="People's criterion")
@@ -43,7 +43,7 @@ class PlayForm(forms.Form):
             ("people", "people"),
             *((f"+{name}", f"people and {name} together") for name in self.versions),
         ]
-        self.fields["criterion"].choices = [(DEFAULT, "what is accepted (default)")] + [
+        self.fields["criterion"].choices = [(DEFAULT, "an accepted one (default)")] + [
             (f":{name}", name) if name else (PAIRS, "judgments of pairs") for name in criteria(latest_snapshot(campaign))
         ]
 
@@ -64,10 +64,10 @@ class PlayForm(forms.Form):
 
 class BoardForm(forms.Form):
     is_public = forms.BooleanField(
-        label="Anyone may see the boards: ratings, charts and files. Texts and single judgments stay with researchers.",
+        label="Anyone can see the boards: ratings, charts and files. Only researchers see texts and single judgments.",
         required=False,
     )
-    plays_new = forms.BooleanField(label="A new comparator plays a tournament at once", required=False)
+    plays_new = forms.BooleanField(label="Play a tournament as soon as a new comparator is trained", required=False)
 
 
 class SystemForm(forms.Form):
@@ -80,7 +80,7 @@ class OutputsForm(forms.Form):
     file = forms.FileField(
         label="Outputs file",
         help_text=(
-            "JSON lines or CSV: a row for each output, with <code>context_id</code>, <code>context</code> and "
+            "JSON lines or CSV with one row for each output. Fields: <code>context_id</code>, <code>context</code> and "
             "<code>output</code>; <code>checkpoint</code> and <code>iteration</code> where there are checkpoints."
         ),
     )

@@ -31,7 +31,7 @@ def next_step(campaign: Campaign) -> NextStep | None:
     if snapshot is None:
         return _first_answers(campaign)
     if _has_newer_answers(campaign, snapshot):
-        return NextStep("Freeze a snapshot with the answers that came since the last one", "quality")
+        return NextStep("Freeze a new snapshot that includes the latest answers", "quality")
     return _boards(campaign, snapshot)
 
 
@@ -39,14 +39,14 @@ def _first_answers(campaign: Campaign) -> NextStep:
     items = campaign.items.filter(purpose=Purpose.EVALUATION)
     if _is_answered(campaign):
         if campaign.status != Campaign.Status.OPEN or not items.filter(taken__lt=F("places")).exists():
-            return NextStep("Freeze a snapshot of the answers to believe", "quality")
-        return NextStep("Freeze a snapshot, as soon as enough people have answered", "quality")
+            return NextStep("Filter the answers and freeze a snapshot", "quality")
+        return NextStep("Freeze a snapshot as soon as enough people have answered", "quality")
     if campaign.likert and not campaign.criteria.exists():
-        return NextStep("Add the criteria that people score", "design")
+        return NextStep("Add the criteria to score", "design")
     if not items.exists():
-        return NextStep("Set how pairs are made" if campaign.pairwise else "Set what people judge", "design")
+        return NextStep("Choose how pairs are made" if campaign.pairwise else "Choose what people judge", "design")
     if campaign.status != Campaign.Status.OPEN:
-        return NextStep("Open the campaign, so that people can answer", "campaign")
+        return NextStep("Open the campaign so that people can answer", "campaign")
     if not campaign.invitations.filter(revoked_at=None).exists() and not campaign.annotators.exists():
         return NextStep("Invite people", "people", "invitations")
     return NextStep("Watch the first answers come in", "live")
@@ -59,7 +59,7 @@ def _boards(campaign: Campaign, snapshot: Snapshot) -> NextStep | None:
     if by_people is None:
         return NextStep("Play people's board", "play", "play")
     if by_people.finished_at is None:
-        return NextStep("See people's board, which is being played", "leaderboard")
+        return NextStep("See people's board, which is being computed", "leaderboard")
     version = campaign.comparators.filter(retired_at=None).first()
     if version is None:
         if campaign.training_runs.filter(job__status__in=(Job.Status.QUEUED, Job.Status.RUNNING)).exists():

@@ -97,7 +97,7 @@ def _must_be_free(campaign: Campaign, name: str, but: System | None = None) -> N
     if others.filter(name=name).exists():
         raise Refused(f"There is a system {name!r} already; choose another name, or replace its outputs.")
     if FormerName.objects.filter(system__in=others, name=name).exists():
-        raise Refused(f"{name!r} is what another system was called before; choose another name.")
+        raise Refused(f"{name!r} is a former name of another system; choose another name.")
 
 
 def _audit(system: System, action: str, user, **detail) -> None:

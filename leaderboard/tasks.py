@@ -81,9 +81,9 @@ def order_pairs(job_id) -> dict:
         job = claim.job
         if job.task == active_selection.TASKS["comparator"]:
             result = active_selection.for_the_comparator(job.campaign, disagreement, job.created_by)
-            said = "those first on which the comparator's members differ most"
+            said = "the comparator's members disagree most on the first ones"
         else:
             result = active_selection.for_the_systems(job.campaign, judging, job.created_by)
             said = f"{result['left to the comparator']:,} left to the comparator"
-        claim.report(1.0, f"{result['pairs']:,} pairs in order; {said}.")
+        claim.report(1.0, f"{result['pairs']:,} pairs reordered; {said}.")
         return result

@@ -1,6 +1,6 @@
-from django.urls import include, path
+from django.urls import include, path, re_path
 
-from leaderboard import api
+from leaderboard import api, api_actions
 from leaderboard.views import board, compare, samples, systems
 
 campaign = [
@@ -30,5 +30,12 @@ urlpatterns = [
     path("api/campaigns/<slug:slug>/systems/", api.SystemsView.as_view(), name="api_systems"),
     path("api/campaigns/<slug:slug>/systems/<int:pk>/", api.SystemView.as_view(), name="api_system"),
     path("api/campaigns/<slug:slug>/systems/<int:pk>/outputs/", api.OutputsView.as_view(), name="api_system_outputs"),
+    path("api/campaigns/<slug:slug>/tournaments/", api_actions.TournamentsView.as_view(), name="api_tournaments"),
+    path("api/campaigns/<slug:slug>/ask/", api_actions.AskView.as_view(), name="api_ask"),
+    re_path(
+        r"^api/tournaments/(?P<pk>\d{1,9})/file/(?P<kind>csv|tex|svg)/$",
+        api_actions.TournamentFileView.as_view(),
+        name="api_tournament_file",
+    ),
     path("api/tournaments/<int:pk>/", api.TournamentView.as_view(), name="api_tournament"),
 ]

@@ -31,6 +31,7 @@ NOUNS = {
     "resampling",
     "throttling",
     "training",
+    "utility_training",
 }
 
 GLOSSARY = (ROOT / "docs/glossary.md").read_text(encoding="utf-8")

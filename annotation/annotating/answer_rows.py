@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from django.utils.translation import gettext
+
 from annotation.models import Annotator, Assignment, Campaign, Criterion, LikertScore, PairwiseJudgment
 from annotation.outcome import Outcome
 from core.errors import Refused
@@ -14,7 +16,7 @@ def rows_of(annotator: Annotator, assignment: Assignment, campaign: Campaign, an
     """Unsaved LikertScores or PairwiseJudgments, one for each thing that was asked; never empty."""
     reason = str(answer.get("reason") or "").strip()
     if len(reason) > REASON_LENGTH:
-        raise Refused(f"The comment is longer than {REASON_LENGTH} characters.")
+        raise Refused(gettext("The comment is longer than %(count)s characters.") % {"count": REASON_LENGTH})
     if not assignment.item.is_pair:  # a comment on scores stays with the submission
         return _scores(annotator, assignment, campaign, answer.get("scores"))
     choices: dict[Any, Outcome]  # by criterion; None: on the whole
@@ -23,7 +25,7 @@ def rows_of(annotator: Annotator, assignment: Assignment, campaign: Campaign, an
     else:
         choice = _shown(answer.get("choice"))
         if choice is None:
-            raise Refused("Choose the better output, or say that they are equally good.")
+            raise Refused(gettext("Choose the better text, or a tie."))
         choices = {None: choice}
     return [_judgment(annotator, assignment, criterion, shown, reason) for criterion, shown in choices.items()]
 
@@ -47,9 +49,9 @@ def _scores(annotator, assignment, campaign, scores) -> list[LikertScore]:
             )
         )
     if missing:
-        raise Refused(f"Still to score: {', '.join(missing)}.")
+        raise Refused(gettext("Please also score: %(criteria)s.") % {"criteria": ", ".join(missing)})
     if not rows:
-        raise Refused("This campaign has no criteria yet.")
+        raise Refused(gettext("This campaign has no criteria yet."))
     return rows
 
 
@@ -57,9 +59,12 @@ def _point(criterion: Criterion, value) -> int:
     try:
         value = int(value)
     except (TypeError, ValueError):
-        raise Refused(f"{criterion.name}: choose one of the points of its scale.") from None
+        raise Refused(
+            gettext("%(criterion)s: choose one of the points of its scale.") % {"criterion": criterion.name}
+        ) from None
     if value not in criterion.points:
-        raise Refused(f"{criterion.name}: choose a point from {criterion.low} to {criterion.high}.")
+        about = {"criterion": criterion.name, "low": criterion.low, "high": criterion.high}
+        raise Refused(gettext("%(criterion)s: choose a point from %(low)s to %(high)s.") % about)
     return value
 
 
@@ -68,9 +73,9 @@ def _choices_by_criterion(campaign: Campaign, sides) -> dict[Criterion, Outcome]
     choices = {c: _shown(sides.get(c.pk, sides.get(str(c.pk)))) for c in campaign.asked}
     missing = [criterion.name for criterion, shown in choices.items() if shown is None]
     if missing:
-        raise Refused(f"Still to judge: {', '.join(missing)}.")
+        raise Refused(gettext("Please also judge: %(criteria)s.") % {"criteria": ", ".join(missing)})
     if not choices:
-        raise Refused("This campaign has no criteria yet.")
+        raise Refused(gettext("This campaign has no criteria yet."))
     return {criterion: shown for criterion, shown in choices.items() if shown is not None}
 
 

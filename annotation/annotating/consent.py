@@ -2,6 +2,7 @@
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from annotation.annotating import places
 from annotation.models import Annotator, AuditEvent, ConsentText, LikertScore, PairwiseJudgment, SnapshotMark
@@ -20,7 +21,7 @@ def agree(annotator: Annotator, version: int | None) -> None:
     """Record which version of the consent text the person agreed to, and when. Only the newest can be agreed to."""
     newest = annotator.campaign.consent_texts.last()
     if newest is None or newest.version != version:
-        raise Refused("The text has changed since you opened it; please read the new one.")
+        raise Refused(gettext("The text has changed since you opened it. Please read the new version."))
     Annotator.objects.filter(pk=annotator.pk).update(consent=newest, consented_at=timezone.now())
 
 

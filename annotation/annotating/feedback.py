@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from django.utils.translation import gettext
+
 from annotation.design.known_answer_check import wanted_choice, wanted_scores
 from annotation.models import Campaign, Item, LikertScore, PairwiseJudgment, Purpose, Submission
 from annotation.outcome import Outcome
@@ -47,7 +49,7 @@ def rows_of_submission(submission: Submission) -> list:
 
 
 def _score(row, values: list) -> Check:
-    return Check(row.criterion.name, f"{row.value:g}", " or ".join(f"{v:g}" for v in values), row.value in values)
+    return Check(row.criterion.name, f"{row.value:g}", gettext(" or ").join(f"{v:g}" for v in values), row.value in values)
 
 
 def _choice(row, wanted: str, swapped: bool) -> Check:
@@ -58,4 +60,4 @@ def _choice(row, wanted: str, swapped: bool) -> Check:
 def _in_words(choice: str, swapped: bool) -> str:
     """A stored choice as the person saw the sides."""
     outcome = Outcome(choice).swap() if swapped else Outcome(choice)
-    return {Outcome.A: "A is better", Outcome.TIE: "a tie", Outcome.B: "B is better"}[outcome]
+    return {Outcome.A: gettext("A is better"), Outcome.TIE: gettext("Tie"), Outcome.B: gettext("B is better")}[outcome]

@@ -5,13 +5,15 @@ import uuid
 from dataclasses import dataclass
 
 from django.core import signing
+from django.utils.translation import gettext_lazy
 
 from annotation.models import Assignment, Campaign, Criterion, Item, PairwiseJudgment
 
 SHOWN = "annotation.shown"  # salt of the signed time at which a page was shown
 ONE_LINE, BUTTONS = 11, 21  # points that fit beside each other on a phone; that are buttons and not a number field
 REASON_LENGTH = PairwiseJudgment._meta.get_field("reason").max_length
-SIDE_LABELS = (("left", "A is better"), ("tie", "Tie"), ("right", "B is better"))
+# In reading order: "left" is the first, which a page from right to left shows on the right.
+SIDE_LABELS = (("left", gettext_lazy("A is better")), ("tie", gettext_lazy("Tie")), ("right", gettext_lazy("B is better")))
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """What an annotator says about an item itself: that they pass it by, or that something is wrong with it."""
 
 from django.db import transaction
+from django.utils.translation import gettext
 
 from annotation.annotating import places
 from annotation.annotating.assignment import lock
@@ -17,7 +18,7 @@ def skip(annotator: Annotator, assignment_id: int, reason: str) -> None:
     lock(annotator)
     assignment = _own(annotator, assignment_id)
     if assignment.purpose in (Purpose.TRAINING, Purpose.QUALIFICATION):
-        raise Refused("Practice and qualification items can't be skipped; report it if it is broken.")
+        raise Refused(gettext("You cannot skip practice and qualification items. If this item is broken, report it."))
     if places.skip(assignment):
         ItemReport.objects.create(item_id=assignment.item_id, annotator=annotator, kind=ItemReport.Kind.SKIP, reason=reason)
 
@@ -39,14 +40,14 @@ def flag(annotator: Annotator, assignment_id: int, reason: str) -> None:
 def _checked(reason: str) -> str:
     reason = reason.strip()
     if not reason:
-        raise Refused("Say in a few words why.")
+        raise Refused(gettext("Please say why in a few words."))
     if len(reason) > REASON_LENGTH:
-        raise Refused(f"The reason is longer than {REASON_LENGTH} characters.")
+        raise Refused(gettext("The reason is longer than %(count)s characters.") % {"count": REASON_LENGTH})
     return reason
 
 
 def _own(annotator: Annotator, assignment_id: int) -> Assignment:
     assignment = annotator.assignments.filter(pk=assignment_id).first()
     if assignment is None or annotator.withdrawn_at:
-        raise Refused("This item is not in your hands; load the page again.")
+        raise Refused(gettext("This item is not assigned to you. Please reload the page."))
     return assignment

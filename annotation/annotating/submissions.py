@@ -6,6 +6,7 @@ from django.db import connection, transaction
 from django.db.models import BooleanField
 from django.db.models.expressions import RawSQL
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from annotation.annotating import places
 from annotation.annotating.answer_rows import rows_of
@@ -63,10 +64,10 @@ def revise(
         return known
     assert assignment is not None, "_assignment gives one of the two"
     if not may_change(assignment, annotator.campaign):
-        raise Refused("This answer can't be changed: its campaign is not open, or you were told what was expected.")
+        raise Refused(gettext("You cannot change this answer: the campaign is not open, or you have seen the expected answer."))
     earlier = live_submissions(annotator).filter(assignment=assignment).first()
     if earlier is None:
-        raise Refused("There is no answer of yours here to change.")
+        raise Refused(gettext("There is no answer of yours to change here."))
     rows = rows_of(annotator, assignment, annotator.campaign, answer)
     retract(earlier)
     return _store(annotator, assignment, key, answer, rows, seconds, active_seconds)
@@ -93,7 +94,7 @@ def retract(submission: Submission) -> None:
 def _assignment(annotator: Annotator, assignment_id: int, key: uuid.UUID) -> tuple[Assignment | None, Submission | None]:
     """The assignment an answer is for, or the submission that this key already stands for."""
     if annotator.withdrawn_at:
-        raise Refused("You have withdrawn from this campaign: nothing more of yours is stored.")
+        raise Refused(gettext("You have withdrawn from this campaign. No further answers of yours are stored."))
     stored = RawSQL(STORED, (Submission._meta.pk.get_db_prep_value(key, connection),), BooleanField())
     try:
         assignment = annotator.assignments.select_related("item").only(*ANSWERED).annotate(stored=stored).get(pk=assignment_id)
@@ -102,9 +103,9 @@ def _assignment(annotator: Annotator, assignment_id: int, key: uuid.UUID) -> tup
     if assignment is None or assignment.stored:
         known = Submission.objects.filter(pk=key).first()
         if known is not None and known.annotator_id != annotator.pk:
-            raise Refused("This answer's key belongs to somebody else's answer; load the page again.")
+            raise Refused(gettext("This answer has the key of somebody else's answer. Please reload the page."))
         if known is None:
-            raise Refused("This item is not in your hands; load the page again.")
+            raise Refused(gettext("This item is not assigned to you. Please reload the page."))
         return None, known
     return assignment, None
 

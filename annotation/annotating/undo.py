@@ -1,6 +1,7 @@
 """Taking back the latest answer."""
 
 from django.db import transaction
+from django.utils.translation import gettext
 
 from annotation.annotating import places
 from annotation.annotating.assignment import lock
@@ -24,7 +25,7 @@ def undo_last(annotator: Annotator, in_hand: int | None = None) -> Assignment | 
     if last is None:
         return None
     if not may_change(last.assignment, annotator.campaign):
-        raise Refused("This answer can't be changed: its campaign is not open, or you were told what was expected.")
+        raise Refused(gettext("You cannot change this answer: the campaign is not open, or you have seen the expected answer."))
     retract(last)
     places.reopen(last.assignment)
     return last.assignment

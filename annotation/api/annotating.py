@@ -13,6 +13,7 @@ from rest_framework.views import APIView
 from annotation.access import annotator_of
 from annotation.annotating import reports, submissions
 from annotation.annotating.assignment import progress, turn
+from annotation.annotating.completion import is_finished
 from annotation.annotating.consent import agree, consent_due, withdraw_annotator
 from annotation.annotating.feedback import checks, rows_of_submission, shows_known_answer
 from annotation.annotating.item_page import times_of
@@ -21,7 +22,7 @@ from annotation.annotating.undo import undo_last
 from annotation.api import item_shapes
 from annotation.api.campaigns import valid
 from annotation.models import Annotator, Campaign, Scope
-from annotation.people import invitations
+from annotation.people import invitations, notices
 from annotation.people.tokens import make_token
 from core import errors
 
@@ -60,7 +61,10 @@ class TaskViewSet(viewsets.GenericViewSet):
         annotator = self.get_object()
         if consent_due(annotator):
             raise errors.Refused("There is a text to agree to first: see the task's consent.")
-        return Response(item_shapes.NextSerializer(item_shapes.turn_as_dict(annotator, turn(annotator))).data)
+        current = turn(annotator)
+        if current.assignment is None and is_finished(annotator, current.progress):
+            notices.note_finished(annotator)
+        return Response(item_shapes.NextSerializer(item_shapes.turn_as_dict(annotator, current)).data)
 
     @extend_schema(methods=["get"], responses=item_shapes.GivenSerializer(many=True))
     @extend_schema(methods=["post"], request=item_shapes.AnswerSerializer, responses={201: item_shapes.StoredSerializer})

@@ -2,16 +2,27 @@
 
 from collections.abc import Callable
 
+from django.http import HttpResponse, StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema, inline_serializer
+from drf_spectacular.utils import OpenApiParameter, extend_schema, inline_serializer
 from rest_framework import serializers
 from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from annotation.api.repeats import HEADER, once
 from annotation.api.serializers import RuleSerializer
+from annotation.assessment import snapshot_contents
+from annotation.assessment.adjudication import adjudicate
 from annotation.assessment.calculations import look_up
+from annotation.assessment.disagreement import open_disagreements, with_texts
+from annotation.assessment.report import CONTENT_TYPES as REPORT_TYPES
+from annotation.assessment.report import WRITERS, report_sections
+from annotation.campaigns.study import design_study
+from annotation.data.export import CONTENT_TYPES, KINDS, as_csv, as_jsonl
 from annotation.models import Campaign
+from annotation.snapshots import difference, latest_snapshot
+from core import errors
 
 WORKED_OUT = {
     200: OpenApiTypes.OBJECT,
@@ -19,11 +30,72 @@ WORKED_OUT = {
 }
 
 
+DIGEST = "snapshots/(?P<digest>[0-9a-f]{12,64})"
+
+
+class StudySerializer(serializers.Serializer):
+    outputs = serializers.IntegerField(min_value=2, max_value=1000, help_text="Each is scored, and compared with four others.")
+
+
+class ItemCountSerializer(serializers.Serializer):
+    items = serializers.IntegerField()
+
+
+class DisagreementSerializer(serializers.Serializer):
+    """spread: of the kept scores, as a share of the scale; 1 for a pair. options: what may be believed."""
+
+    key = serializers.CharField()
+    criterion = serializers.CharField(source="criterion.name", default=None, allow_null=True)
+    context = serializers.CharField(source="output.context.key")
+    systems = serializers.SerializerMethodField()
+    spread = serializers.FloatField()
+    answers = serializers.SerializerMethodField()
+    options = serializers.SerializerMethodField()
+
+    def get_systems(self, row) -> list[str]:
+        return [output.system.name for output in (row.output, row.other) if output]
+
+    def get_answers(self, row) -> dict[str, str]:
+        return {annotator: _said(answer) for annotator, answer in row.answers}
+
+    def get_options(self, row) -> list[str]:
+        return [_said(option) for option in row.options]
+
+
+class SettlementSerializer(serializers.Serializer):
+    """believed: one of the options; empty lets all answers stand."""
+
+    key = serializers.RegexField(r"^\d{1,9}-\d{1,9}-\d{1,9}$")
+    believed = serializers.CharField(max_length=20, allow_blank=True)
+    reason = serializers.CharField(max_length=500)
+
+
+class MarginSerializer(serializers.Serializer):
+    margin = serializers.FloatField(required=False, min_value=0.001, max_value=1000)
+
+
+class DifferenceSerializer(serializers.Serializer):
+    """From one snapshot to another, rows by kind, and answers gone and new by annotator."""
+
+    rule = serializers.ListField(child=serializers.ListField())
+    gone = serializers.DictField(child=serializers.IntegerField())
+    come = serializers.DictField(child=serializers.IntegerField())
+    people = serializers.DictField(child=serializers.ListField(child=serializers.IntegerField()))
+    changed = serializers.ListField(child=serializers.DictField(), help_text="Answers whose value changed, with `before`.")
+
+
+def _said(answer) -> str:
+    return f"{answer:g}" if isinstance(answer, float) else str(answer)
+
+
 class QualityActions:
     """Actions of the campaigns: 200 with the figures, 202 with the job that works them out, 422 where there are none."""
 
-    get_object: Callable[[], Campaign]  # this and the request are the viewset's
+    get_object: Callable[[], Campaign]  # these are the viewset's
     request: Request
+    paginate_queryset: Callable
+    get_paginated_response: Callable[..., Response]
+    _snapshot: Callable
 
     @extend_schema(parameters=[RuleSerializer], responses=WORKED_OUT)
     @action(detail=True)
@@ -31,19 +103,94 @@ class QualityActions:
         """What a rule would make of the answers."""
         rule = RuleSerializer(data=request.query_params)
         rule.is_valid(raise_exception=True)
-        return self._worked_out("preview", "What the filter would do", **rule.validated_data)
+        return self._worked_out("preview", "Preview of the filter", **rule.validated_data)
 
     @extend_schema(responses=WORKED_OUT)
     @action(detail=True, url_path="quality/annotators", url_name="quality_annotators")
     def quality_annotators(self, request, slug):
         """A card for each annotator, the most suspicious first, and what each does to the ranking."""
-        return self._worked_out("annotators", "Annotators beside each other")
+        return self._worked_out("annotators", "Comparison of annotators")
 
     @extend_schema(responses=WORKED_OUT)
     @action(detail=True, url_path="quality/study", url_name="quality_study")
     def quality_study(self, request, slug):
         """Agreement of direct scores and of scores made from comparisons."""
         return self._worked_out("study", "Two ways of asking")
+
+    @extend_schema(request=StudySerializer, responses={201: ItemCountSerializer}, parameters=[HEADER])
+    @quality_study.mapping.post
+    @once
+    def draw_study(self, request, slug):
+        """Draw the outputs to ask about in both ways: `items` more wait for annotators then."""
+        campaign, asked = self.get_object(), StudySerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        return Response({"items": design_study(campaign, request.user, **asked.validated_data)}, status=201)
+
+    @extend_schema(methods=["get"], parameters=[RuleSerializer], responses=DisagreementSerializer(many=True))
+    @extend_schema(methods=["post"], request=SettlementSerializer, responses={204: None})
+    @action(detail=True, methods=["get", "post"], url_path="quality/disagreement", url_name="quality_disagreement")
+    def quality_disagreement(self, request, slug):
+        """What people still disagree about after the filter, the widest first. POST settles one, for snapshots to come."""
+        campaign = self.get_object()
+        if request.method == "POST":
+            asked = SettlementSerializer(data=request.data)
+            asked.is_valid(raise_exception=True)
+            criterion, output, other = map(int, asked.validated_data["key"].split("-"))
+            believed, reason = asked.validated_data["believed"], asked.validated_data["reason"]
+            adjudicate(campaign, request.user, criterion or None, output, other or None, believed, reason)
+            return Response(status=204)
+        rule = RuleSerializer(data=request.query_params)
+        rule.is_valid(raise_exception=True)
+        asked = rule.validated_data
+        page = self.paginate_queryset(open_disagreements(campaign, asked["mad"], asked["on_zero_mad"]))
+        return self.get_paginated_response(DisagreementSerializer(with_texts(list(page)), many=True).data)
+
+    @extend_schema(
+        responses={(200, kind): OpenApiTypes.STR for kind in sorted(set(REPORT_TYPES.values()))},
+        parameters=[OpenApiParameter("kind", enum=list(WRITERS), location="path")],
+    )
+    @action(detail=True, url_path=rf"quality/report/(?P<kind>{'|'.join(WRITERS)})", url_name="quality_report")
+    def quality_report(self, request, slug, kind):
+        """The report on the newest snapshot, without the annotators where a worker still works them out."""
+        campaign = self.get_object()
+        snapshot = latest_snapshot(campaign)
+        if snapshot is None:
+            raise errors.Refused("There is no snapshot yet; assess the quality first.")
+        watched, _ = look_up(campaign, "annotators", "Annotators beside each other", request.user)
+        text = WRITERS[kind](report_sections(campaign, snapshot, watched))
+        return HttpResponse(text, content_type=f"{REPORT_TYPES[kind]}; charset=utf-8")
+
+    @extend_schema(
+        responses={(200, kind.partition(";")[0]): OpenApiTypes.STR for kind in CONTENT_TYPES.values()},
+        parameters=[
+            OpenApiParameter("what", enum=list(KINDS), location="path"),
+            OpenApiParameter("kind", enum=list(CONTENT_TYPES), location="path"),
+            OpenApiParameter("margin", float, description="For preferences: also from scores that differ by so many points."),
+        ],
+    )
+    @action(
+        detail=True,
+        url_path=rf"{DIGEST}/export/(?P<what>{'|'.join(KINDS)})/(?P<kind>{'|'.join(CONTENT_TYPES)})",
+        url_name="snapshot_export",
+        pagination_class=None,
+    )
+    def snapshot_export(self, request, slug, digest, what, kind):
+        """A snapshot's answers with what became of them, or preference pairs: the same bytes whenever it is asked for."""
+        snapshot = self._snapshot(digest)
+        if what == "preferences":
+            margin = MarginSerializer(data=request.query_params)
+            margin.is_valid(raise_exception=True)
+            rows = list(snapshot_contents.preferences(snapshot, margin.validated_data.get("margin")))
+        else:
+            rows = list(snapshot_contents.rows(snapshot, what))
+        lines = as_csv(rows, what) if kind == "csv" else as_jsonl(rows)
+        return StreamingHttpResponse(lines, content_type=CONTENT_TYPES[kind])
+
+    @extend_schema(responses=DifferenceSerializer, parameters=[OpenApiParameter("old", str, location="path")])
+    @action(detail=True, url_path=rf"{DIGEST}/since/(?P<old>[0-9a-f]{{12,64}})", url_name="snapshot_difference")
+    def snapshot_difference(self, request, slug, digest, old):
+        """What this snapshot holds that the other does not, and the other way round."""
+        return Response(DifferenceSerializer(difference(self._snapshot(old), self._snapshot(digest))).data)
 
     def _worked_out(self, what: str, title: str, **settings) -> Response:
         result, job = look_up(self.get_object(), what, title, self.request.user, **settings)

@@ -15,6 +15,8 @@ from annotation import jobs, snapshots
 from annotation.access import campaigns_researched_by
 from annotation.api import serializers
 from annotation.api.assessment import QualityActions
+from annotation.api.items import ItemActions
+from annotation.api.members import MemberActions
 from annotation.api.repeats import HEADER, once
 from annotation.assessment import decisions
 from annotation.assessment.assess import as_dict, assess
@@ -31,7 +33,9 @@ from core import errors
 FILES = {(200, kind.partition(";")[0]): OpenApiTypes.STR for kind in CONTENT_TYPES.values()}
 
 
-class CampaignViewSet(QualityActions, viewsets.GenericViewSet, mixins.ListModelMixin, mixins.RetrieveModelMixin):
+class CampaignViewSet(
+    QualityActions, ItemActions, MemberActions, viewsets.GenericViewSet, mixins.ListModelMixin, mixins.RetrieveModelMixin
+):
     lookup_field = "slug"
     lookup_value_regex = "[-a-zA-Z0-9_]+"
     serializer_class = serializers.CampaignSerializer
@@ -111,10 +115,8 @@ class CampaignViewSet(QualityActions, viewsets.GenericViewSet, mixins.ListModelM
         in the end what became of the file."""
         campaign = self.get_object()
         data = valid(serializers.ImportSerializer(data=request.data))
-        how = {"dry_run": data["dry_run"], "user": request.user}
-        if what == "outputs":
-            how["human_systems"] = data.get("human_systems", [])
-        if data["file"].size > uploads.SMALL:
+        how = {"dry_run": data["dry_run"], "user": request.user, **_about_file(what, data)}
+        if uploads.weight(data["file"]) > uploads.SMALL:
             job = uploads.import_later(campaign, data["file"], what, **how).job
             address = reverse("api_job-detail", args=[job.pk])
             return Response(serializers.JobSerializer(job).data, status=202, headers={"Location": address})
@@ -251,6 +253,12 @@ class JobViewSet(viewsets.GenericViewSet, mixins.RetrieveModelMixin):
         if not jobs.retry(self.get_object()):
             raise errors.Refused("Only a job that failed or was cancelled can be started again.")
         return Response(serializers.JobSerializer(self.get_object()).data)
+
+
+def _about_file(what: str, data: dict) -> dict:
+    """What the importer of this kind is told beside the file."""
+    names = ("human_systems", "system", "systems", "keep_columns") if what == "outputs" else ("simulated",)
+    return {name: data[name] for name in (*names, "columns", "constants") if name in data}
 
 
 def _may_create(user) -> None:

@@ -42,7 +42,8 @@ def as_body(sentence: str) -> dict:
 
 def _refused(refused: Refused) -> dict:
     if isinstance(refused, ImportRefused):
-        entries = [_entry(error.field or None, error.message, error.line) for error in refused.errors]
+        about = [{"row": error.row, "file": error.file} for error in refused.errors]
+        entries = [_entry(e.field or None, e.message, e.line) | more for e, more in zip(refused.errors, about)]
         return {"message": str(refused), "errors": entries}
     return as_body(str(refused))
 

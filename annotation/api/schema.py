@@ -23,12 +23,16 @@ ENTRY = {
     "line": {"type": "integer", "nullable": True, "description": "Of an imported file."},
     "message": {"type": "string"},
 }
+OF_FILES = {
+    "row": {"type": "integer", "nullable": True, "description": "Of an imported JSON array."},
+    "file": {"type": "string", "description": "Of an import: its name, or an archive's with the file in it."},
+}
 COMPONENT = {
     "type": "object",
     "required": ["message", "errors"],
     "properties": {
         "message": {"type": "string", "description": "One sentence for a person."},
-        "errors": {"type": "array", "items": {"type": "object", "properties": ENTRY, "required": list(ENTRY)}},
+        "errors": {"type": "array", "items": {"type": "object", "properties": ENTRY | OF_FILES, "required": list(ENTRY)}},
     },
 }
 

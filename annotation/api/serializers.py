@@ -123,8 +123,8 @@ class CopySerializer(serializers.Serializer):
 class ImportSerializer(serializers.Serializer):
     file = serializers.FileField(
         allow_empty_file=True,
-        help_text="JSON lines or CSV (by its name), UTF-8. Rows that bring a context may name its `group`, a topic or source "
-        "document; all rows of one context name the same.",
+        help_text="JSON, JSON lines, CSV or Excel (by its name), or a zipped folder of such files. Rows with a context may "
+        "name its `group`, a topic or source document; all rows of one context name the same.",
     )
     dry_run = serializers.BooleanField(default=False, help_text="Only check; store nothing.")
     human_systems = serializers.ListField(
@@ -133,12 +133,43 @@ class ImportSerializer(serializers.Serializer):
         max_length=100,
         help_text="For outputs: systems whose texts people wrote.",
     )
+    system = serializers.CharField(max_length=200, required=False, help_text="For outputs: every row is this system's.")
+    systems = serializers.ListField(
+        child=serializers.CharField(max_length=200),
+        required=False,
+        max_length=1000,
+        help_text="For outputs: columns that each hold one system's outputs.",
+    )
+    keep_columns = serializers.BooleanField(
+        required=False, help_text="For outputs: keep columns that are no field as metadata."
+    )
+    simulated = serializers.BooleanField(required=False, help_text="For scores and judgments: a program made them.")
+    columns = serializers.JSONField(
+        required=False,
+        help_text="{field: the file's column for it, or an empty text for none}, as JSON. Without it, the columns' names tell.",
+    )
+    constants = serializers.JSONField(required=False, help_text="{field: what it is in every row without it}, as JSON.")
+
+    def validate_columns(self, columns) -> dict[str, str]:
+        return _texts_by_name(columns)
+
+    def validate_constants(self, constants) -> dict[str, str]:
+        return _texts_by_name(constants)
+
+
+def _texts_by_name(value) -> dict[str, str]:
+    if not isinstance(value, dict) or not all(isinstance(text, str) for text in value.values()):
+        raise serializers.ValidationError("Expected a JSON object of texts.")
+    return value
 
 
 class ImportedSerializer(serializers.Serializer):
     rows = serializers.IntegerField()
     new = serializers.DictField(child=serializers.IntegerField(), help_text="How many were new, by kind.")
     dry_run = serializers.BooleanField()
+    unused = serializers.ListField(
+        child=serializers.CharField(), required=False, help_text="Columns that are no field and are not kept; files not read."
+    )
 
 
 class ItemSerializer(serializers.ModelSerializer):
@@ -223,7 +254,8 @@ class JobSerializer(serializers.ModelSerializer):
 
 
 class ImportedFileSerializer(serializers.Serializer):
-    """What became of a file that a worker imported. errors: the first of them, each with field, line and message."""
+    """What became of a file that a worker imported. errors: the first of them, each with file, line, row, field
+    and message."""
 
     state = serializers.ChoiceField(Upload.State.choices)
     rows = serializers.IntegerField(allow_null=True)
@@ -243,6 +275,6 @@ class JobDetailSerializer(JobSerializer):
         upload = Upload.objects.filter(job=job).first()
         if upload is None:
             return None
-        errors = [{"field": field or None, "line": line, "message": message} for line, field, message in upload.errors]
+        errors = [entry | {"field": entry["field"] or None} for entry in upload.error_entries()]
         result = {"rows": upload.result.get("rows"), "new": upload.result.get("new", {})}
         return {"state": upload.state, **result, "error_count": upload.error_count, "errors": errors}

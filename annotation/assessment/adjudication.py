@@ -23,7 +23,7 @@ def adjudicate(
     Snapshots to come keep exactly the answers that are believed. The answers themselves stay as they are.
     """
     if not reason.strip():
-        raise Refused("Say why: the reason is kept with what you decide.")
+        raise Refused("Give a reason. It is stored with your decision.")
     if other_id is None:
         answers = LikertScore.objects.counted().filter(criterion=criterion_id, criterion__campaign=campaign, output=output_id)
         values = {f"{value:g}": value for value in answers.values_list("value", flat=True)}
@@ -32,7 +32,7 @@ def adjudicate(
         answers = answers.filter(output_a=output_id, output_b=other_id)
         values = {choice: choice for choice in answers.values_list("choice", flat=True)}
     if not values:
-        raise Refused("Nobody has answered this; there is nothing to settle.")
+        raise Refused("Nobody has answered this item, so there is nothing to decide.")
     if believed != LET_STAND and believed not in values:
         raise Refused(f"Choose one of the answers that were given: {', '.join(sorted(values))}.")
     value = values.get(believed)

@@ -55,7 +55,7 @@ def checked_rule(campaign: Campaign, mad=1.0, level="ordinal", on_zero_mad="drop
     if not mad > 0 or not np.isfinite(mad):
         raise Refused("The MAD threshold must be a number above zero.")
     if on_zero_mad not in ("drop", "keep"):
-        raise Refused("Where the MAD is zero, scores off the median are dropped ('drop') or kept ('keep').")
+        raise Refused("on_zero_mad must be 'drop' (drop scores off the median if the MAD is zero) or 'keep'.")
     rule = {"mad": float(mad), "level": level, "on_zero_mad": on_zero_mad, "seed": campaign.seed}
     adjudicated = campaign.adjudications.count()
     return rule | ({"adjudicated": adjudicated} if adjudicated else {})
@@ -99,7 +99,7 @@ def assess(campaign: Campaign, mad=1.0, level="ordinal", on_zero_mad="drop", use
     """
     assessment = work_out_assessment(campaign, mad, level, on_zero_mad)
     if seen is not None and seen != assessment.digest:
-        raise Refused("Answers came in or went since you looked. Look again: what would be frozen now is another thing.")
+        raise Refused("Answers were added or withdrawn since you opened this page. Check the preview again before you accept.")
     return _freeze(campaign, assessment, user)
 
 

@@ -12,7 +12,7 @@ from core.errors import Refused
 def overrule(decision: QualityDecision, user: User | None, reason: str) -> None:
     """Accept a criterion below the line, with a reason that is kept."""
     if not reason.strip():
-        raise Refused("Say why: the reason is kept beside the decision.")
+        raise Refused("Give a reason. It is stored with the decision.")
     decision.overruled_by, decision.overruled_at, decision.overrule_reason = user, timezone.now(), reason.strip()
     decision.save(update_fields=["overruled_by", "overruled_at", "overrule_reason"])
     AuditEvent.objects.create(

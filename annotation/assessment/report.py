@@ -30,7 +30,7 @@ def report_sections(campaign: Campaign, snapshot: Snapshot, watched: dict | None
     sections.append(
         Section(
             "Human Evaluation Datasheet",
-            ["Questions after Shimorina and Belz (2022). What the campaign does not know is left to be written."],
+            ["Questions after Shimorina and Belz (2022). Questions that the data do not answer are marked “to be written”."],
             ["Number", "Question", "Answer"],
             [[a.number, a.question, a.answer or OPEN] for a in sheet],
         )
@@ -45,7 +45,7 @@ def _head(campaign: Campaign, snapshot: Snapshot) -> Section:
         f" Kept: {snapshot.scores:,} scores and {snapshot.judgments:,} judgments.",
     ]
     if snapshot.is_simulated:
-        lines.append("It holds simulated judgments, made by a program and not by people.")
+        lines.append("This snapshot contains simulated judgments, made by a program and not by people.")
     return Section(campaign.title, lines + list(snapshot.marks.values_list("reason", flat=True)))
 
 
@@ -121,7 +121,7 @@ def _annotators(watched: dict) -> Section:
     header = ["Annotator", "Answers", "Agreement", "95% interval", "Severity", "Spread", "Competence", "To look at"]
     return Section(
         "Annotators",
-        ["Agreement is the correlation with the mean of the others; severity in standard deviations."],
+        ["Agreement is the correlation with the mean of the others. Severity is in standard deviations."],
         header,
         rows,
     )

@@ -5,8 +5,8 @@ from django.db.models import Count, F, Q
 from annotation.models import Campaign, Item, ItemReport
 
 STATES = {
-    "open": "not judged by enough people yet",
-    "full": "judged by as many as planned",
+    "open": "needs more judgments",
+    "full": "has all judgments",
     "flagged": "flagged or skipped",
     "gold": "with a known answer",
 }

@@ -123,7 +123,7 @@ def set_known_answers(campaign: Campaign, purpose: str, answers: Iterable[KnownA
         expected = answer.expected if fresh.output_id == answer.output.pk else mirrored(answer.expected)
         item = items.get((fresh.output_id, fresh.other_id), fresh)
         if item.pk and item.purpose != purpose and item.assignments.exists():
-            raise Refused(f"{item} has been handed out already; it can't become a {purpose} item.")
+            raise Refused(f"{item} has already been shown to somebody, so it can't become a {purpose} item.")
         item.purpose, item.expected, item.position = purpose, expected, position + made
         item.save()
         made += 1

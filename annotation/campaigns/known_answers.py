@@ -22,7 +22,7 @@ def check_expected(expected, criteria: dict, is_pair: bool) -> dict:
     {"choices": {criterion: ...}} for a pair; "feedback": text, if there is any. criteria: the campaign's, by name.
     """
     if not isinstance(expected, dict) or not set(expected) <= EXPECTED_PARTS:
-        raise Refused("A known answer has scores, or a choice, and may have feedback; nothing else.")
+        raise Refused("A known answer has scores or a choice, and optionally feedback.")
     known: dict[str, Any] = {}
     feedback = expected.get("feedback") or ""
     if not isinstance(feedback, str) or len(feedback) > LONGEST_FEEDBACK:
@@ -36,7 +36,7 @@ def check_expected(expected, criteria: dict, is_pair: bool) -> dict:
     elif scores := _mapping(expected.get("scores"), "scores"):
         known["scores"] = {name: _values(_known(name, criteria), value) for name, value in scores.items()}
     if not known:
-        raise Refused("Say what the right choice is." if is_pair else "Give the right score on one criterion at least.")
+        raise Refused("Give the right choice." if is_pair else "Give the right score on at least one criterion.")
     return known | ({"feedback": feedback} if feedback else {})
 
 
@@ -48,7 +48,7 @@ def _mapping(value, what: str) -> dict:
 
 def _known(name: str, criteria: dict):
     if name not in criteria:
-        raise Refused(f"{name!r} is no criterion of this campaign.")
+        raise Refused(f"{name!r} is not a criterion of this campaign.")
     return criteria[name]
 
 
@@ -64,7 +64,7 @@ def _values(criterion, answer) -> list[int]:
     for value in values:
         if isinstance(value, bool) or value not in criterion.points:
             scale = f"{criterion.low} to {criterion.high}"
-            raise Refused(f"{criterion.name}: {str(value)[:40]} is no point of its scale ({scale}).")
+            raise Refused(f"{criterion.name}: {str(value)[:40]} is not a point of its scale ({scale}).")
     if not values:
         raise Refused(f"{criterion.name}: at least one right score was expected.")
     return sorted({int(value) for value in values})
@@ -109,7 +109,7 @@ def _refuse_answered(campaign: Campaign, answers: list[KnownAnswer]) -> None:
         pair = frozenset((answer.output.pk, _pk(answer.other)))
         if pair in held or pair in judged or (answer.other is None and answer.output.pk in scored):
             where = f"{answer.output.context.key}, {answer.output.system.name}"
-            raise Refused(f"{where}: somebody has answered this or holds it now, so it stays in the evaluation.")
+            raise Refused(f"{where}: somebody has answered this item or is answering it now, so it stays in the evaluation.")
 
 
 @transaction.atomic
@@ -118,7 +118,7 @@ def mark_known(item: Item, purpose: str, expected: dict, user: User | None = Non
     campaign = item.campaign
     criteria = {criterion.name: criterion for criterion in campaign.criteria.all()}
     if purpose not in KNOWN:
-        raise Refused("An item with a known answer is for gold, training or qualification.")
+        raise Refused("The purpose of an item with a known answer is gold, training or qualification.")
     expected = check_expected(expected, criteria, item.is_pair)
     store_known(campaign, [(purpose, KnownAnswer(item.output, expected, item.other))])
     detail = {"item": item.pk, "purpose": str(purpose), "expected": expected}
@@ -130,7 +130,7 @@ def unmark_known(item: Item, user: User | None = None) -> None:
     """Put an item back into the evaluation, where nobody has met it as a check yet."""
     item = Item.objects.select_for_update().get(pk=item.pk)
     if item.assignments.exists():
-        raise Refused("Somebody has met this item as a check already, so it stays one.")
+        raise Refused("Somebody has already seen this item as a check, so it stays one.")
     item.purpose, item.expected = Purpose.EVALUATION, None
     item.save(update_fields=["purpose", "expected"])
     recount(item.campaign)

@@ -34,7 +34,7 @@ def create_campaign(*, slug, title="", criteria=(), consent="", user=None, **set
     settings: any of Campaign's protocol fields, by their names.
     """
     if not slug or slug != slugify(slug) or len(slug) > 80:
-        raise Refused(f"{slug!r} is no address for a campaign: use small letters, digits and hyphens, at most 80.")
+        raise Refused(f"{slug!r} is not a valid short name: use lower-case letters, digits and hyphens, at most 80.")
     if known := Campaign.objects.filter(slug=slug).first():
         deleted = " (deleted; an admin can restore it)" if known.deleted_at else ""
         raise Refused(f"There is already a campaign {slug!r}{deleted}.")
@@ -146,7 +146,7 @@ def add_researcher(campaign: Campaign, username: str, user=None) -> Membership:
     """Let an existing account see the campaign's results and work with them."""
     added = User.objects.filter(username=username, is_active=True).first()
     if added is None or not added.has_usable_password():
-        raise Refused(f"There is no account {username!r}; an admin can make one.")
+        raise Refused(f"There is no account {username!r}. An admin can create one.")
     membership, new = Membership.objects.get_or_create(campaign=campaign, user=added)
     if new:
         AuditEvent.objects.create(campaign=campaign, user=user, action="researcher added", subject=added)
@@ -159,6 +159,6 @@ def remove_researcher(membership: Membership, user=None) -> None:
     campaign = membership.campaign
     Campaign.objects.select_for_update().get(pk=campaign.pk)
     if not campaign.memberships.exclude(pk=membership.pk).exists():
-        raise Refused("The last researcher of a campaign stays; add another one first.")
+        raise Refused("A campaign needs at least one researcher. Add another one first.")
     membership.delete()
     AuditEvent.objects.create(campaign=campaign, user=user, action="researcher removed", subject=membership.user)

@@ -82,8 +82,8 @@ def grounds_of(campaign: Campaign, protocol: Protocol, pilot: Campaign | None) -
         known = _components_of(pilot) if pilot else {}
         for criterion in campaign.criteria.all():
             sources = known.get(criterion.name) or [
-                ("assumed, people who vary little", LOW_VARIANCE.on(criterion.low, criterion.high), None),
-                ("assumed, people who vary much", HIGH_VARIANCE.on(criterion.low, criterion.high), None),
+                ("assumed, low variance", LOW_VARIANCE.on(criterion.low, criterion.high), None),
+                ("assumed, high variance", HIGH_VARIANCE.on(criterion.low, criterion.high), None),
             ]
             scale = f"{criterion.low} to {criterion.high}"
             grounds += [Ground(criterion.name, scale, *source) for source in sources]

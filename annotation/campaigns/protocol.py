@@ -43,16 +43,16 @@ class CriterionSpec:
 
 def check_protocol(campaign: Campaign) -> None:
     if not campaign.likert and not campaign.pairwise:
-        raise Refused("A campaign asks for scores, for judgments of pairs, or for both; neither was chosen.")
+        raise Refused("Choose scores, judgments of pairs, or both.")
     if not 1 <= campaign.overlap <= 1000:
-        raise Refused("The overlap is how many people judge each item: from 1 to 1000.")
+        raise Refused("The overlap (people per item) must be from 1 to 1000.")
     for name in PERCENTS:
         if not 0 <= (getattr(campaign, name) or 0) <= 100:
             raise Refused(f"{_label(name)}: a percentage from 0 to 100 was expected.")
     if campaign.quota is not None and campaign.quota < 1:
-        raise Refused("The quota is the most items one annotator judges: 1 or more, or nothing for no limit.")
+        raise Refused("The quota (items per person) must be 1 or more, or empty for no limit.")
     if campaign.pairwise and campaign.pair_design == Campaign.PairDesign.NUMBER and not campaign.pairs:
-        raise Refused("Say how many pairs are to be drawn.")
+        raise Refused("Enter the number of pairs to draw.")
 
 
 def check_criteria(specs) -> None:
@@ -66,7 +66,7 @@ def check_criteria(specs) -> None:
             raise Refused(f"The scale of {spec.name!r} must run from a lower to a higher whole number.")
         strange = set(spec.anchors) - {str(point) for point in range(spec.low, spec.high + 1)}
         if strange:
-            raise Refused(f"{spec.name}: {min(strange)} is no point of its scale, so it can't have a meaning.")
+            raise Refused(f"{spec.name}: {min(strange)} is not a point of its scale, so it can't have a meaning.")
 
 
 def answers_in(campaign: Campaign) -> dict[str, int]:
@@ -104,11 +104,15 @@ def change_campaign(campaign: Campaign, user=None, criteria=None, consent=None, 
         name: [getattr(campaign, name), new] for name, new in settings.items() if getattr(campaign, name) != new
     }
     for name in sorted(fixed_settings(campaign, answers) & set(changed)):
-        raise Refused(f"{_label(name)}: people have answered, so this can't change. Duplicate the campaign to ask anew.")
+        raise Refused(
+            f"{_label(name)}: people have already answered, so this can't change. Make a copy of the campaign instead."
+        )
     if "overlap" in changed and any(answers.values()) and settings["overlap"] < campaign.overlap:
         raise Refused("People have answered, so the number of people per item can be raised but not lowered.")
     if "overlap" in changed and any(answers.values()) and campaign.overlap == 1 and campaign.overlap_percent < 100:
-        raise Refused("Which items several people are to judge was not drawn while one judged each; make a copy for that.")
+        raise Refused(
+            "The shared items were not drawn while one person judged each item. Make a copy of the campaign for that."
+        )
     for name, new in settings.items():
         setattr(campaign, name, new)
     check_protocol(campaign)
@@ -142,7 +146,7 @@ def _change_criteria(campaign: Campaign, specs, answers) -> bool:
     for position, spec in enumerate(specs):
         criterion = present.get(spec.pk) or Criterion(campaign=campaign)
         if criterion.pk is None and answers["submissions"]:
-            raise Refused(f"{spec.name}: people have answered without it. Duplicate the campaign to ask for more.")
+            raise Refused(f"{spec.name}: people have already answered without it. Make a copy of the campaign to add criteria.")
         if criterion.pk in scored and (criterion.name, criterion.low, criterion.high) != (spec.name, spec.low, spec.high):
             raise Refused(f"{criterion.name}: people have answered on it, so its name and its scale can't change.")
         new = spec.fields() | {"position": position}

@@ -20,9 +20,9 @@ def design_study(campaign: Campaign, user: User | None, outputs: int) -> int:
             by_context.setdefault(output.context_id, []).append(output)
     contexts = [context for context, candidates in sorted(by_context.items()) if len(candidates) > AGAINST]
     if not campaign.criteria.exists():
-        raise Refused("The campaign has no criterion to score on; add one first.")
+        raise Refused("The campaign has no criteria. Add one first.")
     if not contexts:
-        raise Refused(f"A study needs contexts with {AGAINST + 1} outputs or more: one to judge and four to compare it with.")
+        raise Refused(f"A study needs contexts with at least {AGAINST + 1} outputs: one to judge and four to compare it with.")
     if not 2 <= outputs <= len(contexts):
         raise Refused(f"Choose from 2 to {len(contexts)} outputs: one for each context that has enough of them.")
     rng = random.Random(f"study:{campaign.seed}")

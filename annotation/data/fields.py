@@ -16,25 +16,34 @@ def maybe(name: str, about: str, *others: str) -> Field:
     return Field(name, about, False, others)
 
 
+def _sides(letter: str, number: str, place: str) -> tuple[str, ...]:
+    texts = ("output", "response", "text", "answer", "completion")
+    return (*(f"{t}_{letter}" for t in texts), *(f"{t}{number}" for t in texts), *(f"{t}_{number}" for t in texts), place)
+
+
 CONTEXT_ID = Field("context_id", "which input this answers", others=("id", "dialog_id", "dialogue_id", "item_id", "doc_id"))
 CONTEXT = Field(
     "context",
     "the input: a text, or a JSON list of turns or of chat messages {role, content}",
     others=("source", "input", "prompt", "question", "messages", "conversation"),
 )
-ANNOTATOR = Field("annotator", "who said it, under a pseudonym", others=("annotator_id", "rater", "worker", "user"))
-SAMPLE = maybe("sample", "a number, where a system has several outputs for one input")
+ANNOTATOR = Field(
+    "annotator", "the annotator's pseudonym", others=("annotator_id", "rater", "worker", "user", "user_id", "judge")
+)
+SAMPLE = maybe("sample", "a number, if a system has several outputs for one input")
 CHECKPOINT = maybe("checkpoint", "the training checkpoint that wrote it", "step")
 GROUP = maybe(
-    "group", "a topic or source document that several inputs share; intervals draw it as a whole", "cluster", "group_id"
+    "group", "a topic or source document that several inputs share; intervals resample whole groups", "cluster", "group_id"
 )
-SIMULATED = maybe("simulated", "true where a program said it")
+SIMULATED = maybe("simulated", "true if a program made it")
 PURPOSE = maybe("purpose", "gold, training or qualification, for rows with a known answer")
 EXPECTED = maybe("expected", 'the known answer: {"scores": {criterion: [values]}, "feedback": text}; for pairs {"choice": "A"}')
 
+KNOWN_BY_TEXT = replace(CONTEXT_ID, required=False, about="the input's id; without it, inputs are matched by their text")
+
 FIELDS = {
     "outputs": [
-        replace(CONTEXT_ID, required=False, about="which input this answers; without it, inputs are known by their text"),
+        KNOWN_BY_TEXT,
         CONTEXT,
         Field("system", "which system wrote it", others=("model", "system_id", "generator", "sys")),
         Field(
@@ -46,7 +55,7 @@ FIELDS = {
         GROUP,
         CHECKPOINT,
         maybe("iteration", "how far that checkpoint's training was"),
-        maybe("total_iterations", "how long the whole training was"),
+        maybe("total_iterations", "length of the whole training"),
         SAMPLE,
         maybe("knowledge", "facts shown with the input"),
         maybe("metadata", "anything else, a JSON object"),
@@ -55,29 +64,30 @@ FIELDS = {
     ],
     "scores": [
         CONTEXT_ID,
+        replace(CONTEXT, required=False, about="the input, where no context_id says which it is"),
         Field("system", "whose output was scored", others=("model", "system_id", "generator", "sys")),
         Field("aspect", "the criterion", others=("criterion", "dimension", "quality")),
         ANNOTATOR,
         Field("score", "a number on the scale", others=("rating", "value", "label")),
-        maybe("scale", "[lowest, highest] or 1-5; needed where the criterion is new"),
+        maybe("scale", "[lowest, highest] or 1-5; required for a new criterion"),
         CHECKPOINT,
         maybe("iteration", "how far that checkpoint's training was"),
         SAMPLE,
         SIMULATED,
     ],
     "judgments": [
-        CONTEXT_ID,
+        KNOWN_BY_TEXT,
         CONTEXT,
-        Field("system_a", "the system called A", others=("model_a", "system1", "model1")),
-        Field("output_a", "what A wrote", others=("response_a", "text_a", "response1", "output1")),
-        Field("system_b", "the system called B", others=("model_b", "system2", "model2")),
-        Field("output_b", "what B wrote", others=("response_b", "text_b", "response2", "output2")),
+        Field("system_a", "the system called A", others=("model_a", "system1", "model1", "system_1", "model_1")),
+        Field("output_a", "what A wrote", others=_sides("a", "1", "left")),
+        Field("system_b", "the system called B", others=("model_b", "system2", "model2", "system_2", "model_2")),
+        Field("output_b", "what B wrote", others=_sides("b", "2", "right")),
         ANNOTATOR,
-        Field("choice", "A, tie or B", others=("preference", "winner", "judgment", "label")),
-        maybe("aspect", "the criterion; empty: on the whole", "criterion"),
+        Field("choice", "A, tie or B (or left, right)", others=("preference", "winner", "judgment", "label")),
+        maybe("aspect", "the criterion; empty: overall", "criterion"),
         GROUP,
         maybe("reason", "why"),
-        maybe("shown_left", "A or B, which stood on the left; without it, A"),
+        maybe("shown_left", "A or B: which was on the left; default A"),
         maybe("sample_a", "A's sample"),
         maybe("sample_b", "B's sample"),
         maybe("checkpoint_a", "A's checkpoint"),
@@ -92,6 +102,12 @@ EXPORTED = {"criterion", "published", "guarded", "seconds", "active_seconds", "a
 KNOWN = {kind: {field.name for field in fields} | EXPORTED for kind, fields in FIELDS.items()}
 KNOWN["scores"].add("reason")  # the comment that came with them
 FOR_CHECKS = {"annotator", "choice"}  # what a row with a known answer of a pair does without
+# What may be the same for all rows, and then need not be a column.
+CONSTANT = {
+    "outputs": (),
+    "scores": ("system", "aspect", "annotator", "scale"),
+    "judgments": ("system_a", "system_b", "annotator"),
+}
 
 
 def guess(kind: str, columns: list[str]) -> dict[str, str]:
@@ -116,4 +132,6 @@ def _plain(column: str) -> str:
 def missing(kind: str, columns: dict[str, str], given: Collection[str] = ()) -> list[str]:
     """The required fields that no column holds and that are not given beside the file."""
     required = [field.name for field in FIELDS[kind] if field.required and field.name not in given]
+    if kind == "scores" and columns.get("context"):
+        required.remove("context_id")
     return [name for name in required if not columns.get(name) and not (columns.get("purpose") and name in FOR_CHECKS)]

@@ -6,14 +6,14 @@ stores, in one transaction. Existing rows are met through dictionaries loaded on
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from itertools import islice
 
 from django.db import transaction
 from django.db.models import Count, Max, Q
 
 from annotation.campaigns.items import design_of
 from annotation.data.corpus import Imported
-from annotation.data.fields import KNOWN, guess
+from annotation.data.fields import KNOWN
+from annotation.data.files import Reading, name_of
 from annotation.data.judgments import JudgmentsImport
 from annotation.data.outputs import OutputsImport
 from annotation.data.scores import ScoresImport
@@ -30,12 +30,11 @@ from annotation.models import (
     Reference,
 )
 from core.errors import ImportRefused, Refused, RowError
-from core.rowfiles import BadField, read_rows
+from core.rowfiles import BadField
 
-__all__ = ["import_judgments", "import_outputs", "import_scores", "read_rows"]
+__all__ = ["import_judgments", "import_outputs", "import_scores"]
 
 KEPT_ERRORS = 200
-LOOKED_AT = 50  # rows whose fields are taken for the file's columns
 WATCH_EVERY = 500  # rows
 READ_AGAIN = 3  # times without the lock
 
@@ -62,12 +61,12 @@ def import_outputs(
 
 
 def import_scores(campaign: Campaign, source, name=None, simulated=False, dry_run=False, user=None, **how) -> Imported:
-    """Rows {context_id, system, aspect, scale, annotator, score}; each must meet an output that is there."""
+    """Rows {context_id or context, system, aspect, scale, annotator, score}; each must meet an output that is there."""
     return _import(campaign, source, name, ScoresImport(campaign, simulated), dry_run, user, **how)
 
 
 def import_judgments(campaign: Campaign, source, name=None, simulated=False, dry_run=False, user=None, **how) -> Imported:
-    """Rows {context_id, context, system_a, output_a, system_b, output_b, annotator, choice}; they bring their texts."""
+    """Rows {[context_id], context, system_a, output_a, system_b, output_b, annotator, choice}; they bring their texts."""
     return _import(campaign, source, name, JudgmentsImport(campaign, simulated), dry_run, user, **how)
 
 
@@ -80,19 +79,19 @@ def _import(
     user,
     columns: dict | None = None,
     systems: Sequence[str] = (),
+    constants: dict | None = None,
     watch: Callable | None = None,
 ) -> Imported:
     """Read, check and prepare without keeping anybody from writing; then store in one short transaction. Where somebody
     wrote meanwhile what the rows were compared with, it begins anew; the last time it reads under the lock.
 
-    columns: which of the file's columns holds a field, where they have other names (rowfiles.read_rows); where nothing is said
-    of it, their names tell. systems: columns that each hold one system's outputs. watch: called now and then with the number
-    of rows read; what it raises ends the import.
+    columns: which of the file's columns holds a field, where they have other names; where nothing is said of it, their names
+    tell. systems: columns that each hold one system's outputs. constants: fields that no column holds, the same for every row.
+    watch: called now and then with the number of rows read; what it raises ends the import.
     """
-    file = str(name or getattr(source, "name", None) or str(source).rsplit("/", 1)[-1])
-    if columns is None:
-        columns = _guessed(importer.kind, source, name, systems)
-    take = lambda watch: _take_all(importer, source, name, file, columns, systems, watch)
+    file = name_of(source, name)
+    how = {"columns": columns, "systems": systems, "constants": constants}
+    take = lambda watch: _take_all(importer, source, file, how, watch)
     for _ in range(READ_AGAIN):
         stand = _stand(campaign, importer.kind)
         rows, unused = take(watch)
@@ -129,25 +128,9 @@ def _store(importer, campaign: Campaign, result: Imported, file: str, user) -> I
     return result
 
 
-def _guessed(kind: str, source, name, systems) -> dict[str, str]:
-    """The columns that other names give away; none where the source can be read only once. What is wrong with the file is told
-    when its rows are taken."""
-    if hasattr(source, "read") and not source.seekable():
-        return {}
-    start = source.tell() if hasattr(source, "read") else 0
-    try:
-        rows = list(islice(read_rows(source, name, on_error=lambda error: None), LOOKED_AT))
-    except ImportRefused:
-        rows = []
-    if hasattr(source, "read"):
-        source.seek(start)
-    there = list(dict.fromkeys(column for row in rows for column in row.fields if column not in systems))
-    return {field: column for field, column in guess(kind, there).items() if field not in there}
-
-
-def _take_all(importer, source, name, file: str, columns, systems, watch) -> tuple[int, list[str]]:
-    """Give every row to the importer; returns (the number of rows, the columns that are no field and are not kept). Raises
-    ImportRefused with the first KEPT_ERRORS errors, and how many there are of each kind."""
+def _take_all(importer, source, file: str, how: dict, watch) -> tuple[int, list[str]]:
+    """Give every row to the importer; returns (the number of rows, the columns that are no field and are not kept, with an
+    archive's files that were not read). Raises ImportRefused with the first KEPT_ERRORS errors, and the number of each kind."""
     errors, kinds, rows, unused = [], Counter(), 0, {}
     known = KNOWN[importer.kind]
 
@@ -157,20 +140,21 @@ def _take_all(importer, source, name, file: str, columns, systems, watch) -> tup
             errors.append(error)
 
     importer.begin()
-    for row in read_rows(source, name, columns, systems, note):
+    reading = Reading(importer.kind, **how, on_error=note)
+    for row in reading.rows(source, file):
         rows += 1
         unused |= dict.fromkeys(row.fields.keys() - known)
         try:
             importer.take(row)
         except BadField as error:
-            note(RowError(file, row.line, (columns or {}).get(error.field, error.field), str(error)))
+            note(row.wrong(file, error))
         if watch and rows % WATCH_EVERY == 0:
             watch(rows)
     for wrong in importer.check():
         note(wrong)
     if errors:
         raise ImportRefused(errors, kinds)
-    return rows, [] if importer.keeps_columns else sorted(unused)
+    return rows, [*([] if importer.keeps_columns else sorted(unused)), *(f"file {member}" for member in reading.left)]
 
 
 def _stand(campaign: Campaign, kind: str) -> list:

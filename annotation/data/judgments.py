@@ -12,6 +12,7 @@ from core.rowfiles import BadField, Row, shown
 
 class JudgmentsImport(Corpus):
     kind = "judgments"
+    keys_from_text = True
 
     def __init__(self, campaign: Campaign, simulated: bool):
         super().__init__(campaign)
@@ -68,7 +69,7 @@ class JudgmentsImport(Corpus):
         """Empty: which is better on the whole."""
         name = row.name("aspect", "criterion", default="")
         if name and name not in self.criteria:
-            raise BadField("aspect", f"{name!r} is no criterion of this campaign; pairs are judged on those it has")
+            raise BadField("aspect", f"{name!r} is not a criterion of this campaign; pairs are judged on its criteria")
         return self.criteria.get(name)
 
     def side(self, row: Row, context: Context, side: str) -> Output:
@@ -113,12 +114,20 @@ class JudgmentsImport(Corpus):
             result.add("items", items)
 
 
+# Other words for a choice: Chatbot Arena's, and AutoArena's dash for a tie.
+WORDS = {"a": "A", "model_a": "A", "b": "B", "model_b": "B", "tie": "tie", "-": "tie", "tie (bothbad)": "tie"}
+
+
 def _choice(row: Row) -> Outcome:
-    value = row.text("choice").strip()
-    for outcome in Outcome:
-        if value.lower() == outcome.value.lower():
-            return outcome
-    raise BadField("choice", f"expected A, tie or B, found {shown(value)}")
+    word = row.text("choice").strip().lower()
+    if word in ("left", "right"):
+        left = _shown_left(row)
+        if left is None:
+            raise BadField("choice", f"is {word}, but shown_left does not say which of A and B stood there")
+        return Outcome(left) if word == "left" else Outcome(left).swap()
+    if word not in WORDS:
+        raise BadField("choice", f"expected A, tie or B, found {shown(row.get('choice'))}")
+    return Outcome(WORDS[word])
 
 
 def _shown_left(row: Row) -> str | None:

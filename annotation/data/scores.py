@@ -62,11 +62,9 @@ class ScoresImport:
             raise BadField("score", f"is {value:g}, but {annotator.name!r} already gave this output {self.scores[key]:g}")
 
     def output(self, row: Row) -> Output:
-        context, system, sample = row.name("context_id"), row.name("system"), row.whole("sample", default=0)
+        context, system, sample = self.context(row), row.name("system"), row.whole("sample", default=0)
         iteration = row.whole("iteration")
         checkpoint = row.name("checkpoint", default="" if iteration is None else str(iteration))
-        if context not in self.corpus.contexts:
-            raise BadField("context_id", f"{context!r} is no context of this campaign; import its outputs first")
         if system not in self.corpus.systems:
             raise BadField("system", f"{system!r} is no system of this campaign; import its outputs first")
         output = self.corpus.outputs.get((context, self.corpus.systems[system].name, checkpoint, sample))
@@ -74,6 +72,18 @@ class ScoresImport:
             which = f" (checkpoint {checkpoint!r}, sample {sample})" if checkpoint or sample else ""
             raise BadField("system", f"{system!r} has no output for context_id {context!r}{which}")
         return output
+
+    def context(self, row: Row) -> str:
+        """Its key."""
+        key = row.name("context_id", default="")
+        if not key and row.get("context") is not None:
+            turns = tuple(row.texts("context", required=True))
+            if turns not in self.corpus.key_of_turns:
+                raise BadField("context", "is no context of this campaign; import its outputs first")
+            return self.corpus.key_of_turns[turns]
+        if row.name("context_id") not in self.corpus.contexts:
+            raise BadField("context_id", f"{key!r} is no context of this campaign; import its outputs first")
+        return key
 
     def criterion(self, row: Row) -> Criterion:
         name = row.name("aspect", "criterion")

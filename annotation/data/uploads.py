@@ -1,45 +1,60 @@
 """A file from a browser: kept, looked at, checked, stored. A long one is a worker's to read."""
 
+import zipfile
 from collections import Counter
 from datetime import timedelta
 from itertools import islice
 
+from django.core.files.base import File
 from django.db import transaction
 from django.utils import timezone
 
 from annotation import jobs
 from annotation.data import importer
 from annotation.data.fields import guess, missing
+from annotation.data.files import LOOKED_AT, Reading, is_archive
 from annotation.models import Campaign, Upload
+from core import archives
 from core.errors import ImportRefused, Refused, RowError
-from core.rowfiles import read_rows
 
 TASK = "annotation.tasks.import_file"
 SMALL = 2 * 2**20  # bytes that the web process reads itself: well under a second
 KEPT = timedelta(days=30)  # a file that is not imported
-LOOKED_AT = 50  # rows whose fields are taken for the file's columns
+SHOWN = 2 * LOOKED_AT  # rows of a zipped folder whose fields are taken for its columns, at most
 State = Upload.State
 
 
-def receive(campaign: Campaign, file, kind: str, user=None) -> Upload:
-    """Keep an uploaded file, and check it at once where its columns speak for themselves."""
-    upload, refused = _kept(campaign, file, kind, user)
+def receive(campaign: Campaign, files: list[File], kind: str, user=None) -> Upload:
+    """Keep an uploaded file, or several as one zipped folder, and check it at once where its columns speak for themselves."""
+    upload, refused = _kept(campaign, files, kind, user)
     if refused:
         _note_errors(upload, refused)
     upload.save(force_insert=True)
-    if not refused and not missing(kind, upload.columns):
+    if not refused and not _missing(upload):
         run(upload, store=False)
     return upload
 
 
-def import_later(campaign: Campaign, file, kind: str, user=None, dry_run: bool = False, human_systems=()) -> Upload:
-    """Keep a file that a worker checks and, unless dry_run, stores; its `job` says where that stands. Raises ImportRefused
-    where it can't be read at all."""
-    upload, refused = _kept(campaign, file, kind, user)
+def import_later(
+    campaign: Campaign,
+    file: File,
+    kind: str,
+    user=None,
+    dry_run: bool = False,
+    human_systems=(),
+    simulated: bool = False,
+    columns: dict | None = None,
+    **options,
+) -> Upload:
+    """Keep a file that a worker checks and, unless dry_run, stores; its `job` says where that stands. options: as in
+    Upload.options. Raises ImportRefused where it can't be read at all."""
+    upload, refused = _kept(campaign, [file], kind, user)
     if refused:
         upload.path.unlink()
         raise refused
-    upload.human_systems = list(human_systems)
+    upload.human_systems, upload.simulated = list(human_systems), simulated
+    upload.options = {name: value for name, value in options.items() if value}
+    upload.columns = upload.columns if columns is None else columns
     upload.state = State.CHECKING if dry_run else State.STORING
     with transaction.atomic():
         upload.save(force_insert=True)
@@ -47,33 +62,55 @@ def import_later(campaign: Campaign, file, kind: str, user=None, dry_run: bool =
     return upload
 
 
-def _kept(campaign: Campaign, file, kind: str, user) -> tuple[Upload, ImportRefused | None]:
+def _kept(campaign: Campaign, files: list[File], kind: str, user) -> tuple[Upload, ImportRefused | None]:
     """(an unsaved row whose file is kept and whose columns are guessed, why the file can't be read at all). What nobody
     imported goes then."""
     for old in Upload.objects.filter(created_at__lt=timezone.now() - KEPT).exclude(state=State.STORED).select_related("job"):
         if not old.is_busy:
             discard(old)
-    upload = Upload(campaign=campaign, user=user, name=file.name[-200:], size=file.size, kind=kind)
+    first, *others = files
+    name = f"{first.name[-180:]} and {len(others)} more.zip" if others else (first.name or "")[-200:]
+    upload = Upload(campaign=campaign, user=user, name=name, size=0, kind=kind)
     upload.path.parent.mkdir(parents=True, exist_ok=True)
-    with upload.path.open("wb") as kept:
-        for chunk in file.chunks():
-            kept.write(chunk)
+    if others:
+        _packed(files, upload)
+    else:
+        with upload.path.open("wb") as kept:
+            for chunk in first.chunks():
+                kept.write(chunk)
+    upload.size = upload.path.stat().st_size
     columns, _, refused = look(upload)
     upload.columns = guess(kind, columns)
     return upload, refused
 
 
+def _packed(files: list[File], upload: Upload) -> None:
+    """Several files as one archive, under their own names; a name that comes twice gets a number."""
+    names: dict[str, int] = {}
+    with zipfile.ZipFile(upload.path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for file in files:
+            name = file.name or "file"
+            names[name] = names.get(name, 0) + 1
+            stem, dot, ending = name.rpartition(".")
+            with archive.open(name if names[name] == 1 else f"{stem} {names[name]}{dot}{ending}", "w") as packed:
+                for chunk in file.chunks():
+                    packed.write(chunk)
+
+
 def look(upload: Upload, shown: int = 5) -> tuple[list[str], list[dict], ImportRefused | None]:
     """(the file's columns, its first rows, why it can't be read at all) without reading it to the end."""
     errors: list[RowError] = []
+    reading = Reading(upload.kind, {}, on_error=errors.append)
     try:
-        rows = list(islice(read_rows(upload.path, upload.name, on_error=errors.append), LOOKED_AT))
+        each = shown if is_archive(upload.name) else LOOKED_AT
+        rows = list(islice(reading.rows(upload.path, upload.name, at_most=each), SHOWN))
     except ImportRefused as refused:
         return [], [], refused
     if not rows:
         return [], [], ImportRefused(errors[: importer.KEPT_ERRORS], Counter(error.kind for error in errors))
     columns = list(dict.fromkeys(column for row in rows for column in row.fields))
-    return columns, [{"line": row.line, "cells": [row.fields.get(c) for c in columns]} for row in rows[:shown]], None
+    first = rows[: shown if not is_archive(upload.name) else 2 * shown]
+    return columns, [{"line": row.position or row.line, "cells": [row.fields.get(c) for c in columns]} for row in first], None
 
 
 def change(upload: Upload, columns: dict, human_systems=(), simulated=False, options: dict | None = None) -> bool:
@@ -103,10 +140,21 @@ def run(upload: Upload, store: bool) -> None:
     if not Upload.objects.filter(pk=upload.pk, state=upload.state).update(state=state):
         raise Refused("This file is being read; wait until that is done.")
     upload.state = state
-    if upload.size <= SMALL:
+    with upload.path.open("rb") as file:
+        size = weight(File(file, upload.name))
+    if size <= SMALL:
         return work(upload)
     with transaction.atomic():
         _enqueue(upload)
+
+
+def weight(file) -> int:
+    """Bytes of a file that have to be read: unpacked, where it is an archive. It is at its beginning again."""
+    if not is_archive(file.name):
+        return file.size
+    size = archives.unpacked_size(file)
+    file.seek(0)
+    return max(file.size, size)
 
 
 def _enqueue(upload: Upload) -> None:
@@ -124,14 +172,15 @@ def work(upload: Upload, report=None) -> None:
         return
     how = {"columns": upload.columns, "user": upload.user, "dry_run": upload.state == State.CHECKING}
     if upload.kind == Upload.Kind.OUTPUTS:
-        how |= {"human_systems": upload.human_systems, **upload.options}
+        how["human_systems"] = upload.human_systems
     else:
         how["simulated"] = upload.simulated
+    how |= upload.options
     import_rows = getattr(importer, f"import_{upload.kind}")
     try:
         with upload.path.open("rb") as file:
             if report:
-                how["watch"] = lambda rows: report(0.9 * file.tell() / upload.size, f"{rows:,} rows read")
+                how["watch"] = lambda rows: report(min(0.9, 0.9 * file.tell() / upload.size), f"{rows:,} rows read")
             result = import_rows(upload.campaign, file, upload.name, **how)
     except ImportRefused as refused:
         _note_errors(upload, refused)
@@ -161,13 +210,15 @@ def discard(upload: Upload) -> None:
 def _missing(upload: Upload) -> list[str]:
     """The required fields that nothing says."""
     given = ["system"] if upload.options.get("system") else ["system", "output"] if upload.options.get("systems") else []
-    return missing(upload.kind, upload.columns, given)
+    if upload.kind == Upload.Kind.OUTPUTS and is_archive(upload.name):
+        given.append("system")  # the file's name
+    return missing(upload.kind, upload.columns, [*given, *upload.options.get("constants", {})])
 
 
 def _note_errors(upload: Upload, refused: ImportRefused) -> None:
     upload.state, upload.error_count = State.REFUSED, refused.total
     upload.result = {"kinds": sorted(refused.kinds.items(), key=lambda both: -both[1])}
-    upload.errors = [[error.line, error.field, error.message] for error in refused.errors]
+    upload.errors = [[error.line, error.field, error.message, error.row, error.file] for error in refused.errors]
 
 
 def _save(upload: Upload, state: str, **fields) -> None:

@@ -9,15 +9,16 @@ class AssessForm(forms.Form):
         max_value=10,
         initial=1.0,
         label="MAD threshold",
-        help_text="A score further than this many MADs from its output's median is left out.",
+        help_text="MAD is the median absolute deviation. A score that is more than this many MADs away from its output's"
+        " median is dropped.",
     )
     level = forms.ChoiceField(
         choices=[(level, level) for level in ("ordinal", "interval", "nominal", "ratio")], label="Level of measurement"
     )
     on_zero_mad = forms.ChoiceField(
-        choices=[("drop", "leave out all off the median"), ("keep", "keep all")],
-        label="Where the MAD is 0",
-        help_text="There, at least half of an output's scores are the same.",
+        choices=[("drop", "drop all scores off the median"), ("keep", "keep all scores")],
+        label="If the MAD is 0",
+        help_text="Then at least half of the output's scores are equal.",
     )
 
 
@@ -28,9 +29,11 @@ class OverruleForm(forms.Form):
 class AdjudicationForm(forms.Form):
     """key: what is settled, as disagreement.Disagreement.key names it."""
 
-    key = forms.RegexField(r"^\d+-\d+-\d+$", error_messages={"invalid": "This names nothing to settle; load the page again."})
+    key = forms.RegexField(
+        r"^\d+-\d+-\d+$", error_messages={"invalid": "This item has nothing to decide; load the page again."}
+    )
     believed = forms.CharField(required=False, max_length=20)
-    reason = forms.CharField(max_length=500, error_messages={"required": "Say why: the reason is kept with what you decide."})
+    reason = forms.CharField(max_length=500, error_messages={"required": "Give a reason. It is stored with your decision."})
 
     def clean_key(self) -> tuple[int | None, int, int | None]:
         criterion, output, other = map(int, self.cleaned_data["key"].split("-"))
@@ -43,5 +46,5 @@ class StudyForm(forms.Form):
         max_value=1000,
         initial=20,
         label="Outputs",
-        help_text="Each is scored, and compared with four others of its context.",
+        help_text="Each output is scored and compared with four others of its context.",
     )

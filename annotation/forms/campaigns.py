@@ -9,53 +9,53 @@ from annotation.models import Campaign
 
 CRITERIA_ROWS = 50
 SECTIONS = [
-    ("What is asked", "", ["likert", "pairwise", "pairwise_by_criterion", "asks_reason"]),
-    ("How many judge", "", ["overlap", "overlap_percent", "quota"]),
-    ("How texts are shown", "", ["text_format"]),
+    ("What to judge", "", ["likert", "pairwise", "pairwise_by_criterion", "asks_reason"]),
+    ("Number of judgments", "", ["overlap", "overlap_percent", "quota"]),
+    ("Text format", "", ["text_format"]),
     ("Pairs and order", "", ["pair_design", "pairs", "in_file_order", "seed"]),
     (
-        "Checks on the way",
-        "Items with a known answer are imported or marked among the items; see Import.",
+        "Quality checks",
+        "Import items with known answers, or mark items under Progress, Items.",
         ["gold_percent", "gold_is_loud", "repeat_percent", "pass_mark"],
     ),
-    ("When somebody is done", "", ["completion_code", "completion_url"]),
-    ("What others see", "", ["board_is_public", "plays_new_comparators"]),
+    ("Completion", "", ["completion_code", "completion_url"]),
+    ("Publication", "", ["board_is_public", "plays_new_comparators"]),
 ]
 LABELS = {
     "likert": "Score single outputs on the criteria below",
     "pairwise": "Judge pairs: A, tie or B",
-    "pairwise_by_criterion": "Judge pairs on each criterion, not only on the whole",
+    "pairwise_by_criterion": "Judge pairs on each criterion, not only overall",
     "asks_reason": "Ask for a short comment with each item (never required)",
     "text_format": "Outputs and contexts are shown",
     "overlap": "People per item",
-    "overlap_percent": "Share of items for that many people, %",
+    "overlap_percent": "Share of items with that many people, %",
     "quota": "Items per person at most",
     "pair_design": "Which pairs",
     "pairs": "Number of pairs",
-    "in_file_order": "Hand items out in the order of the file",
+    "in_file_order": "Show items in the order of the file",
     "seed": "Seed",
     "gold_percent": "Items with a known answer, %",
-    "gold_is_loud": "Tell people at once when they miss one",
+    "gold_is_loud": "Give feedback at once on a wrong answer",
     "repeat_percent": "Pairs shown again with the sides swapped, %",
     "pass_mark": "Pass mark of the qualification, %",
     "completion_code": "Completion code",
     "completion_url": "Completion address",
-    "board_is_public": "Anyone may read the leaderboard",
-    "plays_new_comparators": "A newly trained comparator plays a tournament at once",
+    "board_is_public": "Anyone can see the leaderboard",
+    "plays_new_comparators": "Play a tournament as soon as a new comparator is trained",
 }
 HELP = {
-    "text_format": "Bold words, lists, tables, code and formulas are shown as such, or as the characters they are written in. "
-    "Exports, metrics and comparators always have the texts as they were imported.",
-    "overlap": "Agreement can only be measured from two on.",
-    "overlap_percent": "The other items go to one person each.",
+    "text_format": "Markdown shows bold words, lists, tables, code and formulas. Plain text shows the characters as they are. "
+    "Exports, metrics and comparators always use the imported texts.",
+    "overlap": "Measuring agreement needs at least two.",
+    "overlap_percent": "One person judges each of the other items.",
     "quota": "Empty: no limit.",
-    "pairs": "Only where a number is drawn.",
-    "seed": "Draws the order and the sides; the same seed draws the same again.",
-    "gold_percent": "Of a person's items.",
-    "repeat_percent": "Of a person's pairs: does the answer survive a change of sides?",
-    "pass_mark": "Empty: nobody is turned away.",
-    "completion_code": "Shown when a person's work is done, and not before.",
-    "completion_url": "Where crowd workers go back to, for instance https://app.prolific.com/submissions/complete?cc=…",
+    "pairs": "Only for a number of pairs drawn in balance.",
+    "seed": "Seed of the random order and sides. The same seed gives the same draw.",
+    "gold_percent": "Share of each person's items.",
+    "repeat_percent": "Share of each person's pairs. Repeats show whether an answer depends on the side.",
+    "pass_mark": "Empty: everybody passes.",
+    "completion_code": "Shown only when a person's work is done.",
+    "completion_url": "Where crowd workers return to, for example https://app.prolific.com/submissions/complete?cc=…",
 }
 
 
@@ -66,7 +66,7 @@ class CampaignForm(forms.ModelForm):
         required=False,
         widget=forms.Textarea(attrs={"rows": 6}),
         label="Consent text",
-        help_text="Markdown. Annotators agree to it before they start. A change makes a new version. Empty: nobody is asked.",
+        help_text="Markdown. Annotators agree to it before they start. Each change makes a new version. Empty: no consent.",
     )
     completion_url = forms.URLField(
         required=False, label=LABELS["completion_url"], help_text=HELP["completion_url"], assume_scheme="https"
@@ -108,9 +108,9 @@ class CampaignForm(forms.ModelForm):
     def clean(self):
         data = super().clean()
         if not (data.get("likert") or data.get("pairwise")):
-            self.add_error(None, "Choose scores, pairs, or both: otherwise there is nothing to judge.")
+            self.add_error(None, "Choose scores, pairs or both.")
         if self.data.get("fixed", "") != self.fixed:  # a field that is fixed now was still free when the page was shown
-            self.add_error(None, "The first answers came in meanwhile. See what can still change, and save again.")
+            self.add_error(None, "The first answers arrived in the meantime. Check what you can still change, and save again.")
         return data
 
 
@@ -121,7 +121,7 @@ class SlugMixin(forms.Form):
         max_length=80,
         required=False,
         label="Short name",
-        help_text="In addresses and commands. Left empty, it is made from the title. It can't change later.",
+        help_text="Used in addresses and commands. If empty, it is derived from the title. You cannot change it later.",
     )
 
     def clean(self):
@@ -129,7 +129,7 @@ class SlugMixin(forms.Form):
         if not data.get("slug") and data.get("title") and "slug" not in self.errors:
             data["slug"] = slugify(data["title"])[:80]
             if not data["slug"]:
-                self.add_error("slug", "This title makes no short name; please give one in Latin letters.")
+                self.add_error("slug", "No short name follows from this title. Please enter one in Latin letters.")
         return data
 
 
@@ -149,12 +149,12 @@ class CriterionForm(forms.Form):
     high = forms.IntegerField(initial=5, required=False, label="Highest")
     low_label = forms.CharField(max_length=60, required=False, label="Lowest means")
     high_label = forms.CharField(max_length=60, required=False, label="Highest means")
-    description = forms.CharField(max_length=300, required=False, label="The question behind it")
+    description = forms.CharField(max_length=300, required=False, label="Question to annotators")
     anchors = forms.CharField(
         required=False,
         widget=forms.Textarea(attrs={"rows": 3}),
         label="What each point means",
-        help_text="One a line, for instance: 3 would do",
+        help_text="One point on each line, for example: 3 acceptable",
     )
     remove = forms.BooleanField(required=False, label="Remove this criterion")
 
@@ -164,9 +164,9 @@ class CriterionForm(forms.Form):
             point, _, meaning = line.partition(" ")
             point, meaning = point.rstrip(":.="), meaning.lstrip("=:- ").strip()
             if not point.removeprefix("-").isdecimal() or len(point) > 5 or not meaning:
-                raise forms.ValidationError(f"“{line}”: begin with a point of the scale, then say what it means.")
+                raise forms.ValidationError(f"“{line}”: start with a point of the scale, then give its meaning.")
             if str(int(point)) in anchors:
-                raise forms.ValidationError(f"The point {point} stands here twice.")
+                raise forms.ValidationError(f"The point {point} occurs twice.")
             if len(meaning) > 200:
                 raise forms.ValidationError(f"The meaning of {point} is longer than 200 characters.")
             anchors[str(int(point))] = meaning
@@ -182,7 +182,7 @@ class CriterionForm(forms.Form):
             return data
         low, high = data.get("low"), data.get("high")
         if low is None or high is None:
-            self.add_error(None, "The scale needs two whole numbers as its ends.")
+            self.add_error(None, "The ends of the scale must be two whole numbers.")
         elif low >= high:
             self.add_error(None, "The highest point of the scale must be above the lowest.")
         elif strange := [point for point in data.get("anchors") or () if not low <= int(point) <= high]:

@@ -4,13 +4,34 @@ from pathlib import Path
 
 from django import forms
 
-from annotation.data.fields import FIELDS
+from annotation.data.fields import CONSTANT, FIELDS
+from annotation.data.files import is_archive
 from annotation.models import Upload
+
+MOST_FILES = 200  # sent at once; more go as a zipped folder
+
+
+class SeveralFiles(forms.ClearableFileInput):
+    allow_multiple_selected = True
+
+
+class FilesField(forms.FileField):
+    """A list of files."""
+
+    widget = SeveralFiles
+
+    def clean(self, data, initial=None) -> list:
+        files = [super(FilesField, self).clean(file, initial) for file in (data or [None])]
+        if len(files) > MOST_FILES:
+            raise forms.ValidationError(f"At most {MOST_FILES} files are sent at once; zip the folder.")
+        return files
 
 
 class UploadForm(forms.Form):
-    kind = forms.ChoiceField(choices=Upload.Kind.choices, label="What it holds")
-    file = forms.FileField(label="File", help_text="JSON lines, a JSON array, CSV or Excel.", allow_empty_file=True)
+    kind = forms.ChoiceField(choices=Upload.Kind.choices, label="Content")
+    file = FilesField(
+        label="File", help_text="JSON, JSON lines, CSV or Excel; one file, several files, or a zip file.", allow_empty_file=True
+    )
 
 
 class ColumnsForm(forms.Form):
@@ -24,18 +45,18 @@ class ColumnsForm(forms.Form):
             self.fields[field.name] = forms.ChoiceField(
                 choices=choices,
                 required=False,
-                label=field.name + ("" if field.required else " (if there)"),
+                label=field.name + ("" if field.required else " (optional)"),
                 help_text=field.about,
                 initial=upload.columns.get(field.name, ""),
             )
         if upload.kind == Upload.Kind.OUTPUTS:
-            if not upload.columns.get("system"):
+            if not upload.columns.get("system") and not is_archive(upload.name):
                 self.fields["one_system"] = forms.CharField(
                     required=False,
                     max_length=200,
-                    label="System, where no column names it",
+                    label="System, if no column names it",
                     initial=upload.options.get("system") or Path(upload.name).stem,
-                    help_text="The file is one system's: every row is its output.",
+                    help_text="Use this if every row is an output of the same system.",
                 )
                 self.fields["system_columns"] = forms.MultipleChoiceField(
                     required=False,
@@ -43,7 +64,7 @@ class ColumnsForm(forms.Form):
                     choices=[(column, column) for column in columns],
                     initial=upload.options.get("systems", []),
                     widget=forms.CheckboxSelectMultiple,
-                    help_text="The column's name is the system's.",
+                    help_text="Each column name is used as the system's name.",
                 )
             self.fields["keep_columns"] = forms.BooleanField(
                 required=False, label="Keep the other columns as metadata", initial=upload.options.get("keep_columns", False)
@@ -53,9 +74,18 @@ class ColumnsForm(forms.Form):
                 label="Human-written systems",
                 initial="\n".join(upload.human_systems),
                 widget=forms.Textarea(attrs={"rows": 2}),
-                help_text="Names of systems whose texts people wrote, one a line.",
+                help_text="Systems whose texts were written by people, one name on each line.",
             )
         else:
+            for name in CONSTANT[upload.kind]:
+                if not upload.columns.get(name):
+                    self.fields[f"all_{name}"] = forms.CharField(
+                        required=False,
+                        max_length=200,
+                        label=f"{name}, where no column holds it",
+                        initial=upload.options.get("constants", {}).get(name, ""),
+                        help_text="The same for every row.",
+                    )
             self.fields["simulated"] = forms.BooleanField(
                 required=False, label="A program made these answers", initial=upload.simulated
             )
@@ -73,7 +103,8 @@ class ColumnsForm(forms.Form):
 
     def beside_the_columns(self) -> list:
         """What the rows can't say."""
-        names = ("system_columns", "one_system", "keep_columns", "human_systems", "simulated")
+        constants = [f"all_{name}" for name in CONSTANT[self.kind]]
+        names = ("system_columns", "one_system", "keep_columns", "human_systems", *constants, "simulated")
         return [self[name] for name in names if name in self.fields]
 
     def clean(self):
@@ -89,7 +120,10 @@ class ColumnsForm(forms.Form):
         systems = self.cleaned_data.get("human_systems", "")
         said = self.cleaned_data
         columns, one = said.get("system_columns"), said.get("one_system", "").strip()
-        options = {"systems": columns} if columns else {"system": one} if one and not said.get("system") else {}
+        options: dict = {"systems": columns} if columns else {"system": one} if one and not said.get("system") else {}
+        constants = {name: said.get(f"all_{name}", "").strip() for name in CONSTANT[self.kind] if not said.get(name)}
+        if given := {name: value for name, value in constants.items() if value}:
+            options["constants"] = given
         if said.get("keep_columns"):
             options["keep_columns"] = True
         return {

@@ -10,11 +10,11 @@ class KnownAnswerForm(forms.Form):
     """One field for each criterion, or the choice of a pair; `expected` is what the service takes."""
 
     purpose = forms.ChoiceField(
-        label="What it is for",
+        label="Purpose",
         choices=[
-            ("gold", "gold: mixed in, to see who pays attention"),
+            ("gold", "gold: mixed with other items to check attention"),
             ("training", "training: shown first, with feedback"),
-            ("qualification", "qualification: decides who goes on"),
+            ("qualification", "qualification: decides who may continue"),
         ],
     )
 
@@ -26,7 +26,7 @@ class KnownAnswerForm(forms.Form):
         if item.is_pair:
             choices = [("", "–"), ("A", f"A: {item.output.system}"), ("tie", "a tie"), ("B", f"B: {item.other.system}")]
             self.fields["choice"] = forms.ChoiceField(
-                choices=choices, required=False, initial=known.get("choice"), label="The better one"
+                choices=choices, required=False, initial=known.get("choice"), label="Better output"
             )
         else:
             for criterion in self.criteria:
@@ -36,13 +36,13 @@ class KnownAnswerForm(forms.Form):
                     max_length=100,
                     label=f"{criterion.name}: right scores",
                     initial=", ".join(map(str, right)),
-                    help_text=f"From {criterion.low} to {criterion.high}; several with commas. Empty: not checked.",
+                    help_text=f"From {criterion.low} to {criterion.high}; separate several with commas. Empty: not checked.",
                 )
         self.fields["feedback"] = forms.CharField(
             required=False,
             max_length=LONGEST_FEEDBACK,
             widget=forms.Textarea(attrs={"rows": 3}),
-            help_text="Why this is the right answer. Shown where people are told.",
+            help_text="Why this is the right answer. Shown if annotators get feedback.",
         )
 
     def expected(self) -> dict:

@@ -3,6 +3,7 @@
 from django import forms
 from django.contrib.auth.forms import BaseUserCreationForm
 from django.contrib.auth.password_validation import validate_password
+from django.utils.translation import gettext_lazy
 
 from annotation.models import User
 from annotation.people.first_admin import is_code
@@ -10,10 +11,10 @@ from annotation.people.first_admin import is_code
 
 class InvitationForm(forms.Form):
     label = forms.CharField(
-        max_length=100, required=False, label="Where it is sent", help_text="For yourself, for instance: Prolific, pilot."
+        max_length=100, required=False, label="Label", help_text="For your own use, for example: Prolific, pilot."
     )
     cap = forms.IntegerField(
-        min_value=1, required=False, label="People it admits at most", help_text="1: for one person. Empty: no limit."
+        min_value=1, required=False, label="Maximum number of people", help_text="1: a personal link. Empty: no limit."
     )
 
 
@@ -34,7 +35,9 @@ class AccountForm(forms.Form):
 
 class GuestForm(forms.Form):
     name = forms.CharField(
-        max_length=60, label="Your name or a pseudonym", help_text="The researchers of this campaign see it."
+        max_length=60,
+        label=gettext_lazy("Your name or a pseudonym"),
+        help_text=gettext_lazy("The researchers of this campaign see it."),
     )
 
 
@@ -43,13 +46,14 @@ class OwnAccountForm(forms.Form):
 
     email = forms.EmailField(
         max_length=150,
-        label="E-mail address",
-        help_text="It is your log-in name; nothing is sent to it.",
+        label=gettext_lazy("E-mail address"),
+        help_text=gettext_lazy("It is your user name. No e-mail is sent to it."),
         widget=forms.EmailInput(attrs={"autocomplete": "username"}),
     )
     password = forms.CharField(
         max_length=128,
-        help_text="At least 8 characters.",
+        label=gettext_lazy("Password"),
+        help_text=gettext_lazy("At least 8 characters."),
         strip=False,
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
     )

@@ -53,6 +53,11 @@ class Upload(models.Model):
     def path(self) -> Path:
         return settings.UPLOADS_DIR / str(self.pk)
 
+    def error_entries(self) -> list[dict]:
+        """The first ones. `errors` has [line, field, message, row, file] of each; those noted by older versions end earlier."""
+        names = ("line", "field", "message", "row", "file")
+        return [dict.fromkeys(names) | {"file": self.name} | dict(zip(names, error)) for error in self.errors]
+
     @property
     def is_busy(self) -> bool:
         """Is a worker at it, or to be?"""

@@ -3,6 +3,7 @@
 import secrets
 
 from django.db import IntegrityError, transaction
+from django.utils.translation import gettext
 
 from annotation.models import Annotator, AuditEvent, Campaign, User
 from core.errors import Refused
@@ -28,7 +29,7 @@ def new_account(email: str, name: str) -> User:
     """An unsaved user without a password. Raises Refused where the address has an account."""
     email = email.strip().lower()
     if User.objects.filter(username__iexact=email).exists():
-        raise Refused("There is an account with this address; sign in with it.")
+        raise Refused(gettext("An account with this address exists. Please sign in with it."))
     return User(username=email, email=email, first_name=name.strip()[:150])
 
 

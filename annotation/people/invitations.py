@@ -5,6 +5,7 @@ import uuid
 from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from annotation.models import Annotator, AuditEvent, Campaign, Invitation, User
 from annotation.people.accounts import add_annotator, new_account
@@ -57,20 +58,20 @@ def join(token: str, user: User, source: dict | None = None) -> Annotator:
     """Admit a signed-in user by an invitation; whoever is in already stays in and uses up no place."""
     invitation = Invitation.objects.select_for_update(of=("self",)).select_related("campaign").filter(token=token).first()
     if invitation is None or invitation.campaign.deleted_at:
-        raise Refused("This invitation does not exist. Ask for a new link.")
+        raise Refused(gettext("This invitation does not exist. Please ask for a new link."))
     campaign = invitation.campaign
     if known := campaign.annotators.filter(user=user).first():
         _come_back(known, source)
         return known
     if invitation.revoked_at:
-        raise Refused("This invitation was taken back. Ask for a new link.")
+        raise Refused(gettext("This invitation was withdrawn. Please ask for a new link."))
     if campaign.status == Campaign.Status.CLOSED:
-        raise Refused("This campaign is closed; it takes no more annotators.")
+        raise Refused(gettext("This campaign is closed. It does not accept new annotators."))
     places = Invitation.objects.filter(pk=invitation.pk)
     if invitation.cap is not None:
         places = places.filter(uses__lt=invitation.cap)
     if not places.update(uses=F("uses") + 1):
-        raise Refused("This invitation has been used up. Ask for a new link.")
+        raise Refused(gettext("This invitation has reached its limit of people. Please ask for a new link."))
     annotator = add_annotator(campaign, user)
     annotator.invitation, annotator.source = invitation, source or {}
     annotator.save(update_fields=["invitation", "source"])
@@ -90,11 +91,11 @@ def join_as_guest(
     invitation = Invitation.objects.select_for_update(of=("self",)).select_related("campaign").filter(token=token).first()
     known = known_by_source(invitation.campaign, source or {}) if invitation else None
     if known and known.user and known.user.has_usable_password():
-        raise Refused("This worker has an account here; sign in with it.")
+        raise Refused(gettext("This worker has an account here. Please sign in with it."))
     if known and known.user:
         if known.browser not in ("", browser) and user != known.user:
             raise Refused(
-                "This worker began in another browser. Go on there, or ask the researchers to let you in from this one."
+                gettext("This worker started in another browser. Continue there, or ask the researchers to admit this browser.")
             )
         return known.user, _bind(join(token, known.user, source), browser)
     user = User(username=f"guest-{uuid.uuid4().hex[:12]}", first_name=name.strip()[:150])

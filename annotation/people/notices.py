@@ -1,9 +1,17 @@
 """What is written to people by e-mail, where the operator has set it up (core.mail)."""
 
 from django.conf import settings
+from django.db import transaction
+from django.db.models import F
+from django.urls import reverse
 
-from annotation.models import Invitation, Job
+from annotation import jobs
+from annotation.models import Annotator, Assignment, AuditEvent, Campaign, Invitation, Job, Purpose, User
 from core import mail
+from core.throttling import MAILED_BY_CAMPAIGN
+
+FINISHED, COMPLETE = "annotator finished", "all items answered"  # in the audit
+TASK = "annotation.tasks.tell_finished"
 
 INVITATION = """You are invited to judge texts in “{title}”: read each one and say how good it is, or which of two is better.
 
@@ -27,3 +35,48 @@ def finished(job: Job, path: str) -> bool:
     what = "is done" if job.status == Job.Status.DONE else "has failed"
     lines = [f"{job.title} {what}.", job.error, f"{settings.SITE_URL}{path}" if settings.SITE_URL and path else ""]
     return mail.send(job.created_by.email, f"{job.title} {what}", "\n\n".join(filter(None, lines)) + "\n")
+
+
+def note_finished(annotator: Annotator) -> None:
+    """Queue a letter to the campaign's researchers that this annotator has finished. A second call does nothing."""
+    if not mail.is_on():
+        return
+    with transaction.atomic():
+        Annotator.objects.select_for_update().get(pk=annotator.pk)  # two requests write one letter
+        told = annotator.campaign.audit_events.filter(action=FINISHED, detail__annotator=annotator.name)
+        if told.exists():
+            return
+        AuditEvent.objects.create(campaign=annotator.campaign, action=FINISHED, detail={"annotator": annotator.name})
+        jobs.enqueue(TASK, f"Tell researchers that {annotator.name} has finished", annotator.campaign)
+
+
+def tell_finished(job: Job) -> int:
+    """Write to the researchers of the job's campaign who has finished; the last letter says that all items have their answers.
+    Beyond `MAILED_BY_CAMPAIGN` only that one is written. Returns the number of letters sent."""
+    campaign = job.campaign
+    finished = campaign.audit_events.filter(action=FINISHED, created_at__lte=job.created_at)
+    last, complete, detail = finished.first(), _is_complete(campaign), {"items": campaign.items.count()}
+    if last is None or campaign.audit_events.filter(action=COMPLETE, detail__items=detail["items"]).exists():
+        return 0
+    if complete:
+        AuditEvent.objects.create(campaign=campaign, action=COMPLETE, detail=detail)
+    elif MAILED_BY_CAMPAIGN.is_reached(campaign.slug):
+        return 0
+    MAILED_BY_CAMPAIGN.count_one(campaign.slug)
+    name, title = last.detail["annotator"], campaign.title
+    subject = f"{title}: all items have their answers" if complete else f"{title}: {name} has finished"
+    count = finished.count()
+    lines = [
+        f"{name} has finished the work on “{title}”. So far, {count} annotator{'s have' if count > 1 else ' has'} finished.",
+        "All items have as many answers as planned. You can now assess the quality of the answers." if complete else "",
+        f"{settings.SITE_URL}{reverse('quality' if complete else 'live', args=[campaign.slug])}" if settings.SITE_URL else "",
+    ]
+    text = "\n\n".join(filter(None, lines)) + "\n"
+    researchers = User.objects.filter(memberships__campaign=campaign, is_active=True).exclude(email="").distinct()
+    return sum(mail.send(user.email, subject, text) for user in researchers)
+
+
+def _is_complete(campaign: Campaign) -> bool:
+    items = campaign.items.filter(purpose=Purpose.EVALUATION)
+    held = Assignment.objects.filter(item__in=items, status=Assignment.Status.OPEN)
+    return items.exists() and not items.filter(taken__lt=F("places")).exists() and not held.exists()

@@ -55,7 +55,7 @@ def outlook(scores: ArrayLike, line: float, level: Level = "interval", draws: in
     alphas = simulated(n)
     chance = float((alphas > line).mean())
     if np.quantile(alphas, LOW) >= line:
-        return Outlook(line, 0, 0, 0, 0, chance, f"The interval is above {line} already.")
+        return Outlook(line, 0, 0, 0, 0, chance, f"The interval is already above {line}.")
     spread = observed - np.quantile(alphas, LOW)  # shrinks as 1 / sqrt(units)
     reach = np.array([_units(n, spread, alpha - line) for alpha in (observed, *np.quantile(alphas, WORLDS[::-1]))])
     if np.isfinite(reach[0]) and reach[0] > n:  # once more with the spread of a campaign of that size
@@ -75,15 +75,15 @@ def _units(n: int, spread: float, above: float) -> float:
 def sentence_of(line: float, observed: float, more: list[int | None], scores: int | None, chance: float) -> str:
     if observed <= line:
         return (
-            f"More judgments would not help: alpha itself, {observed:.3f}, is below {line}"
-            f" (above it in {100 * chance:.0f}% of resampled campaigns). Clearer guidelines or other annotators might."
+            f"More judgments would not help: alpha is {observed:.3f}, below {line}"
+            f" (above it in {100 * chance:.0f}% of resampled campaigns). Clearer guidelines or other annotators might help."
         )
     if more[0] is None:
-        return f"Alpha, {observed:.3f}, is so close to {line} that no campaign of a likely size tells them apart."
+        return f"Alpha is {observed:.3f}. That is so close to {line} that no campaign of a realistic size could separate them."
     items = "item" if more[0] == 1 else "items"
     return (
         f"About {more[0]:,} more {items} ({scores:,} scores) would bring the interval above {line}."
-        f" Alpha is not known exactly: {_range(more[1] or 1, more[2])}."
+        f" Because alpha is uncertain, {_range(more[1] or 1, more[2])}."
     )
 
 

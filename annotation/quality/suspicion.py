@@ -98,11 +98,11 @@ def _agreement(cards: list[Card], _: Behaviour) -> list[Result | None]:
     z, error = _known(cards, "association"), _known(cards, "association_error")
     usual = np.array([np.nanmedian(np.delete(z, i)) if np.isfinite(np.delete(z, i)).any() else 0.0 for i in range(len(z))])
     p, usual = lower_tail(z, error, PRIOR_SPREAD * np.abs(usual), PRIOR_DF)
-    against = " The answers run against the others': was the scale read upside down?"
+    against = " The answers are reversed compared with the others. Was the scale read upside down?"
     return [
         (
             float(p[i]),
-            f"Correlation with the others {np.tanh(z[i]):.2f} over {card.shared_items} items, severity aside; usual here:"
+            f"Correlation with the others {np.tanh(z[i]):.2f} over {card.shared_items} items, without severity; usual here:"
             f" {np.tanh(usual[i]):.2f}." + (against if z[i] + norm.ppf(0.975) * error[i] < 0 else ""),
         )
         if np.isfinite(p[i])
@@ -128,7 +128,7 @@ def _repetition(cards: list[Card], _: Behaviour) -> list[Result | None]:
     return [
         (
             float(p[i]),
-            f"Repeats the answer before: {100 * rate[i]:.0f}% of the way from a random order of own answers to always;"
+            f"Repeats the previous answer: {100 * rate[i]:.0f}% of the way from a random order of own answers to always;"
             f" usual here: {max(0.0, -100 * usual[i]):.0f}%.",
         )
         if np.isfinite(p[i])
@@ -166,7 +166,7 @@ def _side(cards: list[Card], _: Behaviour) -> list[Result | None]:
         usual = float(np.delete(left, i).sum() / others)
         limits = (card.left, usual), (card.right, 1 - usual)
         p = min(1.0, 2 * min(float(binom.sf(times - 1, n, share + HALF * (1 - share))) for times, share in limits))
-        results.append((p, f"Preferred the left output in {card.left} of {n} judgments that were no tie."))
+        results.append((p, f"Preferred the left output in {card.left} of {n} judgments without a tie."))
     return results
 
 
@@ -202,7 +202,7 @@ def _speed(cards: list[Card], behaviour: Behaviour) -> list[Result | None]:
         own = seconds[who == card.annotator]
         fast = int((own < limit).sum())
         p = float(binom.sf(fast - 1, len(own), HALF))
-        results.append((p, f"{fast} of {len(own)} items took under {limit:.1f} s, a third of what others need."))
+        results.append((p, f"{fast} of {len(own)} items took under {limit:.1f} s, a third of the others' usual time."))
     return results
 
 
@@ -213,7 +213,7 @@ TESTS: dict[str, tuple[Test, float]] = {
     "repetition": (_repetition, 3.0),
     "run": (_run, 1.0),
     "side": (_side, 1.0),
-    "repeats": (_below_the_others("repeats", "repeats_same", "Answered an item that came back as before"), 1.0),
+    "repeats": (_below_the_others("repeats", "repeats_same", "Gave the same answer to a repeated item"), 1.0),
     "gold": (_below_the_others("gold", "gold_right", "Gave the known answer"), 1.0),
     "speed": (_speed, 1.0),
 }

@@ -54,7 +54,7 @@ def decide(evidence: Evidence) -> tuple[str, str]:
     """Verdict, and one sentence why; see the rule at the top of this file."""
     before = f"Alpha is {evidence.before:.3f} before the filter, {place(evidence.before)}"
     if evidence.p > NOISE_LEVEL and evidence.before >= TENTATIVE:
-        chance = f"so few shuffled scores often reach it too (p = {evidence.p:.2f})"
+        chance = f"there are so few scores that shuffled ones often reach it too (p = {evidence.p:.2f})"
         return "collect more", f"{before}, and {evidence.after:.3f} after it, but {chance}."
     if evidence.dropped == 0:
         return word(evidence.before), f"{before}, and the filter drops nothing."
@@ -67,15 +67,15 @@ def decide(evidence: Evidence) -> tuple[str, str]:
 def _no_room(evidence: Evidence) -> str:
     """Why alpha after the filter says nothing."""
     if evidence.chance is None:
-        return "and what chance gives is not defined"
-    return f"and {evidence.chance:.3f} where scores are shuffled"
+        return "and the chance level is not defined"
+    return f"and {evidence.chance:.3f} if scores are shuffled"
 
 
 def _beside(evidence: Evidence) -> str:
     """The second figure beside the first, as the rest of a sentence."""
     but = "but" if word(evidence.corrected or 0.0) != word(evidence.before) else "and"
-    made = f"{evidence.after:.3f}, of which shuffled scores reach {evidence.chance:.2f}"
-    return f"{but} {evidence.corrected:.3f} after it less chance ({made})"
+    made = f"{evidence.after:.3f} uncorrected; shuffled scores reach {evidence.chance:.2f}"
+    return f"{but} {evidence.corrected:.3f} after it, corrected for chance ({made})"
 
 
 def _why(evidence: Evidence, verdict: str) -> str:
@@ -84,7 +84,9 @@ def _why(evidence: Evidence, verdict: str) -> str:
     if of_before == of_corrected:
         return ""
     if verdict != of_before:
-        return f"; that is surely lower (95% interval to {evidence.corrected_high:.3f}), so it decides"
+        return (
+            f". The corrected value is lower with confidence (95% interval up to {evidence.corrected_high:.3f}), so it decides"
+        )
     if (evidence.corrected or 0.0) > evidence.before:
-        return "; a filter can't lift a verdict, so the first decides"
-    return f"; its 95% interval reaches {evidence.corrected_high:.3f}, so the first decides"
+        return ". A filter cannot raise a verdict, so the value before the filter decides"
+    return f". Its 95% interval reaches {evidence.corrected_high:.3f}, so the value before the filter decides"

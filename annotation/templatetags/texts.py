@@ -6,9 +6,11 @@ from functools import lru_cache
 from django import template
 from django.urls import reverse
 from django.utils import dateformat
-from django.utils.html import format_html
+from django.utils.formats import get_format, number_format
+from django.utils.html import format_html, json_script
 from django.utils.safestring import mark_safe
 from django.utils.text import Truncator
+from django.utils.translation import get_language, gettext, gettext_noop
 
 from annotation.annotating import meaning
 from annotation.annotating.conversation import conversation
@@ -27,6 +29,32 @@ MEASURES = {
     "alpha_interval": "alpha, interval",
     "spearman": "Spearman's correlation",
 }
+# Labels that annotation.annotating.conversation gives, other than "Speaker 1".
+SPEAKERS = {gettext_noop("User"), gettext_noop("Assistant"), gettext_noop("System"), gettext_noop("Tool")}
+# What the annotator's scripts say (static/js): each name with the text, in which they fill what stands in braces.
+SCRIPT_WORDS = {
+    "offline": gettext_noop(
+        "No connection. Your answer is saved on this device. It is sent as soon as there is a connection again."
+    ),
+    "trying_again": gettext_noop("No connection. Trying again."),
+    "sending": gettext_noop("Sending…"),
+    "sending_saved": gettext_noop("Sending an answer that was saved on this device."),
+    "not_stored": gettext_noop("An answer that was saved on this device was not stored: {reason}"),
+    "answered": gettext_noop("{question}: {answer}."),
+    "press_enter": gettext_noop("Press Enter to send."),
+    "no_such_point": gettext_noop("{question} has no {key}."),
+    "context_whole": gettext_noop("The whole context is shown."),
+    "context_end": gettext_noop("Only the end of the context is shown."),
+    "context_short": gettext_noop("There is no more context to show."),
+    "differences": gettext_noop("Marked passages: {a} only in A, {b} only in B."),
+    "no_differences": gettext_noop("Both texts have the same words."),
+    "differences_hidden": gettext_noop("The differences are no longer marked."),
+    "too_long": gettext_noop("These texts are too long to compare word by word."),
+    "different": gettext_noop("different:"),
+    "copy": gettext_noop("Copy"),
+    "copied": gettext_noop("Copied"),
+    "copy_by_hand": gettext_noop("Select the text and copy it."),
+}
 BADGES = {"accepted": "good", "tentative": "fair", "collect more": "poor", "undefined": "poor"}
 
 
@@ -44,14 +72,31 @@ def shown_text(campaign: Campaign, text: str, level: int = 2, most: int = 0) -> 
     if most:
         text = Truncator(text).chars(most)
     if not text:
-        return format_html('<p class="muted">{}</p>', "(an empty text)")
+        return format_html('<p class="muted">{}</p>', gettext("(an empty text)"))
     html = None
     if campaign.text_format == Campaign.TextFormat.MARKDOWN:
         images = images_in(campaign, text)
         html = rich_html(text, level, images, reverse("images", args=[campaign.slug]) if images else "")
     if html is not None:
-        return mark_safe(f'<div class="text rich" lang="">{html}</div>')  # noqa: S308 (cleaned by nh3)
+        return mark_safe(f'<div class="text rich" lang="" dir="auto">{html}</div>')  # noqa: S308 (cleaned by nh3)
     return format_html('<p class="text" lang="" dir="auto">{}</p>', text)
+
+
+@register.simple_tag
+def script_words() -> str:
+    """What the annotator's scripts say, in the page's language."""
+    return json_script({name: gettext(text) for name, text in SCRIPT_WORDS.items()}, "words")
+
+
+@register.filter
+def speaker_label(speaker: str) -> str:
+    """A speaker's label from annotation.annotating.conversation in the page's language; any other name as it is."""
+    if speaker in SPEAKERS:
+        return gettext(speaker)
+    word, _, number = speaker.partition(" ")
+    if word == "Speaker" and number.isdecimal():
+        return gettext("Speaker %(number)s") % {"number": number}
+    return speaker
 
 
 @register.inclusion_tag("includes/context.html")
@@ -101,8 +146,8 @@ def _with_sign(value: float, digits: int) -> str:
 
 @register.filter
 def count(value) -> str:
-    """A whole number with thin thousands."""
-    return "–" if value in (None, "") else f"{value:,}"
+    """A whole number, its thousands set apart as the page's language does."""
+    return "–" if value in (None, "") else number_format(value, force_grouping=True)
 
 
 @register.filter
@@ -115,13 +160,9 @@ def share(value) -> str:
 def minutes(value: int) -> str:
     """Whole minutes as a person says them."""
     hours, rest = divmod(value, 60)
-    return f"{hours} h {rest} min" if hours and rest else f"{hours} h" if hours else f"{rest} min"
-
-
-@register.filter
-def phase_item(phase: str) -> str:
-    """What an item is called in a phase of somebody's work."""
-    return {"training": "practice item", "qualification": "first question"}.get(phase, "item")
+    if hours and rest:
+        return gettext("%(hours)s h %(minutes)s min") % {"hours": hours, "minutes": rest}
+    return gettext("%(hours)s h") % {"hours": hours} if hours else gettext("%(minutes)s min") % {"minutes": rest}
 
 
 @register.filter
@@ -162,7 +203,7 @@ def when(moment: datetime):
 @register.filter
 def day(moment: datetime):
     """Only its day."""
-    return _time(moment, "j M Y", " data-time=day", "")
+    return _time(moment, "j M Y" if get_language() == "en" else get_format("DATE_FORMAT"), " data-time=day", "")
 
 
 def _time(moment: datetime, shape: str, mark: str, zone: str):
@@ -177,6 +218,6 @@ def event_in_words(event) -> str:
     detail = event.detail
     if event.action == "import":
         return f"{detail.get('rows', 0):,} rows of {detail.get('kind', 'data')} imported from {detail.get('file', 'a file')}"
-    names = ("snapshot", "username", "criterion", "label", "purpose", "system", "what")
+    names = ("snapshot", "username", "criterion", "label", "purpose", "system", "annotator", "what")
     thing = event.subject or next((detail[name] for name in names if detail.get(name)), "")
     return f"{event.action}: {thing}" if thing else event.action

@@ -50,7 +50,7 @@ def state(request, pk):
 def cancel(request, pk):
     job = _job(request.user, pk)
     jobs.cancel(job)
-    messages.info(request, f"{job.title}: asked to stop.")
+    messages.info(request, f"{job.title} was asked to stop.")
     return _back(request, job)
 
 

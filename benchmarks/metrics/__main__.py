@@ -1,22 +1,33 @@
-"""python -m benchmarks.metrics: outputs a second of each metric, on made-up outputs with one reference each.
+"""python -m benchmarks.metrics: outputs a second and peak memory of each metric, on made-up outputs with one reference each.
 
---outputs N  1,000 unless said otherwise       --masked, --causal FOLDER  language models, without which theirs are left out
-Learned metrics learn from the same outputs first; that time stands beside.
+--outputs N     10,000 unless said otherwise      --metric NAME  this one alone; may be given several times
+--seconds S     a metric that would take longer for all of them, by its pace on the first 100, gets as many as fit; the last
+                column says how long all would take at the pace that was measured
+--masked, --causal FOLDER  language models, without which theirs are left out
+Seconds are of CPU, all threads together, so that they hold on a busy machine. Each metric has a process of its own, so that the
+peak is its own, with Python, torch and the encoder in it. Learned metrics learn from 1,000 of the outputs first; that time
+stands beside.
 """
 
 import argparse
+import json
+import resource
+import subprocess
+import sys
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from evaluator.metrics.encoders import TextEncoder
+from evaluator.judge import Judge
 from evaluator.metrics.inputs import MissingInput, Referenced, Training, turns_of
-from evaluator.metrics.language_models import LanguageModel
 from evaluator.metrics.registry import METRICS, build
 
 WORDS = "time people way water day man thing woman life child world school house night word money book friend game".split()
 SYSTEMS = 5
+LEARNT_FROM = 1000
+FIRST = 100
 
 
 def made_up(outputs: int, rng: np.random.Generator) -> tuple[list[Referenced], list[float]]:
@@ -29,31 +40,77 @@ def made_up(outputs: int, rng: np.random.Generator) -> tuple[list[Referenced], l
     return texts[:outputs], rng.integers(1, 6, outputs).astype(float).tolist()
 
 
+def timed(judge: Judge, texts: Sequence[Referenced]) -> float:
+    """Seconds that the judge takes for them"""
+    assert judge.kind == "pointwise"
+    begun = time.process_time()
+    judge.utilities(texts)
+    return time.process_time() - begun
+
+
+def measured(name: str, options: argparse.Namespace) -> dict[str, Any]:
+    """In this process."""
+    texts, scores = made_up(max(options.outputs, 2 * FIRST), np.random.default_rng(0))
+    need = METRICS[name].needs
+    begun = time.process_time()
+    try:
+        judge = build(
+            name,
+            **_language_model(options, need),
+            corpus=turns_of(texts) if "corpus" in need else (),
+            training=Training.dealt(texts[:LEARNT_FROM], scores[:LEARNT_FROM]) if need & {"scores", "replies"} else None,
+        )
+    except MissingInput as missing:
+        return {"metric": name, "why": str(missing)}
+    made = time.process_time() - begun
+    later = texts[FIRST:]  # the first ones warm it up
+    pace = FIRST / timed(judge, texts[:FIRST])
+    n = min(len(later), max(FIRST, int(pace * options.seconds)))
+    seconds = timed(judge, later[:n])
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024  # KiB on Linux
+    return {"metric": name, "outputs": n, "seconds": seconds, "made": made, "peak": peak}
+
+
+def _language_model(options: argparse.Namespace, need: frozenset[str]) -> dict[str, Any]:
+    """Only where it is needed: metrics without torch are to have their own peak"""
+    given = {name: folder for name in ("masked", "causal") if name in need and (folder := getattr(options, name))}
+    if not given:
+        return {}
+    from evaluator.metrics.language_models import LanguageModel
+
+    return {name: getattr(LanguageModel, name)(folder) for name, folder in given.items()}
+
+
+def cells(found: dict[str, Any], outputs: int) -> list[str]:
+    if "why" in found:
+        return [found["metric"], found["why"], "", "", "", ""]
+    rate = found["outputs"] / found["seconds"]
+    shown = [f"{found['outputs']:,}", f"{rate:,.0f}", f"{found['made']:.1f}", f"{found['peak']:,.0f}", f"{outputs / rate:,.0f}"]
+    return [found["metric"], *shown]
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--outputs", type=int, default=1000)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--outputs", type=int, default=10_000)
+    parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument("--metric", action="append", choices=METRICS)
     parser.add_argument("--masked")
     parser.add_argument("--causal")
+    parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)  # one metric, in this process, as JSON
     options = parser.parse_args()
-    texts, scores = made_up(options.outputs, np.random.default_rng(0))
-    given: dict[str, Any] = {
-        "encoder": TextEncoder.load(),
-        "masked": LanguageModel.masked(options.masked) if options.masked else None,
-        "causal": LanguageModel.causal(options.causal) if options.causal else None,
-        "corpus": turns_of(texts),
-        "training": Training.dealt(texts, scores),
-    }
-    print(f"{'metric':<22}{'outputs a second':>18}{'made in (s)':>14}")
-    for name in METRICS:
-        begun = time.perf_counter()
-        try:
-            judge = build(name, **given)
-        except MissingInput as error:
-            print(f"{name:<22}{error}")
-            continue
-        made = time.perf_counter()
-        judge.utilities(texts)
-        print(f"{name:<22}{len(texts) / (time.perf_counter() - made):>18,.0f}{made - begun:>14.1f}", flush=True)
+    if options.here:
+        return print(json.dumps(measured(options.metric[0], options)))
+    print(
+        "| metric | outputs | a second of CPU | made in (s) | peak (MiB) | all would take (s) |",
+        "|---|---|---|---|---|---|",
+        sep="\n",
+    )
+    given = ["--outputs", str(options.outputs), "--seconds", str(options.seconds)]
+    given += [word for name in ("masked", "causal") if (value := getattr(options, name)) for word in (f"--{name}", value)]
+    for name in options.metric or METRICS:
+        command = [sys.executable, "-m", "benchmarks.metrics", "--here", "--metric", name, *given]
+        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+        print("| " + " | ".join(cells(json.loads(done.stdout.splitlines()[-1]), options.outputs)) + " |", flush=True)
 
 
 if __name__ == "__main__":

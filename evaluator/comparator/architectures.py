@@ -5,6 +5,7 @@ from pathlib import Path
 from evaluator.comparator import storage
 from evaluator.comparator.joint_model import JointComparator
 from evaluator.comparator.predict import Comparator
+from evaluator.encoders import pretrained
 
 
 def load(directory: str | Path) -> Comparator | JointComparator:
@@ -13,5 +14,5 @@ def load(directory: str | Path) -> Comparator | JointComparator:
     manifest = storage.load_manifest(directory)
     kind = JointComparator if manifest.settings.architecture == "joint" else Comparator
     comparator = kind(directory, manifest)
-    storage.load_encoder(directory)
+    pretrained.load_encoder(directory)
     return comparator

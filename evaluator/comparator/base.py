@@ -8,6 +8,7 @@ conversations.safetensors  hashes of what it learnt from, so that a judged conte
 import hashlib
 import json
 import shutil
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -17,10 +18,12 @@ import numpy as np
 
 from evaluator.comparator import storage
 from evaluator.comparator.references import kept
-from evaluator.comparator.settings import BASE_MANIFEST, Settings, default_encoder
+from evaluator.comparator.settings import BASE_MANIFEST, Settings
 from evaluator.comparator.supervision.pretraining import Pretraining
 from evaluator.comparator.supervision.self_supervision import Conversations, Exchange
 from evaluator.comparator.training.progress import OnProgress, Progress
+from evaluator.encoders import pretrained
+from evaluator.encoders.pretrained import default_encoder
 
 FORMAT = 1
 WEIGHTS = ("matcher", "references", "base")  # files that a training takes, besides the encoder
@@ -48,7 +51,7 @@ def make_base(
     directory.mkdir(parents=True, exist_ok=True)
     progress(0.0, "Reading the encoder")
     scratch = seed if settings.from_scratch else None
-    encoder = storage.save_encoder(settings.encoder or default_encoder(), directory, scratch)
+    encoder = pretrained.save_encoder(settings.encoder or default_encoder(), directory, scratch)
     made = Pretraining(exchanges, settings, seed, directory, encoder, progress.part(0.0, 1.0)).record()
     conversations = Conversations.of(exchanges, kept(exchanges, seed) if made["references"] else [])
     endings = storage.save_conversations(conversations, directory / "conversations.safetensors")
@@ -71,9 +74,7 @@ def make_base(
 
 def drawn(exchanges: Sequence[Exchange], most: int, seed: int) -> list[Exchange]:
     """Of whole conversations, in an order drawn by the seed, as many as are needed for `most` exchanges; in their order."""
-    sizes: dict[str, int] = {}
-    for exchange in exchanges:
-        sizes[exchange.dialogue] = sizes.get(exchange.dialogue, 0) + 1
+    sizes = Counter(exchange.dialogue for exchange in exchanges)
     names, chosen, total = list(sizes), set(), 0
     for i in np.random.default_rng([seed, 11]).permutation(len(names)):
         if total >= most:
@@ -87,7 +88,7 @@ def load_manifest(directory: Path) -> dict[str, Any]:
     """Raises BadCheckpoint where the folder holds no finished base."""
     manifest = storage.read_json(directory / BASE_MANIFEST)
     if manifest.get("format") != FORMAT:
-        raise storage.BadCheckpoint(f"{directory / BASE_MANIFEST} is not of format {FORMAT}; make the base again.")
+        raise pretrained.BadCheckpoint(f"{directory / BASE_MANIFEST} is not of format {FORMAT}; make the base again.")
     return manifest
 
 
@@ -105,12 +106,12 @@ def start_from(
     shutil.copytree(base / "encoder", directory / "encoder", dirs_exist_ok=True)
     for name in (name for name, needed in wanted.items() if needed and files[name]):
         source = base / f"{name}.safetensors"
-        if not source.is_file() or storage.file_sha256(source) != files[name]:
-            raise storage.BadCheckpoint(f"{source} is not the file that its manifest names.")
+        if not source.is_file() or pretrained.file_sha256(source) != files[name]:
+            raise pretrained.BadCheckpoint(f"{source} is not the file that its manifest names.")
         if name != "conversations":
             shutil.copyfile(source, directory / source.name)
-    if storage.file_sha256(directory / "encoder" / "model.safetensors") != files["encoder"]:
-        raise storage.BadCheckpoint(f"The encoder of the base {base.name} is not the one that its manifest names.")
+    if pretrained.file_sha256(directory / "encoder" / "model.safetensors") != files["encoder"]:
+        raise pretrained.BadCheckpoint(f"The encoder of the base {base.name} is not the one that its manifest names.")
     conversations = storage.load_conversations(base / "conversations.safetensors")
     record = {"sha256": manifest["sha256"], "seconds": 0.0} | {
         name: files[name] if wanted[name] else None for name in WEIGHTS[:2]

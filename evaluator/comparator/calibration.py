@@ -131,15 +131,13 @@ def worth_beside(
     size = float(np.sqrt(np.mean(ahead**2))) if len(d) else 0.0  # so that the search sees units of one size
     if size == 0.0:
         return 1.0, 0.0
-    won = targets[:, 0] + targets[:, 1] / 2  # (p,)
     raw, beside, scores = scored  # (k,) each
 
     def cost(x: np.ndarray) -> float:
         scale, worth, log_slope, intercept = x
-        logits = scale * d + worth * ahead / size  # (p,)
-        likelihood = np.average(won * log_expit(logits) + (1 - won) * log_expit(-logits), weights=weights)
+        of_pairs = cross_entropy(scale * d + worth * ahead / size, targets, weights, 0.0)
         level = np.exp(log_slope) * (scale * raw + worth * beside / size) + intercept  # (k,)
-        return float(worth**2 / 2 / len(d) - likelihood + (score_loss(level, scores) if len(raw) else 0.0))
+        return float(worth**2 / 2 / len(d) + of_pairs + (score_loss(level, scores) if len(raw) else 0.0))
 
     bounds = [(1e-3, 1e2), (0.0, most * size), np.log([1e-3, 1e2]), (-50, 50)]
     scale, worth, _, _ = minimize(cost, x0=[1.0, 0.0, 0.0, 0.0], bounds=bounds, method="L-BFGS-B").x

@@ -16,13 +16,12 @@ from torch.nn import functional as F
 from transformers import PreTrainedModel
 
 from evaluator.comparator.degenerate_outputs import degenerate_shares
-from evaluator.comparator.devices import texts_at_once
-from evaluator.comparator.encoding import Batch, Encoder, Sequences, by_length
 from evaluator.comparator.examples import Text, context_key
-from evaluator.comparator.inference import Tick
 from evaluator.comparator.predict import ALL, Trained
 from evaluator.comparator.storage import Manifest
-from evaluator.comparator.utility_model import UtilityModel, hidden_states, mean_over
+from evaluator.comparator.utility_model import UtilityModel
+from evaluator.encoders.encoding import Batch, Encoder, Sequences
+from evaluator.encoders.hidden_states import Tick, batches, hidden_states, mean_over
 from evaluator.judge import OnProgress, Preferences, utilities
 
 CHUNK = 4096  # pairs whose tokens are in memory together
@@ -139,9 +138,8 @@ def both_orders(
         part = slice(start, start + CHUNK)
         for order, (first, second) in enumerate(((a[part], b[part]), (b[part], a[part]))):
             shown = triples(sequences, first, second, encoder.max_length)
-            for rows in by_length(shown.lengths, texts_at_once(model.encoder, int(shown.lengths.max()))):
-                with torch.inference_mode():
-                    p[order, start + rows] = model(encoder.batch(shown, rows)).exp().cpu().numpy()
+            for rows, batch in batches(model.encoder, encoder, shown):
+                p[order, start + rows] = model(batch).exp().cpu().numpy()
             if tick:
                 tick((start + (order + 1) / 2 * len(first)) / len(a))
     p[1] = p[1, :, ::-1].copy()

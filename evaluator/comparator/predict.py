@@ -14,10 +14,11 @@ from torch import nn
 from transformers import PreTrainedModel
 
 from evaluator.comparator import storage
-from evaluator.comparator.encoding import Encoder
 from evaluator.comparator.examples import Text, context_key
-from evaluator.comparator.inference import beside_pairs, utilities
-from evaluator.comparator.utility_model import UtilityModel
+from evaluator.comparator.references import beside_pairs
+from evaluator.comparator.utility_model import UtilityModel, utilities
+from evaluator.encoders import pretrained
+from evaluator.encoders.encoding import Encoder
 from evaluator.judge import OnProgress, Preferences
 
 ALL = -1  # judged by the mean of all members
@@ -32,13 +33,13 @@ class Trained:
         self.head, self.criteria = manifest.head, manifest.criteria
         self.models: list[Any] = [storage.load_member(directory, i, sha256, model) for i, sha256 in enumerate(manifest.members)]
         recipe = manifest.settings
-        tokenizer = storage.load_tokenizer(directory)
+        tokenizer = pretrained.load_tokenizer(directory)
         self.encoder = Encoder(tokenizer, recipe.max_length, recipe.max_words, manifest.familiar, recipe.precision)
 
     @cached_property
     def untrained(self) -> PreTrainedModel:
         """The encoder before any training."""
-        return storage.load_encoder(self.directory)
+        return pretrained.load_encoder(self.directory)
 
     def differences(
         self, texts_a: Sequence[Text], texts_b: Sequence[Text], on_progress: OnProgress | None = None

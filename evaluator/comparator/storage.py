@@ -15,28 +15,29 @@ import os
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
-from torch import nn
-from transformers import AutoTokenizer, PreTrainedModel
+from transformers import PreTrainedModel
 
 from evaluator.comparator.calibration import Head
-from evaluator.comparator.devices import chosen
-from evaluator.comparator.encoding import special_tokens
 from evaluator.comparator.references import References
 from evaluator.comparator.settings import ARCHITECTURES, Settings
 from evaluator.comparator.supervision.self_supervision import Conversations
-from evaluator.comparator.utility_model import UtilityModel, empty_encoder, positions, pretrained_encoder, random_encoder
+from evaluator.comparator.utility_model import UtilityModel
+from evaluator.encoders.devices import chosen
+from evaluator.encoders.pretrained import (
+    BadCheckpoint,
+    M,
+    file_sha256,
+    load_architecture,
+    load_encoder,
+    load_tensors,
+    load_weights,
+    save_tensors,
+)
 
 FORMAT = 6
-M = TypeVar("M", bound=nn.Module)
-
-
-class BadCheckpoint(Exception):
-    """The folder does not hold a comparator that this version can read; the message says why in one sentence."""
 
 
 @dataclass(frozen=True)
@@ -58,124 +59,53 @@ class Manifest:
     beside: list[str] = field(default_factory=list)  # context_keys that every member learned from: nothing is measured there
 
 
-def save_encoder(source: str, out_dir: Path, random_seed: int | None = None) -> str:
-    """Copy the tokenizer, configuration and weights (fp16) of `source`, or random weights where there is a seed; returns
-    the SHA-256 of the weights."""
-    folder = out_dir / "encoder"
-    folder.mkdir(parents=True, exist_ok=True)
-    try:
-        encoder = pretrained_encoder(source) if random_seed is None else random_encoder(source, random_seed)
-        tokenizer = AutoTokenizer.from_pretrained(source, local_files_only=Path(source).is_dir())
-    except (OSError, KeyError) as error:
-        reason = str(error).split("\n")[0]
-        raise ValueError(f"The encoder {source!r} cannot be loaded: {reason}") from error
-    tokenizer.model_max_length = min(tokenizer.model_max_length, positions(encoder))
-    special_tokens(tokenizer)
-    tokenizer.save_pretrained(folder)
-    encoder.config.save_pretrained(folder)
-    return save_weights(encoder, folder / "model.safetensors")
-
-
-def load_encoder(directory: Path) -> PreTrainedModel:
-    """The untrained encoder, in fp32."""
-    return load_weights(_architecture(directory), directory / "encoder" / "model.safetensors")
-
-
 def load_matcher(directory: Path, sha256: str | None) -> PreTrainedModel:
     """The encoder whose cosine stands beside the encoded pair: tuned on dialogues where a hash is given, else untrained."""
     if sha256 is None:
         return load_encoder(directory)
-    return load_weights(_architecture(directory), _checked(directory / "matcher.safetensors", sha256))
+    return load_weights(load_architecture(directory), directory / "matcher.safetensors", sha256)
 
 
 def save_references(references: References, path: Path) -> str:
     """Embeddings in fp16; returns the file's SHA-256."""
     tensors = {"contexts": references.contexts.half(), "replies": references.replies.half()}
-    return _save(tensors | {"counts": references.counts}, path)
+    return save_tensors(tensors | {"counts": references.counts}, path)
 
 
 def load_references(directory: Path, sha256: str | None) -> References | None:
     """None where the comparator has none."""
     if sha256 is None:
         return None
-    path = _checked(directory / "references.safetensors", sha256)
-    try:
-        found = load_file(path)
-        contexts, replies, counts = found["contexts"].float(), found["replies"].float(), found["counts"]
-    except (SafetensorError, OSError, KeyError, RuntimeError) as error:
-        raise BadCheckpoint(f"{path} does not hold embedded contexts and replies.") from error
-    width = _architecture(directory).config.hidden_size
+    path, names = directory / "references.safetensors", ("contexts", "replies", "counts")
+    found = load_tensors(path, "embedded contexts and replies", sha256, names)
+    contexts, replies, counts = (found[name] for name in names)
+    width = load_architecture(directory).config.hidden_size
     fits = contexts.ndim == replies.ndim == 2 and contexts.shape[1] == replies.shape[1] == width
     fits = fits and counts.shape == contexts.shape[:1] and len(counts) > 0 and int(counts.min()) > 0
     if not fits or int(counts.sum()) != len(replies):
         raise BadCheckpoint(f"{path} does not hold the replies to its contexts.")
-    if not all(torch.isfinite(tensor).all() for tensor in (contexts, replies)):
-        raise BadCheckpoint(f"{path} holds numbers that are not finite.")
     return References(contexts.to(chosen()), replies.to(chosen()), counts)
 
 
 def save_conversations(conversations: Conversations, path: Path) -> str:
     """Hashes and numbers, no texts; returns the file's SHA-256."""
-    return _save({name: torch.as_tensor(values) for name, values in vars(conversations).items()}, path)
+    return save_tensors({name: torch.as_tensor(values) for name, values in vars(conversations).items()}, path)
 
 
 def load_conversations(path: Path) -> Conversations:
-    try:
-        return Conversations(**{name: tensor.numpy() for name, tensor in load_file(path).items()})
-    except (SafetensorError, OSError, TypeError) as error:
-        raise BadCheckpoint(f"{path} does not hold the endings of conversations.") from error
-
-
-def load_tokenizer(directory: Path) -> Any:
-    try:
-        tokenizer = AutoTokenizer.from_pretrained(directory / "encoder", local_files_only=True)
-        special_tokens(tokenizer)
-        return tokenizer
-    except (OSError, ValueError, KeyError) as error:
-        raise BadCheckpoint(f"The tokenizer in {directory / 'encoder'} cannot be read.") from error
+    names = [known.name for known in fields(Conversations)]
+    found = load_tensors(path, "the endings of conversations", names=names)
+    return Conversations(**{name: tensor.numpy() for name, tensor in found.items()})
 
 
 def load_member(directory: Path, member: int, sha256: str, kind: Callable[[PreTrainedModel], M]) -> M:
     """One member, made by `kind` from its encoder; its file is checked against `sha256`."""
-    return load_weights(kind(_architecture(directory)), _checked(directory / f"member-{member}.safetensors", sha256))
+    return load_weights(kind(load_architecture(directory)), directory / f"member-{member}.safetensors", sha256)
 
 
 def load_base(directory: Path, criteria: int = 1) -> UtilityModel:
     """What every member starts from: its one utility, for every criterion."""
-    return load_weights(UtilityModel(_architecture(directory)), directory / "base.safetensors").spread(criteria)
-
-
-def save_weights(module: nn.Module, path: Path) -> str:
-    """fp16 safetensors, atomically; returns the file's SHA-256."""
-    return _save({name: tensor.detach().half().contiguous() for name, tensor in module.state_dict().items()}, path)
-
-
-def _save(tensors: dict[str, torch.Tensor], path: Path) -> str:
-    temporary = path.with_name(path.name + ".part")
-    save_file({name: tensor.cpu() for name, tensor in tensors.items()}, temporary)
-    os.replace(temporary, path)
-    return file_sha256(path)
-
-
-def round_to_fp16(module: nn.Module) -> None:
-    """To the precision in which weights are saved."""
-    for parameter in module.parameters():
-        parameter.data = parameter.data.half().float()
-
-
-def load_weights(module: M, path: Path) -> M:
-    """Fill the module from a file that holds exactly its tensors; the module comes back on the chosen device, in
-    evaluation mode."""
-    if not path.is_file():
-        raise BadCheckpoint(f"{path} is missing.")
-    try:
-        tensors = {name: tensor.float() for name, tensor in load_file(path).items()}
-        module.load_state_dict(tensors)
-    except (SafetensorError, RuntimeError, OSError) as error:
-        raise BadCheckpoint(f"{path} does not hold the weights of this encoder.") from error
-    if not all(torch.isfinite(tensor).all() for tensor in tensors.values()):
-        raise BadCheckpoint(f"{path} holds weights that are not finite.")
-    return module.to(chosen()).eval()
+    return load_weights(UtilityModel(load_architecture(directory)), directory / "base.safetensors").spread(criteria)
 
 
 def save_manifest(manifest: Manifest, directory: Path) -> None:
@@ -250,22 +180,3 @@ def read_json(path: Path) -> dict[str, Any]:
     if not isinstance(record, dict):
         raise BadCheckpoint(f"{path} does not hold a JSON object.")
     return record
-
-
-def file_sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _checked(path: Path, sha256: str) -> Path:
-    """The path of a file that is as comparator.json says; one that is missing is told of when it is read."""
-    if path.is_file() and file_sha256(path) != sha256:
-        raise BadCheckpoint(f"{path} is not the file that comparator.json names (its SHA-256 differs).")
-    return path
-
-
-def _architecture(directory: Path) -> PreTrainedModel:
-    try:
-        return empty_encoder(str(directory / "encoder"))
-    except (OSError, ValueError, KeyError) as error:
-        raise BadCheckpoint(f"The encoder's configuration in {directory / 'encoder'} cannot be read.") from error

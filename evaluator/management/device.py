@@ -11,7 +11,7 @@ def add_device(parser) -> None:
 
 def use_device(name: str | None) -> None:
     """From now on, in this process. Refused where there is none of this name."""
-    from evaluator.comparator import devices
+    from evaluator.encoders import devices
 
     if name:
         os.environ[devices.SETTING] = name

@@ -22,8 +22,8 @@ class JudgingCommand(ServiceCommand):
     def add_arguments(self, parser):
         super().add_arguments(parser)
         parser.add_argument("file")
-        parser.add_argument("--comparator", required=True, help="a trained version, or a campaign: the one that serves it")
-        parser.add_argument("--out", required=True, help="JSON lines to write; whole or not at all")
+        parser.add_argument("--comparator", required=True, help="a trained version, or a campaign (its comparator in use)")
+        parser.add_argument("--out", required=True, help="JSON lines file to write; it is written completely or not at all")
         add_device(parser)
 
     def run(self, file, comparator, out, device, **options):

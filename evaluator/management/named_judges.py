@@ -24,17 +24,26 @@ def add_arguments(parser) -> None:
         metavar="CMD",
         help="a program: reads {id, context, output_a, output_b, references}, writes {id, a, tie, b}",
     )
-    parser.add_argument("--timeout", type=float, default=3600.0, help="seconds that a program may take")
-    parser.add_argument("--language-model", metavar="MODEL", help=f"asked at --url, with the key in {KEY_VARIABLE}")
-    parser.add_argument("--url", help="of a server with OpenAI's chat completions, up to and with /v1")
-    parser.add_argument("--calls", type=int, help="requests that may be sent to the language model; needed")
+    parser.add_argument("--timeout", type=float, default=3600.0, help="time limit of a program, in seconds")
     parser.add_argument(
-        "--price", type=float, nargs=2, metavar=("READ", "WRITE"), default=(0.0, 0.0), help="per million tokens, for the cost"
+        "--language-model", metavar="MODEL", help=f"name of a language model at --url; the key is read from {KEY_VARIABLE}"
     )
-    parser.add_argument("--forecast", action="store_true", help="say what the language model would cost, and ask nothing")
+    parser.add_argument("--url", help="address of a server with OpenAI's chat completions API, including /v1")
+    parser.add_argument("--calls", type=int, help="maximum number of requests to the language model; required")
+    parser.add_argument(
+        "--price",
+        type=float,
+        nargs=2,
+        metavar=("READ", "WRITE"),
+        default=(0.0, 0.0),
+        help="prices per million tokens, to estimate the cost",
+    )
+    parser.add_argument(
+        "--forecast", action="store_true", help="estimate the cost of the language model without sending a request"
+    )
     parser.add_argument("--free-form", action="store_true", help="for a language model's server without response_format")
-    parser.add_argument("--replies", metavar="FILE", help="where the language model's replies are kept; default: in DATA_DIR")
-    parser.add_argument("--pairs", type=int, help="pairs that a judge of pairs reads at most, drawn by the seed")
+    parser.add_argument("--replies", metavar="FILE", help="file that keeps the language model's replies; default: in DATA_DIR")
+    parser.add_argument("--pairs", type=int, help="maximum number of pairs that a pairwise judge reads; sampled with the seed")
 
 
 def judges(
@@ -59,9 +68,9 @@ def words(options: dict) -> list[str]:
 
 def _language_model(options: dict, campaign: Campaign, criterion: str, seed: int, kept: Path) -> LanguageModelJudge:
     if not options["url"]:
-        raise Refused("A language model is asked at an address: give --url, up to and with /v1.")
+        raise Refused("A language model needs an address: give --url, including /v1.")
     if options["calls"] is None and not options["forecast"]:
-        raise Refused("Say with --calls how many requests the language model may cost; --forecast tells how many it takes.")
+        raise Refused("Set the maximum number of requests with --calls; --forecast shows how many are needed.")
     endpoint = Endpoint(options["url"], os.environ.get(KEY_VARIABLE, ""), options["calls"])
     replies = Replies(Path(options["replies"]) if options["replies"] else kept)
     constrained = not options["free_form"]

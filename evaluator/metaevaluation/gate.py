@@ -33,7 +33,7 @@ class Asked:
 
 def better_than_chance(found: Share) -> Asked:
     """found: its agreement with people's clear preferences (`agreement.accuracy`)"""
-    orders = f"It orders {found.value:.0%} of people's held-out preferences as they do"
+    orders = f"It agrees with {found.value:.0%} of people's held-out preferences"
     answer = f"{orders} ({found.low:.0%} to {found.high:.0%}{_of_whom(found)}); chance is 50%."
     return Asked("Better than chance?", bool(found.low > 0.5), answer)
 
@@ -58,11 +58,11 @@ def _of_whom(found: Share) -> str:
 
 def unreadable(name: str) -> Asked:
     """Of the version that serves, where its files are gone or of an earlier kind."""
-    return Asked(f"Not below {name}?", True, f"{name}, can no longer be read; that is no reason against this one.")
+    return Asked(f"Not below {name}?", True, f"{name}, can no longer be read, so this question counts as passed.")
 
 
 def accepted(warning: str) -> Asked:
-    return Asked("Are the judgments behind it accepted?", not warning, warning or "They are.")
+    return Asked("Are its training judgments accepted?", not warning, warning or "They are.")
 
 
 def calibrated(measured: dict[str, float] | None) -> Asked:
@@ -70,8 +70,8 @@ def calibrated(measured: dict[str, float] | None) -> Asked:
     if measured is None:
         return Asked("Calibrated?", True, "Its calibration was not measured.")
     off, low, high = (measured[key] for key in ("error", "low", "high"))
-    answer = f"The probabilities it states are off by {off:.3f} ({low:.3f} to {high:.3f}) on average, held out"
-    return Asked("Calibrated?", off <= LARGEST_CALIBRATION_ERROR, f"{answer}; {LARGEST_CALIBRATION_ERROR} is allowed.")
+    answer = f"Its expected calibration error on held-out contexts is {off:.3f} ({low:.3f} to {high:.3f})"
+    return Asked("Calibrated?", off <= LARGEST_CALIBRATION_ERROR, f"{answer}; at most {LARGEST_CALIBRATION_ERROR} is allowed.")
 
 
 def not_fooled(table: list[dict[str, Any]]) -> Asked:
@@ -79,13 +79,13 @@ def not_fooled(table: list[dict[str, Any]]) -> Asked:
     output; of the other attacks the worst is told, since a good answer may well be short, negated or generic."""
     asked = [row for row in table if row["attack"] in ASKED_ATTACKS]
     if not asked:
-        return Asked("Hard to fool?", True, "No attack was tried on it.")
+        return Asked("Hard to fool?", True, "No adversarial test was run.")
     worst = min(asked, key=lambda row: row["share"])
-    answer = f"Fooled most by {_attack(worst)}: the honest output wins in {worst['share']:.0%}"
-    answer += f" ({worst['low']:.0%} to {worst['high']:.0%}); {SMALLEST_ATTACK_SHARE:.0%} are asked."
+    answer = f"The most successful attack is {_attack(worst)}: the honest output wins in {worst['share']:.0%}"
+    answer += f" ({worst['low']:.0%} to {worst['high']:.0%}); at least {SMALLEST_ATTACK_SHARE:.0%} is required."
     if others := [row for row in table if row not in asked]:
         least = min(others, key=lambda row: row["share"])
-        answer += f" Reported, not asked: {_attack(least)}, {least['share']:.0%}."
+        answer += f" Reported, not required: {_attack(least)}, {least['share']:.0%}."
     return Asked("Hard to fool?", worst["share"] >= SMALLEST_ATTACK_SHARE, answer)
 
 

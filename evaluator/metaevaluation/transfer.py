@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from evaluator.comparator.examples import Text, as_arrays
-from evaluator.comparator.inference import embeddings
 from evaluator.comparator.joint_model import JointComparator
 from evaluator.comparator.predict import Comparator
+from evaluator.encoders.hidden_states import embeddings
 from evaluator.metaevaluation.card_figures import Judged, calibration, correlations, pairwise
 
 MOST_OUTPUTS = 300  # of another campaign: whole contexts drawn by the seed, so that many campaigns cost minutes
@@ -70,5 +70,5 @@ def centre(comparator: Comparator | JointComparator, contexts: Iterable[Sequence
     wholes = sorted({" ".join(context) for context in contexts})
     chosen = np.random.default_rng(seed).permutation(len(wholes))[:MOST_CONTEXTS]
     vectors = embeddings(comparator.untrained, comparator.encoder, [wholes[i] for i in chosen])
-    mean: np.ndarray = vectors.numpy().mean(0)
+    mean: np.ndarray = vectors.cpu().numpy().mean(0)
     return mean

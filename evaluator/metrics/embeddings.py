@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from evaluator.encoders.text_encoder import TextEncoder
 from evaluator.judge import Numbers, OnProgress
-from evaluator.metrics.encoders import TextEncoder
 from evaluator.metrics.inputs import Inputs, Referenced
 from evaluator.metrics.metric import Measure
 

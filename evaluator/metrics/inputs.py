@@ -26,7 +26,7 @@ from core.errors import Refused
 from evaluator.comparator.examples import Text, context_key, fold_of
 
 if TYPE_CHECKING:
-    from evaluator.metrics.encoders import TextEncoder
+    from evaluator.encoders.text_encoder import TextEncoder
     from evaluator.metrics.language_models import LanguageModel
 
 WORDNET = Path("/usr/share/wordnet")  # where Debian's and Ubuntu's `wordnet-base` puts it

@@ -1,7 +1,6 @@
 """Pretrained language models, and the log probabilities that they give to the tokens of a text."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -9,26 +8,19 @@ from typing import Any
 import numpy as np
 import torch
 from torch.nn import functional as F
-from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, PreTrainedModel
+from transformers import AutoModelForCausalLM, AutoModelForMaskedLM
 
-from evaluator.comparator.devices import chosen
-from evaluator.comparator.encoding import Encoder, Sequences, by_length
 from evaluator.comparator.examples import Text
-from evaluator.comparator.utility_model import arguments_of
+from evaluator.encoders.encoding import Sequences, by_length
+from evaluator.encoders.hidden_states import arguments_of
+from evaluator.encoders.text_encoder import FrozenModel
 from evaluator.judge import Numbers
-from evaluator.metrics.encoders import digest, tokenizer_of
-from evaluator.metrics.metric import versions
 
 LOGITS_AT_ONCE = 2**25  # 128 MB: sequences x tokens x vocabulary
 
 
-@dataclass(frozen=True)
-class LanguageModel:
+class LanguageModel(FrozenModel):
     """A pretrained language model with its tokenizer."""
-
-    name: str
-    model: PreTrainedModel
-    encoder: Encoder
 
     @classmethod
     def masked(cls, source: str) -> "LanguageModel":
@@ -43,13 +35,11 @@ class LanguageModel:
     @classmethod
     def _loaded(cls, source: str, kind: Any) -> "LanguageModel":
         model = kind.from_pretrained(source, dtype=torch.float32, local_files_only=Path(source).is_dir())
-        return cls(Path(source).name, model.to(chosen()).eval(), tokenizer_of(source, model))
+        return cls.of(Path(source).name, source, model)
 
     @cached_property
     def settings(self) -> dict[str, Any]:
-        """Which model it is, for a metric's settings."""
-        names = {"model": self.name, "weights": digest(self.model), "max_length": self.encoder.max_length}
-        return {**names, "versions": versions("torch", "transformers")}
+        return {"model": self.name, **super().settings}
 
     def sequences(self, texts: Sequence[Text]) -> Sequences:
         """Each context with its output; too long a context loses its beginning."""

@@ -8,8 +8,8 @@ import numpy as np
 import torch
 from torch import nn
 
-from evaluator.comparator.devices import repeatable
 from evaluator.comparator.examples import context_key, fold_of
+from evaluator.encoders.devices import repeatable
 from evaluator.judge import Numbers
 
 VALIDATION = 10  # one context in so many is kept to tell when to stop: Zhao et al. 2020, section 4, split 0.8 : 0.1 : 0.1

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from evaluator.comparator.examples import Text, context_key
+from evaluator.encoders.text_encoder import TextEncoder
 from evaluator.judge import Numbers, OnProgress
-from evaluator.metrics.encoders import TextEncoder
 from evaluator.metrics.inputs import MissingInput, Referenced, Training, as_referenced
 from evaluator.metrics.metric import Measure
 

@@ -16,7 +16,7 @@ from evaluator.metrics.inputs import NEEDS, OF_OUTPUTS, WORDNET, Inputs, Missing
 from evaluator.metrics.metric import Measure, MetricJudge
 
 if TYPE_CHECKING:
-    from evaluator.metrics.encoders import TextEncoder
+    from evaluator.encoders.text_encoder import TextEncoder
     from evaluator.metrics.language_models import LanguageModel
 
 Maker = Callable[[str, Inputs], tuple[Measure, dict[str, Any]]]
@@ -121,7 +121,7 @@ def build(
         if need in given and not given[need]:
             raise MissingInput(f"The metric {name!r} needs {NEEDS[need]}.")
     if "encoder" in metric.needs and encoder is None:
-        from evaluator.metrics.encoders import installed
+        from evaluator.encoders.text_encoder import installed
 
         encoder = installed()
     inputs = Inputs(encoder, masked, causal, corpus, training, wordnet)

@@ -55,7 +55,7 @@ def promote(request, slug, name):
         request,
         slug,
         name,
-        f"{version.name} serves this campaign from now on.",
+        f"{version.name} is now in use in this campaign.",
         lambda: registry.promote(campaign, version, request.user, request.POST.get("reason", "")),
     )
 
@@ -68,7 +68,7 @@ def retire(request, slug, name):
         request,
         slug,
         name,
-        f"{version.name} is retired. What it judged stays.",
+        f"{version.name} is retired. Its earlier judgments are kept.",
         lambda: registry.retire(campaign, version, request.user),
     )
 
@@ -101,14 +101,14 @@ def download(request, slug, name):
 def upload(request, slug):
     campaign, form = campaign_for_researcher(request.user, slug), FileForm(request.POST, request.FILES)
     if not form.is_valid():
-        messages.error(request, "Choose the zip file that a download gave.")
+        messages.error(request, "Choose the zip file of a downloaded comparator.")
         return redirect("comparator", slug)
     try:
         admission.receive(campaign, form.cleaned_data["file"].chunks(), request.user)
     except Refused as refused:
         messages.error(request, str(refused))
     else:
-        messages.success(request, "The file is here. A worker checks it before it is entered.")
+        messages.success(request, "The file was uploaded. A worker checks it before it is added.")
     return redirect("comparator", slug)
 
 
@@ -117,7 +117,7 @@ def upload(request, slug):
 def import_dialogues(request, slug):
     campaign, form = campaign_for_researcher(request.user, slug), FileForm(request.POST, request.FILES)
     if not form.is_valid():
-        messages.error(request, "Choose a file of conversations, as JSON lines or CSV.")
+        messages.error(request, "Choose a file with conversations, as JSON lines or CSV.")
         return redirect("comparator", slug)
     file = form.cleaned_data["file"]
     try:

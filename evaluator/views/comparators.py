@@ -33,17 +33,17 @@ class TrainForm(forms.Form):
         widget=forms.RadioSelect,
         initial=UTILITY,
         choices=[
-            (UTILITY, "One output at a time, each with a number of its own (utility, the default)"),
-            (JOINT, "Two outputs together, in both orders, as Zhou and Xu did (joint; slower, and by one criterion alone)"),
+            (UTILITY, "Utility (default): reads each output by itself and gives it one number"),
+            (JOINT, "Joint, as in Zhou and Xu: reads two outputs together, in both orders (slower; learns one criterion only)"),
         ],
     )
     base = forms.ChoiceField(required=False, label="Start from")
-    two_stages = forms.BooleanField(required=False, label="First what nobody judged, then people’s judgments, in two stages")
-    no_human = forms.BooleanField(required=False, label="People’s judgments; it is then not measured on people either")
+    two_stages = forms.BooleanField(required=False, label="Two stages: first what needs no judgments, then people’s judgments")
+    no_human = forms.BooleanField(required=False, label="People’s judgments (the comparator is then not measured on people)")
     no_ties = forms.BooleanField(required=False, label="The answer “tie”")
-    no_references = forms.BooleanField(required=False, label="Likeness to what people replied in similar contexts")
-    no_guards = forms.BooleanField(required=False, label="Lowering outputs that are blank, copied or repeated")
-    from_scratch = forms.BooleanField(required=False, label="What its encoder knew before (it starts from random weights)")
+    no_references = forms.BooleanField(required=False, label="Similarity to people’s replies in similar contexts")
+    no_guards = forms.BooleanField(required=False, label="Lower scores for blank, copied or repeated outputs")
+    from_scratch = forms.BooleanField(required=False, label="The encoder’s pretraining (training starts from random weights)")
     recipe = forms.ChoiceField(required=False, choices=[(name, name) for name in RECIPES], widget=forms.HiddenInput)
     seed = forms.IntegerField(min_value=0, max_value=services.MAX_SEED, initial=0)
 
@@ -51,12 +51,12 @@ class TrainForm(forms.Form):
         """named: the recipe that fills it in at first"""
         super().__init__(*args, label_suffix="", initial=_filled_in(named, unjudged=snapshot is None), **kwargs)
         names = selectors.criteria(snapshot)
-        self.fields["criterion"].choices = [(DEFAULT, "what is accepted (default)")] + [
-            (f":{name}", f"scores of {name}") if name else (PAIRS, "judgments of pairs alone") for name in names
+        self.fields["criterion"].choices = [(DEFAULT, "an accepted criterion (default)")] + [
+            (f":{name}", f"scores of {name}") if name else (PAIRS, "judgments of pairs only") for name in names
         ]
         self.fields["others"].choices = [(name, name) for name in names if name]
         self.fields["base"].choices = [(name, _base(name, made)) for name, made in selectors.bases().items()] + [
-            (selectors.NO_BASE, "no base made before")
+            (selectors.NO_BASE, "no base")
         ]
         self.fields["base"].initial = selectors.base_for({}, None) or selectors.NO_BASE
         self.lenders = {lender.campaign.slug: lender for lender in lenders}
@@ -117,7 +117,7 @@ def comparator(request, slug):
         except Refused as refused:
             form.add_error(None, str(refused))
         else:
-            messages.success(request, "The training is in the queue. This page follows it.")
+            messages.success(request, "The training is in the queue. This page shows its progress.")
             return redirect("comparator", slug)
     can_train = snapshot is not None or selectors.knows_who_wrote_what(campaign)
     context = {"campaign": campaign, "snapshot": snapshot, "can_train": can_train, "form": form} | _shown(campaign)

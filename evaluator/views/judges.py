@@ -13,7 +13,7 @@ from core.errors import Refused
 from evaluator import judge_tables, judges_export, selectors
 from evaluator.metaevaluation.alternative_annotator import EPSILON
 
-KINDS = {"crowd": "crowd workers", "skilled": "skilled, for instance trained students", "expert": "experts"}
+KINDS = {"crowd": "crowd workers", "skilled": "skilled, for example trained students", "expert": "experts"}
 FILES = {"csv": ("text/csv", judges_export.as_csv), "tex": ("application/x-tex", judges_export.as_latex)}
 
 
@@ -22,12 +22,16 @@ class EvaluateForm(forms.Form):
     annotators = forms.ChoiceField(
         label="The annotators are",
         choices=[(kind, f"{words} (epsilon {EPSILON[kind]:g})") for kind, words in KINDS.items()],
-        help_text="The dearer their time, the more a judge may fall behind one of them and still stand in.",
+        help_text="The test allows a judge to agree a little less than an annotator. The allowance (epsilon) is larger if"
+        " annotators are expensive.",
     )
 
     def __init__(self, *args, criteria: list[str], **kwargs):
         super().__init__(*args, label_suffix="", **kwargs)
-        self.fields["criterion"].choices = [("", "what is accepted (default)"), *((name, name) for name in criteria if name)]
+        self.fields["criterion"].choices = [
+            ("", "an accepted criterion (default)"),
+            *((name, name) for name in criteria if name),
+        ]
 
 
 @login_required
@@ -41,7 +45,11 @@ def judges(request, slug):
         except Refused as refused:
             form.add_error(None, str(refused))
         else:
-            said = "It is in the queue. This page follows it." if started else "This is worked out already, or under way."
+            said = (
+                "The evaluation is in the queue. This page shows its progress."
+                if started
+                else "This evaluation is already done or running."
+            )
             messages.success(request, said)
             return redirect("judges", slug)
     table, open_jobs = judge_tables.shown(campaign)

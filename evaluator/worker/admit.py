@@ -13,7 +13,7 @@ from core.errors import Refused
 from evaluator import archive
 from evaluator.admission import waiting_file
 from evaluator.comparator.storage import Manifest, identity
-from evaluator.comparator.utility_model import parameters_named
+from evaluator.encoders.pretrained import parameters_named
 from evaluator.models import ComparatorVersion
 from evaluator.worker.judge import check
 from evaluator.worker.registration import free_name, same_files

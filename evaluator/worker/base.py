@@ -6,9 +6,9 @@ from pathlib import Path
 from core.errors import Refused
 from evaluator.comparator.base import drawn, make_base
 from evaluator.comparator.settings import Settings
-from evaluator.comparator.storage import BadCheckpoint
 from evaluator.comparator.supervision.self_supervision import exchanges
 from evaluator.dialogues import Conversation
+from evaluator.encoders.pretrained import BadCheckpoint
 
 
 def make(

@@ -75,7 +75,7 @@ def _on_people(version: ComparatorVersion, campaign: Campaign) -> list[gate.Aske
         seen = judge.learnt_beside(current)
         both = np.array([_context(source, p) not in seen for p in pairs])  # (p,) held out for the two
         of_both = [p for p, held_out in zip(pairs, both, strict=True) if held_out]
-        name = f"{current.name}, which serves now"
+        name = f"{current.name}, the one in use"
         try:
             asked.append(gate.not_below(name, candidate[both], ahead_by(current)[both], of_both, contexts[both], seed))
         except Refused:
@@ -88,7 +88,7 @@ def _any_clear(pairs: list[Pair]) -> bool:
 
 
 def _unmeasured(why: str) -> gate.Asked:
-    return gate.Asked("Better than chance?", False, f"No clear preference of people is left to measure it on{why}")
+    return gate.Asked("Better than chance?", False, f"There is no held-out clear preference of people to measure it on{why}")
 
 
 def _snapshot(version: ComparatorVersion, campaign: Campaign) -> Snapshot | None:

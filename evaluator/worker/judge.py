@@ -14,6 +14,7 @@ from evaluator.comparator import architectures, storage
 from evaluator.comparator.examples import Text
 from evaluator.comparator.joint_model import JointComparator
 from evaluator.comparator.predict import Comparator
+from evaluator.encoders import pretrained
 from evaluator.judge import Judge, OnProgress, PairwiseVerdicts, PointwiseVerdicts, Verdicts, verdicts_on
 from evaluator.metaevaluation.refit import Refit, log_odds
 from evaluator.models import ComparatorVersion, Utility
@@ -33,7 +34,7 @@ def text_of(output: Output) -> Text:
 def load(version: ComparatorVersion) -> Comparator | JointComparator:
     try:
         return architectures.load(folder(version))
-    except (storage.BadCheckpoint, ValueError) as error:  # ValueError: there is no such device
+    except (pretrained.BadCheckpoint, ValueError) as error:  # ValueError: there is no such device
         raise Refused(f"Comparator {version.name} cannot be used. {error}") from error
 
 
@@ -41,7 +42,7 @@ def learnt_beside(version: ComparatorVersion) -> set[str]:
     """Keys of the contexts that every member learned from (`Manifest`); none where its file cannot be read."""
     try:
         return set(storage.load_manifest(folder(version)).beside)
-    except storage.BadCheckpoint:
+    except pretrained.BadCheckpoint:
         return set()
 
 
@@ -51,7 +52,7 @@ def check(folder: Path) -> storage.Manifest:
     try:
         comparator = architectures.load(folder)
         scores = comparator.score(texts)
-    except storage.BadCheckpoint as error:
+    except pretrained.BadCheckpoint as error:
         raise Refused(str(error).replace(f"{folder}/", "")) from error
     if not np.isfinite(scores).all():
         raise Refused("It does not give a finite number for a simple text.")
@@ -75,7 +76,7 @@ def verdicts(
         return replace(said, read=anew.preferences(log_odds(said.read.probabilities))) if anew else said
     try:
         head = storage.load_manifest(folder(version)).head
-    except storage.BadCheckpoint as error:
+    except pretrained.BadCheckpoint as error:
         raise Refused(f"Comparator {version.name} cannot be used. {error}") from error
     preferences = (lambda u_a, u_b: anew.preferences(u_a - u_b)) if anew else head.preferences
     return PointwiseVerdicts(utilities(version, outputs, report), preferences)

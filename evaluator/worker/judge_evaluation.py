@@ -14,10 +14,11 @@ from core.errors import Refused
 from core.version import code_version
 from evaluator import imported_scores, sources
 from evaluator.comparator.examples import Text, context_key
+from evaluator.encoders.text_encoder import TextEncoder
 from evaluator.judge import Judge, mean_points
 from evaluator.judges_export import PAIRS
+from evaluator.metaevaluation.comparison_scores import Field, scored
 from evaluator.metaevaluation.judges_table import Answers, People, as_json, tables
-from evaluator.metrics.encoders import TextEncoder
 from evaluator.metrics.inputs import Referenced, Training, referenced, turns_of
 from evaluator.metrics.registry import METRICS, build
 from evaluator.registry import serving
@@ -90,11 +91,20 @@ def material(campaign: Campaign, criterion: str | None = None, name: str | None 
 
 
 def candidates(
-    known: Material, others: Sequence[tuple[str, Judge]] = (), most_pairs: int | None = None, seed: int = 0
+    known: Material,
+    others: Sequence[tuple[str, Judge]] = (),
+    most_pairs: int | None = None,
+    seed: int = 0,
+    ways: Sequence[str] = (),
 ) -> list[Candidate]:
     """All judges there are for the campaign: the one place that lists them. others: further ones, by name; of those that read
-    pairs each reads at most most_pairs, drawn by the seed."""
-    found = [_comparator(known), *(Candidate(name, partial(_metric, known, name), optional=True) for name in METRICS)]
+    pairs each reads at most most_pairs, drawn by the seed. ways: of `comparison_scores.WAYS`, in which the comparator's
+    comparisons are made scores too, each a judge of its own."""
+    found = [
+        _comparator(known),
+        *(_by_way(known, way, seed) for way in ways),
+        *(Candidate(name, partial(_metric, known, name), optional=True) for name in METRICS),
+    ]
     found += [Candidate(name, partial(_imported, known, name)) for name in imported_scores.judges_of(known.campaign)]
     pairs = pairs_to_read(known, most_pairs, seed)
     return found + [Candidate(name, partial(_asked, known, name, judge, pairs)) for name, judge in others]
@@ -125,7 +135,7 @@ def evaluate(
             absent.append({"judge": candidate.name, "why": str(refused).rstrip(".")})
             continue
         answers.append(replace(said, name=candidate.name, seconds=round(time.monotonic() - start, 3)))
-    progress(0.9, "Setting them beside people")
+    progress(0.9, "Comparing them with people")
     found = tables(known.people, answers, annotators, seed)
     return json_ready(
         {
@@ -160,21 +170,54 @@ def _people(source: sources.Source) -> People:
 def _comparator(known: Material) -> Candidate:
     version = serving(known.campaign)
     if version is None:
-        return Candidate("comparator", None, "no comparator serves this campaign")
+        return Candidate("comparator", None, "this campaign has no comparator in use")
     return Candidate(f"comparator {version.name}", lambda: _out_of_fold(known, version), optional=True)
 
 
 def _out_of_fold(known: Material, version) -> Answers:
     """Each context by the member that did not see it; a context that all members learned from is left out."""
     comparator = load(version)
-    seen = set(comparator.manifest.beside)
-    fresh = np.array([context_key(text.context) not in seen for text in known.texts], dtype=bool)
-    learned = len({text.context for text, new in zip(known.texts, fresh, strict=True) if not new})
-    lacks = f"all of its members learned from {learned} of the contexts" if learned else ""
+    fresh = _fresh(known, comparator)
+    lacks = _learned_from(known, fresh)
     pairs = [(a, b) for a, b in pairs_to_read(known) if fresh[a] and fresh[b]]
     said = _asked(known, version.name, comparator, pairs, fresh)
     settings = {"version": version.name, "seed": version.seed, "code": version.code}
     return replace(said, lacks=lacks or said.lacks, settings=settings)
+
+
+def _by_way(known: Material, way: str, seed: int) -> Candidate:
+    version = serving(known.campaign)
+    if version is None:
+        return Candidate(f"comparator, {way}", None, "no comparator serves this campaign")
+
+    def answer() -> Answers:
+        comparator = load(version)
+        fresh = _fresh(known, comparator)
+        rows = np.flatnonzero(fresh)
+        field = Field([known.texts[i] for i in rows], known.people.human[rows], known.people.systems[rows])
+        u = np.full(len(known.texts), np.nan)
+        try:
+            found = scored(way, comparator, field, seed)
+        except ValueError as error:
+            raise Refused(str(error)) from error
+        u[rows] = found.scores
+        cost = {"games": found.games, "read": found.read, "reads": comparator.kind}
+        return Answers(
+            version.name, u, lacks=_learned_from(known, fresh), settings={"version": version.name, "seed": seed, **cost}
+        )
+
+    return Candidate(f"comparator {version.name}, {way}", answer, optional=True)
+
+
+def _fresh(known: Material, comparator) -> np.ndarray:
+    """(n,) whether at least one member did not learn from the text's context"""
+    seen = set(comparator.manifest.beside)
+    return np.array([context_key(text.context) not in seen for text in known.texts], dtype=bool)
+
+
+def _learned_from(known: Material, fresh: np.ndarray) -> str:
+    learned = len({text.context for text, new in zip(known.texts, fresh, strict=True) if not new})
+    return f"all of its members learned from {learned} of the contexts" if learned else ""
 
 
 def _asked(
@@ -189,7 +232,7 @@ def _asked(
         lacks = f"{len(missing)} of {len(u)} outputs are not judged{_why(judge, missing[0])}" if missing else ""
         return Answers(name, u, lacks=lacks, settings=_settings(judge))
     if not pairs:
-        return Answers(name, u, {}, lacks="people judged no pairs, and this judge reads pairs", settings=_settings(judge))
+        return Answers(name, u, {}, lacks="this judge reads pairs, and people judged none", settings=_settings(judge))
     a, b = np.array(pairs).T
     said = judge.compare([known.texts[i] for i in a], [known.texts[i] for i in b])
     met = np.unique(pairs)

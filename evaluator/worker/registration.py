@@ -16,6 +16,7 @@ from annotation.models import Campaign
 from core.version import code_version
 from evaluator.comparator import storage
 from evaluator.comparator.settings import Settings
+from evaluator.encoders import pretrained
 from evaluator.models import ComparatorVersion, TrainingRun
 from evaluator.selectors import folder
 
@@ -78,7 +79,7 @@ def same_files(fingerprint: str, identity: str) -> ComparatorVersion | None:
         try:
             if storage.identity(folder(version)) == identity:
                 return version
-        except storage.BadCheckpoint:
+        except pretrained.BadCheckpoint:
             continue  # its own files are gone
     return None
 

@@ -14,6 +14,7 @@ from evaluator.comparator.examples import Examples
 from evaluator.comparator.settings import Settings
 from evaluator.comparator.training import progress
 from evaluator.comparator.training.train import fit
+from evaluator.encoders import pretrained
 from evaluator.models import ComparatorVersion, TrainingRun
 from evaluator.selectors import base_folder
 from evaluator.worker.card import card, part
@@ -43,7 +44,7 @@ def train(run: TrainingRun, report: Report, stopped: Callable[[], bool]) -> Comp
         result = fit(examples, recipe, run.seed, work, watch, should_stop=stopped, base_dir=base)
     except progress.Cancelled:
         raise Cancelled from None
-    except (ValueError, storage.BadCheckpoint) as error:
+    except (ValueError, pretrained.BadCheckpoint) as error:
         raise Refused(f"The comparator could not be trained. {error}") from error
     measuring = part(report, TRAINED, 0.99)
     comparator, campaigns = architectures.load(work), list(run.campaigns.all())
@@ -83,5 +84,5 @@ def _job_that_made(owner: Path) -> str | None:
     """The job that an OWNER file names; None where it cannot be read, which is no other training's trouble."""
     try:
         return storage.read_json(owner).get("job")
-    except storage.BadCheckpoint:
+    except pretrained.BadCheckpoint:
         return None

@@ -94,9 +94,9 @@ def as_latex(board: dict) -> str:
         r"\end{tabular}",
     ]
     if any(row.get("cluster") for row in board["standings"]):
-        lines.append("% Rules part clusters: every system above one is known to be better than every system below it.")
+        lines.append("% Rules separate clusters: every system above a rule is known to be better than every system below it.")
     if best:
-        lines.append("% Best: the chance that a system is the best of these.")
+        lines.append("% Best: the probability that a system is the best of these.")
     if asked:
         lines.append(f"% {gate(board)}")
     if board["simulated"]:

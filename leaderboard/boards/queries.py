@@ -65,7 +65,7 @@ def gate(tournament: Tournament) -> dict | None:
         asked = tournament.version.gates.get(tournament.campaign.slug, [])
     name = f"Comparator {tournament.version.name}"
     if not asked:
-        return {"passed": None, "verdict": f"{name} was not asked the questions of the gate in this campaign.", "reasons": []}
+        return {"passed": None, "verdict": f"The gate was not checked for {name} in this campaign.", "reasons": []}
     reasons = [question["answer"] for question in asked if not question["passed"]]
     return {"passed": not reasons, "verdict": f"{name} {'did not pass' if reasons else 'passed'} its gate.", "reasons": reasons}
 
@@ -279,8 +279,9 @@ def _calibrated(tournament: Tournament) -> dict | None:
     units = tournament.findings.get("groups_played") or tournament.findings.get("contexts_played", 0)
     chance = worth_by_chance(found["judgments"], units)
     adds = found["worth"] > chance
-    said = f"{found['judgments']:,} games judged by people say as much as {found['worth']:,} would without the comparator"
-    said += "." if adds else f". That adds nothing: one that knows nothing may seem worth {int(chance):,} by chance."
+    said = f"With the comparator, {found['judgments']:,} games judged by people carry as much information"
+    said += f" as {found['worth']:,} without it"
+    said += "." if adds else f". The comparator adds nothing: an uninformative one can reach {int(chance):,} by chance."
     shown = {key: value for key, value in found.items() if key not in ("population", "annotators", "only")}
     return shown | {"adds": adds, "said": said}
 
@@ -353,19 +354,19 @@ def ranks_said(tournament: Tournament, pairs: list[dict], population: str = "") 
     if apart == every:
         return ""
     if apart:
-        said = f"{apart} of {every} pairs of systems are told apart with 95% confidence; the other ranks stay open."
+        said = f"{apart} of {every} pairs of systems can be separated with 95% confidence; the order of the others is open."
     else:
-        said = f"No two systems are told apart with 95% confidence, so every rank is 1–{n}."
+        said = f"No two systems can be separated with 95% confidence, so every rank is 1–{n}."
     people, contexts = speaks_of(tournament, population), tournament.findings.get("contexts_played", 0)
     if people and people["population"] == "people":
-        said += f" Ranks hold for other people and other contexts, and {people['annotators']} annotators on {contexts} contexts"
+        said += " Ranks generalise to other people and other contexts like these."
+        said += f" {people['annotators']} annotators and {contexts} contexts do not show more."
     else:
-        said += f" Ranks hold for other contexts, and {contexts} contexts"
-    said += " tell no more."
+        said += f" Ranks generalise to other contexts like these. {contexts} contexts do not show more."
     only = tournament.speaks_of.get("only")
     if only and not population:
         more = int(np.sum(only["above"])) - apart
-        said += f" These annotators alone tell {more:,} more pairs apart." if more > 0 else ""
+        said += f" For these annotators only, {more:,} more pairs can be separated." if more > 0 else ""
     return said
 
 

@@ -18,10 +18,10 @@ SLUG = "demo"
 PASSWORD = "comparena-demo"  # noqa: S105  # works only while `serve --demo` runs
 LOG_INS = [
     ("annotator", PASSWORD, "scores outputs and judges pairs"),
-    ("researcher", PASSWORD, "assesses, trains and reads the leaderboard"),
+    ("researcher", PASSWORD, "assesses quality, trains comparators, reads the leaderboard"),
     ("admin", PASSWORD, "sees everything"),
 ]
-HUMAN_NOTE = "Stands in for human writing: composed for this demonstration, by a language model that helped to write Comparena."
+HUMAN_NOTE = "A stand-in for human writing. A language model that helped to write Comparena composed it for this demonstration."
 GUIDELINES = """\
 You read a short everyday conversation and one or two replies to its last line. Judge **only the reply**.
 

@@ -17,10 +17,10 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 
 import numpy as np
 
+from evaluator.encoders.text_encoder import TextEncoder
 from evaluator.generators import neural
 from evaluator.generators.dialogue import Generator, exchanges
 from evaluator.generators.generic import GenericGenerator
-from evaluator.generators.minilm import MiniLM
 from evaluator.generators.ngram import NgramGenerator
 from evaluator.generators.random_reply import RandomReplyGenerator
 from evaluator.generators.retrieval import Embed, RetrievalGenerator
@@ -192,7 +192,7 @@ def main() -> None:
     options = parser.parse_args()
 
     contexts = read(FOLDER / "contexts.jsonl")
-    embed = MiniLM()
+    embed = TextEncoder.load().sentences
     outputs = output_rows(contexts, read(FOLDER / "training_dialogues.jsonl"), embed, options.seed)
     rows = final_rows(outputs)
     qualities = latent_qualities(rows, embed, Random(f"{options.seed}/taste"))

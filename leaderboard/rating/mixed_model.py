@@ -33,7 +33,8 @@ TOLERANCE = 1e-10  # of conjugate gradients
 
 @dataclass(frozen=True)
 class Term:
-    """Random effects of one kind. columns: int (answers, 1 or 2), which levels an answer has; signs: (columns,), 1 or -1.
+    """Random effects of one kind. columns: int (answers, c), which levels an answer has; values: (c,) or (answers, c), how much
+    of each, such as 1 and -1.
 
     inside: int (levels,), the context of each level, where the term stays inside a context; else None.
     """
@@ -41,14 +42,14 @@ class Term:
     name: str
     columns: NDArray[np.int64]
     levels: int
-    signs: tuple[float, ...] = (1.0,)
+    values: Floats | tuple[float, ...] = (1.0,)
     inside: NDArray[np.int64] | None = None
 
     def matrix(self) -> sparse.csr_matrix:
         """Z (answers, levels)."""
         n, k = self.columns.shape
-        values = np.tile(np.asarray(self.signs), n)
-        return sparse.csr_matrix((values, self.columns.ravel(), np.arange(0, n * k + 1, k)), shape=(n, self.levels))
+        values = np.broadcast_to(np.asarray(self.values, dtype=float), (n, k))
+        return sparse.csr_matrix((values.ravel(), self.columns.ravel(), np.arange(0, n * k + 1, k)), shape=(n, self.levels))
 
 
 @dataclass(frozen=True)

@@ -206,17 +206,15 @@ def read_scores(
     context, y = _index(places), np.asarray(value, dtype=float)
     outputs = context * n_systems + system if output is None else _integers(output)
     outputs, of_context = _nested(outputs, context)
+    played, column = np.unique(system, return_inverse=True)
     terms = [
         Term("context", context[:, None], int(context.max()) + 1, inside=np.arange(context.max() + 1)),
         Term("output", outputs[:, None], len(of_context), inside=of_context),
-        Term("annotator", annotator[:, None], int(annotator.max()) + 1),
-        _crossed("taste", annotator, [system], n_systems),
+        *_of_all(("annotator", "taste"), annotator, column, len(played)),
     ]
     if group is not None:
         groups = _index(group)
-        of_groups = [Term("group", groups[:, None], int(groups.max()) + 1), _crossed("topic", groups, [system], n_systems)]
-        terms = _inside_groups([*terms, *of_groups], groups)
-    played, column = np.unique(system, return_inverse=True)
+        terms = _inside_groups([*terms, *_of_all(("group", "topic"), groups, column, len(played))], groups)
     if len(y) <= len(played):
         raise ValueError(f"{len(y)} scores of {len(played)} systems say nothing about how scores vary.")
     systems = np.eye(n_systems)[:, played]
@@ -361,7 +359,8 @@ def _some_contexts(terms: Sequence[Term]) -> NDArray[np.bool_] | None:
 def _of_rows(term: Term, rows: NDArray[np.bool_]) -> Term:
     levels, columns = np.unique(term.columns[rows], return_inverse=True)
     inside = None if term.inside is None else term.inside[levels]
-    return Term(term.name, columns.reshape(-1, term.columns.shape[1]), len(levels), term.signs, inside)
+    values = np.asarray(term.values)[rows] if np.ndim(term.values) == 2 else term.values
+    return Term(term.name, columns.reshape(-1, term.columns.shape[1]), len(levels), values, inside)
 
 
 def _moved(
@@ -409,6 +408,23 @@ def _inside_groups(terms: list[Term], groups: Integers) -> list[Term]:
         nested.append(term if term.name in PERSONAL else replace(term, inside=inside))
     levels = np.bincount(np.concatenate([t.inside for t in nested if t.inside is not None]))
     return nested if levels.max() <= MOST_IN_A_GROUP else terms
+
+
+def _of_all(names: tuple[str, str], one: Integers, system: Integers, n: int) -> list[Term]:
+    """What each of `one` (a group of contexts, an annotator) adds to n systems, all of which vary and covary alike: the mean,
+    and how systems differ, each with a variance of its own that is not below 0. Where one of them did not meet every system,
+    or there are many, it is a variance of what all systems have in common and another of each system's own. That says the
+    same but cannot go below 0: where the first is 0 in truth, half of all estimates want it to, and take from the second,
+    which makes differences look surer than they are."""
+    levels = int(one.max()) + 1
+    if n == 1 or levels * n > mixed_model.MOST_DENSE or len(np.unique(one * n + system)) < levels * n:
+        return [Term(names[0], one[:, None], levels), _crossed(names[1], one, [system], n)]
+    contrasts = _contrasts(np.zeros(n, dtype=np.int64))  # (n, n - 1)
+    columns = one[:, None] * (n - 1) + np.arange(n - 1)
+    return [
+        Term(names[0], one[:, None], levels, (float(1 / np.sqrt(n)),)),
+        Term(names[1], columns, levels * (n - 1), contrasts[system]),
+    ]
 
 
 def _components(n: int, system: Integers, place: Integers) -> Integers:

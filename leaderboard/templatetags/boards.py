@@ -10,9 +10,9 @@ register = template.Library()
 
 ENDINGS = {
     "settled": "by its rule",
-    "asked": "after as many games as asked",
-    "all": "every pair met on every context",
-    "limit": "at the limit, its rule not met",
+    "asked": "after the requested number of games",
+    "all": "every pair was compared on every context",
+    "limit": "at the limit, before the stopping rule was met",
 }
 
 

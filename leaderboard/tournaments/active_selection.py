@@ -35,9 +35,9 @@ Apart = Callable[[ComparatorVersion, Sequence[Output], Sequence[Output]], np.nda
 def start(campaign: Campaign, user=None, foreground: bool = False, goal: str = "systems") -> Job:
     """Queue the reordering, with the comparator that serves when it runs; goal: "systems" or "comparator"."""
     if serving(campaign) is None:
-        raise Refused(f"No comparator serves campaign {campaign.slug!r} yet, so nothing says where it is unsure.")
+        raise Refused(f"Campaign {campaign.slug!r} has no comparator in use yet, so its predictions cannot order the pairs.")
     if not _open_pairs(campaign).exists():
-        raise Refused(f"No pair of campaign {campaign.slug!r} is left that nobody has begun.")
+        raise Refused(f"Somebody has started every pair of campaign {campaign.slug!r}, so there is nothing to reorder.")
     title = f"{TITLES[goal]}, on {campaign.slug}"[:200]
     return jobs.enqueue(TASKS[goal], title, campaign=campaign, user=user, foreground=foreground)
 
@@ -47,7 +47,7 @@ def had_a_say(campaign: Campaign, snapshot: Snapshot) -> str:
     asked = campaign.audit_events.filter(action__in=IN_ORDER.values(), created_at__lt=snapshot.created_at)
     if not asked.exists():
         return ""
-    return "A comparator had a say in which pairs people judged first, so these intervals may be a little off."
+    return "A comparator chose which pairs people judged first, so these intervals may be slightly biased."
 
 
 def for_the_systems(campaign: Campaign, judging: Judging, user=None) -> dict:
@@ -86,7 +86,7 @@ def _open(campaign: Campaign) -> tuple[ComparatorVersion, Entrants, list[tuple[i
     """The comparator that serves, what plays, and the open pairs of it: (item, output, output) each."""
     version = serving(campaign)
     if version is None:
-        raise Refused(f"No comparator serves campaign {campaign.slug!r} any more.")
+        raise Refused(f"Campaign {campaign.slug!r} no longer has a comparator in use.")
     there = current_entrants(campaign)
     plays = {output.pk for output in there.outputs}
     return version, there, [pair for pair in _open_pairs(campaign).values_list("pk", "output", "other") if {*pair[1:]} <= plays]

@@ -89,7 +89,10 @@ def _of_people(tournament: Tournament, entrants: Entrants, answers: PeopleAnswer
     """The board that follows from all of people's answers (`rating.people_board`)."""
     reading = people_games.read_answers(entrants, _some(tournament, answers))
     if not (np.bincount(reading.component) > 1).any():
-        raise Refused(f"Nothing follows from {_about(tournament)}: no two systems were judged on one context, or all alike.")
+        raise Refused(
+            f"No rating follows from {_about(tournament)}: no two systems were judged on the same context, or all answers are"
+            " equal."
+        )
     population = "people" if reading.speaks_of_people() else "annotators"
     report(0.8, f"Rating from {len(answers)} answers")
     draws = rate.draws_of(entrants)
@@ -105,7 +108,7 @@ def _of_people(tournament: Tournament, entrants: Entrants, answers: PeopleAnswer
 
 def _some(tournament: Tournament, answers: PeopleAnswers) -> PeopleAnswers:
     if not len(answers):
-        raise Refused(f"Nothing follows from {_about(tournament)}: none is about what plays.")
+        raise Refused(f"No rating follows from {_about(tournament)}: none of them is about the outputs that take part.")
     return answers
 
 
@@ -141,7 +144,7 @@ def _other_games(tournament: Tournament, entrants: Entrants, played: Played, rep
 def _people_play(tournament: Tournament, games: Games) -> Played:
     about = _about(tournament)
     if not len(games):
-        raise Refused(f"No game follows from {about}: nobody judged two systems on one context.")
+        raise Refused(f"No game follows from {about}: nobody judged two systems on the same context.")
     wanted = tournament.wanted_games
     if wanted is not None and wanted > len(games):
         raise Refused(f"Only {len(games)} games follow from {about}; {wanted} were asked for.")
@@ -152,7 +155,7 @@ def _verdicts(tournament: Tournament, entrants: Entrants, report: Report, judgin
     """What the comparator says of everything that plays."""
     if not any(entrants.contexts_by_pair().values()):
         slug = tournament.campaign.slug
-        raise Refused(f"No two systems of campaign {slug!r} have answered the same context; nothing can play.")
+        raise Refused(f"No two systems of campaign {slug!r} have answered the same context, so no game is possible.")
     outputs = _with_texts(entrants.outputs, tournament.version)
     watch = lambda done, message: report(0.6 * done, message)
     if tournament.level == Tournament.Level.SAMPLE and architecture(tournament.version) == "joint":

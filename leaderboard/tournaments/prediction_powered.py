@@ -30,11 +30,13 @@ def calibrated(
     about = f"scores of {tournament.criterion!r}" if tournament.criterion else "judgments of pairs"
     given = games_of(entrants, answers, tournament.seed)
     if not len(given):
-        raise Refused(f"No game follows from people's {about}, so there is nothing to calibrate with.")
+        raise Refused(f"No game follows from people's {about}, so the comparator cannot be calibrated.")
     answers = _not_taught(tournament, entrants, answers, learnt)
     people = games_of(entrants, answers, tournament.seed)
     if not len(people):
-        raise Refused(f"The comparator learned from every context of people's {about}, so nothing is left to calibrate with.")
+        raise Refused(
+            f"The comparator learned from every context of people's {about}, so no held-out context is left to calibrate it."
+        )
     n, draws = len(entrants.systems), rate.draws_of(entrants)
     imitated = decided(entrants, verdicts, people.first, people.second)
     everything = rate.between_systems(entrants, decided(entrants, verdicts, *meetings(entrants)))

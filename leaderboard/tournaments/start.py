@@ -61,10 +61,10 @@ def start_tournament(
         if (cost := readings(campaign, games)) > MOST_READINGS:
             raise Refused(
                 f"A joint comparator would read two outputs together {cost:,} times; at most {MOST_READINGS:,} are allowed. Ask"
-                " for fewer games, or let systems play."
+                " for fewer games, or choose the level 'system'."
             )
     if campaign.systems.count() < 2:
-        raise Refused(f"Campaign {campaign.slug!r} has fewer than two systems; nothing can play.")
+        raise Refused(f"Campaign {campaign.slug!r} has fewer than two systems, so no game is possible.")
     asked = dict(
         campaign=campaign,
         judge=judge,
@@ -147,7 +147,7 @@ def _basis(campaign, judge: str, version, snapshot, criterion) -> tuple[Comparat
     """Who judges, which of people's answers count, and why they are not above every doubt."""
     if judge == PEOPLE:
         if version is not None:
-            raise Refused("People judge without a comparator; name one only where the judge is 'comparator'.")
+            raise Refused("The judge 'people' uses no comparator. Name one only with the judge 'comparator' or 'calibrated'.")
         found = basis(_judged(campaign, snapshot), criterion)
         return None, found.criterion, found.warning
     version = version or _serving(campaign, criterion)
@@ -159,11 +159,13 @@ def _basis(campaign, judge: str, version, snapshot, criterion) -> tuple[Comparat
 
 def _check_level(judge: str, level: str, rules: Rules) -> None:
     if level not in Tournament.Level.values:
-        raise Refused(f"Systems or samples play: the level is 'system' or 'sample', not {level!r}.")
+        raise Refused(f"The level is 'system' or 'sample', not {level!r}.")
     if level == Tournament.Level.SAMPLE and judge != Tournament.Judge.COMPARATOR:
-        raise Refused("Outputs of different contexts meet only where a comparator judges.")
+        raise Refused("The level 'sample' compares outputs of different contexts, so its judge must be 'comparator'.")
     if judge == CALIBRATED and rules.rating == "by-game":
-        raise Refused("A calibrated board needs a rating that does not depend on the order of games: glicko2 or bradley-terry.")
+        raise Refused(
+            "The judge 'calibrated' needs a rating that does not depend on the order of games: glicko2 or bradley-terry."
+        )
 
 
 def _judged(campaign, snapshot):
@@ -200,4 +202,4 @@ def _criterion_beside(campaign, version, snapshot, criterion: str | None) -> str
 
 def _refuse_the_same_twice(asked: dict) -> None:
     if Tournament.objects.filter(**asked, job__status__in=[Job.Status.QUEUED, Job.Status.RUNNING]).exists():
-        raise Refused("The same tournament, with the same judge and seed, is already waiting or running.")
+        raise Refused("The same tournament, with the same judge and seed, is already queued or running.")

@@ -149,7 +149,7 @@ def play(request, slug):
         except Refused as refused:
             messages.error(request, str(refused))
             return redirect("play", slug)
-        messages.success(request, "The tournament is in the queue. This page follows it.")
+        messages.success(request, "The tournament is in the queue. This page shows its progress.")
         return redirect("leaderboard", slug)
     context |= {
         "open": queries.open_tournaments(campaign),
@@ -169,7 +169,7 @@ def ask(request, slug):
     except Refused as refused:
         messages.error(request, str(refused))
     else:
-        messages.success(request, "A worker puts the open pairs in order. The campaign's overview shows how far it is.")
+        messages.success(request, "A worker reorders the open pairs. The campaign's overview shows its progress.")
     return redirect("play", slug)
 
 

@@ -76,7 +76,7 @@ def replace(request, slug, pk):
         imported = systems.replace_outputs(found, form.cleaned_data["file"], form.cleaned_data["file"].name, request.user)
     except Refused as refused:
         return _system_page(request, context, found, refused=_errors(refused))
-    done = f"{imported.new['outputs']:,} outputs play from now on; the earlier ones are kept."
+    done = f"{imported.new['outputs']:,} new outputs take part from now on; the earlier ones are kept."
     messages.success(request, f"{done} {_what_happens(found.campaign)}")
     return redirect("system", slug, pk)
 
@@ -121,4 +121,4 @@ def _errors(refused: Refused) -> list[str]:
 
 def _what_happens(campaign) -> str:
     waiting = queries.open_tournaments(campaign)
-    return "A worker rates it against the others now." if waiting else "It is rated as soon as a tournament is played."
+    return "A worker now rates it against the others." if waiting else "The next tournament rates it."

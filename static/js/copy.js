@@ -1,6 +1,7 @@
-// Puts a button after every [data-copy] field that copies its text. Without this file the field can still be selected.
+// Puts a button beside every [data-copy] field that copies its text. Without this file the field can still be selected.
 (() => {
   "use strict";
+  const words = JSON.parse(document.getElementById("words")?.textContent ?? "{}"); // in the page's language, where it has one
   const copy = async (field) => {
     try {
       await navigator.clipboard.writeText(field.value);
@@ -13,17 +14,19 @@
   document.querySelectorAll("[data-copy]").forEach((field) => {
     const button = Object.assign(document.createElement("button"), { type: "button", className: "button button-quiet" });
     const what = Object.assign(document.createElement("span"), { className: "visually-hidden", textContent: ` ${field.dataset.copy}` });
-    button.append("Copy", what);
+    button.append(words.copy ?? "Copy", what);
     const said = Object.assign(document.createElement("span"), { className: "muted small" });
     said.setAttribute("aria-live", "polite");
     const row = Object.assign(document.createElement("div"), { className: "actions" });
     row.append(button, said);
-    field.after(row);
+    const beside = Object.assign(document.createElement("div"), { className: "copy-row" });
+    field.replaceWith(beside);
+    beside.append(field, row);
     button.addEventListener("click", async () => {
       const copied = await copy(field);
       button.focus();
       said.textContent = "";
-      setTimeout(() => { said.textContent = copied ? "Copied" : "Select the text and copy it."; }, 50); // said again each time
+      setTimeout(() => { said.textContent = copied ? words.copied ?? "Copied" : words.copy_by_hand ?? "Select the text and copy it."; }, 50); // said again each time
     });
   });
 })();

@@ -4,11 +4,12 @@
   const DAY = { day: "numeric", month: "short", year: "numeric" };
   const MINUTE = { hour: "2-digit", minute: "2-digit" };
   const SHAPES = { day: DAY, clock: { ...MINUTE, second: "2-digit" }, undefined: { ...DAY, ...MINUTE } };
+  const LANGUAGE = document.documentElement.lang === "en" ? "en-GB" : document.documentElement.lang;
   const write = (time) => {
     const moment = new Date(time.dateTime);
     if (time.title || Number.isNaN(moment.getTime())) return;
     time.title = time.dataset.time === "day" ? time.dateTime : time.textContent;
-    time.textContent = new Intl.DateTimeFormat("en-GB", SHAPES[time.dataset.time]).format(moment);
+    time.textContent = new Intl.DateTimeFormat(LANGUAGE, { ...SHAPES[time.dataset.time], numberingSystem: "latn" }).format(moment);
   };
   const all = (root) => root.querySelectorAll("time[datetime]").forEach(write);
   all(document);

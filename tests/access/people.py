@@ -69,7 +69,7 @@ class People:
         self.own_link = signing.dumps(guest.pk, salt=RESUME)
         self.dora.is_superuser = True
         self.dora.save()
-        self.upload = uploads.receive(self.campaign, SimpleUploadedFile("x.jsonl", b'{"a": 1}\n'), "outputs", self.alice)
+        self.upload = uploads.receive(self.campaign, [SimpleUploadedFile("x.jsonl", b'{"a": 1}\n')], "outputs", self.alice)
         self.job = Job.objects.create(task="annotation.tasks.calculate", title="A job", campaign=self.campaign)
         images.store_images(self.campaign, [SimpleUploadedFile("a.png", PNG)])
         self.snapshot = Snapshot.objects.get()
@@ -122,7 +122,7 @@ class People:
             "resume/": {"token": self.own_link},
             "invitations/": {"pk": self.invitation.pk},
             "links/": {"pk": self.invitation.pk},
-            "annotators/": {"pk": self.annotator.pk},
+            "annotators/": {"pk": self.annotator.pk, "name": self.annotator.name},
             "researchers/": {"pk": self.campaign.memberships.get(user=self.alice).pk},
             "reports/": {"pk": self.held.item.reports.get().pk},
             "items/": {"pk": Item.objects.filter(campaign=self.campaign).first().pk},
@@ -143,6 +143,7 @@ class People:
                 "slug": "talk",
                 "token": self.invitation.token,
                 "digest": self.snapshot.name,
+                "old": self.snapshot.name,
                 "what": "scores",
                 "format": "csv",
                 "kind": "csv",

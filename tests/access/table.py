@@ -24,6 +24,7 @@ everybody: With or without an account.
     boards/ GET POST
     healthz GET POST
     join/<token>/ GET POST
+    language/ GET POST
     login/ GET POST
     logout/ POST
     readyz GET POST
@@ -130,31 +131,55 @@ researchers: Those who research the campaign, and admins.
     tournaments/<pk>.<format> GET POST
     tournaments/<pk>/ GET POST
     api/campaigns/<slug>/ GET PATCH DELETE
+    api/campaigns/<slug>/accounts/ POST
     api/campaigns/<slug>/annotators/ GET
+    api/campaigns/<slug>/annotators/<name>/release/ POST
+    api/campaigns/<slug>/ask/ POST
     api/campaigns/<slug>/comparators/ GET
     api/campaigns/<slug>/comparators/<name>/ GET
+    api/campaigns/<slug>/comparators/<name>/file/ GET
+    api/campaigns/<slug>/comparators/<name>/promote/ POST
+    api/campaigns/<slug>/comparators/<name>/retire/ POST
+    api/campaigns/<slug>/comparators/upload/ POST
     api/campaigns/<slug>/export/<what>/<kind>/ GET
+    api/campaigns/<slug>/images/ GET POST
     api/campaigns/<slug>/import/<what>/ POST
+    api/campaigns/<slug>/import/dialogues/ POST
+    api/campaigns/<slug>/import/judge-scores/ POST
     api/campaigns/<slug>/invitations/ GET POST
     api/campaigns/<slug>/invitations/<pk>/ DELETE
     api/campaigns/<slug>/items/ GET
+    api/campaigns/<slug>/items/<pk>/ GET
+    api/campaigns/<slug>/items/<pk>/known/ PUT DELETE
     api/campaigns/<slug>/jobs/ GET
+    api/campaigns/<slug>/judges/ GET POST
     api/campaigns/<slug>/leaderboard/ GET
     api/campaigns/<slug>/quality/ GET
     api/campaigns/<slug>/quality/annotators/ GET
-    api/campaigns/<slug>/quality/study/ GET
+    api/campaigns/<slug>/quality/disagreement/ GET POST
+    api/campaigns/<slug>/quality/report/<kind>/ GET
+    api/campaigns/<slug>/quality/study/ GET POST
+    api/campaigns/<slug>/reports/ GET
+    api/campaigns/<slug>/reports/<pk>/resolve/ POST
+    api/campaigns/<slug>/researchers/ GET POST
+    api/campaigns/<slug>/researchers/<pk>/ DELETE
     api/campaigns/<slug>/snapshots/ GET POST
     api/campaigns/<slug>/snapshots/<digest>/ GET
     api/campaigns/<slug>/snapshots/<digest>/content/ GET
+    api/campaigns/<slug>/snapshots/<digest>/export/<what>/<kind>/ GET
     api/campaigns/<slug>/snapshots/<digest>/overrule/ POST
+    api/campaigns/<slug>/snapshots/<digest>/since/<old>/ GET
     api/campaigns/<slug>/status/ PUT
     api/campaigns/<slug>/systems/ GET POST
     api/campaigns/<slug>/systems/<pk>/ GET PATCH
     api/campaigns/<slug>/systems/<pk>/outputs/ PUT
+    api/campaigns/<slug>/tournaments/ GET POST
+    api/campaigns/<slug>/trainings/ GET POST
     api/jobs/<pk>/ GET
     api/jobs/<pk>/cancel/ POST
     api/jobs/<pk>/retry/ POST
     api/tournaments/<pk>/ GET
+    api/tournaments/<pk>/file/<kind>/ GET
 admins: Admins; creating campaigns is also for those who may.
     c/<slug>/duplicate/ POST
     new/ GET POST
@@ -163,6 +188,7 @@ admins: Admins; creating campaigns is also for those who may.
     api/campaigns/<slug>/duplicate/ POST
 nobody: What this world has nothing for: the first admin is made, no table of judges was worked out, no board is public.
     c/<slug>/comparator/judges/table.<kind>
+    api/campaigns/<slug>/judges/table/<kind>/
     c/<slug>/leaderboard/embed/
     first/
     api/<rest>
@@ -218,6 +244,7 @@ PUBLIC_BOARD = [
     "tournaments/<pk>.<format>",
     "api/campaigns/<slug>/leaderboard/",
     "api/tournaments/<pk>/",
+    "api/tournaments/<pk>/file/<kind>/",
 ]
 
 

@@ -212,7 +212,7 @@ class TestResearch:
         answer = alice.post("campaigns/", {"slug": "new", "title": "New", "criteria": [SCALE | {"low": "a"}]})
         assert answer.json()["errors"][0]["field"] == "criteria.0.low"
         answer = alice.post("campaigns/", {"slug": "new", "title": "New", "likert": False})
-        assert answer.status_code == 422 and "neither was chosen" in answer.json()["message"]
+        assert answer.status_code == 422 and "Choose scores, judgments of pairs" in answer.json()["message"]
         assert not Campaign.objects.exists()
 
     def test_a_file_with_errors_names_each_line_and_stores_nothing(self, alice, campaign):
@@ -238,6 +238,7 @@ class TestResearch:
         row = {"context_id": "new", "context": "Hi", "system": "person", "output": "Yes"}
         job = send([row, {**row, "sample": "x"}])
         error = {"field": "sample", "line": 2, "message": 'expected a whole number from 0, found "x"'}
+        error |= {"row": None, "file": "more.jsonl"}
         refused = {"state": "refused", "rows": None, "new": {}, "error_count": 1, "errors": [error]}
         assert (job["status"], job["imported"]) == ("done", refused)
         new = {"systems": 1, "contexts": 1, "outputs": 1}
@@ -368,10 +369,10 @@ class TestAnnotating:
         anna = Caller(users["anna"])
         item = anna.post("tasks/talk/next/").json()["assignment"]
         refused = anna.post("tasks/talk/judgments/", {"assignment": item["id"], "scores": {}})
-        assert refused.status_code == 422 and refused.json()["message"] == "Still to score: Overall, Fluency."
+        assert refused.status_code == 422 and refused.json()["message"] == "Please also score: Overall, Fluency."
         add_annotator(campaign, users["charlie"])
         other = Caller(users["charlie"]).post("tasks/talk/judgments/", {"assignment": item["id"], "scores": {}})
-        assert other.status_code == 422 and "not in your hands" in other.json()["message"]
+        assert other.status_code == 422 and "not assigned to you" in other.json()["message"]
 
 
 class TestReference:

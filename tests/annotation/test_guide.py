@@ -14,7 +14,7 @@ pytestmark = pytest.mark.django_db
 @pytest.mark.parametrize("kind", ["likert", "pairwise"])
 def test_it_explains_every_key_of_the_pages(tmp_path, client, kind):
     guide = (settings.BASE_DIR / "docs/annotators.md").read_text(encoding="utf-8")
-    documented = set(re.findall(r"`(\S+?)`", guide[guide.index("| key |") : guide.index("You need not wait")]))
+    documented = set(re.findall(r"`(\S+?)`", guide[guide.index("| key |") : guide.index("You can press keys")]))
     world = World(tmp_path, client, likert=kind == "likert", pairwise=kind == "pairwise")
     Campaign.objects.update(asks_reason=True, pairwise_by_criterion=kind == "pairwise")
     page = text(world.sign_in(world.bob).get("annotate/?start=1"))

@@ -8,7 +8,7 @@ from benchmarks.ablation import LEFT_OUT, by_systems, table
 from evaluator.comparator.settings import fields_of
 from evaluator.models import ComparatorVersion
 from tests.evaluator.fixtures import models_dir, world  # noqa: F401
-from tests.evaluator.world import recipe, write
+from tests.evaluator.world import SCORES, World, recipe, write
 
 
 def test_systems_correlate_by_their_means():
@@ -34,6 +34,8 @@ def test_each_part_is_left_out_once(world, tmp_path):  # noqa: F811
         assert 0 <= low <= value <= high <= 1 and -1 <= row["systems_pearson"] <= 1
     assert len({row["accuracy"] + row["outputs"] for row in rows}) == len(rows)  # no row is another's
     assert not ComparatorVersion.objects.exists()
+    comparison = next(row for row in rows if row["name"] == "w/o comparison")
+    assert comparison["systems_pearson"] > 0.5  # of four systems, and "Person" is the best of them
 
 
 @pytest.mark.django_db
@@ -49,3 +51,27 @@ def test_checkpoints_make_a_row_of_their_own(world, tmp_path, monkeypatch):  # n
     monkeypatch.setattr("benchmarks.ablation.LEFT_OUT", only)
     quick = recipe(epochs=1, folds=2, strong=True, weak=True, next_utterance=False)
     assert [row["name"] for row in table("talk", quick, 0, tmp_path, lambda line: None)] == list(only)
+
+
+@pytest.mark.django_db
+def test_without_comparison_no_score_is_read(world, tmp_path, monkeypatch):  # noqa: F811
+    """The same texts with people's scores turned round: the probabilities are the same, so the correlation turns its sign."""
+    monkeypatch.setattr("benchmarks.ablation.LEFT_OUT", {"w/o comparison": {}})
+    quick = recipe(epochs=1, folds=3, strong=True)
+    (before,) = table("talk", quick, 0, tmp_path, lambda line: None)
+    other = World(tmp_path, slug="song", judged=False)  # as long a name: the same random texts
+    other.score("Overall", {system: 6 - score for system, score in SCORES.items()})
+    other.freeze()
+    (after,) = table("song", quick, 0, tmp_path, lambda line: None)
+    assert after["outputs"][0] == pytest.approx(-before["outputs"][0])
+    assert after["accuracy"][0] == pytest.approx(1 - before["accuracy"][0])
+
+
+@pytest.mark.django_db
+def test_without_texts_by_people_nothing_is_told_apart(world, tmp_path, monkeypatch):  # noqa: F811
+    monkeypatch.setattr("benchmarks.ablation.LEFT_OUT", {"w/o comparison": {}})
+    world.campaign.systems.update(is_human=False)
+    world.freeze()
+    said: list[str] = []
+    assert table("talk", recipe(folds=2), 0, tmp_path, said.append) == []
+    assert "| w/o comparison | it has none |" in "\n".join(said)

@@ -40,7 +40,7 @@ class TestScoring:
         for n in range(6):
             counted(page, n)
             score_by_mouse(page, 1 + n % 5, n % 2)
-            page.get_by_role("button", name="Send and go on").click()
+            page.get_by_role("button", name="Send and continue").click()
         expect(page.get_by_role("heading", name="All done")).to_be_visible()
         assert LikertScore.objects.filter(**LIVE).count() == 12 and Submission.objects.count() == 6
         assert all(0 < s < 60 for s in Submission.objects.values_list("seconds", flat=True))
@@ -126,7 +126,7 @@ class TestScoring:
         sign_in(page)
         start(page)
         score_by_mouse(page, 4, 1)
-        page.get_by_role("button", name="Send and go on").dblclick(no_wait_after=True)
+        page.get_by_role("button", name="Send and continue").dblclick(no_wait_after=True)
         counted(page, 1)
         assert Submission.objects.count() == 1 and LikertScore.objects.count() == 2
 
@@ -135,7 +135,7 @@ class TestScoring:
         sign_in(page)
         start(page)
         score_by_mouse(page, 4, 1)
-        page.get_by_role("button", name="Send and go on").click()
+        page.get_by_role("button", name="Send and continue").click()
         counted(page, 1)
         page.go_back()
         page.goto("/c/talk/annotate/")
@@ -150,7 +150,7 @@ class TestPairs:
         sign_in(page)
         start_pairs(page)
         page.get_by_role("radio", name="A is better").click()
-        page.get_by_role("button", name="Send and go on").click()
+        page.get_by_role("button", name="Send and continue").click()
         counted(page, 1, 3)
         page.keyboard.press("t")
         page.keyboard.press("Enter")
@@ -241,7 +241,7 @@ class TestPairs:
         sign_in(page)
         page.get_by_role("link", name="Start").click()
         page.get_by_role("link", name="Start").click()
-        expect(page.get_by_text("Practice, 1 of 1")).to_be_visible()
+        expect(page.get_by_text("You see the expected answer")).to_be_visible()
         page.wait_for_load_state("load")
         for key in ("t", "Enter", "a", "Enter"):  # typed ahead: what was expected stands in the way
             press(key)
@@ -276,7 +276,7 @@ class TestPhone:
             fits(page)
             point(page, "Overall", 3).tap()
             point(page, "Fluency", n % 2).tap()
-            page.get_by_role("button", name="Send and go on").tap()
+            page.get_by_role("button", name="Send and continue").tap()
         expect(page.get_by_role("heading", name="All done")).to_be_visible()
         assert Submission.objects.count() == 6 and LikertScore.objects.filter(value=3).count() == 6
         page.get_by_role("link", name="Your answers").tap()
@@ -287,7 +287,7 @@ class TestPhone:
         fits(page)
         point(page, "Overall", 5).tap()
         page.get_by_role("button", name="Change my answer").tap()
-        expect(page.get_by_text("Your answer is changed")).to_be_visible()
+        expect(page.get_by_text("Your answer was changed")).to_be_visible()
         assert LikertScore.objects.filter(value=5, **LIVE).count() == 1
 
     def test_a_pair_is_stacked(self, open_page, pairs):
@@ -323,27 +323,27 @@ class TestWithoutJavaScript:
         start(page)
         page.get_by_text("Skip or report this item").click()
         page.get_by_label("Why?").fill("In Finnish.")
-        page.get_by_role("button", name="Report it as broken").click()
+        page.get_by_role("button", name="Report as broken").click()
         expect(page.get_by_text("Reported.")).to_be_visible()
         assert page.get_by_role("button", name="Keys").count() == 0
         for n in range(6):
             counted(page, n)
             score_by_mouse(page, 4, 1)
-            page.get_by_role("button", name="Send and go on").click()
+            page.get_by_role("button", name="Send and continue").click()
         page.get_by_role("button", name="Undo last").click()
         counted(page, 5)
         page.get_by_role("link", name="Guidelines").click()
         expect(page.get_by_role("heading", name="Be kind")).to_be_visible()
         page.get_by_role("link", name="Start").click()
-        page.get_by_role("button", name="Send and go on").click()
+        page.get_by_role("button", name="Send and continue").click()
         expect(point(page, "Overall", 4)).not_to_be_checked()
         score_by_mouse(page, 2, 0)
-        page.get_by_role("button", name="Send and go on").click()
+        page.get_by_role("button", name="Send and continue").click()
         page.get_by_role("link", name="Your answers").click()
         page.get_by_role("link", name="Change answer 6").click()
         score_by_mouse(page, 1, 1)
         page.get_by_role("button", name="Change my answer").click()
-        expect(page.get_by_text("Your answer is changed")).to_be_visible()
+        expect(page.get_by_text("Your answer was changed")).to_be_visible()
         assert LikertScore.objects.filter(**LIVE).count() == 12 and ItemReport.objects.count() == 1
 
 

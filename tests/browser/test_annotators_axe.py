@@ -98,7 +98,7 @@ def test_feedback(look, scores):
     scores.annotator.campaign.refresh_from_db()
     told = answer(scores, purpose="training")
     look(START)
-    look(f"/c/talk/feedback/{told.key}/", lambda page: page.get_by_text("The item again").click())
+    look(f"/c/talk/feedback/{told.key}/", lambda page: page.get_by_text("Show the item again").click())
 
 
 @pytest.mark.parametrize("status", ["open", "paused", "closed"])
@@ -112,7 +112,7 @@ def test_a_log_in_that_holds_an_answer_and_a_page_that_was_too_old(look, scores)
     def signed_out(page):
         page.context.clear_cookies(name="sessionid")
         page.locator("[data-answer]").evaluate("form => form.submit()")
-        page.get_by_text("Your answer is kept: sign in").wait_for()
+        page.get_by_text("It is stored when you sign in").wait_for()
 
     def too_old(page):
         page.context.clear_cookies(name="csrftoken")

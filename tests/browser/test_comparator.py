@@ -135,10 +135,10 @@ def test_promoting_against_the_gate_asks_why(open_page, scores, version):
     sign_in(page, "alice")
     page.goto(f"/c/{scores.campaign.slug}/comparator/")
     page.get_by_role("link", name=version.name).click()
-    page.get_by_label("Why, although the gate did not pass").fill("It is all we have.")
-    page.get_by_role("button", name="Let it serve").click()
-    page.get_by_text("serves this campaign from now on").wait_for()
+    page.get_by_label("Reason for promoting it although it failed the gate").fill("It is all we have.")
+    page.get_by_role("button", name="Promote").click()
+    page.get_by_text("is now in use in this campaign").wait_for()
     assert page.get_by_text("It is all we have.").is_visible()
     page.get_by_role("button", name="Retire").click()
     page.get_by_text("is retired").wait_for()
-    assert page.get_by_role("button", name="Let it serve").count() == 0
+    assert page.get_by_role("button", name="Promote").count() == 0

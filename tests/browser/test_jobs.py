@@ -21,11 +21,11 @@ def test_progress_moves_by_itself_until_the_job_is_done(open_page, job):
     page = open_page()
     sign_in(page, "alice")
     page.goto("/c/talk/")
-    expect(page.get_by_text("No worker is alive")).to_be_visible()
+    expect(page.get_by_text("No worker is running")).to_be_visible()
     pulse("worker@here")
     change(job, progress=0.5, message="Member 2 of 3")
     expect(page.get_by_text("Member 2 of 3")).to_be_visible()
-    expect(page.get_by_text("No worker is alive")).to_be_hidden()
+    expect(page.get_by_text("No worker is running")).to_be_hidden()
     assert page.get_by_role("progressbar", name="Progress", exact=True).evaluate("bar => bar.value") == 0.5
     change(job, status="failed", error="OSError: no space left on device")
     expect(page.get_by_text("no space left on device")).to_be_visible()

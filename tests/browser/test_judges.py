@@ -34,7 +34,7 @@ def table(scores):
         "seed": 0,
         "code": "0.1",
         "tables": found,
-        "without": [{"judge": "comparator", "why": "no comparator serves this campaign"}],
+        "without": [{"judge": "comparator", "why": "this campaign has no comparator in use"}],
     }
     job = Job.objects.create(task="evaluator.tasks.set_beside_people", title="Judges", status=Job.Status.DONE)
     return JudgesTable.objects.create(
@@ -50,14 +50,14 @@ def test_the_page_is_clean_and_nothing_hangs_over_the_side(open_page, scores, ta
     assert_axe_clean(page)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     row = page.get_by_role("row", name="a-judge-with-a-rather-long-name-v2").first
-    assert "may stand in" in row.inner_text() and page.get_by_text("6 are left out").count() == 2
+    assert "may replace one" in row.inner_text() and page.get_by_text("6 are left out").count() == 2
 
 
 def test_it_is_reached_and_asked_for_by_keyboard(open_page, scores, table):
     page = open_page()
     sign_in(page, "alice")
     page.goto(f"/c/{scores.campaign.slug}/comparator/")
-    page.get_by_role("link", name="Other judges beside people").press("Enter")
+    page.get_by_role("link", name="Compare other automatic judges with people").press("Enter")
     page.get_by_label("The annotators are").select_option("expert")
     page.get_by_role("button", name="Evaluate").press("Enter")
     page.get_by_text("has judgments of pairs by criterion only").wait_for()  # this snapshot is empty

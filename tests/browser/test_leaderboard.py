@@ -114,7 +114,7 @@ def test_a_system_is_entered_renamed_and_retired_without_javascript(world, playe
     page.get_by_label("Outputs file").set_input_files(file)
     page.get_by_role("button", name="Register").click()
     assert page.get_by_role("heading", level=1).inner_text() == "Newcomer"
-    assert "A worker rates it against the others now." in page.get_by_role("status").inner_text()
+    assert "A worker now rates it against the others." in page.get_by_role("status").inner_text()
     page.get_by_role("textbox", name="Name").fill("Arrival")
     page.get_by_role("button", name="Save").click()
     assert "Called before: Newcomer" in page.locator("main").inner_text()

@@ -51,7 +51,7 @@ def test_from_no_account_to_peoples_board(open_page, files):
 
     page.get_by_role("link", name="Overview", exact=True).click()
     page.get_by_role("link", name="Freeze a snapshot").click()
-    page.get_by_role("button", name="See what it would do").click()
+    page.get_by_role("button", name="Preview the filter").click()
     page.get_by_role("button", name="Accept and freeze").click()
     page.get_by_role("link", name="Play people's board").click()
     page.get_by_role("button", name="Play", exact=True).click()
@@ -72,7 +72,7 @@ def _make_a_campaign(page) -> None:
     page.get_by_label("Username").fill("ada")
     for field in page.locator("input[type=password]").all():
         field.fill("a-long-pass-phrase")
-    page.get_by_role("button", name="Make the admin").click()
+    page.get_by_role("button", name="Create the account").click()
     page.get_by_role("link", name="New campaign").first.click()
     page.get_by_role("link", name="Dialogue quality").click()
     page.get_by_text("Filled in: Dialogue quality").wait_for()
@@ -103,5 +103,5 @@ def _judge_as_a_guest(page, address: str, items: int) -> None:
         for n, scale in enumerate(page.locator("fieldset.scale").all()):
             points = scale.locator("label")
             points.nth((done + n) % points.count()).click()
-        page.get_by_role("button", name="Send and go on").click()
+        page.get_by_role("button", name="Send and continue").click()
     page.get_by_text(f"{items} of 20 judged").wait_for()

@@ -14,7 +14,7 @@ from tests.browser.test_annotating import counted, point, score_by_mouse, start
 
 CUT = ("422", "net::ERR_INTERNET_DISCONNECTED", "net::ERR_FAILED")
 SIGNED_OUT = ("422", "401", "403")
-SEND = "Send and go on"
+SEND = "Send and continue"
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ class TestACutLine:
             if n % 2:
                 page.context.set_offline(True)
                 send(page)
-                expect(page.get_by_text("Your answer is kept on this device")).to_be_visible()
+                expect(page.get_by_text("Your answer is saved on this device")).to_be_visible()
                 assert Submission.objects.count() == n
                 page.context.set_offline(False)
             elif n == 2:
@@ -62,7 +62,7 @@ class TestACutLine:
         score_by_mouse(page, 5, 1)
         page.context.set_offline(True)
         send(page)
-        expect(page.get_by_text("Your answer is kept on this device")).to_be_visible()
+        expect(page.get_by_text("Your answer is saved on this device")).to_be_visible()
         context = page.context
         page.close()
         context.set_offline(False)
@@ -87,7 +87,7 @@ class TestAnEndedSession:
         score_by_mouse(page, 2, 1)
         Session.objects.all().delete()
         page.get_by_role("button", name=SEND).click()
-        expect(page.get_by_text("Your answer is kept: sign in")).to_be_visible()
+        expect(page.get_by_text("It is stored when you sign in")).to_be_visible()
         page.get_by_label("Username").fill("bob")
         page.get_by_label("Password").fill("a-long-password")
         page.get_by_role("button", name="Sign in").click()

@@ -30,7 +30,7 @@ def test_preview_accept_snapshot_withdrawal_mark(judged, open_page):
     page.goto("/c/talk/quality/")
     page.get_by_label("MAD threshold").fill("1.5")
     page.get_by_label("Level of measurement").select_option("interval")
-    page.get_by_role("button", name="See what it would do").click()
+    page.get_by_role("button", name="Preview the filter").click()
     assert page.get_by_role("row", name="Overall").get_by_text("1 of 35").is_visible()
     assert Snapshot.objects.count() == 0
     page.get_by_role("button", name="Accept and freeze").click()

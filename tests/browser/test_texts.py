@@ -188,7 +188,7 @@ class TestLongContexts:
         text = page.get_by_role("region", name="Text B").bounding_box()
         assert text["y"] + text["height"] <= form.bounding_box()["y"]
         page.get_by_role("radio", name="B is better").tap()
-        page.get_by_role("button", name="Send and go on").tap()
+        page.get_by_role("button", name="Send and continue").tap()
         expect(page.get_by_role("heading", name="All done")).to_be_visible()
 
     def test_on_a_phone_several_questions_do_not_cover_the_text(self, open_page, scores, tmp_path):
@@ -214,7 +214,7 @@ class TestDifferences:
         expect(button).to_have_attribute("aria-pressed", "true")
         expect(page.locator("mark")).to_have_count(4)
         assert sorted(marked(page)) == [["cat", "the"], ["dog", "a"]]
-        expect(page.locator("[data-said]")).to_have_text("Marked: 2 in A that B has not, 2 in B that A has not.")
+        expect(page.locator("[data-said]")).to_have_text("Marked passages: 2 only in A, 2 only in B.")
         assert_axe_clean(page)
         button.click()
         expect(page.locator("mark")).to_have_count(0)
@@ -242,4 +242,4 @@ class TestDifferences:
         page = annotate(open_page)
         page.wait_for_load_state("load")
         page.keyboard.press("d")
-        expect(page.locator("[data-said]")).to_have_text("The words are the same.")
+        expect(page.locator("[data-said]")).to_have_text("Both texts have the same words.")

@@ -22,7 +22,7 @@ def test_what_is_refused_is_told_where_it_was_asked(open_page, world, width):
     page = open_page(viewport={"width": width, "height": 900})
     sign_in(page, world.alice.username)
     page.goto("/c/talk/comparator/")
-    joint = page.get_by_label("Two outputs together")
+    joint = page.get_by_label("reads two outputs together")
     assert not joint.is_visible()
     page.get_by_text("Advanced:").focus()
     page.keyboard.press("Enter")

@@ -98,4 +98,4 @@ class TestAddressesAndForms:
     @pytest.mark.parametrize("point", ["--3", "9" * 5000])
     def test_points_in_forms_are_numbers_or_refused(self, world, point):
         form = CriterionForm({"name": "New", "low": 1, "high": 5, "anchors": f"{point} would do"})
-        assert not form.is_valid() and "begin with a point of the scale" in str(form.errors)
+        assert not form.is_valid() and "start with a point of the scale" in str(form.errors)

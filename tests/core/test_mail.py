@@ -1,14 +1,20 @@
 """E-mail is off until it is set up; then invitations and finished trainings are written, and nothing fails because of them."""
 
+import uuid
+
 import pytest
 from django.core import mail as outbox
 from django.core.cache import cache
 
 from annotation import jobs
+from annotation.annotating.assignment import next_assignment
+from annotation.annotating.submissions import submit
 from annotation.models import Job, User
 from annotation.people import notices
+from annotation.people.accounts import add_annotator
+from annotation.tasks import tell_finished
 from core import mail
-from core.throttling import MAILED_BY_ACCOUNT
+from core.throttling import MAILED_BY_ACCOUNT, MAILED_BY_CAMPAIGN
 from evaluator import tasks
 from tests.annotation.pages import World, text
 
@@ -88,7 +94,7 @@ class TestInvitations:
 
         monkeypatch.setattr(mail, "send_mail", away)
         page = text(world.client.post("/c/talk/people/", INVITE, follow=True))
-        assert "no e-mail could be sent to ann@example.org" in page and world.campaign.invitations.count() == 1
+        assert "e-mail to ann@example.org could not be sent" in page and world.campaign.invitations.count() == 1
 
     def test_nobody_writes_to_thousands(self, world, on, settings):
         settings.CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
@@ -98,6 +104,59 @@ class TestInvitations:
         refused = world.post("people/", INVITE)
         assert refused.status_code == 422 and outbox.outbox == [] and not world.campaign.invitations.exists()
         cache.clear()
+
+
+class TestFinishedAnnotators:
+    """Two people are to judge each of six outputs (three systems on two contexts), each output once."""
+
+    @pytest.fixture
+    def work(self, tmp_path, client, on):
+        world = World(tmp_path, client, overlap=2)
+        world.alice.email = "alice@example.org"
+        world.alice.save()
+        return world
+
+    def finish(self, work, user):
+        annotator = add_annotator(work.campaign, user)
+        while assignment := next_assignment(annotator):
+            answer = {"scores": {str(criterion.pk): criterion.low for criterion in work.campaign.criteria.all()}}
+            submit(annotator, assignment.pk, uuid.uuid4(), answer)
+        work.sign_in(user)
+        for _ in range(2):  # the page again writes no second letter
+            assert "All done." in text(work.get("annotate/?start=1"))
+
+    def told(self):
+        for job in Job.objects.filter(task=notices.TASK, status="queued").order_by("created_at"):
+            tell_finished(str(job.pk))
+        return [letter.subject for letter in outbox.outbox]
+
+    def test_each_is_told_and_the_last_letter_says_that_all_is_answered(self, work):
+        self.finish(work, work.bob)
+        name = work.campaign.annotators.get(user=work.bob).name
+        assert self.told() == [f"Small talk: {name} has finished"]
+        assert "https://judge.example.org/c/talk/progress/" in outbox.outbox[0].body
+        self.finish(work, work.charlie)
+        assert self.told()[1:] == ["Small talk: all items have their answers"]
+        last = outbox.outbox[1]
+        assert (
+            "2 annotators have finished" in last.body and "/c/talk/quality/" in last.body and last.to == ["alice@example.org"]
+        )
+
+    def test_who_has_not_finished_is_not_told_of(self, work):
+        work.sign_in(work.bob).get("annotate/?start=1")
+        assert not Job.objects.exists()
+
+    def test_off_nothing_is_queued(self, work, settings):
+        settings.EMAIL_URL = ""
+        self.finish(work, work.bob)
+        assert not Job.objects.exists() and not work.campaign.audit_events.filter(action=notices.FINISHED).exists()
+
+    def test_a_crowd_does_not_fill_the_letter_box(self, work, monkeypatch):
+        monkeypatch.setattr(MAILED_BY_CAMPAIGN.__class__, "is_reached", lambda *_: True)
+        self.finish(work, work.bob)
+        assert self.told() == []
+        self.finish(work, work.charlie)
+        assert self.told() == ["Small talk: all items have their answers"]
 
 
 class TestTrainings:

@@ -33,14 +33,15 @@ def answers(client, monkeypatch):
 def test_an_error_under_api_has_the_shape_of_errors_there(answers):
     page, program = answers(RuntimeError("secret"))
     assert page.status_code == program.status_code == 500
-    assert "Something broke on our side" in page.content.decode()
+    assert "Something went wrong on our side" in page.content.decode()
     assert program["Content-Type"] == "application/json"
-    said = "Something broke on our side; what was acknowledged before is stored."
+    said = "Something went wrong on our side. Confirmed answers are stored."
     assert program.json() == {"message": said, "errors": [{"field": None, "line": None, "message": said}]}
 
 
 @pytest.mark.parametrize(
-    ("code", "status", "said"), [(errno.ENOSPC, 507, "disk of this server is full"), (errno.EROFS, 503, "can only be read now")]
+    ("code", "status", "said"),
+    [(errno.ENOSPC, 507, "disk of this server is full"), (errno.EROFS, 503, "read-only at the moment")],
 )
 def test_a_full_disk_and_a_read_only_one_are_said(answers, code, status, said):
     page, program = answers(OSError(code, "secret"))
@@ -59,7 +60,7 @@ def test_a_read_only_database_is_said(client):
     finally:
         with connection.cursor() as cursor:
             cursor.execute("PRAGMA query_only = 0")
-    assert page.status_code == 503 and "can only be read now" in page.content.decode()
+    assert page.status_code == 503 and "read-only at the moment" in page.content.decode()
 
 
 @pytest.mark.skipif(connection.vendor != "sqlite", reason="SQLite's own switch")

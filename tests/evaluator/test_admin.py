@@ -32,9 +32,9 @@ def promote(client, *versions):
 def test_a_version_is_promoted_where_its_gate_passed_and_rolled_back_to(client, campaign):
     client.force_login(User.objects.get(username="alice"))
     first, second, third = (version(campaign, name, name != "third") for name in ("first", "second", "third"))
-    assert "Comparator first serves talk now." in promote(client, first)
+    assert "Comparator first is now in use in talk." in promote(client, first)
     promote(client, second)
-    assert "The gate did not pass. It is not." in promote(client, third)
+    assert "This comparator did not pass the gate. It is not." in promote(client, third)
     assert registry.serving(campaign) == second
     promote(client, first)
     assert registry.serving(campaign) == first

@@ -76,7 +76,7 @@ class TestMade:
         assert not (models_dir / "bases").exists()
 
     def test_what_cannot_be_learnt_from(self, world, talk):
-        with pytest.raises(CommandError, match="At least one reply"):
+        with pytest.raises(CommandError, match="must be at least 1"):
             made(talk, "general", "--exchanges", "0")
         with pytest.raises(CommandError, match="at least two conversations"):
             made(written(world, chat([("Ann", "w1"), ("Bob", "w2")]), "one.json"))
@@ -100,8 +100,8 @@ class TestStarted:
         assert version.metrics["base"] == {"name": "general", "sha256": sha256, "contexts": 12, "known": 1}
         assert version.metrics["learnt_from"]["exchanges"] == 0
         html = world.get(world.alice, f"/c/talk/comparator/{version.name}/").content.decode()
-        assert "1 of 12 judged contexts stand in conversations that it learnt from" in html
-        assert "what is measured on these contexts leans upwards" in html
+        assert "1 of 12 judged contexts occur in these conversations" in html
+        assert "figures for these contexts are biased upwards" in html
         assert card_view.again(version, world.alice).endswith("--base general --seed 0")
         with pack(version, selectors.folder(version), version.metrics) as packed:
             (tmp_path / "packed.zip").write_bytes(packed.read())

@@ -71,7 +71,7 @@ def test_brought_to_its_lender_it_is_measured_on_nothing_that_it_learned(world, 
     assert asked["Calibrated?"]["answer"] == "Its calibration was not measured."
     found = card_view.confidence(came, lender.campaign)
     assert (found["kind"], found["needed"], found["left_out"]) == ("unknown", 50, 12)  # though many judged what it learned
-    assert found["said"].startswith("It learned from 12 contexts of this campaign. Nothing is known about how far")
+    assert found["said"].startswith("It learned from 12 contexts of this campaign. The calibration of its probabilities")
     assert card_view.card(came, lender.campaign, lender.alice)["attacks_here"] == []
     html = world.get(lender.alice, f"/c/lender/comparator/{came.name}/").content.decode()
     assert found["said"].split(".")[0] in html
@@ -87,7 +87,7 @@ def test_what_the_lender_judged_since_is_measured(world, lender, lent):
     came = brought_to(lender, lent)
     found = card_view.confidence(came, lender.campaign)
     assert (found["kind"], found["pairs"], found["left_out"]) == ("here", 54, 12)  # 9 contexts of 6
-    assert found["said"].startswith("It learned from 12 contexts of this campaign. On the others, as it came, its stated")
+    assert found["said"].startswith("It learned from 12 contexts of this campaign. On the others, its expected calibration")
     answers = {one["question"]: one["answer"] for one in came.gates["lender"]}
     assert "on the same 54 pairs" in answers["Not below “longer is better”?"]
 
@@ -106,7 +106,7 @@ def test_a_newcomer_is_not_held_against_what_the_one_that_serves_has_learnt(worl
     registry.promote(lender.campaign, lent, reason="It is all we have.")
     run = start_training([lender.campaign], "Overall", foreground=True, recipe=recipe(epochs=1))
     asked = {one["question"]: one for one in tasks.run(run.job_id).gates["lender"]}
-    found = asked[f"Not below {lent.name}, which serves now?"]
+    found = asked[f"Not below {lent.name}, the one in use?"]
     assert found["passed"] and found["answer"].startswith("No pair is held out for both")
 
 

@@ -53,8 +53,8 @@ class TestTraining:
             assert (row["population"], row["annotators"]) == ("annotators", 2)
         assert (m["heldout_population"], m["heldout_annotators"]) == ("annotators", 2)
         html = world.get(world.alice, f"/c/talk/comparator/{version.name}/").content.decode()
-        assert "over contexts: they hold for these 2 annotators only" in html
-        assert "each person by turns; for these 2 only" in html
+        assert "over contexts, and hold for these 2 annotators only" in html
+        assert "each annotator in turn; for these 2 only" in html
         assert (
             f'<a href="/c/talk/comparator/{version.name}/">{version.run.job.title}</a>'
             in world.get(world.alice, "/c/talk/").content.decode()
@@ -83,7 +83,7 @@ class TestTraining:
     def test_the_gate_asks_by_what_was_measured(self, version):
         answers = {asked["question"]: asked["answer"] for asked in version.gates["talk"]}
         m = version.metrics
-        assert f"off by {m['calibration']['error']:.3f} ({m['calibration']['low']:.3f}" in answers["Calibrated?"]
+        assert f"is {m['calibration']['error']:.3f} ({m['calibration']['low']:.3f}" in answers["Calibrated?"]
         assert f"{min(row['share'] for row in m['attacks']):.0%}" in answers["Hard to fool?"]
 
 
@@ -168,14 +168,14 @@ class TestElsewhere:
         assert (found["refit"]["pairs"], found["refit"]["snapshot"]) == (72, found["snapshot"])
         assert found["as_it_came"]["pairs"] == 72
         answers = {asked["question"]: asked["answer"] for asked in version.gates["there"]}
-        assert f"off by {found['error']:.3f}" in answers["Calibrated?"] and "Fooled most by" in answers["Hard to fool?"]
+        assert f"is {found['error']:.3f}" in answers["Calibrated?"] and "The most successful attack" in answers["Hard to fool?"]
         html = there.get(there.alice, f"/c/there/comparator/{version.name}/").content.decode()
         assert found["said"] in html and 'id="attacks-here"' in html
 
     def test_before_enough_is_judged_it_says_that_nothing_is_known(self, world, tmp_path):
         there, version = self.taken_to(world, tmp_path, judged=False)
-        said = "Nothing is known about how far its confidence may be trusted here."
-        more = " It takes 50 more pairs that people judge and whose judgments are accepted."
+        said = "The calibration of its probabilities in this campaign is not known."
+        more = " To measure it, people must judge 50 more pairs, and these judgments must be accepted."
         found = card_view.confidence(version, there.campaign)
         assert found == {"kind": "unknown", "needed": 50, "said": said + more}
         assert said in there.get(there.alice, f"/c/there/comparator/{version.name}/").content.decode()
@@ -189,7 +189,7 @@ class TestElsewhere:
         card.measure_here(version, there.campaign)
         found = card_view.confidence(version, there.campaign)
         assert (found["kind"], found["needed"], refit(version, there.campaign)) == ("unknown", 1, None)
-        assert found["said"].endswith("It takes 1 more pair that people judge and whose judgments are accepted.")
+        assert found["said"].endswith("people must judge 1 more pair, and these judgments must be accepted.")
         there.judge(judged[2 * 49 : 2 * 50])
         there.freeze()
         card.measure_here(version, there.campaign)
@@ -252,10 +252,10 @@ class TestLength:
         """Neither is told of, also where a card of an earlier version knows them."""
         html = self.card(world, length=0.31, bend=4.5)
         assert "twice the words" not in html and "Large differences" not in html
-        assert "Utilities less than 0.250 apart (in logits)" in html
+        assert "its utilities differ by less than 0.250 logits" in html
 
     def test_the_first_line_says_where_length_alone_does_as_well(self, world):
-        said = "It is not known to be better than preferring the longer output."
+        said = "It is not known to be better than a rule that prefers the longer output."
         longer = {"accuracy": 0.64, "low": 0.60, "high": 0.68, "pairs": 90}
         known = {"heldout_pairwise_accuracy": 0.66, "longer_is_better_accuracy": 0.64, "longer": longer}
         wide, narrow = {"heldout_pairwise_interval": [0.60, 0.72]}, {"heldout_pairwise_interval": [0.65, 0.67]}

@@ -52,13 +52,13 @@ class TestTrainComparator:
         said = command("train_comparator", "talk")
         job = Job.objects.get()
         assert (said["task"], said["status"], said["worker_alive"]) == (str(job.pk), "queued", False)
-        assert said["said"].startswith("No worker is alive: the job waits until one is")
+        assert said["said"].startswith("No worker is running. The job waits until one starts")
         assert job.status == Job.Status.QUEUED
 
     def test_a_device_that_is_not_there(self, world):
         with pytest.raises(CommandError, match="There is no device 'cuda:99' here; there is: .*cpu"):
             command("train_comparator", "talk", "--wait", "--device", "cuda:99")
-        with pytest.raises(CommandError, match="--device goes with --wait"):
+        with pytest.raises(CommandError, match="--device works only with --wait"):
             command("train_comparator", "talk", "--device", "cpu")
         assert not TrainingRun.objects.exists()
 
@@ -81,7 +81,7 @@ class TestScoreOutputs:
         said = command(*words, "--device", "cpu")
         rows = [json.loads(line) for line in out.read_text().splitlines()]
         error = version.metrics["calibration"]["error"]
-        assert f"are off by {error:.3f}" in said["confidence"] and "Nothing is known" in said["confidence"]
+        assert f"calibration error is {error:.3f}" in said["confidence"] and "is not known" in said["confidence"]
         assert said["rows"] == 48 and [without(r, "score", "utility") for r in rows] == world.rows
         by_utility = sorted(rows, key=lambda row: row["utility"])
         assert [row["score"] for row in by_utility] == sorted(row["score"] for row in rows)

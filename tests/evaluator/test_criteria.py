@@ -36,7 +36,7 @@ class TestStarting:
     def test_the_first_is_the_runs_and_the_others_stand_in_its_settings(self, twice):
         run = start_training([twice.campaign], "Overall", others=["Wit", "Overall", "Wit"])
         assert (run.criterion, run.settings["others"]) == ("Overall", ["Wit"])
-        with pytest.raises(Refused, match="already waiting"):
+        with pytest.raises(Refused, match="already queued"):
             start_training([twice.campaign], "Overall", others=["Wit"])
         assert "others" not in start_training([twice.campaign], "Overall").settings
 

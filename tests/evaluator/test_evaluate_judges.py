@@ -73,7 +73,7 @@ def test_the_table_of_a_campaign(crowd, tmp_path):
     assert rows["program"]["correlations"]["sample_pearson"]["value"] > 0.6 and rows["program"]["seconds"] > 0
     assert rows["cosim"]["alternative"]["winning_rate"] == 0
     assert [row["outputs"] for row in said["tables"]["without_human"]["rows"]] == [36] * 6
-    assert said["without"] == [{"judge": "comparator", "why": "no comparator serves this campaign"}]
+    assert said["without"] == [{"judge": "comparator", "why": "this campaign has no comparator in use"}]
     with (tmp_path / "table.csv").open() as file:
         table = {(row["scope"], row["judge"]): row for row in csv.DictReader(file)}
     assert float(table["all", "elsewhere"]["sample_pearson"]) == best["correlations"]["sample_pearson"]["value"]
@@ -90,7 +90,7 @@ def test_what_it_prints(crowd):
     assert "elsewhere agrees more than cosim, by 0." in text and "0.67 of 3 *" in text
     name = crowd.campaign.snapshots.get().name
     again = f"manage.py evaluate_judges crowd --snapshot {name} --criterion Overall --annotators crowd --seed 0"
-    assert f"Again: {again} --judge elsewhere --judge cosim" in text and "comparator" not in text
+    assert f"To reproduce: {again} --judge elsewhere --judge cosim" in text and "comparator" not in text
 
 
 def test_the_same_again_is_the_same(crowd):
@@ -108,6 +108,25 @@ def test_the_serving_comparator_judges_out_of_fold(crowd):
     row = next(row for row in said["tables"]["all"]["rows"] if row["kind"] == "judge")
     assert row["settings"]["version"] == version.name and row["outputs"] == 48 and row["lacks"] == ""
     assert row["accuracy"]["value"] == pytest.approx(version.metrics["heldout_pairwise_accuracy"], abs=1e-6)
+
+
+@pytest.mark.parametrize("architecture", ["utility", "joint"])
+def test_a_comparators_comparisons_as_scores_in_three_ways(crowd, architecture):
+    chosen = recipe(architecture=architecture, epochs=1)
+    version = tasks.run(services.start_training([crowd.campaign], foreground=True, recipe=chosen).job_id)
+    names = [f"comparator {version.name}, {way}" for way in ("points", "sample rating", "system rating")]
+    asked = [word for name in names for word in ("--judge", name)]
+    out = StringIO()
+    call_command("evaluate_judges", "crowd", "--ways", *asked, stdout=out)
+    said = out.getvalue()
+    assert f"Again: manage.py evaluate_judges crowd --snapshot {crowd.campaign.snapshots.get().name}" in said
+    assert said.rstrip().endswith("--ways")
+    # 36 machine-written outputs are all references, and the 12 of people meet them too: 36 * 35 + 12 * 36 games.
+    read = "48 outputs were read" if architecture == "utility" else "pairs in both orders were read"
+    assert f"{names[0]}: 1,692 games, for which " in said and read in said
+    assert f"{names[1]}: 10,000 games, for which " in said
+    rows = {row["name"]: row for row in command("evaluate_judges", "crowd", "--ways", *asked)["tables"]["all"]["rows"]}
+    assert all(rows[name]["outputs"] == 48 and "system_pearson" in rows[name]["correlations"] for name in names)
 
 
 def test_a_pairwise_program(world):
@@ -175,14 +194,14 @@ class TestALanguageModel:
         out = StringIO()
         words = self.words(server, "--replies", tmp_path / "r.jsonl", "--pairs", "3", "--calls", "6")
         call_command(*words, stdout=out)
-        again = out.getvalue().rsplit("Again: ", 1)[1]
+        again = out.getvalue().rsplit("To reproduce: ", 1)[1]
         assert f"--snapshot {crowd.campaign.snapshots.get().name} --criterion Overall" in again
         assert f"--judge tiny --language-model tiny --url {server.url} --pairs 3" in again
 
     def test_what_it_refuses(self, crowd, server, tmp_path):
-        with pytest.raises(CommandError, match="Say with --calls how many requests"):
+        with pytest.raises(CommandError, match="Set the maximum number of requests with --calls"):
             command(*self.words(server))
-        with pytest.raises(CommandError, match="give --url, up to and with /v1"):
+        with pytest.raises(CommandError, match="give --url, including /v1"):
             command("evaluate_judges", "crowd", "--language-model", "tiny", "--calls", "3")
         with pytest.raises(CommandError, match="The budget of 3 calls is spent"):
             command(*self.words(server, "--calls", "3", "--replies", tmp_path / "r.jsonl"))

@@ -59,7 +59,7 @@ def test_its_card_tells_how_often_it_contradicts_itself(world, version):
     assert {row["answers"] for row in m["attacks"]} == {24} and first_wrong(m) is None
     assert registry.serving(world.campaign) == version  # the first of its campaign
     page = world.get(world.alice, f"/c/talk/comparator/{version.name}/").content.decode()
-    for said in ("Joint: two outputs are read together", "In one order alone", "In a circle", "--architecture joint"):
+    for said in ("Joint: the model reads two outputs together", "With only one order", "Intransitive", "--architecture joint"):
         assert said in page, said
 
 

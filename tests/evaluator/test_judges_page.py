@@ -52,7 +52,7 @@ def test_before_anything_is_evaluated_it_says_what_to_do(world, tmp_path, client
     assert world.get(world.alice, PAGE + "table.csv").status_code == 404
     empty = World(tmp_path, client, slug="empty", judged=False)
     html = empty.get(empty.alice, "/c/empty/comparator/judges/").content.decode()
-    assert "Assess the quality" in html and "<form class" not in html
+    assert "assess the quality" in html and "<form class" not in html
     assert empty.post(empty.alice, "/c/empty/comparator/judges/", {"annotators": "crowd"}).status_code == 422
 
 
@@ -65,7 +65,10 @@ def test_the_table_is_worked_out_by_a_job_and_shown(world):
     html = world.get(world.alice, PAGE).content.decode()
     assert "&lt;b&gt;GPT&lt;/b&gt;" in html and "<b>GPT" not in html and "style=" not in html
     assert all(words in html for words in ("All outputs", "Without outputs that people wrote", "longer is better", "experts"))
-    assert "The comparator did not judge" not in html and "comparator did not judge: no comparator serves" in html
+    assert (
+        "The comparator did not judge" not in html
+        and "comparator did not judge: this campaign has no comparator in use" in html
+    )
     table = csv.DictReader(io.StringIO(world.get(world.alice, PAGE + "table.csv").content.decode()))
     assert {row["judge"] for row in table} >= {"<b>GPT</b>", "cosim"}
     tex = world.get(world.alice, PAGE + "table.tex")
@@ -97,13 +100,13 @@ def test_a_failed_job_can_be_asked_for_again(world):
 
 def test_newer_judgments_make_it_old(world):
     evaluate(world)
-    assert "of an earlier snapshot" not in world.get(world.alice, PAGE).content.decode()
+    assert "from an earlier snapshot" not in world.get(world.alice, PAGE).content.decode()
     world.score("Overall", {**SCORES, "Poor": 2}, annotators=("Cleo",))
     world.freeze()
-    assert "of an earlier snapshot" in world.get(world.alice, PAGE).content.decode()
+    assert "from an earlier snapshot" in world.get(world.alice, PAGE).content.decode()
 
 
 def test_a_criterion_that_is_not_there_is_refused(world):
     response = world.post(world.alice, PAGE, {"annotators": "crowd", "criterion": "Wit"})
-    assert response.status_code == 422 and "Nothing was started" in response.content.decode()
+    assert response.status_code == 422 and "The evaluation was not started" in response.content.decode()
     assert not Job.objects.exists()

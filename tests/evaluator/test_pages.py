@@ -40,7 +40,7 @@ def test_a_version_shows_its_accuracy_with_interval_and_baseline(world):
     version = tasks.run(run.job_id)
     for page in (PAGE, f"{PAGE}{version.name}/"):
         html = world.get(world.alice, page).content.decode()
-        assert version.name in html and "onger is better" in html and "serves" in html
+        assert version.name in html and "onger is better" in html and "in use" in html
         assert f"{version.metrics['heldout_pairwise_accuracy']:.3f}" in html
         assert f"{version.metrics['longer_is_better_accuracy']:.3f}" in html
         assert "style=" not in html and "simulated" not in html
@@ -60,7 +60,7 @@ def test_what_learned_from_simulated_judgments_says_so(tmp_path, client):
 def test_before_any_judgment_the_page_says_what_to_do(tmp_path, client):
     world = World(tmp_path, client, judged=False)
     html = world.get(world.alice, PAGE).content.decode()
-    assert "Assess the quality" in html and '<select name="criterion"' not in html
+    assert "assess the quality" in html and '<select name="criterion"' not in html
     assert "Train a comparator without judgments" in html
 
 
@@ -104,7 +104,7 @@ class TestCard:
         assert version.retired_at is None
 
     def test_one_that_serves_without_having_passed_says_so(self, world, version):
-        card, warning = f"{PAGE}{version.name}/", "without having passed"
+        card, warning = f"{PAGE}{version.name}/", "has not passed"
         version.gates = {world.campaign.slug: [{"question": "Calibrated?", "passed": True, "answer": "Off by 0.01."}]}
         version.save()
         assert warning not in world.get(world.alice, card).content.decode()

@@ -41,7 +41,7 @@ def test_the_first_comparator_serves_and_its_gate_is_kept(world, trained):
     promotion = world.campaign.promotions.get()
     assert registry.serving(world.campaign) == trained and promotion.reason == registry.FIRST
     questions = [asked["question"] for asked in promotion.gate]
-    assert questions[:3] == ["Are the judgments behind it accepted?", "Better than chance?", "Not below “longer is better”?"]
+    assert questions[:3] == ["Are its training judgments accepted?", "Better than chance?", "Not below “longer is better”?"]
     assert trained.gates["talk"] == promotion.gate
 
 
@@ -63,7 +63,7 @@ def test_one_that_passes_takes_over_and_one_that_fails_waits(world, trained):
 
 def test_promoting_against_the_gate_needs_a_reason(world, trained, django_capture_on_commit_callbacks):
     worse = another(world, trained, passed=False)
-    with pytest.raises(Refused, match="The gate did not pass. It is not. To promote it all the same, say why."):
+    with pytest.raises(Refused, match="This comparator did not pass the gate. It is not. Give a reason to promote it anyway."):
         registry.promote(world.campaign, worse, world.alice)
     heard = []
     promoted.connect(lambda sender, version, campaign, **_: heard.append((version, campaign)), weak=False, dispatch_uid="t")
@@ -106,7 +106,7 @@ def test_one_that_is_used_elsewhere_too_is_retired_by_who_researches_both_or_an_
     other = World(tmp_path / "other", world.client, slug="other", judged=False)
     trained.campaigns.add(other.campaign)
     for there, user in ((world, world.alice), (other, other.alice)):
-        with pytest.raises(Refused, match="used in a campaign that is not yours as well"):
+        with pytest.raises(Refused, match="also used in a campaign that is not yours"):
             registry.retire(there.campaign, trained, user)
     page = other.post(other.alice, f"/c/other/comparator/{trained.name}/retire/")
     assert page.status_code == 302 and registry.serving(world.campaign) == trained
@@ -164,6 +164,6 @@ class TestGate:
 
     def test_other_attacks_are_reported_and_not_asked_for(self):
         row = {"attack": "negated", "other_words": False, "share": 0.1, "low": 0.0, "high": 0.2}
-        assert gate.not_fooled([row]).answer == "No attack was tried on it."
+        assert gate.not_fooled([row]).answer == "No adversarial test was run."
         asked = gate.not_fooled([row | {"attack": "empty", "share": 0.8}, row, row | {"attack": "padded", "share": 0.3}])
-        assert asked.passed and asked.answer.endswith("Reported, not asked: negated text, 10%.")
+        assert asked.passed and asked.answer.endswith("Reported, not required: negated text, 10%.")

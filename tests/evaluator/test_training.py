@@ -246,4 +246,4 @@ def test_a_training_ends_well_where_the_version_that_serves_cannot_be_read(world
     (models_dir / version.name / "comparator.json").write_text(json.dumps({"format": 4}))
     newer = trained(world, seed=1)
     assert Job.objects.get(pk=newer.run.job_id).status == Job.Status.DONE
-    assert any(f"{version.name}, which serves now, can no longer be read" in asked["answer"] for asked in newer.gates["talk"])
+    assert any(f"{version.name}, the one in use, can no longer be read" in asked["answer"] for asked in newer.gates["talk"])

@@ -51,7 +51,7 @@ class TestOffered:
         assert answer.url == PAGE and run.job.created_by == world.alice
         assert run.settings == {"sources": {"talk": ["Overall", False]}, "recipe": {}}
         html = world.get(world.alice, PAGE).content.decode()
-        assert f'data-job-url="/jobs/{run.job_id}/"' in html and "No worker is alive" in html and "js/job.js" in html
+        assert f'data-job-url="/jobs/{run.job_id}/"' in html and "No worker is running" in html and "js/job.js" in html
 
     def test_with_one_criterion_and_one_campaign_it_asks_for_no_more(self, world):
         assert offered(world, world.alice, "others") == offered(world, world.alice, "beside") == []
@@ -135,7 +135,7 @@ class TestStarted:
         bare = World(tmp_path, client, judged=False)
         html = bare.get(bare.alice, PAGE).content.decode()
         form = html[html.index('id="train"') :]
-        assert "It is not measured on people" in form and "People’s judgments; it" not in form
+        assert "It is not measured on people" in form and "People’s judgments (the comparator" not in form
         hidden = dict(re.findall('type="hidden" name="([a-z_]+)" value="([^"]*)"', form))
         ticked = re.findall('type="checkbox" name="([a-z_]+)"[^>]* checked', form)
         assert (hidden["no_human"], ticked) == ("on", ["strong", "weak"])
@@ -187,7 +187,7 @@ class TestRefused:
     def test_a_campaign_that_one_does_not_research(self, world, tmp_path):
         (tmp_path / "foreign").mkdir()
         World(tmp_path / "foreign", slug="foreign")
-        assert "see what is marked below" in self.refused(world, beside=["foreign"])
+        assert "Correct the marked fields below" in self.refused(world, beside=["foreign"])
 
     def test_the_campaign_itself_is_nothing_to_learn_from_beside(self, world, lender):
         assert "talk is not one of the available choices" in self.refused(world, beside=["talk"])
@@ -205,11 +205,11 @@ class TestRefused:
     )
     def test_nonsense_is_marked_where_it_stands(self, twice, field, value):
         html = self.refused(twice, **{field: value})
-        assert "Nothing was started" in html and html.count('class="errorlist"') == 1
+        assert "The training was not started" in html and html.count('class="errorlist"') == 1
 
     def test_a_second_click_is_told(self, world):
         world.post(world.alice, PAGE, PLAIN)
-        assert "already waiting or running" in world.post(world.alice, PAGE, PLAIN).content.decode()
+        assert "already queued or running" in world.post(world.alice, PAGE, PLAIN).content.decode()
         assert Job.objects.count() == 1
 
     def test_an_outsider_finds_nothing(self, world):
@@ -221,4 +221,4 @@ class TestRefused:
     def test_before_any_judgment_there_is_nothing_to_train_on(self, tmp_path, client):
         world = World(tmp_path, client, judged=False)
         answer = world.post(world.alice, PAGE, PLAIN)
-        assert answer.status_code == 422 and "Assess the quality" in answer.content.decode() and not Job.objects.exists()
+        assert answer.status_code == 422 and "assess the quality" in answer.content.decode() and not Job.objects.exists()

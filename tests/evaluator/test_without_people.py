@@ -98,9 +98,9 @@ class TestItsCard:
         assert (version.warning, version.snapshots, version.criterion) == (UNMEASURED, [], "")
         assert version.name.startswith("talk-self-supervised-")
         page = bare.get(bare.alice, f"/c/talk/comparator/{version.name}/").content.decode()
-        for said in ("Not measured on people.", UNMEASURED, "no human judgment was read", "--no-human"):
+        for said in ("Not measured on people.", UNMEASURED, "No human judgments were used", "--no-human"):
             assert said in page, said
-        assert "One annotator against the rest" not in page and "When it says 70%" in page
+        assert "One annotator against the rest" not in page and "when it says 70%" in page
         assert "not measured on people" in bare.get(bare.alice, "/c/talk/comparator/").content.decode()
 
     def test_it_learns_who_wrote_what(self, bare):
@@ -121,7 +121,7 @@ class TestServing:
     def test_it_never_serves_by_itself(self, bare):
         version = trained(bare)
         assert registry.serving(bare.campaign) is None and not version.promotions.exists()
-        with pytest.raises(Refused, match="learned without any human judgment"):
+        with pytest.raises(Refused, match="learned without human judgments"):
             registry.promote(bare.campaign, version)
         with pytest.raises(Refused, match="trained on people's judgments"):
             start_tournament(bare.campaign, Tournament.Judge.COMPARATOR)
@@ -165,6 +165,6 @@ class TestAsked:
 
     def test_the_same_twice_is_refused(self, bare):
         start_training([bare.campaign], recipe=UNJUDGED)
-        with pytest.raises(Refused, match="already waiting or running"):
+        with pytest.raises(Refused, match="already queued or running"):
             start_training([bare.campaign], recipe=UNJUDGED)
         assert services.start_training([bare.campaign], seed=1, recipe=UNJUDGED).seed == 1

@@ -44,30 +44,30 @@ class TestBeforeTheSnapshot:
 
     def test_scores_need_criteria(self, fresh):
         fresh.campaign.criteria.all().delete()
-        assert said(fresh.campaign) == ("Add the criteria that people score", "/c/talk/design/")
+        assert said(fresh.campaign) == ("Add the criteria to score", "/c/talk/design/")
 
     def test_where_no_pair_can_be_made_the_design_is_next(self, tmp_path):
         campaign = create_campaign(slug="alone", pairwise=True, likert=False)
         row = {"context_id": "c", "context": ["Hello"], "system": "only", "output": "Hi"}
         import_outputs(campaign, write(tmp_path, "one.jsonl", [row]))
-        assert said(campaign) == ("Set how pairs are made", "/c/alone/design/")
+        assert said(campaign) == ("Choose how pairs are made", "/c/alone/design/")
 
     def test_a_closed_campaign_takes_no_answers(self, fresh):
         set_status(fresh.campaign, "closed")
-        assert said(fresh.campaign) == ("Open the campaign, so that people can answer", "/c/talk/")
+        assert said(fresh.campaign) == ("Open the campaign so that people can answer", "/c/talk/")
 
     def test_answers_are_frozen_and_while_people_answer_that_can_wait(self, fresh):
         fresh.score("Overall", {"Person": 5, "Fine": 4, "Plain": 3, "Poor": 1})
-        assert said(fresh.campaign) == ("Freeze a snapshot, as soon as enough people have answered", "/c/talk/quality/")
+        assert said(fresh.campaign) == ("Freeze a snapshot as soon as enough people have answered", "/c/talk/quality/")
         set_status(fresh.campaign, "closed")
-        assert said(fresh.campaign) == ("Freeze a snapshot of the answers to believe", "/c/talk/quality/")
+        assert said(fresh.campaign) == ("Filter the answers and freeze a snapshot", "/c/talk/quality/")
 
 
 class TestAfterTheSnapshot:
     def test_people_s_board_comes_first_then_the_comparator(self, world):
         assert said(world.campaign) == ("Play people's board", "/c/talk/leaderboard/play/#play")
         waiting = start_tournament(world.campaign, "people")
-        assert said(world.campaign) == ("See people's board, which is being played", "/c/talk/leaderboard/")
+        assert said(world.campaign) == ("See people's board, which is being computed", "/c/talk/leaderboard/")
         Job.objects.filter(pk=waiting.job_id).update(status=Job.Status.FAILED)
         assert said(world.campaign)[0] == "Play people's board"
         by_people(world.campaign)
@@ -103,7 +103,7 @@ class TestAfterTheSnapshot:
     def test_newer_answers_ask_for_a_new_snapshot_and_it_for_a_new_board(self, world):
         by_people(world.campaign)
         world.score("Wit", {"Person": 2, "Fine": 4, "Plain": 3, "Poor": 1})
-        assert said(world.campaign)[0] == "Freeze a snapshot with the answers that came since the last one"
+        assert said(world.campaign)[0] == "Freeze a new snapshot that includes the latest answers"
         world.freeze()
         assert Tournament.objects.count() == 1 and said(world.campaign)[0] == "Play people's board"
 

@@ -59,7 +59,7 @@ class TestRegistering:
         assert (made.description, made.link, made.is_human) == ("A baseline.", "https://example.org/m", False)
         assert made.outputs.count() == 12 and made.outputs.first().checkpoint is None
         shown = world.get(world.alice, page.url).content.decode()
-        assert "A baseline." in shown and "It is on no board yet" in shown
+        assert "A baseline." in shown and "This system is on no board yet" in shown
 
     def test_it_plays_and_the_others_games_are_not_played_again(self, world, board, monkeypatch):
         monkeypatch.setattr("tests.leaderboard.played.Strict.__init__", _also_new)
@@ -181,7 +181,7 @@ class TestReplacing:
         board = by_people(world.campaign)
         systems.replace_outputs(world.campaign.systems.get(name="Poor"), upload(rows_of(world, "better")), "new.jsonl")
         shown = world.get(world.alice, f"/tournaments/{board.pk}/").content.decode()
-        assert f"Since this was played: {board.snapshot.marks.get().reason}" in shown
+        assert f"Since this tournament was played: {board.snapshot.marks.get().reason}" in shown
 
     def test_a_wrong_file_changes_nothing(self, world):
         poor = world.campaign.systems.get(name="Poor")

@@ -4,6 +4,7 @@ from django.contrib import messages
 from django.http import Http404, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
@@ -14,6 +15,7 @@ from annotation.annotating.feedback import checks, rows_of_submission, shows_kno
 from annotation.annotating.item_page import answer_again, answer_of, hidden_fields, item_context, key_of, number, times_of
 from annotation.annotating.undo import undo_last
 from annotation.models import Campaign, Submission
+from annotation.people import notices
 from annotation.views.people.sign_in import for_annotators
 from core.errors import Refused
 
@@ -48,7 +50,7 @@ def _submit(request, annotator):
     key, assignment_id = key_of(posted), number(posted.get("assignment"))
     try:
         if key is None:
-            raise Refused("The answer came without its key; load the page again.")
+            raise Refused(gettext("The answer came without its key. Please reload the page."))
         answer = annotator, assignment_id, key, answer_of(posted)
         if wants_swap(request):
             submission, current = submissions.submit_and_go_on(*answer, **times_of(posted, assignment_id))
@@ -94,13 +96,13 @@ def undo(request, annotator):
 @require_POST
 @for_annotators
 def skip(request, annotator):
-    return _report(request, annotator, reports.skip, "Skipped. It goes to somebody else.")
+    return _report(request, annotator, reports.skip, gettext("Skipped. Somebody else will judge this item."))
 
 
 @require_POST
 @for_annotators
 def flag(request, annotator):
-    return _report(request, annotator, reports.flag, "Reported. Answer the item if you can, or skip it.")
+    return _report(request, annotator, reports.flag, gettext("Reported. Answer the item if you can, or skip it."))
 
 
 def _report(request, annotator, report, thanks):
@@ -137,13 +139,16 @@ def _undone(assignment) -> dict | None:
 
 def _rest(request, annotator, done, refused=None, status=200):
     """Nothing to answer now: finished, nothing yet, withdrawn, or the campaign rests."""
+    finished = done is not None and is_finished(annotator, done)
+    if finished:
+        notices.note_finished(annotator)
     context = {
         "campaign": annotator.campaign,
         "annotator": annotator,
         "progress": done,
         "refused": refused,
         "swap": wants_swap(request),
-        "is_finished": done is not None and is_finished(annotator, done),
+        "is_finished": finished,
     }
     return render(request, "annotation/rest.html", context, status=status)
 

@@ -4,6 +4,7 @@ from django.contrib import messages
 from django.http import Http404, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 
 from annotation.annotating import submissions
@@ -38,11 +39,11 @@ def _in_words(payload: dict, names: dict[str, str]) -> list[tuple[str, str]]:
     """[(criterion, what was answered)], the criterion empty for the whole."""
     sides = dict(SIDE_LABELS)
     words = [(names.get(pk, ""), str(score)) for pk, score in payload.get("scores", {}).items()]
-    words += [(names.get(pk, ""), sides.get(side, "")) for pk, side in payload.get("choices", {}).items()]
+    words += [(names.get(pk, ""), str(sides.get(side, ""))) for pk, side in payload.get("choices", {}).items()]
     if "choice" in payload:
         words.append(("", sides.get(payload["choice"], "")))
     if payload.get("reason"):
-        words.append(("Comment" if "scores" in payload else "Because", payload["reason"]))
+        words.append((gettext("Comment") if "scores" in payload else gettext("Reason"), payload["reason"]))
     return words
 
 
@@ -61,7 +62,7 @@ def answer(request, annotator, pk):
         except Refused as error:
             shown, refused = answer_of(request.POST), error
         else:
-            messages.success(request, "Your answer is changed.")
+            messages.success(request, gettext("Your answer was changed."))
             return HttpResponseRedirect(reverse("answers", args=[annotator.campaign.slug]), status=303)
     assignment = submission.assignment
     context = {
@@ -78,5 +79,5 @@ def answer(request, annotator, pk):
 def _revise(request, annotator, pk):
     key = key_of(request.POST)
     if key is None:
-        raise Refused("The answer came without its key; load the page again.")
+        raise Refused(gettext("The answer came without its key. Please reload the page."))
     submissions.revise(annotator, pk, key, answer_of(request.POST), **times_of(request.POST, pk))

@@ -31,7 +31,7 @@ def quality(request, slug):
         except Refused as refused:
             form.add_error(None, str(refused))
         else:
-            messages.success(request, f"Accepted. The judgments that are kept are frozen as snapshot {frozen.name}.")
+            messages.success(request, f"Accepted. The kept judgments are frozen as snapshot {frozen.name}.")
             return redirect("quality", slug)
     found, asked = searched(request, snapshots_of(campaign), "digest", "created_by__username", name="snapshot")
     snapshots = list(snapshots_of(campaign)[:1])
@@ -61,7 +61,7 @@ def preview(request, slug):
     context = {"campaign": campaign, "form": form}
     if not form.is_valid():
         return render(request, "annotation/quality_preview.html", context, status=422)
-    context |= worked_out(campaign, "preview", "What the filter would do", request.user, form.cleaned_data)
+    context |= worked_out(campaign, "preview", "Preview of the filter", request.user, form.cleaned_data)
     if context["found"]:
         _name_outputs(context["found"]["questions"])
     return render(request, "annotation/quality_preview.html", context)
@@ -71,7 +71,7 @@ def preview(request, slug):
 def annotators(request, slug):
     """A card for each annotator, the most suspicious first."""
     campaign = campaign_for_researcher(request.user, slug)
-    context = {"campaign": campaign} | worked_out(campaign, "annotators", "Annotators beside each other", request.user, {})
+    context = {"campaign": campaign} | worked_out(campaign, "annotators", "Comparison of annotators", request.user, {})
     if figures := context["found"]:
         context["chart"] = charts.agreement_by_annotator(figures["people"][: charts.PEOPLE])
         context["flagged"] = any(row["flagged"] for row in [*figures["people"], *figures["influence"]])
@@ -112,7 +112,7 @@ def overrule(request, slug, pk):
     try:
         reason = form.cleaned_data["reason"] if form.is_valid() else ""
         decisions.overrule(decision, request.user, reason)
-        messages.success(request, "Overruled. Your reason is kept with the decision.")
+        messages.success(request, "Overruled. Your reason is stored with the decision.")
     except Refused as refused:
         messages.error(request, str(refused))
     return redirect("snapshot", slug, decision.snapshot.name)

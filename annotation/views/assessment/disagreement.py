@@ -41,7 +41,7 @@ def settle(request, slug):
             raise Refused(next(iter(form.errors.values()))[0])
         data = form.cleaned_data
         adjudication.adjudicate(campaign, request.user, *data["key"], data["believed"], data["reason"])
-        messages.success(request, "Settled. Snapshots to come follow it; the answers themselves stay as they are.")
+        messages.success(request, "Decided. Later snapshots use this decision; the answers themselves do not change.")
     except Refused as refused:
         messages.error(request, str(refused))
     return redirect("quality_disagreement", slug)
@@ -58,7 +58,7 @@ def study(request, slug):
         except Refused as refused:
             form.add_error(None, str(refused))
         else:
-            messages.success(request, f"{item_count} items are waiting for annotators, beside what was there already.")
+            messages.success(request, f"{item_count} items are now waiting for annotators, in addition to the earlier ones.")
             return redirect("quality_study", slug)
     context = {"campaign": campaign, "form": form}
     context |= worked_out(campaign, "study", "Two ways of asking", request.user, {})

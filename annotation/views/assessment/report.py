@@ -33,5 +33,5 @@ def download(request, slug, format):
 
 def _sections(campaign, snapshot, user):
     """Without the annotators where a worker still works them out."""
-    watched, _ = look_up(campaign, "annotators", "Annotators beside each other", user)
+    watched, _ = look_up(campaign, "annotators", "Comparison of annotators", user)
     return report_sections(campaign, snapshot, watched)

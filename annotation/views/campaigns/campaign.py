@@ -11,6 +11,7 @@ from annotation.campaigns.overview import overview
 from annotation.forms import GuidelinesForm
 from annotation.jobs import worker_alive
 from annotation.models import Annotator, Campaign
+from annotation.people.languages import speak_english
 from annotation.views.jobs import MADE, with_results
 
 
@@ -41,6 +42,8 @@ def guidelines(request, slug):
     annotator = Annotator.objects.select_related("campaign").filter(campaign__slug=slug, user=request.user).first()
     if own is None and annotator is None:
         raise Http404
+    if own:
+        speak_english(request)
     form = GuidelinesForm(request.POST or None, initial={"guidelines": own.guidelines}) if own else None
     if request.method == "POST" and own is None:
         raise Http404

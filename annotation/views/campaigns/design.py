@@ -38,7 +38,7 @@ def new(request):
         except Refused as refused:
             form.add_error(None, str(refused))
         else:
-            messages.success(request, "The campaign is there. Next: import the outputs that are to be judged.")
+            messages.success(request, "The campaign is created. Next, import the outputs to judge.")
             return redirect("import_data", campaign.slug)
     context = {"form": form, "criteria": criteria, "templates": TEMPLATES, "chosen": chosen}
     return render(request, "annotation/design.html", context, status=422 if form.is_bound else 200)
@@ -71,7 +71,7 @@ def design(request, slug):
         except Refused as refused:
             form.add_error(None, str(refused))
         else:
-            messages.success(request, "Saved." if changed else "Nothing was different, so nothing changed.")
+            messages.success(request, "Saved." if changed else "There were no changes to save.")
             return redirect("design", slug)
     context = {
         "campaign": campaign,
@@ -96,7 +96,7 @@ def show_as_markdown(request, slug):
     except Refused as refused:
         messages.error(request, str(refused))
         return redirect("design", slug)
-    messages.success(request, "Texts are shown as Markdown from now on. This is what people see.")
+    messages.success(request, "Texts are now shown as Markdown. This is what annotators see.")
     return redirect("preview", slug)
 
 
@@ -109,12 +109,12 @@ def duplicate(request, slug):
     form = DuplicateForm(request.POST)
     try:
         if not form.is_valid():
-            raise Refused("A copy needs a title, and a short name of letters, digits and hyphens that no campaign has yet.")
+            raise Refused("A copy needs a title and an unused short name of letters, digits and hyphens.")
         copy = lifecycle.duplicate_campaign(campaign, **form.cleaned_data, user=request.user)
     except Refused as refused:
         messages.error(request, str(refused))
         return redirect("design", slug)
-    messages.success(request, "This is the copy: the same questions, without any answer.")
+    messages.success(request, "This is the copy, with the same questions and no answers.")
     return redirect("design", copy.slug)
 
 
@@ -123,10 +123,10 @@ def duplicate(request, slug):
 def delete(request, slug):
     campaign = campaign_for_researcher(request.user, slug)
     if request.POST.get("title", "").strip() != campaign.title:
-        messages.error(request, "Type the campaign's title to put it away; nothing was changed.")
+        messages.error(request, "To delete the campaign, type its title. Nothing was changed.")
         return redirect("design", slug)
     lifecycle.delete_campaign(campaign, request.user)
-    messages.success(request, f"“{campaign.title}” is out of sight. Nothing in it is lost; an admin can restore it.")
+    messages.success(request, f"“{campaign.title}” is deleted. No data are lost, and an admin can restore it.")
     return redirect("home")
 
 

@@ -1,7 +1,5 @@
 """The first page: for everybody what concerns them."""
 
-from datetime import timedelta
-
 from django.contrib.auth.decorators import login_not_required
 from django.db.models import OuterRef
 from django.shortcuts import render
@@ -9,9 +7,10 @@ from django.utils import timezone
 
 from annotation.access import campaigns_researched_by
 from annotation.campaigns.overview import counted
-from annotation.jobs import worker_alive
+from annotation.jobs import ALIVE, worker_alive
 from annotation.models import Annotator, Assignment, Job, LikertScore, Output, PairwiseJudgment, WorkerPulse
 from annotation.people import first_admin
+from annotation.people.languages import speak_english
 from annotation.views.jobs import MADE, with_results
 from annotation.views.paging import paged, searched
 
@@ -21,6 +20,7 @@ JOBS_SHOWN = CARDS = 12
 @login_not_required
 def home(request):
     if not request.user.is_authenticated:
+        speak_english(request)
         return render(request, "annotation/welcome.html", {"offers_first_admin": first_admin.is_offered(request)})
     researched, asked = searched(request, _with_numbers(campaigns_researched_by(request.user)), "title", "slug")
     context = {
@@ -34,7 +34,9 @@ def home(request):
         jobs, context["asked_job"] = searched(request, jobs, "title", "campaign__title", "status", name="job")
         context["jobs"] = paged(request, jobs, JOBS_SHOWN, "jobs")
         context["jobs"].object_list = with_results(context["jobs"].object_list)
-        context["workers"] = WorkerPulse.objects.filter(seen_at__gte=timezone.now() - timedelta(hours=1))
+        context["workers"] = WorkerPulse.objects.filter(seen_at__gte=timezone.now() - ALIVE)
+    if context["may_create"] or asked or context["researched"].paginator.count:
+        speak_english(request)
     if request.user.is_admin or asked or context["researched"].paginator.count:
         context["worker_alive"] = worker_alive()
     return render(request, "annotation/home.html", context)

@@ -19,9 +19,9 @@ def send(request, slug):
     try:
         count = images.store_images(campaign, files, request.user)
     except Refused as refused:
-        messages.error(request, f"No picture is stored. {refused}")
+        messages.error(request, f"No image was stored. {refused}")
     else:
-        messages.success(request, f"{count} new; {len(files) - count} were here already.")
+        messages.success(request, f"{count} new images; {len(files) - count} were stored before.")
     return redirect("import_data", slug)
 
 

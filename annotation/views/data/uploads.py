@@ -59,7 +59,7 @@ def upload(request, slug, pk):
         "rows": rows,
         "job": stored.job if stored.is_busy or (stored.job and stored.job.status in ("failed", "cancelled")) else None,
         "worker_alive": not stored.is_busy or worker_alive(),
-        "errors": paged(request, stored.errors, name="errors"),
+        "errors": paged(request, stored.error_entries(), name="errors"),
         "kinds": stored.result.get("kinds", []),
         "unused": stored.result.get("unused", []),
         "rich_texts": rich_texts(campaign) if is_done else None,
@@ -97,7 +97,7 @@ def discard(request, slug, pk):
     except Refused as refused:
         messages.error(request, str(refused))
         return redirect("upload", slug, pk)
-    messages.success(request, f"{stored.name} is thrown away. Nothing of it was imported.")
+    messages.success(request, f"{stored.name} was discarded. Nothing was imported.")
     return redirect("import_data", slug)
 
 

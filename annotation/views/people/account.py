@@ -18,12 +18,12 @@ DAYS = [1, 7, 30, TOKEN_LIFE.days]
 
 
 class TokenForm(forms.Form):
-    name = forms.CharField(max_length=100, label="What it is for", help_text="For instance: laptop, import script.")
+    name = forms.CharField(max_length=100, label="Purpose", help_text="For example: laptop, import script.")
     scopes = forms.MultipleChoiceField(
-        choices=Scope, initial=[Scope.READ], widget=forms.CheckboxSelectMultiple, label="What it may do"
+        choices=Scope, initial=[Scope.READ], widget=forms.CheckboxSelectMultiple, label="Permissions"
     )
     days = forms.TypedChoiceField(
-        choices=[(days, f"{days} day{'s' * (days > 1)}") for days in DAYS], coerce=int, initial=30, label="How long it is valid"
+        choices=[(days, f"{days} day{'s' * (days > 1)}") for days in DAYS], coerce=int, initial=30, label="Valid for"
     )
 
     def __init__(self, *args, user, **kwargs):
@@ -51,5 +51,5 @@ def account(request):
 @login_required
 def revoke_token(request, pk):
     get_object_or_404(request.user.api_tokens, pk=pk).delete()
-    messages.success(request, "Revoked. Whatever used this token is refused from now on.")
+    messages.success(request, "The token was revoked. Programs that use it are now refused.")
     return redirect("account")

@@ -34,7 +34,7 @@ def make(request):
             except Refused:  # somebody was quicker
                 raise Http404 from None
             login(request, admin, backend=BACKEND)
-            messages.success(request, "You are the admin. Next: make the first campaign.")
+            messages.success(request, "You are the admin. Next, create the first campaign.")
             return redirect("home")
         if "code" in form.errors:
             FIRST_ADMIN_CODES_FROM_ADDRESS.count_one(address(request))

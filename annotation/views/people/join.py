@@ -6,6 +6,7 @@ from django.conf import settings
 from django.contrib.auth import login
 from django.contrib.auth.decorators import login_not_required
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 
 from annotation.forms import GuestForm, OwnAccountForm
@@ -59,7 +60,7 @@ def _admit(request, invitation, source, context, browser) -> bool:
     """Join as whoever this is. False where the form has to be filled in better."""
     is_worker = context["is_worker"]
     if not request.user.is_authenticated and JOINED_FROM_ADDRESS.is_reached(address(request)):
-        raise Refused("Very many people joined from your network just now. Try again in a quarter of an hour.")
+        raise Refused(gettext("Many people have just joined from your network. Please try again in 15 minutes."))
     if request.user.is_authenticated and (request.user.has_usable_password() or not is_worker):
         invitations.join(invitation.token, request.user, source)
         return True

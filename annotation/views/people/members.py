@@ -60,14 +60,14 @@ def people(request, slug):
 def _invite(campaign, data, request) -> str:
     to = data.pop("email", "")
     if to and MAILED_BY_ACCOUNT.is_reached(str(request.user.pk)):
-        raise Refused("You sent very many invitations by e-mail just now. Wait an hour, or send the link yourself.")
+        raise Refused("You sent too many invitations by e-mail. Wait an hour, or send the link yourself.")
     invitation = invite(campaign, request.user, **data)
     if not to:
-        return "The link is ready: send it to the people who are to judge."
+        return "The link is ready. Send it to your annotators."
     MAILED_BY_ACCOUNT.count_one(str(request.user.pk))
     if notices.invitation(invitation, to, _address(request, invitation)):
         return f"The link was sent to {to}."
-    return f"The link is ready, but no e-mail could be sent to {to}: send it yourself."
+    return f"The link is ready, but the e-mail to {to} could not be sent. Send the link yourself."
 
 
 def _address(request, invitation) -> str:
@@ -94,7 +94,7 @@ DO = {"invite": _invite, "researcher": _add_researcher, "account": _add_account}
 def revoke(request, slug, pk):
     campaign = campaign_for_researcher(request.user, slug)
     revoke_invitation(get_object_or_404(campaign.invitations, pk=pk), request.user)
-    messages.success(request, "The link admits nobody new. Who came in by it stays in.")
+    messages.success(request, "The link is revoked. People who joined with it can continue.")
     return redirect("people", slug)
 
 

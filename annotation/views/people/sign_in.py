@@ -13,6 +13,7 @@ from django.http import Http404, HttpRequest, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import resolve, reverse
 from django.utils.decorators import method_decorator
+from django.utils.translation import gettext
 
 from annotation.access import annotator_of
 from annotation.people import second_factor
@@ -58,7 +59,7 @@ class CountedPasswords:
     def post(self, request, *args, **kwargs):
         self.limits = password_limits(request, self.account())
         if any(limit.is_reached(key) for limit, key in self.limits):
-            messages.error(request, "Too many attempts failed. Wait a quarter of an hour, then try again.")
+            messages.error(request, gettext("Too many failed attempts. Please try again in 15 minutes."))
             unchecked = self.get_form_class()(**{**self.get_form_kwargs(), "data": None})
             return self.render_to_response(self.get_context_data(form=unchecked), status=429)
         return super().post(request, *args, **kwargs)
@@ -104,7 +105,7 @@ def send_waiting(request, signed: str):
     try:
         return view(request, *args, **kwargs)
     except Http404:
-        messages.warning(request, "An answer was waiting here that this account did not give. It was not stored.")
+        messages.warning(request, gettext("An answer was waiting here that this account did not give. It was not stored."))
         return redirect("home")
 
 

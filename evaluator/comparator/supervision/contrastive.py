@@ -19,13 +19,12 @@ from torch import nn
 from torch.nn import functional as F
 from transformers import PreTrainedModel
 
-from evaluator.comparator import devices, storage
-from evaluator.comparator.encoding import Encoder, by_length, last_turns
-from evaluator.comparator.inference import Tick
 from evaluator.comparator.settings import Settings
 from evaluator.comparator.supervision.self_supervision import Exchange, passes_over
 from evaluator.comparator.training import loop
-from evaluator.comparator.utility_model import embed
+from evaluator.encoders import devices, pretrained
+from evaluator.encoders.encoding import Encoder, by_length, last_turns
+from evaluator.encoders.hidden_states import Tick, embed
 
 BATCH = 64  # contexts in a step, each with two of its replies
 PART = 32  # replies, of similar length, that are padded together
@@ -65,9 +64,9 @@ def train_matcher(
 ) -> PreTrainedModel:
     """The encoder in `directory`, tuned; taught by the one in `teacher`."""
     encoder, teaching = _reader(directory, settings), _reader(teacher, settings) if teacher else None
-    model = Matcher(storage.load_encoder(directory))
+    model = Matcher(pretrained.load_encoder(directory))
     devices.spare_memory(model.encoder, 3 * BATCH, MAX_LENGTH)
-    taught_by = Matcher(storage.load_encoder(teacher)).eval() if teacher else None
+    taught_by = Matcher(pretrained.load_encoder(teacher)).eval() if teacher else None
     rng = np.random.default_rng([seed, 4])
     rounds = passes_over(len(exchanges), settings.contrast_passes, settings.pass_most, rng)
     batches = [order[i : i + BATCH] for order in rounds for i in range(0, len(order), BATCH)]
@@ -113,4 +112,4 @@ def _choices(scaled: torch.Tensor) -> list[torch.Tensor]:
 
 
 def _reader(directory: Path, settings: Settings) -> Encoder:
-    return Encoder(storage.load_tokenizer(directory), MAX_LENGTH, precision=settings.precision)
+    return Encoder(pretrained.load_tokenizer(directory), MAX_LENGTH, precision=settings.precision)

@@ -4,13 +4,10 @@ Random and corrupted negatives follow Zhao et al. 2020 (section 5.2) and Sai et 
 """
 
 from collections.abc import Callable, Sequence
-from typing import TypeVar
 
 import numpy as np
 
 from evaluator.comparator.supervision.self_supervision import Exchange
-
-T = TypeVar("T")
 
 
 class Negatives:
@@ -37,7 +34,8 @@ class Negatives:
 
     def replaced(self, i: int, reply: str, rng: np.random.Generator) -> str:
         """A third of the words are others."""
-        return " ".join(_pick(self.words, rng) if rng.random() < 0.35 else word for word in reply.split())
+        words = self.words
+        return " ".join(words[rng.integers(len(words))] if rng.random() < 0.35 else word for word in reply.split())
 
     def padded(self, i: int, reply: str, rng: np.random.Generator) -> str:
         """With another dialogue's reply before or after it."""
@@ -50,7 +48,3 @@ class Negatives:
     def dropped(self, i: int, reply: str, rng: np.random.Generator) -> str:
         """A third of the words are gone."""
         return " ".join(word for word in reply.split() if rng.random() > 0.35) or "."
-
-
-def _pick(items: Sequence[T], rng: np.random.Generator) -> T:
-    return items[int(rng.integers(len(items)))]

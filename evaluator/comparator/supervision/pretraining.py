@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from evaluator.comparator import devices, storage
-from evaluator.comparator.encoding import Encoder
+from evaluator.comparator import storage
 from evaluator.comparator.examples import Text
 from evaluator.comparator.references import remember
 from evaluator.comparator.settings import Settings
@@ -24,6 +23,8 @@ from evaluator.comparator.supervision.self_supervision import Exchange, passes_o
 from evaluator.comparator.training import loop
 from evaluator.comparator.training.progress import Report
 from evaluator.comparator.utility_model import UtilityModel
+from evaluator.encoders import devices, pretrained
+from evaluator.encoders.encoding import Encoder
 
 GROUPS = 16  # exchanges in a step
 GOOD_ONES, BAD_ONES = 2, 2  # replies shown of each: people's, the dialogue's own in one of two cases first, and negatives
@@ -66,17 +67,17 @@ class Pretraining:
     def _teacher(self) -> str | None:
         """SHA-256 of the teacher's weights, which lie in the folder `teacher` until the matcher is tuned."""
         named = self.settings.contrast_teacher if self.settings.architecture == "utility" else ""
-        return storage.save_encoder(named, self.directory / TEACHER) if named else None
+        return pretrained.save_encoder(named, self.directory / TEACHER) if named else None
 
     def _tune_matcher(self, fingerprint: str, teacher: str | None) -> dict[str, Any]:
         state = loop.State(self.directory / "matcher.state", fingerprint)
         tick = lambda done: self.progress(CONTRAST_SHARE * done, "Learning which replies belong to which contexts")
         folder = self.directory / TEACHER if teacher else None
         tuned = train_matcher(self.exchanges, self.settings, self.seed, self.directory, state, tick, folder)
-        return {"sha256": storage.save_weights(tuned, self.directory / "matcher.safetensors"), "seconds": state.seconds()}
+        return {"sha256": pretrained.save_weights(tuned, self.directory / "matcher.safetensors"), "seconds": state.seconds()}
 
     def _embed_references(self, matcher: str) -> dict[str, Any]:
-        tokenizer, settings = storage.load_tokenizer(self.directory), self.settings
+        tokenizer, settings = pretrained.load_tokenizer(self.directory), self.settings
         encoder = Encoder(tokenizer, settings.max_length, settings.max_words, precision=settings.precision)
         apart = storage.load_matcher(self.directory, matcher)
         tick = lambda done: self.progress(CONTRAST_SHARE, "Embedding the dialogues")
@@ -87,8 +88,8 @@ class Pretraining:
         """The base goes from the weights after the easy lesson to those after the hard one by `base_harder_share` of the way:
         what was learnt last stays, and little of what was there is lost (Wortsman et al. 2022, "Robust fine-tuning of
         zero-shot models", section 3)."""
-        settings, tokenizer = self.settings, storage.load_tokenizer(self.directory)
-        model = UtilityModel(storage.load_encoder(self.directory))
+        settings, tokenizer = self.settings, pretrained.load_tokenizer(self.directory)
+        model = UtilityModel(pretrained.load_encoder(self.directory))
         model.cosine.requires_grad_(False)  # it joins in where people judged
         devices.spare_memory(model.encoder, GROUPS * (GOOD_ONES + BAD_ONES), settings.base_max_length)
         easy = Lesson(self.exchanges, settings, self.seed, tokenizer, curriculum.EASY, settings.base_passes)
@@ -99,7 +100,7 @@ class Pretraining:
         for name, weights in model.state_dict().items():
             if weights.is_floating_point():
                 weights.copy_(torch.lerp(before[name], weights, settings.base_harder_share))
-        sha256 = storage.save_weights(model, self.directory / "base.safetensors")
+        sha256 = pretrained.save_weights(model, self.directory / "base.safetensors")
         return {"sha256": sha256, "steps": hard.end, "seconds": first + second}
 
     def _learn(self, model: UtilityModel, lesson: "Lesson", rate: float, fingerprint: str, steps: int) -> float:

@@ -10,14 +10,13 @@ Next utterance stays apart from strong: it calls human-written text worse where 
 """
 
 import hashlib
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 
-from evaluator.comparator.examples import Pair, Text, context_key
+from evaluator.comparator.examples import Pair, Text
+from evaluator.judge import pairs_of
 
 MAX_TURNS = 8  # of a context that a reply is learnt in; more would be cut by the token limit anyhow
 SMALLEST_MARGIN = 0.1  # of a training's iterations between two checkpoints (Zhou & Xu 2020, section 3.1)
@@ -114,7 +113,7 @@ def _hash_of_ending(context: Sequence[str]) -> int:
 def strong_pairs(texts: Sequence[Text], origins: Sequence[Origin]) -> list[Pair]:
     """All pairs within a context of which something is known; origins (n,) of texts (n,)."""
     pairs = []
-    for a, b in _within_contexts(texts):
+    for a, b in np.transpose(pairs_of(texts)).tolist():
         one, other = origins[a], origins[b]
         if one.human != other.human:
             pairs.append(Pair(a, b, A_BETTER if one.human else B_BETTER, 1.0, "strong"))
@@ -126,7 +125,7 @@ def strong_pairs(texts: Sequence[Text], origins: Sequence[Origin]) -> list[Pair]
 def weak_pairs(texts: Sequence[Text], origins: Sequence[Origin]) -> list[Pair]:
     """Pairs of one system's checkpoints in a context; `Pair.margin` is how far apart they are, as a share of the training."""
     pairs = []
-    for a, b in _within_contexts(texts):
+    for a, b in np.transpose(pairs_of(texts)).tolist():
         one, other = origins[a], origins[b]
         if one.system != other.system or one.reached is None or other.reached is None:
             continue
@@ -165,14 +164,6 @@ def _different(replies: Iterable[str]) -> tuple[str, ...]:
         kept.setdefault(" ".join(reply.casefold().split()), reply)
     kept.pop("", None)
     return tuple(kept.values())
-
-
-def _within_contexts(texts: Sequence[Text]) -> Iterable[tuple[int, int]]:
-    groups: dict[str, list[int]] = defaultdict(list)
-    for i, text in enumerate(texts):
-        groups[context_key(text.context)].append(i)
-    for group in groups.values():
-        yield from combinations(group, 2)
 
 
 def ending(context: Sequence[str]) -> tuple[str, ...]:

@@ -2,10 +2,8 @@
 
 import hashlib
 import json
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +11,15 @@ import numpy as np
 import torch
 
 from evaluator.comparator import storage
-from evaluator.comparator.encoding import Encoder, Sequences
 from evaluator.comparator.examples import BY_PEOPLE, Examples, Pair, Text, as_arrays, context_key, fold_of, softened
-from evaluator.comparator.inference import Tick, beside_pairs
+from evaluator.comparator.references import beside_pairs
 from evaluator.comparator.settings import ARCHITECTURES, Settings
 from evaluator.comparator.supervision import curriculum
 from evaluator.comparator.supervision.self_supervision import Conversations
+from evaluator.comparator.utility_model import UtilityModel
+from evaluator.encoders import pretrained
+from evaluator.encoders.encoding import Encoder, Sequences
+from evaluator.encoders.hidden_states import Tick
 
 FAMILIAR_SHARE = 0.75  # of the contexts learnt from are no longer than what counts as familiar. Our choice.
 MIXED, UNJUDGED, JUDGED = "mixed", "unjudged", "judged"  # what a stage of training learns from: all, or one of the two
@@ -60,6 +61,12 @@ class Run:
     directory: Path
     fingerprint: str  # of everything that the members' weights depend on
     base: dict[str, Any]  # the record of the base that they start from; empty where they start from the encoder
+
+    def start(self, criteria: int = 1) -> UtilityModel:
+        """What a member starts from."""
+        if self.base:
+            return storage.load_base(self.directory, criteria)
+        return UtilityModel(pretrained.load_encoder(self.directory), criteria)
 
 
 def checked(examples: Examples, settings: Settings) -> Examples:
@@ -114,7 +121,7 @@ def prepare(
     """Tokens, and what stands beside the encoded pair, by the files in `directory` that `base`, the record of a base, names;
     learnt_from: those that it learnt from; folds as from `split`."""
     texts, pairs, scores = examples.texts, examples.pairs, examples.scores
-    tokenizer = storage.load_tokenizer(directory)
+    tokenizer = pretrained.load_tokenizer(directory)
     encoder = Encoder(tokenizer, settings.max_length, settings.max_words, precision=settings.precision)
     sequences = encoder.pairs(texts)
     encoder.familiar = float(np.quantile(sequences.whole_contexts, FAMILIAR_SHARE))
@@ -175,6 +182,28 @@ class Step:
     progress: float  # share of the stage's steps before this one
 
 
+@dataclass(frozen=True)
+class Plan:
+    """All steps of a member's training, in order."""
+
+    steps: list[Step]
+    stages: list[int]  # how many steps each stage has
+    epochs: list[int]  # how many steps are done at the end of each epoch
+
+
+def plan(stages: Sequence[str], epochs: int, dealt: Callable[[str], list[np.ndarray]]) -> Plan:
+    """So many epochs of each stage; dealt: what the steps of one epoch of a stage show."""
+    made = Plan([], [], [])
+    for stage in stages:
+        shown: list[np.ndarray] = []
+        for _ in range(epochs):
+            shown += dealt(stage)
+            made.epochs.append(len(made.steps) + len(shown))
+        made.steps.extend(Step(rows, stage, i / len(shown)) for i, rows in enumerate(shown))
+        made.stages.append(len(shown))
+    return made
+
+
 def stages(data: Data, settings: Settings) -> list[str]:
     """One stage with everything, or two: first what nobody judged, then people's answers (Zhou & Xu 2020, section 3.1). A
     stage without anything to learn is left out."""
@@ -182,28 +211,6 @@ def stages(data: Data, settings: Settings) -> list[str]:
         return [MIXED]
     there = {UNJUDGED: not data.by_people.all(), JUDGED: data.by_people.any() or not np.isnan(data.scores).all()}
     return [stage for stage, any_data in there.items() if any_data]
-
-
-def steps_of(epochs: Sequence[tuple[str, Sequence[np.ndarray]]]) -> list[Step]:
-    """All steps in order; epochs: the stage and the batches of each."""
-    steps: list[Step] = []
-    in_order = ((stage, rows) for stage, batches in epochs for rows in batches)
-    for stage, group in groupby(in_order, key=lambda one: one[0]):
-        shown = [rows for _, rows in group]
-        steps += [Step(rows, stage, i / len(shown)) for i, rows in enumerate(shown)]
-    return steps
-
-
-def lengths(steps: Sequence[Step]) -> list[int]:
-    """How many steps each stage has."""
-    return list(Counter(step.stage for step in steps).values())
-
-
-def trained_pairs(data: Data, step: Step) -> np.ndarray:
-    """(q,) the pairs among the step's texts that its stage and the curriculum show by now."""
-    here = np.zeros(len(data.folds), dtype=bool)  # (n,)
-    here[step.rows] = True
-    return np.flatnonzero(here[data.a] & here[data.b] & shown_by(data, step))
 
 
 def shown_by(data: Data, step: Step) -> np.ndarray:
@@ -215,39 +222,3 @@ def shown_by(data: Data, step: Step) -> np.ndarray:
 def of_stage(data: Data, stage: str) -> np.ndarray:
     """(p,) the pairs that a stage learns from"""
     return np.ones(len(data.a), dtype=bool) if stage == MIXED else data.by_people == (stage == JUDGED)
-
-
-def batches(data: Data, fold: int, size: int, rng: np.random.Generator, stage: str) -> list[np.ndarray]:
-    """The texts of the other folds, whole contexts together, about `size` texts of similar length at a time; of the contexts
-    that the stage learns from."""
-    lengths = data.sequences.lengths
-    learnt = data.contexts[data.a[of_stage(data, stage)]]
-    if stage != UNJUDGED:
-        learnt = np.concatenate([learnt, data.contexts[~np.isnan(data.scores).all(1)]])
-    texts = ((data.folds != fold) & (data.folds >= 0) & np.isin(data.contexts, learnt)).nonzero()[0]
-    groups = [rng.permutation(texts[data.contexts[texts] == c]) for c in np.unique(data.contexts[texts])]
-    groups = [group[i : i + size] for group in groups for i in range(0, len(group), size)]
-    noise = rng.uniform(0.8, 1.25, size=len(groups))  # so that an epoch's batches are not the last one's
-    order = np.argsort([lengths[group].max() * n for group, n in zip(groups, noise, strict=True)])
-    made = _packed([groups[i] for i in order], size)
-    return [made[i] for i in rng.permutation(len(made))]
-
-
-def parts(data: Data, rows: np.ndarray, limit: int) -> list[np.ndarray]:
-    """The texts `rows` (b,) in parts of at most `limit` tokens, padding included; a context's texts stay together unless
-    they alone are too many. One text is a part, however long."""
-    most = max(1, limit // int(data.sequences.lengths[rows].max()))  # texts
-    contexts = data.contexts[rows]
-    groups = [rows[contexts == context] for context in dict.fromkeys(contexts)]
-    return _packed([group[i : i + most] for group in groups for i in range(0, len(group), most)], most)
-
-
-def _packed(groups: list[np.ndarray], most: int) -> list[np.ndarray]:
-    """Groups of texts joined in their order, at most so many texts together."""
-    made: list[np.ndarray] = []
-    for group in groups:
-        if made and len(made[-1]) + len(group) <= most:
-            made[-1] = np.concatenate([made[-1], group])
-        else:
-            made.append(group)
-    return made

@@ -7,50 +7,51 @@ from typing import Any
 import numpy as np
 import torch
 
-from evaluator.comparator import devices, storage
 from evaluator.comparator.calibration import Head
-from evaluator.comparator.encoding import by_length
-from evaluator.comparator.inference import Tick
 from evaluator.comparator.joint_model import JointModel, both_orders, guard, triples
-from evaluator.comparator.training import loop
-from evaluator.comparator.training.dataset import Data, Run, lengths, measured, of_stage, shown_by, stages, steps_of
-from evaluator.comparator.training.learning_curve import after_step
+from evaluator.comparator.training.dataset import Data, Run, Step, measured, of_stage, shown_by
 from evaluator.comparator.training.out_of_fold import OutOfFold
-from evaluator.comparator.training.progress import Report
-from evaluator.comparator.utility_model import UtilityModel
+from evaluator.encoders.encoding import by_length
+from evaluator.encoders.hidden_states import Tick
 from evaluator.judge import likeliest, mean_points, meetings
 from evaluator.metaevaluation.consistency import circular_triples, measure_consistency
 from evaluator.metaevaluation.held_out import worth
 
 BUCKET = 8  # steps whose pairs are dealt by length: on two judged campaigns 8% of what is read is padding, instead of 69%
+ORDER, DROPOUT = (8,), (10,)  # in the seeds of the batches' order and of dropout
 
 
-def learn(run: Run, fold: int, state: loop.State, progress: Report) -> tuple[JointModel, list[dict[str, Any]]]:
-    """A member and its learning curve. Each pair is shown in an order drawn anew in every epoch."""
-    data, settings, seed = run.data, run.settings, run.seed
-    base = storage.load_base(run.directory) if run.base else UtilityModel(storage.load_encoder(run.directory))
-    model = JointModel(base.encoder, settings.ties)
+def start(run: Run, fold: int) -> JointModel:
+    """A member before its training."""
+    base = run.start()
+    model = JointModel(base.encoder, run.settings.ties)
     model.start_from(base)
-    rng = np.random.default_rng([seed, 8, fold])
-    planned = [stage for stage in stages(data, settings) for _ in range(settings.epochs)]
-    epochs = [(stage, _batches(data, fold, settings.batch_size, rng, stage)) for stage in planned]
-    steps = steps_of(epochs)
+    return model
 
-    part = devices.part_of_step(model.encoder, data.encoder.max_length, settings.max_tokens)
 
-    def losses(step: int) -> Iterator[torch.Tensor]:
-        shown = steps[step].rows[shown_by(data, steps[step])[steps[step].rows]]  # (q,)
-        swap = np.random.default_rng([seed, 9, fold, step]).random(len(shown)) < 0.5  # (q,)
-        a, b = np.where(swap, [data.b[shown], data.a[shown]], [data.a[shown], data.b[shown]])  # (q,), (q,)
-        targets = np.where(swap[:, None], data.learnt[shown, ::-1], data.learnt[shown])  # (q, 3)
-        sequences = triples(data.sequences, a, b, data.encoder.max_length)
-        together = max(1, part // int(sequences.lengths.max(initial=1)))
-        for rows in by_length(sequences.lengths, together):
-            log_p = model(data.encoder.batch(sequences, rows))  # (b, 3)
-            yield model.losses(log_p, torch.as_tensor(targets[rows], dtype=log_p.dtype).to(log_p.device)).sum() / len(shown)
+def batches(data: Data, fold: int, size: int, rng: np.random.Generator, stage: str) -> list[np.ndarray]:
+    """A stage's pairs of the other folds in an order drawn anew, `size` at a time, of similar length as far as BUCKET steps
+    allow."""
+    pairs = rng.permutation(((data.folds[data.a] != fold) & of_stage(data, stage)).nonzero()[0])  # (p',)
+    outputs = np.array([sum(segments) for segments in data.sequences.segments])  # (n,) tokens of each
+    lengths = np.minimum(data.sequences.lengths[data.a[pairs]] + outputs[data.b[pairs]], data.encoder.max_length)  # (p',)
+    buckets = np.arange(len(pairs)) // (size * BUCKET)  # (p',)
+    order = pairs[np.lexsort([lengths, buckets])]
+    made = [order[i : i + size] for i in range(0, len(order), size)]
+    return [made[i] for i in rng.permutation(len(made))]
 
-    after, parts, rate = after_step(run, fold, epochs, progress), lengths(steps), settings.learning_rate
-    return model, loop.run(model, settings, rate, len(steps), losses, [seed, 10, fold], state, after, parts=parts)
+
+def losses(model: JointModel, run: Run, fold: int, number: int, step: Step, part: int) -> Iterator[torch.Tensor]:
+    """Of a step's pairs, in parts of so many tokens; each pair is shown in an order drawn anew in every step."""
+    data = run.data
+    shown = step.rows[shown_by(data, step)[step.rows]]  # (q,)
+    swap = np.random.default_rng([run.seed, 9, fold, number]).random(len(shown)) < 0.5  # (q,)
+    a, b = np.where(swap, [data.b[shown], data.a[shown]], [data.a[shown], data.b[shown]])  # (q,), (q,)
+    targets = np.where(swap[:, None], data.learnt[shown, ::-1], data.learnt[shown])  # (q, 3)
+    sequences = triples(data.sequences, a, b, data.encoder.max_length)
+    for rows in by_length(sequences.lengths, max(1, part // int(sequences.lengths.max(initial=1)))):
+        log_p = model(data.encoder.batch(sequences, rows))  # (b, 3)
+        yield model.losses(log_p, torch.as_tensor(targets[rows], dtype=log_p.dtype).to(log_p.device)).sum() / len(shown)
 
 
 def judge(model: JointModel, run: Run, fold: int, tick: Tick) -> dict[str, Any]:
@@ -89,18 +90,6 @@ def out_of_fold(records: list[dict[str, Any]], run: Run) -> list[OutOfFold]:
     circles = [counts for record in records for counts in record["triples"]]
     consistency = measure_consistency(flipped, contexts, circles, run.seed)
     return [OutOfFold(Head(1.0, 0.0, 0.0), scores, replace(found, consistency=consistency))]
-
-
-def _batches(data: Data, fold: int, size: int, rng: np.random.Generator, stage: str) -> list[np.ndarray]:
-    """A stage's pairs of the other folds in an order drawn anew, `size` at a time, of similar length as far as BUCKET steps
-    allow."""
-    pairs = rng.permutation(((data.folds[data.a] != fold) & of_stage(data, stage)).nonzero()[0])  # (p',)
-    outputs = np.array([sum(segments) for segments in data.sequences.segments])  # (n,) tokens of each
-    lengths = np.minimum(data.sequences.lengths[data.a[pairs]] + outputs[data.b[pairs]], data.encoder.max_length)  # (p',)
-    buckets = np.arange(len(pairs)) // (size * BUCKET)  # (p',)
-    order = pairs[np.lexsort([lengths, buckets])]
-    made = [order[i : i + size] for i in range(0, len(order), size)]
-    return [made[i] for i in rng.permutation(len(made))]
 
 
 def _round_robin(p: np.ndarray, rows: np.ndarray, a: np.ndarray, b: np.ndarray, data: Data, guards: bool) -> dict[str, Any]:

@@ -15,9 +15,9 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import nn
 
-from evaluator.comparator.allocator import give_memory_back
-from evaluator.comparator.devices import repeatable
 from evaluator.comparator.settings import Settings
+from evaluator.encoders.allocator import give_memory_back
+from evaluator.encoders.devices import repeatable
 
 GIVE_BACK = 20  # steps, after which memory that the C library keeps for later goes back: it grows by gigabytes otherwise
 SAVE_SECONDS = 60.0  # between two states on disk; resuming costs at most so much work

@@ -13,9 +13,9 @@ from typing import Any
 
 import torch
 
-from evaluator.comparator import devices
 from evaluator.comparator.training.dataset import Run
 from evaluator.comparator.training.progress import Progress, Report
+from evaluator.encoders import devices
 
 POLL = 0.2  # seconds between two looks at the processes
 Train = Callable[[Run, int, Report], Any]  # a function of a module: trains one member

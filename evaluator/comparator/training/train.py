@@ -2,49 +2,43 @@
 that has not seen it; all start from one self-supervised base where one was made before, or where there are dialogues. Read
 from `fit` downwards."""
 
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 
-from evaluator.comparator import devices, storage
+from evaluator.comparator import storage
 from evaluator.comparator.base import start_from
 from evaluator.comparator.examples import Examples
-from evaluator.comparator.inference import Tick, utilities
 from evaluator.comparator.references import kept
-from evaluator.comparator.settings import Settings, default_encoder
+from evaluator.comparator.settings import Settings
 from evaluator.comparator.supervision.pretraining import Pretraining
 from evaluator.comparator.supervision.self_supervision import Conversations, Exchange, unseen
-from evaluator.comparator.training import joint_training, loop
+from evaluator.comparator.training import joint_training, loop, utility_training
 from evaluator.comparator.training.dataset import (
     BESIDE,
-    UNJUDGED,
-    Data,
+    Plan,
     Run,
-    Step,
-    batches,
     checked,
     fingerprint_of,
-    lengths,
     measured,
-    parts,
+    plan,
     prepare,
     split,
     stages,
-    steps_of,
-    trained_pairs,
 )
-from evaluator.comparator.training.learning_curve import after_step
-from evaluator.comparator.training.out_of_fold import HeldOut, OutOfFold, apart_from_people, judge
+from evaluator.comparator.training.out_of_fold import OutOfFold, apart_from_people
 from evaluator.comparator.training.progress import OnProgress, Progress, Report
 from evaluator.comparator.training.side_by_side import train_members
-from evaluator.comparator.utility_model import UtilityModel
+from evaluator.encoders import devices, pretrained
+from evaluator.encoders.pretrained import default_encoder
 from evaluator.metaevaluation.held_out import Agreement
 
+TRAINING: dict[str, Any] = {"utility": utility_training, "joint": joint_training}  # modules with the same functions
 COSINE_SHARE = 0.03  # of the progress bar; the rest is the members'
 JUDGING_SHARE = 0.05  # of a member's part of it
 BASE_SHARE = 0.75  # of the progress bar, where there are dialogues to learn from
@@ -102,8 +96,7 @@ def fit(
     each = (1 - begin - COSINE_SHARE) / settings.folds
     starts = [begin + COSINE_SHARE + fold * each for fold in range(settings.folds)]
     records = [_member(run, fold, progress.part(start, start + each)) for fold, start in enumerate(starts)]
-    out_of_fold = joint_training.out_of_fold if settings.architecture == "joint" else _out_of_fold
-    judged = out_of_fold(records, run)
+    judged = TRAINING[settings.architecture].out_of_fold(records, run)
     result = _result(judged, examples, run, records, start)
     _save_manifest(run, folds, judged, [record["sha256"] for record in records], examples, result)
     progress(1.0, "Trained")
@@ -131,7 +124,7 @@ def _start(
         base, learnt_from = start_from(base_dir, directory, settings, measured_texts)
         return Start(base, base["sha256"], learnt_from)
     scratch = seed if settings.from_scratch else None
-    encoder_sha256 = storage.save_encoder(settings.encoder or default_encoder(), directory, scratch)
+    encoder_sha256 = pretrained.save_encoder(settings.encoder or default_encoder(), directory, scratch)
     shown = _shown(examples, measured_texts) if settings.next_utterance else []
     pretraining = Pretraining(shown, settings, seed, directory, encoder_sha256, progress.part(0.0, BASE_SHARE))
     return Start(pretraining.record() if shown else {}, encoder_sha256, Conversations.of(shown, kept(shown, seed)), shown)
@@ -147,94 +140,47 @@ def _member(run: Run, fold: int, progress: Report) -> dict[str, Any]:
     """Train, or find again, the member without `fold`, and let it judge that fold."""
     learning = lambda done, *what: progress(done * (1 - JUDGING_SHARE), *what)
     tick = lambda _: progress(1 - JUDGING_SHARE, f"Member {fold + 1} of {run.settings.folds} judges what it has not seen")
-    joint = run.settings.architecture == "joint"
 
     def train() -> dict[str, Any]:
         state = loop.State(run.directory / f"member-{fold}.state", run.fingerprint)
-        model: Any  # of the architecture
-        model, curve = (joint_training.learn if joint else _learn)(run, fold, state, learning)
-        storage.round_to_fp16(model)  # what judges is what is saved
-        judged = (joint_training.judge if joint else _judge)(model, run, fold, tick)
-        sha256 = storage.save_weights(model, run.directory / f"member-{fold}.safetensors")
+        model, curve = _learn(run, fold, state, learning)
+        pretrained.round_to_fp16(model)  # what judges is what is saved
+        judged = TRAINING[run.settings.architecture].judge(model, run, fold, tick)
+        sha256 = pretrained.save_weights(model, run.directory / f"member-{fold}.safetensors")
         return {"sha256": sha256, "curve": curve, "seconds": state.seconds(), **judged}
 
     return storage.made_once(run.directory, f"member-{fold}", run.fingerprint, train)
 
 
-def _learn(run: Run, fold: int, state: loop.State, progress: Report) -> tuple[UtilityModel, list[dict[str, Any]]]:
+def _learn(run: Run, fold: int, state: loop.State, progress: Report) -> tuple[Any, list[dict[str, Any]]]:
     """A member and its learning curve."""
-    data, settings = run.data, run.settings
-    if run.base:
-        model = storage.load_base(run.directory, data.criteria)
-    else:
-        model = UtilityModel(storage.load_encoder(run.directory), data.criteria)
-    model.ties = settings.ties
-    _weigh_cosines(model, data, fold, settings)
-    rng = np.random.default_rng([run.seed, fold])
-    planned = [stage for stage in stages(data, settings) for _ in range(settings.epochs)]
-    epochs = [(stage, batches(data, fold, settings.batch_size, rng, stage)) for stage in planned]
-    steps = steps_of(epochs)
+    data, settings, kind = run.data, run.settings, TRAINING[run.settings.architecture]
+    model = kind.start(run, fold)
+    rng = np.random.default_rng([run.seed, *kind.ORDER, fold])
+    deal = lambda stage: kind.batches(data, fold, settings.batch_size, rng, stage)
+    planned = plan(stages(data, settings), settings.epochs, deal)
     part = devices.part_of_step(model.encoder, data.encoder.max_length, settings.max_tokens)
-    losses = lambda step: _losses(model, data, steps[step], settings, part)
-    after, seed, parts = after_step(run, fold, epochs, progress), [run.seed, 2, fold], lengths(steps)
-    rate = settings.learning_rate
-    return model, loop.run(model, settings, rate, len(steps), losses, seed, state, after, parts=parts)
+    losses = lambda i: kind.losses(model, run, fold, i, planned.steps[i], part)
+    after, seed, rate = _noting(run, fold, planned, progress), [run.seed, *kind.DROPOUT, fold], settings.learning_rate
+    return model, loop.run(model, settings, rate, len(planned.steps), losses, seed, state, after, parts=planned.stages)
 
 
-def _weigh_cosines(model: UtilityModel, data: Data, fold: int, settings: Settings) -> None:
-    """At the start the cosine varies over the training texts `cosine_share` times as much as the encoded pair's utility; one
-    that is the same for all of them says nothing, and nothing about other texts. All criteria start alike."""
-    model.cosine.requires_grad_(settings.cosine_share > 0)
-    rows = ((data.folds != fold) & (data.folds >= 0)).nonzero()[0]  # (m,)
-    cosines = data.cosines[rows].numpy()  # (m,)
-    u = utilities(model, data.encoder, data.sequences, torch.zeros_like(data.cosines), rows)[:, 0]  # (m,)
-    weight = settings.cosine_share * u.std() / cosines.std() if cosines.std() > 1e-6 else 0.0
-    model.cosine.data.fill_(weight)
-    model.utility.bias.data -= weight * cosines.mean()  # the level stays
+def _noting(run: Run, fold: int, planned: Plan, progress: Report) -> Callable[[int, float, list[dict[str, Any]]], None]:
+    """What `loop.run` calls after each step: it notes a point of the learning curve, the mean training loss, at the end of each
+    epoch."""
+    passed: list[float] = []  # losses since the last point
 
+    def after(step: int, loss: float, notes: list[dict[str, Any]]) -> None:
+        passed.append(loss)
+        done, epoch = step / len(planned.steps), bisect_left(planned.epochs, step) + 1
+        message = f"Member {fold + 1} of {run.settings.folds}, epoch {epoch} of {len(planned.epochs)}"
+        progress(done, message)
+        if step in planned.epochs:
+            notes.append({"fold": fold, "epoch": epoch, "step": step, "train_loss": float(np.mean(passed))})
+            passed.clear()
+            progress(done, f"{message} finished", notes[-1])
 
-def _losses(model: UtilityModel, data: Data, step: Step, settings: Settings, part: int) -> Iterator[torch.Tensor]:
-    """Of a step's texts (b,), in parts of so many tokens: of each criterion the mean over its pairs and the mean over its
-    scores; the first criterion weighs as much as all others together."""
-    texts, inside = step.rows, trained_pairs(data, step)  # (b,), (q,)
-    is_scored = ~np.isnan(data.scores) & (step.stage != UNJUDGED)  # (n, c)
-    paired = np.bincount(data.criterion[inside], minlength=data.criteria).clip(1).tolist()  # (c,)
-    scored = is_scored[texts].sum(0).clip(1).tolist()  # (c,)
-    position = np.full(len(data.scores), -1)  # (n,) a text's row in the part
-    for rows in parts(data, texts, part):
-        position[:] = -1
-        position[rows] = np.arange(len(rows))
-        u = model(data.encoder.batch(data.sequences, rows), data.cosines[rows])  # (b, c)
-        here = inside[(position[data.a[inside]] >= 0) & (position[data.b[inside]] >= 0)]  # (q',)
-        total = u.new_zeros(())
-        for c in range(data.criteria):
-            pairs, known = here[data.criterion[here] == c], np.flatnonzero(is_scored[rows, c])  # (q",), (b',)
-            d = u[position[data.a[pairs]], c] - u[position[data.b[pairs]], c]  # (q",)
-            of_pairs = model.pair_losses(d, _like(u, data.learnt[pairs])).sum() / paired[c]
-            of_scores = model.score_losses(u[known, c], _like(u, data.scores[rows, c][known]), c).sum() / scored[c]
-            total = total + (of_pairs + settings.score_weight * of_scores) / (max(data.criteria - 1, 1) if c else 1)
-        yield total
-
-
-def _judge(model: UtilityModel, run: Run, fold: int, tick: Tick) -> dict[str, Any]:
-    """The utilities (m, c) that a member gives to the texts of its fold."""
-    rows = (run.data.folds == fold).nonzero()[0]  # (m,)
-    u = utilities(model, run.data.encoder, run.data.sequences, run.data.cosines, rows, tick)  # (m, c)
-    return {"utilities": u.tolist()}
-
-
-def _out_of_fold(records: list[dict[str, Any]], run: Run) -> list[OutOfFold]:
-    """By each criterion, what the members say of the contexts that they did not see, and what that is worth."""
-    data = run.data
-    raw = np.full(data.scores.shape, np.nan)  # (n, c)
-    for fold, record in enumerate(records):
-        raw[data.folds == fold] = record["utilities"]
-    judged = []
-    for c in range(data.criteria):
-        pairs = [data.pairs[i] for i in measured(data, c)]
-        held = HeldOut(raw[:, c], data.likeness, data.scores[:, c], data.texts, data.contexts, data.folds, pairs)
-        judged.append(judge(held, run.settings, run.seed))
-    return judged
+    return after
 
 
 def _result(
@@ -297,7 +243,3 @@ def _save_manifest(
         beside=sorted(folds.keys() - measured_in.keys()),
     )
     storage.save_manifest(manifest, run.directory)
-
-
-def _like(u: torch.Tensor, array: np.ndarray) -> torch.Tensor:
-    return torch.as_tensor(array, dtype=u.dtype).to(u.device)

@@ -14,26 +14,36 @@ from evaluator.metaevaluation.alternative_annotator import EPSILON
 
 class Command(ServiceCommand):
     help = (
-        "Set every judge beside the people of a campaign's newest snapshot: how far it agrees with them, and whether it may"
-        " stand in for one of them (omega from 0.5, marked *). Intervals are for other contexts and other people."
+        "Compare every judge with the annotators of a campaign's newest snapshot. The table shows how well each judge agrees"
+        " with them. It marks with * judges that may replace an annotator (alternative annotator test, winning rate from 0.5)."
+        " Intervals hold for other contexts and other people like these."
     )
 
     def add_arguments(self, parser):
         super().add_arguments(parser)
         parser.add_argument("slug")
-        parser.add_argument("--judge", action="append", metavar="NAME", help="only this one; may be given several times")
-        parser.add_argument("--snapshot", metavar="NAME", help="default: the newest")
-        parser.add_argument("--criterion", help="default: an accepted one, Overall before others")
+        parser.add_argument("--judge", action="append", metavar="NAME", help="evaluate only this judge; repeat for more")
+        parser.add_argument("--snapshot", metavar="NAME", help="default: the newest snapshot")
+        parser.add_argument("--criterion", help="default: an accepted criterion, Overall first")
         parser.add_argument(
-            "--annotators", choices=sorted(EPSILON), default="crowd", help="the test's epsilon: 0.1 (crowd), 0.2, 0.15"
+            "--annotators",
+            choices=sorted(EPSILON),
+            default="crowd",
+            help="kind of annotators; sets the test's epsilon: 0.1 (crowd), 0.2 or 0.15",
         )
         parser.add_argument("--seed", type=int, default=0)
+        parser.add_argument(
+            "--ways",
+            action="store_true",
+            help="also the comparator's comparisons as scores in the three ways of Zhou & Xu (2020)",
+        )
         parser.add_argument("--csv", metavar="FILE")
         parser.add_argument("--latex", metavar="FILE")
         named_judges.add_arguments(parser)
         add_device(parser)
 
-    def run(self, slug, judge, snapshot, criterion, annotators, seed, csv, latex, device, **options):
+    def run(self, slug, judge, snapshot, criterion, annotators, seed, ways, csv, latex, device, **options):
+        from evaluator.metaevaluation.comparison_scores import WAYS
         from evaluator.worker import judge_evaluation
 
         use_device(device)
@@ -49,7 +59,7 @@ class Command(ServiceCommand):
                 self.progress(f"{name}: {forecast}")
                 if options["forecast"]:
                     return {"judge": name, "calls": forecast.calls, "cost": forecast.cost, "forecast": str(forecast)}
-        found = judge_evaluation.candidates(known, others, options["pairs"], seed)
+        found = judge_evaluation.candidates(known, others, options["pairs"], seed, WAYS if ways else ())
         if judge:
             missing = [name for name in judge if name not in {one.name for one in found}]
             if missing:
@@ -57,7 +67,8 @@ class Command(ServiceCommand):
             found = [one for one in found if one.name in judge]
         with ProgressBar() as bar:
             record = judge_evaluation.evaluate(known, found, annotators, seed, bar)
-        record["options"] = [*(word for name in judge or () for word in ("--judge", name)), *named_judges.words(options)]
+        of_judges = [word for name in judge or () for word in ("--judge", name)]
+        record["options"] = [*of_judges, *(["--ways"] if ways else []), *named_judges.words(options)]
         for path, text in ((csv, judges_export.as_csv), (latex, judges_export.as_latex)):
             if path:
                 _write(path, text(record))

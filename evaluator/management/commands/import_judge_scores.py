@@ -4,7 +4,7 @@ from evaluator.imported_scores import import_scores_of
 
 
 class Command(ServiceCommand):
-    help = "Import the scores that a judge gave elsewhere; evaluate_judges then sets it beside the others."
+    help = "Import the scores of a judge that ran elsewhere. evaluate_judges then includes this judge."
 
     def add_arguments(self, parser):
         super().add_arguments(parser)
@@ -13,8 +13,8 @@ class Command(ServiceCommand):
             "file",
             help="JSON lines, CSV or Excel: {context_id or context, system, [checkpoint], [sample], score}, higher is better",
         )
-        parser.add_argument("--judge", required=True, metavar="NAME", help="what the judge is called from now on")
-        parser.add_argument("--replace", action="store_true", help="in place of all that this judge said here before")
+        parser.add_argument("--judge", required=True, metavar="NAME", help="name of the judge")
+        parser.add_argument("--replace", action="store_true", help="replace all earlier scores of this judge")
         parser.add_argument("--dry-run", action="store_true", help="check the file and store nothing")
 
     def run(self, slug, file, judge, replace, dry_run, **options):

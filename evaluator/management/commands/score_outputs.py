@@ -3,9 +3,9 @@ from evaluator.management.judge_command import JudgingCommand
 
 class Command(JudgingCommand):
     help = (
-        'Write each row of an outputs file with "score" added, the mean score to be expected of people from 0 to 1, and'
-        ' "utility", the same in logits, whose differences say how likely one output is better. Where the comparator learnt'
-        ' several criteria these are by the first, and "scores" and "utilities" hold one for each by name.'
+        'Score each output in a file. The result has two new fields: "score", the predicted mean score of people from 0 to 1,'
+        ' and "utility", the same in logits. Differences of utilities give the probability that one output is better. If the'
+        ' comparator learned several criteria, both fields are for the first; "scores" and "utilities" hold all, by name.'
     )
 
     def judging(self):

@@ -11,27 +11,29 @@ EXCHANGES = 20_000
 
 
 class Command(ServiceCommand):
-    help = "Learn from general conversations, without a campaign, what many trainings can then start from (--base NAME)."
+    help = "Train a base on general conversations, without a campaign. Later trainings can start from it (--base NAME)."
 
     def add_arguments(self, parser):
         usual = Settings()
         super().add_arguments(parser)
         parser.add_argument("name", help="small letters, digits and hyphens")
-        parser.add_argument("--dialogues", nargs="+", required=True, metavar="FILE", help="as import_dialogues reads them")
+        parser.add_argument(
+            "--dialogues", nargs="+", required=True, metavar="FILE", help="files in the format of import_dialogues"
+        )
         parser.add_argument("--encoder", default="", help="a folder, or a name on the Hugging Face hub")
-        parser.add_argument("--teacher", default="", help="a larger encoder that the encoder is to imitate, named likewise")
+        parser.add_argument("--teacher", default="", help="a larger encoder to distil from: a folder, or a name on the hub")
         parser.add_argument("--seed", type=int, default=0)
         parser.add_argument(
             "--exchanges",
             type=int,
             default=EXCHANGES,
-            help="replies to learn from, in whole conversations that the seed draws (default: %(default)s)",
+            help="number of replies to learn from; whole conversations are sampled (default: %(default)s)",
         )
         parser.add_argument(
             "--pass-most",
             type=int,
             default=usual.pass_most,
-            help="replies shown in a pass, which bounds the time: "
+            help="replies per pass, which limits the time: "
             f"{usual.contrast_passes} passes tune the cosine, {usual.base_passes + usual.base_harder_passes:g} the base "
             "(default: %(default)s)",
         )
@@ -41,7 +43,7 @@ class Command(ServiceCommand):
         use_device(device)
         check_seed(seed)
         if min(exchanges, pass_most) < 1:
-            raise Refused("At least one reply is learnt from.")
+            raise Refused("--exchanges and --pass-most must be at least 1.")
         folder, conversations = selectors.base_folder(name), read_conversations(dialogues)
         from evaluator.worker.base import make
 
@@ -50,4 +52,4 @@ class Command(ServiceCommand):
             with ProgressBar() as bar:
                 return make(folder, conversations, settings, seed, exchanges, bar)
         except KeyboardInterrupt:
-            raise Refused("Stopped. The same command goes on from where it was a minute ago at most.") from None
+            raise Refused("Stopped. Run the same command again to continue; at most a minute of work is lost.") from None

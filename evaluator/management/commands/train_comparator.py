@@ -14,10 +14,10 @@ HELP = {
     "strong": "learn that human-written text beats generated",
     "weak": "learn that later checkpoints beat earlier ones",
     "next_utterance": "learn from conversations first",
-    "two_stages": "learn what nobody judged first and people's judgments then, not both together",
-    "ties": "let it answer that two outputs tie",
-    "references": "count likeness to what people replied in similar contexts",
-    "guards": "lower outputs that are blank, copied or repeated",
+    "two_stages": "two stages: first learn what needs no judgments, then people's judgments",
+    "ties": "allow the answer that two outputs tie",
+    "references": "use the similarity to people's replies in similar contexts",
+    "guards": "lower the scores of blank, copied or repeated outputs",
     "from_scratch": "start from random weights instead of a pretrained encoder",
 }
 
@@ -32,40 +32,42 @@ class Command(ServiceCommand):
             "--criterion",
             action="append",
             default=[],
-            help="whose scores to learn; '' for the judgments of pairs alone; again for others, learnt beside the first",
+            help="criterion to learn; '' for judgments of pairs only. Repeat for auxiliary criteria",
         )
         parser.add_argument(
             "--beside",
             action="append",
             default=[],
             metavar="SLUG",
-            help="a campaign to learn from as well, on which the comparator is not measured; again for others",
+            help="also learn from this campaign, without measuring the comparator on it. Repeat for more",
         )
         parser.add_argument(
             "--also",
             action="append",
             default=[],
             metavar="CRITERION",
-            help="to learn beside what each campaign's default takes, where no --criterion is named; again for others",
+            help="auxiliary criterion to learn in addition to the default one, without --criterion. Repeat for more",
         )
         parser.add_argument("--seed", type=int, default=0)
-        parser.add_argument("--recipe", choices=RECIPES, default="", help="paper: as Zhou & Xu (2020); options below change it")
+        parser.add_argument(
+            "--recipe", choices=RECIPES, default="", help="paper: as in Zhou & Xu (2020); the options below override it"
+        )
         parser.add_argument("--human", action=BooleanOptionalAction, help="learn from people's judgments (default: yes)")
         for field, name in SWITCHES.items():
             default = "yes" if getattr(Settings(), field) else "no"
             told = f"{HELP[field]} (default: {default})"
             parser.add_argument(f"--{name}", dest=field, action=BooleanOptionalAction, help=told)
-        parser.add_argument("--base", metavar="NAME", help="start from this base (train_base); none: from no base made before")
+        parser.add_argument("--base", metavar="NAME", help="start from this base (see train_base); none: without a base")
         parser.add_argument("--architecture", choices=ARCHITECTURES, help="utility (default), or joint: the paper's")
-        parser.add_argument("--encoder", help="a folder, or a name on the Hugging Face hub; default: the one that comes along")
-        parser.add_argument("--wait", action="store_true", help="train here and now instead of asking a worker")
+        parser.add_argument("--encoder", help="a folder, or a name on the Hugging Face hub; default: the bundled encoder")
+        parser.add_argument("--wait", action="store_true", help="train in this process instead of in a worker")
         add_device(parser)
 
     def run(self, slug, criterion, also, beside, seed, wait, device, recipe, human, architecture, encoder, base, **options):
         if wait:
             use_device(device)
         elif device:
-            raise Refused("A worker trains where its own COMPARENA_DEVICE says; --device goes with --wait.")
+            raise Refused("--device works only with --wait. A worker takes its device from COMPARENA_DEVICE.")
         switches = {field: options[field] for field in SWITCHES}
         chosen = fields_of(recipe, human, **switches, architecture=architecture, encoder=encoder)
         first, *others = criterion or [None]

@@ -7,8 +7,9 @@ from leaderboard.tournaments import active_selection
 
 class Command(ServiceCommand):
     help = (
-        "Let people judge first, of the pairs that nobody has begun, those that tell most about the order of the systems and of"
-        " which the comparator is not sure, or those that would teach the comparator most."
+        "Queue the most informative pairs next. Only pairs that nobody has started are reordered. With --for systems, pairs"
+        " that help most to order the systems come first, and pairs that the comparator is sure of come last. With --for"
+        " comparator, pairs on which the members of the comparator disagree most come first."
     )
 
     def add_arguments(self, parser):
@@ -17,7 +18,7 @@ class Command(ServiceCommand):
         parser.add_argument(
             "--for", dest="goal", choices=list(active_selection.TASKS), default="systems", help="default: systems"
         )
-        parser.add_argument("--wait", action="store_true", help="do it here and now instead of asking a worker")
+        parser.add_argument("--wait", action="store_true", help="run it in this process instead of in a worker")
 
     def run(self, slug, goal, wait, **options):
         job = active_selection.start(campaign_named(slug), foreground=wait, goal=goal)

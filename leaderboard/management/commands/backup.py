@@ -5,11 +5,11 @@ from core.commands import ServiceCommand
 
 
 class Command(ServiceCommand):
-    help = "Write all that this installation keeps into one file: database, comparators, files sent for import, secret key."
+    help = "Back up this installation into one file: database, comparators, uploaded files and secret key."
 
     def add_arguments(self, parser):
         super().add_arguments(parser)
-        parser.add_argument("file", type=Path, help="a new file; whoever reads it can sign in as anybody")
+        parser.add_argument("file", type=Path, help="a new file. Anyone who can read it can sign in as any user")
 
     def run(self, file, **options):
         manifest = back_up(file)

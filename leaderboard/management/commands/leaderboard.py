@@ -12,8 +12,16 @@ class Command(ServiceCommand):
         super().add_arguments(parser)
         parser.add_argument("slug")
         who = parser.add_mutually_exclusive_group()
-        who.add_argument("--judge", default="", choices=Tournament.Judge.values, help="default: as the page opens")
-        who.add_argument("--calibrated", dest="judge", action="store_const", const="calibrated", help="people and comparator")
+        who.add_argument(
+            "--judge", default="", choices=Tournament.Judge.values, help="default: the board that the page opens on"
+        )
+        who.add_argument(
+            "--calibrated",
+            dest="judge",
+            action="store_const",
+            const="calibrated",
+            help="the board of people and comparator together",
+        )
         parser.add_argument("--criterion", help="people's criterion; '' for the judgments of pairs")
 
     def run(self, slug, judge, criterion, **options):
@@ -45,7 +53,7 @@ class Command(ServiceCommand):
         if worth := result.get("calibrated"):
             print_(worth["said"])
             if left_out := worth.get("left_out"):
-                print_(f"{left_out:,} more in contexts that it learned from in other campaigns are left out.")
+                print_(f"{left_out:,} more are left out: the comparator learned from their contexts in other campaigns.")
         if gate := result["gate"]:
             print_(" ".join([gate["verdict"], *gate["reasons"]]))
         if result["ranks_said"]:

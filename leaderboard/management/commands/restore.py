@@ -5,7 +5,7 @@ from core.commands import ServiceCommand
 
 
 class Command(ServiceCommand):
-    help = "Bring a backup into an installation that holds nothing yet. `migrate` (or serve) brings it up to date then."
+    help = "Restore a backup into an empty installation. Afterwards `migrate` (or serve) updates the database."
 
     def add_arguments(self, parser):
         super().add_arguments(parser)

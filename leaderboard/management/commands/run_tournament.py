@@ -13,7 +13,7 @@ from leaderboard.tournaments.start import readings, rules_named, start_tournamen
 
 
 class Command(ServiceCommand):
-    help = "Play a Glicko-2 tournament between the systems of a campaign."
+    help = "Play a tournament between the systems of a campaign and rate them. The default rating is Glicko-2."
 
     def add_arguments(self, parser):
         super().add_arguments(parser)
@@ -22,13 +22,19 @@ class Command(ServiceCommand):
         parser.add_argument("--comparator", help="name of a version; default: the one promoted for this campaign")
         parser.add_argument("--criterion", help="people's criterion; '' for the judgments of pairs")
         parser.add_argument("--seed", type=int, default=0)
-        parser.add_argument("--games", type=int, help="so many, as far as there are; default: until the stop")
-        parser.add_argument("--rating", default="", choices=["", "paper", *RATINGS], help="paper: all of Zhou & Xu (2020)")
+        parser.add_argument(
+            "--games", type=int, help="number of games to play, if there are so many; default: until the stopping rule"
+        )
+        parser.add_argument(
+            "--rating", default="", choices=["", "paper", *RATINGS], help="paper: all rules of Zhou & Xu (2020)"
+        )
         parser.add_argument("--ties", default="", help="half, drop, davidson (bradley-terry) or ratio0.1 (by-game)")
-        parser.add_argument("--pairing", default="", choices=["", *PAIRINGS], help="again: as in the paper, with repeats")
-        parser.add_argument("--stop", default="", choices=["", *STOPS], help="parted: when neighbours are told apart")
-        parser.add_argument("--level", default="system", choices=Tournament.Level.values, help="sample: outputs play")
-        parser.add_argument("--wait", action="store_true", help="play here and now instead of asking a worker")
+        parser.add_argument("--pairing", default="", choices=["", *PAIRINGS], help="again: with repeats, as in the paper")
+        parser.add_argument(
+            "--stop", default="", choices=["", *STOPS], help="parted: stop when neighbours in rank can be separated"
+        )
+        parser.add_argument("--level", default="system", choices=Tournament.Level.values, help="sample: single outputs play")
+        parser.add_argument("--wait", action="store_true", help="play in this process instead of in a worker")
 
     def run(self, slug, judge, comparator, criterion, seed, games, rating, ties, pairing, stop, level, wait, **options):
         version = version_named(comparator) if comparator else None
@@ -39,7 +45,7 @@ class Command(ServiceCommand):
         if warning := tournament.settings["warning"]:
             self.progress(f"Warning: {warning}")
         if level == Tournament.Level.SAMPLE and architecture(tournament.version) == "joint":
-            self.progress(f"It reads two outputs together at most {readings(tournament.campaign, games):,} times.")
+            self.progress(f"The joint comparator reads at most {readings(tournament.campaign, games):,} pairs of outputs.")
         if not wait:
             return {"tournament": tournament.pk, **jobs.queued(tournament.job)}
         start = time.monotonic()

@@ -23,18 +23,18 @@ WORKERS = {"worker": "interactive,judging", "training worker": "training,judging
 
 
 class Command(BaseCommand):
-    help = "Migrate, then run the web server and two workers in the foreground."
+    help = "Update the database, then run the web server and two workers in the foreground."
 
     def add_arguments(self, parser):
         parser.add_argument("--host", default="127.0.0.1")
         parser.add_argument("--port", type=int, default=8000)
         parser.add_argument("--web-processes", type=int, default=_web_processes(), help="default: %(default)s")
         parser.add_argument("--threads", type=int, default=4, help="of each web process; default: %(default)s")
-        parser.add_argument("--demo", action="store_true", help="load the demonstration campaign and its log-ins")
+        parser.add_argument("--demo", action="store_true", help="load the demonstration campaign and its accounts")
         parser.add_argument(
             "--demo-for-everybody",
             action="store_true",
-            help="let --demo listen beyond this machine, where anybody can sign in as its admin with a published password",
+            help="allow --demo where other machines reach it; anyone can then sign in as admin with a known password",
         )
 
     def handle(self, *args, host, port, web_processes, threads, demo, demo_for_everybody, **options):
@@ -81,16 +81,16 @@ class Command(BaseCommand):
             self.stdout.write("Log in as one of these (name / password); judgments of the demonstration are simulated:")
             for name, password, role in LOG_INS:
                 self.stdout.write(f"  {name} / {password}   {role}")
-            self.stdout.write("A comparator is being trained now; its leaderboard follows by itself.")
+            self.stdout.write("A comparator is being trained now. Its leaderboard follows automatically.")
         elif not first_admin.has_admin():
             own = _as_seen_here(address)
-            self.stdout.write(f"It has no admin yet. Make one at {own}first/ in a browser on this machine.")
+            self.stdout.write(f"There is no admin yet. Create one at {own}first/ in a browser on this machine.")
             self.stdout.write(
                 f"From another machine, or by another name, it asks for this code: {os.environ['FIRST_ADMIN_KEY']}"
             )
         elif not User.objects.filter(is_staff=True, is_active=True).exists():
             self.stdout.write("No admin can sign in: .venv/bin/python manage.py createsuperuser makes one.")
-        self.stdout.write(f"Everything is kept in {settings.DATA_DIR}. Ctrl-C stops all.\n")
+        self.stdout.write(f"All data are in {settings.DATA_DIR}. Press Ctrl-C to stop.\n")
         self.stdout.flush()
 
 
@@ -208,7 +208,7 @@ def _must_be_free(host: str, port: int) -> None:
 def _wait_until_served(host: str, port: int, processes: _Processes) -> None:
     for _ in range(300):
         if processes.running["web server"].poll() is not None:
-            raise CommandError("The web server did not start; its message stands above.")
+            raise CommandError("The web server did not start. Its error message is above.")
         with socket.socket() as probe:
             if probe.connect_ex((host, port)) == 0:
                 return

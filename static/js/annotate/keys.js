@@ -1,11 +1,18 @@
 // The keyboard. What is pressed while the next item is on its way is kept and done there.
-const SIDES = { a: "left", ArrowLeft: "left", t: "tie", b: "right", ArrowRight: "right" };
+import { word } from "./words.js";
+
+// Sides are in reading order: "left" is A, the first. In a page from right to left A stands on the right, and the arrows
+// go to the text that they point at.
+const isRightToLeft = document.documentElement.dir === "rtl";
+const [ARROW_A, ARROW_B] = isRightToLeft ? ["ArrowRight", "ArrowLeft"] : ["ArrowLeft", "ArrowRight"];
+const SIDES = { a: "left", [ARROW_A]: "left", t: "tie", b: "right", [ARROW_B]: "right" };
 const ahead = []; // keys pressed before their page was there
 let last = null; // the scale a key answered last
 
 const form = () => document.querySelector("[data-answer]");
 const scales = () => [...(form()?.querySelectorAll("[data-scale]") ?? [])];
 const name = (scale) => scale.dataset.scale;
+const answerOf = (scale, input) => word("answered", { question: name(scale), answer: input.closest("label").textContent.trim() });
 export const say = (text) => { document.querySelector("[data-said]").textContent = text; };
 
 export const open = (id) => {
@@ -44,18 +51,18 @@ export const chooseSide = (side) => {
   const input = scale?.querySelector(`input[type=radio][value="${side}"]`);
   if (!input) return;
   check(scale, input);
-  say(`${name(scale)}: ${input.closest("label").textContent.trim()}.`);
+  say(answerOf(scale, input));
 };
 
 const choose = (values, pressed) => {
   const scale = current();
   const input = values.map((value) => scale.querySelector(`input[type=radio][value="${value}"]`)).find(Boolean);
-  if (!input) return say(`${name(scale)} has no ${pressed}.`);
+  if (!input) return say(word("no_such_point", { question: name(scale), key: pressed }));
   check(scale, input);
   const next = scales()[scales().indexOf(scale) + 1];
   if (next) return focusOn(next);
   input.focus();
-  say(`${name(scale)}: ${input.closest("label").textContent.trim()}. Enter sends.`);
+  say(`${answerOf(scale, input)} ${word("press_enter")}`);
 };
 
 const back = () => {
@@ -73,7 +80,7 @@ const report = () => {
 const toggleContext = () => {
   const folds = [...document.querySelectorAll("[data-whole]")], open = !folds.every((fold) => fold.open);
   for (const fold of folds) fold.open = open;
-  say(folds.length ? (open ? "The whole context is shown." : "The end of the context is shown.") : "The whole context is here.");
+  say(word(!folds.length ? "context_short" : open ? "context_whole" : "context_end"));
 };
 
 // Does what a key means here; says whether it means anything.
@@ -94,7 +101,13 @@ const press = (key) => {
   return true;
 };
 
-const keyOf = (event) => (event.key.length === 1 ? event.key.toLowerCase() : event.key);
+// What a key means: its letter or digit. On a keyboard with other letters (Arabic), or with the digits behind Shift (French),
+// what stands at its place on an English one.
+const keyOf = ({ key, code, shiftKey }) => {
+  if (/^[A-Z]\w/.test(key)) return key; // Enter; an Arabic B is two characters long
+  const own = key.toLowerCase(), [, place] = /^(?:Key|Digit)(.)$/.exec(code) ?? [];
+  return /^[a-z0-9?]$/.test(own) || shiftKey || !place ? own : place.toLowerCase();
+};
 
 export const listen = (isBusy) => {
   document.addEventListener("keydown", (event) => {

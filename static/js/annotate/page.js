@@ -4,8 +4,8 @@ import * as clock from "./clock.js";
 import * as kept from "./kept.js";
 import * as keys from "./keys.js";
 import { send } from "./sending.js";
+import { word } from "./words.js";
 
-const OFFLINE = "No connection. Your answer is kept on this device and is sent as soon as there is one.";
 let busy = false; // a request is under way; what the page shows has been dealt with
 const isBusy = () => busy;
 const user = document.querySelector("[data-user]").dataset.user;
@@ -22,7 +22,9 @@ const parsed = async (answer) => new DOMParser().parseFromString(await answer.te
 // The answer's <main> takes the place of this one; the scripts and the guidelines stay.
 const show = (page, url) => {
   const main = page.querySelector("main");
-  if (!main) return location.reload(); // not one of our pages: something between here and the server spoke
+  const { lang } = document.documentElement;
+  // Not one of our pages: something between here and the server spoke. Or the language was changed in another tab.
+  if (!main || page.documentElement.lang !== lang) return location.reload();
   document.querySelector("main").replaceWith(main);
   document.title = page.title;
   if (new URL(url).pathname !== location.pathname) history.pushState(null, "", url);
@@ -43,7 +45,7 @@ const post = async (form, path, answer = null) => {
   const fields = answer?.fields ?? fieldsOf(form);
   if (answer) kept.saveAnswer(user, answer);
   form.inert = true;
-  const reply = await send(path, fields, () => notice(answer ? OFFLINE : "No connection. Trying again."));
+  const reply = await send(path, fields, () => notice(word(answer ? "offline" : "trying_again")));
   if (reply.status === 401 || reply.status === 403) return Object.assign(form, { action: path }).submit();
   if (answer) kept.dropAnswer(user, answer);
   if (answer && reply.ok) kept.dropDraft(user, answer.assignment);
@@ -57,16 +59,16 @@ const sendWaiting = async () => {
   if (!waiting.length) return;
   busy = true;
   let refused = "";
-  notice("Sending an answer that was waiting on this device.");
+  notice(word("sending_saved"));
   for (const answer of waiting) {
-    const reply = await send(answer.path, answer.fields, () => notice(OFFLINE));
+    const reply = await send(answer.path, answer.fields, () => notice(word("offline")));
     if (reply.status === 401) return location.reload();
     if (!reply.ok) refused = (await parsed(reply)).querySelector("[role=alert]")?.textContent ?? String(reply.status);
     kept.dropAnswer(user, answer);
     kept.dropDraft(user, answer.assignment);
   }
   show(await parsed(await fetch(location.href)), location.href);
-  if (refused) notice(`An answer that was waiting here was not stored: ${refused}`);
+  if (refused) notice(word("not_stored", { reason: refused }));
   settle();
 };
 
@@ -77,7 +79,7 @@ const postAnswer = (form) => {
   const path = new URL(form.action).pathname, fields = fieldsOf(form);
   const button = form.querySelector("button");
   button.setAttribute("aria-disabled", "true");
-  button.textContent = "Sending…";
+  button.textContent = word("sending");
   const { key, assignment } = Object.fromEntries(fields);
   post(form, path, { path, fields, key, assignment, at: Date.now() });
 };
@@ -115,7 +117,7 @@ const markDifferences = async () => {
   const { showDifferences, hideDifferences } = await import("../texts/differences.js");
   hideDifferences(...texts);
   button.setAttribute("aria-pressed", marking);
-  keys.say(marking ? showDifferences(...texts) : "No differences are marked.");
+  keys.say(marking ? showDifferences(...texts, word) : word("differences_hidden"));
 };
 document.addEventListener("click", ({ target }) => {
   if (!target.closest("[data-differences]")) return;

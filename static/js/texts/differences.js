@@ -50,11 +50,13 @@ const stretches = (list) => {
   return joined;
 };
 
-const mark = ({ node, start, end }) => {
+const mark = ({ node, start, end }, about) => {
   const range = document.createRange();
   range.setStart(node, start);
   range.setEnd(node, end);
-  range.surroundContents(document.createElement("mark"));
+  const marked = document.createElement("mark");
+  marked.dataset.about = about; // for screen readers (comparena.css)
+  range.surroundContents(marked);
 };
 
 const clear = (place) => {
@@ -62,12 +64,12 @@ const clear = (place) => {
   place.normalize();
 };
 
-// Returns what is to be said about it.
-export const showDifferences = (left, right) => {
+// Returns what is to be said about it; word: of annotate/words.js.
+export const showDifferences = (left, right, word) => {
   const lacking = onlyIn(wordsOf(left), wordsOf(right));
-  if (!lacking) return "These texts are too long to compare word by word.";
+  if (!lacking) return word("too_long");
   const [a, b] = lacking.map(stretches);
-  for (const stretch of [...a, ...b].reverse()) mark(stretch); // from the end, so that places before stay true
-  return a.length + b.length ? `Marked: ${a.length} in A that B has not, ${b.length} in B that A has not.` : "The words are the same.";
+  for (const stretch of [...a, ...b].reverse()) mark(stretch, word("different")); // from the end, so that places before stay true
+  return a.length + b.length ? word("differences", { a: a.length, b: b.length }) : word("no_differences");
 };
 export const hideDifferences = (...places) => places.forEach(clear);

@@ -25,12 +25,13 @@ def answer(world, times=1, **fields):
 
 class TestTheList:
     def test_without_answers_it_says_so(self, world):
-        assert "None yet" in text(world.sign_in(world.bob).get("answers/"))
+        assert "No answers yet" in text(world.sign_in(world.bob).get("answers/"))
 
     def test_it_shows_texts_and_answers_in_words(self, world):
         done = answer(world.sign_in(world.bob))
         page = text(world.get("answers/"))
-        assert done.item.output.text in page and "<dt>Overall</dt><dd>4</dd>" in page and f"answers/{done.pk}/" in page
+        assert "<dt><bdi>Overall</bdi></dt><dd><bdi>4</bdi></dd>" in page
+        assert done.item.output.text in page and f"answers/{done.pk}/" in page
 
     def test_a_pair_stands_as_it_was_shown(self, pairs):
         done = answer(pairs.sign_in(pairs.bob), choice="left", reason="It <answers>.")
@@ -64,7 +65,7 @@ class TestChanging:
         assert sent.status_code == 303 and sent.url == "/c/talk/answers/"
         live = LikertScore.objects.counted().filter(output=first.item.output)
         assert sorted(live.values_list("value", flat=True)) == [0, 2]
-        assert "Your answer is changed" in text(world.get("answers/"))
+        assert "Your answer was changed" in text(world.get("answers/"))
 
     def test_a_pair_with_its_reason(self, pairs):
         done = answer(pairs.sign_in(pairs.bob), choice="left", reason="Shorter.")
@@ -77,14 +78,14 @@ class TestChanging:
         done = answer(world.sign_in(world.bob))
         form = world.get(f"answers/{done.pk}/")
         sent = world.post(f"answers/{done.pk}/", hidden(form))
-        assert sent.status_code == 422 and "Still to score" in text(sent) and hidden(sent) == hidden(form)
+        assert sent.status_code == 422 and "Please also score" in text(sent) and hidden(sent) == hidden(form)
         assert Submission.objects.count() == 1
 
     def test_once_closed_it_is_shown_but_not_changed(self, world):
         done = answer(world.sign_in(world.bob))
         form = world.get(f"answers/{done.pk}/")
         set_status(world.campaign, "closed")
-        assert "can't be changed any more" in text(world.get(f"answers/{done.pk}/"))
+        assert "You can no longer change this answer" in text(world.get(f"answers/{done.pk}/"))
         assert ">Change<" not in text(world.get("answers/"))
         overall, fluency = world.campaign.criteria.all()
         sent = world.post(f"answers/{done.pk}/", hidden(form) | {f"score_{overall.pk}": 2, f"score_{fluency.pk}": 0})

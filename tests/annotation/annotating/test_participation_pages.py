@@ -58,15 +58,15 @@ class TestWithdrawing:
         form = hidden(world.sign_in(world.bob).get(START))
         world.post("annotate/", form | scored(world))
         late = hidden(world.get(START))
-        assert "None of your answers counts any more" in text(world.get("withdraw/"))
+        assert "Your answers no longer count" in text(world.get("withdraw/"))
         assert LikertScore.objects.counted().count() == 2
         world.post("withdraw/")
         assert LikertScore.objects.counted().count() == 0 and LikertScore.objects.count() == 2
         assert "You have withdrawn" in text(world.get("annotate/"))
         for headers in ({}, {"X-Swap": "1"}):
             refused = world.post("annotate/", late | scored(world), headers=headers)
-            assert refused.status_code == 422 and "nothing more of yours is stored" in text(refused)
-        assert "You withdrew" in text(world.client.get("/")) and world.get("withdraw/").status_code == 302
+            assert refused.status_code == 422 and "No further answers of yours are stored" in text(refused)
+        assert "You have withdrawn" in text(world.client.get("/")) and world.get("withdraw/").status_code == 302
 
 
 class TestElsewhere:
@@ -76,11 +76,11 @@ class TestElsewhere:
         phone = Client()
         phone.post("/login/", {"username": "bob", "password": "a-long-password"})
         assert hidden(phone.get("/c/talk/annotate/"))["assignment"] == form["assignment"]
-        assert "1 in Small talk" in text(phone.get("/c/talk/answers/"))
+        assert "1 answer in <bdi>Small talk</bdi>" in text(phone.get("/c/talk/answers/"))
 
     def test_an_account_is_told_to_sign_in(self, world):
         page = text(world.sign_in(world.bob).get("elsewhere/"))
-        assert "Sign in there as bob" in page and "/resume/" not in page
+        assert "Sign in there as <bdi>bob</bdi>" in page and "/resume/" not in page
 
     def test_a_guest_goes_on_by_their_own_link(self, world):
         world.client.post(f"/join/{invite(world.campaign).token}/", {"name": "Zoe"})
@@ -96,7 +96,7 @@ class TestElsewhere:
         with mock.patch("time.time", return_value=time.time() - 30 * 24 * 3600 - 60):
             link = re.search(r"http://testserver(/resume/[^\"]+)", text(world.get("elsewhere/")))[1]
         late = Client().post(link)
-        assert late.status_code == 410 and "too old" in text(late) and "_auth_user_id" not in late.client.session
+        assert late.status_code == 410 and "has expired" in text(late) and "_auth_user_id" not in late.client.session
 
     def test_nobody_comes_in_with_a_made_up_link_or_to_an_account(self, world):
         from django.core import signing

@@ -118,7 +118,7 @@ class TestSubmitting:
 
     @pytest.mark.parametrize(
         ("values", "message"),
-        [((4,), "Still to score: Fluency."), ((6, 1), "from 1 to 5"), (("x", 1), "choose one of the points")],
+        [((4,), "Please also score: Fluency."), ((6, 1), "from 1 to 5"), (("x", 1), "choose one of the points")],
     )
     def test_an_incomplete_or_impossible_answer_is_refused(self, campaign, bob, values, message):
         assigned = assignment.next_assignment(bob)
@@ -128,7 +128,7 @@ class TestSubmitting:
 
     def test_nobody_answers_for_another(self, campaign, bob):
         assigned = assignment.next_assignment(bob)
-        with pytest.raises(Refused, match="not in your hands"):
+        with pytest.raises(Refused, match="not assigned to you"):
             submit(person(campaign, "eve"), assigned.pk, uuid.uuid4(), scores(campaign, 1, 0))
 
     def test_a_key_belongs_to_one_answer(self, campaign, bob):
@@ -154,7 +154,7 @@ class TestSubmitting:
         assigned = assignment.next_assignment(bob)
         Assignment.objects.update(swapped=True)
         overall, fluency = campaign.criteria.all()
-        with pytest.raises(Refused, match="Still to judge: Fluency"):
+        with pytest.raises(Refused, match="Please also judge: Fluency"):
             submit(bob, assigned.pk, uuid.uuid4(), {"choices": {overall.pk: "left"}})
         submit(
             bob, assigned.pk, uuid.uuid4(), {"choices": {str(overall.pk): "left", fluency.pk: "tie"}, "reason": " Shorter. "}
@@ -198,7 +198,7 @@ class TestRevising:
             revise(bob, in_hand.pk, uuid.uuid4(), scores(campaign, 2, 0))
         set_status(campaign, Campaign.Status.CLOSED)
         bob = Annotator.objects.get(pk=bob.pk)
-        with pytest.raises(Refused, match="can't be changed"):
+        with pytest.raises(Refused, match="You cannot change"):
             revise(bob, first.pk, uuid.uuid4(), scores(campaign, 2, 0))
 
     @pytest.mark.parametrize(
@@ -220,7 +220,7 @@ class TestRevising:
             assert revise(bob, first.pk, uuid.uuid4(), scores(campaign, 2, 0))
             assert set(LikertScore.objects.filter(retracted_at=None).values_list("purpose", flat=True)) == {purpose}
         else:
-            with pytest.raises(Refused, match="told what was expected"):
+            with pytest.raises(Refused, match="seen the expected answer"):
                 revise(bob, first.pk, uuid.uuid4(), scores(campaign, 2, 0))
 
 
@@ -244,7 +244,7 @@ class TestReporting:
         assert ItemReport.objects.values_list("kind", "reason").get() == ("flag", "Cut off in the middle.")
         assert assignment.next_assignment(bob) == assigned
 
-    @pytest.mark.parametrize(("reason", "message"), [("  ", "Say in a few words"), ("x" * 501, "longer than 500")])
+    @pytest.mark.parametrize(("reason", "message"), [("  ", "Please say why"), ("x" * 501, "longer than 500")])
     def test_a_reason_is_needed(self, campaign, bob, reason, message):
         assigned = assignment.next_assignment(bob)
         for report in (skip, flag):
@@ -261,7 +261,7 @@ class TestReporting:
     def test_qualification_is_not_skipped(self, campaign, bob):
         assigned = assignment.next_assignment(bob)
         Assignment.objects.update(purpose="qualification")
-        with pytest.raises(Refused, match="can't be skipped"):
+        with pytest.raises(Refused, match="cannot skip"):
             skip(bob, assigned.pk, "Hard.")
 
 
@@ -285,7 +285,7 @@ class TestUndo:
         assigned = assignment.next_assignment(bob)
         submit(bob, assigned.pk, uuid.uuid4(), scores(campaign, 4, 1))
         Assignment.objects.update(purpose="training")
-        with pytest.raises(Refused, match="told what was expected"):
+        with pytest.raises(Refused, match="seen the expected answer"):
             undo_last(bob)
 
 
@@ -294,7 +294,7 @@ class TestInvitations:
         invitation = invite(campaign, cap=1)
         alice = User.objects.create_user("alice")
         assert join(invitation.token, alice) == join(invitation.token, alice)
-        with pytest.raises(Refused, match="used up"):
+        with pytest.raises(Refused, match="limit of people"):
             join(invitation.token, User.objects.create_user("eve"))
 
     def test_a_guest_gets_an_account_nobody_can_log_in_to(self, campaign):

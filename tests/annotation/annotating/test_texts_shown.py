@@ -105,12 +105,12 @@ class TestSetting:
             sent = world.post("import/", {"kind": "outputs", "file": file})
         world.client.post(sent.url + "store/")
         page = text(world.client.get(sent.url))
-        assert "1 of 4 outputs" in page and "Show them as Markdown" in page
-        assert "1 of 4 outputs" in text(world.get("design/"))
+        assert "1 of 4 sampled outputs" in page and "Show them as Markdown" in page
+        assert "1 of 4 sampled outputs" in text(world.get("design/"))
         assert Campaign.objects.get().text_format == "plain"  # nothing changes before somebody says so
         assert world.post("design/markdown/").url == "/c/talk/preview/"
         assert Campaign.objects.get().text_format == "markdown"
-        assert "outputs that were looked at" not in text(world.client.get(sent.url)) + text(world.get("design/"))
+        assert "sampled outputs" not in text(world.client.get(sent.url)) + text(world.get("design/"))
 
     def test_plain_texts_suggest_nothing(self, tmp_path, client):
         world = World(tmp_path, client)
@@ -128,7 +128,7 @@ class TestSetting:
     def test_an_answer_holds_it_in_place(self, pairs):
         pairs.sign_in(pairs.bob)
         pairs.post("annotate/", hidden(pairs.get(START)) | {"choice": "left"})
-        with pytest.raises(Refused, match="How texts are shown: people have answered"):
+        with pytest.raises(Refused, match="How texts are shown: people have already answered"):
             change_campaign(pairs.campaign, text_format="markdown")
         pairs.sign_in(pairs.alice).post("design/markdown/")
         assert Campaign.objects.get().text_format == "plain" and rich_texts(pairs.campaign) is None

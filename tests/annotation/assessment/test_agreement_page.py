@@ -51,7 +51,7 @@ class TestQuality:
         import_judgments(world.campaign, path)
         assess(world.campaign)
         page = text(world.sign_in(world.alice).get("quality/"))
-        assert "A, tie and B as names" in page and "Pairs: " in page
+        assert "A, tie and B as nominal categories" in page and "Pairs: " in page
 
     def test_a_wrong_rule_is_refused(self, scored):
         answer = scored.sign_in(scored.alice).post("quality/", self.RULE | {"level": "cardinal"})

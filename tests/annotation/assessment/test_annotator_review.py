@@ -53,7 +53,7 @@ def test_the_page_names_them_and_why(many):
     world, people = many
     page = text(world.sign_in(world.alice).get("quality/annotators/"))
     assert "The same answer to 100% of 72 items" in page and people[3].name in page
-    assert "What each does to the ranking" in page and "Hydra-system" in page
+    assert "Influence on the ranking" in page and "Hydra-system" in page
 
 
 def test_who_withdrew_is_not_shown_and_counts_for_nobody(many):

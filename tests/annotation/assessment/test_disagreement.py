@@ -61,7 +61,8 @@ def test_letting_all_stand_settles_it_too(split):
 
 
 @pytest.mark.parametrize(
-    ("believed", "reason", "sentence"), [("5", " ", "Say why"), ("3", "x", "one of the answers"), ("A", "x", "one of the")]
+    ("believed", "reason", "sentence"),
+    [("5", " ", "Give a reason"), ("3", "x", "one of the answers"), ("A", "x", "one of the")],
 )
 def test_what_nobody_said_and_no_reason_are_refused(split, believed, reason, sentence):
     with pytest.raises(Refused, match=sentence):
@@ -108,7 +109,7 @@ class TestPage:
 
     def test_nonsense_is_answered_with_a_sentence(self, split):
         split.sign_in(split.alice)
-        for key, sentence in (("x", "names nothing to settle"), ("0-99999-0", "Nobody has answered this")):
+        for key, sentence in (("x", "has nothing to decide"), ("0-99999-0", "Nobody has answered this")):
             sent = {"key": key, "believed": "5", "reason": "r"}
             assert sentence in text(split.post("quality/disagreement/settle/", sent, follow=True))
 

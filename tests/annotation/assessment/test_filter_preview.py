@@ -81,7 +81,7 @@ class TestAccepting:
             criterion=scored.campaign.criteria.get(name="Overall"),
         )
         answer = scored.sign_in(scored.alice).post("quality/", RULE | {"seen": seen})
-        assert answer.status_code == 422 and "Look again" in text(answer)
+        assert answer.status_code == 422 and "Check the preview again" in text(answer)
         assert Snapshot.objects.count() == 0
 
 
@@ -92,7 +92,7 @@ class TestLargeCampaigns:
 
     def test_a_worker_works_it_out_and_the_page_shows_it_then(self, scored, django_capture_on_commit_callbacks):
         scored.sign_in(scored.alice)
-        assert "What the filter would do" in text(scored.get("quality/preview/", data=RULE))
+        assert "Preview of the filter" in text(scored.get("quality/preview/", data=RULE))
         job = Job.objects.get()
         scored.get("quality/preview/", data=RULE)
         assert Job.objects.count() == 1  # looking again starts nothing new

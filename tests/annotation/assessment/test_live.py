@@ -96,7 +96,7 @@ class TestFigures:
         assert {row["side"]: row["n"] for row in figures["sides"]} == {"left": 1, "tie": 1, "right": 1}
         world.sign_in(world.alice)
         assert "4 judgments, by system" in text(world.get("progress/"))
-        assert "B stood left" in text(world.get("progress/answers/?kind=judgments&choice=tie"))
+        assert "B on the left" in text(world.get("progress/answers/?kind=judgments&choice=tie"))
 
     def test_time_is_counted_without_idle_time(self, world):
         for seconds in (3, 12, 14, 90):
@@ -113,7 +113,7 @@ class TestFigures:
         assert len(links) > 6
         for path, count in links:
             listed = text(scored.get(path.replace("&amp;", "&")))
-            assert f"<caption>{count}, the newest first" in listed or (count == "0" and "that fit" in listed), path
+            assert f"<caption>{count}, the newest first" in listed or (count == "0" and "match" in listed), path
 
     @pytest.mark.parametrize("query", ["?criterion=x&system=-1&annotator=9999999999999", "?value=nan&low=inf", "?page=zzz"])
     def test_an_odd_address_is_no_error(self, scored, query):
@@ -150,7 +150,7 @@ class TestItems:
         judge(world, 7)
         page = text(world.sign_in(world.alice).get("items/?taken=1"))
         assert "1 items" in page.replace(",", "") and "6 items" in text(world.get("items/"))
-        assert "No items that fit" in text(world.get("items/?state=full"))
+        assert "No items match" in text(world.get("items/?state=full"))
 
     def test_a_report_is_seen_to(self, world):
         item = world.campaign.items.first()
@@ -159,7 +159,7 @@ class TestItems:
         assert "cut &lt;off&gt;" in page and f"/c/talk/items/{item.pk}/" in page
         world.post(f"reports/{report.pk}/resolve/")
         report.refresh_from_db()
-        assert report.resolved_by == world.alice and "seen to by alice" in text(world.get(f"items/{item.pk}/"))
+        assert report.resolved_by == world.alice and "resolved by alice" in text(world.get(f"items/{item.pk}/"))
         assert world.sign_in(world.charlie).post(f"reports/{report.pk}/resolve/").status_code == 404
 
 
@@ -177,7 +177,11 @@ class TestKnownAnswers:
 
     @pytest.mark.parametrize(
         "score, message",
-        [("7", "no point of its scale"), ("good", "no point of its scale"), ("", "right score on one criterion")],
+        [
+            ("7", "not a point of its scale"),
+            ("good", "not a point of its scale"),
+            ("", "right score on at least one criterion"),
+        ],
     )
     def test_a_wrong_answer_is_refused(self, world, score, message):
         item, overall = world.campaign.items.first(), world.campaign.criteria.get(name="Overall")
@@ -188,7 +192,7 @@ class TestKnownAnswers:
 
     def test_what_was_judged_stays_in_the_evaluation(self, scored):
         item = scored.campaign.items.first()
-        with pytest.raises(Refused, match="has answered this or holds it"):
+        with pytest.raises(Refused, match="has answered this item or is answering it"):
             mark_known(item, "gold", {"scores": {"Overall": 5}})
 
     def test_what_was_met_as_a_check_stays_one(self, world):

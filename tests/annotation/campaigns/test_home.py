@@ -1,9 +1,12 @@
 """The first page: for everybody what concerns them."""
 
+from datetime import timedelta
+
 import pytest
+from django.utils import timezone
 
 from annotation.campaigns.lifecycle import create_campaign
-from annotation.models import Job, User
+from annotation.models import Job, User, WorkerPulse
 from annotation.people.accounts import add_annotator
 from tests.annotation.pages import text
 
@@ -16,7 +19,7 @@ class TestHome:
 
     def test_an_annotator_starts_here(self, world):
         page = text(world.sign_in(world.bob).client.get("/"))
-        assert "Start" in page and "Not begun yet" in page and "Your campaigns" not in page
+        assert "Start" in page and "You have not started yet" in page and "Your campaigns" not in page
 
     def test_a_researcher_sees_numbers_in_a_fixed_number_of_queries(self, scored, django_assert_num_queries):
         scored.sign_in(scored.alice)
@@ -29,7 +32,13 @@ class TestHome:
     def test_an_admin_sees_jobs_and_that_no_worker_is_alive(self, world):
         Job.objects.create(task="t", title="Train on talk", campaign=world.campaign)
         page = text(world.sign_in(User.objects.create_superuser("root")).client.get("/"))
-        assert "Train on talk" in page and "No worker is alive" in page
+        assert "Train on talk" in page and "No worker is running" in page
+
+    def test_an_admin_sees_living_workers_only(self, world):
+        for name, minutes in (("alive@here", 0), ("gone@here", 30)):
+            WorkerPulse.objects.create(name=name, seen_at=timezone.now() - timedelta(minutes=minutes))
+        page = text(world.sign_in(User.objects.create_superuser("root")).client.get("/"))
+        assert "alive@here" in page and "gone@here" not in page
 
     def test_a_stranger_is_told_how_to_get_in(self, world):
-        assert "not been invited" in text(world.sign_in(world.charlie).client.get("/"))
+        assert "You have no campaign yet" in text(world.sign_in(world.charlie).client.get("/"))

@@ -40,14 +40,14 @@ class TestTheNumbers:
             "3",
             "3",
         )  # 18 * 25 / 60 / 3 = 2.5
-        assert "nobody was timed here yet" in page
+        assert "there are no timed answers yet" in page
 
     def test_of_what_if(self, world):
         """50 contexts x 4 systems x 2 people x 30 s = 400 judgments in 3.3 hours."""
         page = text(world.sign_in(world.alice).get("plan/", data=WHAT_IF))
         assert plan_figures(page)["judgments"] == "400" and plan_figures(page)["hours of work"] == "3.3"
         difference = detectable_difference(LOW_VARIANCE.on(1, 5), 50, 2, [(1, 2)], systems=4).difference
-        assert f"{difference:.2f} points" in page and "assumed, people who vary little" in page
+        assert f"{difference:.2f} points" in page and "assumed, low variance" in page
         assert Campaign.objects.get().overlap == 3  # nothing was saved
 
     def test_partial_overlap_gold_and_repeats_are_counted(self, world):

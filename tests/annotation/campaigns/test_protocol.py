@@ -78,14 +78,14 @@ class TestNewCampaign:
         "change, message",
         [
             ({"slug": "talk"}, "already a campaign"),
-            ({"likert": ""}, "nothing to judge"),
+            ({"likert": ""}, "Choose scores, pairs or both."),
             ({"criteria-0-high": "1"}, "must be above"),
             ({"criteria-0-name": ""}, "needs a name"),
             ({"criteria-0-anchors": "8 too far"}, "8 is no point"),
-            ({"criteria-0-anchors": "fine"}, "begin with a point"),
+            ({"criteria-0-anchors": "fine"}, "start with a point"),
             ({"title": ""}, "required"),
             ({"gold_percent": "101"}, "less than or equal to 100"),
-            ({"pairwise": "on", "pair_design": "number"}, "how many pairs"),
+            ({"pairwise": "on", "pair_design": "number"}, "Enter the number of pairs"),
             ({"quota": "0"}, "1 or more"),
         ],
     )
@@ -154,7 +154,7 @@ class TestChanging:
         ]
         before = list(Campaign.objects.values()), list(Criterion.objects.values()), list(Item.objects.values())
         for change in refused:
-            with pytest.raises(Refused, match="ha(ve|s) answered"):
+            with pytest.raises(Refused, match="ha(ve|s) (already )?answered"):
                 change_campaign(answered.campaign, **change)
         assert (list(Campaign.objects.values()), list(Criterion.objects.values()), list(Item.objects.values())) == before
 
@@ -174,7 +174,7 @@ class TestChanging:
 
     def test_several_people_for_a_share_can_not_follow_one_for_all(self, answered):
         type(answered.campaign).objects.update(overlap=1, overlap_percent=50)
-        with pytest.raises(Refused, match="was not drawn"):
+        with pytest.raises(Refused, match="were not drawn"):
             change_campaign(answered.campaign, overlap=2)
 
     def test_an_undone_answer_holds_its_item_too(self, answered):
@@ -185,13 +185,13 @@ class TestChanging:
 
     def test_a_page_opened_before_the_first_answer_is_not_taken_for_a_late_one(self, answered):
         answer = answered.sign_in(answered.alice).post("design/", self.form(answered, likert="", pairwise="on", fixed=""))
-        assert answer.status_code == 422 and "came in meanwhile" in text(answer)
+        assert answer.status_code == 422 and "arrived in the meantime" in text(answer)
         answered.campaign.refresh_from_db()
         assert answered.campaign.likert and not answered.campaign.pairwise
 
     def test_the_page_says_what_is_fixed(self, answered):
         page = text(answered.sign_in(answered.alice).get("design/"))
-        assert "Answers are here: 2 scores" in page and 'name="likert"' in page and "disabled" in page
+        assert "People have already answered (2 scores" in page and 'name="likert"' in page and "disabled" in page
 
     def test_consent_has_versions(self, world):
         for consent in ("Yes.", "Yes.", "Yes, I do.", ""):

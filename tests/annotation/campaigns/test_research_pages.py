@@ -77,7 +77,7 @@ class TestJobs:
 
     def test_the_overview_shows_it_and_that_nobody_works(self, world, job):
         page = text(world.sign_in(world.alice).get())
-        assert f'data-job-url="/jobs/{job.pk}/"' in page and "No worker is alive" in page
+        assert f'data-job-url="/jobs/{job.pk}/"' in page and "No worker is running" in page
 
     def test_the_time_left_follows_the_pace_so_far(self, world, job):
         """A quarter in 2 minutes: 6 more. Not known where nothing is done yet, or a second attempt went on somewhere."""
@@ -104,7 +104,7 @@ class TestJobs:
 class TestAround:
     def test_error_pages_are_ours(self, world):
         assert "no such page" in text(world.client.get("/nowhere/"))
-        assert "not yours to do" in text(world.sign_in(world.bob).client.get("/new/"))
+        assert "You may not do this" in text(world.sign_in(world.bob).client.get("/new/"))
 
     def test_the_api_shows_researchers_their_own(self, world):
         assert world.client.get("/api/campaigns/").status_code == 401

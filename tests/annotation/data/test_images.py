@@ -59,7 +59,7 @@ def test_the_same_again_changes_nothing_and_another_is_refused(world):
 )
 def test_what_is_no_picture_is_refused_with_all_the_others(world, name, content, why):
     page = send(world, ("fine.png", PNG), (name, content))
-    assert why in page and "No picture is stored." in page and image_names(world.campaign) == []
+    assert why in page and "No image was stored." in page and image_names(world.campaign) == []
 
 
 def test_only_those_who_see_the_texts_see_them(world):

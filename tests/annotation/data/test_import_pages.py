@@ -160,7 +160,7 @@ class TestALongFile:
     def test_a_worker_checks_and_stores_it(self, world):
         before = Output.objects.count()
         page = text(send(world, "long.jsonl", row("x"), row("y")))
-        assert "being checked" in page and "No worker is alive" in page and "data-job-url" in page
+        assert "being checked" in page and "No worker is running" in page and "data-job-url" in page
         assert "being read" in text(store(world))
         tasks.import_file(str(Job.objects.get().pk))
         page = text(world.get(f"import/{Upload.objects.get().pk}/"))
@@ -178,7 +178,9 @@ class TestALongFile:
         send(world, "worse.jsonl", row("x"), row("y", text=7))
         tasks.import_file(str(Job.objects.filter(status="queued").get().pk))
         worse = Upload.objects.get(name="worse.jsonl")
-        assert worse.state == "refused" and worse.errors == [[2, "output", "expected text, found a number"]]
+        assert worse.state == "refused" and worse.errors == [
+            [2, "output", "expected text, found a number", None, "worse.jsonl"]
+        ]
 
     def test_a_worker_that_died_is_followed_by_another_and_nothing_is_doubled(self, world):
         before = Output.objects.count()

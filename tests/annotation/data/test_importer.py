@@ -227,7 +227,7 @@ class TestKnownAnswers:
             ({"purpose": "silver"}, "field 'purpose': expected gold, training, qualification or evaluation"),
             ({"purpose": None}, "field 'purpose': is missing, and expected is given"),
             ({"expected": None}, "field 'expected': Give the right score"),
-            ({"expected": {"scores": {"Overall": 9}}}, "field 'expected': Overall: 9 is no point of its scale"),
+            ({"expected": {"scores": {"Overall": 9}}}, "field 'expected': Overall: 9 is not a point of its scale"),
             ({"expected": {"scores": {"Wit": 1}}}, "field 'expected': 'Wit' is no criterion"),
         ],
     )
@@ -252,7 +252,7 @@ class TestPairsInDetail:
         assert (wit.choice, wit.reason, wit.shown_swapped) == ("A", "Drier.", False)  # stored the other way round
         assert PairwiseJudgment.objects.get(annotator__name="ben").shown_swapped is None
         assert import_judgments(campaign, file(*rows)).new == {}
-        assert "is no criterion of this campaign" in refusal(import_judgments, campaign, file(pair(aspect="Wisdom")))
+        assert "is not a criterion of this campaign" in refusal(import_judgments, campaign, file(pair(aspect="Wisdom")))
 
 
 class TestColumns:

@@ -205,10 +205,10 @@ class TestErrors:
     @pytest.mark.parametrize(
         ("name", "raw", "expected"),
         [
-            ("a.json", '[{"context_id": "1"}\n{', "a.json, line 1: is not JSON (the array does not go on with a comma or end"),
-            ("a.json", '[\n{"context_id":\n', "a.json, line 2: is not JSON"),
+            ("a.json", '[{"context_id": "1"}\n{', "a.json, row 1: is not JSON (the array does not go on with a comma or end"),
+            ("a.json", '[\n{"context_id":\n', "a.json, row 1: is not JSON (Expecting value at line 3, column 1)"),
             ("a.json", "[]", "a.json: is empty"),
-            ("a.json", "[1, 2]", "a.json, line 1: expected a JSON object, found a number"),
+            ("a.json", "[1, 2]", "a.json, row 2: expected a JSON object, found a number"),
             ("a.xlsx", b"no zip", "a.xlsx: can't be read as an Excel file (.xlsx)"),
             ("a.xlsx", excel([]), "a.xlsx: is empty"),
             ("a.xlsx", excel([HEADER, [*ROWS[0], "more"]]), "a.xlsx, line 2: has 5 cells; the header has 4 columns"),

@@ -52,7 +52,7 @@ class TestOnTheMachineItself:
         ("change", "said"),
         [
             ({"password1": "12345678", "password2": "12345678"}, "entirely numeric"),
-            ({"password1": "comparena", "password2": "comparena"}, "a word of this place"),
+            ({"password1": "comparena", "password2": "comparena"}, "too easy to guess"),
             ({"username": "rootuser9", "password1": "rootuser91", "password2": "rootuser91"}, "too similar"),
             ({"password2": "another-pass-phrase"}, "match"),
             ({"username": ""}, "required"),

@@ -32,7 +32,7 @@ class TestPeople:
         assert client.get("/c/talk/guidelines/").status_code == 200
         client.logout()
         refused = client.post(address, {"name": "Max"})
-        assert refused.status_code == 422 and "used up" in text(refused)
+        assert refused.status_code == 422 and "limit of people" in text(refused)
         page = text(world.sign_in(world.alice).get("people/"))
         assert "Zoe" in page and "1 of 1 place taken" in page and Annotator.objects.get(invitation=invitation)
 
@@ -97,7 +97,7 @@ class TestLinks:
         world.sign_in(world.alice).post(f"people/links/{invitation.pk}/revoke/")
         assert world.sign_in(world.charlie).client.post(address).url == "/c/talk/annotate/"
         client.logout()
-        assert "taken back" in text(client.post(address, {"name": "Max"}))
+        assert "was withdrawn" in text(client.post(address, {"name": "Max"}))
         assert Annotator.objects.count() == 2 and User.objects.count() == 3
 
     def test_opening_a_link_admits_nobody(self, world, client):
@@ -172,7 +172,7 @@ class TestCrowds:
         worker, other = Annotator.objects.get(source__PROLIFIC_PID="5f1"), Client()
         other.cookies["browser"] = worker.browser  # unsigned
         refused = other.post(link + PROLIFIC)
-        assert refused.status_code == 422 and "began in another browser" in text(refused)
+        assert refused.status_code == 422 and "started in another browser" in text(refused)
         assert "_auth_user_id" not in other.session and Annotator.objects.get(pk=worker.pk).source == worker.source
         release = f"/c/talk/people/annotators/{worker.pk}/release/"
         world.sign_in(world.charlie)

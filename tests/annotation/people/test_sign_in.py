@@ -57,7 +57,7 @@ class TestAnEndedSession:
     def test_what_is_missing_is_asked_for_after_the_log_in(self, world, answer):
         answer.popitem()
         stored = world.client.post("/login/", BOB | waiting(world.post("annotate/", answer)))
-        assert stored.status_code == 422 and "Still to score: Fluency" in text(stored)
+        assert stored.status_code == 422 and "Please also score: Fluency" in text(stored)
 
     def test_a_changed_or_made_up_answer_is_not_believed(self, world, answer):
         kept = waiting(world.post("annotate/", answer))

@@ -63,7 +63,7 @@ def test_below_the_line_more_judgments_would_not_help(scores):
 def test_a_hairs_breadth_above_the_line_is_out_of_reach(scores):
     found = outlook(scores, float(alpha(scores)) - 1e-4)
     assert found.units is None
-    assert "no campaign of a likely size" in found.sentence
+    assert "no campaign of a realistic size" in found.sentence
 
 
 def test_the_same_seed_gives_the_same_number(scores):

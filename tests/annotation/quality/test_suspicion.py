@@ -76,7 +76,7 @@ def test_who_repeats_every_second_answer():
     value[own[1::2]] = value[own[: len(own) // 2 * 2 : 2]]
     first, second, *_ = suspicion(cards(Answers(answers.annotator, answers.item, answers.criterion, value, answers.order)))
     assert (first.annotator, second.is_flagged) == (1, False)
-    assert any(reason.startswith("Repeats the answer before") for reason in first.reasons)
+    assert any(reason.startswith("Repeats the previous answer") for reason in first.reasons)
 
 
 def test_who_is_severe_but_orders_alike_is_not_suspected(honest):

@@ -11,15 +11,16 @@ from transformers import AutoTokenizer, BertConfig, BertModel
 from evaluator.comparator import storage
 from evaluator.comparator.architectures import load
 from evaluator.comparator.base import drawn, load_manifest, make_base
-from evaluator.comparator.encoding import Encoder
 from evaluator.comparator.examples import Examples
-from evaluator.comparator.inference import embeddings
-from evaluator.comparator.storage import BadCheckpoint
 from evaluator.comparator.supervision.contrastive import matching_loss
 from evaluator.comparator.supervision.self_supervision import Exchange, exchanges, passes_over
 from evaluator.comparator.training import dataset
 from evaluator.comparator.training.progress import Cancelled
 from evaluator.comparator.training.train import fit
+from evaluator.encoders import pretrained
+from evaluator.encoders.encoding import Encoder
+from evaluator.encoders.hidden_states import embeddings
+from evaluator.encoders.pretrained import BadCheckpoint
 from tests.evaluator.comparator.test_pretraining import talk
 
 
@@ -79,7 +80,7 @@ class TestMade:
         assert (manifest["exchanges"], manifest["conversations"]) == (42, 41)
         for name, sha256 in manifest["files"].items():
             path = folder / ("encoder/model.safetensors" if name == "encoder" else f"{name}.safetensors")
-            assert storage.file_sha256(path) == sha256
+            assert pretrained.file_sha256(path) == sha256
         assert len(manifest["files"]) == 5 and not (folder / "teacher").exists()
 
     def test_the_same_again_is_found_and_another_one_refused(self, base, said, quick):
@@ -133,7 +134,7 @@ class TestStartedFrom:
         assert not [message for message in told if "ialogues" in message or "replies" in message]
         assert result.learnt_from["exchanges"] == 0 and result.seconds < base[1]["seconds"] + 60
         for name in ("base", "matcher"):
-            assert storage.file_sha256(folder / f"{name}.safetensors") == base[1]["files"][name]
+            assert pretrained.file_sha256(folder / f"{name}.safetensors") == base[1]["files"][name]
         assert load(folder).manifest.settings.base == "general"
 
     def test_it_says_which_judged_contexts_the_base_learnt_from(self, trained, base):
@@ -221,13 +222,13 @@ class TestTaught:
         long = replace(quick, contrast_passes=30, contrast_learning_rate=2e-3, references=False, from_scratch=True)
 
         def cosines(folder, encoder):
-            reader = Encoder(storage.load_tokenizer(folder), 16)
+            reader = Encoder(pretrained.load_tokenizer(folder), 16)
             sides = [[e.context[-1] for e in said], [e.replies[0] for e in said]]
             contexts, replies = (embeddings(encoder, reader, side) for side in sides)
             return (contexts @ replies.T)[~torch.eye(60, dtype=torch.bool)].numpy()
 
-        storage.save_encoder(teacher, tmp_path / "t")
-        wanted, found = cosines(tmp_path / "t", storage.load_encoder(tmp_path / "t")), {}
+        pretrained.save_encoder(teacher, tmp_path / "t")
+        wanted, found = cosines(tmp_path / "t", pretrained.load_encoder(tmp_path / "t")), {}
         for name in ("", teacher):
             folder = tmp_path / ("taught" if name else "alone")
             made = make_base(said, replace(long, contrast_teacher=name, base_passes=0.1), 0, folder)

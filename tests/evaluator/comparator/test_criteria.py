@@ -9,12 +9,13 @@ import torch
 
 from evaluator.comparator import storage
 from evaluator.comparator.architectures import load
-from evaluator.comparator.encoding import Encoder
 from evaluator.comparator.examples import Examples, Text, mean_scores, pairs_from_scores
-from evaluator.comparator.storage import BadCheckpoint
 from evaluator.comparator.training.dataset import checked
 from evaluator.comparator.training.train import fit
 from evaluator.comparator.utility_model import UtilityModel
+from evaluator.encoders import pretrained
+from evaluator.encoders.encoding import Encoder
+from evaluator.encoders.pretrained import BadCheckpoint
 
 SEED = 3
 WORDS = [f"w{i}" for i in range(2, 30)]
@@ -137,16 +138,16 @@ class TestImpossible:
 
 
 def test_every_criterion_starts_as_the_base(settings, tmp_path):
-    storage.save_encoder(settings.encoder, tmp_path)
-    base = UtilityModel(storage.load_encoder(tmp_path))
+    pretrained.save_encoder(settings.encoder, tmp_path)
+    base = UtilityModel(pretrained.load_encoder(tmp_path))
     with torch.no_grad():
         base.utility.weight.normal_()
         base.utility.bias.fill_(0.25)
         base.level.copy_(torch.tensor([2.0, -1.0]))
         base.cosine.fill_(0.5)
-    storage.save_weights(base, tmp_path / "base.safetensors")
+    pretrained.save_weights(base, tmp_path / "base.safetensors")
     model = storage.load_base(tmp_path, 3).eval()
-    encoder = Encoder(storage.load_tokenizer(tmp_path), 32)
+    encoder = Encoder(pretrained.load_tokenizer(tmp_path), 32)
     texts = [Text(("w1 w2",), "w3 good"), Text(("w4",), "bad")]
     batch, cosines = encoder.batch(encoder.pairs(texts), range(2)), torch.tensor([0.3, 0.7])
     with torch.no_grad():

@@ -12,13 +12,13 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from evaluator.comparator import devices, storage
 from evaluator.comparator.architectures import load
 from evaluator.comparator.examples import Examples
 from evaluator.comparator.supervision.contrastive import train_matcher
 from evaluator.comparator.training.loop import State
 from evaluator.comparator.training.progress import Cancelled
 from evaluator.comparator.training.train import fit
+from evaluator.encoders import devices, pretrained
 from tests.evaluator.comparator.test_pretraining import talk
 
 aten = torch.ops.aten
@@ -99,8 +99,8 @@ def test_a_device_is_named_or_the_best_there_is(monkeypatch):
 def test_tokens_are_counted_by_the_devices_memory(settings, tmp_path, monkeypatch):
     """By hand, of 2 layers of width 32 with 2 heads and texts of 100 tokens: a layer takes 68 x 32 + 10 x 2 x 100 = 4176 bytes
     a token, both 8352; half of 83,520,000 bytes holds 5000 such tokens, or 10,000 where one layer at a time is kept."""
-    storage.save_encoder(settings.encoder, tmp_path)
-    encoder = storage.load_encoder(tmp_path)
+    pretrained.save_encoder(settings.encoder, tmp_path)
+    encoder = pretrained.load_encoder(tmp_path)
     monkeypatch.setattr(devices, "_memory", lambda device: 83_520_000)
     assert (devices.tokens_at_once(encoder, 100), devices.tokens_at_once(encoder, 100, learning=False)) == (5000, 10_000)
     assert [devices.part_of_step(encoder, 100, on_cpu) for on_cpu in (4096, 9000)] == [4096, 5000]
@@ -111,7 +111,7 @@ def test_tokens_are_counted_by_the_devices_memory(settings, tmp_path, monkeypatc
 
 
 def test_where_memory_is_short_the_same_is_learnt(settings, tmp_path, monkeypatch):
-    storage.save_encoder(settings.encoder, tmp_path)
+    pretrained.save_encoder(settings.encoder, tmp_path)
     learnt = []
     for memory in (2**40, 1):
         monkeypatch.setattr(devices, "_memory", lambda device, memory=memory: memory)
@@ -119,7 +119,7 @@ def test_where_memory_is_short_the_same_is_learnt(settings, tmp_path, monkeypatc
         encoder = train_matcher(talk(40, 0), replace(settings, contrast_passes=2), 0, tmp_path, state, lambda done: None)
         assert encoder.is_activation_checkpointing == (memory == 1)
         learnt.append(encoder.state_dict())
-    untrained = storage.load_encoder(tmp_path).state_dict()
+    untrained = pretrained.load_encoder(tmp_path).state_dict()
     assert any(not torch.equal(learnt[0][name], weights) for name, weights in untrained.items())
     for name, weights in learnt[0].items():
         assert torch.allclose(weights, learnt[1][name], atol=1e-6), name

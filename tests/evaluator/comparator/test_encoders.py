@@ -20,14 +20,15 @@ from transformers import (
     XLNetConfig,
 )
 
-from evaluator.comparator import storage
 from evaluator.comparator.architectures import load
-from evaluator.comparator.encoding import Encoder
 from evaluator.comparator.examples import Examples, Text
-from evaluator.comparator.inference import beside_pairs, utilities
+from evaluator.comparator.references import beside_pairs
 from evaluator.comparator.training.loop import adamw
 from evaluator.comparator.training.train import fit
-from evaluator.comparator.utility_model import UtilityModel, pretrained_encoder
+from evaluator.comparator.utility_model import UtilityModel, utilities
+from evaluator.encoders import pretrained
+from evaluator.encoders.encoding import Encoder
+from evaluator.encoders.pretrained import pretrained_encoder
 from tests.evaluator.comparator.conftest import WORDS
 
 VOCABULARY = ["<s>", "<pad>", "</s>", "<unk>", "good", "bad", *WORDS]  # in the order of RoBERTa, whose padding is the second
@@ -73,9 +74,9 @@ def family(request, tmp_path_factory) -> tuple[str, str]:
 @pytest.fixture
 def kept(family, tmp_path):
     """A comparator's folder with its encoder alone, and a model of it."""
-    storage.save_encoder(family[1], tmp_path)
+    pretrained.save_encoder(family[1], tmp_path)
     torch.manual_seed(1)
-    model = UtilityModel(storage.load_encoder(tmp_path)).eval()
+    model = UtilityModel(pretrained.load_encoder(tmp_path)).eval()
     torch.nn.init.normal_(model.utility.weight)
     return tmp_path, model
 
@@ -86,7 +87,7 @@ def judge(model, encoder, texts):
 
 
 def test_a_tokenizers_own_marks_stand_around_the_turns(family, kept):
-    encoder = Encoder(storage.load_tokenizer(kept[0]), 20)
+    encoder = Encoder(pretrained.load_tokenizer(kept[0]), 20)
     first = "</s>" if family[0] == "gpt2" else "<s>"
     (ids,) = encoder.pairs([Text(("w1 w2", "w3"), "w4")]).ids
     assert encoder.tokenizer.convert_ids_to_tokens(ids) == [first, "w1", "w2", "</s>", "w3", "</s>", "w4", "</s>"]
@@ -94,7 +95,7 @@ def test_a_tokenizers_own_marks_stand_around_the_turns(family, kept):
 
 def test_padding_and_neighbours_change_nothing(kept):
     folder, model = kept
-    encoder = Encoder(storage.load_tokenizer(folder), 32)
+    encoder = Encoder(pretrained.load_tokenizer(folder), 32)
     alone = [judge(model, encoder, [text])[0] for text in (SHORT, LONG)]
     assert judge(model, encoder, [SHORT, LONG]) == pytest.approx(np.array(alone), abs=1e-4)
     assert abs(alone[0] - alone[1]) > 1e-2
@@ -103,7 +104,7 @@ def test_padding_and_neighbours_change_nothing(kept):
 def test_what_is_read_counts(kept):
     """The context's words and the output's, and which of them the output's are."""
     folder, model = kept
-    encoder = Encoder(storage.load_tokenizer(folder), 32)
+    encoder = Encoder(pretrained.load_tokenizer(folder), 32)
     changed = [SHORT, Text(("w1 w9",), "w3 good"), Text(("w1 w2",), "w3 bad"), Text(("w1", "w2 w3"), "good")]
     u = judge(model, encoder, changed)
     assert np.abs(u[1:] - u[0]).min() > 1e-3
@@ -111,7 +112,7 @@ def test_what_is_read_counts(kept):
 
 def test_no_more_is_read_than_there_are_positions_for(family, kept):
     folder, model = kept
-    encoder = Encoder(storage.load_tokenizer(folder), 64)
+    encoder = Encoder(pretrained.load_tokenizer(folder), 64)
     text = Text(("w1 " * 100,), "w2 " * 30)
     assert len(encoder.pairs([text]).ids[0]) == (64 if family[0] == "xlnet" else POSITIONS)
     assert np.isfinite(judge(model, encoder, [text, SHORT])).all()
@@ -119,13 +120,13 @@ def test_no_more_is_read_than_there_are_positions_for(family, kept):
 
 def test_files_give_the_same_utilities(family, kept):
     folder, model = kept
-    storage.round_to_fp16(model)
+    pretrained.round_to_fp16(model)
     fresh = UtilityModel(pretrained_encoder(family[1])).eval()
-    storage.round_to_fp16(fresh.encoder)
+    pretrained.round_to_fp16(fresh.encoder)
     fresh.utility.load_state_dict(model.utility.state_dict())
-    encoder = Encoder(storage.load_tokenizer(folder), 32)
-    storage.save_weights(model, folder / "model.safetensors")
-    again = storage.load_weights(UtilityModel(storage.load_encoder(folder)), folder / "model.safetensors")
+    encoder = Encoder(pretrained.load_tokenizer(folder), 32)
+    pretrained.save_weights(model, folder / "model.safetensors")
+    again = pretrained.load_weights(UtilityModel(pretrained.load_encoder(folder)), folder / "model.safetensors")
     for other in (fresh, again):
         assert np.array_equal(judge(other, encoder, [SHORT, LONG]), judge(model, encoder, [SHORT, LONG]))
 
@@ -149,13 +150,13 @@ def test_a_training_changes_it_and_its_files_judge_the_same(architecture, family
     comparator = load(tmp_path)
     judged_again = comparator.score(examples.texts) if architecture == "joint" else comparator.utilities(examples.texts)
     assert judged_again == pytest.approx(result.utilities, abs=1e-3)
-    untrained = storage.load_encoder(tmp_path).state_dict()
+    untrained = pretrained.load_encoder(tmp_path).state_dict()
     learnt = comparator.models[0].encoder.state_dict()
     assert any(not torch.equal(learnt[name], weights) for name, weights in untrained.items())
 
 
 def test_an_encoder_whose_positions_are_relative_has_no_last(tmp_path):
-    from evaluator.comparator.utility_model import positions
+    from evaluator.encoders.pretrained import positions
 
     assert positions(AutoModel.from_config(FAMILIES["xlnet"][0])) == sys.maxsize
     assert positions(AutoModel.from_config(FAMILIES["roberta"][0])) == POSITIONS

@@ -12,10 +12,8 @@ from transformers import AutoModel, AutoTokenizer
 
 from evaluator.comparator import joint_model, storage
 from evaluator.comparator.architectures import load
-from evaluator.comparator.encoding import Encoder, Sequences
 from evaluator.comparator.examples import Examples, Text
 from evaluator.comparator.predict import ALL, Comparator
-from evaluator.comparator.storage import BadCheckpoint
 from evaluator.comparator.supervision.self_supervision import Exchange
 from evaluator.comparator.training import joint_training
 from evaluator.comparator.training.dataset import MIXED
@@ -23,6 +21,9 @@ from evaluator.comparator.training.loop import State
 from evaluator.comparator.training.progress import Cancelled
 from evaluator.comparator.training.train import fit
 from evaluator.comparator.utility_model import UtilityModel
+from evaluator.encoders import pretrained
+from evaluator.encoders.encoding import Encoder, Sequences
+from evaluator.encoders.pretrained import BadCheckpoint
 from evaluator.metaevaluation.transfer import judge
 
 SEED = 3
@@ -128,7 +129,7 @@ class TestLearning:
             encoder=SimpleNamespace(max_length=1000),
             sequences=Sequences(ids, [[0] * (len(i) - 1) + [1] for i in ids]),
         )
-        made = joint_training._batches(data, 0, 10, np.random.default_rng(1), MIXED)
+        made = joint_training.batches(data, 0, 10, np.random.default_rng(1), MIXED)
         assert sorted(np.concatenate(made)) == [i for i in range(100) if i % 5]  # each pair of the other folds once
         spans = [np.ptp(pairs) for pairs in made]  # the tokens rise by one from pair to pair
         assert max(spans) < 35  # 10 of 80 at random span 80 or so
@@ -169,7 +170,7 @@ class TestLearning:
         assert result.learnt_from["exchanges"] == 20
         assert not (tmp_path / "matcher.safetensors").exists() and not (tmp_path / "references.safetensors").exists()
         base, member = storage.load_base(tmp_path), load(tmp_path).models[0]
-        untrained = storage.load_encoder(tmp_path).state_dict()
+        untrained = pretrained.load_encoder(tmp_path).state_dict()
         for name, tensor in base.encoder.state_dict().items():
             assert np.array_equal(tensor, member.encoder.state_dict()[name]), name
         assert any(not np.array_equal(tensor, untrained[name]) for name, tensor in base.encoder.state_dict().items())

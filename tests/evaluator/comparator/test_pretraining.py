@@ -12,14 +12,15 @@ from transformers import BertModel
 
 from evaluator.comparator import storage
 from evaluator.comparator.architectures import load
-from evaluator.comparator.encoding import Encoder
 from evaluator.comparator.examples import Examples, Pair, Text
-from evaluator.comparator.inference import utilities
 from evaluator.comparator.supervision.pretraining import Pretraining
 from evaluator.comparator.supervision.self_supervision import Exchange, exchanges
 from evaluator.comparator.training import loop
 from evaluator.comparator.training.progress import Cancelled
 from evaluator.comparator.training.train import fit
+from evaluator.comparator.utility_model import utilities
+from evaluator.encoders import pretrained
+from evaluator.encoders.encoding import Encoder
 
 WORDS = [f"w{i}" for i in range(20)]
 SUBJECTS = WORDS[:3]
@@ -59,7 +60,7 @@ def lessons(settings, tmp_path_factory):
 @pytest.fixture(scope="module")
 def base(lessons, tmp_path_factory):
     folder = tmp_path_factory.mktemp("base")
-    sha256 = storage.save_encoder(lessons.encoder, folder)
+    sha256 = pretrained.save_encoder(lessons.encoder, folder)
     told = []
     record = Pretraining(talk(60, 0), lessons, 0, folder, sha256, lambda *what: told.append(what)).record()
     return folder, record, told
@@ -69,7 +70,7 @@ def test_it_learns_which_reply_answers(base, lessons):
     folder, record, told = base
     new = talk(40, 1)
     texts = [Text(e.context, reply) for i, e in enumerate(new) for reply in (e.replies[0], new[(i + 1) % len(new)].replies[0])]
-    encoder = Encoder(storage.load_tokenizer(folder), 16)
+    encoder = Encoder(pretrained.load_tokenizer(folder), 16)
     u = utilities(storage.load_base(folder), encoder, encoder.pairs(texts), torch.zeros(80), range(80))
     assert (u[::2] > u[1::2]).mean() > 0.9
     fractions = [fraction for fraction, _ in told]
@@ -81,8 +82,8 @@ def test_a_cut_base_goes_on_to_the_same_weights(until, lesson, lessons, tmp_path
     monkeypatch.setattr(loop, "SAVE_SECONDS", 0.0)
     short = replace(lessons, base_passes=6, base_harder_passes=1.5)
     whole, parts = tmp_path / "whole", tmp_path / "parts"
-    sha256 = storage.save_encoder(lessons.encoder, whole)
-    storage.save_encoder(lessons.encoder, parts)
+    sha256 = pretrained.save_encoder(lessons.encoder, whole)
+    pretrained.save_encoder(lessons.encoder, parts)
     at_once = Pretraining(talk(60, 0), short, 0, whole, sha256, lambda *what: None).record()
 
     def cut(fraction, message):
@@ -105,7 +106,7 @@ def test_the_base_lies_between_its_two_lessons(lessons, tmp_path):
     weights = {}
     for share in (0.0, 0.25, 1.0):
         folder = tmp_path / str(share)
-        sha256 = storage.save_encoder(lessons.encoder, folder)
+        sha256 = pretrained.save_encoder(lessons.encoder, folder)
         record = Pretraining(
             talk(60, 0), replace(short, base_harder_share=share), 0, folder, sha256, lambda *what: None
         ).record()

@@ -9,12 +9,13 @@ import torch
 
 from evaluator.comparator import references, storage
 from evaluator.comparator.architectures import load
-from evaluator.comparator.encoding import Encoder
 from evaluator.comparator.examples import Examples, Text
 from evaluator.comparator.references import References, remember
-from evaluator.comparator.storage import BadCheckpoint
 from evaluator.comparator.supervision.self_supervision import Conversations, Exchange
 from evaluator.comparator.training.train import fit
+from evaluator.encoders import pretrained
+from evaluator.encoders.encoding import Encoder
+from evaluator.encoders.pretrained import BadCheckpoint
 from tests.evaluator.comparator.test_pretraining import talk
 
 EAST, NORTH, BETWEEN = (1.0, 0.0), (0.0, 1.0), (0.6, 0.8)  # of length 1; BETWEEN's cosines with the others are 0.6 and 0.8
@@ -92,14 +93,14 @@ def test_more_exchanges_than_are_remembered_are_drawn_by_the_seed(monkeypatch):
 
 @pytest.fixture
 def folder(settings, tmp_path):
-    storage.save_encoder(settings.encoder, tmp_path)
+    pretrained.save_encoder(settings.encoder, tmp_path)
     return tmp_path
 
 
 @pytest.fixture
 def remembered(folder) -> References:
-    encoder = Encoder(storage.load_tokenizer(folder), 32)
-    return remember(talk(20, 0), storage.load_encoder(folder), encoder, 0)
+    encoder = Encoder(pretrained.load_tokenizer(folder), 32)
+    return remember(talk(20, 0), pretrained.load_encoder(folder), encoder, 0)
 
 
 def test_they_are_the_same_from_disk(remembered, folder):

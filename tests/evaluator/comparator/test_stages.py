@@ -9,8 +9,9 @@ import pytest
 
 from evaluator.comparator.examples import Examples, Pair, Text
 from evaluator.comparator.settings import Settings
-from evaluator.comparator.training.dataset import JUDGED, MIXED, UNJUDGED, Step, batches, lengths, shown_by, stages, steps_of
+from evaluator.comparator.training.dataset import JUDGED, MIXED, UNJUDGED, Step, plan, shown_by, stages
 from evaluator.comparator.training.train import fit
+from evaluator.comparator.training.utility_training import batches
 
 # Three contexts of two texts: people's pair, a pair of checkpoints 30% apart, and one of people against a system.
 MARGINS = np.array([1.0, 0.3, 1.0])
@@ -61,12 +62,13 @@ def test_a_stage_reads_its_own_contexts(stage, texts):
 
 
 def test_each_stage_counts_its_own_progress():
-    one, two = [np.array([0])] * 4, [np.array([1])] * 2
-    steps = steps_of([(UNJUDGED, one), (JUDGED, two), (JUDGED, two)])
-    assert [(step.stage, step.progress) for step in steps] == [(UNJUDGED, i / 4) for i in range(4)] + [
-        (JUDGED, i / 4) for i in range(4)
+    of_epoch = {UNJUDGED: [np.array([0])] * 2, JUDGED: [np.array([1])] * 4}
+    planned = plan([UNJUDGED, JUDGED], 2, of_epoch.get)
+    assert [(step.stage, step.progress) for step in planned.steps] == [
+        *((UNJUDGED, i / 4) for i in range(4)),
+        *((JUDGED, i / 8) for i in range(8)),
     ]
-    assert lengths(steps) == [4, 4]
+    assert planned.stages == [4, 8] and planned.epochs == [2, 4, 8, 12]
 
 
 def test_people_have_the_last_word(judged, settings, tmp_path):

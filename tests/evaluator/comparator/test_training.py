@@ -10,16 +10,17 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from evaluator.comparator import storage
 from evaluator.comparator.architectures import load
 from evaluator.comparator.degenerate_outputs import degenerate_shares
-from evaluator.comparator.encoding import Encoder
 from evaluator.comparator.examples import Examples, Text, context_key
 from evaluator.comparator.predict import ALL
-from evaluator.comparator.storage import BadCheckpoint
 from evaluator.comparator.training.progress import Cancelled
-from evaluator.comparator.training.train import _weigh_cosines, fit
+from evaluator.comparator.training.train import fit
+from evaluator.comparator.training.utility_training import weigh_cosines
 from evaluator.comparator.utility_model import UtilityModel
+from evaluator.encoders import pretrained
+from evaluator.encoders.encoding import Encoder
+from evaluator.encoders.pretrained import BadCheckpoint
 
 SEED = 3  # the one that `trained` was trained with
 
@@ -147,13 +148,13 @@ def test_a_judged_context_is_judged_by_the_unseen_member_alone(judged, copy):
         tensors["utility.bias"] += 7
         save_file(tensors, path)
         record = json.loads((copy / "comparator.json").read_text())
-        record["members"][member] = storage.file_sha256(path)
+        record["members"][member] = pretrained.file_sha256(path)
         (copy / "comparator.json").write_text(json.dumps(record))
         shift = (load(copy).utilities(texts) - before) / clean.head.scale
         expected = np.where(which == member, 7.0, np.where(which == ALL, 7 / 3, 0.0))
         assert shift == pytest.approx(expected, abs=0.01)  # the bias is rounded to fp16
         path.write_bytes(original)
-        record["members"][member] = storage.file_sha256(path)
+        record["members"][member] = pretrained.file_sha256(path)
         (copy / "comparator.json").write_text(json.dumps(record))
 
 
@@ -240,20 +241,20 @@ def test_no_text_is_longer_than_the_encoder_has_positions_for(judged, settings, 
 
 def test_a_cosine_that_is_the_same_for_all_weighs_nothing(settings, tmp_path):
     texts = [Text((f"w{i}",), word) for i in range(12) for word in ("good", "bad")]
-    storage.save_encoder(settings.encoder, tmp_path)
-    encoder = Encoder(storage.load_tokenizer(tmp_path), 32)
-    model = UtilityModel(storage.load_encoder(tmp_path))
+    pretrained.save_encoder(settings.encoder, tmp_path)
+    encoder = Encoder(pretrained.load_tokenizer(tmp_path), 32)
+    model = UtilityModel(pretrained.load_encoder(tmp_path))
     for cosines, weighs in ((torch.full((24,), 0.3), False), (torch.linspace(0, 1, 24), True)):
         data = SimpleNamespace(folds=np.array([0, 1] * 12), cosines=cosines, encoder=encoder, sequences=encoder.pairs(texts))
-        _weigh_cosines(model, data, 0, settings)
+        weigh_cosines(model, data, 0, settings)
         assert (model.cosine.item() != 0) == weighs
 
 
 def test_in_a_long_context_the_cosine_takes_the_place_of_the_encoded_pair(settings, tmp_path):
     """By hand, at a familiarity of a quarter: a quarter of what the pair says, and 2 - 1/4 of what the cosine says."""
-    storage.save_encoder(settings.encoder, tmp_path)
-    encoder = Encoder(storage.load_tokenizer(tmp_path), 32)
-    model = UtilityModel(storage.load_encoder(tmp_path)).eval()
+    pretrained.save_encoder(settings.encoder, tmp_path)
+    encoder = Encoder(pretrained.load_tokenizer(tmp_path), 32)
+    model = UtilityModel(pretrained.load_encoder(tmp_path)).eval()
     sequences = encoder.pairs([Text(("w1 w2",), "good")])
     batch, cosine, bias = encoder.batch(sequences, [0]), torch.tensor([0.5]), 0.25
     torch.nn.init.constant_(model.utility.bias, bias)

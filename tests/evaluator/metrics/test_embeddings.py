@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from evaluator.comparator.examples import Text
+from evaluator.encoders.text_encoder import TextEncoder
 from evaluator.metrics import embeddings
-from evaluator.metrics.encoders import TextEncoder
 from evaluator.metrics.inputs import Referenced
 from evaluator.metrics.registry import METRICS, build
 

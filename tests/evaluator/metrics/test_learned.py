@@ -9,9 +9,9 @@ import torch
 from sklearn.kernel_ridge import KernelRidge
 
 from evaluator.comparator.examples import Text
+from evaluator.encoders.text_encoder import TextEncoder
 from evaluator.metaevaluation.correlation import pearson
 from evaluator.metrics import adem, aspects, embeddings, ruber
-from evaluator.metrics.encoders import TextEncoder
 from evaluator.metrics.inputs import MissingInput, Referenced, Training
 from evaluator.metrics.out_of_fold import out_of_fold
 from evaluator.metrics.reference_free import Regressor
@@ -53,6 +53,7 @@ def test_it_learns_what_goes_with_a_context(name, encoder, world):
     assert correlation(name, encoder, world) > 0.6
 
 
+# ADEM has no untrained state, for it is the minimum of its loss: what it is without the rule, shuffled scores tell.
 @pytest.mark.parametrize("name", ["adem", "reference-free"])
 def test_it_learns_nothing_from_scores_without_a_rule(name, encoder, world):
     shuffled = np.random.default_rng(0).permutation(world[1])
@@ -67,19 +68,30 @@ def test_an_untrained_network_does_not_know_the_rule(name, encoder, world, monke
     assert min(untrained) < 0.2, untrained
 
 
-def test_the_discriminator_tells_people_from_systems(encoder):
-    """Systems use the words w0 to w9 and people w10 to w29: out of fold, people's are told apart."""
+@pytest.fixture
+def written():
+    """Systems use the words w0 to w9 and people w10 to w29."""
     rng = random.Random(5)
     texts = []
     for i in range(40):
         context, human = (f"w{i % 30} w{i // 30}",), " ".join(rng.choices(WORDS[10:], k=5))
         texts.append(Referenced(context, human, (), human=True))
         texts.append(Referenced(context, " ".join(rng.choices(WORDS[:10], k=5)), (human,)))
-    u = build("discriminator", encoder=encoder, training=Training.dealt(texts, folds=4)).utilities(texts)
-    assert np.mean((u > 0) == [text.human for text in texts]) > 0.9
+    return texts
 
 
-def test_aspects_are_learnt_together_and_the_first_judges(encoder):
+def test_the_discriminator_tells_people_from_systems(encoder, written):
+    u = build("discriminator", encoder=encoder, training=Training.dealt(written, folds=4)).utilities(written)
+    assert np.mean((u > 0) == [text.human for text in written]) > 0.9
+
+
+def test_an_untrained_discriminator_says_the_same_of_all(encoder, written, monkeypatch):
+    monkeypatch.setattr("evaluator.metrics.networks.RATE", 0.0)
+    u = build("discriminator", encoder=encoder, training=Training.dealt(written, folds=4)).utilities(written)
+    assert u.tolist() == [0.0] * len(written)
+
+
+def test_aspects_are_learnt_together_and_the_first_judges(encoder, monkeypatch):
     """Good by the first aspect: the output has the reference's word; by the second: it is long. A third nobody scored."""
     rng = random.Random(7)
     texts, scores = [], []
@@ -94,6 +106,9 @@ def test_aspects_are_learnt_together_and_the_first_judges(encoder):
         order = [first, 1 - first, 2]
         u = build("aspects", encoder=encoder, training=Training.dealt(texts, scores[:, order], folds=3)).utilities(texts)
         assert pearson(u, scores[:, first]) > 0.6 and abs(pearson(u, scores[:, 1 - first])) < 0.3
+    monkeypatch.setattr("evaluator.metrics.networks.RATE", 0.0)  # untrained, it knows neither
+    untrained = build("aspects", encoder=encoder, training=Training.dealt(texts, scores, folds=3)).utilities(texts)
+    assert max(abs(pearson(untrained, scores[:, k])) for k in (0, 1)) < 0.4
 
 
 def test_the_aspects_loss_by_hand():

@@ -92,9 +92,9 @@ class TestServingNow:
         gate.ask_all(new)
         *others, last = new.gates["talk"][:4]
         assert last == {
-            "question": "Not below talk-overall-1, which serves now?",
+            "question": "Not below talk-overall-1, the one in use?",
             "passed": True,
-            "answer": "talk-overall-1, which serves now, can no longer be read; that is no reason against this one.",
+            "answer": "talk-overall-1, the one in use, can no longer be read; that is no reason against this one.",
         }
         assert [one["question"] for one in others][1:] == [CHANCE, "Not below “longer is better”?"]
         registry.consider(new)

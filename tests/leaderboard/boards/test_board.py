@@ -159,7 +159,11 @@ class TestChoice:
 
 FAILED = [
     {"question": "Better than chance?", "passed": True, "answer": "It orders 61% as they do; chance is 50%."},
-    {"question": "Hard to fool?", "passed": False, "answer": "Fooled most by padded text: the honest output wins in 0%."},
+    {
+        "question": "Hard to fool?",
+        "passed": False,
+        "answer": "The most successful attack is padded text: the honest output wins in 0%.",
+    },
 ]
 PASSED = [FAILED[0]]
 
@@ -179,9 +183,9 @@ class TestTrustAtFirstSight:
         calibrated(world.campaign)
         html = world.get(world.alice, PAGE).content.decode()
         assert people.signature in html and ours.signature not in html
-        beside = html.index("Beside it: judged by the comparator")  # its table is there, under the verdict and the reason
+        beside = html.index("For comparison: judged by the comparator")  # its table is there, under the verdict and the reason
         verdict = html.index(f"Comparator {version.name} did not pass its gate.")
-        assert verdict < html.index("Fooled most by padded text: the honest output wins in 0%.") < beside
+        assert verdict < html.index("The most successful attack is padded text: the honest output wins in 0%.") < beside
         assert world.get(world.alice, "/api/campaigns/talk/leaderboard/").json()["judge"] == "people"
         assert command("leaderboard", "talk")["signature"] == people.signature
 
@@ -190,7 +194,7 @@ class TestTrustAtFirstSight:
         by_people(world.campaign), by_comparator(world.campaign)
         together = calibrated(world.campaign)
         html = world.get(world.alice, PAGE).content.decode()
-        assert together.signature in html and "did not pass" not in html and "<dt>Its gate</dt><dd>passed</dd>" in html
+        assert together.signature in html and "did not pass" not in html and "<dt>Gate</dt><dd>passed</dd>" in html
 
     def test_what_people_said_since_comes_first(self, world, version):
         gated(version, PASSED)
@@ -203,12 +207,12 @@ class TestTrustAtFirstSight:
     def test_a_comparators_board_opens_only_where_nobody_elses_is_there(self, world, version):
         ours = by_comparator(world.campaign)
         assert selectors.default_board(world.campaign) == ours
-        assert "was not asked the questions of the gate" in world.get(world.alice, PAGE).content.decode()
+        assert "The gate was not checked" in world.get(world.alice, PAGE).content.decode()
 
     def test_the_verdict_goes_with_every_file_of_the_board(self, world, version):
         gated(version, FAILED)
         board = by_comparator(world.campaign)
-        said = f"Comparator {version.name} did not pass its gate. Fooled most by padded text: the honest output wins in 0%."
+        said = f"Comparator {version.name} did not pass its gate. {FAILED[1]['answer']}"
         table = world.get(world.alice, f"/tournaments/{board.pk}.csv").content.decode()
         assert {row["gate"] for row in csv.DictReader(io.StringIO(table))} == {said}
         latex = world.get(world.alice, f"/tournaments/{board.pk}.tex").content.decode()
@@ -251,8 +255,8 @@ class TestWideRanks:
         board = selectors.board(by_people(world.campaign, criterion="Wit"))
         assert {(row["rank_low"], row["rank_high"]) for row in board["standings"]} == {(1, 4)}
         expected = (
-            "No two systems are told apart with 95% confidence, so every rank is 1–4. "
-            "Ranks hold for other contexts, and 12 contexts tell no more."
+            "No two systems can be separated with 95% confidence, so every rank is 1–4. "
+            "Ranks generalise to other contexts like these. 12 contexts do not show more."
         )
         assert board["ranks_said"] == expected
         assert expected in world.get(world.alice, PAGE + "?judge=people&criterion=Wit").content.decode()
@@ -260,7 +264,7 @@ class TestWideRanks:
     def test_where_some_are_told_apart_it_counts_them(self, world, version):
         """Strict ties Fine with Plain and orders the rest: 5 of 6 pairs."""
         said = selectors.board(by_comparator(world.campaign))["ranks_said"]
-        assert said.startswith("5 of 6 pairs of systems are told apart with 95% confidence; the other ranks stay open.")
+        assert said.startswith("5 of 6 pairs of systems can be separated with 95% confidence; the order of the others is open.")
 
     def test_nothing_is_said_where_all_are_told_apart(self, world):
         board = selectors.board(by_people(world.campaign))
@@ -324,22 +328,22 @@ class TestPages:
             world.client.logout()
             return (world.get(user, path) if user else world.client.get(path)).content.decode()
 
-        assert "Nothing is known about how far its confidence may be trusted here." in said(None)
+        assert "The calibration of its probabilities in this campaign is not known." in said(None)
         version.measured_here = {"talk": {"confidence": {"kind": "unknown", "needed": 1}, "attacks": []}}
         version.save()
-        assert "It takes 1 more pair that people judge" in said(None)
+        assert "people must judge 1 more pair" in said(None)
         off = {"error": 0.081, "low": 0.05, "high": 0.12, "pairs": 300}
         refit = {"scale": 0.4371, "theta": 0.2, "tie_threshold": 0.1, "snapshot": "0a1b2c3d4e5f", "pairs": 300}
         here = {"kind": "here", "campaign": "talk", "snapshot": "0a1b2c3d4e5f"}
         version.measured_here = {"talk": {"confidence": here | off | {"as_it_came": off | {"error": 0.204}}, "refit": refit}}
         version.save()
         for path in (PAGE, PAGE + "beside/", f"/tournaments/{Tournament.objects.get().pk}/"):
-            assert "off by 0.204 (0.050 to 0.120) on average, over 300 pairs" in said(None, path)
-            assert "multiply its differences by 0.44" in said(None, path)
-            assert "left out of that fit, its stated probabilities are off by 0.081 (0.050 to 0.120)" in said(None, path)
+            assert "calibration error is 0.204 (0.050 to 0.120) without adjustment, over 300 pairs" in said(None, path)
+            assert "multiply its utility differences by 0.44" in said(None, path)
+            assert "left out of this fit, its expected calibration error is 0.081 (0.050 to 0.120)" in said(None, path)
         version.settings, version.metrics = {"sources": {"talk": ["Overall", False]}}, version.metrics | {"calibration": off}
         version.save()
-        assert "On contexts of this campaign that it did not learn from" in said(None)
+        assert "On held-out contexts of this campaign" in said(None)
 
     def test_a_deleted_campaign_is_public_no_more(self, world):
         start.set_board(world.campaign, is_public=True, plays_new=True)
@@ -360,7 +364,7 @@ class TestPages:
         tournament = Tournament.objects.get()
         assert (tournament.judge, tournament.criterion, tournament.seed) == ("people", "Overall", 2)
         html = world.get(world.alice, PAGE).content.decode()
-        assert f'data-job-url="/jobs/{tournament.job_id}/"' in html and "No worker is alive" in html
+        assert f'data-job-url="/jobs/{tournament.job_id}/"' in html and "No worker is running" in html
         assert (
             f'data-job-url="/jobs/{tournament.job_id}/"'
             in world.get(world.alice, f"/tournaments/{tournament.pk}/").content.decode()
@@ -393,14 +397,14 @@ class TestPages:
     def test_the_board_with_people_beside_it(self, world, version):
         people, ours = by_people(world.campaign), by_comparator(world.campaign, games=200)
         html = world.get(world.alice, PAGE + "?judge=comparator").content.decode()
-        assert ours.signature in html and "Beside it: judged by people" in html and "human-written" in html
+        assert ours.signature in html and "For comparison: judged by people" in html and "human-written" in html
         assert "Spearman" in html and "<svg" in html and "style=" not in html
         assert "simulated" not in html
         assert people.signature in world.get(world.alice, f"/tournaments/{people.pk}/").content.decode()
 
     def test_a_board_that_is_not_there(self, world):
         by_people(world.campaign)
-        assert "There is no such board" in world.get(world.alice, PAGE + "?judge=comparator").content.decode()
+        assert "This board does not exist" in world.get(world.alice, PAGE + "?judge=comparator").content.decode()
         assert world.get(world.alice, PAGE + "?judge=nonsense&criterion=x").status_code == 200
 
     def test_before_anything_was_played(self, tmp_path, client):

@@ -77,6 +77,31 @@ class TestScores:
         plain, by_topic = board_from_scores(4, s, c, a, y), board_from_scores(4, s, c, a, y, group=c % 4)
         assert np.median(by_topic.se[0, 1:] / by_topic.scale) > 1.5 * np.median(plain.se[0, 1:] / plain.scale)
 
+    def test_how_systems_differ_by_topic_is_not_underestimated_where_topics_are_alike(self):
+        """With balanced data REML gives the estimates of the analysis of variance where none is below 0 (Searle, Casella &
+        McCulloch 1992, section 4.8): (MS of topic x system - MS of context x system) / (contexts of a topic x annotators).
+        What the topics have in common is drawn below what chance alone gives."""
+        rng = np.random.default_rng(3)
+        s, c, a = (axis.ravel() for axis in np.meshgrid(np.arange(3), np.arange(24), np.arange(4), indexing="ij"))
+        topic = c % 8
+        own = rng.normal(0, 1.0, (8, 3))
+        own -= own.mean(axis=1, keepdims=True)  # all topics have one mean
+        y = own[topic, s] + rng.normal(0, 0.7, (24, 3))[c, s] + rng.normal(0, 0.5, 24)[c]
+        y = y + rng.normal(0, 0.5, 4)[a] + rng.normal(0, 0.5, (4, 3))[a, s] + rng.normal(0, 0.6, len(s))
+        of_context = np.arange(24) % 8
+        outputs = y.reshape(3, 24, 4).mean(axis=2)  # (systems, contexts)
+        of_topics = np.stack([outputs[:, of_context == t].mean(axis=1) for t in range(8)], axis=1)  # (systems, topics)
+
+        def differing(means):  # less the means of rows and columns
+            return means - means.mean(axis=0) - means.mean(axis=1, keepdims=True) + means.mean()
+
+        within = differing(outputs) - differing(of_topics)[:, of_context]
+        of_outputs, of_topic = (within**2).sum() / (2 * 16), 3 * (differing(of_topics) ** 2).sum() / (2 * 7)  # mean squares
+        common = 9 * of_topics.mean(axis=0).var(ddof=1)
+        assert common < of_topic  # or a variance of their own, not below 0, would be 0 here
+        found = read_scores(3, s, c, a, y, group=topic).fit.variances
+        assert found["topic"] == pytest.approx((of_topic - of_outputs) / 3, rel=2e-3)
+
 
 class TestPairs:
     def test_one_person_one_context_each_is_bradley_terry(self):

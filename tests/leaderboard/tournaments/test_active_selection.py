@@ -105,13 +105,13 @@ def test_a_real_comparator_orders_them_in_its_job(world, campaign):
     job = Job.objects.get(task=active_selection.TASKS["systems"])
     tasks.ask(str(job.pk))
     job.refresh_from_db()
-    assert job.status == Job.Status.DONE and "pairs in order" in job.message
+    assert job.status == Job.Status.DONE and "pairs reordered" in job.message
     world.post(world.alice, PAGE + "ask/", {"comparator": ""})
     other = Job.objects.get(task=active_selection.TASKS["comparator"])
     order = list(pairs(campaign).values_list("pk", flat=True))
     tasks.ask_to_teach(str(other.pk))
     other.refresh_from_db()
-    assert other.status == Job.Status.DONE and "members differ most" in other.message
+    assert other.status == Job.Status.DONE and "members disagree most" in other.message
     assert list(pairs(campaign).values_list("pk", flat=True)) != order
     page = world.get(world.alice, PAGE + "play/").content.decode()
     assert "Queue the most informative pairs next" in page and "Queue the pairs that teach the comparator most" in page

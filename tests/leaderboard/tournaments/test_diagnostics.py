@@ -180,7 +180,7 @@ class TestOneOrder:
 
     def test_where_no_side_is_known(self, world, version):
         by_people(world.campaign), by_comparator(world.campaign, games=50)
-        assert "Outputs were scored one by one" in world.get(world.alice, PAGE + "?judge=people").content.decode()
+        assert "Outputs were scored one at a time" in world.get(world.alice, PAGE + "?judge=people").content.decode()
         html = world.get(world.alice, PAGE + "?judge=comparator").content.decode()
         assert "answer does not depend on the side" in html.replace("&#x27;", "'")
 
@@ -210,7 +210,7 @@ class TestShown:
         ]
         assert [lines.index(line) for line in lines if "Fine" in line or "Plain" in line] == [6, 7]
         assert lines[5] == lines[8] == r"\midrule" and r" & $>$99\% & 36 \\" in lines[4] and r"$<$1\%" in lines[9]
-        assert "% Best: the chance that a system is the best of these." in lines
+        assert "% Best: the probability that a system is the best of these." in lines
 
     def test_boards_of_before_still_show(self, world, version):
         played = as_of_before(by_comparator(world.campaign, rules=Rules(stop="all")))

@@ -114,7 +114,7 @@ def test_the_model_of_peoples_answers_has_a_term_for_groups(world):
 def test_the_page_and_the_files_say_so(world, version):
     by_moody(world)
     page = world.get(world.alice, "/c/talk/leaderboard/").content.decode()
-    assert "another set of contexts" in page and "groups" not in page.split('id="play"')[0]
+    assert "They hold for contexts like these" in page and "groups" not in page.split('id="play"')[0]
     put_in_groups(world, 4)
     board = queries.board(by_moody(world))
     page = world.get(world.alice, "/c/talk/leaderboard/").content.decode()

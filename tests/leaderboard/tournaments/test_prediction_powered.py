@@ -51,7 +51,7 @@ class TestCalibrated:
         AuditEvent.objects.create(campaign=world.campaign, action=active_selection.IN_ORDER["systems"])
         assert "had a say" not in queries.board(calibrated(world.campaign, seed=2))["warning"]  # after the snapshot
         world.campaign.snapshots.update(created_at=timezone.now())  # the audit log itself can't be changed
-        assert "A comparator had a say in which pairs people" in queries.board(calibrated(world.campaign, seed=3))["warning"]
+        assert "A comparator chose which pairs people" in queries.board(calibrated(world.campaign, seed=3))["warning"]
         assert "had a say" not in queries.board(by_people(world.campaign))["warning"]
 
     def test_what_people_said_where_the_comparator_was_taught_it_is_left_out(self, world, version, client):
@@ -65,10 +65,10 @@ class TestCalibrated:
         assert (said["judgments"], said["left_out"], board.played) == (132, 12, 132)
         by_people(world.campaign)
         html = world.get(world.alice, "/c/talk/leaderboard/beside/").content.decode()
-        assert "12 more in contexts that it learned from in other campaigns are left out." in html
+        assert "12 more judgments are left out, because the comparator learned from their contexts in other campaigns." in html
         out = io.StringIO()
         call_command("leaderboard", "talk", "--calibrated", stdout=out)
-        assert "12 more in contexts that it learned from in other campaigns are left out." in out.getvalue()
+        assert "12 more are left out: the comparator learned from their contexts in other campaigns." in out.getvalue()
         with pytest.raises(Refused, match="learned from every context of people's scores of 'Overall'"):
             calibrated(world.campaign, set(keys), seed=2)
 
@@ -104,7 +104,7 @@ class TestCalibrated:
         board = calibrated(world.campaign, rules=Rules("bradley-terry", "davidson"))
         assert queries.board(board)["speaks_of"] is None and parse(board.signature)["population"] is None
         html = world.get(world.alice, f"/tournaments/{board.pk}/").content.decode()
-        assert "They hold for these annotators." in html
+        assert "and for these annotators only" in html
 
     def test_its_signature_and_its_place_beside_the_others(self, world, version, client):
         by_people(world.campaign), by_comparator(world.campaign)
@@ -120,7 +120,7 @@ class TestCalibrated:
         calibrated(world.campaign)
         out = io.StringIO()
         call_command("leaderboard", "talk", "--calibrated", stdout=out)
-        assert "144 games judged by people say as much as" in out.getvalue()
+        assert "144 games judged by people carry as much information" in out.getvalue()
 
     def test_it_needs_people_and_an_order_free_rating(self, world, version):
         with pytest.raises(Refused, match="does not depend on the order of games"):
@@ -169,7 +169,7 @@ class TestSamples:
         assert f"/tournaments/{board.pk}/" in world.get(world.alice, "/c/talk/leaderboard/beside/").content.decode()
 
     def test_people_cannot_be_asked_about_two_contexts(self, world):
-        with pytest.raises(Refused, match="meet only where a comparator judges"):
+        with pytest.raises(Refused, match="compares outputs of different contexts"):
             start.start_tournament(world.campaign, "people", level="sample")
 
 
@@ -179,7 +179,7 @@ class TestStability:
         names = {row["name"] for row in queries.stability(queries.latest(world.campaign))}
         assert "Another seed (1)" in names and "Bradley-Terry, fitted ties" in names and len(names) == 4
         html = world.get(world.alice, "/c/talk/leaderboard/beside/").content.decode()
-        assert "Another seed (1)" in html and "Does the order hold?" in html
+        assert "Another seed (1)" in html and "Robustness of the order" in html
 
     def test_without_the_filter(self, tmp_path):
         """Cid's lone scores of Poor are filtered out; with them Poor would be first."""

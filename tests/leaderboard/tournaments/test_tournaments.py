@@ -384,7 +384,7 @@ class TestOnce:
 
     def test_a_second_click_plays_nothing_twice(self, world):
         start_tournament(world.campaign, "people")
-        with pytest.raises(Refused, match="already waiting or running"):
+        with pytest.raises(Refused, match="already queued or running"):
             start_tournament(world.campaign, "people")
 
     def test_cancelled_on_the_way_leaves_nothing(self, world):

@@ -4,16 +4,25 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import torch
 
-from evaluator.comparator.examples import Text
-from evaluator.comparator.truncation import cut_at_sentence
+from evaluator.encoders.truncation import cut_at_sentence
 
 TURNS = 3  # of a context that is read by itself
 MAX_WORDS = 250  # Zhou & Xu 2020, section 4.1
+
+
+class InContext(Protocol):
+    """An output and the turns that it answers: `comparator.examples.Text`."""
+
+    @property
+    def context(self) -> tuple[str, ...]: ...
+
+    @property
+    def output(self) -> str: ...
 
 
 @dataclass(frozen=True)
@@ -57,7 +66,7 @@ class Encoder:
         self.max_length = min(max_length, tokenizer.model_max_length)  # what the encoder has positions for
         self.cls, self.sep, self.pad = special_tokens(tokenizer)
 
-    def pairs(self, texts: Sequence[Text]) -> Sequences:
+    def pairs(self, texts: Sequence[InContext]) -> Sequences:
         """Each context with its output."""
         turns = self._tokens([turn for text in texts for turn in text.context])
         shown = [self.shown(text.output) for text in texts]

@@ -4,13 +4,13 @@ import sys
 
 import pytest
 
-from evaluator.comparator.allocator import keep_freed_memory
+from evaluator.encoders.allocator import keep_freed_memory
 
 PAGE = resource.getpagesize()
 BLOCK = 20 << 20  # bytes, as the activations of a batch
 FORWARD_PASSES = f"""
 import resource, torch
-from evaluator.comparator.allocator import keep_freed_memory
+from evaluator.encoders.allocator import keep_freed_memory
 KEEP
 def run(passes):
     before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt

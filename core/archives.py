@@ -1,0 +1,87 @@
+"""The files of a zipped folder, read one after the other and never unpacked to a disk."""
+
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import PurePosixPath
+from typing import IO, BinaryIO
+
+from core.errors import ImportRefused, RowError
+
+READ = ("jsonl", "ndjson", "json", "csv", "tsv", "xlsx")
+MOST_FILES = 2000
+MAX_UNPACKED_BYTES = 512 * 2**20  # of all files together
+DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, OSError)
+
+
+@contextmanager
+def opened(file: BinaryIO, name: str) -> Iterator[zipfile.ZipFile]:
+    try:
+        archive = zipfile.ZipFile(file)
+    except DAMAGED:
+        raise _refusal(name, "can't be read as a zip archive") from None
+    with archive:
+        yield archive
+
+
+def members(archive: zipfile.ZipFile, name: str) -> tuple[list[zipfile.ZipInfo], list[str]]:
+    """(the files to read, by name; the names of those that hold no rows), both without what file managers leave there. Raises
+    ImportRefused for paths that lead elsewhere, for encryption, and where unpacking would take too much."""
+    files = [info for info in archive.infolist() if not info.is_dir()]
+    if len(files) > MOST_FILES:
+        raise _refusal(name, f"holds {len(files)} files; at most {MOST_FILES} are read")
+    if sum(info.file_size for info in files) > MAX_UNPACKED_BYTES:
+        raise _refusal(name, f"is longer than {MAX_UNPACKED_BYTES // 2**20} MB when unpacked; send it in parts")
+    read, left, names = [], [], set()
+    for info in sorted(files, key=lambda info: info.filename):
+        path = PurePosixPath(info.filename.replace("\\", "/"))
+        if path.is_absolute() or ".." in path.parts or ":" in path.parts[0]:
+            raise _refusal(name, f"holds the path {info.filename[:80]!r}, which leads out of the folder; zip the folder itself")
+        if any(part.startswith((".", "__MACOSX")) for part in path.parts):
+            continue
+        if path.suffix.lower().lstrip(".") not in READ:
+            left.append(str(path))
+            continue
+        if info.flag_bits & 1:
+            raise _refusal(f"{name}/{path}", "is encrypted; zip the folder without a password")
+        if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise _refusal(f"{name}/{path}", "is packed in an unusual way; zip the folder again")
+        if str(path) in names:
+            raise _refusal(f"{name}/{path}", "stands twice in the archive")
+        names.add(str(path))
+        read.append(info)
+    if not read:
+        raise _refusal(name, f"holds no file of rows ({', '.join(READ)})")
+    return read, left
+
+
+def unpacked_size(file: BinaryIO) -> int:
+    """Bytes of all files, as the archive says; 0 where it can't be read."""
+    try:
+        with zipfile.ZipFile(file) as archive:
+            return sum(info.file_size for info in archive.infolist())
+    except DAMAGED:
+        return 0
+
+
+def opened_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> IO[bytes]:
+    try:
+        return archive.open(info)
+    except DAMAGED as error:  # the directory may send zipfile anywhere
+        raise zipfile.BadZipFile(str(error)) from error
+
+
+@contextmanager
+def reading(name: str) -> Iterator[None]:
+    """What may go wrong anywhere in a damaged member, as a refusal of it."""
+    try:
+        yield
+    except ImportRefused:
+        raise
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+        raise _refusal(name, "can't be unpacked; the archive is damaged") from error
+
+
+def _refusal(name: str, message: str) -> ImportRefused:
+    return ImportRefused([RowError(name, None, "", message)])

@@ -1,0 +1,59 @@
+"""Tables as `datasets` and pandas write them.
+
+`Dataset.to_dict()` and `DataFrame.to_dict("list")` give a list for each column, `DataFrame.to_json()` an object for each,
+{column: {index: value}}. `to_csv` prints a list in a cell as Python or NumPy would: "['a', 'b']", or "['a' 'b']" without
+commas.
+"""
+
+import ast
+import io
+import tokenize
+from collections.abc import Iterator
+from typing import Any
+
+LONGEST_LIST = 2**18  # characters of a printed list; reading one takes some hundred times as much memory
+
+
+def has_columns(document: Any) -> bool:
+    """Is every value of the object a column? One row has at least one plain value."""
+    return (
+        isinstance(document, dict) and bool(document) and all(isinstance(column, list | dict) for column in document.values())
+    )
+
+
+def unequal(document: dict[str, Any]) -> tuple[str, str] | None:
+    """(column, what is wrong with it) where the columns do not have the same rows."""
+    first, *others = document
+    for name in others:
+        if type(document[name]) is not type(document[first]) or len(document[name]) != len(document[first]):
+            return name, f"has {len(document[name])} values; {first!r} has {len(document[first])}"
+        if isinstance(document[name], dict) and document[name].keys() != document[first].keys():
+            return name, f"has other row labels than {first!r}"
+    return None
+
+
+def records(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The rows of columns that `unequal` finds nothing wrong with."""
+    first = next(iter(document.values()))
+    for at in first if isinstance(first, dict) else range(len(first)):
+        yield {name: column[at] for name, column in document.items()}
+
+
+def printed_list(cell: str) -> list[Any] | None:
+    """A list of texts or of messages as Python or NumPy print it; None where the cell is another text."""
+    if len(cell) > LONGEST_LIST:
+        return None
+    try:
+        line = io.StringIO(cell.strip().replace("\n", " "))
+        tokens = [token for token in tokenize.generate_tokens(line.readline) if token.string.strip()]
+        parts = []
+        for token, after in zip(tokens, [*tokens[1:], None]):
+            parts.append(token.string)
+            ends = token.type == tokenize.STRING or token.string in ("]", "}")
+            begins = after is not None and (after.type == tokenize.STRING or after.string in ("[", "{"))
+            if ends and begins:
+                parts.append(",")
+        value = ast.literal_eval(" ".join(parts))
+    except (ValueError, SyntaxError, tokenize.TokenError, RecursionError, MemoryError):
+        return None
+    return value if isinstance(value, list) else None

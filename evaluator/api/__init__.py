@@ -1,0 +1,1 @@
+"""Comparators and judges in the REST API."""

@@ -1,0 +1,234 @@
+"""What researchers set going with comparators and judges, each call one service."""
+
+from django.http import FileResponse, HttpResponse
+from django.shortcuts import get_object_or_404
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.parsers import MultiPartParser
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from annotation.access import campaign_for_researcher
+from annotation.api.repeats import HEADER, once
+from annotation.api.serializers import ImportedSerializer, JobSerializer
+from core.errors import Refused
+from evaluator import admission, archive, card_view, dialogues, judge_tables, judges_export, registry, selectors, services
+from evaluator.api.cards import ComparatorSerializer
+from evaluator.comparator.settings import ARCHITECTURES, RECIPES, SWITCHES, fields_of
+from evaluator.imported_scores import LONGEST_NAME, import_scores_of
+from evaluator.metaevaluation.alternative_annotator import EPSILON
+
+TABLE_FILES = {"csv": ("text/csv", judges_export.as_csv), "tex": ("application/x-tex", judges_export.as_latex)}
+
+
+class TrainingSerializer(serializers.Serializer):
+    """What is not sent is as the recipe has it (docs/comparator-reference.md)."""
+
+    criterion = serializers.CharField(
+        max_length=100, required=False, allow_null=True, allow_blank=True,
+        help_text="Whose scores; empty: judgments of pairs alone; null: what is accepted.",
+    )  # fmt: skip
+    others = serializers.ListField(child=serializers.CharField(max_length=100), required=False, max_length=50)
+    beside = serializers.ListField(
+        child=serializers.SlugField(), required=False, max_length=50, help_text="Campaigns to learn from too."
+    )
+    recipe = serializers.ChoiceField(choices=["", *RECIPES], required=False)
+    human = serializers.BooleanField(required=False, allow_null=True, help_text="Whether people's judgments are learnt from.")
+    architecture = serializers.ChoiceField(choices=ARCHITECTURES, required=False)
+    base = serializers.CharField(max_length=100, required=False, help_text="A base's name, or none.")
+    seed = serializers.IntegerField(min_value=0, max_value=services.MAX_SEED, default=0)
+
+    def get_fields(self):
+        switches = {name: serializers.BooleanField(required=False, allow_null=True) for name in SWITCHES}
+        return super().get_fields() | switches
+
+
+class PromoteSerializer(serializers.Serializer):
+    reason = serializers.CharField(
+        max_length=1000, required=False, allow_blank=True, help_text="Needed where it did not pass its gate."
+    )
+
+
+class ComparatorFileSerializer(serializers.Serializer):
+    file = serializers.FileField(help_text="The zip file that a download gave.")
+
+
+class DialoguesSerializer(serializers.Serializer):
+    file = serializers.FileField(allow_empty_file=True)
+    dry_run = serializers.BooleanField(default=False)
+
+
+class JudgeScoresSerializer(DialoguesSerializer):
+    judge = serializers.CharField(max_length=LONGEST_NAME)
+    replace = serializers.BooleanField(default=False, help_text="In the place of all that this judge said before.")
+
+
+class EvaluateSerializer(serializers.Serializer):
+    criterion = serializers.CharField(max_length=100, required=False, allow_blank=True)
+    annotators = serializers.ChoiceField(choices=list(EPSILON), default="crowd")
+
+
+class JudgesSerializer(serializers.Serializer):
+    """table: as its page shows it; null while there is none. jobs: those under way, and the latest where it failed."""
+
+    table = serializers.DictField(allow_null=True)
+    snapshot = serializers.CharField(allow_null=True)
+    jobs = JobSerializer(many=True)
+
+
+def _valid(serializer) -> dict:
+    serializer.is_valid(raise_exception=True)
+    return dict(serializer.validated_data)
+
+
+class TrainingsView(APIView):
+    """Trainings of comparators on the campaign's newest snapshot. POST queues one, and answers with its job."""
+
+    @extend_schema(responses=JobSerializer(many=True))
+    def get(self, request, slug):
+        campaign = campaign_for_researcher(request.user, slug)
+        runs = campaign.training_runs.select_related("job").order_by("-pk")[:100]
+        return Response(JobSerializer([run.job for run in runs], many=True).data)
+
+    @extend_schema(request=TrainingSerializer, responses={201: JobSerializer}, parameters=[HEADER])
+    @once
+    def post(self, request, slug):
+        campaign = campaign_for_researcher(request.user, slug)
+        data = _valid(TrainingSerializer(data=request.data))
+        lenders = {lender.campaign.slug: lender.campaign for lender in selectors.lenders(campaign, request.user)}
+        for name in data.get("beside", []):
+            if name not in lenders:
+                raise Refused(f"You research no other campaign {name!r} with accepted judgments.")
+        chosen = {name: data.get(name) for name in (*SWITCHES, "architecture")}
+        run = services.start_training(
+            [campaign],
+            data.get("criterion"),
+            data["seed"],
+            request.user,
+            recipe=fields_of(data.get("recipe", ""), data.get("human"), **chosen),
+            others=data.get("others", []),
+            beside=[lenders[name] for name in data.get("beside", [])],
+            base=data.get("base"),
+        )
+        return Response(JobSerializer(run.job).data, status=201)
+
+
+class _OfComparator(APIView):
+    def _version(self, slug, name):
+        campaign = campaign_for_researcher(self.request.user, slug)
+        return campaign, get_object_or_404(campaign.comparators.select_related("run"), name=name)
+
+    def _answer(self, campaign, version) -> Response:
+        stage = registry.stages(campaign, [version])[version.pk]
+        card = f"/api/campaigns/{campaign.slug}/comparators/{version.name}/"
+        row = {"name": version.name, "stage": stage, "created_at": version.created_at, "card": card}
+        return Response(ComparatorSerializer(row).data)
+
+
+class PromoteView(_OfComparator):
+    """It serves this campaign from now on."""
+
+    @extend_schema(request=PromoteSerializer, responses=ComparatorSerializer)
+    def post(self, request, slug, name):
+        campaign, version = self._version(slug, name)
+        data = _valid(PromoteSerializer(data=request.data))
+        registry.promote(campaign, version, request.user, data.get("reason", ""))
+        return self._answer(campaign, version)
+
+
+class RetireView(_OfComparator):
+    """It serves no more. What it judged stays."""
+
+    @extend_schema(request=None, responses=ComparatorSerializer)
+    def post(self, request, slug, name):
+        campaign, version = self._version(slug, name)
+        registry.retire(campaign, version, request.user)
+        version.refresh_from_db()
+        return self._answer(campaign, version)
+
+
+class ComparatorFileView(_OfComparator):
+    """The comparator as a zip file, which another campaign or server takes."""
+
+    @extend_schema(responses={(200, "application/zip"): OpenApiTypes.BINARY})
+    def get(self, request, slug, name):
+        _, version = self._version(slug, name)
+        version.settings = card_view.settings(version, request.user)  # for the file; never saved
+        packed = archive.pack(version, selectors.folder(version), card_view.figures(version, request.user))
+        return FileResponse(packed, as_attachment=True, filename=f"{version.name}.zip", content_type="application/zip")
+
+
+class ComparatorUploadView(APIView):
+    """A comparator trained elsewhere. A worker checks the file before it is entered; the answer is its job."""
+
+    parser_classes = [MultiPartParser]
+
+    @extend_schema(
+        request={"multipart/form-data": ComparatorFileSerializer}, responses={201: JobSerializer}, parameters=[HEADER]
+    )
+    @once
+    def post(self, request, slug):
+        campaign = campaign_for_researcher(request.user, slug)
+        data = _valid(ComparatorFileSerializer(data=request.data))
+        job = admission.receive(campaign, data["file"].chunks(), request.user)
+        return Response(JobSerializer(job).data, status=201)
+
+
+class DialoguesView(APIView):
+    """Conversations, which comparators learn from before they learn from judgments. All rows or none; twice changes nothing."""
+
+    parser_classes = [MultiPartParser]
+
+    @extend_schema(request={"multipart/form-data": DialoguesSerializer}, responses=ImportedSerializer)
+    def post(self, request, slug):
+        campaign = campaign_for_researcher(request.user, slug)
+        data = _valid(DialoguesSerializer(data=request.data))
+        file = data["file"]
+        result = dialogues.import_dialogues(campaign, file.file, file.name, data["dry_run"], request.user)
+        return Response(ImportedSerializer(result).data)
+
+
+class JudgeScoresView(APIView):
+    """Scores that a judge gave elsewhere: rows {context_id or context, system, [checkpoint], [sample], score}."""
+
+    parser_classes = [MultiPartParser]
+
+    @extend_schema(request={"multipart/form-data": JudgeScoresSerializer}, responses=ImportedSerializer)
+    def post(self, request, slug):
+        campaign = campaign_for_researcher(request.user, slug)
+        data = _valid(JudgeScoresSerializer(data=request.data))
+        file = data.pop("file")
+        result = import_scores_of(campaign, data.pop("judge"), file.file, file.name, **data, user=request.user)
+        return Response(ImportedSerializer(result).data)
+
+
+class JudgesView(APIView):
+    """Which judge agrees with these people. POST has a worker set all judges beside them, once for the same inputs."""
+
+    @extend_schema(responses=JudgesSerializer)
+    def get(self, request, slug):
+        table, jobs = judge_tables.shown(campaign_for_researcher(request.user, slug))
+        record, snapshot = (table.record, table.snapshot.name) if table else (None, None)
+        return Response({"table": record, "snapshot": snapshot, "jobs": JobSerializer(jobs, many=True).data})
+
+    @extend_schema(request=EvaluateSerializer, responses={200: JobSerializer, 201: JobSerializer})
+    def post(self, request, slug):
+        campaign = campaign_for_researcher(request.user, slug)
+        table, started = judge_tables.start(campaign, **_valid(EvaluateSerializer(data=request.data)), user=request.user)
+        return Response(JobSerializer(table.job).data, status=201 if started else 200)
+
+
+class JudgesFileView(APIView):
+    """The judges' table as CSV or LaTeX."""
+
+    @extend_schema(
+        responses={(200, kind): OpenApiTypes.STR for kind, _ in TABLE_FILES.values()},
+        parameters=[OpenApiParameter("kind", enum=list(TABLE_FILES), location="path")],
+    )
+    def get(self, request, slug, kind):
+        campaign = campaign_for_researcher(request.user, slug)
+        table, _ = judge_tables.shown(campaign)
+        table = get_object_or_404(campaign.judges_tables, pk=table and table.pk)
+        content_type, text = TABLE_FILES[kind]
+        return HttpResponse(text(table.record), content_type=f"{content_type}; charset=utf-8")

@@ -1,0 +1,84 @@
+"""What an encoder makes of texts: the hidden states of its last layer, and the means of those."""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
+
+import numpy as np
+import torch
+from torch.nn import functional as F
+from transformers import PreTrainedModel
+
+from evaluator.encoders.devices import texts_at_once, use_bf16
+from evaluator.encoders.encoding import Batch, Encoder, Sequences, by_length
+
+# Up to so many tokens plain attention trains 1.5 times as fast on a CPU as torch's fused one, whose backward pass is slow
+# there; beyond, it takes too much memory.
+EAGER_TOKENS = 192
+Tick = Callable[[float], None]  # is told the share that is done, 0..1, after every batch
+
+
+def hidden_states(encoder: PreTrainedModel, batch: Batch) -> torch.Tensor:
+    """The last layer's -> (b, t, h) in fp32"""
+    config, kind = encoder.config, encoder.device.type
+    if encoder._supports_sdpa and config._attn_implementation in ("sdpa", "eager"):
+        wanted = "eager" if kind == "cpu" and batch.ids.shape[1] <= EAGER_TOKENS else "sdpa"
+        if config._attn_implementation != wanted:
+            encoder.set_attn_implementation(wanted)
+    with torch.autocast(kind, torch.bfloat16) if use_bf16(batch.precision, encoder.device) else nullcontext():
+        hidden: torch.Tensor = encoder(**arguments_of(encoder, batch)).last_hidden_state.float()
+    return hidden
+
+
+def arguments_of(model: PreTrainedModel, batch: Batch) -> dict[str, torch.Tensor]:
+    """What the model is called with; the segments where it knows any."""
+    arguments = {"input_ids": batch.ids, "attention_mask": batch.mask}
+    if model.config.model_type == "xlnet" or getattr(model.config, "type_vocab_size", 0) > 1:  # XLNet tells any two apart
+        arguments["token_type_ids"] = batch.segments
+    return arguments
+
+
+def mean_over(hidden: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+    """Mean of hidden (b, t, h) over the tokens of mask (b, t) -> (b, h)"""
+    mask = mask.unsqueeze(-1).float()  # (b, t, 1)
+    return (hidden * mask).sum(1) / mask.sum(1)
+
+
+def pair_features(encoder: PreTrainedModel, batch: Batch) -> torch.Tensor:
+    """Of each context read with its output: the mean of all tokens, the mean of the output's, and its product with the mean of
+    the context's -> (b, 3h) in fp32"""
+    hidden = hidden_states(encoder, batch)  # (b, t, h)
+    output = F.normalize(mean_over(hidden, batch.mask * batch.segments), dim=-1)  # (b, h)
+    context = F.normalize(mean_over(hidden, batch.mask * (1 - batch.segments)), dim=-1)  # (b, h)
+    agreement = output * context * math.sqrt(hidden.shape[-1])  # (b, h), of the size of 1
+    return torch.cat([mean_over(hidden, batch.mask), output, agreement], dim=-1)  # (b, 3h)
+
+
+def embed(encoder: PreTrainedModel, batch: Batch) -> torch.Tensor:
+    """As sentence-transformers does: the mean of the last hidden states, of length 1 -> (b, h) in fp32"""
+    batch = batch.to(encoder.device)
+    return F.normalize(mean_over(hidden_states(encoder, batch), batch.mask), dim=-1)
+
+
+def embeddings(model: PreTrainedModel, encoder: Encoder, strings: Sequence[str], tick: Tick | None = None) -> torch.Tensor:
+    """Of each string -> (s, h) fp32 on the model's device, each of length 1; too long a string is embedded by its end."""
+    sequences = encoder.singles(strings, keep_end=True)
+    vectors = torch.empty(len(strings), model.config.hidden_size, device=model.device)
+    for rows, batch in batches(model, encoder, sequences, tick=tick):
+        vectors[rows] = embed(model, batch).clone()
+    return vectors
+
+
+def batches(
+    model: PreTrainedModel, encoder: Encoder, sequences: Sequences, chosen: np.ndarray | None = None, tick: Tick | None = None
+) -> Iterator[tuple[np.ndarray, Batch]]:
+    """Positions (b,) in `chosen` (c,), by default all, and those sequences on the model's device, of similar length: for
+    forward passes without gradients."""
+    chosen = np.arange(len(sequences.ids)) if chosen is None else chosen
+    done, lengths = 0, sequences.lengths[chosen]
+    for rows in by_length(lengths, texts_at_once(model, int(lengths.max(initial=1)))):
+        with torch.inference_mode():
+            yield rows, encoder.batch(sequences, chosen[rows]).to(model.device)
+        done += len(rows)
+        if tick:
+            tick(done / len(chosen))

@@ -1,0 +1,106 @@
+"""What researchers set going on the leaderboard, and boards as files."""
+
+from django.http import Http404, HttpResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.permissions import AllowAny
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from annotation.access import campaign_for_researcher
+from annotation.api.repeats import HEADER, once
+from annotation.api.serializers import JobSerializer
+from core.errors import Refused
+from evaluator.services import MAX_SEED
+from leaderboard.access import tournament_for
+from leaderboard.boards import exports, queries
+from leaderboard.models import Tournament
+from leaderboard.tournaments import active_selection, start
+
+FILES = {"csv": ("text/csv", exports.as_csv), "tex": ("text/x-tex", exports.as_latex), "svg": ("image/svg+xml", exports.as_svg)}
+
+
+class PlaySerializer(serializers.Serializer):
+    judge = serializers.ChoiceField(Tournament.Judge.choices, help_text="calibrated: people and a comparator together.")
+    comparator = serializers.SlugField(required=False, allow_null=True, help_text="Its name; the one that serves, if none.")
+    criterion = serializers.CharField(
+        max_length=100, required=False, allow_null=True, allow_blank=True,
+        help_text="Empty: judgments of pairs; null: what is accepted.",
+    )  # fmt: skip
+    rating = serializers.ChoiceField(choices=["", "bradley-terry", "paper"], default="", help_text="Empty: Glicko-2.")
+    level = serializers.ChoiceField(Tournament.Level.choices, default=Tournament.Level.SYSTEM)
+    seed = serializers.IntegerField(min_value=0, max_value=MAX_SEED, default=0)
+    games = serializers.IntegerField(min_value=1, max_value=start.MAX_GAMES, required=False, allow_null=True)
+
+
+class TournamentRowSerializer(serializers.ModelSerializer):
+    """The board is at /api/tournaments/ID/ once it is finished."""
+
+    comparator = serializers.CharField(source="version.name", default=None, allow_null=True)
+    job = JobSerializer()
+
+    class Meta:
+        model = Tournament
+        fields = ["id", "judge", "comparator", "criterion", "level", "seed", "finished_at", "job"]
+
+
+class AskSerializer(serializers.Serializer):
+    goal = serializers.ChoiceField(
+        choices=["systems", "comparator"], default="systems", help_text="What the next pairs are to tell most about."
+    )
+
+
+class TournamentsView(APIView):
+    """The campaign's tournaments, the newest 100 first. POST queues one."""
+
+    @extend_schema(responses=TournamentRowSerializer(many=True))
+    def get(self, request, slug):
+        campaign = campaign_for_researcher(request.user, slug)
+        newest = campaign.tournaments.select_related("job", "version").defer("replicates", "head_to_head").order_by("-pk")[:100]
+        return Response(TournamentRowSerializer(newest, many=True).data)
+
+    @extend_schema(request=PlaySerializer, responses={201: TournamentRowSerializer}, parameters=[HEADER])
+    @once
+    def post(self, request, slug):
+        campaign = campaign_for_researcher(request.user, slug)
+        asked = PlaySerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        data = dict(asked.validated_data)
+        name, rating = data.pop("comparator", None), data.pop("rating")
+        version = campaign.comparators.filter(name=name, retired_at=None).first() if name else None
+        if name and version is None:
+            raise Refused(f"Campaign {slug!r} has no comparator {name!r}.")
+        rules = start.rules_named(rating)
+        made = start.start_tournament(campaign, version=version, rules=rules, user=request.user, **data)
+        return Response(TournamentRowSerializer(made).data, status=201)
+
+
+class AskView(APIView):
+    """Have a worker put the open pairs in order, the most informative ones first."""
+
+    @extend_schema(request=AskSerializer, responses={201: JobSerializer}, parameters=[HEADER])
+    @once
+    def post(self, request, slug):
+        campaign = campaign_for_researcher(request.user, slug)
+        asked = AskSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        job = active_selection.start(campaign, request.user, goal=asked.validated_data["goal"])
+        return Response(JobSerializer(job).data, status=201)
+
+
+class TournamentFileView(APIView):
+    """A finished board as CSV, as a LaTeX table or as an SVG, for whoever may see it."""
+
+    permission_classes = [AllowAny]
+
+    @extend_schema(
+        responses={(200, kind): OpenApiTypes.STR for kind, _ in FILES.values()},
+        parameters=[OpenApiParameter("kind", enum=list(FILES), location="path")],
+    )
+    def get(self, request, pk, kind):
+        tournament = tournament_for(request.user, pk)
+        if tournament.finished_at is None:
+            raise Http404
+        content_type, text = FILES[kind]
+        return HttpResponse(text(queries.board(tournament)), content_type=f"{content_type}; charset=utf-8")

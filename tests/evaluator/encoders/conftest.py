@@ -1,0 +1,1 @@
+from tests.evaluator.comparator.conftest import tiny_encoder  # noqa: F401
