@@ -74,6 +74,7 @@ urlpatterns = [
     path("login/code/", second_factor.give_code, name="second_factor_code"),
     path("account/second-factor/", second_factor.set_up, name="second_factor"),
     path("account/tokens/<int:pk>/revoke/", account.revoke_token, name="revoke_token"),
+    path("password/reset/", include("annotation.views.people.password_reset")),
     path("people/<int:pk>/", personal_data.person, name="person"),
     path("new/", design.new, name="campaign_new"),
     path("join/<str:token>/", join.join, name="join"),

@@ -140,6 +140,7 @@ class People:
             "table.": {"kind": "csv"},
             "report.": {"format": "md"},
             "comparator": {"name": self.version.name},
+            "password/reset/": {"uidb64": "MQ", "token": "set-password"},
             "": {
                 "slug": "talk",
                 "token": self.invitation.token,

@@ -192,6 +192,10 @@ nobody: What this world has nothing for: the first admin is made, no table of ju
     api/campaigns/<slug>/judges/table/<kind>/
     c/<slug>/leaderboard/embed/
     first/
+    password/reset/
+    password/reset/<uidb64>/<token>/
+    password/reset/done/
+    password/reset/sent/
     api/<rest>
 """
 

@@ -18,6 +18,7 @@ from django.utils.translation import gettext
 from annotation.access import annotator_of
 from annotation.people import second_factor
 from annotation.people.first_admin import is_offered
+from core import mail
 from core.throttling import password_limits
 
 WAITING = "annotation.waiting"  # salt of an answer that waits for its log-in
@@ -91,7 +92,9 @@ class SignIn(CountedPasswords, auth.LoginView):
 
     def get_context_data(self, **kwargs):
         waiting = self.request.POST.get("waiting", "")
-        return super().get_context_data(waiting=waiting, offers_first_admin=is_offered(self.request), **kwargs)
+        return super().get_context_data(
+            waiting=waiting, offers_first_admin=is_offered(self.request), offers_reset=mail.is_on(), **kwargs
+        )
 
 
 def send_waiting(request, signed: str):
