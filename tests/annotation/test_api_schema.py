@@ -77,6 +77,13 @@ def key(db, tmp_path):
     return make_token(user, "test")[1]
 
 
+def tell(failure: str) -> str:
+    """A long run shows each failure when it comes."""
+    if CASES >= 10:
+        print(failure, flush=True)
+    return failure
+
+
 @pytest.mark.parametrize("mode", list(GenerationMode))
 def test_every_answer_is_as_the_schema_says(key, schema, mode):
     schema.config.generation.update(modes=[mode])
@@ -96,7 +103,7 @@ def test_every_answer_is_as_the_schema_says(key, schema, mode):
             try:
                 case.validate_response(response, checks=CHECKED if CASES < 10 else EVERY)
             except FailureGroup as failed:
-                wrong.update(f"{operation.label}: {failure.title}\n{failure}"[:600] for failure in failed.exceptions)  # noqa: B023
+                wrong.update(tell(f"{operation.label}: {failure.title}\n{failure}"[:600]) for failure in failed.exceptions)  # noqa: B023
 
         ask()
         operations += 1
