@@ -5,7 +5,7 @@ answers to one context apart; over systems errors of single outputs average out 
 2021, section 2, names the last two). Contexts and annotators are both samples in every interval.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -62,16 +62,22 @@ class _Scored:
 
 
 def levels(
-    u: Numbers, scores: Numbers, contexts: Whole, systems: Whole, seed: int, units: Whole | None = None
+    u: Numbers,
+    scores: Numbers,
+    contexts: Whole,
+    systems: Whole,
+    seed: int,
+    measures: Iterable[str] = tuple(MEASURES),
+    units: Whole | None = None,
 ) -> dict[str, Figure]:
-    """{"sample_pearson": ..., "context_kendall": ..., "system_spearman": ...}, those that are defined. u (n,) utilities and
-    scores (n, annotators), NaN being none; contexts (n,), systems (n,) numbers; units (n,): numbers of what is independent,
-    which intervals draw, where that is not the contexts but groups of them."""
+    """{"sample_pearson": ..., "context_kendall": ..., "system_spearman": ...}, those defined, of these measures. u (n,)
+    utilities and scores (n, annotators), NaN being none; contexts (n,), systems (n,) numbers; units (n,): numbers of what is
+    independent, which intervals draw, where that is not the contexts but groups of them."""
     rows = np.isfinite(u) & np.isfinite(scores).any(axis=1)
     drawn = contexts if units is None else units
     data = _Scored(u[rows], scores[rows], contexts[rows], systems[rows], drawn[rows], seed)
     found: dict[str, Figure] = {}
-    for name in MEASURES:
+    for name in measures:
         for level, figure in (("sample", _sample), ("context", _context), ("system", _system)):
             try:
                 found[f"{level}_{name}"] = figure(data, name)

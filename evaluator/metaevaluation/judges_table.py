@@ -153,7 +153,7 @@ def _rank(row: Row) -> tuple[float, float]:
 
 def _row(people: People, judge: Answers, epsilon: float, seed: int) -> Row:
     u = judge.utilities
-    correlations = levels(u, people.scores, people.contexts, people.systems, seed, people.units)
+    correlations = levels(u, people.scores, people.contexts, people.systems, seed, units=people.units)
     judged = [p for p in people.pairs if np.isfinite(u[p.a]) and np.isfinite(u[p.b]) and _asked(judge, p)]
     share, three_way = None, None
     choices = np.empty(0, dtype="<U3")

@@ -198,7 +198,7 @@ def _out_of_fold(known: Material, version) -> Answers:
 def _by_way(known: Material, way: str, seed: int) -> Candidate:
     version = serving(known.campaign)
     if version is None:
-        return Candidate(f"comparator, {way}", None, "no comparator serves this campaign")
+        return Candidate(f"comparator, {way}", None, "this campaign has no comparator in use")
 
     def answer() -> Answers:
         comparator = load(version)

@@ -59,7 +59,7 @@ class TestTraining:
             f'<a href="/c/talk/comparator/{version.name}/">{version.run.job.title}</a>'
             in world.get(world.alice, "/c/talk/").content.decode()
         )
-        assert f"It orders {m['heldout_pairwise_accuracy']:.0%} of people's" in version.gates["talk"][1]["answer"]
+        assert f"It agrees with {m['heldout_pairwise_accuracy']:.0%} of people's" in version.gates["talk"][1]["answer"]
         assert "can differ from the pairwise accuracy" not in html  # one campaign, and replies have no weight
         version.metrics |= {"heldout_population": "people", "heldout_annotators": 12, "references": 0.3}
         version.save()

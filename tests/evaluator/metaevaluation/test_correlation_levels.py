@@ -30,6 +30,7 @@ def test_the_values_are_scipys(name):
     u, scores, c, s = campaign(np.random.default_rng(0))
     u[:7] = np.nan
     found = levels(u, scores, c, s, seed=0)
+    assert levels(u, scores, c, s, 0, [name]) == {key: of for key, of in found.items() if key.endswith(name)}
     mean = np.nanmean(scores, axis=1)
     rows = np.isfinite(u) & np.isfinite(mean)
     of = lambda x, y: MEASURES[name](x, y).statistic

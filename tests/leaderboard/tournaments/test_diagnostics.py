@@ -219,5 +219,5 @@ class TestShown:
         assert {row["best"] for row in board["standings"]} == {None}
         assert (board["length_control"], board["order_fit"], board["sides"]) == (None, None, None)
         html = world.get(world.alice, f"/tournaments/{played.pk}/").content.decode()
-        assert "Cluster" in html and ">Best<" not in html and "Behind the order" not in html
+        assert "Cluster" in html and ">Best<" not in html and '<h2 id="diagnostics"' not in html
         assert r"{llrrr}" in exports.as_latex(board) and "win_rate" in exports.as_csv(board)
