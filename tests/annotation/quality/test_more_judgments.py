@@ -50,7 +50,7 @@ def test_the_spread_shrinks_with_the_root_of_the_campaign(scores):
 def test_nothing_more_is_needed_above_the_line(scores):
     found = outlook(scores, 0.5)
     assert (found.units, found.scores, found.chance) == (0, 0, 1.0)
-    assert found.sentence == "The interval is above 0.5 already."
+    assert found.sentence == "The interval is already above 0.5."
 
 
 def test_below_the_line_more_judgments_would_not_help(scores):

@@ -98,7 +98,7 @@ def test_who_always_prefers_the_left():
     assert found[0].annotator == 1 and found[0].is_flagged
     # The others prefer the left 27 times of 52; half the way from there to always: 79/104. Both sides are tested.
     assert found[0].concerns[0].p == pytest.approx(2 * (79 / 104) ** 20)
-    assert found[0].reasons == ["Preferred the left output in 20 of 20 judgments that were no tie."]
+    assert found[0].reasons == ["Preferred the left output in 20 of 20 judgments without a tie."]
     assert not any(suspect.is_flagged for suspect in found[1:])
 
 

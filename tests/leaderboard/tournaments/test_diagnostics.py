@@ -159,7 +159,7 @@ class TestOneOrder:
         fit = queries.board(by_people(world.campaign))["order_fit"]
         assert (fit["triples"], fit["circles"], fit["ties"]) == (1, 1, 0.2)
         html = world.get(world.alice, PAGE + "?judge=people").content.decode()
-        assert "1 of 1 groups of three systems go round" in html and "20% of the games." in html
+        assert "1 of 1 groups of three systems form a circle" in html and "20% of the games." in html
 
     def test_sides_by_hand(self, tmp_path, client):
         """36 judgments: 4 ties, 2 of a side nobody knows; of the other 30 the left output is preferred in 20."""
