@@ -176,7 +176,7 @@ class TestOneOrder:
         sides = queries.board(by_people(world.campaign))["sides"]
         assert (sides["judgments"], sides["left"]) == (30, 0.6667) and sides["low"] < 0.6667 < sides["high"]
         html = world.get(world.alice, PAGE + "?judge=people").content.decode()
-        assert "Of 30 judgments without a tie 67% prefer the output on the left" in html
+        assert "Of 30 judgments that are not ties, 67% prefer the output on the left" in html
 
     def test_where_no_side_is_known(self, world, version):
         by_people(world.campaign), by_comparator(world.campaign, games=50)
