@@ -73,7 +73,7 @@ def positions(encoder: PreTrainedModel) -> int:
     return known - before if known > 0 else sys.maxsize  # XLNet, whose positions are relative, says -1
 
 
-def digest(model: PreTrainedModel) -> str:
+def digest_of(model: PreTrainedModel) -> str:
     """Of its weights, 12 hexadecimal digits: a name may stand for several models."""
     sha256 = hashlib.sha256()
     for name, tensor in sorted(model.state_dict().items()):

@@ -13,7 +13,7 @@ from transformers import PreTrainedModel
 from evaluator.encoders.devices import chosen
 from evaluator.encoders.encoding import Encoder, InContext
 from evaluator.encoders.hidden_states import batches, embeddings, hidden_states, pair_features
-from evaluator.encoders.pretrained import ENCODER_PACKAGE, default_encoder, digest, pretrained_encoder, pretrained_tokenizer
+from evaluator.encoders.pretrained import ENCODER_PACKAGE, default_encoder, digest_of, pretrained_encoder, pretrained_tokenizer
 
 MAX_LENGTH = 512  # tokens of one text, or what the model has positions for
 
@@ -35,7 +35,7 @@ class FrozenModel:
     def settings(self) -> dict[str, Any]:
         """Which model it is, for a metric's settings."""
         versions = {package: version(package) for package in ("torch", "transformers")}
-        return {"weights": digest(self.model), "max_length": self.encoder.max_length, "versions": versions}
+        return {"weights": digest_of(self.model), "max_length": self.encoder.max_length, "versions": versions}
 
 
 @dataclass(frozen=True)

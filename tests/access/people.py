@@ -118,6 +118,7 @@ class People:
     def arguments(self) -> dict[str, dict]:
         """{part of a route: {argument: value}}; the first part that fits counts."""
         return {
+            "people/<pk>": {"pk": self.bob.pk},
             "account/tokens/": {"pk": self.bobs_token.pk},
             "resume/": {"token": self.own_link},
             "invitations/": {"pk": self.invitation.pk},
@@ -139,6 +140,7 @@ class People:
             "table.": {"kind": "csv"},
             "report.": {"format": "md"},
             "comparator": {"name": self.version.name},
+            "password/reset/": {"uidb64": "MQ", "token": "set-password"},
             "": {
                 "slug": "talk",
                 "token": self.invitation.token,
