@@ -119,7 +119,7 @@ def test_a_comparators_comparisons_as_scores_in_three_ways(crowd, architecture):
     out = StringIO()
     call_command("evaluate_judges", "crowd", "--ways", *asked, stdout=out)
     said = out.getvalue()
-    assert f"Again: manage.py evaluate_judges crowd --snapshot {crowd.campaign.snapshots.get().name}" in said
+    assert f"manage.py evaluate_judges crowd --snapshot {crowd.campaign.snapshots.get().name}" in said
     assert said.rstrip().endswith("--ways")
     # 36 machine-written outputs are all references, and the 12 of people meet them too: 36 * 35 + 12 * 36 games.
     read = "48 outputs were read" if architecture == "utility" else "pairs in both orders were read"
