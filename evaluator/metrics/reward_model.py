@@ -20,7 +20,7 @@ from core.errors import Refused
 from evaluator.comparator.examples import Text
 from evaluator.encoders.devices import chosen, texts_at_once
 from evaluator.encoders.encoding import by_length
-from evaluator.encoders.pretrained import digest_of, positions
+from evaluator.encoders.pretrained import digest, positions
 from evaluator.judge import Numbers, OnProgress, Preferences, by_order
 from evaluator.metrics.metric import versions
 
@@ -58,7 +58,7 @@ class RewardModel:
         template = self.tokenizer.chat_template
         return {
             "reward_model": self.name,
-            "weights": digest_of(self.model),
+            "weights": digest(self.model),
             "input": "chat template" if template else "pair",
             "template": hashlib.sha256(str(template).encode()).hexdigest()[:12] if template else None,
             "max_length": self.max_length,
