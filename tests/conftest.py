@@ -5,16 +5,27 @@ from importlib import import_module
 import pytest
 from django.db import connection
 
+from core import request_id, requester
+
 SECURITY = import_module("annotation.migrations.0020_security")
 
 
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup):
     """A test with transactions of its own empties every table in the end, also the one that refuses to be emptied."""
-    flush, vendor = connection.ops.sql_flush, connection.vendor
+    operations, vendor = type(connection.ops), connection.vendor  # of all connections: a browser's tests have another one
+    flush = operations.sql_flush
 
     def sql_flush(*args, **kwargs):
         statements = flush(*args, **kwargs)
         return [*SECURITY.UNGUARD[vendor], *statements, *SECURITY.GUARD[vendor]] if statements else []
 
-    connection.ops.sql_flush = sql_flush
+    operations.sql_flush = sql_flush
+
+
+@pytest.fixture(autouse=True)
+def no_request_of_another_test():
+    """A streamed file that a test does not read is never closed. Its request would still be there in the next test, and the
+    audit log would name its user."""
+    requester.current.set(None)
+    request_id.current.set("")

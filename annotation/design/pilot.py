@@ -18,7 +18,7 @@ def components_of(values: ArrayLike, systems: ArrayLike, contexts: ArrayLike, an
     systems, contexts, annotators = (np.unique(column, return_inverse=True)[1] for column in (systems, contexts, annotators))
     if not len(values) or np.ptp(values) == 0 or len(values) <= systems.max() + 1:
         return None
-    v = read_scores(int(systems.max()) + 1, systems, contexts, annotators, values).fit.variances
+    v = read_scores(int(systems.max()) + 1, systems, contexts, annotators, values).variances
     freedom = _fewest(contexts, annotators, systems)
     return Components(v["output"], v["taste"], v["answer"], v["context"], v["annotator"], freedom)
 

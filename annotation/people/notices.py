@@ -43,10 +43,10 @@ def note_finished(annotator: Annotator) -> None:
         return
     with transaction.atomic():
         Annotator.objects.select_for_update().get(pk=annotator.pk)  # two requests write one letter
-        told = annotator.campaign.audit_events.filter(action=FINISHED, detail__annotator=annotator.name)
+        told = annotator.campaign.audit_events.filter(action=FINISHED, detail__annotator=annotator.pk)
         if told.exists():
             return
-        AuditEvent.objects.create(campaign=annotator.campaign, action=FINISHED, detail={"annotator": annotator.name})
+        AuditEvent.objects.create(campaign=annotator.campaign, action=FINISHED, detail={"annotator": annotator.pk})
         jobs.enqueue(TASK, f"Tell researchers that {annotator.name} has finished", annotator.campaign)
 
 
@@ -63,7 +63,7 @@ def tell_finished(job: Job) -> int:
     elif MAILED_BY_CAMPAIGN.is_reached(campaign.slug):
         return 0
     MAILED_BY_CAMPAIGN.count_one(campaign.slug)
-    name, title = last.detail["annotator"], campaign.title
+    name, title = Annotator.objects.get(pk=last.detail["annotator"]).name, campaign.title
     subject = f"{title}: all items have their answers" if complete else f"{title}: {name} has finished"
     count = finished.count()
     lines = [

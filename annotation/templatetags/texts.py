@@ -218,6 +218,6 @@ def event_in_words(event) -> str:
     detail = event.detail
     if event.action == "import":
         return f"{detail.get('rows', 0):,} rows of {detail.get('kind', 'data')} imported from {detail.get('file', 'a file')}"
-    names = ("snapshot", "username", "criterion", "label", "purpose", "system", "annotator", "what")
+    names = ("snapshot", "username", "criterion", "label", "purpose", "system", "what")
     thing = event.subject or next((detail[name] for name in names if detail.get(name)), "")
     return f"{event.action}: {thing}" if thing else event.action

@@ -75,7 +75,8 @@ class PeopleBoard:
 class Reading:
     """What the model makes of people's answers. systems: (s, p), each system in the fitted effects; scale: rating points for
     a unit of the effects; component: int (s,); annotators: how many; by_context: (contexts, s), what each context's answers,
-    as far as the model does not expect them, move the ratings; scores: whether scores were read."""
+    as far as the model does not expect them, move the ratings; variances: the fit's, with what all systems have in common as
+    a variance of its own; scores: whether scores were read."""
 
     fit: Fit
     systems: Floats
@@ -83,6 +84,7 @@ class Reading:
     component: Integers
     annotators: int
     by_context: Floats
+    variances: dict[str, float]
     scores: bool
 
     @property
@@ -127,7 +129,7 @@ class Reading:
             component,
             self.covariance(population),
             self.scale if self.scores else None,
-            self.fit.variances,
+            self.variances,
             self.annotators,
         )
 
@@ -224,7 +226,8 @@ def read_scores(
     scale = SCALE * PROBIT_SLOPE / float(np.sqrt(2 * sum(fit.variances[name] for name in ("answer", "output", "taste"))))
     component = _components(n_systems, system, context) if least > 0 else np.arange(n_systems)  # all alike: nothing is known
     moved = _moved(fit, systems, y - x @ fit.effects, terms, places, component)
-    return Reading(fit, systems, scale, component, int(annotator.max()) + 1, scale * moved, scores=True)
+    variances = _of_model(fit.variances, terms)
+    return Reading(fit, systems, scale, component, int(annotator.max()) + 1, scale * moved, variances, scores=True)
 
 
 def read_pairs(
@@ -263,7 +266,7 @@ def read_pairs(
     x = sparse.csr_matrix((x.data, x.indices, x.indptr), shape=(len(rows), n_systems))
     fit, unexpected = _marginal(y, x, systems, terms, annotator, _covering(like, terms))
     moved = _moved(fit, systems, unexpected, terms, places, component)
-    return Reading(fit, systems, SCALE, component, int(annotator.max()) + 1, SCALE * moved, scores=False)
+    return Reading(fit, systems, SCALE, component, int(annotator.max()) + 1, SCALE * moved, fit.variances, scores=False)
 
 
 def _marginal(
@@ -425,6 +428,16 @@ def _of_all(names: tuple[str, str], one: Integers, system: Integers, n: int) -> 
         Term(names[0], one[:, None], levels, (float(1 / np.sqrt(n)),)),
         Term(names[1], columns, levels * (n - 1), contrasts[system]),
     ]
+
+
+def _of_model(variances: dict[str, float], terms: Sequence[Term]) -> dict[str, float]:
+    """The variances where `_of_all` states those of means over n systems: such a mean times the root of n varies by n times
+    what systems have in common, and by each system's own."""
+    found, values = dict(variances), {term.name: np.ravel(term.values)[0] for term in terms}
+    for common, own in (("annotator", "taste"), ("group", "topic")):
+        if values.get(common, 1.0) != 1.0:
+            found[common] = max(0.0, (variances[common] - variances[own]) * float(values[common]) ** 2)
+    return found
 
 
 def _components(n: int, system: Integers, place: Integers) -> Integers:

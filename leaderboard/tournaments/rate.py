@@ -145,7 +145,7 @@ def of_people(entrants: Entrants, answers: PeopleAnswers, reading: Reading, rate
         "kind": answers.kind,
         "answers": len(answers),
         "left_out": answers.left_out,
-        "variances": {name: round(v, 4) for name, v in reading.fit.variances.items()},
+        "variances": {name: round(v, 4) for name, v in reading.variances.items()},
         "groups": [[entrants.systems[i].pk for i in group] for group in groups],
         "joining": _joining(entrants, groups),
         "only": only(entrants, rated.standings, board.low, board.high, _ranking(board), _best_of_people(board))

@@ -69,6 +69,8 @@ class People:
         self.own_link = signing.dumps(guest.pk, salt=RESUME)
         self.dora.is_superuser = True
         self.dora.save()
+        self.alice.set_password("a-long-password")
+        self.alice.save()
         self.upload = uploads.receive(self.campaign, [SimpleUploadedFile("x.jsonl", b'{"a": 1}\n')], "outputs", self.alice)
         self.job = Job.objects.create(task="annotation.tasks.calculate", title="A job", campaign=self.campaign)
         images.store_images(self.campaign, [SimpleUploadedFile("a.png", PNG)])

@@ -21,7 +21,9 @@ def send(request, slug):
     except Refused as refused:
         messages.error(request, f"No image was stored. {refused}")
     else:
-        messages.success(request, f"{count} new images; {len(files) - count} were stored before.")
+        known = len(files) - count
+        new = "1 new image" if count == 1 else f"{count} new images"
+        messages.success(request, f"{new}; {known} {'was' if known == 1 else 'were'} stored before.")
     return redirect("import_data", slug)
 
 

@@ -352,7 +352,7 @@ class TestAssessing:
         self.answers(campaign, {"carol": [4, 1], "dave": [1, 4]})
         decision = assess(campaign).decisions.get()
         assert not decision.is_usable
-        with pytest.raises(Refused, match="Say why"):
+        with pytest.raises(Refused, match="Give a reason"):
             overrule(decision, bob.user, "  ")
         overrule(decision, bob.user, "A pilot.")
         assert decision.is_usable and campaign.audit_events.first().detail["reason"] == "A pilot."

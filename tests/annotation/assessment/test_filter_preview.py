@@ -21,8 +21,9 @@ def stored():
 
 class TestLooking:
     def test_it_shows_who_and_what_goes_and_stores_no_decision(self, scored):
+        scored.sign_in(scored.alice)
         before = stored()
-        page = text(scored.sign_in(scored.alice).get("quality/preview/", data=RULE))
+        page = text(scored.get("quality/preview/", data=RULE))
         assert stored() == before
         digest = work_out_assessment(scored.campaign, 1.0, "interval", "drop").digest
         assert f'name="seen" value="{digest}"' in page and digest[:12] in page

@@ -67,7 +67,7 @@ def test_more_outputs_than_contexts_are_refused(five, outputs, sentence):
 
 
 def test_three_systems_are_too_few(world):
-    with pytest.raises(Refused, match="5 outputs or more"):
+    with pytest.raises(Refused, match="at least 5 outputs"):
         design_study(world.campaign, world.alice, 2)
 
 

@@ -103,7 +103,7 @@ class TestJobs:
 
 class TestAround:
     def test_error_pages_are_ours(self, world):
-        assert "no such page" in text(world.client.get("/nowhere/"))
+        assert "Page not found" in text(world.client.get("/nowhere/"))
         assert "You may not do this" in text(world.sign_in(world.bob).client.get("/new/"))
 
     def test_the_api_shows_researchers_their_own(self, world):

@@ -29,7 +29,7 @@ class TestOverviewAndExport:
 
     def test_pausing_and_opening(self, world):
         world.sign_in(world.alice).post("status/", {"status": "paused"})
-        assert "Paused:" in text(world.get()) and Campaign.objects.get().status == "paused"
+        assert "Paused. Annotators see" in text(world.get()) and Campaign.objects.get().status == "paused"
         world.post("status/", {"status": "open"})
         assert Campaign.objects.get().status == "open"
 

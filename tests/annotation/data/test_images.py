@@ -30,7 +30,7 @@ def send(world, *files):
 
 
 def test_a_picture_is_sent_and_seen_in_a_text(world):
-    assert "1 new; 0 were here already." in send(world, ("cat.png", PNG))
+    assert "1 new image; 0 were stored before." in send(world, ("cat.png", PNG))
     Output.objects.update(text="![A cat](cat.png) ![none](dog.png)")
     page = text(world.sign_in(world.bob).get("annotate/?start=1"))
     assert '<img src="/c/talk/images/cat.png" alt="A cat" loading="lazy">' in page and "[image: none (dog.png)]" in page
@@ -41,7 +41,7 @@ def test_a_picture_is_sent_and_seen_in_a_text(world):
 
 def test_the_same_again_changes_nothing_and_another_is_refused(world):
     send(world, ("cat.png", PNG))
-    assert "0 new; 1 were here already." in send(world, ("cat.png", PNG))
+    assert "0 new images; 1 was stored before." in send(world, ("cat.png", PNG))
     assert "cat.png: another picture has this name already" in send(world, ("dog.png", PNG), ("cat.png", PNG + b"x"))
     assert image_names(world.campaign) == ["cat.png"]
 

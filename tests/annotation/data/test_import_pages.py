@@ -127,7 +127,7 @@ class TestErrors:
         before = Output.objects.count()
         bad = [{"context_id": f"c{n}x", "context": "c", "system": "x"} for n in range(70)]
         page = text(send(world, "bad.jsonl", row(), *bad))
-        assert "70 things are wrong" in page and "1 to 50 of 70" in page and Output.objects.count() == before
+        assert "This file has 70 errors" in page and "1 to 50 of 70" in page and Output.objects.count() == before
         assert "<td>bad.jsonl</td>" in page and '<td class="num">2</td>' in page and "<code>output</code>" in page
         rest = text(world.get(f"import/{Upload.objects.get().pk}/?errors=2"))
         assert "51 to 70 of 70" in rest and '<td class="num">71</td>' in rest

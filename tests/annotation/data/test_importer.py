@@ -228,7 +228,7 @@ class TestKnownAnswers:
             ({"purpose": None}, "field 'purpose': is missing, and expected is given"),
             ({"expected": None}, "field 'expected': Give the right score"),
             ({"expected": {"scores": {"Overall": 9}}}, "field 'expected': Overall: 9 is not a point of its scale"),
-            ({"expected": {"scores": {"Wit": 1}}}, "field 'expected': 'Wit' is no criterion"),
+            ({"expected": {"scores": {"Wit": 1}}}, "field 'expected': 'Wit' is not a criterion"),
         ],
     )
     def test_a_wrong_one_is_refused(self, campaign, file, change, expected):

@@ -250,7 +250,7 @@ class TestPages:
         send(world, "wide.csv", raw=raw)
         chosen = {"context": "prompt", "system_columns": ["parrot", "ape"]}
         page = text(world.post(f"import/{Upload.objects.get().pk}/", chosen, follow=True))
-        assert "nothing is kept of it: topic" in page
+        assert "will not be imported: topic" in page
         world.post(f"import/{Upload.objects.get().pk}/", chosen | {"keep_columns": "on"})
         store(world)
         assert {*Output.objects.filter(context__turns=["Hey"]).values_list("system__name", "text")} == {
@@ -262,7 +262,7 @@ class TestPages:
     def test_a_broken_first_line_does_not_hide_the_others(self, world):
         raw = b"{\n" + json.dumps(good_row()).encode() + b'\n{"context_id": "n1", "context": "c", "system": "x"}\n'
         page = text(send(world, "bad.jsonl", raw=raw))
-        assert "2 things are wrong" in page and "is not JSON" in page and "is missing; it must be given" in page
+        assert "This file has 2 errors" in page and "is not JSON" in page and "is missing; it must be given" in page
 
     def test_kinds_of_errors_are_counted(self, world):
         bad = [{"context_id": f"n{n}", "context": "c", "system": "x"} for n in range(3)] + [{"context_id": "d", "system": "x"}]

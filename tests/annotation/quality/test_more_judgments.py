@@ -34,11 +34,11 @@ def test_one_item_is_no_end_of_a_range():
     said = lambda low, high: sentence_of(0.8, 0.82, [300, low, high], 1200, 0.7)
     assert said(40, 1200) == (
         "About 300 more items (1,200 scores) would bring the interval above 0.8."
-        " Alpha is not known exactly: it may take 40 to 1,200 (80% range)."
+        " Because alpha is uncertain, it may take 40 to 1,200 (80% range)."
     )
-    assert said(1, 1200).endswith("exactly: it may take up to 1,200.")
-    assert said(40, None).endswith("exactly: it may take 40 or more, and no number may be enough.")
-    assert said(1, None).endswith("exactly: no number may be enough.")
+    assert said(1, 1200).endswith("uncertain, it may take up to 1,200.")
+    assert said(40, None).endswith("uncertain, it may take 40 or more, and no number may be enough.")
+    assert said(1, None).endswith("uncertain, no number may be enough.")
 
 
 def test_the_spread_shrinks_with_the_root_of_the_campaign(scores):
@@ -50,14 +50,14 @@ def test_the_spread_shrinks_with_the_root_of_the_campaign(scores):
 def test_nothing_more_is_needed_above_the_line(scores):
     found = outlook(scores, 0.5)
     assert (found.units, found.scores, found.chance) == (0, 0, 1.0)
-    assert found.sentence == "The interval is above 0.5 already."
+    assert found.sentence == "The interval is already above 0.5."
 
 
 def test_below_the_line_more_judgments_would_not_help(scores):
     found = outlook(scores, 0.8)
     assert (found.units, found.scores, found.units_high) == (None, None, None)
     assert 0 < found.chance < 0.5
-    assert found.sentence.startswith("More judgments would not help: alpha itself, 0.762, is below 0.8")
+    assert found.sentence.startswith("More judgments would not help: alpha is 0.762, below 0.8")
 
 
 def test_a_hairs_breadth_above_the_line_is_out_of_reach(scores):

@@ -104,7 +104,7 @@ def test_what_the_filter_alone_made_is_not_accepted():
     report = assess_scores(np.random.default_rng(0).integers(0, 2, (3, 200)).astype(float))
     assert (report.alpha_after, report.alpha_null_mean) == (1.0, 1.0)
     assert report.verdict == "collect more"
-    assert report.reason.startswith("Alpha is 0.050 before the filter") and "1.000 where scores are shuffled" in report.reason
+    assert report.reason.startswith("Alpha is 0.050 before the filter") and "1.000 if scores are shuffled" in report.reason
 
 
 def test_raters_who_agree_without_the_filter_are_accepted():

@@ -98,7 +98,7 @@ def test_who_always_prefers_the_left():
     assert found[0].annotator == 1 and found[0].is_flagged
     # The others prefer the left 27 times of 52; half the way from there to always: 79/104. Both sides are tested.
     assert found[0].concerns[0].p == pytest.approx(2 * (79 / 104) ** 20)
-    assert found[0].reasons == ["Preferred the left output in 20 of 20 judgments that were no tie."]
+    assert found[0].reasons == ["Preferred the left output in 20 of 20 judgments without a tie."]
     assert not any(suspect.is_flagged for suspect in found[1:])
 
 
@@ -113,7 +113,7 @@ def test_who_fails_what_others_pass(kind):
 def test_who_answers_in_no_time():
     found = behaved(seconds={0: [10.0, 14.0] * 10, 1: [9.0, 12.0] * 10, 2: [2.0] * 18 + [20.0] * 2})
     assert [suspect.annotator for suspect in found if suspect.is_flagged] == [2]
-    assert found[0].reasons == ["18 of 20 items took under 3.8 s, a third of what others need."]
+    assert found[0].reasons == ["18 of 20 items took under 3.8 s, a third of the others' usual time."]
 
 
 def test_who_prefers_the_left_as_often_as_all_do_is_not_suspected():

@@ -94,7 +94,7 @@ class TestServingNow:
         assert last == {
             "question": "Not below talk-overall-1, the one in use?",
             "passed": True,
-            "answer": "talk-overall-1, the one in use, can no longer be read; that is no reason against this one.",
+            "answer": "talk-overall-1, the one in use, can no longer be read, so this question counts as passed.",
         }
         assert [one["question"] for one in others][1:] == [CHANCE, "Not below “longer is better”?"]
         registry.consider(new)

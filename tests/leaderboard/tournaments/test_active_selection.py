@@ -119,7 +119,7 @@ def test_a_real_comparator_orders_them_in_its_job(world, campaign):
 
 def test_without_a_comparator_or_open_pairs_it_is_refused(world, campaign):
     pairs(campaign).update(taken=1)
-    with pytest.raises(Refused, match="No pair of campaign 'talk' is left"):
+    with pytest.raises(Refused, match="started every pair of campaign 'talk', so there is nothing to reorder"):
         active_selection.start(campaign)
     campaign.promotions.all().delete()
     with pytest.raises(Refused, match="No comparator serves campaign 'talk' yet"):

@@ -159,7 +159,7 @@ class TestOneOrder:
         fit = queries.board(by_people(world.campaign))["order_fit"]
         assert (fit["triples"], fit["circles"], fit["ties"]) == (1, 1, 0.2)
         html = world.get(world.alice, PAGE + "?judge=people").content.decode()
-        assert "1 of 1 groups of three systems go round" in html and "20% of the games." in html
+        assert "1 of 1 groups of three systems form a circle" in html and "20% of the games." in html
 
     def test_sides_by_hand(self, tmp_path, client):
         """36 judgments: 4 ties, 2 of a side nobody knows; of the other 30 the left output is preferred in 20."""
@@ -176,7 +176,7 @@ class TestOneOrder:
         sides = queries.board(by_people(world.campaign))["sides"]
         assert (sides["judgments"], sides["left"]) == (30, 0.6667) and sides["low"] < 0.6667 < sides["high"]
         html = world.get(world.alice, PAGE + "?judge=people").content.decode()
-        assert "Of 30 judgments without a tie 67% prefer the output on the left" in html
+        assert "Of 30 judgments that are not ties, 67% prefer the output on the left" in html
 
     def test_where_no_side_is_known(self, world, version):
         by_people(world.campaign), by_comparator(world.campaign, games=50)
@@ -219,5 +219,5 @@ class TestShown:
         assert {row["best"] for row in board["standings"]} == {None}
         assert (board["length_control"], board["order_fit"], board["sides"]) == (None, None, None)
         html = world.get(world.alice, f"/tournaments/{played.pk}/").content.decode()
-        assert "Cluster" in html and ">Best<" not in html and "Behind the order" not in html
+        assert "Cluster" in html and ">Best<" not in html and '<h2 id="diagnostics"' not in html
         assert r"{llrrr}" in exports.as_latex(board) and "win_rate" in exports.as_csv(board)

@@ -251,7 +251,7 @@ class TestComparator:
         import_outputs(
             campaign, write(tmp_path, "one.jsonl", [{"context_id": 1, "context": "a", "system": "S", "output": "b"}])
         )
-        with pytest.raises(Refused, match="Campaign 'alone' has fewer than two systems; nothing can play."):
+        with pytest.raises(Refused, match="Campaign 'alone' has fewer than two systems, so no game is possible."):
             by_comparator(campaign, version=version)
 
     @pytest.mark.parametrize("games", [0, -1, 100_001])
