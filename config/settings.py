@@ -15,6 +15,8 @@ PROXIES       how many proxies stand before the web server and add to X-Forwarde
 EMAIL_URL     smtp://user:password@host:587 (STARTTLS), smtps://… or smtp+plain://…; without it no e-mail is sent
 EMAIL_FROM    the sender's address (default: comparena@localhost)
 SITE_URL      where this is found, https://name, for links in e-mail that no page sends (default: letters have no link)
+OIDC_ISSUER   lets people sign in by an OpenID Connect provider (docs/operations.md), with OIDC_NAME, OIDC_CLIENT_ID,
+              OIDC_CLIENT_SECRET, OIDC_AUTHORIZATION_URL, OIDC_TOKEN_URL, OIDC_USER_URL and OIDC_JWKS_URL
 FIRST_ADMIN_KEY  a code with which the first admin can be made from another machine (default: `serve` makes one and prints it)
 ADMINS_NEED_SECOND_FACTOR  "1" lets no admin in without a code from their phone; those who have none set one up first
 LOG_LEVEL     of what the server and its workers tell (default: INFO)
@@ -153,6 +155,16 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 ADMINS_NEED_SECOND_FACTOR = os.environ.get("ADMINS_NEED_SECOND_FACTOR", "") == "1"
 PASSWORD_RESET_TIMEOUT = 3600  # seconds that the link in a letter works
+OIDC_ISSUER, OIDC_NAME = os.environ.get("OIDC_ISSUER", ""), os.environ.get("OIDC_NAME", "your institution")
+AUTHENTICATION_BACKENDS = ["django.contrib.auth.backends.ModelBackend"]
+if OIDC_ISSUER:
+    AUTHENTICATION_BACKENDS.append("config.oidc.Accounts")
+    OIDC_RP_CLIENT_ID, OIDC_RP_CLIENT_SECRET = os.environ["OIDC_CLIENT_ID"], os.environ["OIDC_CLIENT_SECRET"]
+    OIDC_OP_AUTHORIZATION_ENDPOINT = os.environ["OIDC_AUTHORIZATION_URL"]
+    OIDC_OP_TOKEN_ENDPOINT, OIDC_OP_USER_ENDPOINT = os.environ["OIDC_TOKEN_URL"], os.environ["OIDC_USER_URL"]
+    OIDC_OP_JWKS_ENDPOINT = os.environ["OIDC_JWKS_URL"]
+    OIDC_RP_SIGN_ALGO, OIDC_USE_PKCE, OIDC_TIMEOUT = "RS256", True, 10
+    LOGIN_REDIRECT_URL_FAILURE = reverse_lazy("login")
 LOGIN_URL = reverse_lazy("login")
 LOGIN_REDIRECT_URL = reverse_lazy("home")
 LOGOUT_REDIRECT_URL = reverse_lazy("home")

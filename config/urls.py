@@ -1,3 +1,4 @@
+from django.conf import settings
 from django.contrib import admin
 from django.contrib.auth.decorators import login_not_required
 from django.urls import include, path, re_path
@@ -14,3 +15,5 @@ urlpatterns = [
     path("", include("leaderboard.urls")),
     re_path(r"^api/(?P<rest>(?s:.*))", missing),  # a line break in it too
 ]
+if settings.OIDC_ISSUER:
+    urlpatterns.insert(0, path("", include("config.oidc")))

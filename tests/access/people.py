@@ -67,6 +67,8 @@ class People:
         self.bobs_token = make_token(self.bob, "laptop")[0]
         guest = join_as_guest(self.invitation.token, "Guest")[1]
         self.own_link = signing.dumps(guest.pk, salt=RESUME)
+        self.alice.set_password("a-long-password")
+        self.alice.save()
         self.dora.is_superuser = True
         self.dora.save()
         self.alice.set_password("a-long-password")

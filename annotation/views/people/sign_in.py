@@ -2,6 +2,7 @@
 
 from functools import wraps
 
+from django.conf import settings
 from django.contrib import admin, messages
 from django.contrib.auth import views as auth
 from django.contrib.auth.decorators import login_not_required
@@ -92,9 +93,9 @@ class SignIn(CountedPasswords, auth.LoginView):
 
     def get_context_data(self, **kwargs):
         waiting = self.request.POST.get("waiting", "")
-        return super().get_context_data(
-            waiting=waiting, offers_first_admin=is_offered(self.request), offers_reset=mail.is_on(), **kwargs
-        )
+        offers = {"offers_first_admin": is_offered(self.request), "offers_reset": mail.is_on()}
+        provider = settings.OIDC_NAME if settings.OIDC_ISSUER else ""
+        return super().get_context_data(waiting=waiting, provider=provider, **offers, **kwargs)
 
 
 def send_waiting(request, signed: str):

@@ -1,0 +1,63 @@
+"""Signing in by an OpenID Connect provider: an extra (requirements-oidc.txt), off until OIDC_ISSUER is set.
+
+Somebody is known by the provider's own name for them (`sub`), never by an e-mail address: anybody can make an account here
+with somebody else's. An admin writes `sub` into an account that was there before, to let its owner come in this way.
+"""
+
+import secrets
+
+import jwt
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.decorators import login_not_required
+from django.core.exceptions import SuspiciousOperation
+from django.urls import path
+from mozilla_django_oidc.auth import OIDCAuthenticationBackend
+from mozilla_django_oidc.views import OIDCAuthenticationCallbackView, OIDCAuthenticationRequestView
+
+from annotation.models import User
+
+
+class Accounts(OIDCAuthenticationBackend):
+    def verify_token(self, token, **kwargs):
+        """The library checks signature, nonce and end; whose token it is, and for whom, is checked here (OpenID Connect Core
+        1.0, 3.1.3.7)."""
+        try:
+            payload = super().verify_token(token, **kwargs)
+        except jwt.PyJWTError as error:  # 400, not 500
+            raise SuspiciousOperation(f"The token is not valid: {error}") from error
+        audience = payload.get("aud")
+        ours = audience if isinstance(audience, list) else [audience]
+        if payload.get("iss") != settings.OIDC_ISSUER or settings.OIDC_RP_CLIENT_ID not in ours:
+            raise SuspiciousOperation("The token is another issuer's, or for another client.")
+        return payload
+
+    def get_userinfo(self, access_token, id_token, payload):
+        claims = super().get_userinfo(access_token, id_token, payload)
+        if not payload.get("sub") or claims.get("sub") != payload["sub"]:  # 5.3.2
+            raise SuspiciousOperation("Token and claims are about different people.")
+        return claims
+
+    def verify_claims(self, claims):
+        return bool(claims.get("sub"))
+
+    def filter_users_by_claims(self, claims):
+        return User.objects.filter(oidc_subject=claims["sub"])
+
+    def create_user(self, claims):
+        """A new account, whose password nobody knows; None where the address is taken."""
+        email = str(claims.get("email") or "").strip().lower()[:150]
+        name = email or f"oidc-{secrets.token_hex(6)}"
+        if User.objects.filter(username__iexact=name).exists():
+            messages.error(self.request, "There is an account with your e-mail address. An admin can let you in this way.")
+            return None
+        user = User(username=name, email=email, first_name=str(claims.get("name") or "")[:150], oidc_subject=claims["sub"])
+        user.set_password(secrets.token_urlsafe(48))
+        user.save()
+        return user
+
+
+urlpatterns = [
+    path("oidc/", login_not_required(OIDCAuthenticationRequestView.as_view()), name="oidc_authentication_init"),
+    path("oidc/callback/", login_not_required(OIDCAuthenticationCallbackView.as_view()), name="oidc_authentication_callback"),
+]
