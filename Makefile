@@ -57,7 +57,7 @@ tune: .venv/dev  ## search the comparator's settings (DATA=...)
 	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.txt -c constraints.txt
 	touch $@
 
-.venv/dev: requirements-dev.txt .venv/runtime
+.venv/dev: requirements-dev.txt requirements-oidc.txt .venv/runtime
 	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-dev.txt -c constraints.txt
 	touch $@
 

@@ -3,10 +3,13 @@
 from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin
 from django.contrib.auth.models import Group
+from django.urls import reverse
+from django.utils.html import format_html
 from django_celery_results.models import GroupResult, TaskResult
 
 from annotation import jobs, models
 from annotation.campaigns import lifecycle
+from annotation.people import second_factor
 
 admin.site.unregister([Group, GroupResult, TaskResult])  # nobody has rights by groups, and a task's outcome is in its job
 
@@ -30,8 +33,19 @@ class ReadOnlyAdmin(UndeletableAdmin):
 
 @admin.register(models.User)
 class AccountAdmin(UndeletableAdmin, UserAdmin):
-    list_display = ["username", "email", "is_staff", "may_create_campaigns", "is_active", "last_login"]
+    list_display = ["username", "email", "is_staff", "may_create_campaigns", "is_active", "last_login", "personal_data"]
     fieldsets = [*UserAdmin.fieldsets, ("Comparena", {"fields": ["may_create_campaigns", "oidc_subject"]})]
+    actions = ["turn_off_second_factor"]
+
+    @admin.display(description="personal data")
+    def personal_data(self, user):
+        return format_html('<a href="{}">export or erase</a>', reverse("person", args=[user.pk]))
+
+    @admin.action(description="Turn the second factor off, for who lost their phone", permissions=["change"])
+    def turn_off_second_factor(self, request, queryset):
+        for user in queryset.exclude(totp_secret=""):
+            second_factor.turn_off(user)
+        self.message_user(request, "They sign in with their passwords alone, until they set up another.")
 
 
 class CriterionInline(admin.TabularInline):

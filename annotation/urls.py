@@ -7,7 +7,7 @@ from annotation.views.annotating import item, own_answers, participation
 from annotation.views.assessment import agreement, disagreement, live, report, snapshots
 from annotation.views.campaigns import campaign, design, home, items, plan, preview
 from annotation.views.data import exports, images, uploads
-from annotation.views.people import account, first_admin, join, members, sign_in
+from annotation.views.people import account, first_admin, join, members, personal_data, second_factor, sign_in
 
 campaign_pages = [
     path("", campaign.campaign, name="campaign"),
@@ -71,7 +71,11 @@ urlpatterns = [
     path("password/", sign_in.ChangePassword.as_view(), name="password_change"),
     path("password/done/", auth.PasswordChangeDoneView.as_view(), name="password_change_done"),
     path("account/", account.account, name="account"),
+    path("login/code/", second_factor.give_code, name="second_factor_code"),
+    path("account/second-factor/", second_factor.set_up, name="second_factor"),
     path("account/tokens/<int:pk>/revoke/", account.revoke_token, name="revoke_token"),
+    path("password/reset/", include("annotation.views.people.password_reset")),
+    path("people/<int:pk>/", personal_data.person, name="person"),
     path("new/", design.new, name="campaign_new"),
     path("join/<str:token>/", join.join, name="join"),
     path("resume/<str:token>/", participation.resume, name="resume"),

@@ -5,7 +5,7 @@ import re
 
 from core.request_id import current
 
-KEYS = re.compile(r"(/(?:join|resume)/)[^/\s?\"']+")
+KEYS = re.compile(r"(/(?:join|resume|password/reset/[^/\s]+)/)[^/\s?\"']+")
 
 
 class WithoutKeys(logging.Formatter):

@@ -1,14 +1,19 @@
-"""What every request meets: its id, its language, its method, no NUL comes in, what a page may load, who may keep it."""
+"""What every request meets: its id, its language, its method, no NUL comes in, the second factor, what a page may load, who
+may keep it."""
 
 from django.contrib.auth.models import AnonymousUser
+from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import BadRequest
 from django.core.signals import request_finished
 from django.dispatch import receiver
-from django.http import HttpResponseNotAllowed
+from django.http import HttpResponseNotAllowed, JsonResponse
 from django.middleware.locale import LocaleMiddleware
+from django.urls import reverse
 from django.utils import translation
 from django.utils.cache import add_never_cache_headers
 
+from annotation.api.errors import as_body
+from annotation.people import second_factor
 from annotation.people.languages import PAGES, speak_english
 from core import requester
 from core.request_id import HEADER, current, request_id
@@ -20,6 +25,7 @@ POLICY = (
 # What may stand in a frame of any site: pages that say so themselves (Django's xframe_options_exempt), without forms.
 FRAMED_POLICY = POLICY.replace("form-action 'self'; frame-ancestors 'none'", "form-action 'none'; frame-ancestors *")
 
+WITHOUT_SECOND_FACTOR = {"second_factor_code", "logout", "healthz", "readyz"}
 PAGE_METHODS = ["GET", "HEAD", "POST", "OPTIONS"]
 
 # Nothing here asks for a device.
@@ -49,6 +55,31 @@ class NoNul:
             raise BadRequest("A NUL character was sent.")
 
 
+class SecondFactor:
+    """Whoever has a second factor gives its code before anything else, however they signed in; an admin without one sets it
+    up where the operator wants that. Programs with a token are not asked: its maker was."""
+
+    def __init__(self, get_response):
+        self.get_response = get_response
+
+    def __call__(self, request):
+        return self.get_response(request)
+
+    def process_view(self, request, view, args, kwargs):
+        page = request.resolver_match.url_name
+        if page in WITHOUT_SECOND_FACTOR or not request.user.is_authenticated:
+            return None
+        if second_factor.is_due(request):
+            wanted = "second_factor_code"
+        elif second_factor.is_missing(request.user) and page != "second_factor":
+            wanted = "second_factor"
+        else:
+            return None
+        if request.path_info.startswith("/api/"):
+            return JsonResponse(as_body("Give the code of your second factor first, on the pages."), status=401)
+        return redirect_to_login(request.get_full_path(), reverse(wanted))
+
+
 class AnnotatorsLanguage(LocaleMiddleware):
     """The visitor's language, by their choice or their browser's, on annotators' pages and where no page is; else English."""
 
@@ -74,6 +105,7 @@ def request_ids(get_response):
         current.set(request_id(request.headers.get(HEADER)))
         requester.current.set(request)
         response = get_response(request)
+        requester.current.set(None)
         response[HEADER] = current.get()
         return response
 
@@ -84,7 +116,6 @@ def request_ids(get_response):
 def forget_request_id(**kwargs):
     """Not before: Django tells of an answer that is an error after all middleware."""
     current.set("")
-    requester.current.set(None)
 
 
 def page_methods(get_response):

@@ -16,6 +16,7 @@ EMAIL_URL     smtp://user:password@host:587 (STARTTLS), smtps://… or smtp+plai
 EMAIL_FROM    the sender's address (default: comparena@localhost)
 SITE_URL      where this is found, https://name, for links in e-mail that no page sends (default: letters have no link)
 FIRST_ADMIN_KEY  a code with which the first admin can be made from another machine (default: `serve` makes one and prints it)
+ADMINS_NEED_SECOND_FACTOR  "1" lets no admin in without a code from their phone; those who have none set one up first
 LOG_LEVEL     of what the server and its workers tell (default: INFO)
 COMPARENA_DEVICE  where workers train and judge: "cuda", "cuda:1", "mps" or "cpu" (default: the best there is)
 HF_HUB_OFFLINE  "0" lets `train_comparator --encoder NAME` fetch an encoder from the Hugging Face hub (default: 1)
@@ -98,6 +99,7 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "config.middleware.NoNul",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "config.middleware.SecondFactor",
     "django.contrib.auth.middleware.LoginRequiredMiddleware",  # views for visitors say so: login_not_required
     "config.middleware.kept_by_nobody",
     "django.contrib.messages.middleware.MessageMiddleware",
@@ -149,6 +151,8 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
     {"NAME": "config.passwords.WordsOfThisPlace"},
 ]
+ADMINS_NEED_SECOND_FACTOR = os.environ.get("ADMINS_NEED_SECOND_FACTOR", "") == "1"
+PASSWORD_RESET_TIMEOUT = 3600  # seconds that the link in a letter works
 LOGIN_URL = reverse_lazy("login")
 LOGIN_REDIRECT_URL = reverse_lazy("home")
 LOGOUT_REDIRECT_URL = reverse_lazy("home")

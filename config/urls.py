@@ -1,6 +1,6 @@
 from django.contrib import admin
 from django.contrib.auth.decorators import login_not_required
-from django.urls import include, path
+from django.urls import include, path, re_path
 from django.views.i18n import set_language
 
 from annotation.api.errors import missing
@@ -12,5 +12,5 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     path("", include("evaluator.urls")),
     path("", include("leaderboard.urls")),
-    path("api/<path:rest>", missing),
+    re_path(r"^api/(?P<rest>(?s:.*))", missing),  # a line break in it too
 ]

@@ -265,7 +265,11 @@ def _decoded_lines(file: BinaryIO, name: str, fail: Fail | None) -> Iterator[tup
     number = 0
     while raw := file.readline(MAX_LINE_BYTES + 1):
         number += 1
-        if len(raw) > MAX_LINE_BYTES:
+        if number == 1 and raw.lstrip(BYTE_ORDER_MARK + b" \t").startswith(b"["):  # a whole array may stand on one line
+            raw += file.readline(MAX_DOCUMENT_BYTES) if not raw.endswith(b"\n") else b""
+            if len(raw) > MAX_DOCUMENT_BYTES:
+                raise refusal(name, None, f"is longer than {MAX_DOCUMENT_BYTES // 2**20} MB; write it as JSON lines")
+        elif len(raw) > MAX_LINE_BYTES:
             raise refusal(name, number, f"is longer than {MAX_LINE_BYTES // 2**20} MB; a row must be shorter")
         if number == 1 and raw.startswith(BYTE_ORDER_MARK):
             raw = raw[len(BYTE_ORDER_MARK) :]

@@ -38,6 +38,9 @@ FAILED_FROM_ADDRESS = Limit("failed-address", 100, 15 * 60)
 JOINED_FROM_ADDRESS = Limit("joined-address", 300, 15 * 60)
 FIRST_ADMIN_CODES_FROM_ADDRESS = Limit("first-admin-address", 10, 15 * 60)
 MAILED_BY_ACCOUNT = Limit("mailed-account", 100, 60 * 60)
+RESETS_FROM_ADDRESS = Limit("reset-address", 20, 60 * 60)
+RESETS_FOR_EMAIL = Limit("reset-email", 3, 60 * 60)
+CODES_OF_ACCOUNT = Limit("second-factor", 10, 15 * 60)  # of a million codes three are right at a time
 MAILED_BY_CAMPAIGN = Limit("mailed-campaign", 20, 24 * 60 * 60)  # crowd campaigns have hundreds of annotators
 UNKNOWN_TOKENS_FROM_ADDRESS = Limit("unknown-token-address", 60, 60)  # as often as the API answers anybody without a token
 

@@ -21,6 +21,7 @@ from core.errors import Refused
 from evaluator.comparator.examples import Text, context_key
 
 CHUNK = 5000  # pairs from different contexts that are read at once: each text is there in as many contexts as it meets
+ROUNDING = 1e-6  # utilities closer than this share of the larger are equal: float32 has 24 bits, and sums lose some
 OnProgress = Callable[[float, str, dict[str, Any] | None], None]  # share done, what is being done, a point of a learning curve
 Numbers = NDArray[Any]
 
@@ -155,6 +156,45 @@ class PairwiseVerdicts:
         return np.array(rows, dtype=int), np.array([i > j for i, j in pairs], dtype=bool)
 
 
+class AskedVerdicts:
+    """Of a pairwise judge of which each pair costs something: a pair of one context is read when somebody asks for it, once."""
+
+    def __init__(self, judge: PairwiseJudge, texts: Mapping[int, Text], on_progress: OnProgress | None = None):
+        self.judge, self._texts, self._on_progress = judge, texts, on_progress
+        self._place: dict[tuple[int, int], int] = {}
+        self._read = Preferences.likeliest(np.empty((0, 3)))
+
+    def outcomes(self, a: Iterable[int], b: Iterable[int]) -> Numbers:
+        """As `PairwiseVerdicts.outcomes`, and raises what the judge raises."""
+        a, b = list(a), list(b)
+        return self._with(a, b).outcomes(a, b)
+
+    def probabilities(self, a: Iterable[int], b: Iterable[int]) -> Numbers:
+        """As `PairwiseVerdicts.probabilities`, and raises what the judge raises."""
+        a, b = list(a), list(b)
+        return self._with(a, b).probabilities(a, b)
+
+    def has_read(self, a: Iterable[int], b: Iterable[int]) -> Numbers:
+        """(n,) whether the pair was read already, so that it costs nothing"""
+        return np.array([(min(pair), max(pair)) in self._place for pair in zip(a, b, strict=True)], dtype=bool)
+
+    def _with(self, a: list[int], b: list[int]) -> PairwiseVerdicts:
+        """After reading those that are new; pairs of different contexts are left to PairwiseVerdicts to refuse."""
+        pairs = sorted({(min(pair), max(pair)) for pair in zip(a, b, strict=True)} - self._place.keys())
+        new = [(i, j) for i, j in pairs if context_key(self._texts[i].context) == context_key(self._texts[j].context)]
+        if new:
+            sides = [[self._texts[pk] for pk in side] for side in zip(*new)]
+            read = self.judge.compare(sides[0], sides[1], on_progress=self._on_progress)
+            self._place |= {pair: len(self._place) + row for row, pair in enumerate(new)}
+            self._read = Preferences.joined([self._read, read])
+        return PairwiseVerdicts(self._place, self._read)
+
+
+def has_read(verdicts: Verdicts, a: Sequence[int], b: Sequence[int]) -> Numbers:
+    """(n,) whether the judge has said something of the pair, or says it at no cost"""
+    return verdicts.has_read(a, b) if isinstance(verdicts, AskedVerdicts) else np.ones(len(a), dtype=bool)
+
+
 def verdicts_on(
     judge: Judge, texts: Mapping[int, Text], on_progress: OnProgress | None = None, across: Iterable[tuple[int, int]] = ()
 ) -> Verdicts:
@@ -241,6 +281,18 @@ def meetings(contexts: Sequence[Any]) -> tuple[Numbers, Numbers]:
     pairs = [pair for group in groups.values() for pair in combinations(group, 2)]
     a, b = np.array(pairs, dtype=int).reshape(-1, 2).T
     return a, b
+
+
+def differences(a: Numbers, b: Numbers) -> Numbers:
+    """(n,) utilities a - b, 0 where that is no more than rounding"""
+    d: Numbers = np.where(np.isclose(a, b, rtol=ROUNDING, atol=0.0), 0.0, np.asarray(a) - np.asarray(b))
+    return d
+
+
+def by_order(a: Numbers, b: Numbers) -> Preferences:
+    """What the order of two utilities (n,) says alone, with P 0 or 1: how sure the judge is it does not tell."""
+    d = np.sign(differences(a, b))
+    return Preferences.likeliest(np.stack([d > 0, d == 0, d < 0], axis=-1).astype(float))
 
 
 def mean_points(n: int, a: Numbers, b: Numbers, p: Numbers) -> Numbers:

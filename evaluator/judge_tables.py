@@ -10,6 +10,7 @@ from annotation.models import AuditEvent, Campaign, Job, Snapshot
 from annotation.snapshots import latest_snapshot
 from core.errors import Refused
 from core.version import code_version
+from evaluator.judges_export import PAIRS
 from evaluator.models import JudgesTable
 from evaluator.registry import serving
 from evaluator.selectors import basis
@@ -40,12 +41,36 @@ def start(
     return made, True
 
 
+@transaction.atomic
+def keep(campaign: Campaign, snapshot: Snapshot, record: dict) -> JudgesTable:
+    """A table that a command worked out, for the page: it may have judges that no job can ask. Its job is done."""
+    about = record["criterion"] if record["criterion"] != PAIRS else "", record["annotators"], record["seed"]
+    title = f"Set the judges of {campaign.slug} beside people, by a command"[:200]
+    job = jobs.enqueue(TASK, title, campaign=campaign, foreground=True)
+    with jobs.claim(job.pk) as claim:
+        claim.report(1.0, "Done")
+    digest = hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()  # of no job's inputs: a job is not spared
+    return JudgesTable.objects.create(
+        job=job,
+        campaign=campaign,
+        snapshot=snapshot,
+        criterion=about[0],
+        annotators=about[1],
+        seed=about[2],
+        key=digest,
+        record=record,
+    )
+
+
 def key_of(campaign: Campaign, snapshot: Snapshot, criterion: str, annotators: str, seed: int) -> str:
     """SHA-256 of all that the table depends on."""
     version = serving(campaign)
     imported = campaign.imported_scores.order_by("judge", "output_id").values_list("judge", "output_id", "value")
+    pairs = campaign.imported_pairs.order_by("judge", "output_a_id", "output_b_id")
+    of_pairs = pairs.values_list("judge", "output_a_id", "output_b_id", "p_a", "p_tie", "p_b")
     references = campaign.contexts.order_by("pk").values_list("pk", "references__text")
     what = [snapshot.digest, criterion, annotators, seed, code_version(), version and version.name, [*imported], [*references]]
+    what += [[*of_pairs]] if of_pairs else []
     return hashlib.sha256(json.dumps(what).encode()).hexdigest()
 
 

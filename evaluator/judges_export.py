@@ -13,6 +13,9 @@ PAIRS = "judgments of pairs"  # what a table is about where there is no criterio
 KINDS = {"expert": "experts", "skilled": "skilled annotators", "crowd": "crowd workers"}
 
 
+_CHANGES = (("noise", 0.1), ("noise", 0.5), ("discrete", None))  # `metaevaluation.score_changes`
+
+
 def again(record: dict[str, Any]) -> str:
     """The command that gives the same table."""
     criterion = ["--criterion", record["criterion"]] if record["criterion"] != PAIRS else []
@@ -39,8 +42,10 @@ def as_text(record: dict[str, Any]) -> str:
         lines += [f"  {row['name']}: {row['lacks']}" for row in found["rows"] if row["lacks"]]
         lines += [f"  {row['name']}: {_cost(row)}" for row in found["rows"] if "games" in row["settings"]]
         lines += [f"  {row['name']}: {row['alternative_of']}" for row in found["rows"] if _untested(row)]
+        lines += [f"  {row['name']}: {took(row)}" for row in found["rows"] if took(row)]
         better = [_better(d) for d in found["differences"] if d["corrected"] < 0.05]
         lines += [*(better or ["  No difference between judges in their agreement with these people is established."]), ""]
+    lines += _attacks(record.get("attacks", []))
     lines += [f"{one['judge']}: not judged, {one['why']}." for one in record["without"]]
     lines += [signature(record), f"To reproduce: {again(record)}"]
     return "\n".join(lines)
@@ -67,6 +72,31 @@ def as_latex(record: dict[str, Any]) -> str:
         parts += [f"% {SCOPES[scope]}", rf"\begin{{tabular}}{{{columns}}}", r"\hline", lines[0], r"\hline", *lines[1:]]
         parts += [r"\hline", r"\end{tabular}"]
     return "\n".join(parts) + "\n"
+
+
+def _attacks(found: list[dict[str, Any]]) -> list[str]:
+    """Of each judge that was attacked, the share of good answers preferred to spoilt ones: in the suite's words, and others."""
+    if not found:
+        return []
+    names = list(dict.fromkeys(one["attack"] for judge in found for one in judge["attacks"]))
+    rows = [["judge", *names]]
+    for judge in found:
+        share = {(one["attack"], one["other_words"]): one["share"] for one in judge["attacks"]}
+        cells = ["/".join(f"{share[name, other]:.2f}" for other in (False, True) if (name, other) in share) for name in names]
+        rows += [[judge["judge"], *cells]] if judge["attacks"] else []
+    lines = ["Good answers preferred to spoilt ones, in two wordings of each attack", *_aligned(rows)]
+    return [*lines, *(f"{one['judge']}: not attacked, {one['why']}." for one in found if one["why"]), ""]
+
+
+def took(row: dict[str, Any]) -> str:
+    """What a judge's answers cost, and how many flipped, in words; empty where they cost nothing."""
+    used = row["settings"]
+    if "calls" not in used:
+        return ""
+    kept = f" and {used['kept']:,} replies kept from before" if used["kept"] else ""
+    tokens = f"{used['prompt_tokens']:,} tokens read, {used['completion_tokens']:,} written"
+    flips = f"{used['flips']:,} of {used['pairs']:,} answers flipped when the sides changed"
+    return f"{used['calls']:,} calls{kept}; {tokens}; cost {used['cost']:.2f}; {flips}"
 
 
 def _cells(rows: list[dict[str, Any]]) -> Iterator[list[str]]:
@@ -101,6 +131,11 @@ def _flat(row: dict[str, Any]) -> dict[str, Any]:
     test = row["alternative"] or {}
     flat |= {"pairs": row["pairs"], "three_way_accuracy": row["three_way"], "winning_rate": test.get("winning_rate")}
     flat |= {"advantage_probability": test.get("advantage"), "epsilon": test.get("epsilon"), "tested_on": row["alternative_of"]}
+    changes = {(one["change"], one["sigma"]): one for one in row.get("changes", [])}
+    for change, sigma in _CHANGES:
+        one = changes.get((change, sigma), {})
+        flat |= {f"{change}{sigma or ''}_{name}": one.get(name) for name in ("pearson", "spearman")}
+    flat |= {name: row["settings"].get(name) for name in ("calls", "kept", "cost", "flips")}
     return flat | {"seconds": row["seconds"], "lacks": row["lacks"]}
 
 

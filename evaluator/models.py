@@ -123,6 +123,25 @@ class ImportedScore(models.Model):
         return f"{self.judge}: {self.value:.3f}"
 
 
+class ImportedPair(models.Model):
+    """What a judge elsewhere said of two outputs of one context; of the two ids a is the smaller."""
+
+    campaign = models.ForeignKey("annotation.Campaign", models.CASCADE, related_name="imported_pairs")
+    judge = models.CharField(max_length=100)
+    output_a = models.ForeignKey("annotation.Output", models.CASCADE, related_name="+")
+    output_b = models.ForeignKey("annotation.Output", models.CASCADE, related_name="+")
+    p_a = models.FloatField(help_text="Probability that output a is better.")
+    p_tie = models.FloatField()
+    p_b = models.FloatField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["output_a", "output_b", "judge"], name="one_imported_pair_per_judge")]
+        indexes = [models.Index(fields=["campaign", "judge"], name="imported_pairs_of_judge")]  # reading one judge's
+
+    def __str__(self):
+        return f"{self.judge}: {self.p_a:.2f}/{self.p_tie:.2f}/{self.p_b:.2f}"
+
+
 class JudgesTable(models.Model):
     """All judges beside the people of one snapshot, worked out once for what they read (`judge_tables.key_of`)."""
 

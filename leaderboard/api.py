@@ -24,6 +24,7 @@ from leaderboard.models import Tournament
 
 JUDGE = OpenApiParameter("judge", enum=Tournament.Judge.values, default=Tournament.Judge.COMPARATOR)
 CRITERION = OpenApiParameter("criterion")
+NAMED = OpenApiParameter("named", description="A judge that is no comparator: a metric, or one whose scores were imported.")
 ROWS_OR_FILE = [ShallowJSON, MultiPartParser]
 
 
@@ -52,6 +53,7 @@ class BoardSerializer(serializers.Serializer):
     judge = serializers.ChoiceField(Tournament.Judge.choices)
     judge_label = serializers.CharField()
     comparator = serializers.CharField(allow_null=True)
+    named_judge = serializers.DictField(allow_null=True, help_text="A judge that is no comparator: name, settings, ties, cost.")
     criterion = serializers.CharField(allow_blank=True)
     snapshot = serializers.CharField(allow_null=True)
     seed = serializers.IntegerField()
@@ -84,15 +86,16 @@ class BoardSerializer(serializers.Serializer):
 
 
 class LeaderboardView(APIView):
-    """The newest board; ?judge=comparator|people|calibrated, by default the one that the page opens on, ?criterion=NAME."""
+    """The newest board; ?judge=comparator|people|calibrated|other, by default the one that the page opens on, ?criterion=NAME,
+    ?named=JUDGE."""
 
     permission_classes = [AllowAny]  # what may be seen is decided by campaign_with_boards
 
-    @extend_schema(responses=BoardSerializer, parameters=[JUDGE, CRITERION])
+    @extend_schema(responses=BoardSerializer, parameters=[JUDGE, CRITERION, NAMED])
     def get(self, request, slug):
         campaign = campaign_with_boards(request.user, slug)
         asked = request.query_params
-        tournament = queries.asked_board(campaign, asked.get("judge", ""), asked.get("criterion"))
+        tournament = queries.asked_board(campaign, asked.get("judge", ""), asked.get("criterion"), asked.get("named", ""))
         if tournament is None:
             raise Http404
         people = queries.latest(campaign, Tournament.Judge.PEOPLE, tournament.criterion)

@@ -24,6 +24,9 @@ FILES = {"csv": ("text/csv", exports.as_csv), "tex": ("text/x-tex", exports.as_l
 class PlaySerializer(serializers.Serializer):
     judge = serializers.ChoiceField(Tournament.Judge.choices, help_text="calibrated: people and a comparator together.")
     comparator = serializers.SlugField(required=False, allow_null=True, help_text="Its name; the one that serves, if none.")
+    named = serializers.CharField(
+        max_length=100, default="", allow_blank=True, help_text="A judge other than people and comparators."
+    )
     criterion = serializers.CharField(
         max_length=100, required=False, allow_null=True, allow_blank=True,
         help_text="Empty: judgments of pairs; null: what is accepted.",
@@ -42,7 +45,7 @@ class TournamentRowSerializer(serializers.ModelSerializer):
 
     class Meta:
         model = Tournament
-        fields = ["id", "judge", "comparator", "criterion", "level", "seed", "finished_at", "job"]
+        fields = ["id", "judge", "comparator", "named_judge", "criterion", "level", "seed", "finished_at", "job"]
 
 
 class AskSerializer(serializers.Serializer):

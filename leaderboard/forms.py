@@ -3,7 +3,7 @@
 from django import forms
 
 from annotation.snapshots import latest_snapshot
-from evaluator.selectors import architecture, criteria
+from evaluator.selectors import architecture, criteria, judges_by_name
 from evaluator.services import MAX_SEED
 from leaderboard.models import Tournament
 from leaderboard.tournaments import start
@@ -12,7 +12,8 @@ DEFAULT, PAIRS = "default", "pairs"
 
 
 class PlayForm(forms.Form):
-    """Names are sent behind a colon, so that none can be taken for one of the other choices; a + asks people too."""
+    """Names are sent behind a colon, so that none can be taken for one of the other choices; a + asks people too. Judges that
+    are no comparator stand behind a = or, with people, a &."""
 
     RULES = [
         ("", "Glicko-2, order-free (default)"),
@@ -38,10 +39,13 @@ class PlayForm(forms.Form):
         if any(architecture(version) == "joint" for version in self.versions.values()):
             cost = f"{start.readings(campaign):,} readings of two outputs together"
             self.fields["level"].help_text = f"Single outputs cost a joint comparator at most {cost}."
+        others = judges_by_name(campaign)
         self.fields["judge"].choices = [
             *((f":{name}", f"comparator {name}") for name in self.versions),
             ("people", "people"),
             *((f"+{name}", f"people and {name} together") for name in self.versions),
+            ("other judges", [(f"={name}", name) for name in others]),
+            ("people and another judge", [(f"&{name}", f"people and {name} together") for name in others]),
         ]
         self.fields["criterion"].choices = [(DEFAULT, "an accepted one (default)")] + [
             (f":{name}", name) if name else (PAIRS, "judgments of pairs") for name in criteria(latest_snapshot(campaign))
@@ -51,9 +55,11 @@ class PlayForm(forms.Form):
         """The arguments of services.start_tournament. Raises Refused where the rules mean nothing."""
         judge, criterion = self.cleaned_data["judge"], self.cleaned_data["criterion"]
         judges = {":": Tournament.Judge.COMPARATOR, "+": Tournament.Judge.CALIBRATED}
+        judges |= {"=": Tournament.Judge.OTHER, "&": Tournament.Judge.CALIBRATED}
         return {
             "judge": judges.get(judge[:1], Tournament.Judge.PEOPLE),
-            "version": self.versions.get(judge[1:]),
+            "version": self.versions.get(judge[1:]) if judge[0] in ":+" else None,
+            "named": judge[1:] if judge[0] in "=&" else "",
             "criterion": None if criterion == DEFAULT else "" if criterion == PAIRS else criterion[1:],
             "seed": self.cleaned_data["seed"],
             "games": self.cleaned_data["games"],

@@ -12,7 +12,9 @@ from typing import Any
 
 KEYS = (
     "judge",
-    "comparator",  # none: people judge
+    "comparator",  # none: people judge, or a judge that is no comparator
+    "named",  # that judge; left out where there is none
+    "settings",  # SHA-256, its first 12 digits, of what that judge's answers depend on
     "refit",  # the snapshot and pairs on which the comparator's scale, theta and tie threshold were fitted anew, and these
     "snapshot",
     "entrants",  # systems x contexts, and a digest of what they wrote

@@ -1,13 +1,13 @@
 """The tournament as a task: claim the job, play, record. Only where a comparator judges is torch loaded, in the body."""
 
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Sequence, Set
 from functools import partial
 
 from celery import shared_task
 
 from annotation import jobs
 from annotation.models import Output
-from evaluator.judge import Verdicts
+from evaluator.judge import Judge, Verdicts
 from evaluator.models import ComparatorVersion
 from evaluator.selectors import refit
 from leaderboard.models import Tournament
@@ -21,13 +21,17 @@ def play(job_id: str) -> None:
     run(job_id)
 
 
-def run(job_id, watch=None) -> Tournament:
-    """Claim and play a tournament here and now; watch(progress, message) is told as it goes."""
+def run(job_id, watch=None, brought: Judge | None = None) -> Tournament:
+    """Claim and play a tournament here and now; watch(progress, message) is told as it goes. brought: the named judge, where it
+    needs more than its name."""
     with jobs.claim(job_id) as claim:
         tournament = Tournament.objects.select_related("campaign", "version", "snapshot", "extends").get(job_id=job_id)
         judging: playing.Judging | None = None
         learnt: Set[str] = frozenset()
-        if tournament.judge != Tournament.Judge.PEOPLE:
+        if tournament.named_judge:
+            claim.report(0.0, f"Loading {tournament.named_judge}")
+            judging = partial(_of_named, tournament, brought)
+        elif tournament.judge != Tournament.Judge.PEOPLE:
             claim.report(0.0, "Loading the comparator")
             from evaluator.worker import judge
             from evaluator.worker.card import measure_here
@@ -42,6 +46,22 @@ def run(job_id, watch=None) -> Tournament:
                 watch(progress, message)
 
         return playing.play(tournament, report, judging, learnt)
+
+
+def _of_named(
+    tournament: Tournament, brought: Judge | None, version: None, outputs: Sequence[Output], report: playing.Report
+) -> Verdicts:
+    """What the tournament's named judge says of the outputs; its settings, and how its scores became answers, are kept."""
+    from evaluator.worker import named_judge
+
+    beside = tournament.snapshot, tournament.criterion
+    said = named_judge.said_of(tournament.campaign, tournament.named_judge, outputs, *beside, tournament.seed, report, brought)
+    warning = tournament.settings["warning"]
+    if said.warning not in warning:  # one that is started again knows it already
+        warning = f"{warning} {said.warning}".strip()
+    tournament.settings = {**tournament.settings, "warning": warning, "refit": said.refit, "named_judge": said.record}
+    tournament.save(update_fields=["settings"])
+    return said.verdicts
 
 
 def _refit(tournament: Tournament) -> dict | None:

@@ -72,7 +72,7 @@ class ItemActions:
         return Response(ItemDetailSerializer(self._item(pk)).data)
 
     @extend_schema(methods=["put"], request=KnownAnswerSerializer, responses=ItemDetailSerializer, parameters=[PK])
-    @extend_schema(methods=["delete"], responses=ItemDetailSerializer, parameters=[PK])
+    @extend_schema(methods=["delete"], responses={200: ItemDetailSerializer}, parameters=[PK])
     @action(detail=True, methods=["put", "delete"], url_path=r"items/(?P<pk>\d{1,9})/known", url_name="item_known")
     def known(self, request, slug, pk):
         """PUT makes an item that nobody has answered one with a known answer; DELETE puts it back into the evaluation."""

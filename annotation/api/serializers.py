@@ -120,6 +120,16 @@ class CopySerializer(serializers.Serializer):
     with_texts = serializers.BooleanField(default=False, help_text="With its outputs and known answers.")
 
 
+class ShortJSON(serializers.JSONField):
+    """In a form, as a text."""
+
+    def to_internal_value(self, data):
+        try:
+            return super().to_internal_value(data)
+        except RecursionError:
+            self.fail("invalid")
+
+
 class ImportSerializer(serializers.Serializer):
     file = serializers.FileField(
         allow_empty_file=True,
@@ -144,11 +154,11 @@ class ImportSerializer(serializers.Serializer):
         required=False, help_text="For outputs: keep columns that are no field as metadata."
     )
     simulated = serializers.BooleanField(required=False, help_text="For scores and judgments: a program made them.")
-    columns = serializers.JSONField(
+    columns = ShortJSON(
         required=False,
         help_text="{field: the file's column for it, or an empty text for none}, as JSON. Without it, the columns' names tell.",
     )
-    constants = serializers.JSONField(required=False, help_text="{field: what it is in every row without it}, as JSON.")
+    constants = ShortJSON(required=False, help_text="{field: what it is in every row without it}, as JSON.")
 
     def validate_columns(self, columns) -> dict[str, str]:
         return _texts_by_name(columns)

@@ -15,6 +15,7 @@ from core.errors import ImportRefused, RowError
 from core.rowfiles import BadField, OnError, Row, one_per_system, read_rows, refusal, renamed
 
 LOOKED_AT = 50  # rows whose fields are taken for the file's columns
+POTATO_FILES = ("annotated_instances", "annotations", "user_state")  # answers, beside data files of any name
 Columns = Mapping[str, str]
 Source = str | Path | BinaryIO
 
@@ -92,7 +93,8 @@ class Reading:
     @staticmethod
     def _potato_answers(opens: Mapping[str, Callable[[], BinaryIO]]) -> tuple[set[str], set[str]]:
         """(the members that hold answers which people gave in Potato, those that repeat all of them without names)"""
-        first_rows = {member: first for member, opened in opens.items() if (first := _first(opened, member)) is not None}
+        likely = {member: opened for member, opened in opens.items() if PurePosixPath(member).stem in POTATO_FILES}
+        first_rows = {member: first for member, opened in likely.items() if (first := _first(opened, member)) is not None}
         answers = {member: first for member, first in first_rows.items() if tool_files.is_potato(first)}
         named = {m for m, first in answers.items() if {"user", "user_id"} & first.keys() or _annotator_of(m)}
         return (named, answers.keys() - named) if named else (set(answers), set())

@@ -56,6 +56,8 @@ def import_outputs(
     system: every row is this system's, and need not name it. version: marks the checkpoints of outputs that replace others.
     keep_columns: keep columns that are no field as metadata. Without context_id, a context is known by its text.
     """
+    if system is not None:  # also where the files of an archive have other names
+        how["constants"] = {"system": system} | (how.get("constants") or {})
     importer = OutputsImport(campaign, human_systems, system, version, keep_columns)
     return _import(campaign, source, name, importer, dry_run, user, **how)
 

@@ -51,7 +51,7 @@ def flattened(tool: str, kind: str, row: Row, items: Mapping[str, Fields], annot
     elif tool == PAIRS:
         found = _outputs_of_pair(row.fields)
     else:
-        found = iter([{**row.fields, "simulated": str(row.fields["judge"] or "").lower() != "human"}])
+        found = iter([{**row.fields, "simulated": str(row.fields.get("judge") or "").lower() != "human"}])
     for fields in found:
         yield Row(row.line, fields, row.position, row.file)
 
@@ -71,7 +71,7 @@ def _outputs_of_pair(fields: Fields) -> Iterator[Fields]:
 
 
 def _label_studio(kind: str, task: Fields) -> Iterator[Fields]:
-    data = task["data"]
+    data = task.get("data")
     if not isinstance(data, dict):
         raise BadField("data", "is no JSON object; every task of Label Studio has one")
     if kind == "outputs":

@@ -87,7 +87,7 @@ def _kept(campaign: Campaign, files: list[File], kind: str, user) -> tuple[Uploa
 def _packed(files: list[File], upload: Upload) -> None:
     """Several files as one archive, under their own names; a name that comes twice gets a number."""
     names: dict[str, int] = {}
-    with zipfile.ZipFile(upload.path, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(upload.path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         for file in files:
             name = file.name or "file"
             names[name] = names.get(name, 0) + 1

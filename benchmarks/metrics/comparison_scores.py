@@ -5,31 +5,60 @@
         [--folds 2] [--epochs 1] [--max-length 64]
 
 Learns from the set's people alone, without dialogues, out of fold. N contexts, drawn by the seed, play; all unless said
-otherwise. What was trained is kept in DIR, and so is each row, so that a run goes on where it was stopped.
+otherwise. What was trained is kept in DIR, and so is each row, so that a run goes on where it was stopped. The ways meet the
+same pairs: one that was read for an earlier way is not read again, so that "seconds" are those of the pairs that are new.
 """
 
 import argparse
 import json
 import time
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
 from benchmarks.metrics.judged_sets import SETS, JudgedSet, read
 from evaluator.comparator.architectures import load
-from evaluator.comparator.examples import Examples
+from evaluator.comparator.examples import Examples, Text
+from evaluator.comparator.joint_model import JointComparator
 from evaluator.comparator.settings import ARCHITECTURES, Settings
 from evaluator.comparator.training.train import fit
-from evaluator.judge import utilities
+from evaluator.judge import Judge, OnProgress, Preferences, utilities
 from evaluator.metaevaluation.comparison_scores import WAYS, Field, scored
 from evaluator.metaevaluation.correlation_levels import levels
 
 FIGURES = ("sample_pearson", "sample_spearman", "system_pearson", "system_spearman")
 
+AT_ONCE = 200  # pairs between two lines of progress
 
-def row(known: JudgedSet, folder: Path, way: str, rows: np.ndarray, plays: int, seed: int) -> dict:
+
+class Remembered:
+    """A judge of pairs that reads none twice."""
+
+    kind: Literal["pairwise"] = "pairwise"
+
+    def __init__(self, judge: JointComparator):
+        self.judge = judge
+        self.known: dict[tuple[Text, Text], np.ndarray] = {}  # P(A), P(tie), P(B) of a pair
+
+    def compare(
+        self, texts_a: Sequence[Text], texts_b: Sequence[Text], *, on_progress: OnProgress | None = None
+    ) -> Preferences:
+        pairs = list(zip(texts_a, texts_b, strict=True))
+        new = [pair for pair in dict.fromkeys(pairs) if pair not in self.known]
+        for start in range(0, len(new), AT_ONCE):
+            part = new[start : start + AT_ONCE]
+            p = self.judge.compare([a for a, _ in part], [b for _, b in part]).probabilities
+            self.known.update(zip(part, p))
+            self.known.update(((b, a), its[::-1]) for (a, b), its in zip(part, p))
+            print(f"  {start + len(part):,} of {len(new):,} pairs read", flush=True)
+        return Preferences.likeliest(np.array([self.known[pair] for pair in pairs]).reshape(-1, 3))
+
+
+def row(known: JudgedSet, judge: Judge, way: str, rows: np.ndarray, plays: int, seed: int) -> dict:
     """What one way gives on the outputs `rows`; the way "" is the comparator's own score."""
-    judge, people, begun = load(folder), known.people.take(rows), time.process_time()
+    people, begun = known.people.take(rows), time.process_time()
     texts = [known.texts[i] for i in rows]
     if way:
         found = scored(way, judge, Field(texts, people.human, people.systems), seed, plays)
@@ -39,7 +68,7 @@ def row(known: JudgedSet, folder: Path, way: str, rows: np.ndarray, plays: int, 
     seconds = time.process_time() - begun
     figures = levels(u, people.scores, people.contexts, people.systems, seed)
     shown = {name: (f.value, f.low, f.high) for name in FIGURES if (f := figures.get(name))}
-    return {"kind": judge.kind, "games": games, "read": read_for_them, "seconds": round(seconds, 1), **shown}
+    return {"games": games, "read": read_for_them, "seconds": round(seconds, 1), **shown}
 
 
 def cells(found: dict) -> list[str]:
@@ -96,10 +125,12 @@ def main() -> None:
         folder = o.out / f"{o.set}-{architecture}-{o.folds}-{o.epochs}-{o.max_length}-{o.seed}"
         if not (folder / "comparator.json").exists():
             train(known, settings, o.seed, folder)
+        trained = load(folder)
+        judge = Remembered(trained) if isinstance(trained, JointComparator) else trained
         for way in ("", *WAYS):
             kept = folder / f"{way.replace(' ', '-') or 'own'}-{o.contexts}-{o.plays}.json"
             if not kept.exists():
-                kept.write_text(json.dumps(row(known, folder, way, rows, o.plays, o.seed)), encoding="utf-8")
+                kept.write_text(json.dumps(row(known, judge, way, rows, o.plays, o.seed)), encoding="utf-8")
             found = json.loads(kept.read_text(encoding="utf-8"))
             lines.append("| " + " | ".join([f"{architecture}, {way or 'its own score'}", *cells(found)]) + " |")
             print(lines[-1], flush=True)

@@ -19,6 +19,7 @@ import numpy as np
 from benchmarks.metrics.judged_sets import SETS, JudgedSet, lines, read
 from evaluator.encoders.text_encoder import TextEncoder
 from evaluator.metaevaluation.agreement import Share, accuracy
+from evaluator.metaevaluation.correlation import kendall, spearman
 from evaluator.metaevaluation.correlation_levels import Figure, levels
 from evaluator.metaevaluation.judges_table import LONGER, Answers, People
 from evaluator.metrics.inputs import MissingInput, turns_of
@@ -78,7 +79,7 @@ def markdown(known: JudgedSet, judges: list[Answers], without: Mapping[str, str]
     rows = []
     for judge in [*judges, Answers(LONGER, people.words.astype(float), kind="baseline")]:
         figures, right = _measured(people, judge.utilities, seed)
-        others = levels(judge.utilities[machine], part.scores, part.contexts, part.systems, seed) if part else {}
+        others = _pearson(part, judge.utilities[machine], seed) if part else {}
         rows.append(
             (figures, [judge.name, *_cells(judge, people, figures, right), *_without_human(part, others), _seconds(judge)])
         )
@@ -95,22 +96,26 @@ def markdown(known: JudgedSet, judges: list[Answers], without: Mapping[str, str]
 
 
 def _measured(people: People, u: np.ndarray, seed: int) -> tuple[dict[str, Figure], Share | None]:
-    """Correlations at each level, and the share of people's clear preferences that are ordered the same way"""
+    """Pearson's correlation at each level, and the share of people's clear preferences that are ordered the same way"""
     judged = [pair for pair in people.pairs if np.isfinite(u[[pair.a, pair.b]]).all()]
     if not judged:
-        return levels(u, people.scores, people.contexts, people.systems, seed), None
+        return _pearson(people, u, seed), None
     a, b = np.array([(pair.a, pair.b) for pair in judged]).T
-    share = accuracy(u[a] - u[b], judged, people.contexts[a], seed)
-    return levels(u, people.scores, people.contexts, people.systems, seed), share
+    return _pearson(people, u, seed), accuracy(u[a] - u[b], judged, people.contexts[a], seed)
+
+
+def _pearson(people: People, u: np.ndarray, seed: int) -> dict[str, Figure]:
+    return levels(u, people.scores, people.contexts, people.systems, seed, ["pearson"])
 
 
 def _cells(judge: Answers, people: People, figures: Mapping[str, Figure], right: Share | None) -> list[str]:
-    outputs = int((np.isfinite(judge.utilities) & np.isfinite(people.scores).any(axis=1)).sum())
-    plain = lambda name: f"{figures[name].value:.2f}" if name in figures else ""
-    correlations = [_figure(figures.get("sample_pearson")), plain("sample_spearman"), plain("sample_kendall")]
+    judged = np.isfinite(judge.utilities) & np.isfinite(people.scores).any(axis=1)
+    of_both = judge.utilities[judged], np.nanmean(people.scores[judged], axis=1)
+    ranks = [f"{measure(*of_both):.2f}" if "sample_pearson" in figures else "" for measure in (spearman, kendall)]
+    correlations = [_figure(figures.get("sample_pearson")), *ranks]
     correlations += [_figure(figures.get("context_pearson")), _figure(figures.get("system_pearson"))]
     pairs = "" if right is None or np.isnan(right.value) else f"{right.value:.2f} [{right.low:.2f}, {right.high:.2f}]"
-    return [str(outputs), *correlations, pairs]
+    return [str(int(judged.sum())), *correlations, pairs]
 
 
 def _without_human(part: People | None, figures: Mapping[str, Figure]) -> list[str]:

@@ -5,12 +5,10 @@ encoder/, matcher.safetensors, references.safetensors, base.safetensors    as a 
 conversations.safetensors  hashes of what it learnt from, so that a judged context that stands there is known
 """
 
-import hashlib
-import json
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +40,7 @@ def make_base(
     progress = Progress(on_progress, should_stop)
     if len({exchange.dialogue for exchange in exchanges}) < 2:
         raise ValueError("A base learns from at least two conversations, since a wrong reply is another one's.")
-    asked = _digest([asdict(settings), seed, FORMAT, storage.FORMAT, [asdict(exchange) for exchange in exchanges]])
+    asked = storage.digest([asdict(settings), seed, FORMAT, storage.FORMAT, [asdict(exchange) for exchange in exchanges]])
     if (directory / BASE_MANIFEST).is_file():
         known = load_manifest(directory)
         if known["asked"] != asked:
@@ -65,7 +63,7 @@ def make_base(
         "conversations": len({exchange.dialogue for exchange in exchanges}),
         "seconds": made["seconds"],
         "files": files,  # SHA-256 of each; null where there is none
-        "sha256": _digest(files),
+        "sha256": storage.digest(files),
     }
     storage.write_json(manifest, directory / BASE_MANIFEST)
     progress(1.0, "Made")
@@ -116,12 +114,6 @@ def start_from(
     record = {"sha256": manifest["sha256"], "seconds": 0.0} | {
         name: files[name] if wanted[name] else None for name in WEIGHTS[:2]
     }
-    return _without_judged(record, conversations, directory, judged)
-
-
-def _without_judged(
-    record: dict[str, Any], conversations: Conversations, directory: Path, judged: Iterable[Sequence[str]]
-) -> tuple[dict[str, Any], Conversations]:
     references = storage.load_references(directory, record["references"])
     if references is None:
         return record, conversations
@@ -129,11 +121,5 @@ def _without_judged(
     for hidden in conversations.hidden_from(judged):
         stays[hidden] = False
     left = references.only(stays)
-    sha256 = storage.save_references(left, directory / "references.safetensors") if left else None
-    return record | {"references": sha256}, Conversations(
-        conversations.endings, conversations.dialogues, conversations.remembered[stays]
-    )
-
-
-def _digest(data: Any) -> str:
-    return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
+    record["references"] = storage.save_references(left, directory / "references.safetensors") if left else None
+    return record, replace(conversations, remembered=conversations.remembered[stays])

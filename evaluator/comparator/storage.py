@@ -25,17 +25,9 @@ from evaluator.comparator.references import References
 from evaluator.comparator.settings import ARCHITECTURES, Settings
 from evaluator.comparator.supervision.self_supervision import Conversations
 from evaluator.comparator.utility_model import UtilityModel
+from evaluator.encoders import pretrained
 from evaluator.encoders.devices import chosen
-from evaluator.encoders.pretrained import (
-    BadCheckpoint,
-    M,
-    file_sha256,
-    load_architecture,
-    load_encoder,
-    load_tensors,
-    load_weights,
-    save_tensors,
-)
+from evaluator.encoders.pretrained import BadCheckpoint, M, file_sha256, load_architecture, load_encoder, load_weights
 
 FORMAT = 6
 
@@ -69,7 +61,7 @@ def load_matcher(directory: Path, sha256: str | None) -> PreTrainedModel:
 def save_references(references: References, path: Path) -> str:
     """Embeddings in fp16; returns the file's SHA-256."""
     tensors = {"contexts": references.contexts.half(), "replies": references.replies.half()}
-    return save_tensors(tensors | {"counts": references.counts}, path)
+    return pretrained.save_tensors(tensors | {"counts": references.counts}, path)
 
 
 def load_references(directory: Path, sha256: str | None) -> References | None:
@@ -77,7 +69,7 @@ def load_references(directory: Path, sha256: str | None) -> References | None:
     if sha256 is None:
         return None
     path, names = directory / "references.safetensors", ("contexts", "replies", "counts")
-    found = load_tensors(path, "embedded contexts and replies", sha256, names)
+    found = pretrained.load_tensors(path, "embedded contexts and replies", sha256, names)
     contexts, replies, counts = (found[name] for name in names)
     width = load_architecture(directory).config.hidden_size
     fits = contexts.ndim == replies.ndim == 2 and contexts.shape[1] == replies.shape[1] == width
@@ -89,12 +81,12 @@ def load_references(directory: Path, sha256: str | None) -> References | None:
 
 def save_conversations(conversations: Conversations, path: Path) -> str:
     """Hashes and numbers, no texts; returns the file's SHA-256."""
-    return save_tensors({name: torch.as_tensor(values) for name, values in vars(conversations).items()}, path)
+    return pretrained.save_tensors({name: torch.as_tensor(values) for name, values in vars(conversations).items()}, path)
 
 
 def load_conversations(path: Path) -> Conversations:
     names = [known.name for known in fields(Conversations)]
-    found = load_tensors(path, "the endings of conversations", names=names)
+    found = pretrained.load_tensors(path, "the endings of conversations", names=names)
     return Conversations(**{name: tensor.numpy() for name, tensor in found.items()})
 
 
@@ -142,7 +134,7 @@ def identity(directory: Path) -> str:
     theirs, but for its metrics."""
     record = read_json(directory / "comparator.json") | {"metrics": None}
     encoder = {path.name: file_sha256(path) for path in (directory / "encoder").glob("*") if path.is_file()}
-    return hashlib.sha256(json.dumps([record, encoder], sort_keys=True).encode()).hexdigest()
+    return digest([record, encoder])
 
 
 def _head(record: dict[str, Any]) -> Head:
@@ -180,3 +172,8 @@ def read_json(path: Path) -> dict[str, Any]:
     if not isinstance(record, dict):
         raise BadCheckpoint(f"{path} does not hold a JSON object.")
     return record
+
+
+def digest(data: Any) -> str:
+    """SHA-256 of what JSON can hold."""
+    return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()

@@ -1,5 +1,5 @@
-"""Where a comparator learns and judges: CUDA, Apple's MPS or the CPU. Files are loaded onto `chosen()`, a head is where its
-encoder is, and a batch goes where the model is; no other module names a device."""
+"""Where models learn and judge: CUDA, Apple's MPS or the CPU. Files are loaded onto `chosen()`, a head is where its encoder is,
+and a batch goes where the model is; no other module names a device."""
 
 import os
 from collections.abc import Iterator

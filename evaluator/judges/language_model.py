@@ -15,7 +15,7 @@ import numpy as np
 from core.errors import Refused
 from evaluator.comparator.examples import Text
 from evaluator.judge import Numbers, OnProgress, Preferences
-from evaluator.judges.endpoint import Endpoint, Price, UnreadableReply
+from evaluator.judges.endpoint import Endpoint, Price, UnreadableReply, Usage
 from evaluator.judges.prompt import REPLY, VERSION, Answer, Prompt, Unreadable, read_answer
 from evaluator.judges.replies import Replies, key_of
 
@@ -47,6 +47,7 @@ class LanguageModelJudge:
     same JSON either way. Two outputs with the same text are a tie without being asked about."""
 
     kind: Literal["pairwise"] = "pairwise"
+    each_pair_costs = True  # so a tournament asks for the pairs that play alone (`judge.AskedVerdicts`)
 
     def __init__(
         self,
@@ -60,11 +61,12 @@ class LanguageModelJudge:
     ):
         self.endpoint, self.model, self.prompt, self.seed = endpoint, model, prompt, seed
         self.replies, self.price, self.constrained = replies or Replies(None), price or Price(), constrained
+        self._kept, self._answered = Usage(), set[str]()  # replies of earlier runs; keys of all replies that were read
+        self._flipped: dict[frozenset[str], bool] = {}  # by the keys of both orders
 
     @property
     def settings(self) -> dict[str, Any]:
-        """With what it was asked, and what that cost; the key is not among it."""
-        usage = self.endpoint.usage
+        """What its answers depend on; the key is not among it."""
         return {
             "model": self.model,
             "url": self.endpoint.url,
@@ -74,11 +76,23 @@ class LanguageModelJudge:
             "seed": self.seed,
             "constrained": self.constrained,
             "orders": "both; a disagreement is a tie",
+        }
+
+    @property
+    def used(self) -> dict[str, Any]:
+        """What its answers took: calls of this run; replies that were kept from earlier runs; tokens and cost of both; and of
+        the pairs that it was asked about, how many answers flipped when the sides changed."""
+        usage, kept = self.endpoint.usage, self._kept
+        read, written = usage.prompt_tokens + kept.prompt_tokens, usage.completion_tokens + kept.completion_tokens
+        return {
             "calls": usage.calls,
-            "prompt_tokens": usage.prompt_tokens,
-            "completion_tokens": usage.completion_tokens,
-            "replies_without_usage": usage.uncounted,
-            "cost": self.price.of(usage.prompt_tokens, usage.completion_tokens),
+            "kept": kept.calls,
+            "prompt_tokens": read,
+            "completion_tokens": written,
+            "replies_without_usage": usage.uncounted + kept.uncounted,
+            "cost": self.price.of(read, written),
+            "pairs": len(self._flipped),
+            "flips": sum(self._flipped.values()),
         }
 
     def forecast(self, texts_a: Sequence[Text], texts_b: Sequence[Text]) -> Forecast:
@@ -122,8 +136,10 @@ class LanguageModelJudge:
         """((3,) mean of both orders, the choice)"""
         if a.output == b.output:
             return np.array([0.0, 1.0, 0.0]), "tie"
-        forth, back = answers[self._keyed(a, b)[0]], answers[self._keyed(b, a)[0]]
+        keys = self._keyed(a, b)[0], self._keyed(b, a)[0]
+        forth, back = (answers[key] for key in keys)
         turned = {"A": "B", "tie": "tie", "B": "A"}[back.choice]
+        self._flipped[frozenset(keys)] = forth.choice != turned
         return (_said(forth) + _said(back)[::-1]) / 2, forth.choice if forth.choice == turned else "tie"
 
     def _requests(self, texts_a: Sequence[Text], texts_b: Sequence[Text]) -> Iterable[tuple[str, dict[str, Any]]]:
@@ -149,6 +165,10 @@ class LanguageModelJudge:
     def _answer(self, key: str, request: dict[str, Any]) -> Answer:
         kept = self.replies.get(key)
         if kept is not None:
+            if key not in self._answered:
+                self._answered.add(key)
+                self._kept.calls += 1
+                self._kept.add(kept)
             return read_answer(kept)
         try:
             reply = self.endpoint.complete(request)
@@ -161,6 +181,7 @@ class LanguageModelJudge:
             self.replies.keep_unreadable(key, reply)
             raise
         self.replies.keep(key, reply)
+        self._answered.add(key)
         return answer
 
 

@@ -22,7 +22,7 @@ import numpy as np
 from core.errors import Refused
 from core.rowfiles import BadField, Row, read_rows, refusal
 from evaluator.comparator.examples import Text
-from evaluator.judge import Numbers, OnProgress, Preferences
+from evaluator.judge import Numbers, OnProgress, Preferences, by_order
 
 TIMEOUT = 3600.0  # seconds
 SUM_ERROR = 1e-3  # by which the three probabilities may miss 1, since programs round
@@ -47,8 +47,7 @@ class ProgramJudge:
 
     def preferences(self, utility_a: Numbers, utility_b: Numbers) -> Preferences:
         """What the order of the scores says: how sure it is the program does not tell."""
-        d = np.sign(np.asarray(utility_a) - np.asarray(utility_b))
-        return Preferences.likeliest(np.stack([d > 0, d == 0, d < 0], axis=-1).astype(float))
+        return by_order(utility_a, utility_b)
 
     def _references(self, text: Text) -> list[str]:
         return list(self.references.get(text.context, ()))

@@ -1,4 +1,4 @@
-"""Options that name judges from elsewhere: programs, and a language model over HTTP."""
+"""Options that name judges from elsewhere: programs, reward models, COMET, and a language model over HTTP."""
 
 import os
 from pathlib import Path
@@ -6,13 +6,22 @@ from pathlib import Path
 from annotation.models import Campaign
 from core.errors import Refused
 from evaluator.judge import Judge
+from evaluator.judges.comet import CometJudge
 from evaluator.judges.endpoint import KEY_VARIABLE, Endpoint, Price
 from evaluator.judges.language_model import LanguageModelJudge
 from evaluator.judges.program import ProgramJudge, ProgramPairJudge
 from evaluator.judges.prompt import Prompt
 from evaluator.judges.replies import Replies
 
-REPEATED = ("judge_command", "pair_judge_command", "language_model", "url", "pairs")  # what gives the same judges again
+REPEATED = (
+    "judge_command",
+    "pair_judge_command",
+    "reward_model",
+    "comet",
+    "language_model",
+    "url",
+    "pairs",
+)  # what gives the same judges again
 
 
 def add_arguments(parser) -> None:
@@ -24,6 +33,10 @@ def add_arguments(parser) -> None:
         metavar="CMD",
         help="a program: reads {id, context, output_a, output_b, references}, writes {id, a, tie, b}",
     )
+    parser.add_argument(
+        "--reward-model", metavar="MODEL", help="a reward model or cross-encoder: a folder, or a name on the hub"
+    )
+    parser.add_argument("--comet", metavar="MODEL", help="asked by COMET's own command, comet-score")
     parser.add_argument("--timeout", type=float, default=3600.0, help="time limit of a program, in seconds")
     parser.add_argument(
         "--language-model", metavar="MODEL", help=f"name of a language model at --url; the key is read from {KEY_VARIABLE}"
@@ -43,7 +56,6 @@ def add_arguments(parser) -> None:
     )
     parser.add_argument("--free-form", action="store_true", help="for a language model's server without response_format")
     parser.add_argument("--replies", metavar="FILE", help="file that keeps the language model's replies; default: in DATA_DIR")
-    parser.add_argument("--pairs", type=int, help="maximum number of pairs that a pairwise judge reads; sampled with the seed")
 
 
 def judges(
@@ -55,6 +67,13 @@ def judges(
         found.append(("program", ProgramJudge(command, references, options["timeout"])))
     if (command := options["pair_judge_command"]) is not None:
         found.append(("pair program", ProgramPairJudge(command, references, options["timeout"])))
+    if options["reward_model"]:
+        from evaluator.metrics.reward_model import RewardModel
+
+        reward_model = RewardModel.load(options["reward_model"])
+        found.append((reward_model.name, reward_model))
+    if options["comet"]:
+        found.append((f"comet {options['comet'].rsplit('/', 1)[-1]}", CometJudge(options["comet"], options["timeout"])))
     if options["language_model"]:
         found.append((options["language_model"], _language_model(options, campaign, criterion, seed, kept)))
     return found

@@ -5,7 +5,7 @@ answers to one context apart; over systems errors of single outputs average out 
 2021, section 2, names the last two). Contexts and annotators are both samples in every interval.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -39,12 +39,14 @@ class Figure:
 
 @dataclass(frozen=True)
 class _Scored:
-    """The outputs that have a utility and a score: u (n,), scores (n, annotators) with NaN, contexts (n,), systems (n,)."""
+    """The outputs that have a utility and a score: u (n,), scores (n, annotators) with NaN, contexts (n,), systems (n,); units
+    (n,): what intervals draw, the contexts or their groups."""
 
     u: Numbers
     scores: Numbers
     contexts: Whole
     systems: Whole
+    units: Whole
     seed: int
 
     @cached_property
@@ -59,13 +61,23 @@ class _Scored:
         return _quotient(np.bincount(output[kept], score[kept], len(self.u)), np.bincount(output[kept], minlength=len(self.u)))
 
 
-def levels(u: Numbers, scores: Numbers, contexts: Whole, systems: Whole, seed: int) -> dict[str, Figure]:
-    """{"sample_pearson": ..., "context_kendall": ..., "system_spearman": ...}, those that are defined. u (n,) utilities and
-    scores (n, annotators), NaN being none; contexts (n,), systems (n,) numbers."""
+def levels(
+    u: Numbers,
+    scores: Numbers,
+    contexts: Whole,
+    systems: Whole,
+    seed: int,
+    measures: Iterable[str] = tuple(MEASURES),
+    units: Whole | None = None,
+) -> dict[str, Figure]:
+    """{"sample_pearson": ..., "context_kendall": ..., "system_spearman": ...}, those defined, of these measures. u (n,)
+    utilities and scores (n, annotators), NaN being none; contexts (n,), systems (n,) numbers; units (n,): numbers of what is
+    independent, which intervals draw, where that is not the contexts but groups of them."""
     rows = np.isfinite(u) & np.isfinite(scores).any(axis=1)
-    data = _Scored(u[rows], scores[rows], contexts[rows], systems[rows], seed)
+    drawn = contexts if units is None else units
+    data = _Scored(u[rows], scores[rows], contexts[rows], systems[rows], drawn[rows], seed)
     found: dict[str, Figure] = {}
-    for name in MEASURES:
+    for name in measures:
         for level, figure in (("sample", _sample), ("context", _context), ("system", _system)):
             try:
                 found[f"{level}_{name}"] = figure(data, name)
@@ -101,7 +113,7 @@ def _sample(data: _Scored, name: str) -> Figure:
         return measure(data.u[scored], some[scored])
 
     low, high = _over_people(data, of_answers, value) or (
-        interval(lambda rows: measure(data.u[rows], means[rows]), data.contexts, data.seed) or (None, None)
+        interval(lambda rows: measure(data.u[rows], means[rows]), data.units, data.seed) or (None, None)
     )
     return Figure(value, low, high, len(means))
 
@@ -116,7 +128,8 @@ def _context(data: _Scored, name: str) -> Figure:
     each = within_contexts(data.u, data.means(), data.contexts, name)
     value, defined = mean_of(data.means()), each[np.isfinite(each)]
     of_people = _over_people(data, lambda kept: mean_of(data.means(kept)), value)
-    low, high = of_people or bootstrap(defined, np.arange(len(defined)), data.seed)
+    _, first = np.unique(data.contexts, return_index=True)  # in the order of `each`
+    low, high = of_people or bootstrap(defined, data.units[first][np.isfinite(each)], data.seed)
     return Figure(value, low, high, len(defined))
 
 
@@ -124,16 +137,16 @@ def _system(data: _Scored, name: str) -> Figure:
     """Its interval draws contexts, and annotators where there are enough of them, with replacement (the pigeonhole bootstrap,
     Owen 2007): a correlation of few systems moves in steps, which a jackknife cannot see."""
     _, systems = np.unique(data.systems, return_inverse=True)
-    _, contexts = np.unique(data.contexts, return_inverse=True)
-    n, c, people = int(systems.max(initial=-1)) + 1, int(contexts.max(initial=-1)) + 1, data.scores.shape[1]
+    _, units = np.unique(data.units, return_inverse=True)
+    n, c, people = int(systems.max(initial=-1)) + 1, int(units.max(initial=-1)) + 1, data.scores.shape[1]
     if n < FEWEST_SYSTEMS:
         raise UndefinedCorrelation(f"Correlations over systems need at least {FEWEST_SYSTEMS}.")
     measure, given = MEASURES[name], np.isfinite(data.scores)
     scores = np.where(given, data.scores, 0.0)
     several = of_whom(data.answers[1])[0] == PEOPLE
 
-    def of_weights(of_context: Numbers, of_annotator: Numbers) -> float:
-        means, weight = _quotient(scores @ of_annotator, given @ of_annotator), of_context[contexts]  # (n,)
+    def of_weights(of_unit: Numbers, of_annotator: Numbers) -> float:
+        means, weight = _quotient(scores @ of_annotator, given @ of_annotator), of_unit[units]  # (n,)
         weight = np.where(np.isfinite(means), weight, 0.0)
         total = np.bincount(systems, weight, n)
         if not total.all():
@@ -144,10 +157,10 @@ def _system(data: _Scored, name: str) -> Figure:
     value = of_weights(np.ones(c), np.ones(people))
     rng, drawn = np.random.default_rng(data.seed), []
     for _ in range(RESAMPLES):
-        of_context = rng.multinomial(c, np.full(c, 1 / c)).astype(float)
+        of_unit = rng.multinomial(c, np.full(c, 1 / c)).astype(float)
         of_annotator = rng.multinomial(people, np.full(people, 1 / people)) if several else np.ones(people)
         try:
-            drawn.append(of_weights(of_context, of_annotator.astype(float)))
+            drawn.append(of_weights(of_unit, of_annotator.astype(float)))
         except UndefinedCorrelation:
             continue
     if len(drawn) < RESAMPLES / 2:
@@ -161,7 +174,7 @@ def _over_people(data: _Scored, of_answers: Callable[[Kept], float], value: floa
     output, annotator, _ = data.answers
     if of_whom(annotator)[0] != PEOPLE:
         return None
-    found = crossed(of_answers, data.contexts[output], annotator, data.seed)
+    found = crossed(of_answers, data.units[output], annotator, data.seed)
     return None if found is None else found.around_correlation(value)
 
 

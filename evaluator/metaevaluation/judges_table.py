@@ -21,6 +21,7 @@ from evaluator.metaevaluation.alternative_annotator import (
 from evaluator.metaevaluation.correlation_levels import Figure, levels
 from evaluator.metaevaluation.held_out import decide_by_other_folds
 from evaluator.metaevaluation.judge_comparison import Difference, differences, share_differences
+from evaluator.metaevaluation.score_changes import Changed, score_changes
 
 FOLDS = 5  # of contexts: a judge without ties of its own says as many as people did in the other folds
 LABELS = {"A": 1.0, "tie": 0.0, "B": -1.0}
@@ -39,13 +40,20 @@ class People:
     human: NDArray[np.bool_]  # (n,) written by a person
     words: NDArray[np.int64]  # (n,) length
     pairs: tuple[Pair, ...] = ()  # with what single people said of them (`Pair.said`)
+    groups: NDArray[np.int64] | None = None  # (n,) of contexts that are not independent, where the campaign has such groups
+
+    @property
+    def units(self) -> NDArray[np.int64]:
+        """(n,) what intervals draw and tests exchange: groups of contexts, else the contexts"""
+        return self.contexts if self.groups is None else self.groups
 
     def take(self, rows: NDArray[np.int64]) -> "People":
         """The outputs `rows`, and the pairs of which both are there."""
         place = {row: i for i, row in enumerate(rows.tolist())}
         pairs = tuple(replace(p, a=place[p.a], b=place[p.b]) for p in self.pairs if p.a in place and p.b in place)
         scores, contexts, systems = self.scores[rows], self.contexts[rows], self.systems[rows]
-        return People(scores, contexts, systems, self.human[rows], self.words[rows], pairs)
+        groups = None if self.groups is None else self.groups[rows]
+        return People(scores, contexts, systems, self.human[rows], self.words[rows], pairs, groups)
 
 
 @dataclass(frozen=True)
@@ -77,6 +85,7 @@ class Row:
     seconds: float | None
     lacks: str
     settings: dict[str, Any]
+    changes: list[Changed] = field(default_factory=list)  # of correlations, where scores change a little
 
 
 @dataclass(frozen=True)
@@ -120,10 +129,10 @@ def as_json(found: Table) -> dict[str, Any]:
 def _differences(people: People, judges: Sequence[Answers], seed: int) -> list[Difference]:
     scores = _mean(people.scores)
     if np.isfinite(scores).any():
-        return differences({one.name: one.utilities for one in judges}, scores, people.contexts, seed)
+        return differences({one.name: one.utilities for one in judges}, scores, people.units, seed)
     clear = [pair for pair in people.pairs if pair.choice != "tie"]
     choices = np.array([pair.choice for pair in clear], dtype="<U3")
-    contexts = people.contexts[[pair.a for pair in clear]]
+    contexts = people.units[[pair.a for pair in clear]]
     ahead = {one.name: _ahead(one, clear) for one in judges}
     agreed = {name: np.where(np.isnan(d), np.nan, agreement(d, choices)) for name, d in ahead.items()}
     return share_differences(agreed, contexts, seed)
@@ -144,7 +153,7 @@ def _rank(row: Row) -> tuple[float, float]:
 
 def _row(people: People, judge: Answers, epsilon: float, seed: int) -> Row:
     u = judge.utilities
-    correlations = levels(u, people.scores, people.contexts, people.systems, seed)
+    correlations = levels(u, people.scores, people.contexts, people.systems, seed, units=people.units)
     judged = [p for p in people.pairs if np.isfinite(u[p.a]) and np.isfinite(u[p.b]) and _asked(judge, p)]
     share, three_way = None, None
     choices = np.empty(0, dtype="<U3")
@@ -159,7 +168,7 @@ def _row(people: People, judge: Answers, epsilon: float, seed: int) -> Row:
             choices = np.array([judge.choices[p.a, p.b] for p in judged], dtype="<U3")
             d = (choices == "A").astype(float) - (choices == "B")
         by_people = np.array([p.choice for p in judged])
-        found = accuracy(d, judged, contexts, seed)
+        found = accuracy(d, judged, people.units[a], seed)
         share = found if np.isfinite(found.value) else None
         three_way = float((choices == by_people).mean()) if (by_people == "tie").any() else None
     alternative, why = _alternative(people, u, judged, choices, epsilon)
@@ -177,6 +186,7 @@ def _row(people: People, judge: Answers, epsilon: float, seed: int) -> Row:
         judge.seconds,
         judge.lacks,
         judge.settings,
+        score_changes(u, people.scores),
     )
 
 

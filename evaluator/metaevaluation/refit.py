@@ -1,7 +1,7 @@
 """A judge on a campaign that it did not learn from: scale and ties fitted anew on what people judged there first (Platt 1999,
 with the ties of Rao & Kupper 1967), and how far its probabilities are off before and after."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -39,6 +39,19 @@ def log_odds(p: np.ndarray) -> np.ndarray:
     least = np.finfo(np.float32).tiny  # models compute in single precision, where a smaller one is 0
     odds: np.ndarray = np.log(np.maximum(p[:, 0], least)) - np.log(np.maximum(p[:, 2], least))
     return odds
+
+
+def refit_utilities(
+    d: np.ndarray, p: np.ndarray, judged: Judged, snapshot: str, seed: int
+) -> tuple[Refit, dict[str, Any], dict[str, Any]] | None:
+    """The same of a judge whose utilities may have any unit, per cents or log probabilities: the search for the scale begins at
+    their own size. None where they are all alike, too."""
+    size = float(np.sqrt(np.mean(d**2))) if len(d) else 0.0
+    found = refit(d / size, p, judged, True, snapshot, seed) if size > 0 else None
+    if found is None:
+        return None
+    head, before, after = found
+    return replace(head, scale=head.scale / size), before, after
 
 
 def refit(

@@ -16,7 +16,7 @@ from torch.nn import functional as F
 from evaluator.comparator.examples import Text
 from evaluator.judge import Numbers
 from evaluator.metrics.inputs import MissingInput, Referenced
-from evaluator.metrics.networks import Learnt, Standardised, learnt, tensor
+from evaluator.metrics.networks import on_features, tensor
 from evaluator.metrics.out_of_fold import Features, Fit, Judged
 
 GOOD = 0.8  # of the scale from the lowest to the highest score: 5 on their scale from 1 to 6 (section 4.1)
@@ -53,18 +53,14 @@ def heads(features: Features) -> Fit:
                 "The texts with references in the other folds are all good or all not, so nothing can be learnt."
             )
         read, owner = _beside_references([texts[i] for i in rows])  # (m,), (m,)
-        standardised = Standardised(features.pairs(read))
-        d = standardised(features.pairs(read))  # (m, 3h)
-
-        def loss(model: nn.Module, chosen: Numbers, rng: np.random.Generator) -> torch.Tensor:
-            return balanced_loss(model(d[chosen]), good[owner[chosen]], beta)
-
+        network = lambda width: Heads(width, len(beta))
+        loss = lambda logits, good: balanced_loss(logits, good, beta)
         contexts = [texts[rows[i]].context for i in owner]
-        model = learnt(Learnt(lambda: Heads(d.shape[1], len(beta)), loss, contexts), seed)
+        asked = on_features(network, features.pairs, read, good[owner], loss, seed, contexts)
 
         def judged(others: Sequence[Referenced]) -> Numbers:
             read, owner = _beside_references(others)
-            first = standardised.asked(model, features.pairs(read))[:, 0]  # (m,)
+            first = asked(read)[:, 0]  # (m,)
             return np.asarray(np.bincount(owner, first) / np.bincount(owner))
 
         return judged

@@ -15,7 +15,7 @@ from torch.nn import functional as F
 from evaluator.comparator.examples import Text
 from evaluator.judge import Numbers
 from evaluator.metrics.inputs import MissingInput, Referenced
-from evaluator.metrics.networks import Learnt, Standardised, learnt, tensor
+from evaluator.metrics.networks import on_features, tensor
 from evaluator.metrics.out_of_fold import Features, Fit, Judged, replies_of
 
 
@@ -40,13 +40,6 @@ def discriminator(features: Features) -> Fit:
             raise MissingInput("There are no generated outputs in the other folds, so nothing tells them from people's.")
         both = [*human, *generated]
         by_people = tensor(np.repeat([1.0, 0.0], [len(human), len(generated)]))  # (n,)
-        standardised = Standardised(features.pairs(both))
-        d = standardised(features.pairs(both))  # (n, 3h)
-
-        def loss(model: nn.Module, rows: Numbers, rng: np.random.Generator) -> torch.Tensor:
-            return F.binary_cross_entropy_with_logits(model(d[rows]), by_people[rows])
-
-        model = learnt(Learnt(lambda: Logistic(d.shape[1]), loss, [text.context for text in both]), seed)
-        return lambda others: standardised.asked(model, features.pairs(others))
+        return on_features(Logistic, features.pairs, both, by_people, F.binary_cross_entropy_with_logits, seed)
 
     return fit

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from evaluator.comparator.examples import context_key, fold_of
+from evaluator.comparator.examples import Text, context_key, fold_of
 from evaluator.encoders.devices import repeatable
 from evaluator.judge import Numbers
 
@@ -64,20 +64,33 @@ def _loss(task: Learnt, model: nn.Module, rows: Numbers) -> float:
         return float(np.mean([task.loss(model, rows, rng).item() for _ in range(task.repeats)]))
 
 
-class Standardised:
-    """Features (n, h) with mean 0 and standard deviation 1 on those that were learnt from."""
+def on_features(
+    network: Callable[[int], nn.Module],
+    features: Callable[[Sequence[Text]], Numbers],
+    texts: Sequence[Text],
+    wanted: torch.Tensor,
+    loss: Callable[[torch.Tensor, torch.Tensor], torch.Tensor],
+    seed: int,
+    contexts: Sequence[Sequence[str]] | None = None,
+) -> Callable[[Sequence[Text]], Numbers]:
+    """What a network says of texts, learnt from n of them.
 
-    def __init__(self, learnt_from: Numbers):
-        self._mean, spread = learnt_from.mean(0), learnt_from.std(0)
-        self._spread = np.where(spread > 1e-6, spread, 1.0)
+    network   reads (n, h), the features with mean 0 and standard deviation 1 on the texts that it learns from
+    loss      of its answers (b, ...) and those of wanted (n, ...) -> ()
+    contexts  of the texts (n,), where they are not their own
+    """
+    read = features(texts)  # (n, h)
+    mean, spread = read.mean(0), read.std(0)
+    spread = np.where(spread > 1e-6, spread, 1.0)
+    d = tensor((read - mean) / spread)
+    of_rows = lambda model, rows, rng: loss(model(d[rows]), wanted[rows])
+    model = learnt(Learnt(lambda: network(d.shape[1]), of_rows, contexts or [text.context for text in texts]), seed)
 
-    def __call__(self, features: Numbers) -> torch.Tensor:
-        return tensor((features - self._mean) / self._spread)
-
-    def asked(self, model: nn.Module, features: Numbers) -> Numbers:
-        """(n,) what the model gives to them"""
+    def asked(others: Sequence[Text]) -> Numbers:
         with torch.inference_mode():
-            return np.asarray(model(self(features)).numpy(), dtype=float)
+            return np.asarray(model(tensor((features(others) - mean) / spread)).numpy(), dtype=float)
+
+    return asked
 
 
 def tensor(values: Numbers) -> torch.Tensor:

@@ -14,7 +14,7 @@ from torch.nn import functional as F
 
 from evaluator.judge import Numbers
 from evaluator.metrics.inputs import Referenced
-from evaluator.metrics.networks import Learnt, Standardised, learnt, tensor
+from evaluator.metrics.networks import on_features, tensor
 from evaluator.metrics.out_of_fold import Features, Fit, Judged, scored
 
 HIDDEN = 64
@@ -37,13 +37,6 @@ def reference_free(features: Features) -> Fit:
     def fit(texts: Sequence[Referenced], scores: Numbers, seed: int) -> Judged:
         texts, scores = scored(texts, scores, with_references=False)
         wanted = tensor(1 + 4 * (scores - scores.min()) / np.ptp(scores))  # (n,)
-        standardised = Standardised(features.pairs(texts))
-        d = standardised(features.pairs(texts))  # (n, 3h)
-
-        def loss(model: nn.Module, rows: Numbers, rng: np.random.Generator) -> torch.Tensor:
-            return F.mse_loss(model(d[rows]), wanted[rows])
-
-        model = learnt(Learnt(lambda: Regressor(d.shape[1]), loss, [text.context for text in texts]), seed)
-        return lambda others: standardised.asked(model, features.pairs(others))
+        return on_features(Regressor, features.pairs, texts, wanted, F.mse_loss, seed)
 
     return fit

@@ -78,7 +78,12 @@ def judges_file(request, slug, kind):
 
 def _in_words(record: dict) -> dict:
     scopes = [
-        (judges_export.SCOPES[scope], scope, found["rows"], [d for d in found["differences"] if d["corrected"] < 0.05])
+        (
+            judges_export.SCOPES[scope],
+            scope,
+            [{**row, "took": judges_export.took(row)} for row in found["rows"]],
+            [d for d in found["differences"] if d["corrected"] < 0.05],
+        )
         for scope, found in record["tables"].items()
     ]
     return {"scopes": scopes, "signature": judges_export.signature(record), "again": judges_export.again(record)}

@@ -2,7 +2,7 @@
 bodies: some judges need torch."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
@@ -15,11 +15,12 @@ from core.version import code_version
 from evaluator import imported_scores, sources
 from evaluator.comparator.examples import Text, context_key
 from evaluator.encoders.text_encoder import TextEncoder
-from evaluator.judge import Judge, mean_points
+from evaluator.judge import Judge, likeliest, mean_points
 from evaluator.judges_export import PAIRS
 from evaluator.metaevaluation.comparison_scores import Field, scored
 from evaluator.metaevaluation.judges_table import Answers, People, as_json, tables
 from evaluator.metrics.inputs import Referenced, Training, referenced, turns_of
+from evaluator.metrics.metric import MetricJudge
 from evaluator.metrics.registry import METRICS, build
 from evaluator.registry import serving
 from evaluator.selectors import Basis, basis
@@ -59,6 +60,11 @@ class Material:
         return TextEncoder.load()
 
     @cached_property
+    def metrics(self) -> dict[str, MetricJudge]:
+        """Those that were made already, by name: one that learns does so once."""
+        return {}
+
+    @cached_property
     def references(self) -> dict[tuple[str, ...], list[str]]:
         """The campaign's references of each context that is judged, by its turns."""
         found: dict[tuple[str, ...], list[str]] = {}
@@ -87,7 +93,8 @@ def material(campaign: Campaign, criterion: str | None = None, name: str | None 
         raise Refused(f"Campaign {campaign.slug!r} has {known}.")
     chosen = basis(snapshot, criterion)
     source = sources.read(snapshot, chosen.criterion, chosen.judgments)
-    return Material(campaign, snapshot, chosen, source, _people(source))
+    groups = dict(campaign.contexts.exclude(group="").values_list("key", "group"))
+    return Material(campaign, snapshot, chosen, source, _people(source, groups))
 
 
 def candidates(
@@ -154,7 +161,8 @@ def evaluate(
     )
 
 
-def _people(source: sources.Source) -> People:
+def _people(source: sources.Source, group_of: Mapping[str, str]) -> People:
+    """group_of: by a context's name, where it has a group; a context without one is its own."""
     names = sorted({who for given in source.ratings for who, _ in given})
     column = {who: j for j, who in enumerate(names)}
     scores = np.full((len(source.texts), len(names)), np.nan)
@@ -163,8 +171,10 @@ def _people(source: sources.Source) -> People:
             scores[i, column[who]] = value
     _, contexts = np.unique([key[0] for key in source.keys], return_inverse=True)
     _, systems = np.unique([f"{key[1]}\n{key[2]}" for key in source.keys], return_inverse=True)
+    named = [f"group {group_of[key[0]]}" if key[0] in group_of else f"context {key[0]}" for key in source.keys]
+    groups = np.unique(named, return_inverse=True)[1] if group_of else None
     words = np.array([len(text.output.split()) for text in source.texts], dtype=int)
-    return People(scores, contexts, systems, np.array(source.human, dtype=bool), words, tuple(source.pairs))
+    return People(scores, contexts, systems, np.array(source.human, dtype=bool), words, tuple(source.pairs), groups)
 
 
 def _comparator(known: Material) -> Candidate:
@@ -188,7 +198,7 @@ def _out_of_fold(known: Material, version) -> Answers:
 def _by_way(known: Material, way: str, seed: int) -> Candidate:
     version = serving(known.campaign)
     if version is None:
-        return Candidate(f"comparator, {way}", None, "no comparator serves this campaign")
+        return Candidate(f"comparator, {way}", None, "this campaign has no comparator in use")
 
     def answer() -> Answers:
         comparator = load(version)
@@ -249,18 +259,41 @@ def _why(judge: Judge, text: Text) -> str:
 
 
 def _settings(judge: Judge) -> dict:
-    return dict(getattr(judge, "settings", {}))
+    """With what its answers took, where they cost something."""
+    return {**getattr(judge, "settings", {}), **getattr(judge, "used", {})}
 
 
 def _imported(known: Material, name: str) -> Answers:
+    if of_pairs := imported_scores.pairs_of(known.campaign, name):
+        return _imported_pairs(known, name, of_pairs)
     given = imported_scores.scores_of(known.campaign, name)
     u = np.array([given.get(key, np.nan) for key in known.source.keys], dtype=float)
     missing = int(np.isnan(u).sum())
     return Answers(name, u, lacks=f"{missing} of {len(u)} outputs have no score" if missing else "")
 
 
+def _imported_pairs(known: Material, name: str, said: Mapping[tuple, tuple[float, float, float]]) -> Answers:
+    """Of the pairs that people judged, those it judged too."""
+    every, keys = pairs_to_read(known), known.source.keys
+    pairs = [(a, b) for a, b in every if (keys[a], keys[b]) in said]
+    u = np.full(len(keys), np.nan)
+    if not pairs:
+        return Answers(name, u, {}, lacks="it judged none of the pairs that people judged")
+    p, (a, b) = np.array([said[keys[a], keys[b]] for a, b in pairs]), np.array(pairs).T
+    met = np.unique(pairs)
+    u[met] = mean_points(len(u), a, b, p)[met]
+    lacks = f"it judged {len(pairs):,} of the {len(every):,} pairs that people judged" if len(pairs) < len(every) else ""
+    return Answers(name, u, dict(zip(pairs, likeliest(p).tolist(), strict=True)), lacks=lacks)
+
+
 def _metric(known: Material, name: str) -> Answers:
     """Raises MissingInput, which is a Refused, for what the metric needs and the campaign has not."""
-    encoder = known.encoder if "encoder" in METRICS[name].needs else None
-    metric = build(name, encoder=encoder, corpus=turns_of(known.texts), training=known.training)
-    return _asked(known, name, metric, [])
+    return _asked(known, name, metric_of(known, name), [])
+
+
+def metric_of(known: Material, name: str) -> MetricJudge:
+    """The metric at work on the campaign. Raises MissingInput."""
+    if name not in known.metrics:
+        encoder = known.encoder if "encoder" in METRICS[name].needs else None
+        known.metrics[name] = build(name, encoder=encoder, corpus=turns_of(known.texts), training=known.training)
+    return known.metrics[name]

@@ -37,7 +37,12 @@ LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textascii
 def as_csv(board: dict) -> str:
     """A row per system; the signature, tournament and address in every row, so that no row travels without them."""
     out = io.StringIO()
-    made = {"population": population(board), "gate": gate(board), "signature": board["signature"]}
+    made = {
+        "judge": board["judge_label"],
+        "population": population(board),
+        "gate": gate(board),
+        "signature": board["signature"],
+    }
     made |= {"permalink": board["permalink"], "simulated": board["simulated"]}
     writer = csv.DictWriter(out, [*COLUMNS, *made], extrasaction="ignore")
     writer.writeheader()
@@ -62,7 +67,11 @@ def population(board: dict) -> str:
     """Whom the intervals speak of."""
     people, contexts = board["speaks_of"], "groups of contexts" if board.get("groups") else "contexts"
     if people is None:
-        return f"{contexts} like these" if board["judge"] == "comparator" else f"{contexts} like these, these annotators"
+        return (
+            f"{contexts} like these"
+            if board["judge"] in ("comparator", "other")
+            else f"{contexts} like these, these annotators"
+        )
     if people["population"] == "annotators":
         return f"{contexts} like these, these {people['annotators']} annotators"
     return f"{contexts} and people like these (annotators: {people['annotators']})"
@@ -97,6 +106,7 @@ def as_latex(board: dict) -> str:
         lines.append("% Rules separate clusters: every system above a rule is known to be better than every system below it.")
     if best:
         lines.append("% Best: the probability that a system is the best of these.")
+    lines.append(f"% Judged by {board['judge_label']}.")
     if asked:
         lines.append(f"% {gate(board)}")
     if board["simulated"]:

@@ -12,12 +12,12 @@ from leaderboard.models import SystemRating, Tournament
 SHOWN = 12  # boards in a history
 
 
-def history(campaign: Campaign, judge: str, criterion: str) -> tuple[list[Tournament], list[dict]]:
+def history(campaign: Campaign, judge: str, criterion: str, named: str = "") -> tuple[list[Tournament], list[dict]]:
     """The last boards of a judge and criterion, oldest first, and each system's rows on them.
 
     Systems as they stand on the newest board they were on: {name, system, points: SystemRating or None a board}.
     """
-    boards = finished(campaign).filter(judge=judge, criterion=criterion, level=Tournament.Level.SYSTEM)
+    boards = finished(campaign).filter(judge=judge, named_judge=named, criterion=criterion, level=Tournament.Level.SYSTEM)
     boards = list(boards.defer("replicates", "head_to_head", "findings")[:SHOWN])[::-1]
 
     def newest_first(system: dict) -> tuple:
@@ -27,9 +27,10 @@ def history(campaign: Campaign, judge: str, criterion: str) -> tuple[list[Tourna
     return boards, sorted(_systems_on(boards), key=newest_first)
 
 
-def by_criterion(campaign: Campaign, judge: str) -> tuple[list[Tournament], list[dict]]:
+def by_criterion(campaign: Campaign, judge: str, named: str = "") -> tuple[list[Tournament], list[dict]]:
     """The judge's newest board of each criterion, and each system's rows on them, best mean rating first."""
-    boards = [latest(campaign, judge, criterion) for there, criterion in choices(campaign) if there == judge]
+    criteria = [criterion for *judges, criterion in choices(campaign) if judges == [judge, named]]
+    boards = [latest(campaign, judge, criterion, named=named) for criterion in criteria]
 
     def mean(system: dict) -> float:
         there = [row.rating for row in system["points"] if row]
@@ -74,7 +75,8 @@ def systems(campaign: Campaign, rows=None) -> list[System]:
 
 def boards_of(system: System) -> list[SystemRating]:
     """Its rows on the newest board of each judge and criterion."""
-    boards = [latest(system.campaign, judge, criterion) for judge, criterion in choices(system.campaign)]
+    every = choices(system.campaign)
+    boards = [latest(system.campaign, judge, criterion, named=named) for judge, named, criterion in every]
     rows = SystemRating.objects.filter(tournament__in=boards, system=system)
     return list(rows.select_related("tournament__version").order_by("tournament__judge", "tournament__criterion"))
 

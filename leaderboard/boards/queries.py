@@ -13,8 +13,13 @@ from leaderboard.rating import ranking
 from leaderboard.rating.prediction_powered import worth_by_chance
 
 PEOPLE, COMPARATOR, CALIBRATED = Tournament.Judge.PEOPLE, Tournament.Judge.COMPARATOR, Tournament.Judge.CALIBRATED
-JUDGE_LABELS: dict[str, str] = {PEOPLE: "people", COMPARATOR: "comparator", CALIBRATED: "people and comparator"}
-JUDGES: dict[str, str] = {PEOPLE: "people", COMPARATOR: "a comparator", CALIBRATED: "people and a comparator together"}
+OTHER = Tournament.Judge.OTHER
+JUDGES: dict[str, str] = {
+    PEOPLE: "people",
+    COMPARATOR: "a comparator",
+    CALIBRATED: "people and a comparator together",
+    OTHER: "another judge",
+}
 
 
 def finished(campaign: Campaign):
@@ -22,11 +27,16 @@ def finished(campaign: Campaign):
     return found.select_related("campaign", "version", "snapshot").defer("snapshot__content").order_by("-finished_at", "-pk")
 
 
-def latest(campaign: Campaign, judge: str = COMPARATOR, criterion: str | None = None, until: Tournament | None = None):
+def latest(
+    campaign: Campaign, judge: str = COMPARATOR, criterion: str | None = None, until: Tournament | None = None, named: str = ""
+):
     """The newest board of a judge, or None; without a criterion that of the campaign's default criterion, else of any.
 
+    named: the judge that is no comparator; of "other" judges, empty is any.
     until: no board that was finished after this one, so that what stands beside a permalink never changes."""
     boards = finished(campaign).filter(judge=judge, level=Tournament.Level.SYSTEM)
+    if named or judge != OTHER:
+        boards = boards.filter(named_judge=named)
     if until is not None:
         boards = boards.filter(Q(finished_at__lt=until.finished_at) | Q(pk=until.pk))
     if criterion is not None:
@@ -50,9 +60,9 @@ def _as_new(board: Tournament, other: Tournament) -> bool:
     return board.criterion == other.criterion and (board.snapshot_id or 0) >= (other.snapshot_id or 0)
 
 
-def asked_board(campaign: Campaign, judge: str = "", criterion: str | None = None) -> Tournament | None:
-    """The newest board of a judge; where none is named, the one that a leaderboard opens on."""
-    return latest(campaign, judge, criterion) if judge else default_board(campaign, criterion)
+def asked_board(campaign: Campaign, judge: str = "", criterion: str | None = None, named: str = "") -> Tournament | None:
+    """The newest board of a judge (named: as `latest`); where none is asked for, the one that a leaderboard opens on."""
+    return latest(campaign, judge, criterion, named=named) if judge else default_board(campaign, criterion)
 
 
 def gate(tournament: Tournament) -> dict | None:
@@ -71,16 +81,16 @@ def gate(tournament: Tournament) -> dict | None:
 
 
 def latest_of_samples(campaign: Campaign, criterion: str) -> Tournament | None:
-    """The newest board on which outputs played."""
-    return finished(campaign).filter(level=Tournament.Level.SAMPLE, criterion=criterion).first()
+    """The newest board on which outputs played, judged by a comparator."""
+    return finished(campaign).filter(judge=COMPARATOR, level=Tournament.Level.SAMPLE, criterion=criterion).first()
 
 
-def latest_or_refuse(campaign: Campaign, judge: str, criterion: str | None) -> Tournament:
+def latest_or_refuse(campaign: Campaign, judge: str, criterion: str | None, named: str = "") -> Tournament:
     if judge and judge not in Tournament.Judge.values:
         raise Refused(unknown_judge(judge))
-    found = asked_board(campaign, judge, criterion)
+    found = asked_board(campaign, judge, criterion, named)
     if found is None:
-        by = f" judged by {JUDGES[judge]}" if judge else ""
+        by = f" judged by {named or JUDGES[judge]}" if judge else ""
         about = "" if criterion is None else " on judgments of pairs" if criterion == "" else f" on {criterion!r}"
         raise Refused(f"No tournament{by}{about} is finished in campaign {campaign.slug!r}; run_tournament plays one.")
     return found
@@ -89,11 +99,19 @@ def latest_or_refuse(campaign: Campaign, judge: str, criterion: str | None) -> T
 def judge_label(tournament: Tournament) -> str:
     """Who judged, in words; simulated annotators are not called people."""
     people = "annotators, some or all simulated" if tournament.is_simulated else "people"
-    return {PEOPLE: people, COMPARATOR: "the comparator", CALIBRATED: f"{people} and the comparator together"}[tournament.judge]
+    judge = tournament.named_judge or "the comparator"
+    by_kind: dict[str, str] = {PEOPLE: people, CALIBRATED: f"{people} and {judge} together"}
+    return by_kind.get(tournament.judge, judge)
+
+
+def link_label(judge: str, named: str) -> str:
+    """Who judged, where it links to a board."""
+    by_kind: dict[str, str] = {PEOPLE: "people", CALIBRATED: f"people and {named or 'comparator'}"}
+    return by_kind.get(judge, named or "comparator")
 
 
 def unknown_judge(judge: str) -> str:
-    return f"The judge is 'comparator', 'people' or 'calibrated', not {judge!r}."
+    return f"The judge is 'comparator', 'people', 'calibrated' or 'other', not {judge!r}."
 
 
 def board(tournament: Tournament, people: Tournament | None = None, live: bool = False, population: str = "") -> dict:
@@ -114,13 +132,14 @@ def board(tournament: Tournament, people: Tournament | None = None, live: bool =
         "judge": tournament.judge,
         "judge_label": judge_label(tournament),
         "comparator": tournament.version.name if tournament.version else None,
+        "named_judge": named_judge(tournament),
         "gate": gate(tournament),
         "criterion": tournament.criterion,
         "snapshot": tournament.snapshot.name if tournament.snapshot else None,
         "seed": tournament.seed,
         "level": tournament.level,
         "rating": tournament.rating,
-        "pairing": tournament.pairing if tournament.judge == COMPARATOR else "once",
+        "pairing": tournament.pairing if tournament.plays_itself else "once",
         "ties": tournament.ties,
         "games": tournament.played,
         "contexts": tournament.findings.get("contexts_played"),
@@ -149,6 +168,15 @@ def board(tournament: Tournament, people: Tournament | None = None, live: bool =
         "sides": tournament.findings.get("sides"),
         "agreement_with_people": agreement_with_people(tournament, people),
     }
+
+
+def named_judge(tournament: Tournament) -> dict | None:
+    """A judge that is no comparator: {name, kind, settings, unjudged, calibration where it was refitted, refit or None, used:
+    calls, tokens, cost and flips of one of which each pair costs}. None where there is none."""
+    if not tournament.named_judge:
+        return None
+    used = tournament.findings.get("used")
+    return {**tournament.settings.get("named_judge", {}), "refit": tournament.settings.get("refit"), "used": used}
 
 
 def _named(tournament: Tournament, live: bool) -> list[tuple]:
@@ -279,9 +307,10 @@ def _calibrated(tournament: Tournament) -> dict | None:
     units = tournament.findings.get("groups_played") or tournament.findings.get("contexts_played", 0)
     chance = worth_by_chance(found["judgments"], units)
     adds = found["worth"] > chance
-    said = f"With the comparator, {found['judgments']:,} games judged by people carry as much information"
+    judge = "judge" if tournament.named_judge else "comparator"
+    said = f"With the {judge}, {found['judgments']:,} games judged by people carry as much information"
     said += f" as {found['worth']:,} without it"
-    said += "." if adds else f". The comparator adds nothing: an uninformative one can reach {int(chance):,} by chance."
+    said += "." if adds else f". The {judge} adds nothing: an uninformative one can reach {int(chance):,} by chance."
     shown = {key: value for key, value in found.items() if key not in ("population", "annotators", "only")}
     return shown | {"adds": adds, "said": said}
 
@@ -385,10 +414,10 @@ def _rough(games: int) -> int:
     return round(games, 2 - max(len(str(games)), 2))
 
 
-def choices(campaign: Campaign) -> list[tuple[str, str]]:
-    """(judge, criterion) of every board there is."""
+def choices(campaign: Campaign) -> list[tuple[str, str, str]]:
+    """(judge, named judge or "", criterion) of every board there is."""
     found = Tournament.objects.filter(campaign=campaign, finished_at__isnull=False, level=Tournament.Level.SYSTEM)
-    return sorted(set(found.order_by().values_list("judge", "criterion").distinct()))
+    return sorted(set(found.order_by().values_list("judge", "named_judge", "criterion").distinct()))
 
 
 def open_tournaments(campaign: Campaign) -> list[Tournament]:

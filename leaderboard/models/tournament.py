@@ -12,6 +12,7 @@ class Tournament(models.Model):
         COMPARATOR = "comparator", "comparator"
         PEOPLE = "people", "people"
         CALIBRATED = "calibrated", "people and comparator together"
+        OTHER = "other", "another judge"
 
     class Level(models.TextChoices):
         SYSTEM = "system", "systems play"
@@ -21,6 +22,11 @@ class Tournament(models.Model):
     job = models.OneToOneField("annotation.Job", models.CASCADE, related_name="tournament")
     judge = models.CharField(max_length=12, choices=Judge)
     version = models.ForeignKey("evaluator.ComparatorVersion", models.RESTRICT, null=True, blank=True)
+    named_judge = models.CharField(
+        max_length=100,
+        blank=True,
+        help_text="A judge that is no comparator: a metric, scores from elsewhere, a program, a language model.",
+    )
     snapshot = models.ForeignKey(
         "annotation.Snapshot",
         models.RESTRICT,
@@ -80,6 +86,11 @@ class Tournament(models.Model):
 
     def rules(self) -> Rules:
         return Rules(self.rating, self.ties, self.pairing, self.stop)
+
+    @property
+    def plays_itself(self) -> bool:
+        """Is each of its games decided by one judge that is not people?"""
+        return self.judge in (self.Judge.COMPARATOR, self.Judge.OTHER)
 
     @property
     def speaks_of(self) -> dict:

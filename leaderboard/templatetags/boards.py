@@ -4,7 +4,7 @@ from django import template
 
 from leaderboard.boards import charts
 from leaderboard.boards.exports import chance_in_percent
-from leaderboard.boards.queries import judge_label, with_lines
+from leaderboard.boards.queries import judge_label, link_label, with_lines
 
 register = template.Library()
 
@@ -85,6 +85,12 @@ def ending(board: dict) -> str:
             ENDINGS["asked"] if board["ending"] == "asked" else "every answer counts" if board["people"] else "every game once"
         )
     return ENDINGS.get(board["ending"], "settled" if board["settled"] else "not settled")
+
+
+@register.filter
+def judge_name(tournament) -> str:
+    """Short, for links."""
+    return link_label(tournament.judge, tournament.named_judge) if tournament.named_judge else tournament.get_judge_display()
 
 
 @register.filter

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaluator.judge import Verdicts
+from evaluator.judge import Verdicts, has_read
 from leaderboard.rating.games import Games
 from leaderboard.tournaments.entrants import Entrants
 
@@ -13,7 +13,7 @@ from leaderboard.tournaments.entrants import Entrants
 class Shares:
     """A share is points over games (a win 1, a tie a half); NaN where there is no game."""
 
-    comparator: np.ndarray  # (outputs,) expected, against every output of another system
+    comparator: np.ndarray  # (outputs,) expected, against every output of another system that the judge has read it beside
     people: np.ndarray  # (outputs,)
     people_games: np.ndarray  # (outputs,)
     context_games: np.ndarray  # (contexts,) people's
@@ -29,10 +29,16 @@ def shares(entrants: Entrants, people: Games, verdicts: Verdicts | None) -> Shar
     games = np.bincount(people.context, minlength=contexts)
     if verdicts is None:
         return Shares(nothing, theirs, count, games, np.full(contexts, np.nan))
+    ids = np.array([output.pk for output in entrants.outputs])
     a, b = meetings(entrants)
+    read = has_read(verdicts, ids[a].tolist(), ids[b].tolist())
+    a, b = a[read], b[read]
     ours, _ = _share(n, a, b, _expected(entrants, verdicts, a, b))
-    apart = np.abs(_expected(entrants, verdicts, people.first, people.second) - points)
-    return Shares(ours, theirs, count, games, _mean(np.bincount(people.context, apart, contexts), games))
+    read = has_read(verdicts, ids[people.first].tolist(), ids[people.second].tolist())
+    both, points = people.take(read), points[read]
+    apart = np.abs(_expected(entrants, verdicts, both.first, both.second) - points)
+    common = np.bincount(both.context, minlength=contexts)
+    return Shares(ours, theirs, count, games, _mean(np.bincount(both.context, apart, contexts), common))
 
 
 def meetings(entrants: Entrants) -> tuple[np.ndarray, np.ndarray]:

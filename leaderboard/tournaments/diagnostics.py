@@ -30,7 +30,7 @@ def diagnostics(tournament: Tournament, entrants: Entrants, games: Games, answer
     if len(games):
         found["length_control"] = _length_control(entrants, games, annotator)
         found["order_fit"] = _order_fit(entrants, games)
-    if tournament.judge != Tournament.Judge.COMPARATOR and tournament.snapshot:
+    if not tournament.plays_itself and tournament.snapshot:
         found["sides"] = _sides(tournament, entrants, population)
     return found
 

@@ -1,6 +1,7 @@
 """What plays: the outputs of a campaign's systems as they were when a tournament was recorded."""
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -44,6 +45,12 @@ class Entrants:
     def units(self, contexts: np.ndarray) -> int:
         """How many independent units these contexts are: their groups."""
         return len(np.unique(self.groups[contexts]))
+
+    def only(self, ids: Collection[int]) -> "Entrants":
+        """The outputs with these ids; a system that is left without any does not play."""
+        outputs = [output for output in self.outputs if output.pk in ids]
+        left = {output.system_id for output in outputs}
+        return replace(self, outputs=outputs, systems=[system for system in self.systems if system.pk in left])
 
     @cached_property
     def number_of(self) -> dict[tuple, int]:

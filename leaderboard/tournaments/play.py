@@ -9,7 +9,7 @@ from annotation import snapshots
 from annotation.models import Output
 from annotation.outcome import Outcome
 from core.errors import Refused
-from evaluator.judge import Verdicts
+from evaluator.judge import AskedVerdicts, PointwiseVerdicts, Verdicts
 from evaluator.models import ComparatorVersion, Utility
 from evaluator.selectors import architecture
 from leaderboard.models import Game, Tournament
@@ -28,7 +28,7 @@ from leaderboard.tournaments.samples import drawn_ids, sampled, three_scores
 CHUNK = 500  # SQLite takes a limited number of parameters
 
 Report = Callable[[float, str], None]
-Judging = Callable[..., Verdicts]  # evaluator.worker.judge.verdicts
+Judging = Callable[..., Verdicts]  # evaluator.worker.judge.verdicts, or of a named judge `leaderboard.tasks` makes one
 
 
 def play(tournament: Tournament, report: Report, judging: Judging | None = None, learnt: Set[str] = frozenset()) -> Tournament:
@@ -41,14 +41,14 @@ def play(tournament: Tournament, report: Report, judging: Judging | None = None,
     if tournament.finished_at:
         return tournament
     report(0.0, "Gathering the outputs")
-    entrants = entrants_of(tournament)
-    content = snapshots.read(tournament.snapshot) if tournament.snapshot else None
-    answers = people_games.people_answers(entrants, content, tournament.criterion)
-    people = people_games.games_of(entrants, answers, tournament.seed)
-    verdicts = None
+    entrants, verdicts = entrants_of(tournament), None
     if tournament.judge != Tournament.Judge.PEOPLE:
         assert judging is not None, "the task hands in who judges"
         verdicts = _verdicts(tournament, entrants, report, judging)
+        entrants = _judged(tournament, entrants, verdicts)
+    content = snapshots.read(tournament.snapshot) if tournament.snapshot else None
+    answers = people_games.people_answers(entrants, content, tournament.criterion)
+    people = people_games.games_of(entrants, answers, tournament.seed)
     if tournament.judge == Tournament.Judge.PEOPLE and not tournament.wanted_games and tournament.rules().rates_by_default:
         found = _of_people(tournament, entrants, answers, people, report)
     else:
@@ -57,6 +57,8 @@ def play(tournament: Tournament, report: Report, judging: Judging | None = None,
         population = found.findings.get("people", {}).get("population", "")
         beside = diagnostics(tournament, entrants, found.played.games, answers, population)
         found = replace(found, findings={**found.findings, **beside})
+    if isinstance(verdicts, AskedVerdicts):
+        found = replace(found, findings={**found.findings, "used": dict(getattr(verdicts.judge, "used", {}))})
     report(0.95, "Recording")
     means = people_games.human_means(entrants, answers)
     return record(tournament, entrants, found, means, shares(entrants, people, verdicts))
@@ -136,6 +138,8 @@ def _other_games(tournament: Tournament, entrants: Entrants, played: Played, rep
         return {"Every score, none filtered out": rate.between_systems(entrants, unfiltered)} if len(unfiltered) else {}
     if played.verdicts is None or played.ending == "all" or tournament.extends_id:  # another seed plays the same games
         return {}
+    if isinstance(played.verdicts, AskedVerdicts):  # other games would cost as much again
+        return {}
     pairs, seed = entrants.contexts_by_pair(), tournament.seed + 1
     _, again = _run(tournament.rules(), seed, tournament.wanted_games, entrants, pairs, played.verdicts, report)
     return {f"Another seed ({seed})": rate.between_systems(entrants, again)}
@@ -152,15 +156,27 @@ def _people_play(tournament: Tournament, games: Games) -> Played:
 
 
 def _verdicts(tournament: Tournament, entrants: Entrants, report: Report, judging: Judging) -> Verdicts:
-    """What the comparator says of everything that plays."""
+    """What the judge says of everything that plays."""
     if not any(entrants.contexts_by_pair().values()):
         slug = tournament.campaign.slug
         raise Refused(f"No two systems of campaign {slug!r} have answered the same context, so no game is possible.")
     outputs = _with_texts(entrants.outputs, tournament.version)
     watch = lambda done, message: report(0.6 * done, message)
-    if tournament.level == Tournament.Level.SAMPLE and architecture(tournament.version) == "joint":
+    version = tournament.version
+    if tournament.level == Tournament.Level.SAMPLE and version and architecture(version) == "joint":
         return judging(tournament.version, outputs, watch, across=drawn_ids(tournament, entrants))
     return judging(tournament.version, outputs, watch)
+
+
+def _judged(tournament: Tournament, entrants: Entrants, verdicts: Verdicts) -> Entrants:
+    """Without the outputs that a named judge says nothing of: a metric that needs references does not judge human-written ones.
+    Raises Refused where fewer than two systems are left."""
+    if not (tournament.named_judge and isinstance(verdicts, PointwiseVerdicts)):
+        return entrants
+    left = entrants.only(verdicts.utility.keys())
+    if not any(left.contexts_by_pair().values()):
+        raise Refused(f"{tournament.named_judge!r} judges no two systems on one context; nothing can play.")
+    return left
 
 
 def _comparator_plays(tournament: Tournament, entrants: Entrants, verdicts: Verdicts, report: Report) -> Played:
@@ -219,15 +235,20 @@ def _newcomers(entrants: Entrants, before: Games, pairs: dict) -> tuple[dict, in
     return {pair: contexts for pair, contexts in pairs.items() if new & set(pair)}, each * max(len(new), 1)
 
 
-def _with_texts(outputs: list[Output], version: ComparatorVersion) -> list[Output]:
-    """The same outputs; those that the version has not judged yet with the texts that it will read."""
+def _with_texts(outputs: list[Output], version: ComparatorVersion | None) -> list[Output]:
+    """The same outputs; those that the version has not judged yet with the texts that it will read. None: another judge, of
+    which nothing is remembered."""
     ids = [output.pk for output in outputs]
     known: set[int] = set()
     for start in range(0, len(ids), CHUNK):
-        part = Utility.objects.filter(version=version, output__in=ids[start : start + CHUNK])
+        part = (
+            Utility.objects.filter(version=version, output__in=ids[start : start + CHUNK])
+            if version
+            else Utility.objects.none()
+        )
         known.update(part.values_list("output_id", flat=True))
     new = [pk for pk in ids if pk not in known]
     read = {}
     for start in range(0, len(new), CHUNK):
-        read |= Output.objects.select_related("context", "system").in_bulk(new[start : start + CHUNK])
+        read |= Output.objects.select_related("context", "system", "checkpoint").in_bulk(new[start : start + CHUNK])
     return [read.get(output.pk, output) for output in outputs]

@@ -24,7 +24,6 @@ from leaderboard.tournaments.entrants import Entrants
 from leaderboard.tournaments.rate import RESAMPLING_SEED, Rated, best, neighbours
 
 BATCH = 2000
-COMPARATOR = Tournament.Judge.COMPARATOR.value
 OUTCOMES = {1: Outcome.A.value, 0: Outcome.TIE.value, -1: Outcome.B.value}
 
 
@@ -55,7 +54,7 @@ def record(tournament: Tournament, entrants: Entrants, found: Found, means: list
         tournament = Tournament.objects.select_for_update(of=("self",)).get(pk=tournament.pk)
         if tournament.finished_at:  # another worker was first
             return tournament
-        if tournament.judge == COMPARATOR:
+        if tournament.plays_itself:
             Game.objects.bulk_create(_game_rows(tournament, entrants, found.played), batch_size=BATCH)
         SystemRating.objects.bulk_create(_rating_rows(tournament, entrants, found.rated, means))
         OutputResult.objects.bulk_create(_output_rows(tournament, entrants, found, shares), batch_size=BATCH)
@@ -70,7 +69,7 @@ def record(tournament: Tournament, entrants: Entrants, found: Found, means: list
             "ending": played.ending,
         }
         tournament.played = rated.count
-        tournament.settled = played.ending == "settled" if tournament.judge == COMPARATOR else None
+        tournament.settled = played.ending == "settled" if tournament.plays_itself else None
         tournament.head_to_head = head_to_head(len(entrants.systems), rated.games)
         tournament.replicates = np.round(rated.replicates, 2).tolist()
         tournament.findings = {
@@ -91,10 +90,11 @@ def record(tournament: Tournament, entrants: Entrants, found: Found, means: list
 def _signature(tournament: Tournament, entrants: Entrants) -> str:
     """Every setting that can change a digit; what is none of these follows from them and from the code."""
     about, rules = tournament.criterion.replace("|", "/").strip() or "pairs", tournament.rules()
-    by_comparator = tournament.judge == COMPARATOR
+    by_people = not tournament.plays_itself
     return signature(
-        judge=COMPARATOR if by_comparator else f"{tournament.judge}/{about}",
+        judge=f"{tournament.judge}/{about}" if by_people else tournament.judge,
         comparator=tournament.version.name if tournament.version else None,
+        **_named_judge(tournament),
         refit=_refit(tournament.settings.get("refit")),
         snapshot=tournament.snapshot.name if tournament.snapshot else "none",
         entrants=_digest(entrants),
@@ -102,7 +102,7 @@ def _signature(tournament: Tournament, entrants: Entrants) -> str:
         level=tournament.level,
         extends=tournament.extends_id,
         rating=_rating(tournament),
-        pairing=rules.pairing if by_comparator or rules.pairing != DEFAULT.pairing else "once",
+        pairing="once" if by_people and rules.pairing == DEFAULT.pairing else rules.pairing,
         ties=rules.ties,
         stop=rules.stop,
         idle="yes" if rules.idle_growth else "no",
@@ -118,6 +118,14 @@ def _signature(tournament: Tournament, entrants: Entrants) -> str:
         population=tournament.speaks_of.get("population"),
         code=code_version(),
     )
+
+
+def _named_judge(tournament: Tournament) -> dict[str, str]:
+    """Its name, and a digest of the settings that its answers depend on; the settings themselves are in the board's JSON."""
+    if not tournament.named_judge:
+        return {}
+    content = json.dumps(tournament.settings.get("named_judge", {}).get("settings"), sort_keys=True).encode()
+    return {"named": tournament.named_judge.replace("|", "/").strip(), "settings": hashlib.sha256(content).hexdigest()[:12]}
 
 
 def _digest(entrants: Entrants) -> str:

@@ -45,7 +45,7 @@ def sampled(tournament: Tournament, entrants: Entrants, verdicts: Verdicts) -> t
 
 def three_scores(tournament: Tournament, entrants: Entrants, board: Rated, points: np.ndarray) -> list[dict]:
     """The paper's three model-level scores of each system; its rating as a player from the newest board of systems."""
-    systems = latest(tournament.campaign, tournament.judge, tournament.criterion)
+    systems = latest(tournament.campaign, tournament.judge, tournament.criterion, named=tournament.named_judge)
     ratings = dict(systems.ratings.values_list("system", "rating")) if systems else {}
     mean_points = sample_scores.mean_by_system(len(entrants.systems), entrants.system_of, points)
     return [

@@ -13,7 +13,7 @@ from annotation.snapshots import latest_snapshot
 from core.errors import Refused
 from evaluator.models import ComparatorVersion
 from evaluator.registry import serving
-from evaluator.selectors import architecture, basis, criteria, criterion_in, learned_from_people
+from evaluator.selectors import architecture, basis, criteria, criterion_in, judges_by_name, learned_from_people
 from evaluator.services import check_seed
 from leaderboard.boards import queries
 from leaderboard.models import Tournament
@@ -26,7 +26,8 @@ log = logging.getLogger(__name__)
 TASK = "leaderboard.tasks.play"
 MAX_GAMES = 100_000
 MOST_READINGS = 2_000_000  # some hours of two CPU cores: those of a board of 9,800 outputs
-PEOPLE, CALIBRATED = Tournament.Judge.PEOPLE, Tournament.Judge.CALIBRATED
+COMPARATOR, PEOPLE = Tournament.Judge.COMPARATOR, Tournament.Judge.PEOPLE
+CALIBRATED, OTHER = Tournament.Judge.CALIBRATED, Tournament.Judge.OTHER
 
 
 @transaction.atomic
@@ -42,12 +43,14 @@ def start_tournament(
     rules: Rules = DEFAULT,
     level: str = Tournament.Level.SYSTEM,
     extends: Tournament | None = None,
+    named: str = "",
 ) -> Tournament:
     """Record a tournament and its job. criterion: "" for judgments of pairs, None for what a training would take.
 
     games: so many, as far as there are; None plays until the rules' stop, or, where people judge, all their games.
     level: do systems play, or outputs? extends: a finished board of this judge whose games are taken over, so that only
-    what is new since then plays.
+    what is new since then plays. named: a judge that is no comparator, of `selectors.judges_by_name`, where the judge is
+    "other" or "calibrated"; in the foreground any name, since the caller may bring the judge.
     """
     if judge not in Tournament.Judge.values:
         raise Refused(queries.unknown_judge(judge))
@@ -56,7 +59,11 @@ def start_tournament(
     check_seed(seed)
     _check_level(judge, level, rules)
     snapshot = latest_snapshot(campaign)
-    version, criterion, warning = _basis(campaign, judge, version, snapshot, criterion)
+    if named or judge == OTHER:
+        _check_named(campaign, judge, version, named, foreground)
+        criterion, warning = _beside_named(campaign, judge, snapshot, criterion)
+    else:
+        version, criterion, warning = _basis(campaign, judge, version, snapshot, criterion)
     if level == Tournament.Level.SAMPLE and version and architecture(version) == "joint":
         if (cost := readings(campaign, games)) > MOST_READINGS:
             raise Refused(
@@ -69,6 +76,7 @@ def start_tournament(
         campaign=campaign,
         judge=judge,
         version=version,
+        named_judge=named,
         snapshot=snapshot,
         criterion=criterion,
         seed=seed,
@@ -131,14 +139,19 @@ def set_board(campaign, is_public: bool, plays_new: bool, user=None) -> None:
 
 def _enqueue(asked: dict, warning: str, user, foreground: bool) -> Tournament:
     campaign, version, snapshot = asked["campaign"], asked["version"], asked["snapshot"]
-    who = {"comparator": "{}", "people": "people", "calibrated": "people and {}"}[asked["judge"]].format(version)
-    about = "" if asked["judge"] == "comparator" else f" ({asked['criterion'] or 'pairs'})"
+    who = {PEOPLE: "people", CALIBRATED: "people and {}"}.get(asked["judge"], "{}").format(version or asked["named_judge"])
+    about = "" if asked["judge"] in (COMPARATOR, OTHER) else f" ({asked['criterion'] or 'pairs'})"
     title = f"Tournament on {campaign.slug}, judged by {who}{about}, seed {asked['seed']}"[:200]
     simulated = bool((version and version.is_simulated) or (snapshot and snapshot.is_simulated))
     job = jobs.enqueue(TASK, title, campaign=campaign, user=user, foreground=foreground)
     settings = {"warning": warning, **entrants.bounds()}
     tournament = Tournament.objects.create(**asked, job=job, is_simulated=simulated, settings=settings)
-    detail = {"tournament": tournament.pk, "judge": asked["judge"], "criterion": asked["criterion"], "seed": asked["seed"]}
+    detail = {
+        "tournament": tournament.pk,
+        "judge": asked["named_judge"] or asked["judge"],
+        "criterion": asked["criterion"],
+        "seed": asked["seed"],
+    }
     AuditEvent.objects.create(campaign=campaign, user=user, action="tournament started", detail=detail)
     return tournament
 
@@ -157,11 +170,33 @@ def _basis(campaign, judge: str, version, snapshot, criterion) -> tuple[Comparat
     return version, _criterion_beside(campaign, version, snapshot, criterion), " ".join(filter(None, doubts))
 
 
+def _check_named(campaign, judge: str, version, named: str, foreground: bool) -> None:
+    if judge not in (CALIBRATED, OTHER):
+        raise Refused(f"A judge is named where the judge is 'other' or 'calibrated', not {judge!r}.")
+    if version is not None:
+        raise Refused("Either a comparator judges or another judge that is named, not both.")
+    known = judges_by_name(campaign)
+    if not named or len(named) > 100 or (named not in known and not foreground):
+        raise Refused(f"There is no judge {named!r} in campaign {campaign.slug!r}; there are: {', '.join(known)}.")
+
+
+def _beside_named(campaign, judge: str, snapshot, criterion: str | None) -> tuple[str, str]:
+    """(which of people's criteria stands beside the judge's board, why it is not above every doubt)"""
+    if judge == CALIBRATED:
+        doubt = active_selection.had_a_say(campaign, _judged(campaign, snapshot))
+        return basis(snapshot, criterion).criterion, doubt
+    if snapshot is not None:
+        return basis(snapshot, criterion).criterion, ""
+    if criterion:
+        raise Refused(f"Campaign {campaign.slug!r} has no snapshot yet, so no scores for {criterion!r}.")
+    return "", ""
+
+
 def _check_level(judge: str, level: str, rules: Rules) -> None:
     if level not in Tournament.Level.values:
         raise Refused(f"The level is 'system' or 'sample', not {level!r}.")
-    if level == Tournament.Level.SAMPLE and judge != Tournament.Judge.COMPARATOR:
-        raise Refused("The level 'sample' compares outputs of different contexts, so its judge must be 'comparator'.")
+    if level == Tournament.Level.SAMPLE and judge not in (COMPARATOR, OTHER):
+        raise Refused("The level 'sample' compares outputs of several contexts, so the judge must be 'comparator' or 'other'.")
     if judge == CALIBRATED and rules.rating == "by-game":
         raise Refused(
             "The judge 'calibrated' needs a rating that does not depend on the order of games: glicko2 or bradley-terry."

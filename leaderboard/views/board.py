@@ -1,7 +1,5 @@
 """The newest board, a tournament's permalink, and what sets them going."""
 
-from urllib.parse import urlencode
-
 from django.contrib import messages
 from django.contrib.auth.decorators import login_not_required, login_required
 from django.http import Http404, HttpResponse
@@ -25,6 +23,7 @@ from leaderboard.views.common import (
     PEOPLE,
     asked_board,
     board_links,
+    board_query,
     confidence_of,
     member_page,
     public_page,
@@ -53,7 +52,7 @@ def leaderboard(request, slug):
     if context["member"]:
         context |= {"open": queries.open_tournaments(campaign), "worker_alive": jobs.worker_alive()}
     if shown:
-        context["judge_and_criterion"] = urlencode({"judge": shown.judge, "criterion": shown.criterion})
+        context["judge_and_criterion"] = board_query(shown.judge, shown.named_judge, shown.criterion)
         context |= shown_board(shown, True, request.GET.get("population", "")) | {"confidence": confidence_of(shown)}
         if campaign.board_is_public:
             address = f"{reverse('board_embed', args=[slug])}?{context['judge_and_criterion']}"
@@ -76,7 +75,7 @@ def embed(request, slug):
         "tournament": shown,
         "board": board,
         "chart": charts.whiskers([board]),
-        "judge_and_criterion": urlencode({"judge": shown.judge, "criterion": shown.criterion}),
+        "judge_and_criterion": board_query(shown.judge, shown.named_judge, shown.criterion),
     }
     return render(request, "leaderboard/embed.html", context)
 
@@ -119,7 +118,9 @@ def tournament_file(request, pk, format):
 def shown_board(shown: Tournament, live: bool, population: str = "") -> dict:
     """A board with the other judge's of the same criterion beside it; on a permalink only what was there by then."""
     until = None if live else shown
-    other = queries.latest(shown.campaign, PEOPLE if shown.judge == COMPARATOR else COMPARATOR, shown.criterion, until)
+    other = queries.latest(
+        shown.campaign, PEOPLE if shown.plays_itself or shown.named_judge else COMPARATOR, shown.criterion, until
+    )
     board = queries.board(shown, other if other and other.judge == PEOPLE else None, live, population)
     beside = queries.board(other, live=live) if other else None
     return {

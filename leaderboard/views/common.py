@@ -45,7 +45,8 @@ def member_page(request, slug: str, here: str) -> dict:
 
 def asked_board(request, campaign) -> Tournament | None:
     """The board that the address asks for."""
-    return queries.asked_board(campaign, request.GET.get("judge", ""), request.GET.get("criterion"))
+    asked = request.GET
+    return queries.asked_board(campaign, asked.get("judge", ""), asked.get("criterion"), asked.get("named", ""))
 
 
 def confidence_of(board: Tournament) -> dict | None:
@@ -53,13 +54,18 @@ def confidence_of(board: Tournament) -> dict | None:
     return confidence(board.version, board.campaign) if board.version else None
 
 
+def board_query(judge: str, named: str, criterion: str) -> str:
+    """What an address says to ask for the newest board of a judge."""
+    return urlencode({"judge": judge, **({"named": named} if named else {}), "criterion": criterion})
+
+
 def board_links(campaign, shown: Tournament | None) -> list[dict]:
     """The newest boards there are, as links."""
     return [
         {
-            "query": urlencode({"judge": judge, "criterion": criterion}),
-            "label": f"{queries.JUDGE_LABELS[judge]}, {criterion or 'judgments of pairs'}",
-            "current": bool(shown and (shown.judge, shown.criterion) == (judge, criterion)),
+            "query": board_query(judge, named, criterion),
+            "label": f"{queries.link_label(judge, named)}, {criterion or 'judgments of pairs'}",
+            "current": bool(shown and (shown.judge, shown.named_judge, shown.criterion) == (judge, named, criterion)),
         }
-        for judge, criterion in queries.choices(campaign)
+        for judge, named, criterion in queries.choices(campaign)
     ]

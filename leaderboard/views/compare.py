@@ -13,7 +13,7 @@ def beside(request, slug):
     shown = [queries.board(board, live=True) for board in boards]
     rows_of = [{row["system"]: row for row in board["standings"]} for board in shown]
     names = list(dict.fromkeys(name for rows in rows_of for name in rows))
-    criteria = sorted({criterion for _, criterion in queries.choices(context["campaign"])})
+    criteria = sorted({criterion for *_, criterion in queries.choices(context["campaign"])})
     context |= {
         "boards": shown,
         "pairs": pairs,
@@ -43,7 +43,7 @@ def history(request, slug):
     shown = asked_board(request, campaign)
     context |= {"boards": board_links(campaign, shown), "shown": shown}
     if shown:
-        played, systems = overviews.history(campaign, shown.judge, shown.criterion)
+        played, systems = overviews.history(campaign, shown.judge, shown.criterion, shown.named_judge)
         points = [{"name": s["name"], "points": [p and _numbers(p) for p in s["points"]]} for s in systems]
         context |= {"played": played, "systems": systems, "panels": charts.history(points)}
     return render(request, "leaderboard/history.html", context)
@@ -54,7 +54,7 @@ def breakdown(request, slug):
     context = public_page(request, slug, "breakdown")
     campaign = context["campaign"]
     shown = asked_board(request, campaign)
-    boards, systems = overviews.by_criterion(campaign, shown.judge) if shown else ([], [])
+    boards, systems = overviews.by_criterion(campaign, shown.judge, shown.named_judge) if shown else ([], [])
     context |= {"boards": board_links(campaign, shown), "shown": shown, "by_criterion": boards, "systems": systems}
     if shown:
         context["categories"] = queries.categories(shown, live=True)

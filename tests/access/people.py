@@ -69,6 +69,8 @@ class People:
         self.own_link = signing.dumps(guest.pk, salt=RESUME)
         self.dora.is_superuser = True
         self.dora.save()
+        self.alice.set_password("a-long-password")
+        self.alice.save()
         self.upload = uploads.receive(self.campaign, [SimpleUploadedFile("x.jsonl", b'{"a": 1}\n')], "outputs", self.alice)
         self.job = Job.objects.create(task="annotation.tasks.calculate", title="A job", campaign=self.campaign)
         images.store_images(self.campaign, [SimpleUploadedFile("a.png", PNG)])
@@ -118,6 +120,7 @@ class People:
     def arguments(self) -> dict[str, dict]:
         """{part of a route: {argument: value}}; the first part that fits counts."""
         return {
+            "people/<pk>": {"pk": self.bob.pk},
             "account/tokens/": {"pk": self.bobs_token.pk},
             "resume/": {"token": self.own_link},
             "invitations/": {"pk": self.invitation.pk},
@@ -139,6 +142,7 @@ class People:
             "table.": {"kind": "csv"},
             "report.": {"format": "md"},
             "comparator": {"name": self.version.name},
+            "password/reset/": {"uidb64": "MQ", "token": "set-password"},
             "": {
                 "slug": "talk",
                 "token": self.invitation.token,

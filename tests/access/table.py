@@ -34,7 +34,9 @@ everybody: With or without an account.
     api/schema/ GET
 signed in: Whoever has an account; lists show only what is their own.
     account/ GET POST
+    account/second-factor/ GET POST
     leave/ GET POST
+    login/code/ GET POST
     password/ GET POST
     password/done/ GET
     api/campaigns/ GET
@@ -181,6 +183,7 @@ researchers: Those who research the campaign, and admins.
 admins: Admins; creating campaigns is also for those who may.
     c/<slug>/duplicate/ POST
     new/ GET POST
+    people/<pk>/ GET POST
     status/ GET POST
     api/campaigns/ POST
     api/campaigns/<slug>/duplicate/ POST
@@ -189,6 +192,10 @@ nobody: What this world has nothing for: the first admin is made, no table of ju
     api/campaigns/<slug>/judges/table/<kind>/
     c/<slug>/leaderboard/embed/
     first/
+    password/reset/
+    password/reset/<uidb64>/<token>/
+    password/reset/done/
+    password/reset/sent/
     api/<rest>
 """
 

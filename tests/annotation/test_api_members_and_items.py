@@ -55,6 +55,7 @@ SAME = {
     "join": "api_join",
     "job_cancel": "api_job-cancel",
     "job_retry": "api_job-retry",
+    "person": "What is kept of a person is shown and erased by an admin who is signed in.",
     "revoke_token": "Tokens are made and revoked by somebody who is signed in.",
     "comparator": "api_trainings",
     "comparator_upload": "api_upload",
@@ -76,10 +77,12 @@ SAME = {
 # Pages to look at, or about a browser's session.
 LOOKED_AT = set(
     """
-    account answers answer_list beside board_embed breakdown campaign comparator_card elsewhere feedback
+    account answer_list answers beside board_embed breakdown campaign comparator_card elsewhere feedback
     first_admin guidelines healthz history home image items job leaderboard leave live login logout
-    password_change password_change_done plan preview public_boards set_language quality_annotators quality_disagreement
-    quality_preview quality_report readyz resume sample samples snapshot status system tournament
+    password_change password_change_done password_reset password_reset_complete password_reset_confirm
+    password_reset_done plan preview public_boards quality_annotators quality_disagreement quality_preview
+    quality_report readyz resume sample samples second_factor second_factor_code set_language snapshot status
+    system tournament
     """.split()
 )
 
@@ -232,3 +235,9 @@ def test_page_sizes_are_free_up_to_a_thousand(alice, campaign):
     page = alice.get("campaigns/talk/items/", page_size=4).json()
     assert len(page["results"]) == 4 and page["count"] == 6 and "page_size=4" in page["next"]
     assert len(alice.get("campaigns/talk/items/", page_size=5000).json()["results"]) == 6
+
+
+@pytest.mark.parametrize("path", ["nothing/", "campaigns/talk/export/scores/x%0Ay/", "%0A", "campaigns/talk/items/x/"])
+def test_addresses_that_lead_nowhere_answer_in_json(alice, path):
+    answer = alice.client.get(f"/api/{path}")
+    assert answer.status_code == 404 and answer["Content-Type"] == "application/json" and answer.json()["message"]

@@ -64,7 +64,7 @@ class TestTraining:
         version.metrics |= {"heldout_population": "people", "heldout_annotators": 12, "references": 0.3}
         version.save()
         html = world.get(world.alice, f"/c/talk/comparator/{version.name}/").content.decode()
-        assert "over contexts and annotators: they hold for people like these 12 annotators" in html
+        assert "over contexts and annotators, and hold for people like these 12 annotators" in html
         assert "The gate uses the final weight of other people’s replies" in html
         assert m["peak_memory"] > 2**25 and m["measuring_seconds"] > 0
         assert (m["transfer"], m["not_measured"]) == ([], [])

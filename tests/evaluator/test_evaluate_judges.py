@@ -207,3 +207,42 @@ class TestALanguageModel:
             command(*self.words(server, "--calls", "3", "--replies", tmp_path / "r.jsonl"))
         with pytest.raises(CommandError, match="has no snapshot 'old'"):
             command("evaluate_judges", "crowd", "--snapshot", "old")
+
+
+def test_judges_that_can_be_asked_again_are_attacked(crowd, tmp_path):
+    """Good means the word good: a program that looks for it keeps shuffled answers apart from nothing, and is never fooled by
+    other contexts' stock phrases."""
+    good = program('print(json.dumps({"id": row["id"], "score": int("good" in row["output"])}))')
+    out = StringIO()
+    call_command("evaluate_judges", "crowd", "--judge-command", good, "--attacks", "--judge", "program", "--judge", "elsewhere",
+                 stdout=out)  # fmt: skip
+    text = out.getvalue()
+    assert "Good answers preferred to spoilt ones" in text
+    assert "elsewhere: not attacked, only its scores of these outputs are known." in text
+    said = command("evaluate_judges", "crowd", "--judge-command", good, "--attacks", "--judge", "program")
+    (found,) = said["attacks"]
+    share = {(one["attack"], one["other_words"]): one["share"] for one in found["attacks"]}
+    assert min(share["generic", False], share["off-topic", True]) > 0.95  # none holds the word; nor do one or two good answers
+    assert share["shuffled", False] == 0.5  # the same words
+
+
+def test_small_changes_of_scores_are_in_the_table(crowd, tmp_path):
+    said = command("evaluate_judges", "crowd", "--judge", "elsewhere", "--csv", tmp_path / "table.csv")
+    row = next(row for row in said["tables"]["all"]["rows"] if row["name"] == "elsewhere")
+    plain = row["correlations"]["sample_pearson"]["value"]
+    assert [(c["change"], c["sigma"]) for c in row["changes"]] == [("noise", 0.1), ("noise", 0.5), ("discrete", None)]
+    assert plain - 0.1 < row["changes"][1]["pearson"] < plain
+    with (tmp_path / "table.csv").open() as file:
+        written = next(r for r in csv.DictReader(file) if r["judge"] == "elsewhere")
+    assert float(written["noise0.5_pearson"]) == row["changes"][1]["pearson"] and written["discrete_spearman"]
+
+
+def test_contexts_of_one_topic_are_one_unit(crowd):
+    from evaluator.worker.judge_evaluation import material
+
+    assert material(crowd.campaign).people.groups is None
+    crowd.campaign.contexts.filter(key__in=["c00", "c01", "c02"]).update(group="weather")
+    people = material(crowd.campaign).people
+    assert len(np.unique(people.contexts)) == 12 and len(np.unique(people.units)) == 10
+    said = command("evaluate_judges", "crowd", "--judge", "elsewhere")
+    assert said["tables"]["all"]["rows"][0]["outputs"] == 48

@@ -1,13 +1,19 @@
-"""Scores that a judge gave elsewhere come in by import_judge_scores, all or nothing."""
+"""Scores and judgments of pairs that a judge gave elsewhere come in by import_judge_scores, all or nothing."""
+
+from itertools import combinations
 
 import pytest
 from django.core.management import CommandError
 
 from annotation.models import AuditEvent, System
-from evaluator.imported_scores import judges_of, scores_of
-from evaluator.models import ImportedScore
+from core.errors import Refused
+from evaluator.imported_scores import judges_of, pairs_of, scores_of
+from evaluator.models import ImportedPair, ImportedScore
+from leaderboard import tasks
+from leaderboard.models import Game
 from leaderboard.systems import describe
-from tests.evaluator.world import command, write
+from leaderboard.tournaments.start import start_tournament
+from tests.evaluator.world import SCORES, SYSTEMS, command, write
 
 pytestmark = pytest.mark.django_db
 
@@ -89,3 +95,77 @@ def test_all_errors_are_listed(world, capsys):
 def test_a_judge_needs_a_name(world):
     with pytest.raises(CommandError, match="A judge has a name of 1 to 100 characters"):
         imported(world, rows_of(world), judge=" ")
+
+
+def pairs_of_world(world, better=SCORES, **other):
+    """Every two systems of each context; the better one with .8, nobody with .15."""
+    rows = []
+    for context in sorted({row["context_id"] for row in world.rows}):
+        for a, b in combinations(SYSTEMS, 2):
+            p = (0.8, 0.15, 0.05) if better[a] > better[b] else (0.05, 0.15, 0.8)
+            rows.append({"context_id": context, "system_a": a, "system_b": b, **dict(zip(("a", "tie", "b"), p)), **other})
+    return rows
+
+
+class TestPairs:
+    def test_they_come_in_once_whichever_side_is_first(self, world):
+        rows = pairs_of_world(world)
+        assert imported(world, rows, "--pairs") == {"rows": 72, "new": {"pairs": 72}, "dry_run": False}
+        turned = [
+            {
+                "context_id": row["context_id"],
+                **{"system_a": row["system_b"], "system_b": row["system_a"]},
+                **{"a": row["b"], "tie": row["tie"], "b": row["a"]},
+            }
+            for row in rows
+        ]
+        assert imported(world, turned, "--pairs")["new"] == {} and ImportedPair.objects.count() == 72
+        said = pairs_of(world.campaign, "Prometheus")
+        assert said[("c00", "Fine", "", 0), ("c00", "Poor", "", 0)] == (0.8, 0.15, 0.05)
+        assert said[("c00", "Poor", "", 0), ("c00", "Fine", "", 0)] == (0.05, 0.15, 0.8)
+        assert judges_of(world.campaign) == ["Prometheus"]
+
+    def test_a_choice_is_certain(self, world):
+        about = {"context_id": "c00", "system_a": "Poor", "system_b": "Fine"}
+        imported(world, [{**about, "choice": "B"}], "--pairs")
+        row = ImportedPair.objects.get()
+        assert (row.p_a, row.p_tie, row.p_b) in [(0, 0, 1), (1, 0, 0)]
+        assert pairs_of(world.campaign, "Prometheus")[("c00", "Poor", "", 0), ("c00", "Fine", "", 0)] == (0, 0, 1)
+        with pytest.raises(CommandError, match="is .*, but .* is stored for this pair; --replace replaces it"):
+            imported(world, [{**about, "choice": "tie"}], "--pairs")
+
+    @pytest.mark.parametrize(
+        "change, message",
+        [
+            ({"choice": "C"}, "'choice': is 'C'; it must be A, tie or B"),
+            ({"a": 0.5, "tie": 0.2, "b": 0.2}, "add up to 0.9; they have to add up to 1"),
+            ({"a": 1.5, "tie": 0, "b": -0.5}, "expected a probability from 0 to 1, found 1.5"),
+            ({"choice": "A", "system_b": "Fine"}, "names the same output as system_a"),
+            ({"choice": "A", "system_b": "Nobody"}, "system 'Nobody' has no such output"),
+        ],
+    )
+    def test_what_is_refused_changes_nothing(self, world, change, message):
+        row = {"context_id": "c00", "system_a": "Fine", "system_b": "Poor", **change}
+        with pytest.raises(CommandError, match=message):
+            imported(world, [*pairs_of_world(world)[:3], row], "--pairs")
+        assert not ImportedPair.objects.exists()
+
+    def test_one_name_is_one_kind_of_judge(self, world):
+        imported(world, rows_of(world))
+        with pytest.raises(CommandError, match="'Prometheus' has scores here already; pairs need another name"):
+            imported(world, pairs_of_world(world), "--pairs")
+
+    def test_they_stand_in_the_table_and_play(self, world):
+        imported(world, pairs_of_world(world), "--pairs")
+        said = command("evaluate_judges", "talk", "--judge", "Prometheus")
+        row = next(row for row in said["tables"]["all"]["rows"] if row["name"] == "Prometheus")
+        assert row["pairs"] == 72 and row["accuracy"]["value"] == 1.0
+        board = tasks.run(start_tournament(world.campaign, "other", named="Prometheus", foreground=True).job_id)
+        assert [r.name for r in board.ratings.order_by("-rating")] == ["Person", "Fine", "Plain", "Poor"]
+        assert {game.p_a for game in Game.objects.filter(tournament=board)} <= {0.8, 0.05}
+
+    def test_a_pair_that_is_missing_cannot_be_played(self, world):
+        imported(world, pairs_of_world(world)[1:], "--pairs")
+        started = start_tournament(world.campaign, "other", named="Prometheus", foreground=True)
+        with pytest.raises(Refused, match="did not compare 1 of the 72 pairs that may meet"):
+            tasks.run(started.job_id)

@@ -16,7 +16,9 @@ from django.utils.decorators import method_decorator
 from django.utils.translation import gettext
 
 from annotation.access import annotator_of
+from annotation.people import second_factor
 from annotation.people.first_admin import is_offered
+from core import mail
 from core.throttling import password_limits
 
 WAITING = "annotation.waiting"  # salt of an answer that waits for its log-in
@@ -78,31 +80,36 @@ class SignIn(CountedPasswords, auth.LoginView):
 
     def dispatch(self, request, *args, **kwargs):
         if request.method == "POST" and request.user.is_authenticated and "waiting" in request.POST:
-            return self._send_waiting() or super().dispatch(request, *args, **kwargs)
+            return send_waiting(request, request.POST["waiting"]) or super().dispatch(request, *args, **kwargs)
         return super().dispatch(request, *args, **kwargs)
 
     def form_valid(self, form):
-        response = super().form_valid(form)
-        return self._send_waiting() or response
+        response, waiting = super().form_valid(form), self.request.POST.get("waiting", "")
+        if second_factor.is_due(self.request):
+            self.request.session[WAITING] = waiting
+            return response
+        return send_waiting(self.request, waiting) or response
 
     def get_context_data(self, **kwargs):
         waiting = self.request.POST.get("waiting", "")
-        return super().get_context_data(waiting=waiting, offers_first_admin=is_offered(self.request), **kwargs)
+        return super().get_context_data(
+            waiting=waiting, offers_first_admin=is_offered(self.request), offers_reset=mail.is_on(), **kwargs
+        )
 
-    def _send_waiting(self):
-        try:
-            waiting = signing.loads(self.request.POST.get("waiting", ""), salt=WAITING, max_age=WAITS)
-        except signing.BadSignature:
-            return None
-        self.request.POST = QueryDict(waiting["body"])
-        view, args, kwargs = resolve(waiting["path"])
-        try:
-            return view(self.request, *args, **kwargs)
-        except Http404:
-            messages.warning(
-                self.request, gettext("An answer was waiting here that this account did not give. It was not stored.")
-            )
-            return redirect("home")
+
+def send_waiting(request, signed: str):
+    """The answer to the request that waited for the log-in; None where none did."""
+    try:
+        waiting = signing.loads(signed, salt=WAITING, max_age=WAITS)
+    except signing.BadSignature:
+        return None
+    request.POST = QueryDict(waiting["body"])
+    view, args, kwargs = resolve(waiting["path"])
+    try:
+        return view(request, *args, **kwargs)
+    except Http404:
+        messages.warning(request, gettext("An answer was waiting here that this account did not give. It was not stored."))
+        return redirect("home")
 
 
 class ChangePassword(CountedPasswords, auth.PasswordChangeView):

@@ -21,8 +21,7 @@ from transformers import PreTrainedModel
 
 from evaluator.comparator.settings import Settings
 from evaluator.comparator.supervision.self_supervision import Exchange, passes_over
-from evaluator.comparator.training import loop
-from evaluator.encoders import devices, pretrained
+from evaluator.encoders import devices, loop, pretrained
 from evaluator.encoders.encoding import Encoder, by_length, last_turns
 from evaluator.encoders.hidden_states import Tick, embed
 

@@ -1,8 +1,6 @@
 """The self-supervised base: an encoder and a utility that tell which reply answers a context, before anybody judged one.
 Every member of a comparator starts from it. It sees no dialogue that a judged context comes from (`supervision.unseen`)."""
 
-import hashlib
-import json
 import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -20,10 +18,9 @@ from evaluator.comparator.supervision import curriculum
 from evaluator.comparator.supervision.contrastive import train_matcher
 from evaluator.comparator.supervision.negatives import Negatives
 from evaluator.comparator.supervision.self_supervision import Exchange, passes_over
-from evaluator.comparator.training import loop
 from evaluator.comparator.training.progress import Report
 from evaluator.comparator.utility_model import UtilityModel
-from evaluator.encoders import devices, pretrained
+from evaluator.encoders import devices, loop, pretrained
 from evaluator.encoders.encoding import Encoder
 
 GROUPS = 16  # exchanges in a step
@@ -123,7 +120,7 @@ class Pretraining:
         recipe = {name: v for name, v in asdict(self.settings).items() if name.startswith(kinds) or name in SHARED}
         recipe |= {"contrast_teacher": teacher}
         data = [recipe, self.seed, self.encoder_sha256, storage.FORMAT, [asdict(exchange) for exchange in self.exchanges]]
-        return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
+        return storage.digest(data)
 
 
 class Lesson:

@@ -1,7 +1,5 @@
 """The training data of a comparator as arrays: split by context, tokenised, dealt into batches."""
 
-import hashlib
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -163,7 +161,7 @@ def fingerprint_of(examples: Examples, settings: Settings, seed: int, encoder_sh
     pairs = [{name: value for name, value in vars(pair).items() if name != "said"} for pair in examples.pairs]
     rows: list[Any] = [[asdict(row) for row in examples.texts], pairs]
     rows += [[repr(float(score)) for score in examples.scores.flat], examples.beside.tolist()]
-    return hashlib.sha256(json.dumps([recipe, rows], sort_keys=True).encode()).hexdigest()
+    return storage.digest([recipe, rows])
 
 
 def measured(data: Data, criterion: int = 0) -> np.ndarray:
@@ -191,12 +189,12 @@ class Plan:
     epochs: list[int]  # how many steps are done at the end of each epoch
 
 
-def plan(stages: Sequence[str], epochs: int, dealt: Callable[[str], list[np.ndarray]]) -> Plan:
-    """So many epochs of each stage; dealt: what the steps of one epoch of a stage show."""
+def plan(data: Data, settings: Settings, dealt: Callable[[str], list[np.ndarray]]) -> Plan:
+    """All epochs of each stage; dealt: what the steps of one epoch of a stage show."""
     made = Plan([], [], [])
-    for stage in stages:
+    for stage in stages(data, settings):
         shown: list[np.ndarray] = []
-        for _ in range(epochs):
+        for _ in range(settings.epochs):
             shown += dealt(stage)
             made.epochs.append(len(made.steps) + len(shown))
         made.steps.extend(Step(rows, stage, i / len(shown)) for i, rows in enumerate(shown))

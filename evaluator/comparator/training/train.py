@@ -18,23 +18,12 @@ from evaluator.comparator.references import kept
 from evaluator.comparator.settings import Settings
 from evaluator.comparator.supervision.pretraining import Pretraining
 from evaluator.comparator.supervision.self_supervision import Conversations, Exchange, unseen
-from evaluator.comparator.training import joint_training, loop, utility_training
-from evaluator.comparator.training.dataset import (
-    BESIDE,
-    Plan,
-    Run,
-    checked,
-    fingerprint_of,
-    measured,
-    plan,
-    prepare,
-    split,
-    stages,
-)
+from evaluator.comparator.training import joint_training, utility_training
+from evaluator.comparator.training.dataset import BESIDE, Plan, Run, checked, fingerprint_of, measured, plan, prepare, split
 from evaluator.comparator.training.out_of_fold import OutOfFold, apart_from_people
 from evaluator.comparator.training.progress import OnProgress, Progress, Report
 from evaluator.comparator.training.side_by_side import train_members
-from evaluator.encoders import devices, pretrained
+from evaluator.encoders import devices, loop, pretrained
 from evaluator.encoders.pretrained import default_encoder
 from evaluator.metaevaluation.held_out import Agreement
 
@@ -157,8 +146,7 @@ def _learn(run: Run, fold: int, state: loop.State, progress: Report) -> tuple[An
     data, settings, kind = run.data, run.settings, TRAINING[run.settings.architecture]
     model = kind.start(run, fold)
     rng = np.random.default_rng([run.seed, *kind.ORDER, fold])
-    deal = lambda stage: kind.batches(data, fold, settings.batch_size, rng, stage)
-    planned = plan(stages(data, settings), settings.epochs, deal)
+    planned = plan(data, settings, lambda stage: kind.batches(data, fold, settings.batch_size, rng, stage))
     part = devices.part_of_step(model.encoder, data.encoder.max_length, settings.max_tokens)
     losses = lambda i: kind.losses(model, run, fold, i, planned.steps[i], part)
     after, seed, rate = _noting(run, fold, planned, progress), [run.seed, *kind.DROPOUT, fold], settings.learning_rate

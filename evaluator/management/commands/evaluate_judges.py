@@ -5,11 +5,12 @@ from django.conf import settings
 from annotation.access import campaign_named
 from core.commands import ServiceCommand
 from core.errors import Refused
-from evaluator import judges_export
+from evaluator import judge_tables, judges_export
 from evaluator.management import named_judges
 from evaluator.management.device import add_device, use_device
 from evaluator.management.progress import ProgressBar
 from evaluator.metaevaluation.alternative_annotator import EPSILON
+from evaluator.metrics.registry import METRICS
 
 
 class Command(ServiceCommand):
@@ -39,6 +40,9 @@ class Command(ServiceCommand):
         )
         parser.add_argument("--csv", metavar="FILE")
         parser.add_argument("--latex", metavar="FILE")
+        parser.add_argument("--attacks", action="store_true", help="ask whether spoilt answers fool the judges, too")
+        parser.add_argument("--page", action="store_true", help="show the table on the campaign's page of judges")
+        parser.add_argument("--pairs", type=int, help="pairs that a judge of pairs reads at most, drawn by the seed")
         named_judges.add_arguments(parser)
         add_device(parser)
 
@@ -69,6 +73,11 @@ class Command(ServiceCommand):
             record = judge_evaluation.evaluate(known, found, annotators, seed, bar)
         of_judges = [word for name in judge or () for word in ("--judge", name)]
         record["options"] = [*of_judges, *(["--ways"] if ways else []), *named_judges.words(options)]
+        if options["attacks"]:
+            judges = {**{name: None for name in METRICS}, **dict(others)}
+            record["attacks"] = [_attacked(known, one.name, judges, seed) for one in found]
+        if options["page"]:
+            judge_tables.keep(campaign, known.snapshot, record)
         for path, text in ((csv, judges_export.as_csv), (latex, judges_export.as_latex)):
             if path:
                 _write(path, text(record))
@@ -79,6 +88,22 @@ class Command(ServiceCommand):
             self.stdout.write(judges_export.as_text(result))
         else:
             super().show(result)
+
+
+def _attacked(known, name: str, judges: dict, seed: int) -> dict:
+    """judges: by name, None for a metric, which is made for the campaign."""
+    from evaluator.worker.judge_attacks import attacked
+    from evaluator.worker.judge_evaluation import metric_of
+
+    if name not in judges:
+        own = name.startswith("comparator")
+        why = "its card says what fools it" if own else "only its scores of these outputs are known"
+        return {"judge": name, "attacks": [], "why": why}
+    try:
+        judge = judges[name] or metric_of(known, name)
+    except Refused as refused:
+        return {"judge": name, "attacks": [], "why": str(refused).rstrip(".")}
+    return attacked(known, name, judge, seed)
 
 
 def _write(path: str, text: str) -> None:

@@ -22,10 +22,11 @@ class Command(ServiceCommand):
             const="calibrated",
             help="the board of people and comparator together",
         )
+        parser.add_argument("--named", default="", metavar="JUDGE", help="a judge other than people and comparators")
         parser.add_argument("--criterion", help="people's criterion; '' for the judgments of pairs")
 
-    def run(self, slug, judge, criterion, **options):
-        shown = latest_or_refuse(campaign_named(slug), judge, criterion)
+    def run(self, slug, judge, named, criterion, **options):
+        shown = latest_or_refuse(campaign_named(slug), judge or ("other" if named else ""), criterion, named)
         return board(shown, people=latest(shown.campaign, Tournament.Judge.PEOPLE, shown.criterion))
 
     def show(self, result):

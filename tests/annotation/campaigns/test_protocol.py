@@ -268,8 +268,8 @@ class TestPuttingAway:
         restore = {"action": "restore", "_selected_action": [answered.campaign.pk]}
         answered.client.post("/admin/annotation/campaign/", restore)
         assert answered.sign_in(answered.alice).get().status_code == 200
-        actions = answered.campaign.audit_events.values_list("action", flat=True)
-        assert list(actions[:2]) == ["campaign restored", "campaign deleted"]
+        events = answered.campaign.audit_events.values_list("action", flat=True)
+        assert list(events)[:2] == ["campaign restored", "campaign deleted"]
 
 
 class TestPreview:

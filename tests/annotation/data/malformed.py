@@ -156,7 +156,7 @@ def malformed(shape: str, number: int) -> bytes:
     for _ in range(20):  # some odd values can't be written in this shape at all: Excel has no NUL
         try:
             return rng.choice(ways)(rng)
-        except (ValueError, TypeError, csv.Error, IllegalCharacterError):
+        except (ValueError, TypeError, OverflowError, csv.Error, IllegalCharacterError):
             continue
     return b""
 

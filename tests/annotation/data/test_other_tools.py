@@ -16,7 +16,7 @@ from annotation.campaigns.lifecycle import create_campaign
 from annotation.campaigns.protocol import CriterionSpec
 from annotation.data.importer import import_judgments, import_outputs, import_scores
 from annotation.models import Annotator, Context, LikertScore, Output, PairwiseJudgment, System, Upload
-from core import archives
+from core import archives, rowfiles
 from core.column_shapes import printed_list
 from core.errors import ImportRefused
 from tests.annotation.data.test_import_pages import store
@@ -153,6 +153,27 @@ class TestZippedFolder:
             "a.zip/a.csv: is encrypted; zip the folder without a password"
         ]
         assert refusals(import_outputs, campaign, file("b.zip", b"PK\x03\x04")) == ["b.zip: can't be read as a zip archive"]
+
+
+def test_a_whole_array_may_stand_on_one_long_line(campaign, file, monkeypatch):
+    monkeypatch.setattr(rowfiles, "MAX_LINE_BYTES", 40)
+    rows = [{"prompt": f"Hi {n}", "model": "parrot", "response": "Hello"} for n in range(5)]
+    assert import_outputs(campaign, file("a.json", rows)).new["outputs"] == 5
+    long = refusals_of_more(campaign, file("a.jsonl", json.dumps(rows[0])))
+    assert long == ["a.jsonl, line 1: is longer than 0 MB; a row must be shorter"]
+    monkeypatch.setattr(rowfiles, "MAX_DOCUMENT_BYTES", 100)
+    assert refusals_of_more(campaign, file("a.json", rows)) == ["a.json: is longer than 0 MB; write it as JSON lines"]
+
+
+def refusals_of_more(campaign, path) -> list[str]:
+    with pytest.raises(ImportRefused) as refused:
+        import_outputs(campaign, path)
+    return [str(error) for error in refused.value.errors]
+
+
+def test_a_system_that_is_named_beside_an_archive_is_that_of_all_its_files(campaign, file):
+    import_outputs(campaign, file("a.zip", zipped({"one.csv": PARROT, "two.json": APE.replace("Hi", "Hm")})), system="emu")
+    assert {system for _, system, _ in outputs()} == {"emu"} and len(outputs()) == 3
 
 
 class TestSeveralFilesOnThePage:
@@ -347,7 +368,7 @@ class TestPotato:
                 lines([{"instance_id": "r1", "user_id": "ann", "labels": {"quality": {"4": "4"}}, "spans": {}}]),
             ),
             (
-                "x.json",
+                "user_state.json",
                 {"user_id": "ann", "instance_id_to_label_to_value": {"r1": [[{"schema": "quality", "name": "4"}, True]]}},
             ),
         ],

@@ -15,10 +15,10 @@ from torch.utils._pytree import tree_leaves
 from evaluator.comparator.architectures import load
 from evaluator.comparator.examples import Examples
 from evaluator.comparator.supervision.contrastive import train_matcher
-from evaluator.comparator.training.loop import State
 from evaluator.comparator.training.progress import Cancelled
 from evaluator.comparator.training.train import fit
 from evaluator.encoders import devices, pretrained
+from evaluator.encoders.loop import State
 from tests.evaluator.comparator.test_pretraining import talk
 
 aten = torch.ops.aten

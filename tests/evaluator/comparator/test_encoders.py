@@ -23,11 +23,11 @@ from transformers import (
 from evaluator.comparator.architectures import load
 from evaluator.comparator.examples import Examples, Text
 from evaluator.comparator.references import beside_pairs
-from evaluator.comparator.training.loop import adamw
 from evaluator.comparator.training.train import fit
 from evaluator.comparator.utility_model import UtilityModel, utilities
 from evaluator.encoders import pretrained
 from evaluator.encoders.encoding import Encoder
+from evaluator.encoders.loop import adamw
 from evaluator.encoders.pretrained import pretrained_encoder
 from tests.evaluator.comparator.conftest import WORDS
 

@@ -17,12 +17,12 @@ from evaluator.comparator.predict import ALL, Comparator
 from evaluator.comparator.supervision.self_supervision import Exchange
 from evaluator.comparator.training import joint_training
 from evaluator.comparator.training.dataset import MIXED
-from evaluator.comparator.training.loop import State
 from evaluator.comparator.training.progress import Cancelled
 from evaluator.comparator.training.train import fit
 from evaluator.comparator.utility_model import UtilityModel
 from evaluator.encoders import pretrained
 from evaluator.encoders.encoding import Encoder, Sequences
+from evaluator.encoders.loop import State
 from evaluator.encoders.pretrained import BadCheckpoint
 from evaluator.metaevaluation.transfer import judge
 

@@ -15,11 +15,10 @@ from evaluator.comparator.architectures import load
 from evaluator.comparator.examples import Examples, Pair, Text
 from evaluator.comparator.supervision.pretraining import Pretraining
 from evaluator.comparator.supervision.self_supervision import Exchange, exchanges
-from evaluator.comparator.training import loop
 from evaluator.comparator.training.progress import Cancelled
 from evaluator.comparator.training.train import fit
 from evaluator.comparator.utility_model import utilities
-from evaluator.encoders import pretrained
+from evaluator.encoders import loop, pretrained
 from evaluator.encoders.encoding import Encoder
 
 WORDS = [f"w{i}" for i in range(20)]

@@ -63,7 +63,7 @@ def test_a_stage_reads_its_own_contexts(stage, texts):
 
 def test_each_stage_counts_its_own_progress():
     of_epoch = {UNJUDGED: [np.array([0])] * 2, JUDGED: [np.array([1])] * 4}
-    planned = plan([UNJUDGED, JUDGED], 2, of_epoch.get)
+    planned = plan(data(), Settings(two_stages=True, epochs=2), of_epoch.get)
     assert [(step.stage, step.progress) for step in planned.steps] == [
         *((UNJUDGED, i / 4) for i in range(4)),
         *((JUDGED, i / 8) for i in range(8)),

@@ -215,7 +215,7 @@ class TestMisbehaviour:
         server.script.append(completion("B", usage=odd[3]))
         one = judge()
         assert one.compare([A, C], [B, Text(("Bye",), "no")]).choices.tolist() == ["A", "A"]
-        assert (one.settings["replies_without_usage"], one.settings["cost"]) == (4, 0)
+        assert (one.used["replies_without_usage"], one.used["cost"]) == (4, 0)
 
     def test_it_stops_after_some_unreadable_replies(self, server, judge):
         server.script = [completion("maybe")] * 20
@@ -249,9 +249,9 @@ class TestBudget:
         """Four calls of 200 tokens at 2 a million and 20 at 10 a million."""
         one = judge()
         one.compare([A, C], [B, Text(("Bye",), "no")])
-        assert one.settings["cost"] == pytest.approx(4 * (200 * 2 + 20 * 10) / 1e6)
-        assert (one.settings["calls"], one.settings["prompt_tokens"], one.settings["completion_tokens"]) == (4, 800, 80)
-        assert KEY not in json.dumps(one.settings)
+        assert one.used["cost"] == pytest.approx(4 * (200 * 2 + 20 * 10) / 1e6)
+        assert (one.used["calls"], one.used["prompt_tokens"], one.used["completion_tokens"]) == (4, 800, 80)
+        assert KEY not in json.dumps([one.settings, one.used])
 
     def test_the_forecast(self, judge):
         one = judge()

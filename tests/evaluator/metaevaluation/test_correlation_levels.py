@@ -30,6 +30,7 @@ def test_the_values_are_scipys(name):
     u, scores, c, s = campaign(np.random.default_rng(0))
     u[:7] = np.nan
     found = levels(u, scores, c, s, seed=0)
+    assert levels(u, scores, c, s, 0, [name]) == {key: of for key, of in found.items() if key.endswith(name)}
     mean = np.nanmean(scores, axis=1)
     rows = np.isfinite(u) & np.isfinite(mean)
     of = lambda x, y: MEASURES[name](x, y).statistic
@@ -75,3 +76,18 @@ def test_the_interval_of_few_systems_is_never_a_point():
     u, scores, c, s = campaign(np.random.default_rng(3), contexts=15)
     figure = levels(u, scores, c, s, seed=0)["system_spearman"]
     assert figure.high - figure.low > 0.1
+
+
+def test_contexts_of_one_group_are_drawn_together():
+    """Each context four times over, with all that was written and said there, tells nothing new: drawn by groups, the
+    intervals are those of the contexts once; drawn one by one they are about half as wide."""
+    u, scores, c, s = campaign(np.random.default_rng(4), contexts=20, annotators=2)
+    once = levels(u, scores, c, s, seed=0)
+    copies = np.concatenate([c + 20 * k for k in range(4)])
+    four = np.tile(u, 4), np.tile(scores, (4, 1)), copies, np.tile(s, 4)
+    grouped, apart = levels(*four, seed=0, units=np.tile(c, 4)), levels(*four, seed=0)
+    for name in ("sample_pearson", "sample_spearman", "context_pearson", "system_pearson"):
+        assert grouped[name].value == pytest.approx(once[name].value)
+        assert (grouped[name].low, grouped[name].high) == pytest.approx((once[name].low, once[name].high))
+    width = {key: of["sample_pearson"].high - of["sample_pearson"].low for key, of in {"once": once, "apart": apart}.items()}
+    assert width["apart"] == pytest.approx(width["once"] / 2, rel=0.2)

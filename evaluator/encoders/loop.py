@@ -1,5 +1,5 @@
-"""The training loop, read top to bottom. Each step draws from its own seed, so that a run that was cut goes on from its
-last saved step to exactly the weights of one that was not."""
+"""How an encoder and its head learn: the training loop, read top to bottom. Each step draws from its own seed, so that a run
+that was cut goes on from its last saved step to exactly the weights of one that was not."""
 
 import json
 import math
@@ -7,7 +7,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import torch
@@ -15,12 +15,27 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import nn
 
-from evaluator.comparator.settings import Settings
 from evaluator.encoders.allocator import give_memory_back
 from evaluator.encoders.devices import repeatable
 
 GIVE_BACK = 20  # steps, after which memory that the C library keeps for later goes back: it grows by gigabytes otherwise
 SAVE_SECONDS = 60.0  # between two states on disk; resuming costs at most so much work
+
+
+class Recipe(Protocol):
+    """What of `comparator.settings.Settings` the loop reads."""
+
+    @property
+    def head_learning_rate(self) -> float: ...
+
+    @property
+    def weight_decay(self) -> float: ...
+
+    @property
+    def warmup(self) -> float: ...
+
+    @property
+    def from_scratch(self) -> bool: ...
 
 
 class State:
@@ -71,7 +86,7 @@ class State:
 
 def run(
     model: nn.Module,
-    settings: Settings,
+    settings: Recipe,
     learning_rate: float,
     steps: int,
     losses: Callable[[int], Iterable[torch.Tensor]],
@@ -115,7 +130,7 @@ def run(
     return notes
 
 
-def adamw(model: nn.Module, settings: Settings, learning_rate: float) -> torch.optim.AdamW:
+def adamw(model: nn.Module, settings: Recipe, learning_rate: float) -> torch.optim.AdamW:
     """The encoder's embeddings stay as they are, for few words are met often enough to learn, unless it starts from scratch;
     the head has its own rate and no decay."""
     pretrained: Any = model.encoder

@@ -1,0 +1,81 @@
+"""Judges on another campaign than the one that taught them, and with fewer of people's scores."""
+
+import numpy as np
+import pytest
+from django.core.management import CommandError
+
+from evaluator.metrics import registry
+from evaluator.metrics.metric import MetricJudge
+from evaluator.worker import judge_transfer
+from evaluator.worker.judge_evaluation import material
+from tests.evaluator.world import World, command
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def learner(monkeypatch):
+    """Stands in for a metric that learns from scores: each last word is worth the mean score of the texts that end with it in
+    its training, out of fold or not."""
+
+    def build(name, *, corpus=(), training=None, **other):
+        if name != "reference-free":
+            return registry.build(name, corpus=corpus, training=training, **other)
+        scores = np.asarray(training.scores, dtype=float)
+        ends = np.array([text.output.split()[-1] for text in training.texts])
+        known = {word: np.nanmean(scores[(ends == word) & np.isfinite(scores)]) for word in set(ends[np.isfinite(scores)])}
+
+        def measure(texts, on_progress=None):
+            return np.array([known.get(text.output.split()[-1], 0.5) for text in texts])
+
+        return MetricJudge(name, frozenset(), measure, {"metric": name})
+
+    monkeypatch.setattr(judge_transfer, "build", build)
+
+
+@pytest.fixture
+def contrary(db, tmp_path, client):
+    """People who like what those of "talk" dislike."""
+    (tmp_path / "other").mkdir()
+    world = World(tmp_path / "other", client, slug="contrary", judged=False)
+    world.score("Overall", {"Person": 1, "Fine": 2, "Plain": 3, "Poor": 5})
+    world.freeze()
+    return world
+
+
+def test_what_was_learnt_on_one_campaign_is_tried_on_the_other(world, contrary, learner):
+    said = command("transfer_judges", "talk", "contrary", "--judge", "reference-free", "--judge", "perplexity")
+    rows = {(row["train"], row["test"]): row for row in said["rows"]}
+    assert len(rows) == 4 and all(row["outputs"] == 48 and row["pairs"] == 72 for row in rows.values())
+    assert rows["talk", "talk"]["pearson"] > 0.9 and rows["contrary", "contrary"]["accuracy"] > 0.8
+    assert rows["talk", "contrary"]["pearson"] < -0.8 and rows["contrary", "talk"]["accuracy"] < 0.2
+    (without,) = said["without"]
+    assert without["judge"] == "perplexity" and "needs a causal language model" in without["why"]
+    assert [one["campaign"] for one in said["campaigns"]] == ["talk", "contrary"]
+
+
+def test_ties_come_from_the_people_of_the_first(world, contrary, learner):
+    """People of talk give four different scores, so that their pairs hold no tie."""
+    d, pairs = np.array([0.0, 0.1, 3.0, 4.0, 5.0, 6.0]), material(world.campaign).source.pairs[:6]
+    choices = judge_transfer._by_others(d, pairs, np.array([-4.0, 0.0, 4.0]))
+    assert choices.tolist() == ["B", "tie", "A"]  # no ties there, so only 0 is one
+
+
+def test_fewer_labels(world, learner):
+    rows = judge_transfer.fewer_labels("reference-free", material(world.campaign), seed=0)
+    assert [row["labels"] for row in rows] == [8, 8, 12, 24, 48]  # of 12 contexts with 4 outputs; two contexts at least
+    assert rows[-1]["pearson"] > 0.9
+    said = command("transfer_judges", "talk", "--judge", "reference-free", "--labels")
+    assert [row["labels"] for row in said["labels"]] == [8, 8, 12, 24, 48]
+
+
+def test_what_cannot_be_asked(world):
+    with pytest.raises(CommandError, match="There is no metric 'nobody'"):
+        command("transfer_judges", "talk", "--judge", "nobody")
+    with pytest.raises(CommandError, match="does not learn from people's scores"):
+        from core.errors import Refused
+
+        try:
+            judge_transfer.fewer_labels("rouge-1", material(world.campaign), seed=0)
+        except Refused as refused:
+            raise CommandError(str(refused)) from refused
