@@ -117,7 +117,7 @@ def test_a_system_is_entered_renamed_and_retired_without_javascript(world, playe
     assert "A worker now rates it against the others." in page.get_by_role("status").inner_text()
     page.get_by_role("textbox", name="Name").fill("Arrival")
     page.get_by_role("button", name="Save").click()
-    assert "Called before: Newcomer" in page.locator("main").inner_text()
+    assert "Former names: Newcomer" in page.locator("main").inner_text()
     page.get_by_role("button", name="Retire").click()
     assert "retired" in page.get_by_role("heading", level=1).inner_text()
     page.goto("/c/talk/systems/")

@@ -75,7 +75,7 @@ def _make_a_campaign(page) -> None:
     page.get_by_role("button", name="Create the account").click()
     page.get_by_role("link", name="New campaign").first.click()
     page.get_by_role("link", name="Dialogue quality").click()
-    page.get_by_text("Filled in: Dialogue quality").wait_for()
+    page.get_by_text("Filled in from the template “Dialogue quality”").wait_for()
     page.get_by_label("Title").fill("Small talk")
     page.get_by_role("button", name="Create the campaign").click()
     page.get_by_role("heading", name="Import", exact=True).wait_for()

@@ -107,7 +107,7 @@ def test_a_file_is_dropped(open_page, scores, tmp_path, settings):
     page = open_page()
     sign_in(page, "alice")
     page.goto("/c/talk/import/")
-    expect(page.get_by_text("or drop it here")).to_be_visible()
+    expect(page.get_by_text("Choose, or drop here.")).to_be_visible()
     transfer = page.evaluate_handle(
         "text => { const t = new DataTransfer(); t.items.add(new File([text], 'dropped.jsonl')); return t; }",
         "".join(json.dumps(row) + "\n" for row in ROWS),
