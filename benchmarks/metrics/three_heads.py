@@ -29,7 +29,7 @@ from evaluator.encoders.hidden_states import batches
 from evaluator.encoders.text_encoder import TextEncoder
 from evaluator.judge import Numbers
 from evaluator.metrics.aspects import GOOD, Heads, balanced_loss
-from evaluator.metrics.networks import Learnt, Standardised, learnt, tensor
+from evaluator.metrics.networks import Learnt, learnt, tensor
 
 ASPECTS = ("naturalness", "quality", "informativeness")
 PARTS = 10  # of which one is for testing and one for validation
@@ -96,15 +96,17 @@ class Frozen:
     def predicted(self, data: Labelled, aspects: Sequence[int], beta: Numbers, seed: int) -> Numbers:
         """(n, c) logits of each output, the mean of its readings', after learning these aspects together"""
         rows = np.flatnonzero(data.part[data.owner] > 1)
-        standardised = Standardised(self.features[rows])
-        d, good, weight = standardised(self.features), tensor(data.good[:, list(aspects)]), tensor(beta)
+        mean, spread = self.features[rows].mean(0), self.features[rows].std(0)
+        d = tensor((self.features - mean) / np.where(spread > 1e-6, spread, 1.0))
+        good, weight = tensor(data.good[:, list(aspects)]), tensor(beta)
 
         def loss(model: nn.Module, chosen: Numbers, rng: np.random.Generator) -> torch.Tensor:
             return balanced_loss(model(d[rows[chosen]]), good[data.owner[rows[chosen]]], weight)
 
         contexts = [(data.contexts[i],) for i in data.owner[rows]]
         model = learnt(Learnt(lambda: Heads(d.shape[1], len(aspects)), loss, contexts), seed)
-        return by_output(data, standardised.asked(model, self.features))
+        with torch.inference_mode():
+            return by_output(data, np.asarray(model(d).numpy(), dtype=float))
 
 
 class Learning:
