@@ -5,8 +5,6 @@ from importlib import import_module
 import pytest
 from django.db import connection
 
-from core import request_id, requester
-
 SECURITY = import_module("annotation.migrations.0020_security")
 
 
@@ -21,11 +19,3 @@ def django_db_setup(django_db_setup):
         return [*SECURITY.UNGUARD[vendor], *statements, *SECURITY.GUARD[vendor]] if statements else []
 
     operations.sql_flush = sql_flush
-
-
-@pytest.fixture(autouse=True)
-def no_request_of_another_test():
-    """A streamed file that a test does not read is never closed. Its request would still be there in the next test, and the
-    audit log would name its user."""
-    requester.current.set(None)
-    request_id.current.set("")

@@ -122,7 +122,7 @@ def test_without_a_comparator_or_open_pairs_it_is_refused(world, campaign):
     with pytest.raises(Refused, match="started every pair of campaign 'talk', so there is nothing to reorder"):
         active_selection.start(campaign)
     campaign.promotions.all().delete()
-    with pytest.raises(Refused, match="No comparator serves campaign 'talk' yet"):
+    with pytest.raises(Refused, match="'talk' has no comparator in use yet"):
         active_selection.start(campaign)
 
 
