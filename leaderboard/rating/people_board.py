@@ -36,7 +36,7 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 POPULATIONS = ("people", "annotators")  # people like these annotators, or these annotators only
-PERSONAL = ("annotator", "taste")  # terms that speak of people
+PERSONAL = ("annotator", "annotator, mean of systems", "taste")  # terms that speak of people
 LEAST_ANNOTATORS = 4  # who can speak for others: with three, 95% intervals held the truth in 92% of simulated campaigns
 LEAST_FREEDOM = 5  # annotators less one, times systems less one: with four and two systems, equal ones were told apart in 9%
 MOST_IN_A_GROUP = 200  # levels of a group of contexts that are eliminated together
@@ -226,7 +226,7 @@ def read_scores(
     scale = SCALE * PROBIT_SLOPE / float(np.sqrt(2 * sum(fit.variances[name] for name in ("answer", "output", "taste"))))
     component = _components(n_systems, system, context) if least > 0 else np.arange(n_systems)  # all alike: nothing is known
     moved = _moved(fit, systems, y - x @ fit.effects, terms, places, component)
-    variances = _of_model(fit.variances, terms)
+    variances = _of_model(fit.variances, len(played))
     return Reading(fit, systems, scale, component, int(annotator.max()) + 1, scale * moved, variances, scores=True)
 
 
@@ -425,18 +425,18 @@ def _of_all(names: tuple[str, str], one: Integers, system: Integers, n: int) -> 
     contrasts = _contrasts(np.zeros(n, dtype=np.int64))  # (n, n - 1)
     columns = one[:, None] * (n - 1) + np.arange(n - 1)
     return [
-        Term(names[0], one[:, None], levels, (float(1 / np.sqrt(n)),)),
+        Term(f"{names[0]}, mean of systems", one[:, None], levels, (float(1 / np.sqrt(n)),)),
         Term(names[1], columns, levels * (n - 1), contrasts[system]),
     ]
 
 
-def _of_model(variances: dict[str, float], terms: Sequence[Term]) -> dict[str, float]:
-    """The variances where `_of_all` states those of means over n systems: such a mean times the root of n varies by n times
-    what systems have in common, and by each system's own."""
-    found, values = dict(variances), {term.name: np.ravel(term.values)[0] for term in terms}
+def _of_model(variances: dict[str, float], n: int) -> dict[str, float]:
+    """The variances by the names of the model, where `_of_all` has those of means over n systems: such a mean times the root of
+    n varies by n times what systems have in common, and by each system's own."""
+    found = dict(variances)
     for common, own in (("annotator", "taste"), ("group", "topic")):
-        if values.get(common, 1.0) != 1.0:
-            found[common] = max(0.0, (variances[common] - variances[own]) * float(values[common]) ** 2)
+        if (mean := found.pop(f"{common}, mean of systems", None)) is not None:
+            found[common] = max(0.0, (mean - variances[own]) / n)
     return found
 
 
