@@ -389,9 +389,9 @@ def ranks_said(tournament: Tournament, pairs: list[dict], population: str = "") 
     people, contexts = speaks_of(tournament, population), tournament.findings.get("contexts_played", 0)
     if people and people["population"] == "people":
         said += " Ranks generalise to other people and other contexts like these."
-        said += f" {people['annotators']} annotators and {contexts} contexts do not show more."
+        said += f" With more than {people['annotators']} annotators and {contexts} contexts, more pairs may be separated."
     else:
-        said += f" Ranks generalise to other contexts like these. {contexts} contexts do not show more."
+        said += f" Ranks generalise to other contexts like these. With more than {contexts}, more pairs may be separated."
     only = tournament.speaks_of.get("only")
     if only and not population:
         more = int(np.sum(only["above"])) - apart

@@ -256,7 +256,7 @@ class TestWideRanks:
         assert {(row["rank_low"], row["rank_high"]) for row in board["standings"]} == {(1, 4)}
         expected = (
             "No two systems can be separated with 95% confidence, so every rank is 1–4. "
-            "Ranks generalise to other contexts like these. 12 contexts do not show more."
+            "Ranks generalise to other contexts like these. With more than 12, more pairs may be separated."
         )
         assert board["ranks_said"] == expected
         assert expected in world.get(world.alice, PAGE + "?judge=people&criterion=Wit").content.decode()
