@@ -169,7 +169,7 @@ class TestSamples:
         assert f"/tournaments/{board.pk}/" in world.get(world.alice, "/c/talk/leaderboard/beside/").content.decode()
 
     def test_people_cannot_be_asked_about_two_contexts(self, world):
-        with pytest.raises(Refused, match="compares outputs of different contexts"):
+        with pytest.raises(Refused, match="compares outputs of several contexts"):
             start.start_tournament(world.campaign, "people", level="sample")
 
 
