@@ -45,6 +45,7 @@ PRINTED_CELLS = [["", "messages", "model", "response"], *([n, PRINTED % n, "ape"
 
 
 WIDE = [["prompt", "response"], ["Hi", "Um"], ["Bye", "Uh"]]
+BESIDE = [["prompt", "ape", "bee"], ["Hi", "Um", "Oh"], ["Bye", "Uh", "Ah"]]
 
 
 def columns_of(rows: list[dict]) -> dict:
@@ -81,7 +82,16 @@ SHAPES: dict[str, tuple[str, str, object, Callable[[object], bytes]]] = {
     "Label Studio": ("judgments", "a.json", TASKS, lambda tasks: json.dumps(tasks).encode()),
     "Potato": ("judgments", "a.zip", STATE, lambda state: potato(state)),
     "AutoArena": ("judgments", "a.csv", ARENA, lambda rows: table(rows).encode()),
+    "tabs": ("outputs", "a.tsv", CELLS, lambda rows: table(rows, "\t").encode()),
+    "one column for each system": ("outputs", "a.csv", BESIDE, lambda rows: table(rows).encode()),
+    "one file for each system": ("outputs", "ape.csv", WIDE, lambda rows: table(rows).encode()),
 }
+# What is said beside the file: to the importer and the API, and in the page's fields.
+BESIDE_THE_FILE: dict[str, dict] = {
+    "one column for each system": {"systems": ["ape", "bee"]},
+    "one file for each system": {"system": "ape"},
+}
+PAGE_FIELDS = {"systems": "system_columns", "system": "one_system"}
 
 
 def potato(state: object) -> bytes:
@@ -146,7 +156,7 @@ def malformed(shape: str, number: int) -> bytes:
     ]
     if document is not None:
         ways += [lambda rng: made(with_odd_values(rng, document))] * 3
-    if isinstance(document, dict | list) and not name.endswith((".csv", ".xlsx", ".zip")):
+    if isinstance(document, dict | list) and not name.endswith((".csv", ".tsv", ".xlsx", ".zip")):
         ways.append(lambda rng: with_repeated_key(rng, made(document)))
         ways.append(lambda rng: made(document).replace(b'"Hi"', b"[" * 10 ** rng.randint(1, 5), 1))
     if name.endswith(".zip"):
