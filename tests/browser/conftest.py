@@ -40,13 +40,14 @@ def open_page(browser, live_server):
             if message.type == "error" and not any(text in message.text for text in expected):
                 problems.append(message.text)
 
-        context = browser.new_context(base_url=live_server.url, **options)
+        server = options.setdefault("base_url", live_server.url).rstrip("/")
+        context = browser.new_context(**options)
         context.set_default_timeout(10_000)
         contexts.append(context)
         page = context.new_page()
         page.on("pageerror", lambda error: problems.append(str(error)))
         page.on("console", note)
-        page.on("request", lambda r: None if r.url.startswith(live_server.url) else problems.append(f"fetched {r.url}"))
+        page.on("request", lambda r: None if r.url.startswith((server, "blob:")) else problems.append(f"fetched {r.url}"))
         return page
 
     yield opened

@@ -1,14 +1,23 @@
-"""A newcomer's first hour without a terminal: from no account to people's board. Three files of different shapes, a guest on a
-phone, and after every step the way on that the page itself offers."""
+"""A newcomer's first hour: a fresh clone, `make serve`, and from there no terminal. From no account to people's board, by three
+files of different shapes and a guest on a phone, and after every step the way on that the page itself offers.
+
+`pytest -s` prints how long each step takes. What is left out: the installation (`make setup`), which is this environment's own.
+"""
 
 import csv
 import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
 
 import pytest
 
-from annotation.models import Job
-from leaderboard import tasks
-
+ROOT = Path(__file__).parents[2]
 PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
 OUTPUTS = {
     "Good": "Fine, thanks. And you?",
@@ -39,15 +48,76 @@ def files(tmp_path):
     return tmp_path
 
 
-def test_from_no_account_to_peoples_board(open_page, files):
-    page = open_page()
+@pytest.fixture
+def clone(tmp_path):
+    """A clone of the last commit with what is changed since, whose .venv is the environment that runs the tests."""
+    folder = tmp_path / "comparena"
+    git = ["git", "-C", str(ROOT)]
+    if subprocess.run([*git, "rev-parse", "--git-dir"], capture_output=True).returncode:
+        pytest.skip("not a checkout of git")
+    subprocess.run(["git", "clone", "--quiet", "--depth=1", f"file://{ROOT}", folder], check=True)
+    changes = subprocess.run([*git, "diff", "--binary", "HEAD"], capture_output=True, check=True).stdout
+    if changes:
+        subprocess.run(["git", "-C", folder, "apply", "-"], input=changes, check=True)
+    (folder / ".venv").symlink_to(sys.prefix)
+    return folder
+
+
+@pytest.fixture
+def served(clone, tmp_path):
+    """The address that `make serve` prints in a fresh clone."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    ours = ("DJANGO_SETTINGS_MODULE", "DATABASE_URL", "BROKER_URL", "DATA_DIR", "SECRET_KEY")
+    environment = {name: value for name, value in os.environ.items() if name not in ours}
+    with (tmp_path / "log").open("wb") as log:  # -o: .venv is as old as it is
+        command = ["make", "-o", ".venv/runtime", "serve", f"PORT={port}"]
+        made = subprocess.Popen(command, cwd=clone, env=environment, stdout=log, stderr=log, start_new_session=True)
+    try:
+        yield _address(made, tmp_path / "log")
+    finally:
+        os.killpg(made.pid, signal.SIGINT)
+        made.wait()
+
+
+def _address(made, log: Path) -> str:
+    while True:
+        said = log.read_text()
+        if told := re.search(r"There is no admin yet. Create one at (http://\S+)first/ in a browser", said):
+            return told[1]
+        assert made.poll() is None, said
+        time.sleep(0.2)
+
+
+@pytest.fixture
+def step():
+    """step("what is done"), when it is done: prints how long it took."""
+    begun = before = time.monotonic()
+
+    def done(what: str) -> None:
+        nonlocal before
+        now = time.monotonic()
+        print(f"{now - begun:6.1f} s  (+{now - before:.1f})  {what}")
+        before = now
+
+    return done
+
+
+def test_from_a_fresh_clone_to_peoples_board(step, served, open_page, files):
+    step("make serve")
+    page = open_page(base_url=served)
     _make_a_campaign(page)
+    step("account, template, campaign")
     for name in ("chat.json", "table.csv", "long.jsonl"):
         _import(page, files / name)
+        step(f"import of {name}")
     page.get_by_role("link", name="People", exact=True).click()
     page.get_by_role("button", name="Create a link").click()
     address = page.locator("input[data-copy]").input_value()
-    _judge_as_a_guest(open_page(**PHONE), address, items=12)
+    step("invitation")
+    _judge_as_a_guest(open_page(base_url=served, **PHONE), address, items=12)
+    step("12 judgments on a phone")
 
     page.get_by_role("link", name="Overview", exact=True).click()
     page.get_by_role("link", name="Freeze a snapshot").click()
@@ -56,11 +126,9 @@ def test_from_no_account_to_peoples_board(open_page, files):
     page.get_by_role("link", name="Play people's board").click()
     page.get_by_role("button", name="Play", exact=True).click()
     page.wait_for_url("**/leaderboard/**")
-    for job in Job.objects.filter(status=Job.Status.QUEUED):
-        tasks.run(job.pk)
-    page.get_by_role("link", name="Leaderboard", exact=True).click()
     table = page.get_by_role("table", name="People, Overall")
-    table.wait_for()
+    table.wait_for(timeout=120_000)  # the page shows it by itself when a worker has played it
+    step("people's board")
     assert all(table.get_by_role("link", name=name).is_visible() for name in ("Good", "Short", "Odd", "long"))
     assert page.get_by_text("With only 1 annotator, the board cannot generalise to other people.").is_visible()
     assert page.get_by_role("link", name="Train a comparator").is_visible()
