@@ -33,11 +33,12 @@ class Refused(Exception):
     """The server refused a request, or a job failed. str() is its sentence.
 
     status: the HTTP status, 0 for a job. errors: [{"field", "line", "message", ...}], for an import one for each wrong row.
+    request_id: what the server's log calls the request, "" where it is not known.
     """
 
-    def __init__(self, message: str, status: int = 0, errors: list[dict[str, Any]] | None = None):
+    def __init__(self, message: str, status: int = 0, errors: list[dict[str, Any]] | None = None, request_id: str = ""):
         super().__init__(message)
-        self.status, self.errors = status, errors or []
+        self.status, self.errors, self.request_id = status, errors or [], request_id
 
 
 class Client:
@@ -68,10 +69,12 @@ class Client:
         if response.is_success:
             return response
         try:
-            body = response.json()
+            problem = response.json()
         except ValueError:
-            body = {}
-        raise Refused(body.get("message") or f"HTTP {response.status_code}", response.status_code, body.get("errors"))
+            problem = {}
+        problem = problem if isinstance(problem, dict) else {}
+        message = problem.get("detail") or problem.get("message") or f"HTTP {response.status_code}"
+        raise Refused(message, response.status_code, problem.get("errors"), problem.get("request_id", ""))
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
         """JSON out, JSON in; None where the answer is empty."""

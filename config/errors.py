@@ -7,11 +7,11 @@ import errno
 import sqlite3
 import sys
 
-from django.http import HttpResponse, JsonResponse
+from django.http import HttpResponse
 from django.template.loader import render_to_string
 from django.utils.translation import gettext_lazy
 
-from annotation.api.errors import as_body
+from annotation.api.errors import problem
 
 FULL = 507, gettext_lazy("The disk of this server is full, so nothing was stored. Please tell the people who run this server.")
 READ_ONLY = (
@@ -43,7 +43,7 @@ def server_error(request) -> HttpResponse:
     """Django's handler500. The page needs no database."""
     status, sentence = outage(sys.exc_info()[1])
     if request.path_info.startswith("/api/"):
-        return JsonResponse(as_body(sentence), status=status)
+        return problem(status, str(sentence))
     told = "" if status == 500 else sentence
     return HttpResponse(render_to_string("500.html", {"told": told}), status=status)
 
@@ -51,5 +51,5 @@ def server_error(request) -> HttpResponse:
 def bad_request(request, exception) -> HttpResponse:
     """Django's handler400. Without the request, so that no cookie that was refused is looked at again."""
     if request.path_info.startswith("/api/"):
-        return JsonResponse(as_body("The request is not in the form it should have; nothing was changed."), status=400)
+        return problem(400, "The request is not in the form it should have; nothing was changed.")
     return HttpResponse(render_to_string("400.html"), status=400)

@@ -6,13 +6,13 @@ from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import BadRequest
 from django.core.signals import request_finished
 from django.dispatch import receiver
-from django.http import HttpResponseNotAllowed, JsonResponse
+from django.http import HttpResponseNotAllowed
 from django.middleware.locale import LocaleMiddleware
 from django.urls import reverse
 from django.utils import translation
 from django.utils.cache import add_never_cache_headers
 
-from annotation.api.errors import as_body
+from annotation.api.errors import problem
 from annotation.people import second_factor
 from annotation.people.languages import PAGES, speak_english
 from core import requester
@@ -76,7 +76,7 @@ class SecondFactor:
         else:
             return None
         if request.path_info.startswith("/api/"):
-            return JsonResponse(as_body("Give the code of your second factor first, on the pages."), status=401)
+            return problem(401, "Give the code of your second factor first, on the pages.")
         return redirect_to_login(request.get_full_path(), reverse(wanted))
 
 

@@ -1,29 +1,36 @@
-"""Every error of the REST API in one shape: a sentence, and where it belongs.
+"""Every error of the REST API in one shape, a problem document (RFC 9457, application/problem+json).
 
-    {"message": "The overlap is ...", "errors": [{"field": "overlap", "line": null, "message": "The overlap is ..."}]}
+    {"type": "about:blank", "title": "Bad Request", "status": 400, "detail": "The overlap is ...", "request_id": "...",
+     "errors": [{"field": "overlap", "line": null, "message": "The overlap is ..."}], "message": "The overlap is ..."}
 
+`type` is about:blank: a problem is told apart by its status, whose phrase is `title`. `message` is `detail` by its earlier name.
 400: the request does not have the shape the schema asks for; 422: it has, but can't be carried out as things stand (for an
 import: one entry for each wrong row). Nothing was changed in either case.
 """
 
+from http import HTTPStatus
+
 from django.contrib.auth.decorators import login_not_required
 from django.http import JsonResponse
 from django.views.decorators.csrf import csrf_exempt
-from rest_framework import status
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
 from core.errors import ImportRefused, Refused
+from core.request_id import current
+
+MEDIA_TYPE = "application/problem+json"
 
 
 def answer(exception, context) -> Response | None:
     """DRF's exception handler."""
     if isinstance(exception, Refused):
-        return Response(_refused(exception), status=status.HTTP_422_UNPROCESSABLE_ENTITY)
+        return Response(_refused(exception), status=HTTPStatus.UNPROCESSABLE_ENTITY, content_type=MEDIA_TYPE)
     response = exception_handler(exception, context)
     if response is not None:
         entries = list(_entries(response.data))
-        response.data = {"message": entries[0]["message"] if entries else "Refused.", "errors": entries}
+        response.data = _problem(response.status_code, entries[0]["message"] if entries else "Refused.", entries)
+        response.content_type = MEDIA_TYPE
     return response
 
 
@@ -31,21 +38,32 @@ def answer(exception, context) -> Response | None:
 @login_not_required
 def missing(request, rest="") -> JsonResponse:
     """Addresses under /api/ that lead nowhere."""
-    message = "There is nothing at this address; see /api/."
-    return JsonResponse(as_body(message), status=404)
+    return problem(404, "There is nothing at this address; see /api/.")
 
 
-def as_body(sentence: str) -> dict:
-    """The body of an error that one sentence says and that belongs to no field."""
-    return {"message": sentence, "errors": [_entry(None, sentence)]}
+def problem(status: int, sentence: str) -> JsonResponse:
+    """An error that one sentence says and that belongs to no field, where no view of the API answers."""
+    return JsonResponse(_problem(status, sentence, [_entry(None, sentence)]), status=status, content_type=MEDIA_TYPE)
+
+
+def _problem(status: int, sentence: str, entries: list[dict]) -> dict:
+    return {
+        "type": "about:blank",
+        "title": HTTPStatus(status).phrase,
+        "status": status,
+        "detail": sentence,
+        "request_id": current.get(),
+        "errors": entries,
+        "message": sentence,
+    }
 
 
 def _refused(refused: Refused) -> dict:
+    sentence, entries = str(refused), [_entry(None, str(refused))]
     if isinstance(refused, ImportRefused):
         about = [{"row": error.row, "file": error.file} for error in refused.errors]
         entries = [_entry(e.field or None, e.message, e.line) | more for e, more in zip(refused.errors, about)]
-        return {"message": str(refused), "errors": entries}
-    return as_body(str(refused))
+    return _problem(HTTPStatus.UNPROCESSABLE_ENTITY, sentence, entries)
 
 
 def _entry(field: str | None, message: str, line: int | None = None) -> dict:

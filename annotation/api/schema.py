@@ -15,7 +15,7 @@ ERRORS = {
     "503": "The database can only be read now, or is busy; nothing was stored.",
     "507": "The server's disk is full; nothing was stored.",
 }
-SHAPE = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
+SHAPE = {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Error"}}}
 
 
 ENTRY = {
@@ -29,10 +29,16 @@ OF_FILES = {
 }
 COMPONENT = {
     "type": "object",
-    "required": ["message", "errors"],
+    "description": "A problem document (RFC 9457).",
+    "required": ["type", "title", "status", "detail", "request_id", "errors", "message"],
     "properties": {
-        "message": {"type": "string", "description": "One sentence for a person."},
+        "type": {"type": "string", "description": "about:blank: the status says what kind of problem it is."},
+        "title": {"type": "string", "description": "The status in words."},
+        "status": {"type": "integer"},
+        "detail": {"type": "string", "description": "One sentence for a person."},
+        "request_id": {"type": "string", "description": "As in the answer's X-Request-ID and in the server's log."},
         "errors": {"type": "array", "items": {"type": "object", "properties": ENTRY | OF_FILES, "required": list(ENTRY)}},
+        "message": {"type": "string", "description": "The same as `detail`, for programs written before it."},
     },
 }
 

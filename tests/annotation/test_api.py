@@ -215,6 +215,31 @@ class TestResearch:
         assert answer.status_code == 422 and "Choose scores, judgments of pairs" in answer.json()["message"]
         assert not Campaign.objects.exists()
 
+    @pytest.mark.parametrize(
+        ("status", "title", "how"),
+        [
+            (400, "Bad Request", {"path": "/api/campaigns/", "data": "{", "content_type": "application/json"}),
+            (401, "Unauthorized", {"path": "/api/campaigns/", "headers": {"Authorization": ""}}),
+            (404, "Not Found", {"path": "/api/campaigns/nothing/"}),
+            (405, "Method Not Allowed", {"path": "/api/campaigns/nothing/", "data": "{}", "content_type": "application/json"}),
+            (406, "Not Acceptable", {"path": "/api/campaigns/", "headers": {"Accept": "image/png"}}),
+            (415, "Unsupported Media Type", {"path": "/api/campaigns/", "data": "x", "content_type": "text/csv"}),
+            (
+                422,
+                "Unprocessable Entity",
+                {"path": "/api/campaigns/", "data": '{"slug": "n", "title": "N", "likert": false}', "content_type": "application/json"},
+            ),
+        ],
+    )
+    def test_every_error_is_a_problem_document(self, alice, status, title, how):
+        """The members of RFC 9457, section 3.1, and ours."""
+        answer = (alice.client.post if "data" in how else alice.client.get)(**how)
+        assert answer.status_code == status and answer["Content-Type"] == "application/problem+json"
+        problem = answer.json()
+        assert (problem["type"], problem["title"], problem["status"]) == ("about:blank", title, status)
+        assert problem["detail"] == problem["message"] == problem["errors"][0]["message"]
+        assert problem["request_id"] == answer["X-Request-ID"] and len(problem["request_id"]) > 10
+
     def test_a_file_with_errors_names_each_line_and_stores_nothing(self, alice, campaign):
         file = io.BytesIO(b'{"context_id": "c0", "system": "nobody", "aspect": "Overall", "score": 9, "annotator": "x"}\n' * 2)
         file.name = "scores.jsonl"

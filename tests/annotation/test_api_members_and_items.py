@@ -240,4 +240,4 @@ def test_page_sizes_are_free_up_to_a_thousand(alice, campaign):
 @pytest.mark.parametrize("path", ["nothing/", "campaigns/talk/export/scores/x%0Ay/", "%0A", "campaigns/talk/items/x/"])
 def test_addresses_that_lead_nowhere_answer_in_json(alice, path):
     answer = alice.client.get(f"/api/{path}")
-    assert answer.status_code == 404 and answer["Content-Type"] == "application/json" and answer.json()["message"]
+    assert answer.status_code == 404 and answer["Content-Type"] == "application/problem+json" and answer.json()["detail"]

@@ -34,9 +34,17 @@ def test_an_error_under_api_has_the_shape_of_errors_there(answers):
     page, program = answers(RuntimeError("secret"))
     assert page.status_code == program.status_code == 500
     assert "Something went wrong on our side" in page.content.decode()
-    assert program["Content-Type"] == "application/json"
+    assert program["Content-Type"] == "application/problem+json"
     said = "Something went wrong on our side. Confirmed answers are stored."
-    assert program.json() == {"message": said, "errors": [{"field": None, "line": None, "message": said}]}
+    assert program.json() == {
+        "type": "about:blank",
+        "title": "Internal Server Error",
+        "status": 500,
+        "detail": said,
+        "request_id": program["X-Request-ID"],
+        "errors": [{"field": None, "line": None, "message": said}],
+        "message": said,
+    }
 
 
 @pytest.mark.parametrize(
