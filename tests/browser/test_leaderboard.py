@@ -2,6 +2,7 @@
 keyboard; and everything without JavaScript."""
 
 import json
+import re
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -136,6 +137,51 @@ def test_the_chart_to_embed_is_a_picture(world, played, open_page):
         f"/tournaments/{played[1].pk}.svg",
     )
     assert width == 360
+
+
+PIXELS = """async bytes => {
+  const image = await createImageBitmap(new Blob([new Uint8Array(bytes)], {type: "image/png"}));
+  const canvas = new OffscreenCanvas(image.width, image.height), drawn = canvas.getContext("2d");
+  drawn.drawImage(image, 0, 0);
+  const seen = drawn.getImageData(0, 0, image.width, image.height).data, colours = {};
+  for (let at = 0; at < seen.length; at += 4) {
+    const colour = [...seen.slice(at, at + 4)].join(" ");
+    colours[colour] = (colours[colour] || 0) + 1;
+  }
+  return {width: image.width, height: image.height, colours};
+}"""
+
+
+def test_the_chart_is_saved_as_png(world, played, open_page):
+    """Four times as wide as the SVG, and the same picture: its colours are there, and its letters are Inter's."""
+    page = open_page(accept_downloads=True)
+    sign_in(page, "alice-talk")
+    page.goto(f"/tournaments/{played[1].pk}/")
+    svg = page.request.get(f"/tournaments/{played[1].pk}.svg").text()
+    high = int(re.search(r'height="(\d+)"', svg)[1])
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="PNG chart").press("Enter")
+    assert saved.value.suggested_filename == f"talk-{played[1].pk}.png"
+    picture = page.evaluate(PIXELS, list(Path(saved.value.path()).read_bytes()))
+    assert (picture["width"], picture["height"]) == (4 * 360, 4 * high)
+    dots = page.locator("svg.chart").first.locator("circle").count()
+    accent, white = picture["colours"]["18 82 95 255"], picture["colours"]["255 255 255 255"]  # #12525f of the intervals
+    assert accent > dots * 900 and white > 0.5 * picture["width"] * picture["height"]  # a dot: pi (4 * 4.5)^2 = 1018
+    assert_axe_clean(page)
+    page.route("**/inter-*", lambda route: route.fulfill(body=""))  # without Inter the letters are others
+    with page.expect_download() as without:
+        page.get_by_role("button", name="PNG chart").click()
+    other = page.evaluate(PIXELS, list(Path(without.value.path()).read_bytes()))
+    assert other["width"] == picture["width"] and other["colours"] != picture["colours"]
+
+
+def test_a_png_that_can_t_be_drawn_says_what_to_do(world, played, open_page):
+    page = open_page(expected=("503", "422"))
+    sign_in(page, "alice-talk")
+    page.goto(f"/tournaments/{played[1].pk}/")
+    page.route("**/*.svg", lambda route: route.fulfill(status=503, body=""))
+    page.get_by_role("button", name="PNG chart").click()
+    page.get_by_role("button", name="PNG chart: not drawn; save the SVG chart instead").wait_for()
 
 
 def test_moments_are_told_in_the_reader_s_zone(world, played, open_page):
