@@ -44,6 +44,8 @@ def odd_sum(n: int) -> int:
 مجموع أول ثلاثة أعداد فردية هو **تسعة**، أي \(3^2\).
 
 前三个奇数之和是**九**，也就是 $3^2$。求和公式对任意正整数都成立，所以不必逐个相加。
+
+![The sums as squares](squares.png)
 """
 HOSTILE = (
     "<script>document.title = 'run'</script> <img src=http://evil.example/x.png onerror=\"document.title = 'run'\">\n\n"
@@ -83,10 +85,15 @@ def annotate(open_page, **options):
 
 
 class TestRichText:
+    @pytest.mark.parametrize("scheme", ["light", "dark"])
     @pytest.mark.parametrize("width", [1280, 360])
-    def test_markdown_code_tables_and_formulas_are_seen_and_clean(self, open_page, pairs, tmp_path, width):
+    def test_a_page_with_everything_is_seen_and_clean(self, open_page, pairs, tmp_path, settings, width, scheme):
+        """Markdown, code, a table, formulas, a picture, Arabic and Chinese. A request to another host, a script that the policy
+        blocks, or a message in the console fails the test (`open_page`)."""
+        settings.IMAGES_DIR = tmp_path / "images"
+        store_images(pairs.campaign, [SimpleUploadedFile("squares.png", PNG)])
         show(pairs, tmp_path, [ANSWER, ANSWER.replace("fast", "slow")])
-        page = annotate(open_page, viewport={"width": width, "height": 800})
+        page = annotate(open_page, viewport={"width": width, "height": 800}, color_scheme=scheme)
         text = page.get_by_role("region", name="Text A")
         expect(text.get_by_role("heading", name="The sum of the first n odd numbers")).to_be_visible()
         expect(text.get_by_role("cell", name="1, 3, 5")).to_be_visible()
@@ -94,6 +101,13 @@ class TestRichText:
         expect(text.get_by_text("not $5 or $10")).to_be_visible()
         assert text.locator(".katex-display math").count() == 1
         arabic = text.get_by_text("مجموع أول").evaluate("p => getComputedStyle(p).direction")
+        picture = text.get_by_role("img", name="The sums as squares")
+        assert picture.evaluate("image => image.decode().then(() => image.naturalWidth)") == 1
+        chinese = text.get_by_text("前三个奇数之和").evaluate("p => [getComputedStyle(p).direction, p.scrollWidth <= p.clientWidth]")
+        assert chinese == ["ltr", True]
+        light = page.evaluate("getComputedStyle(document.body).color.match(/[0-9]+/g).every(part => part > 128)")
+        assert light == (scheme == "dark")
+        assert page.locator("main :is(script, iframe, object, style)").count() == 0
         assert arabic == "rtl" and text.get_by_role("link", name="the proof").get_attribute("target") == "_blank"
         fits(page)
         assert_axe_clean(page)
