@@ -3,7 +3,8 @@
 from django.http import HttpRequest
 from django.utils import translation
 
-# Names of the addresses that annotators and guests come to. `home` and `guidelines` are researchers' pages, too.
+# Names of the addresses that annotators and guests come to. `home`, `guidelines`, `account` and
+# `second_factor` are researchers' pages, too.
 PAGES = {
     "home",
     "login",
@@ -11,6 +12,14 @@ PAGES = {
     "leave",
     "password_change",
     "password_change_done",
+    "password_reset",
+    "password_reset_done",
+    "password_reset_confirm",
+    "password_reset_complete",
+    "account",
+    "revoke_token",
+    "second_factor",
+    "second_factor_code",
     "join",
     "resume",
     "guidelines",

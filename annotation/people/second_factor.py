@@ -13,6 +13,7 @@ from urllib.parse import quote, urlencode
 
 from django.conf import settings
 from django.db import transaction
+from django.utils.translation import gettext
 
 from annotation.models import User
 from annotation.people import audit
@@ -59,7 +60,7 @@ def turn_on(user: User, secret: str, typed: str) -> list[str]:
     typed code is not the secret's."""
     step = step_of(secret, typed)
     if step is None:
-        raise Refused("This is not the code that the app shows now. Is the phone's clock right?")
+        raise Refused(gettext("This is not the code that the app shows now. Is the clock of the phone right?"))
     codes = [base64.b32encode(secrets.token_bytes(10)).decode().lower() for _ in range(RECOVERY_CODES)]
     user.totp_secret, user.totp_step, user.recovery_codes = secret, step, [_digest(code) for code in codes]
     user.save(update_fields=["totp_secret", "totp_step", "recovery_codes"])
@@ -78,11 +79,11 @@ def check(user: User, typed: str) -> None:
     """Raises Refused where this is neither a code of now that was not used yet, nor a recovery code that is left; after
     ten wrong ones in a quarter of an hour, in any case."""
     if CODES_OF_ACCOUNT.is_reached(str(user.pk)):
-        raise Refused("Too many codes were wrong. Wait a quarter of an hour, then try again.")
+        raise Refused(gettext("Too many wrong codes. Wait 15 minutes, then try again."))
     if not (_uses_step(user, step_of(user.totp_secret, typed)) or _uses_recovery_code(user, typed)):
         CODES_OF_ACCOUNT.count_one(str(user.pk))
         audit.about(user, "second factor failed")
-        raise Refused("This code is wrong, or was used already. Type the one that the app shows now.")
+        raise Refused(gettext("This code is wrong, or was used already. Enter the code that the app shows now."))
 
 
 def _uses_step(user: User, step: int | None) -> bool:

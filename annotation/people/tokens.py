@@ -7,6 +7,7 @@ from datetime import timedelta
 
 from django.db.models import Q
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from annotation.models import ApiToken, Scope, User
 from annotation.models.people import TOKEN_LIFE
@@ -23,13 +24,13 @@ def make_token(
     """The token's row, and the key itself: it is not kept and can't be shown again."""
     kept = " ".join(scope for scope in Scope if scope in set(scopes))
     if not kept:
-        raise Refused("Say what the token may do.")
+        raise Refused(gettext("Choose what the token may do."))
     if not timedelta(0) < life <= TOKEN_LIFE:
         raise Refused(f"A token is valid for at most {TOKEN_LIFE.days} days.")
     if not name.strip() or len(name) > 100:
-        raise Refused("Say in at most 100 characters what the token is for.")
+        raise Refused(gettext("Describe the purpose of the token in at most 100 characters."))
     if user.api_tokens.filter(expires_at__gt=timezone.now()).count() >= MOST:
-        raise Refused(f"You have {MOST} tokens; revoke one that is no longer used.")
+        raise Refused(gettext("You have %(count)d tokens. Revoke one that you no longer use.") % {"count": MOST})
     key = PREFIX + secrets.token_urlsafe(32)
     until = timezone.now() + life
     return ApiToken.objects.create(user=user, name=name.strip(), digest=_digest(key), scopes=kept, expires_at=until), key

@@ -126,7 +126,7 @@ class TestTokens:
         assert f">{token.expires_at:%-d %b %Y}</time>" in client.get("/account/").content.decode()
         ApiToken.objects.update(expires_at=timezone.now())
         assert caller.get("tasks/").status_code == 401
-        assert "expired" in client.get("/account/").content.decode()
+        assert "Expired" in client.get("/account/").content.decode()
 
     def test_a_new_password_ends_all_tokens_of_its_user(self, users, client):
         users["bob"].set_password("a-long-password")
@@ -143,7 +143,7 @@ class TestTokens:
     def test_made_and_revoked_on_the_page_of_the_account(self, users, client):
         client.force_login(users["bob"])
         page = client.post("/account/", {"name": "laptop", "scopes": ["read", "research"], "days": 7}).content.decode()
-        key = page.split('id="key" readonly value="')[1].split('"')[0]
+        key = page.split('id="key" dir="ltr" readonly value="')[1].split('"')[0]
         headers = {"Authorization": f"Bearer {key}"}
         assert Client(headers=headers).get("/api/tasks/").status_code == 200
         assert key not in client.get("/account/").content.decode()
@@ -227,7 +227,11 @@ class TestResearch:
             (
                 422,
                 "Unprocessable Entity",
-                {"path": "/api/campaigns/", "data": '{"slug": "n", "title": "N", "likert": false}', "content_type": "application/json"},
+                {
+                    "path": "/api/campaigns/",
+                    "data": '{"slug": "n", "title": "N", "likert": false}',
+                    "content_type": "application/json",
+                },
             ),
         ],
     )

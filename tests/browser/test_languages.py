@@ -1,5 +1,7 @@
 """Annotators' pages in each language: they fit a phone, pass axe, and keys go to the side they point at."""
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
@@ -129,3 +131,31 @@ def test_without_a_connection_the_page_still_speaks_its_language(guest, scores):
     page.context.set_offline(False)
     expect(page.locator("progress")).to_have_js_property("value", 1)
     assert Submission.objects.count() == 1
+
+
+@pytest.mark.parametrize("language", SENDING)
+def test_the_pages_of_an_account_fit_a_phone_and_pass_axe(open_page, scores, settings, language):
+    settings.EMAIL_URL, settings.SITE_URL = "smtp://mail.example.org", "https://judge.example.org"
+    locale = "zh-CN" if language == "zh-hans" else language
+    page = open_page(CUT, locale=locale, viewport={"width": 360, "height": 740})
+    for address in ("/password/reset/", "/password/reset/sent/", "/password/reset/done/", "/password/reset/Mw/set-password/"):
+        page.goto(address)
+        expect(page.locator("html")).to_have_attribute("lang", language)
+        fits(page)
+        assert_axe_clean(page)
+    page.goto("/login/")
+    page.locator("#id_username").fill("bob")
+    page.locator("#id_password").fill("a-long-password")
+    page.locator("main button").click()
+    page.wait_for_url("**/")
+    for address in ("/account/", "/account/second-factor/"):
+        page.goto(address)
+        expect(page.locator("html")).to_have_attribute("lang", language)
+        fits(page)
+        assert_axe_clean(page)
+    page.goto("/account/")
+    page.locator("#id_name").fill("laptop")
+    page.locator("main form.form button").last.click()
+    expect(page.locator("#key")).to_have_value(re.compile("^comparena_"))
+    fits(page)
+    assert_axe_clean(page)

@@ -103,7 +103,9 @@ class TestRichText:
         arabic = text.get_by_text("مجموع أول").evaluate("p => getComputedStyle(p).direction")
         picture = text.get_by_role("img", name="The sums as squares")
         assert picture.evaluate("image => image.decode().then(() => image.naturalWidth)") == 1
-        chinese = text.get_by_text("前三个奇数之和").evaluate("p => [getComputedStyle(p).direction, p.scrollWidth <= p.clientWidth]")
+        chinese = text.get_by_text("前三个奇数之和").evaluate(
+            "p => [getComputedStyle(p).direction, p.scrollWidth <= p.clientWidth]"
+        )
         assert chinese == ["ltr", True]
         light = page.evaluate("getComputedStyle(document.body).color.match(/[0-9]+/g).every(part => part > 128)")
         assert light == (scheme == "dark")

@@ -7,10 +7,12 @@ from django.http import Http404
 from django.shortcuts import redirect, render
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.safestring import mark_safe
+from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 
 from annotation.people import second_factor
+from annotation.views.people.account import researchers_speak_english
 from annotation.views.people.sign_in import WAITING, send_waiting
 from core.errors import Refused
 
@@ -20,7 +22,7 @@ OFFERED = "second_factor_offered"  # the secret that is set up, in the session u
 class CodeForm(forms.Form):
     code = forms.CharField(
         max_length=40,
-        label="Code",
+        label=gettext_lazy("Code"),
         widget=forms.TextInput(attrs={"autocomplete": "one-time-code", "inputmode": "text", "spellcheck": "false"}),
     )
 
@@ -54,12 +56,13 @@ def set_up(request):
     user, form, codes = request.user, CodeForm(request.POST or None), None
     if not user.has_usable_password() and not user.is_admin:
         raise Http404
+    researchers_speak_english(request)
     if form.is_valid():
         try:
             if user.totp_secret:
                 second_factor.check(user, form.cleaned_data["code"])
                 second_factor.turn_off(user)
-                messages.success(request, "The second factor is off.")
+                messages.success(request, gettext("The second factor is off."))
                 return redirect("account")
             codes = second_factor.turn_on(user, request.session.get(OFFERED, ""), form.cleaned_data["code"])
             request.session.pop(OFFERED)

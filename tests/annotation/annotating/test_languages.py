@@ -4,6 +4,7 @@ The checks of the catalogues use GNU gettext, as `make messages` does (docs/tran
 """
 
 import gettext
+import os
 import re
 import shutil
 import subprocess
@@ -14,12 +15,14 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings
+from django.core import mail as outbox
 from django.template.base import Lexer, TokenType
 from django.test import Client
 from django.urls import reverse
 from django.utils.translation import get_language, get_language_info, override, to_locale
 from django.utils.translation import gettext as translated
 
+from annotation.models import User
 from annotation.people.invitations import invite
 from annotation.templatetags.texts import SCRIPT_WORDS, count, day, minutes
 from tests.annotation.pages import World, hidden, text
@@ -117,6 +120,36 @@ class TestPages:
             guest.post("/c/talk/annotate/", fields)
         assert done in text(guest.get(f"/c/talk/{START}"))
 
+    @pytest.mark.parametrize("language", TRANSLATED)
+    def test_a_forgotten_password_s_pages_and_letter_are_too(self, world, settings, language):
+        settings.EMAIL_URL, settings.SITE_URL = "smtp://mail.example.org", "https://judge.example.org"
+        User.objects.filter(pk=world.bob.pk).update(email="bob@example.org")
+        with override(language):
+            link, check, subject, ignore, save = map(
+                translated,
+                (
+                    "Send the link",
+                    "Check your e-mail",
+                    "New password for Comparena",
+                    "If this was not you, ignore this e-mail. Nothing will change.",
+                    "Save the password",
+                ),
+            )
+        visitor = Client(HTTP_ACCEPT_LANGUAGE=language)
+        assert link in text(visitor.get("/password/reset/"))
+        assert check in text(visitor.post("/password/reset/", {"email": "bob@example.org"}, follow=True))
+        [letter] = outbox.outbox
+        assert letter.subject == subject and ignore in letter.body
+        address = re.search(r"https://judge.example.org(/password/reset/\S+)", letter.body)[1]
+        assert save in text(visitor.get(address, follow=True))
+
+    def test_an_annotator_s_account_is_in_their_language_and_a_researcher_s_in_english(self, world):
+        page = page_in("de", "/account/", world.bob)
+        assert tag(page) == '<html lang="de" dir="ltr">' and "Token erstellen" in text(page) and "30 Tage" in text(page)
+        assert "Einschalten" in text(page_in("de", "/account/second-factor/", world.bob))
+        page = page_in("de", "/account/", world.alice)
+        assert tag(page) == '<html lang="en" dir="ltr">' and "Create a token" in text(page)
+
     def test_a_form_that_holds_an_answer_offers_no_language(self, world):
         """Choosing one loads the page anew, and what was filled in would be gone."""
         page = world.sign_in(world.bob).get(START)
@@ -155,7 +188,8 @@ def collected(tmp_path_factory):
     for name in ("annotation", "config", "core", "locale", "templates"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "migrations"))
     command = ["makemessages", "--all", "--no-obsolete", "--no-wrap", "--add-location=file"]
-    subprocess.run([sys.executable, "-m", "django", *command], cwd=folder, check=True, capture_output=True)
+    environment = {name: value for name, value in os.environ.items() if name != "DJANGO_SETTINGS_MODULE"}  # as in a shell
+    subprocess.run([sys.executable, "-m", "django", *command], cwd=folder, check=True, capture_output=True, env=environment)
     return folder
 
 
@@ -186,6 +220,8 @@ def test_a_translation_fills_in_what_its_english_does(language):
 # --- nothing on an annotator's page is outside the catalogues ---
 
 PAGES = """base 400 403 403_csrf 404 500 registration/login registration/password_change_done registration/password_change_form
+registration/password_reset_complete registration/password_reset_confirm registration/password_reset_done
+registration/password_reset_form annotation/account annotation/second_factor annotation/second_factor_code
 annotation/answers annotation/consent annotation/elsewhere annotation/feedback annotation/guidelines annotation/item
 annotation/join annotation/leave annotation/pair annotation/rest annotation/resume annotation/score annotation/withdraw
 includes/annotate_bar includes/answer_fields includes/choice includes/completion includes/context includes/field includes/fields
