@@ -3,7 +3,7 @@
     {"type": "about:blank", "title": "Bad Request", "status": 400, "detail": "The overlap is ...", "request_id": "...",
      "errors": [{"field": "overlap", "line": null, "message": "The overlap is ..."}], "message": "The overlap is ..."}
 
-`type` is about:blank: a problem is told apart by its status, whose phrase is `title`. `message` is `detail` by its earlier name.
+`type` is about:blank: problems differ by their status, whose phrase is `title`. `message` is `detail` by its earlier name.
 400: the request does not have the shape the schema asks for; 422: it has, but can't be carried out as things stand (for an
 import: one entry for each wrong row). Nothing was changed in either case.
 """
