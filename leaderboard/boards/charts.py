@@ -1,7 +1,12 @@
 """Geometry of the board's charts, computed here so that a page needs no script: plain numbers for SVG attributes."""
 
+import textwrap
+import unicodedata
+
 WIDTH, SIDE, TOP = 360, 18, 8
-ROW, LINE = 30, 11  # of a whisker chart: a system's name, and each whisker below it
+LINE, GAP = 11, 10  # of a whisker chart: each whisker of a system, and what parts the systems
+# Its names' column: 120 units hold 18 letters of Inter at 12 (6.5 on average), however wide the screen.
+NAMES, LETTERS, NAME_LINE, BASELINE = 130, 18, 14, 4
 STEPS = (25, 50, 100, 200, 500, 1000, 2000)
 
 
@@ -20,8 +25,19 @@ def short(name: str, most: int = 40) -> str:
     return name if len(name) <= most else name[: most - 1] + "…"
 
 
+def name_lines(name: str, human: bool) -> list[str]:
+    """A system's name on at most two lines of the column; a longer one is cut."""
+    is_wide = any(unicodedata.east_asian_width(letter) in "FW" for letter in name)
+    most = LETTERS // 2 if is_wide else LETTERS
+    lines = textwrap.wrap(name, most) or [""]
+    if len(lines) > 2:
+        lines = [lines[0], f"{lines[1][: most - 1]}…"]
+    return [*lines, "(human-written)"] if human else lines
+
+
 def whiskers(boards: list[dict]) -> dict | None:
-    """One row per system of the first board: its interval there and, below, on each other board.
+    """One row per system of the first board: its name in a column on the left, and on the same row its interval there and on
+    each other board.
 
     boards: as `selectors.board` gives them.
     """
@@ -29,19 +45,23 @@ def whiskers(boards: list[dict]) -> dict | None:
     ends = [row[end] for rows in rows_of for row in rows.values() for end in ("low", "high", "rating")]
     if not ends:
         return None
-    x, ticks = scale(ends, SIDE, WIDTH - SIDE)
-    height = ROW + LINE * (len(boards) - 1) + 16
-    rows = []
-    for i, (name, row) in enumerate(rows_of[0].items()):
-        y = TOP + i * height
+    x, ticks = scale(ends, NAMES, WIDTH - SIDE)
+    y, rows = TOP, []
+    for name, row in rows_of[0].items():
+        names = name_lines(name, row["human_written"])
+        height = max(LINE * len(boards), NAME_LINE * len(names)) + GAP
+        middle = y + height / 2
+        first = middle - LINE * (len(boards) - 1) / 2
         lines = [
-            {"low": x(r["low"]), "high": x(r["high"]), "at": x(r["rating"]), "y": y + ROW - 5 + LINE * k, "board": k + 1}
+            {"low": x(r["low"]), "high": x(r["high"]), "at": x(r["rating"]), "y": first + LINE * k, "board": k + 1}
             for k, r in enumerate(rows.get(name) for rows in rows_of)
             if r
         ]
-        rows.append({"name": short(name), "human": row["human_written"], "label_y": y + 14, "lines": lines})
-    base = TOP + len(rows) * height
-    return {"width": WIDTH, "height": base + 20, "base": base, "top": TOP, "side": SIDE, "rows": rows, "ticks": ticks}
+        top = middle - NAME_LINE * (len(names) - 1) / 2 + BASELINE
+        labels = [{"text": text, "y": top + NAME_LINE * k} for k, text in enumerate(names)]
+        rows.append({"name": name, "labels": labels, "lines": lines})
+        y += height
+    return {"width": WIDTH, "height": y + 20, "base": y, "top": TOP, "rows": rows, "ticks": ticks}
 
 
 def history(systems: list[dict]) -> list[dict]:

@@ -15,7 +15,7 @@ from evaluator import tasks as training_tasks
 from leaderboard.boards import exports
 from leaderboard.boards import queries as selectors
 from leaderboard.boards.agreement import agreement
-from leaderboard.boards.charts import whiskers
+from leaderboard.boards.charts import name_lines, whiskers
 from leaderboard.models import Tournament
 from leaderboard.rating.board_agreement import board_agreement, joint_noise
 from leaderboard.tournaments import start
@@ -456,6 +456,31 @@ class TestWhiskers:
 
     def test_a_system_that_only_one_board_knows(self):
         assert len(whiskers([{"standings": [self.ROW]}, {"standings": []}])["rows"][0]["lines"]) == 1
+
+    @pytest.mark.parametrize(
+        ("name", "human", "lines"),
+        [
+            ("", False, [""]),
+            ("A person", True, ["A person", "(human-written)"]),
+            ("gpt-4o-mini-2024-07-18", False, ["gpt-4o-mini-2024-", "07-18"]),
+            ("x" * 36, False, ["x" * 18, "x" * 18]),
+            ("x" * 37, False, ["x" * 18, "x" * 17 + "…"]),
+            ("北京大学的对话系统第二版", False, ["北京大学的对话系统", "第二版"]),
+        ],
+    )
+    def test_a_long_name_takes_two_lines_and_no_more(self, name, human, lines):
+        assert name_lines(name, human) == lines
+
+    def test_a_row_has_room_for_its_names_and_its_whiskers(self):
+        systems = [self.ROW | {"system": f"a rather long name, {n}", "human_written": n == 1} for n in range(3)]
+        chart = whiskers([{"standings": systems}] * 3)
+        ends = [
+            (row["labels"][0]["y"], row["labels"][-1]["y"], row["lines"][0]["y"], row["lines"][-1]["y"])
+            for row in chart["rows"]
+        ]
+        for (_, label, _, line), (next_label, _, next_line, _) in zip(ends, ends[1:]):
+            assert next_label - label >= 14 and next_line - line >= 14
+        assert chart["base"] > max(ends[-1][1], ends[-1][3])
 
     def test_no_system_no_chart(self):
         assert whiskers([{"standings": []}]) is None

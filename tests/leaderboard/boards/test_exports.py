@@ -99,15 +99,15 @@ def test_a_long_caption_of_an_svg_is_wrapped_and_not_cut():
     assert len(lines) > 1 and heights == sorted(set(heights)) and heights[-1] < float(root.get("height"))
 
 
-def test_a_name_does_not_sit_on_a_grid_line():
+def test_names_stand_on_the_row_of_their_dot_left_of_the_grid():
     drawn = ET.fromstring(exports.as_svg(BOARD))
     grid = [float(e.get("d")[1:].split()[0]) for e in drawn.iter() if e.tag.endswith("path") and "V" in e.get("d")]
     names = [e for e in drawn.iter() if e.tag.endswith("text") and e.get("fill") == "#1c2126"]
-    assert len(names) == 2 and len(grid) > 1
-    for name in names:
-        begins = float(name.get("x")) + float(name.get("dx"))
-        assert min(abs(begins - x) for x in grid) >= 4  # units of 360; and what it crosses further on is covered
-        assert name.get("paint-order") == "stroke" and name.get("stroke") == "#ffffff"
+    assert [name.text for name in names] == ["A & B_50%", "=cmd()", "(human-written)"] and len(grid) > 1
+    assert max(float(name.get("x")) + 7 * len(name.text) for name in names) < min(grid)  # Inter's letters at 12 are 6.5 wide
+    dots = [float(e.get("cy")) for e in drawn.iter() if e.tag.endswith("circle")]
+    y = [float(name.get("y")) - 4 for name in names]  # the middle of a small letter is 4 above its line
+    assert [y[0], (y[1] + y[2]) / 2] == pytest.approx(dots)  # the second system's name has two lines
 
 
 def test_they_are_served(world):
