@@ -123,6 +123,30 @@ def test_a_file_is_dropped(open_page, scores, tmp_path, settings):
     assert scores.campaign.systems.get(name="old").is_human
 
 
+def test_one_file_for_each_system_is_dropped_at_once(open_page, scores, tmp_path, settings):
+    settings.UPLOADS_DIR = tmp_path / "uploads"
+    page = open_page()
+    sign_in(page, "alice")
+    page.goto("/c/talk/import/")
+    transfer = page.evaluate_handle(
+        """texts => {
+          const all = new DataTransfer();
+          for (const [name, text] of Object.entries(texts)) all.items.add(new File([text], name));
+          return all;
+        }""",
+        {"ape.csv": "prompt,response\nHi,Oh\nBye,Uh\n", "bee.csv": "prompt,response\nHi,Bz\nBye,Zz\n"},
+    )
+    page.dispatch_event("[data-drop]", "drop", {"dataTransfer": transfer})
+    page.get_by_role("button", name="Look at it").click()
+    expect(page.get_by_role("heading", name="ape.csv and 1 more.zip")).to_be_visible()
+    page.get_by_role("button", name="Import it").click()
+    expect(page.get_by_text("Imported.", exact=True)).to_be_visible()
+    outputs = Output.objects.filter(system__name__in=["ape", "bee"])
+    texts = [(system, turns, text) for system, turns, text in outputs.values_list("system__name", "context__turns", "text")]
+    expected = [("ape", ["Bye"], "Uh"), ("ape", ["Hi"], "Oh"), ("bee", ["Bye"], "Zz"), ("bee", ["Hi"], "Bz")]
+    assert sorted(texts) == expected and scores.campaign.contexts.filter(turns__in=[["Hi"], ["Bye"]]).count() == 2
+
+
 def test_figures_come_anew_by_themselves_until_told_not_to(open_page, campaign):
     page = open_page()
     sign_in(page, "alice")
