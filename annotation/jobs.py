@@ -21,11 +21,11 @@ from datetime import timedelta
 
 from celery import current_app
 from django.conf import settings
-from django.db import close_old_connections, connection, transaction
+from django.db import InterfaceError, OperationalError, close_old_connections, connection, transaction
 from django.db.models import F, Q
 from django.utils import timezone
 
-from annotation.models import Job, WorkerPulse
+from annotation.models import Job, JobPart, WorkerPulse
 from core.errors import Refused
 from core.request_id import current
 
@@ -85,6 +85,7 @@ def retry(job: Job) -> bool:
         finished_at=None,
     )
     if changed:
+        JobPart.objects.filter(job=job, done_at=None).update(attempts=0, error="", holder="", lease_until=None)
         transaction.on_commit(lambda: send(job))
     return bool(changed)
 
@@ -141,7 +142,14 @@ class Claim:
         fields = {"status": status, "finished_at": timezone.now(), "error": error, "holder": "", "lease_until": None}
         if status == Job.Status.DONE:
             fields |= {"progress": 1.0}
-        return bool(self._held_rows().update(**fields))
+        done = bool(self._held_rows().update(**fields))
+        if done and status == Job.Status.DONE:
+            JobPart.objects.filter(job=self.job).delete()
+        return done
+
+    def put_back(self, message: str) -> None:
+        """Queue the job again, for the sweep to send."""
+        self._held_rows().update(status=Job.Status.QUEUED, holder="", lease_until=None, sent_at=None, message=message)
 
 
 @contextlib.contextmanager
@@ -165,6 +173,13 @@ def claim(job_id):
         yield held
     except Cancelled:
         held.finish(Job.Status.CANCELLED)
+        raise
+    except (OperationalError, InterfaceError) as error:  # the database was away: where it is back, another attempt
+        connection.close()
+        if held.job.attempts < Job.MAX_ATTEMPTS:
+            held.put_back("The database was away. The job starts again.")
+        else:
+            held.finish(Job.Status.FAILED, error=f"{type(error).__name__}: {error}")
         raise
     except BaseException as error:
         words = str(error) if isinstance(error, Refused) else f"{type(error).__name__}: {error}"
