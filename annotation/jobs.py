@@ -222,7 +222,36 @@ def sweep(now=None) -> int:
     for job in lost:
         send(job)
         sent += 1
+    for job in Job.objects.filter(status=Job.Status.RUNNING, parts__done_at=None, parts__isnull=False).distinct():
+        call_idle(job)
     return sent
+
+
+def free_parts(job_id):
+    """The parts of a running job that may be taken now (`annotation.parts`)."""
+    rows = JobPart.objects.filter(job_id=job_id, job__status=Job.Status.RUNNING, job__cancel_requested=False, done_at=None)
+    free = Q(lease_until=None) | Q(lease_until__lt=timezone.now())
+    return rows.filter(free, error="", attempts__lt=Job.MAX_ATTEMPTS)
+
+
+def call_idle(job: Job) -> None:
+    """While parts of a job are free, send a message for each living worker that holds none of them: its own may be lost, or
+    older than the worker. One that is busy gets to it later, or too late."""
+    now, queue = timezone.now(), queue_of(job.task)
+    taken = WorkerPulse.objects.filter(seen_at__gte=now - ALIVE).values_list("queues", flat=True)
+    alive = sum(not queues or queue in queues for queues in taken)
+    busy = JobPart.objects.filter(job=job, done_at=None, lease_until__gte=now).count()
+    call(job, min(max(alive - busy, 0), free_parts(job.pk).count()))
+
+
+def call(job: Job, times: int) -> None:
+    """Send the job's message to others, who lend a hand with its parts."""
+    for _ in range(times):
+        try:
+            current_app.send_task(job.task, args=[str(job.pk)])
+        except Exception:  # whatever the transport raises, the parts stay free
+            log.exception("job %s: nobody could be called", job.pk)
+            return
 
 
 def queue_of(task: str) -> str:

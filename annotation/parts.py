@@ -22,18 +22,17 @@ import uuid
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from celery import current_app
 from django.db import InterfaceError, OperationalError, connection, transaction
-from django.db.models import F, Q
+from django.db.models import F
 from django.utils import timezone
 
 from annotation import jobs
-from annotation.models import Job, JobPart, WorkerPulse
+from annotation.models import Job, JobPart
 from core.errors import Refused
 
 log = logging.getLogger(__name__)
 
-CALL_AGAIN = 10.0  # seconds; parts are free and fewer work on them than are alive: their messages are taken for lost
+CALL_AGAIN = 10.0  # seconds
 LOOK_SECONDS = 0.2  # at parts that others hold
 
 Report = Callable[[float, str], None]
@@ -96,20 +95,13 @@ def lay_out(job: Job, works: Iterable[Any]) -> None:
     JobPart.objects.bulk_create([JobPart(job=job, number=i, work=work) for i, work in enumerate(works)], batch_size=100)
 
 
-def free(job_id):
-    """Its parts that may be taken now."""
-    now = timezone.now()
-    rows = JobPart.objects.filter(job_id=job_id, job__status=Job.Status.RUNNING, job__cancel_requested=False, done_at=None)
-    return rows.filter(Q(lease_until=None) | Q(lease_until__lt=now), error="", attempts__lt=Job.MAX_ATTEMPTS)
-
-
 def take(job_id) -> JobPart | None:
     """The next free part, now this worker's; None where none is free."""
     holder = f"{socket.gethostname()}:{uuid.uuid4().hex[:12]}"
-    while pks := list(free(job_id).order_by("number").values_list("pk", flat=True)[:8]):
+    while pks := list(jobs.free_parts(job_id).order_by("number").values_list("pk", flat=True)[:8]):
         for pk in pks:
             until = timezone.now() + jobs.LEASE
-            if free(job_id).filter(pk=pk).update(holder=holder, lease_until=until, attempts=F("attempts") + 1) == 1:
+            if jobs.free_parts(job_id).filter(pk=pk).update(holder=holder, lease_until=until, attempts=F("attempts") + 1) == 1:
                 return JobPart.objects.get(pk=pk)
     return None
 
@@ -149,7 +141,7 @@ def lend_a_hand(job_id, work_of: Callable[[Job], Work]) -> int:
         do(part, work)
         done += 1
         if _somebody_waits():
-            _call(part.job, 1)
+            jobs.call(part.job, 1)
             break
     return done
 
@@ -175,7 +167,7 @@ def share(claim: jobs.Claim, works: Callable[[], Iterable[Any]], work: Work, sai
             raise Refused(failed.error)
         if time.monotonic() - called >= CALL_AGAIN:
             called = time.monotonic()
-            _call_idle(job)
+            jobs.call_idle(job)
         if part := take(job.pk):
             do(part, work)
         else:
@@ -216,24 +208,6 @@ def task_body(work_of: Callable[[Job], Work]):
         return body
 
     return decorate
-
-
-def _call_idle(job: Job) -> None:
-    """A message for each living worker that does not hold a part: one that is busy gets to it later, or too late."""
-    now, queue = timezone.now(), jobs.queue_of(job.task)
-    taken = WorkerPulse.objects.filter(seen_at__gte=now - jobs.ALIVE).values_list("queues", flat=True)
-    alive = sum(not queues or queue in queues for queues in taken)
-    busy = JobPart.objects.filter(job=job, done_at=None, lease_until__gte=now).count()
-    _call(job, min(max(alive - busy, 0), free(job.pk).count()))
-
-
-def _call(job: Job, times: int) -> None:
-    for _ in range(times):
-        try:
-            current_app.send_task(job.task, args=[str(job.pk)])
-        except Exception:  # whatever the transport raises, the parts stay free
-            log.exception("job %s: nobody could be called", job.pk)
-            return
 
 
 def _somebody_waits() -> bool:

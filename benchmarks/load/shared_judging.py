@@ -1,6 +1,6 @@
 """A file of pairs judged by one worker and by several, one torch thread each, on the same machine in the same run.
 
-The comparator is small (a BERT of hidden size 64, random weights; two members), so that 200,000 pairs take minutes, and most
+The comparator is small (a BERT of hidden size 32, trained for a moment), so that 200,000 pairs take minutes, and most
 time goes to texts and tokens; the pairs' texts are synthetic. The results must be identical to the last byte.
 """
 
@@ -34,7 +34,7 @@ def trained(folder: Path):
     from evaluator.tasks import run
 
     world = World(folder, contexts=12, slug="judging")
-    started = start_training([world.campaign], settings=recipe(max_length=128), foreground=True)
+    started = start_training([world.campaign], recipe=recipe(max_length=128), foreground=True)
     run(started.job_id)
     return ComparatorVersion.objects.get()
 

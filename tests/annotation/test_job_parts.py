@@ -73,7 +73,7 @@ def test_a_part_is_taken_once(job):
 def test_whose_row_changed_meanwhile_takes_the_next(job, monkeypatch):
     """Two read the same free rows; the filtered update lets one have the first."""
     running(job)
-    first, real = [], parts.free
+    first, real = [], jobs.free_parts
 
     def slow(job_id):
         rows = real(job_id)
@@ -84,7 +84,7 @@ def test_whose_row_changed_meanwhile_takes_the_next(job, monkeypatch):
             return JobPart.objects.filter(pk__in=pks)
         return real(job_id)
 
-    monkeypatch.setattr(parts, "free", slow)
+    monkeypatch.setattr(jobs, "free_parts", slow)
     second = parts.take(job.pk)
     assert (first[1].number, second.number) == (0, 1)
 
@@ -203,6 +203,15 @@ def test_living_workers_of_the_queue_are_called(job, sent):
     with jobs.claim(job.pk) as claim:
         parts.share(claim, five, square, "Squares")
     assert sent == [(TASK, str(job.pk))] * 2
+
+
+def test_a_worker_that_starts_later_is_called_by_the_sweep(job, sent):
+    running(job)
+    parts.take(job.pk)
+    jobs.pulse("first", ["judging"])
+    assert sent == []  # it holds the part
+    jobs.pulse("second", ["judging"])
+    assert sent == [(TASK, str(job.pk))]
 
 
 def test_results_are_merged_once(job):
