@@ -27,11 +27,10 @@ START_SECONDS = 90
 def trained(folder: Path):
     """A comparator version of a small campaign."""
     os.environ["HF_HUB_OFFLINE"] = "1"
-    from tests.evaluator.world import World, recipe
-
     from evaluator.models import ComparatorVersion
     from evaluator.services import start_training
     from evaluator.tasks import run
+    from tests.evaluator.world import World, recipe
 
     world = World(folder, contexts=12, slug="judging")
     started = start_training([world.campaign], recipe=recipe(max_length=128), foreground=True)
