@@ -75,16 +75,16 @@ def verdicts(
     anew = Refit(**refit) if refit else None
     if architecture(version) == "joint":
         outputs, across = list(outputs), list(across)
-        said = _in_parts(version, outputs, shared) if shared and not across else None
-        said = said or verdicts_of(load(version), outputs, report, across)
+        in_parts = _in_parts(version, outputs, shared) if shared and not across else None
+        said = in_parts or verdicts_of(load(version), outputs, report, across)
         assert isinstance(said, PairwiseVerdicts), "a joint one reads pairs"
         return replace(said, read=anew.preferences(log_odds(said.read.probabilities))) if anew else said
     try:
         head = storage.load_manifest(folder(version)).head
     except pretrained.BadCheckpoint as error:
         raise Refused(f"Comparator {version.name} cannot be used. {error}") from error
-    preferences = (lambda u_a, u_b: anew.preferences(u_a - u_b)) if anew else head.preferences
-    return PointwiseVerdicts(utilities(version, outputs, report, shared), preferences)
+    of_two = (lambda u_a, u_b: anew.preferences(u_a - u_b)) if anew else head.preferences
+    return PointwiseVerdicts(utilities(version, outputs, report, shared), of_two)
 
 
 def _in_parts(version: ComparatorVersion, outputs: Sequence[Output], shared: Shared) -> PairwiseVerdicts | None:
@@ -113,9 +113,10 @@ def part_work(version: ComparatorVersion) -> Callable[[Any, Report], Any]:
             outputs = [found[pk] for pk in asked]
             _judge(version, comparator, outputs, lambda done, message, _: report(done, message))
             return None
-        sides = [[text_of(found[pk]) for pk in side] for side in zip(*part["pairs"], strict=True)]
-        said = comparator.compare(*sides, on_progress=lambda done, message, _: report(done, message))  # type: ignore[call-arg]
-        return said.probabilities.tolist()
+        place, texts = {pk: i for i, pk in enumerate(asked)}, [text_of(found[pk]) for pk in asked]
+        a, b = ([place[pk] for pk in side] for side in zip(*part["pairs"], strict=True))
+        watch = lambda done, message, _: report(done, message)
+        return preferences(comparator, texts, a, b, watch).probabilities.tolist()
 
     return work
 

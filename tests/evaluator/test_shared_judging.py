@@ -29,7 +29,7 @@ def small(monkeypatch, tmp_path, db):
         monkeypatch.setattr(module, "CHUNK", 5)
     monkeypatch.setattr(judge, "Comparator", Length)
     for module in (judge, judge_files, shared_files):
-        monkeypatch.setattr(module, "load", lambda version: Length())
+        monkeypatch.setattr(module, "load", lambda of: Length())
     with override_settings(UPLOADS_DIR=tmp_path / "uploads"):
         yield
 
@@ -113,8 +113,8 @@ def test_outputs_are_judged_as_by_one_alone(world, version, monkeypatch, others)
 
 @pytest.mark.parametrize("others", [0, 2])
 def test_a_joint_comparators_pairs_are_judged_as_by_one_alone(world, version, monkeypatch, others):  # noqa: F811
-    monkeypatch.setattr(judge, "architecture", lambda version: "joint")
-    monkeypatch.setattr(judge, "load", lambda version: Last())
+    monkeypatch.setattr(judge, "architecture", lambda of: "joint")
+    monkeypatch.setattr(judge, "load", lambda of: Last())
     outputs = list(Output.objects.select_related("context"))
     alone = judge.verdicts(version, outputs)
     with_helpers(monkeypatch, others)
