@@ -60,10 +60,10 @@ def main() -> int:
 
         django.setup()
         call_command("migrate", verbosity=0)
-        from benchmarks.load import calculation_wait, comparison, shared_judging, storm
+        from benchmarks.load import calculation_wait, comparison, storm, worker_numbers
 
         runs = {"storm": storm.storm, "versus": comparison.versus, "log-ins": comparison.log_ins}
-        run = {**runs, "judging": shared_judging.judging, "waits": calculation_wait.waits}[chosen.command]
+        run = {**runs, "judging": worker_numbers.judging, "waits": calculation_wait.waits}[chosen.command]
         return asyncio.run(run(chosen, Path(folder)))
 
 

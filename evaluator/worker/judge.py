@@ -16,7 +16,17 @@ from evaluator.comparator.examples import Text
 from evaluator.comparator.joint_model import JointComparator
 from evaluator.comparator.predict import Comparator
 from evaluator.encoders import pretrained
-from evaluator.judge import Judge, OnProgress, PairwiseVerdicts, PointwiseVerdicts, Preferences, Verdicts, pairs_of, verdicts_on
+from evaluator.judge import (
+    Judge,
+    OnProgress,
+    PairwiseVerdicts,
+    PointwiseVerdicts,
+    Preferences,
+    Verdicts,
+    pairs_of,
+    preferences,
+    verdicts_on,
+)
 from evaluator.metaevaluation.refit import Refit, log_odds
 from evaluator.models import ComparatorVersion, Utility
 from evaluator.selectors import architecture, folder
