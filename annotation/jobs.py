@@ -21,11 +21,11 @@ from datetime import timedelta
 
 from celery import current_app
 from django.conf import settings
-from django.db import close_old_connections, connection, transaction
+from django.db import InterfaceError, OperationalError, close_old_connections, connection, transaction
 from django.db.models import F, Q
 from django.utils import timezone
 
-from annotation.models import Job, WorkerPulse
+from annotation.models import Job, JobPart, WorkerPulse
 from core.errors import Refused
 from core.request_id import current
 
@@ -85,6 +85,7 @@ def retry(job: Job) -> bool:
         finished_at=None,
     )
     if changed:
+        JobPart.objects.filter(job=job, done_at=None).update(attempts=0, error="", holder="", lease_until=None)
         transaction.on_commit(lambda: send(job))
     return bool(changed)
 
@@ -141,7 +142,14 @@ class Claim:
         fields = {"status": status, "finished_at": timezone.now(), "error": error, "holder": "", "lease_until": None}
         if status == Job.Status.DONE:
             fields |= {"progress": 1.0}
-        return bool(self._held_rows().update(**fields))
+        done = bool(self._held_rows().update(**fields))
+        if done and status == Job.Status.DONE:
+            JobPart.objects.filter(job=self.job).delete()
+        return done
+
+    def put_back(self, message: str) -> None:
+        """Queue the job again, for the sweep to send."""
+        self._held_rows().update(status=Job.Status.QUEUED, holder="", lease_until=None, sent_at=None, message=message)
 
 
 @contextlib.contextmanager
@@ -165,6 +173,13 @@ def claim(job_id):
         yield held
     except Cancelled:
         held.finish(Job.Status.CANCELLED)
+        raise
+    except (OperationalError, InterfaceError) as error:  # the database was away: where it is back, another attempt
+        connection.close()
+        if held.job.attempts < Job.MAX_ATTEMPTS:
+            held.put_back("The database was away. The job starts again.")
+        else:
+            held.finish(Job.Status.FAILED, error=f"{type(error).__name__}: {error}")
         raise
     except BaseException as error:
         words = str(error) if isinstance(error, Refused) else f"{type(error).__name__}: {error}"
@@ -207,7 +222,36 @@ def sweep(now=None) -> int:
     for job in lost:
         send(job)
         sent += 1
+    for job in Job.objects.filter(status=Job.Status.RUNNING, parts__done_at=None, parts__isnull=False).distinct():
+        call_idle(job)
     return sent
+
+
+def free_parts(job_id):
+    """The parts of a running job that may be taken now (`annotation.parts`)."""
+    rows = JobPart.objects.filter(job_id=job_id, job__status=Job.Status.RUNNING, job__cancel_requested=False, done_at=None)
+    free = Q(lease_until=None) | Q(lease_until__lt=timezone.now())
+    return rows.filter(free, error="", attempts__lt=Job.MAX_ATTEMPTS)
+
+
+def call_idle(job: Job) -> None:
+    """While parts of a job are free, send a message for each living worker that holds none of them: its own may be lost, or
+    older than the worker. One that is busy gets to it later, or too late."""
+    now, queue = timezone.now(), queue_of(job.task)
+    taken = WorkerPulse.objects.filter(seen_at__gte=now - ALIVE).values_list("queues", flat=True)
+    alive = sum(not queues or queue in queues for queues in taken)
+    busy = JobPart.objects.filter(job=job, done_at=None, lease_until__gte=now).count()
+    call(job, min(max(alive - busy, 0), free_parts(job.pk).count()))
+
+
+def call(job: Job, times: int) -> None:
+    """Send the job's message to others, who lend a hand with its parts."""
+    for _ in range(times):
+        try:
+            current_app.send_task(job.task, args=[str(job.pk)])
+        except Exception:  # whatever the transport raises, the parts stay free
+            log.exception("job %s: nobody could be called", job.pk)
+            return
 
 
 def queue_of(task: str) -> str:

@@ -160,3 +160,24 @@ class JudgesTable(models.Model):
 
     def __str__(self):
         return f"judges of {self.campaign}, {self.key[:8]}"
+
+
+class JudgedFile(models.Model):
+    """A file of outputs or of pairs that workers judge (`worker.shared_files`). Its rows, and what was said of them, lie in
+    UPLOADS_DIR under the job's id until somebody fetches them."""
+
+    class Kind(models.TextChoices):
+        SCORE = "score", "outputs"
+        COMPARE = "compare", "pairs"
+
+    job = models.OneToOneField("annotation.Job", models.CASCADE, related_name="judged_file")
+    version = models.ForeignKey(ComparatorVersion, models.CASCADE, related_name="judged_files")
+    kind = models.CharField(max_length=10, choices=Kind)
+    name = models.CharField(max_length=200, help_text="The file's own.")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-created_at", "-id"]
+
+    def __str__(self):
+        return self.name

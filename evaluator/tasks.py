@@ -3,7 +3,7 @@
 from celery import shared_task
 from django.urls import reverse
 
-from annotation import jobs
+from annotation import jobs, parts
 from annotation.models import Job
 from annotation.people import notices
 from evaluator import admission, judge_tables, registry
@@ -89,3 +89,19 @@ def set_beside_people(job_id: str) -> None:
             table.record = judge_evaluation.evaluate(known, judges, table.annotators, table.seed, claim.report)
             table.save(update_fields=["key", "record"])
         claim.report(1.0, "Done")
+
+
+def _part_of_file(job: Job) -> parts.Work:
+    from evaluator.worker.shared_files import part_work
+
+    return part_work(job.judged_file)
+
+
+@shared_task(name="evaluator.tasks.judge_file")
+@parts.task_body(_part_of_file)
+def judge_file(job_id: str) -> None:
+    """Judge a file of outputs or pairs, in parts."""
+    with jobs.claim(job_id) as claim:
+        from evaluator.worker import shared_files
+
+        shared_files.run(claim)

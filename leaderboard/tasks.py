@@ -5,8 +5,8 @@ from functools import partial
 
 from celery import shared_task
 
-from annotation import jobs
-from annotation.models import Output
+from annotation import jobs, parts
+from annotation.models import Job, Output
 from evaluator.judge import Judge, Verdicts
 from evaluator.models import ComparatorVersion
 from evaluator.selectors import refit
@@ -15,8 +15,14 @@ from leaderboard.tournaments import active_selection
 from leaderboard.tournaments import play as playing
 
 
+def _part_of_play(job: Job) -> parts.Work:
+    from evaluator.worker.judge import part_work
+
+    return part_work(job.tournament.version)
+
+
 @shared_task(name="leaderboard.tasks.play")
-@jobs.task_body
+@parts.task_body(_part_of_play)
 def play(job_id: str) -> None:
     run(job_id)
 
@@ -37,7 +43,8 @@ def run(job_id, watch=None, brought: Judge | None = None) -> Tournament:
             from evaluator.worker.card import measure_here
 
             measure_here(tournament.version, tournament.campaign)
-            judging = partial(judge.verdicts, refit=_refit(tournament))
+            shared = partial(parts.share, claim, said="Judging the outputs", span=(0.0, 0.6))
+            judging = partial(judge.verdicts, refit=_refit(tournament), shared=shared)
             learnt = judge.learnt_beside(tournament.version)
 
         def report(progress: float, message: str) -> None:

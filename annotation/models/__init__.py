@@ -2,7 +2,7 @@
 
 from annotation.models.campaign import Assignment, Campaign, ConsentText, Criterion, Invitation, Item, ItemReport, Purpose
 from annotation.models.corpus import Checkpoint, Context, FormerName, Output, Reference, System
-from annotation.models.job import AuditEvent, Job, WorkerPulse
+from annotation.models.job import AuditEvent, Job, JobPart, WorkerPulse
 from annotation.models.judgment import (
     FrozenAnswers,
     LikertScore,
@@ -34,6 +34,7 @@ __all__ = [
     "Item",
     "ItemReport",
     "Job",
+    "JobPart",
     "KeptResponse",
     "LikertScore",
     "Membership",

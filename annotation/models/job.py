@@ -36,6 +36,7 @@ class Job(models.Model):
     cancel_requested = models.BooleanField(default=False)
     created_by = models.ForeignKey("annotation.User", models.SET_NULL, null=True, blank=True, related_name="+")
     request_id = models.CharField(max_length=64, blank=True, default="", help_text="Of the request that asked for it.")
+    merged_at = models.DateTimeField(null=True, blank=True, help_text="When the results of its parts were merged, once.")
     created_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
@@ -59,6 +60,28 @@ class Job(models.Model):
             return None
         spent = (timezone.now() - self.started_at).total_seconds()
         return math.ceil(spent * (1 - self.progress) / self.progress / 60)
+
+
+class JobPart(models.Model):
+    """One part of a running job, taken by any worker under a lease of its own (`annotation.parts`)."""
+
+    job = models.ForeignKey(Job, models.CASCADE, related_name="parts")
+    number = models.PositiveIntegerField(help_text="In the order in which results are joined, from 0.")
+    work = models.JSONField(help_text="What is to be done; only the job's task knows what it means.")
+    result = models.JSONField(null=True, blank=True)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    holder = models.CharField(max_length=100, blank=True, help_text="One claim's token; empty when nobody works on it.")
+    lease_until = models.DateTimeField(null=True, blank=True)
+    error = models.TextField(blank=True, help_text="What ended it; it ends its job, too.")
+    done_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["number"]
+        constraints = [models.UniqueConstraint(fields=["job", "number"], name="one_part_per_number")]
+        indexes = [models.Index(fields=["job", "done_at", "number"], name="next_free_part")]  # parts.take
+
+    def __str__(self):
+        return f"part {self.number} of {self.job}"
 
 
 class WorkerPulse(models.Model):

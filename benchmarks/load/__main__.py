@@ -4,6 +4,8 @@ storm    annotators judge one campaign until it is done, with double clicks, cut
          answers that come late; afterwards the database is checked
 versus   page + judgment paced, then in a closed loop until the work is done; the same with Potato where its python is given
 log-ins  people who sign in with a password all at once
+judging  a file of pairs judged by one worker and by two
+waits    how long a calculation waits while a training runs on the embedded default
 
     FSYNC=on scripts/with_postgres_and_redis .venv/bin/python -m benchmarks.load storm --annotators 40
     .venv/bin/python -m benchmarks.load storm --annotators 10          (SQLite)
@@ -37,6 +39,13 @@ def options() -> argparse.Namespace:
         if name == "versus":
             command.add_argument("--paced-seconds", type=int, default=30)
             command.add_argument("--without-script", action="store_false", dest="with_script", help="plain forms, in ours")
+    judging = commands.add_parser("judging")
+    judging.add_argument("--pairs", type=int, default=200_000)
+    judging.add_argument("--workers", type=int, nargs="+", default=[1, 2])
+    judging.add_argument("--repeats", type=int, default=2)
+    waits = commands.add_parser("waits")
+    waits.add_argument("--repeats", type=int, default=10)
+    waits.add_argument("--pause", type=float, default=1.0, help="seconds between them")
     return parser.parse_args()
 
 
@@ -51,9 +60,10 @@ def main() -> int:
 
         django.setup()
         call_command("migrate", verbosity=0)
-        from benchmarks.load import comparison, storm
+        from benchmarks.load import calculation_wait, comparison, storm, worker_numbers
 
-        run = {"storm": storm.storm, "versus": comparison.versus, "log-ins": comparison.log_ins}[chosen.command]
+        runs = {"storm": storm.storm, "versus": comparison.versus, "log-ins": comparison.log_ins}
+        run = {**runs, "judging": worker_numbers.judging, "waits": calculation_wait.waits}[chosen.command]
         return asyncio.run(run(chosen, Path(folder)))
 
 

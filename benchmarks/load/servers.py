@@ -26,7 +26,12 @@ class Server:
 
     def cpu_seconds(self) -> float:
         """User and system time of the process and its children so far."""
-        return sum(_ticks(pid) for pid in _family(self.process.pid)) / os.sysconf("SC_CLK_TCK")
+        return family_cpu_seconds(self.process.pid)
+
+
+def family_cpu_seconds(pid: int) -> float:
+    """User and system time of a process and its children so far."""
+    return sum(_ticks(one) for one in _family(pid)) / os.sysconf("SC_CLK_TCK")
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from transformers.utils.logging import disable_progress_bar
@@ -15,7 +16,17 @@ from evaluator.comparator.examples import Text
 from evaluator.comparator.joint_model import JointComparator
 from evaluator.comparator.predict import Comparator
 from evaluator.encoders import pretrained
-from evaluator.judge import Judge, OnProgress, PairwiseVerdicts, PointwiseVerdicts, Verdicts, verdicts_on
+from evaluator.judge import (
+    Judge,
+    OnProgress,
+    PairwiseVerdicts,
+    PointwiseVerdicts,
+    Preferences,
+    Verdicts,
+    pairs_of,
+    preferences,
+    verdicts_on,
+)
 from evaluator.metaevaluation.refit import Refit, log_odds
 from evaluator.models import ComparatorVersion, Utility
 from evaluator.selectors import architecture, folder
@@ -23,6 +34,7 @@ from evaluator.selectors import architecture, folder
 CHUNK = 1024  # rows of a file, or outputs of a campaign, that are judged together
 
 Report = Callable[[float, str], None]
+Shared = Callable[[Callable[[], Iterable[Any]], Callable[[Any, Report], Any]], list[Any]]  # `annotation.parts.share` of a job
 
 disable_progress_bar()  # of reading weights; stderr belongs to our own
 
@@ -65,21 +77,62 @@ def verdicts(
     report: Report | None = None,
     across: Iterable[tuple[int, int]] = (),
     refit: dict | None = None,
+    shared: Shared | None = None,
 ) -> Verdicts:
     """What the version says of the outputs (their contexts selected with them). One that gives utilities is loaded only for
     those that are not remembered. across: pairs of ids from different contexts that a joint one is asked about too; refit: a
-    `Refit` as a dict, of the campaign that the outputs are of (`selectors.refit`)."""
+    `Refit` as a dict, of the campaign that the outputs are of (`selectors.refit`); shared: lets other workers judge some."""
     anew = Refit(**refit) if refit else None
     if architecture(version) == "joint":
-        said = verdicts_of(load(version), outputs, report, across)
+        outputs, across = list(outputs), list(across)
+        in_parts = _in_parts(version, outputs, shared) if shared and not across else None
+        said = in_parts or verdicts_of(load(version), outputs, report, across)
         assert isinstance(said, PairwiseVerdicts), "a joint one reads pairs"
         return replace(said, read=anew.preferences(log_odds(said.read.probabilities))) if anew else said
     try:
         head = storage.load_manifest(folder(version)).head
     except pretrained.BadCheckpoint as error:
         raise Refused(f"Comparator {version.name} cannot be used. {error}") from error
-    preferences = (lambda u_a, u_b: anew.preferences(u_a - u_b)) if anew else head.preferences
-    return PointwiseVerdicts(utilities(version, outputs, report), preferences)
+    of_two = (lambda u_a, u_b: anew.preferences(u_a - u_b)) if anew else head.preferences
+    return PointwiseVerdicts(utilities(version, outputs, report, shared), of_two)
+
+
+def _in_parts(version: ComparatorVersion, outputs: Sequence[Output], shared: Shared) -> PairwiseVerdicts | None:
+    """What a joint version says of every two outputs of a context; None where that is too little to be shared."""
+    ordered = sorted(outputs, key=lambda output: output.pk)
+    ids = [output.pk for output in ordered]
+    pairs = [(ids[i], ids[j]) for i, j in zip(*pairs_of([text_of(output) for output in ordered]), strict=True)]
+    if len(pairs) <= CHUNK:
+        return None
+    of_parts = shared(lambda: ({"pairs": part} for part in chunks(pairs, CHUNK)), part_work(version))
+    p = np.array([one for part in of_parts for one in part])  # (g, 3)
+    return PairwiseVerdicts({pair: row for row, pair in enumerate(pairs)}, Preferences.likeliest(p))
+
+
+def part_work(version: ComparatorVersion) -> Callable[[Any, Report], Any]:
+    """What works on one part: {"outputs": ids}, whose utilities are stored, or {"pairs": [ids]}, whose probabilities (n, 3) are
+    the result. The version is loaded once."""
+    loaded: list[Comparator | JointComparator] = []
+
+    def work(part: dict, report: Report) -> list | None:
+        comparator = loaded[0] if loaded else load(version)
+        loaded[:] = [comparator]
+        asked = part.get("outputs") or sorted({pk for pair in part["pairs"] for pk in pair})
+        found = {output.pk: output for pks in chunks(asked, 500) for output in _read(pks)}
+        if "outputs" in part:
+            outputs = [found[pk] for pk in asked]
+            _judge(version, comparator, outputs, lambda done, message, _: report(done, message))
+            return None
+        place, texts = {pk: i for i, pk in enumerate(asked)}, [text_of(found[pk]) for pk in asked]
+        a, b = ([place[pk] for pk in side] for side in zip(*part["pairs"], strict=True))
+        watch = lambda done, message, _: report(done, message)
+        return preferences(comparator, texts, a, b, watch).probabilities.tolist()
+
+    return work
+
+
+def _read(pks: Sequence[int]) -> Iterable[Output]:
+    return Output.objects.select_related("context").filter(pk__in=pks)
 
 
 def verdicts_of(
@@ -105,24 +158,25 @@ def _without_point(report: Report | None) -> OnProgress | None:
     return (lambda done, message, _: report(done, message)) if report else None
 
 
-def utilities(version: ComparatorVersion, outputs: Iterable[Output], report: Report | None = None) -> dict[int, float]:
+def utilities(
+    version: ComparatorVersion, outputs: Iterable[Output], report: Report | None = None, shared: Shared | None = None
+) -> dict[int, float]:
     """{output id: utility}; each output is judged once by a version, and remembered. Of a joint version the scores, which
-    depend on what is judged together and so are not."""
+    depend on what is judged together and so are not. shared: as `verdicts`."""
     outputs = {output.pk: output for output in outputs}
     if architecture(version) == "joint":
         scores = load(version).score([text_of(output) for output in outputs.values()])
         return dict(zip(outputs, scores.tolist(), strict=True))
-    known = {
-        pk: value
-        for pks in chunks(outputs, 500)
-        for pk, value in Utility.objects.filter(version=version, output__in=pks).values_list("output_id", "value")
-    }
+    known = _known(version, outputs)
     missing = [output for pk, output in outputs.items() if pk not in known]
     missing.sort(key=lambda output: -sum(map(len, output.context.turns)))  # like lengths together: less padding
     if not missing:
         return known
-    comparator = load(version)
-    assert isinstance(comparator, Comparator)  # a joint one has returned above
+    if shared and len(missing) > CHUNK:
+        shared(lambda: ({"outputs": [o.pk for o in part]} for part in chunks(missing, CHUNK)), part_work(version))
+        known |= _known(version, [output.pk for output in missing])
+        missing = [output for output in missing if output.pk not in known]  # of an earlier attempt's parts, were it so
+    comparator = load(version) if missing else None
     for start in range(0, len(missing), CHUNK):
         part = missing[start : start + CHUNK]
 
@@ -130,11 +184,27 @@ def utilities(version: ComparatorVersion, outputs: Iterable[Output], report: Rep
             if report:
                 report((start + fraction * len(part)) / len(missing), f"Judging {len(missing)} outputs")
 
-        u = comparator.utilities([text_of(output) for output in part], on_progress=watch)
-        known |= {output.pk: float(value) for output, value in zip(part, u, strict=True)}
-        rows = [Utility(version=version, output=output, value=known[output.pk]) for output in part]
-        Utility.objects.bulk_create(rows, ignore_conflicts=True, batch_size=500)
+        known |= _judge(version, comparator, part, watch)
     return known
+
+
+def _known(version: ComparatorVersion, pks: Iterable[int]) -> dict[int, float]:
+    """{output id: utility} of those that are remembered."""
+    return {
+        pk: value
+        for part in chunks(pks, 500)
+        for pk, value in Utility.objects.filter(version=version, output__in=part).values_list("output_id", "value")
+    }
+
+
+def _judge(version: ComparatorVersion, comparator, outputs: Sequence[Output], watch: OnProgress) -> dict[int, float]:
+    """Judge outputs together and remember what is said of them."""
+    assert isinstance(comparator, Comparator)  # a joint one gives no utilities
+    u = comparator.utilities([text_of(output) for output in outputs], on_progress=watch)
+    said = {output.pk: float(value) for output, value in zip(outputs, u, strict=True)}
+    rows = [Utility(version=version, output_id=pk, value=value) for pk, value in said.items()]
+    Utility.objects.bulk_create(rows, ignore_conflicts=True, batch_size=500)
+    return said
 
 
 def chunks(items: Iterable, size: int) -> Iterator[list]:

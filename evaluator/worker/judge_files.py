@@ -32,23 +32,26 @@ def score_file(judge: Judge, path, out, on_progress: Callable[[int], None] | Non
     needs the whole file at once."""
     if judge.kind == "pairwise":
         return _judge_file(path, out, on_progress, lambda rows: _scored_together(judge, rows), together=True)
-    if isinstance(judge, ForeseesScores):
-        return _judge_file(path, out, on_progress, lambda rows: _foreseen(judge, rows))
-    return _judge_file(path, out, on_progress, lambda rows: _scored(judge, rows))
+    return _judge_file(path, out, on_progress, lambda rows: scored(judge, rows))
 
 
 def compare_file(judge: Judge, path, out, on_progress: Callable[[int], None] | None = None) -> int:
     """Each row of a pairwise file with "p_a", "p_tie", "p_b" and "predicted_choice" added; returns how many."""
-    return _judge_file(path, out, on_progress, lambda rows: _compared(judge, rows))
+    return _judge_file(path, out, on_progress, lambda rows: compared(judge, rows))
+
+
+def scored(judge: Judge, rows: list[Row]) -> Iterator[dict]:
+    """Rows of outputs with "score" added, as `score_file` says."""
+    return _foreseen(judge, rows) if isinstance(judge, ForeseesScores) else _scored(judge, rows)
 
 
 def _scored(judge: Judge, rows: list[Row]) -> Iterator[dict]:
-    for row, score in zip(rows, utilities(judge, [_text(row, "output") for row in rows]).tolist(), strict=True):
+    for row, score in zip(rows, utilities(judge, [text_of_row(row, "output") for row in rows]).tolist(), strict=True):
         yield {**row.fields, "score": score}
 
 
 def _foreseen(judge: ForeseesScores, rows: list[Row]) -> Iterator[dict]:
-    u = judge.by_criterion([_text(row, "output") for row in rows])  # (n, c)
+    u = judge.by_criterion([text_of_row(row, "output") for row in rows])  # (n, c)
     named = lambda values: dict(zip(judge.criteria, values, strict=True))
     for row, expected, values in zip(rows, judge.expected(u).tolist(), u.tolist(), strict=True):
         several = {"scores": named(expected), "utilities": named(values)} if len(values) > 1 else {}
@@ -56,7 +59,7 @@ def _foreseen(judge: ForeseesScores, rows: list[Row]) -> Iterator[dict]:
 
 
 def _scored_together(judge: Judge, rows: list[Row]) -> Iterator[dict]:
-    keys = [context_key(_text(row, "output").context) for row in rows]
+    keys = [context_key(text_of_row(row, "output").context) for row in rows]
     count = Counter(keys)
     for row, key in zip(rows, keys):
         if count[key] == 1:
@@ -66,15 +69,17 @@ def _scored_together(judge: Judge, rows: list[Row]) -> Iterator[dict]:
     yield from _scored(judge, rows)
 
 
-def _compared(judge: Judge, rows: list[Row]) -> Iterator[dict]:
-    texts = [_text(row, side) for side in ("output_a", "output_b") for row in rows]
+def compared(judge: Judge, rows: list[Row]) -> Iterator[dict]:
+    """Rows of pairs with the fields added that `compare_file` names."""
+    texts = [text_of_row(row, side) for side in ("output_a", "output_b") for row in rows]
     n = len(rows)
     answers = preferences(judge, texts, range(n), range(n, 2 * n))
     for row, (p_a, p_tie, p_b), choice in zip(rows, answers.probabilities, answers.choices, strict=True):
         yield {**row.fields, "p_a": float(p_a), "p_tie": float(p_tie), "p_b": float(p_b), "predicted_choice": str(choice)}
 
 
-def _text(row: Row, field: str) -> Text:
+def text_of_row(row: Row, field: str) -> Text:
+    """The output in this field with its context. Raises BadField, which knows its line."""
     try:
         return Text(tuple(row.texts("context", required=True)), row.text(field, empty=True))
     except BadField as error:
@@ -85,7 +90,7 @@ def _text(row: Row, field: str) -> Text:
 def _judge_file(path, out, on_progress, rows_judged: Callable[[list[Row]], Iterator[dict]], together: bool = False) -> int:
     """Read, judge and write a chunk at a time, so that a file of any length fits; or all of it together."""
     count = 0
-    with _written(Path(out)) as file:
+    with written(Path(out)) as file:
         try:
             for rows in [list(read_rows(path))] if together else chunks(read_rows(path), CHUNK):
                 for record in rows_judged(rows):
@@ -99,7 +104,7 @@ def _judge_file(path, out, on_progress, rows_judged: Callable[[list[Row]], Itera
 
 
 @contextlib.contextmanager
-def _written(path: Path):
+def written(path: Path):
     """A file that is there as a whole or not at all."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
     if path.is_dir():

@@ -8,6 +8,8 @@ class Command(JudgingCommand):
         ' comparator learned several criteria, both fields are for the first; "scores" and "utilities" hold all, by name.'
     )
 
+    kind = "score"
+
     def judging(self):
         from evaluator.worker.judge_files import score_outputs
 
