@@ -23,6 +23,7 @@ from evaluator.comparator.architectures import load
 from evaluator.comparator.examples import Examples, Text
 from evaluator.comparator.joint_model import JointComparator
 from evaluator.comparator.settings import ARCHITECTURES, Settings
+from evaluator.comparator.supervision.self_supervision import Exchange
 from evaluator.comparator.training.train import fit
 from evaluator.judge import Judge, OnProgress, Preferences, utilities
 from evaluator.metaevaluation.comparison_scores import WAYS, Field, scored
@@ -80,9 +81,10 @@ def cells(found: dict) -> list[str]:
     return [f"{found['games']:,}", f"{found['read']:,}", f"{found['seconds']:.0f}", *correlations]
 
 
-def train(known: JudgedSet, settings: Settings, seed: int, folder: Path) -> None:
-    criteria = [known.kind.criteria[0]]
-    examples = Examples(known.texts, known.people.pairs, scores=known.scores[:, :1], criteria=criteria)
+def train(known: JudgedSet, settings: Settings, seed: int, folder: Path, dialogues: Sequence[Exchange] = ()) -> None:
+    """By the set's first criterion."""
+    texts, criteria = [Text(text.context, text.output) for text in known.texts], [known.kind.criteria[0]]
+    examples = Examples(texts, known.people.pairs, scores=known.scores[:, :1], criteria=criteria, exchanges=dialogues)
     told, begun = [0.0], time.process_time()
 
     def tell(done: float, message: str, point: dict | None) -> None:

@@ -1,23 +1,33 @@
 """Every metric whose inputs are there, beside people, on four public sets: one table each, in Markdown.
 
     python -m benchmarks.metrics.tables FOLDER --out DIR [--set NAME ...] [--references FILE] [--seed 0]
+        [--comparator utility joint] [--dialogues FILE]
 
 FOLDER has NAME.outputs.jsonl and NAME.ratings.jsonl; --references has rows of {context_id, references} beside them. Metrics
-that learn do so out of fold by the text of the context. What a metric said is kept in DIR by content, so that a run goes on
-where it was stopped. --masked and --causal FOLDER are language models, without which theirs are named and left out.
+that learn do so out of fold by the text of the context. --comparator trains the product's own judge too: the default recipe,
+five folds, on the people of the set by its first criterion; with --dialogues (rows of {dialogue_id, turns, references}) it
+starts from a base of those that no text of the set comes from. What a judge said is kept in DIR by content, so that a run goes
+on where it was stopped. --masked and --causal FOLDER are language models, without which theirs are named and left out.
 """
 
 import argparse
+import hashlib
 import json
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from benchmarks.metrics.comparison_scores import train
 from benchmarks.metrics.judged_sets import SETS, JudgedSet, lines, read
+from evaluator.comparator.architectures import load
+from evaluator.comparator.settings import ARCHITECTURES, Settings
+from evaluator.comparator.supervision.self_supervision import Exchange, exchanges
 from evaluator.encoders.text_encoder import TextEncoder
+from evaluator.judge import utilities
 from evaluator.metaevaluation.agreement import Share, accuracy
 from evaluator.metaevaluation.correlation import kendall, spearman
 from evaluator.metaevaluation.correlation_levels import Figure, levels
@@ -28,6 +38,7 @@ from evaluator.metrics.registry import METRICS, build
 
 HEADER = ("judge", "outputs", "Pearson", "Spearman", "Kendall", "within contexts", "systems", "pairs", "CPU s")
 WITHOUT_HUMAN = "Pearson without what people wrote"
+FOLDS = 5  # of a comparator
 
 
 def answers(
@@ -69,6 +80,29 @@ def _asked(known: JudgedSet, name: str, given: Mapping[str, Any], seed: int) -> 
     utilities = [None if np.isnan(value) else value for value in u.tolist()]
     seconds = round(time.process_time() - begun, 1)
     return {"utilities": utilities, "lacks": lacks, "settings": metric.settings, "seconds": seconds}
+
+
+def comparator(known: JudgedSet, architecture: str, dialogues: Path | None, seed: int, out: Path) -> Answers:
+    """A comparator of the default recipe, learnt from the set's people and asked out of fold; kept in `out`."""
+    name = f"comparator, {architecture}" + (", and dialogues" if dialogues else "")
+    beside = hashlib.sha256(dialogues.read_bytes()).hexdigest()[:12] if dialogues else "alone"
+    folder = out / f"{known.name}-{known.digest}-{seed}-comparator-{architecture}-{beside}"
+    kept = folder.with_suffix(".json")
+    if not kept.exists():
+        settings, begun = Settings(architecture=architecture, folds=FOLDS), time.process_time()
+        if not (folder / "comparator.json").exists():
+            train(known, settings, seed, folder, read_exchanges(dialogues) if dialogues else ())
+        u = utilities(load(folder), known.texts)
+        seconds = round(time.process_time() - begun, 1)
+        record = {"utilities": u.tolist(), "settings": asdict(settings), "seconds": seconds}
+        kept.write_text(json.dumps(record), encoding="utf-8")
+    record = json.loads(kept.read_text(encoding="utf-8"))
+    print(f"{known.name} {name}: {record['seconds']} s", flush=True)
+    return Answers(name, np.array(record["utilities"]), seconds=record["seconds"], settings=record["settings"])
+
+
+def read_exchanges(file: Path) -> list[Exchange]:
+    return exchanges((row["dialogue_id"], row["turns"], row["references"]) for row in lines(file))
 
 
 def markdown(known: JudgedSet, judges: list[Answers], without: Mapping[str, str], seed: int) -> str:
@@ -140,6 +174,8 @@ def main() -> None:
     parser.add_argument("--references", type=Path, help="JSON lines of {context_id, references}")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--leave-out", action="append", default=[], choices=METRICS, help="too dear here; the table says so")
+    parser.add_argument("--comparator", nargs="+", default=[], choices=ARCHITECTURES)
+    parser.add_argument("--dialogues", type=Path)
     parser.add_argument("--masked")
     parser.add_argument("--causal")
     options = parser.parse_args()
@@ -154,6 +190,7 @@ def main() -> None:
     for name in options.set or SETS:
         known = read(options.folder, name, references)
         judges, without = answers(known, given, options.seed, options.out, options.leave_out)
+        judges += [comparator(known, one, options.dialogues, options.seed, options.out) for one in options.comparator]
         judges += [Answers(f"{metric} as published", u) for metric, u in known.published.items()]
         begun = time.process_time()
         table = markdown(known, judges, without, options.seed)
