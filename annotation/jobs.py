@@ -23,6 +23,7 @@ from celery import current_app
 from django.conf import settings
 from django.db import InterfaceError, OperationalError, close_old_connections, connection, transaction
 from django.db.models import F, Q
+from django.dispatch import Signal
 from django.utils import timezone
 
 from annotation.models import Job, JobPart, WorkerPulse
@@ -35,6 +36,7 @@ LEASE = timedelta(seconds=settings.JOB_LEASE_SECONDS)
 BEAT_SECONDS = settings.JOB_LEASE_SECONDS / 4
 RESEND_AFTER = timedelta(seconds=30)  # a queued job nobody took: its message is taken for lost
 ALIVE = LEASE
+pulsed = Signal()  # sender: None; from every living worker, every BEAT_SECONDS: time to look for what is due
 
 
 class Cancelled(Exception):
@@ -295,6 +297,9 @@ def pulse_forever(name: str, stop: threading.Event, queues: Collection[str] = ()
     while not stop.is_set():
         try:
             pulse(name, queues)
+            for receiver, error in pulsed.send_robust(None):
+                if isinstance(error, Exception):
+                    log.error("%s failed", receiver, exc_info=error)
         except Exception:  # the database may be away for a while; the worker's other threads say so too
             log.exception("pulse failed")
         finally:

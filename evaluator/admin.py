@@ -3,8 +3,8 @@
 from django.contrib import admin, messages
 
 from core.errors import Refused
-from evaluator import registry
-from evaluator.models import ComparatorVersion, TrainingRun
+from evaluator import registry, services
+from evaluator.models import ComparatorVersion, RetrainingRule, TrainingRun
 
 
 class ReadOnly(admin.ModelAdmin):
@@ -22,6 +22,26 @@ class ReadOnly(admin.ModelAdmin):
 class TrainingRunAdmin(ReadOnly):
     list_display = ["id", "job", "criterion", "seed", "created_at"]
     list_select_related = ["job"]
+    actions = ["retrain"]
+
+    def has_run_permission(self, request):
+        return request.user.is_admin
+
+    @admin.action(description="Train again with the same settings, on the newest snapshots", permissions=["run"])
+    def retrain(self, request, queryset):
+        for run in queryset:
+            try:
+                again = services.retrain(run, request.user)
+            except Refused as refused:
+                self.message_user(request, f"Training {run.pk}: {refused}", messages.WARNING)
+            else:
+                self.message_user(request, f"Training {run.pk} is started again as training {again.pk}.")
+
+
+@admin.register(RetrainingRule)
+class RetrainingRuleAdmin(ReadOnly):
+    list_display = ["campaign", "after_days", "after_judgments", "user", "refused"]
+    list_select_related = ["campaign", "user"]
 
 
 @admin.register(ComparatorVersion)

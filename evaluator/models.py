@@ -59,6 +59,24 @@ class ComparatorVersion(models.Model):
         return f"{self.metrics['seconds'] / 60:.1f}"
 
 
+class RetrainingRule(models.Model):
+    """When a campaign's comparator in use is trained again by itself. Without a row, and with neither number: never."""
+
+    campaign = models.OneToOneField("annotation.Campaign", models.CASCADE, related_name="retraining_rule")
+    after_days = models.PositiveIntegerField(null=True, blank=True)
+    after_judgments = models.PositiveIntegerField(
+        null=True, blank=True, help_text="Accepted scores and judgments that the last training did not have."
+    )
+    user = models.ForeignKey(
+        "annotation.User", models.SET_NULL, null=True, blank=True, related_name="+", help_text="In whose name it is trained."
+    )
+    refused = models.TextField(blank=True, help_text="Why the last attempt started nothing.")
+    refused_for = models.CharField(max_length=64, blank=True, help_text="Digest of the snapshot of that attempt.")
+
+    def __str__(self):
+        return f"retraining of {self.campaign}"
+
+
 class Promotion(models.Model):
     """The comparator that serves a campaign from here on. The latest row holds; an earlier version promoted again is a
     rollback."""

@@ -1,17 +1,24 @@
-"""Starting a training. The training itself is in worker/train.py, which no web process imports."""
+"""Starting a training, and starting one again. The training itself is in worker/train.py, which no web process imports."""
 
+import logging
 from collections.abc import Sequence
+from datetime import datetime, timedelta
+from functools import lru_cache
 
 from django.db import transaction
+from django.utils import timezone
 
 from annotation import jobs
+from annotation.access import campaigns_researched_by
 from annotation.models import AuditEvent, Campaign, Job, Snapshot
-from annotation.snapshots import latest_snapshot
+from annotation.snapshots import VALUES, difference, latest_snapshot
 from core.errors import Refused
 from evaluator.comparator.settings import Settings
-from evaluator.models import TrainingRun
-from evaluator.selectors import Basis, base_for, basis, others_in
+from evaluator import registry
+from evaluator.models import RetrainingRule, TrainingRun
+from evaluator.selectors import NO_BASE, Basis, base_for, basis, others_in
 
+log = logging.getLogger(__name__)
 TASK = "evaluator.tasks.train"
 MAX_SEED = 2**31 - 1
 UNMEASURED = "It learned without human judgments, and was not measured on people during training."
@@ -118,3 +125,102 @@ def _refuse_the_same_twice(campaign, snapshots, settings, seed) -> None:
     for run in waiting.prefetch_related("snapshots"):
         if run.settings == settings and {s.pk for s in run.snapshots.all()} == {s.pk for s in snapshots}:
             raise Refused("The same training, on the same judgments with the same seed, is already queued or running.")
+
+
+def retrain(run: TrainingRun, user=None) -> TrainingRun:
+    """Start a training as this one was asked for, on the newest snapshots. Raises Refused as `start_training` does, and where a
+    campaign of it was deleted."""
+    campaigns = list(run.campaigns.all())
+    if gone := [campaign.slug for campaign in campaigns if campaign.deleted_at]:
+        raise Refused(f"Campaign {gone[0]!r}, which it learned from, was deleted.")
+    beside = run.settings.get("beside", [])
+    recipe = dict(run.settings.get("recipe", {}))
+    base = recipe.pop("base", NO_BASE)
+    criteria = {criterion for criterion, _ in run.settings.get("sources", {}).values()}
+    human = Settings(**recipe).human
+    return start_training(
+        [campaign for campaign in campaigns if campaign.slug not in beside],
+        run.criterion if human and len(criteria) == 1 else None,
+        run.seed,
+        user,
+        recipe=recipe,
+        others=run.settings.get("others", []),
+        beside=[campaign for campaign in campaigns if campaign.slug in beside],
+        base=base,
+    )
+
+
+def set_retraining(campaign: Campaign, after_days: int | None, after_judgments: int | None, user) -> RetrainingRule:
+    """From now on the comparator in use is trained again, in this user's name, once there is a newer snapshot and one of the
+    two has come: so many days since the last training, or so many accepted answers that it did not have. None twice: never."""
+    fields = {"after_days": after_days, "after_judgments": after_judgments, "user": user, "refused": "", "refused_for": ""}
+    with transaction.atomic():
+        rule, _ = RetrainingRule.objects.update_or_create(campaign=campaign, defaults=fields)
+        detail = {"days": after_days, "judgments": after_judgments}
+        AuditEvent.objects.create(campaign=campaign, user=user, action="retraining set", detail=detail)
+    return rule
+
+
+def retrain_due(now: datetime | None = None) -> int:
+    """Start the trainings that are due by the campaigns' rules; returns how many. Safe to run anywhere, any time."""
+    now = now or timezone.now()
+    rules = RetrainingRule.objects.filter(campaign__deleted_at=None).exclude(after_days=None, after_judgments=None)
+    return sum(_retrain_where_due(rule.pk, now) for rule in rules.select_related("campaign") if _due(rule, now))
+
+
+@transaction.atomic
+def _retrain_where_due(pk: int, now: datetime) -> bool:
+    """Look again under a lock: of several workers one starts it."""
+    rule = RetrainingRule.objects.select_for_update(of=("self",)).select_related("campaign", "user").filter(pk=pk).first()
+    run = rule and _due(rule, now)
+    if not rule or not run:
+        return False
+    try:
+        with transaction.atomic():
+            retrain(run, _answerable(rule, run))
+    except Refused as refused:
+        rule.refused, rule.refused_for = str(refused), latest_snapshot(rule.campaign).digest
+        rule.save(update_fields=["refused", "refused_for"])
+        log.warning("campaign %s: no training again: %s", rule.campaign.slug, refused)
+        return False
+    RetrainingRule.objects.filter(pk=pk).update(refused="", refused_for="")
+    return True
+
+
+def _answerable(rule: RetrainingRule, run: TrainingRun):
+    """Who set the rule, while they research all that is learnt from."""
+    campaigns = {campaign.pk for campaign in run.campaigns.all()}
+    if rule.user is None or not rule.user.is_active:
+        raise Refused("The account that set this is closed. Set it again.")
+    if not campaigns <= set(campaigns_researched_by(rule.user).filter(pk__in=campaigns).values_list("pk", flat=True)):
+        raise Refused(f"{rule.user} no longer researches all campaigns that the comparator learns from.")
+    return rule.user
+
+
+def _due(rule: RetrainingRule, now: datetime) -> TrainingRun | None:
+    """The training to repeat: the last one like that of the comparator in use, where the rule asks for it now. A snapshot that
+    such a training had is not learnt from twice, however that training ended."""
+    served, snapshot = registry.serving(rule.campaign), latest_snapshot(rule.campaign)
+    if served is None or served.run is None or snapshot is None or snapshot.digest == rule.refused_for:
+        return None
+    alike = [run for run in rule.campaign.training_runs.order_by("-pk") if _asked(run) == _asked(served.run)]
+    last = alike[0] if alike else None
+    if last is None or any(snapshot in run.snapshots.all() for run in alike) or not last.job.is_finished:
+        return None
+    if rule.after_days is not None and last.created_at <= now - timedelta(days=rule.after_days):
+        return last
+    had = last.snapshots.filter(campaign=rule.campaign).first()
+    new = _new_answers(had.pk, snapshot.pk) if had and rule.after_judgments is not None else 0
+    return last if rule.after_judgments is not None and new >= rule.after_judgments else None
+
+
+def _asked(run: TrainingRun) -> tuple:
+    """What was asked of a training, without what its snapshots brought."""
+    return run.criterion, run.seed, [run.settings.get(name) for name in ("recipe", "others", "beside")]
+
+
+@lru_cache(maxsize=256)
+def _new_answers(old: int, new: int) -> int:
+    """People's answers in the snapshot `new` that are not in `old`, or are otherwise there. Snapshots never change."""
+    found = difference(Snapshot.objects.get(pk=old), Snapshot.objects.get(pk=new))
+    return sum(found.come[kind] for kind in VALUES) + len(found.changed)

@@ -7,6 +7,7 @@ comparator = [
     path("", comparators.comparator, name="comparator"),
     path("upload/", card.upload, name="comparator_upload"),
     path("dialogues/", card.import_dialogues, name="dialogues_import"),
+    path("retraining/", comparators.retraining, name="retraining"),
     path("judges/", judges.judges, name="judges"),
     re_path(r"^judges/table\.(?P<kind>csv|tex)$", judges.judges_file, name="judges_file"),
     path("<slug:name>/", card.card, name="comparator_card"),

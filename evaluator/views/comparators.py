@@ -4,6 +4,7 @@ from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.shortcuts import redirect, render
+from django.views.decorators.http import require_POST
 
 from annotation import jobs
 from annotation.access import campaign_for_researcher
@@ -12,6 +13,7 @@ from annotation.snapshots import latest_snapshot
 from core.errors import Refused
 from evaluator import registry, selectors, services
 from evaluator.comparator.settings import ARCHITECTURES, RECIPES, Settings, fields_of
+from evaluator.models import RetrainingRule
 from evaluator.views.curves import learning_curves
 
 DEFAULT, PAIRS = "default", "pairs"
@@ -103,6 +105,28 @@ def _described(snapshot: Snapshot) -> str:
     return f"{snapshot.campaign.title} ({snapshot.campaign.slug}): {', '.join(parts)}"
 
 
+class RetrainingForm(forms.Form):
+    after_days = forms.IntegerField(required=False, min_value=1, max_value=3650, label="Days since the last training")
+    after_judgments = forms.IntegerField(
+        required=False, min_value=1, max_value=1_000_000_000, label="New accepted scores and judgments"
+    )
+
+
+@require_POST
+@login_required
+def retraining(request, slug):
+    campaign = campaign_for_researcher(request.user, slug)
+    form = RetrainingForm(request.POST)
+    if form.is_valid():
+        rule = services.set_retraining(campaign, **form.cleaned_data, user=request.user)
+        off = rule.after_days is rule.after_judgments is None
+        messages.success(request, "Retraining is off." if off else "Retraining is on.")
+    else:
+        for field, errors in form.errors.items():
+            messages.error(request, f"{form.fields[field].label}: {' '.join(errors)}")
+    return redirect("comparator", slug)
+
+
 @login_required
 def comparator(request, slug):
     campaign = campaign_for_researcher(request.user, slug)
@@ -138,4 +162,5 @@ def _shown(campaign) -> dict:
         "curve": running.curve if running else [],
         "charts": learning_curves(running.curve) if running else [],
         "dialogues": campaign.dialogues.count(),
+        "rule": RetrainingRule.objects.filter(campaign=campaign).select_related("user").first(),
     }

@@ -74,6 +74,7 @@ researchers: Those who research the campaign, and admins.
     c/<slug>/comparator/<name>/retire/ POST
     c/<slug>/comparator/dialogues/ POST
     c/<slug>/comparator/judges/ GET POST
+    c/<slug>/comparator/retraining/ POST
     c/<slug>/comparator/upload/ POST
     c/<slug>/decisions/<pk>/overrule/ POST
     c/<slug>/delete/ POST
@@ -214,6 +215,7 @@ ADMIN_SITE = {
     "annotation/job": "",
     "annotation/auditevent": "",
     "annotation/workerpulse": "",
+    "evaluator/retrainingrule": "",
     "evaluator/trainingrun": "",
     "evaluator/comparatorversion": "",
     "leaderboard/tournament": "",
