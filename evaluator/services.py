@@ -13,8 +13,8 @@ from annotation.access import campaigns_researched_by
 from annotation.models import AuditEvent, Campaign, Job, Snapshot
 from annotation.snapshots import VALUES, difference, latest_snapshot
 from core.errors import Refused
-from evaluator.comparator.settings import Settings
 from evaluator import registry
+from evaluator.comparator.settings import Settings
 from evaluator.models import RetrainingRule, TrainingRun
 from evaluator.selectors import NO_BASE, Basis, base_for, basis, others_in
 

@@ -1,4 +1,4 @@
-"""The comparator in use is trained again: by an admin's action, or by a campaign's rule, which is off until somebody sets it."""
+"""The comparator in use is trained again by an admin's action or a campaign's rule, which is off until somebody sets it."""
 
 from datetime import timedelta
 

@@ -8,8 +8,8 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0020_security'),
-        ('evaluator', '0007_imported_pairs'),
+        ('annotation', '0021_job_parts'),
+        ('evaluator', '0008_judged_files'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
