@@ -179,7 +179,8 @@ def _retrain_where_due(pk: int, now: datetime) -> bool:
         with transaction.atomic():
             retrain(run, _answerable(rule, run))
     except Refused as refused:
-        rule.refused, rule.refused_for = str(refused), latest_snapshot(rule.campaign).digest
+        snapshot = latest_snapshot(rule.campaign)
+        rule.refused, rule.refused_for = str(refused), snapshot.digest if snapshot else ""
         rule.save(update_fields=["refused", "refused_for"])
         log.warning("campaign %s: no training again: %s", rule.campaign.slug, refused)
         return False
