@@ -1,5 +1,6 @@
 """A comparator as one file to take along: a zip of safetensors and JSON, never unpickled, checked before it is let in."""
 
+import errno
 import json
 import re
 import zipfile
@@ -75,6 +76,10 @@ def unpack(file: Path, folder: Path, tick: Callable[[float], None] = lambda done
                 tick(done / len(entries))
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RecursionError, RuntimeError) as error:
         raise Refused(f"This is not a readable zip file ({error}).") from None
+    except OSError as error:  # the directory may send zipfile anywhere; a full disk is no fault of the file
+        if error.errno != errno.EINVAL:
+            raise
+        raise Refused("This is not a readable zip file (its directory points outside of it).") from None
     _check_no_code(folder)
     return card
 
