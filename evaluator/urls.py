@@ -25,6 +25,7 @@ urlpatterns = [
     path("api/campaigns/<slug:slug>/comparators/<slug:name>/retire/", actions.RetireView.as_view(), name="api_retire"),
     path("api/campaigns/<slug:slug>/comparators/<slug:name>/file/", actions.ComparatorFileView.as_view(), name="api_file"),
     path("api/campaigns/<slug:slug>/trainings/", actions.TrainingsView.as_view(), name="api_trainings"),
+    path("api/campaigns/<slug:slug>/retraining/", actions.RetrainingView.as_view(), name="api_retraining"),
     path("api/campaigns/<slug:slug>/import/dialogues/", actions.DialoguesView.as_view(), name="api_dialogues"),
     path("api/campaigns/<slug:slug>/import/judge-scores/", actions.JudgeScoresView.as_view(), name="api_judge_scores"),
     path("api/campaigns/<slug:slug>/judges/", actions.JudgesView.as_view(), name="api_judges"),

@@ -18,6 +18,7 @@ from evaluator.api.cards import ComparatorSerializer
 from evaluator.comparator.settings import ARCHITECTURES, RECIPES, SWITCHES, fields_of
 from evaluator.imported_scores import LONGEST_NAME, import_scores_of
 from evaluator.metaevaluation.alternative_annotator import EPSILON
+from evaluator.models import RetrainingRule
 
 TABLE_FILES = {"csv": ("text/csv", judges_export.as_csv), "tex": ("application/x-tex", judges_export.as_latex)}
 
@@ -42,6 +43,22 @@ class TrainingSerializer(serializers.Serializer):
     def get_fields(self):
         switches = {name: serializers.BooleanField(required=False, allow_null=True) for name in SWITCHES}
         return super().get_fields() | switches
+
+
+class RetrainingSerializer(serializers.Serializer):
+    """When the comparator in use is trained again by itself; null: not by this. Both null: never."""
+
+    after_days = serializers.IntegerField(
+        min_value=1, max_value=3650, allow_null=True, help_text="Days since the last training."
+    )
+    after_judgments = serializers.IntegerField(
+        min_value=1, max_value=1_000_000_000, allow_null=True, help_text="Accepted answers that the last training did not have."
+    )
+
+
+class RetrainingRuleSerializer(RetrainingSerializer):
+    user = serializers.CharField(allow_null=True, read_only=True, help_text="In whose name it is trained.")
+    refused = serializers.CharField(read_only=True, help_text="Why the last attempt started nothing.")
 
 
 class PromoteSerializer(serializers.Serializer):
@@ -112,6 +129,23 @@ class TrainingsView(APIView):
             base=data.get("base"),
         )
         return Response(JobSerializer(run.job).data, status=201)
+
+
+class RetrainingView(APIView):
+    """When the campaign's comparator is trained again by itself. Off until somebody sets it; PUT sets both fields."""
+
+    @extend_schema(responses=RetrainingRuleSerializer)
+    def get(self, request, slug):
+        campaign = campaign_for_researcher(request.user, slug)
+        rule = RetrainingRule.objects.filter(campaign=campaign).first() or RetrainingRule(campaign=campaign)
+        return Response(RetrainingRuleSerializer(rule).data)
+
+    @extend_schema(request=RetrainingSerializer, responses=RetrainingRuleSerializer)
+    def put(self, request, slug):
+        campaign = campaign_for_researcher(request.user, slug)
+        data = _valid(RetrainingSerializer(data=request.data))
+        rule = services.set_retraining(campaign, **data, user=request.user)
+        return Response(RetrainingRuleSerializer(rule).data)
 
 
 class _OfComparator(APIView):

@@ -164,6 +164,7 @@ researchers: Those who research the campaign, and admins.
     api/campaigns/<slug>/reports/<pk>/resolve/ POST
     api/campaigns/<slug>/researchers/ GET POST
     api/campaigns/<slug>/researchers/<pk>/ DELETE
+    api/campaigns/<slug>/retraining/ GET PUT
     api/campaigns/<slug>/snapshots/ GET POST
     api/campaigns/<slug>/snapshots/<digest>/ GET
     api/campaigns/<slug>/snapshots/<digest>/content/ GET

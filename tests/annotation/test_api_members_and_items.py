@@ -59,6 +59,7 @@ SAME = {
     "revoke_token": "Tokens are made and revoked by somebody who is signed in.",
     "comparator": "api_trainings",
     "comparator_upload": "api_upload",
+    "retraining": "api_retraining",
     "dialogues_import": "api_dialogues",
     "judges": "api_judges",
     "judges_file": "api_judges_file",
@@ -133,7 +134,16 @@ class TestMembers:
 
     def test_outsiders_get_404(self, users, campaign):
         outsider = Caller(users["charlie"])
-        for path in ("researchers/", "reports/", "images/", "quality/disagreement/", "tournaments/", "trainings/", "judges/"):
+        for path in (
+            "researchers/",
+            "reports/",
+            "images/",
+            "quality/disagreement/",
+            "tournaments/",
+            "trainings/",
+            "judges/",
+            "retraining/",
+        ):
             assert outsider.get(f"campaigns/talk/{path}").status_code == 404
         for path in ("accounts/", "annotators/annotator-1/release/", "reports/1/resolve/", "quality/study/", "ask/"):
             body = {"email": "x@example.org", "outputs": 2}

@@ -135,6 +135,28 @@ class TestPage:
         assert "Days since the last training:" in page and not RetrainingRule.objects.exists()
 
 
+class TestApi:
+    PATH = "/api/campaigns/talk/retraining/"
+
+    def put(self, client, **body):
+        return client.put(self.PATH, body, "application/json")
+
+    def test_a_researcher_reads_it_sets_it_and_turns_it_off(self, world, run):
+        world.client.force_login(world.alice)
+        off = {"after_days": None, "after_judgments": None, "user": None, "refused": ""}
+        assert world.client.get(self.PATH).json() == off
+        on = {"after_days": 30, "after_judgments": None, "user": world.alice.username, "refused": ""}
+        assert self.put(world.client, after_days=30, after_judgments=None).json() == on == world.client.get(self.PATH).json()
+        assert RetrainingRule.objects.get().after_days == 30
+        assert self.put(world.client, after_days=None, after_judgments=None).json() == off | {"user": world.alice.username}
+        assert AuditEvent.objects.filter(action="retraining set", user=world.alice).count() == 2
+
+    @pytest.mark.parametrize("body", [{}, {"after_days": 30}, {"after_days": 0, "after_judgments": None}])
+    def test_nonsense_changes_nothing(self, world, run, body):
+        world.client.force_login(world.alice)
+        assert self.put(world.client, **body).status_code == 400 and not RetrainingRule.objects.exists()
+
+
 class TestAdminSite:
     def act(self, client, *runs):
         chosen = {"action": "retrain", "_selected_action": [run.pk for run in runs]}
