@@ -73,10 +73,16 @@ def admit(job_id: str) -> None:
     admission.forget(claim.job)
 
 
+def _part_of_table(job: Job) -> parts.Work:
+    from evaluator.worker.judge_evaluation import part_work
+
+    return part_work(job.judges_table)
+
+
 @shared_task(name="evaluator.tasks.set_beside_people")
-@jobs.task_body
+@parts.task_body(_part_of_table)
 def set_beside_people(job_id: str) -> None:
-    """Work out a campaign's judges' table and keep it."""
+    """Work out a campaign's judges' table, in parts, and keep it."""
     with jobs.claim(job_id) as claim:
         table = JudgesTable.objects.select_related("campaign", "snapshot").get(job_id=job_id)
         if table.record is None:
@@ -84,9 +90,7 @@ def set_beside_people(job_id: str) -> None:
 
             about = table.criterion, table.annotators, table.seed
             table.key = judge_tables.key_of(table.campaign, table.snapshot, *about)  # it may have waited, or failed before
-            known = judge_evaluation.material(table.campaign, table.criterion, table.snapshot.digest)
-            judges = judge_evaluation.candidates(known, seed=table.seed)
-            table.record = judge_evaluation.evaluate(known, judges, table.annotators, table.seed, claim.report)
+            table.record = judge_evaluation.work_out(claim, table)
             table.save(update_fields=["key", "record"])
         claim.report(1.0, "Done")
 

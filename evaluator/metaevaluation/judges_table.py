@@ -1,6 +1,6 @@
 """Which judge agrees with these people, how far it is from them, and whether it may stand in for one: a row for each."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -14,6 +14,7 @@ from evaluator.metaevaluation.alternative_annotator import (
     EPSILON,
     Alignment,
     AlternativeAnnotator,
+    Comparison,
     UntestableJudge,
     alternative_annotator,
     in_peoples_scores,
@@ -68,6 +69,18 @@ class Answers:
     settings: dict[str, Any] = field(default_factory=dict)
     kind: str = "judge"  # or "baseline", which says what costs nothing
 
+    def as_json(self) -> dict[str, Any]:
+        """Plain JSON, None for NaN; `from_json` reads it."""
+        utilities = [u if np.isfinite(u) else None for u in self.utilities.tolist()]
+        choices = None if self.choices is None else [[*pair, choice] for pair, choice in self.choices.items()]
+        return {**self.__dict__, "utilities": utilities, "choices": choices}
+
+    @classmethod
+    def from_json(cls, given: Mapping[str, Any]) -> "Answers":
+        utilities = np.array([np.nan if u is None else u for u in given["utilities"]], dtype=float)
+        choices = None if given["choices"] is None else {(a, b): choice for a, b, choice in given["choices"]}
+        return cls(**{**given, "utilities": utilities, "choices": choices})
+
 
 @dataclass(frozen=True)
 class Row:
@@ -87,6 +100,22 @@ class Row:
     settings: dict[str, Any]
     changes: list[Changed] = field(default_factory=list)  # of correlations, where scores change a little
 
+    @classmethod
+    def from_json(cls, given: Mapping[str, Any]) -> "Row":
+        """What `dataclasses.asdict` made of a row."""
+        share, alternative = given["accuracy"], given["alternative"]
+        if alternative:
+            comparisons = tuple(Comparison(**one) for one in alternative["comparisons"])
+            left_out = tuple(alternative["left_out"])
+            alternative = AlternativeAnnotator(**{**alternative, "comparisons": comparisons, "left_out": left_out})
+        parts = {
+            "correlations": {name: Figure(**figure) for name, figure in given["correlations"].items()},
+            "accuracy": share and Share(**share),
+            "alternative": alternative,
+            "changes": [Changed(**change) for change in given["changes"]],
+        }
+        return cls(**{**given, **parts})
+
 
 @dataclass(frozen=True)
 class Table:
@@ -96,23 +125,50 @@ class Table:
 
 def table(people: People, judges: Sequence[Answers], annotators: str, seed: int) -> Table:
     """annotators: what kind of people they are, a key of `alternative_annotator.EPSILON`."""
-    baselines = [Answers(LONGER, people.words.astype(float), kind="baseline")]
-    if np.isfinite(people.scores).any():  # such a judge passes where people agree little, whatever it is worth
-        baselines.append(Answers(CONSTANT, np.zeros(len(people.words)), kind="baseline"))
-    every = [*judges, *baselines]
-    rows = sorted((_row(people, answers, EPSILON[annotators], seed) for answers in every), key=_rank)
-    return Table([_ceiling(people, seed), *rows], _differences(people, every, seed))
+    return _table(people, judges, [_row(people, one, EPSILON[annotators], seed) for one in judges], annotators, seed)
 
 
 def tables(people: People, judges: Sequence[Answers], annotators: str, seed: int) -> dict[str, Table]:
     """{"all": ..., "without_human": ...}, the second where people wrote some of the outputs and not all: what they write is
     often the best by far, and a judge may gain by telling people's writing from machines' alone."""
-    found = {"all": table(people, judges, annotators, seed)}
-    rows = np.flatnonzero(~people.human)
-    if 0 < len(rows) < len(people.human):
-        place = {row: i for i, row in enumerate(rows.tolist())}
-        found["without_human"] = table(people.take(rows), [_take(one, rows, place) for one in judges], annotators, seed)
+    return from_rows(people, judges, [rows_of(people, one, annotators, seed) for one in judges], annotators, seed)
+
+
+def rows_of(people: People, judge: Answers, annotators: str, seed: int) -> dict[str, Row]:
+    """A judge's row in each of the `tables`: what depends on no other judge."""
+    epsilon = EPSILON[annotators]
+    found = {"all": _row(people, judge, epsilon, seed)}
+    if (written := _machine_written(people)) is not None:
+        rows, place = written
+        found["without_human"] = _row(people.take(rows), _take(judge, rows, place), epsilon, seed)
     return found
+
+
+def from_rows(
+    people: People, judges: Sequence[Answers], rows: Sequence[Mapping[str, Row]], annotators: str, seed: int
+) -> dict[str, Table]:
+    """The `tables` of judges whose rows are worked out already. rows: of each judge, as `rows_of` gives them."""
+    found = {"all": _table(people, judges, [row["all"] for row in rows], annotators, seed)}
+    if (written := _machine_written(people)) is not None:
+        kept, place = written
+        taken = [_take(one, kept, place) for one in judges]
+        found["without_human"] = _table(people.take(kept), taken, [row["without_human"] for row in rows], annotators, seed)
+    return found
+
+
+def _table(people: People, judges: Sequence[Answers], rows: Sequence[Row], annotators: str, seed: int) -> Table:
+    """rows: of the judges; those of the baselines and of the ceiling are added."""
+    baselines = [Answers(LONGER, people.words.astype(float), kind="baseline")]
+    if np.isfinite(people.scores).any():  # such a judge passes where people agree little, whatever it is worth
+        baselines.append(Answers(CONSTANT, np.zeros(len(people.words)), kind="baseline"))
+    every = [*rows, *(_row(people, one, EPSILON[annotators], seed) for one in baselines)]
+    return Table([_ceiling(people, seed), *sorted(every, key=_rank)], _differences(people, [*judges, *baselines], seed))
+
+
+def _machine_written(people: People) -> tuple[NDArray[np.int64], dict[int, int]] | None:
+    """(positions of the outputs that no person wrote, where each comes among them); None where these are all or none."""
+    rows = np.flatnonzero(~people.human)
+    return (rows, {row: i for i, row in enumerate(rows.tolist())}) if 0 < len(rows) < len(people.human) else None
 
 
 def _take(judge: Answers, rows: NDArray[np.int64], place: dict[int, int]) -> Answers:

@@ -3,11 +3,12 @@ bodies: some judges need torch."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
 
 import numpy as np
 
+from annotation import jobs, parts
 from annotation.models import Campaign, Reference, Snapshot
 from annotation.snapshots import latest_snapshot
 from core.errors import Refused
@@ -18,10 +19,11 @@ from evaluator.encoders.text_encoder import TextEncoder
 from evaluator.judge import Judge, likeliest, mean_points
 from evaluator.judges_export import PAIRS
 from evaluator.metaevaluation.comparison_scores import Field, scored
-from evaluator.metaevaluation.judges_table import Answers, People, as_json, tables
+from evaluator.metaevaluation.judges_table import Answers, People, Row, as_json, from_rows, rows_of
 from evaluator.metrics.inputs import Referenced, Training, referenced, turns_of
 from evaluator.metrics.metric import MetricJudge
 from evaluator.metrics.registry import METRICS, build
+from evaluator.models import JudgesTable
 from evaluator.registry import serving
 from evaluator.selectors import Basis, basis
 from evaluator.worker.judge import load
@@ -128,22 +130,40 @@ def evaluate(
     known: Material, judges: Sequence[Candidate], annotators: str, seed: int, progress: Progress = lambda done, said: None
 ) -> dict:
     """The table with everything that it takes to get it again; annotators: a key of `alternative_annotator.EPSILON`."""
-    answers, absent = [], [{"judge": c.name, "why": c.why or NO_INPUT} for c in judges if c.answer is None]
-    able = [c for c in judges if c.answer is not None]
+    told = []
+    able = [one for one in judges if one.answer is not None]
     for i, candidate in enumerate(able):
         progress(0.9 * i / len(able), f"{candidate.name} judges")
-        start = time.monotonic()
-        assert candidate.answer is not None
-        try:
-            said = candidate.answer()
-        except Refused as refused:
-            if not candidate.optional:
-                raise
-            absent.append({"judge": candidate.name, "why": str(refused).rstrip(".")})
-            continue
-        answers.append(replace(said, name=candidate.name, seconds=round(time.monotonic() - start, 3)))
+        told.append(asked(known, candidate, annotators, seed))
     progress(0.9, "Comparing them with people")
-    found = tables(known.people, answers, annotators, seed)
+    return record_of(known, judges, told, annotators, seed)
+
+
+def asked(known: Material, candidate: Candidate, annotators: str, seed: int) -> dict:
+    """What the table needs of one judge, as JSON: its answers and its rows, or why it refused. Raises Refused where it is not
+    optional."""
+    start = time.monotonic()
+    assert candidate.answer is not None
+    try:
+        said = candidate.answer()
+    except Refused as refused:
+        if not candidate.optional:
+            raise
+        return {"absent": {"judge": candidate.name, "why": str(refused).rstrip(".")}}
+    said = replace(said, name=candidate.name, seconds=round(time.monotonic() - start, 3))
+    rows = {scope: asdict(row) for scope, row in rows_of(known.people, said, annotators, seed).items()}
+    told: dict = json_ready({"answers": said.as_json(), "rows": rows})
+    return told
+
+
+def record_of(known: Material, judges: Sequence[Candidate], told: Sequence[dict], annotators: str, seed: int) -> dict:
+    """The table's record. told: what `asked` gave for the judges that can answer, in their order."""
+    absent = [{"judge": one.name, "why": one.why or NO_INPUT} for one in judges if one.answer is None]
+    absent += [one["absent"] for one in told if "absent" in one]
+    said = [one for one in told if "absent" not in one]
+    answers = [Answers.from_json(one["answers"]) for one in said]
+    rows = [{scope: Row.from_json(row) for scope, row in one["rows"].items()} for one in said]
+    found = from_rows(known.people, answers, rows, annotators, seed)
     return json_ready(
         {
             "campaign": known.campaign.slug,
@@ -159,6 +179,30 @@ def evaluate(
             "without": absent,
         }
     )
+
+
+def part_work(table: JudgesTable, known: Material | None = None) -> parts.Work:
+    """What asks one judge of a table: {"judge": its name} -> as `asked` gives it."""
+    known = known or material(table.campaign, table.criterion, table.snapshot.digest)
+    able = {one.name: one for one in candidates(known, seed=table.seed) if one.answer is not None}
+
+    def work(part: dict, report: Progress) -> dict:
+        report(0.0, "")
+        if part["judge"] not in able:
+            raise Refused(f"{part['judge']} has changed since this table was asked for. Ask for it again.")
+        return asked(known, able[part["judge"]], table.annotators, table.seed)
+
+    return work
+
+
+def work_out(claim: jobs.Claim, table: JudgesTable) -> dict:
+    """The record of a table, its judges asked by all workers together, a part for each."""
+    known = material(table.campaign, table.criterion, table.snapshot.digest)
+    judges = candidates(known, seed=table.seed)
+    works = [{"judge": one.name} for one in judges if one.answer is not None]
+    told = parts.share(claim, lambda: works, part_work(table, known), "Asking the judges", (0.0, 0.9))
+    claim.report(0.9, "Comparing them with people")
+    return record_of(known, judges, told, table.annotators, table.seed)
 
 
 def _people(source: sources.Source, group_of: Mapping[str, str]) -> People:

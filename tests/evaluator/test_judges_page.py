@@ -6,15 +6,19 @@ import io
 import numpy as np
 import pytest
 
+from annotation import jobs, parts
 from annotation.models import Job
 from annotation.views.jobs import with_results
+from core.errors import Refused
 from evaluator import tasks
 from evaluator.metaevaluation.judges_table import Answers
 from evaluator.models import JudgesTable
+from evaluator.worker import judge_evaluation
 from tests.evaluator.world import SCORES, World, command, write
 
 pytestmark = pytest.mark.django_db
 PAGE = "/c/talk/comparator/judges/"
+NAMES = ["cosim", "<b>GPT</b>"]
 
 
 @pytest.fixture(autouse=True)
@@ -87,6 +91,42 @@ def test_the_same_is_worked_out_once_and_what_changed_anew(world):
     assert JudgesTable.objects.count() == 4
     tables = list(JudgesTable.objects.all())
     assert [len(table.record["tables"]["all"]["rows"]) for table in tables] == [5, 5, 5, 4]
+
+
+def test_any_number_of_workers_makes_the_same_table(world):
+    import_elsewhere(world)
+    world.post(world.alice, PAGE, {"annotators": "crowd"})
+    job, elsewhere = Job.objects.get(), []
+
+    def together_with_another(part, report):  # who takes the rest while the first worker is at its first part
+        if not elsewhere:
+            elsewhere.append(parts.lend_a_hand(job.pk, tasks._part_of_table))
+        return work(part, report)
+
+    with jobs.claim(job.pk) as claim:
+        table = JudgesTable.objects.get()
+        work = judge_evaluation.part_work(table)
+        shared = parts.share(claim, lambda: [{"judge": name} for name in NAMES], together_with_another, "Asking")
+        known = judge_evaluation.material(world.campaign, table.criterion)
+        together = judge_evaluation.record_of(known, judge_evaluation.candidates(known), shared, "crowd", 0)
+    assert elsewhere == [1]
+    alone = judge_evaluation.evaluate(known, judge_evaluation.candidates(known), "crowd", 0)
+    assert without_seconds(together) == without_seconds(alone) and len(together["tables"]["all"]["rows"]) == 5
+
+
+def without_seconds(record: dict) -> dict:
+    for table in record["tables"].values():
+        for row in table["rows"]:
+            row.pop("seconds")
+    return record
+
+
+def test_a_judge_that_is_gone_meanwhile_is_named(world):
+    import_elsewhere(world)
+    world.post(world.alice, PAGE, {"annotators": "crowd"})
+    work = judge_evaluation.part_work(JudgesTable.objects.get())
+    with pytest.raises(Refused, match="nobody has changed since this table was asked for. Ask for it again."):
+        work({"judge": "nobody"}, lambda *said: None)
 
 
 def test_a_failed_job_can_be_asked_for_again(world):

@@ -1,12 +1,13 @@
 """The judges' table: its rows, their order, and what they lack."""
 
 import json
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
 
 from evaluator.comparator.examples import Text, pairs_from_judgments, pairs_from_scores
-from evaluator.metaevaluation.judges_table import CEILING, CONSTANT, LONGER, Answers, People, as_json, table, tables
+from evaluator.metaevaluation.judges_table import CEILING, CONSTANT, LONGER, Answers, People, Row, as_json, table, tables
 
 CONTEXTS, SYSTEMS, ANNOTATORS = 24, 4, 5
 
@@ -50,6 +51,18 @@ def judges(truth: np.ndarray) -> list[Answers]:
 def found():
     given, truth = people()
     return tables(given, judges(truth), "skilled", seed=0)
+
+
+def test_rows_and_answers_come_back_from_json(found):
+    given, truth = people()
+    for judge in judges(truth) + [Answers("pairs", truth, {(0, 1): "A", (1, 2): "tie"})]:
+        again = Answers.from_json(json.loads(json.dumps(judge.as_json(), allow_nan=False)))
+        assert np.array_equal(again.utilities, judge.utilities, equal_nan=True)
+        assert replace(again, utilities=truth) == replace(judge, utilities=truth)
+    rows = [row for one in found.values() for row in one.rows]
+    assert any(row.alternative for row in rows) and any(row.accuracy for row in rows) and any(row.changes for row in rows)
+    for row in rows:
+        assert Row.from_json(json.loads(json.dumps(asdict(row)))) == row
 
 
 def test_the_order_of_the_rows(found):
