@@ -231,9 +231,13 @@ def sweep(now=None) -> int:
 
 def free_parts(job_id):
     """The parts of a running job that may be taken now (`annotation.parts`)."""
-    rows = JobPart.objects.filter(job_id=job_id, job__status=Job.Status.RUNNING, job__cancel_requested=False, done_at=None)
-    free = Q(lease_until=None) | Q(lease_until__lt=timezone.now())
-    return rows.filter(free, error="", attempts__lt=Job.MAX_ATTEMPTS)
+    return free(JobPart.objects.filter(job_id=job_id, job__status=Job.Status.RUNNING))
+
+
+def free(rows):
+    """Of these parts of running jobs those that nobody holds and somebody may take."""
+    unheld = Q(lease_until=None) | Q(lease_until__lt=timezone.now())
+    return rows.filter(unheld, job__cancel_requested=False, done_at=None, error="", attempts__lt=Job.MAX_ATTEMPTS)
 
 
 def call_idle(job: Job) -> None:

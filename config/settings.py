@@ -18,6 +18,7 @@ SITE_URL      where this is found, https://name, for links in e-mail that no pag
 OIDC_ISSUER   lets people sign in by an OpenID Connect provider (docs/operations.md), with OIDC_NAME, OIDC_CLIENT_ID,
               OIDC_CLIENT_SECRET, OIDC_AUTHORIZATION_URL, OIDC_TOKEN_URL, OIDC_USER_URL and OIDC_JWKS_URL
 FIRST_ADMIN_KEY  a code with which the first admin can be made from another machine (default: `serve` makes one and prints it)
+METRICS_TOKEN  the bearer token with which Prometheus may read /metrics (default: only admins may, signed in)
 ADMINS_NEED_SECOND_FACTOR  "1" lets no admin in without a code from their phone; those who have none set one up first
 LOG_LEVEL     of what the server and its workers tell (default: INFO)
 COMPARENA_DEVICE  where workers train and judge: "cuda", "cuda:1", "mps" or "cpu" (default: the best there is)
@@ -173,6 +174,7 @@ globals().update(mail.settings_of(EMAIL_URL))
 DEFAULT_FROM_EMAIL = os.environ.get("EMAIL_FROM", "comparena@localhost")
 SITE_URL = os.environ.get("SITE_URL", "").rstrip("/")
 FIRST_ADMIN_KEY = os.environ.get("FIRST_ADMIN_KEY", "")
+METRICS_TOKEN = os.environ.get("METRICS_TOKEN", "")
 CSRF_FAILURE_VIEW = "annotation.views.people.sign_in.csrf_failure"
 
 # Annotators' pages (annotation/people/languages.py) come in these; all others in English. docs/translating.md adds one.
