@@ -6,7 +6,7 @@ PORT ?= 8000
 PURE := annotation/quality annotation/design evaluator/comparator evaluator/encoders evaluator/generators evaluator/metaevaluation evaluator/metrics leaderboard/rating
 WITHOUT_PURE := $(PURE:%=--ignore=tests/%)
 
-.PHONY: help setup demo serve test lint messages bench docs validity tune clean
+.PHONY: help setup demo serve test lint messages lock bench docs validity tune clean
 
 help:  ## say what there is
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' Makefile
@@ -34,6 +34,9 @@ lint: .venv/dev  ## check style, types and imports
 messages: .venv/dev  ## collect what annotators' pages say into locale/, and compile it (docs/translating.md; needs gettext)
 	$(BIN)/python -m django makemessages --all --no-obsolete --no-wrap --add-location=file
 	$(BIN)/python -m django compilemessages --ignore=.venv
+
+lock: .venv/dev  ## pin all packages with their hashes: requirements.lock, requirements-cpu.lock
+	scripts/lock
 
 bench: .venv/dev  ## measure speed
 	$(BIN)/python -m benchmarks.rating_and_quality

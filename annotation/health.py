@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from annotation import jobs
 from annotation.models import Job, WorkerPulse
+from annotation.workers import has_gpu
 
 FEWEST_FREE_BYTES = 500 * 2**20  # a training writes that much
 KEPT_SECONDS = 5.0  # an answer to a probe, so that nobody can make the server work by asking
@@ -81,10 +82,12 @@ def _disk() -> str:
 
 
 def workers() -> list[WorkerPulse]:
-    """Those seen within a day, the last first, each with `is_alive`."""
+    """Those seen within a day, the last first, each with `is_alive`, `has_gpu` and the `shared_queues` that it takes from."""
     pulses = list(WorkerPulse.objects.order_by("-seen_at"))
     for pulse in pulses:
         pulse.is_alive = pulse.seen_at >= timezone.now() - jobs.ALIVE
+        pulse.has_gpu = has_gpu(pulse)
+        pulse.shared_queues = [name for name in pulse.queues if name in settings.QUEUES]
     return pulses
 
 

@@ -12,10 +12,8 @@ A task is a function under `@jobs.task_body` that does `with jobs.claim(job_id) 
 import contextlib
 import functools
 import logging
-import socket
 import threading
 import time
-import uuid
 from collections.abc import Callable, Collection
 from datetime import timedelta
 
@@ -26,6 +24,7 @@ from django.db.models import F, Q
 from django.dispatch import Signal
 from django.utils import timezone
 
+from annotation import workers
 from annotation.models import Job, JobPart, WorkerPulse
 from core.errors import Refused
 from core.request_id import current
@@ -35,7 +34,7 @@ log = logging.getLogger(__name__)
 LEASE = timedelta(seconds=settings.JOB_LEASE_SECONDS)
 BEAT_SECONDS = settings.JOB_LEASE_SECONDS / 4
 RESEND_AFTER = timedelta(seconds=30)  # a queued job nobody took: its message is taken for lost
-ALIVE = LEASE
+ALIVE = workers.ALIVE
 pulsed = Signal()  # sender: None; from every living worker, every BEAT_SECONDS: time to look for what is due
 
 
@@ -66,10 +65,12 @@ def enqueue(task: str, title: str, campaign=None, user=None, foreground: bool = 
 
 
 def send(job: Job) -> None:
-    """Send a queued job's message. A broker that cannot be reached is no error: the sweep tries again."""
+    """Send a queued job's message, the first one where a graphics card is idle. A broker that cannot be reached is no error:
+    the sweep tries again."""
     Job.objects.filter(pk=job.pk).update(sent_at=timezone.now())
+    special = workers.first_queue(queue_of(job.task)) if job.sent_at is None else None
     try:
-        current_app.send_task(job.task, args=[str(job.pk)])
+        current_app.send_task(job.task, args=[str(job.pk)], **({"queue": special} if special else {}))
     except Exception:  # whatever the transport raises, the row stays queued
         log.exception("job %s: message not sent, the sweep will send it again", job.pk)
 
@@ -85,8 +86,10 @@ def retry(job: Job) -> bool:
         holder="",
         cancel_requested=False,
         finished_at=None,
+        sent_at=None,
     )
     if changed:
+        job.sent_at = None
         JobPart.objects.filter(job=job, done_at=None).update(attempts=0, error="", holder="", lease_until=None)
         transaction.on_commit(lambda: send(job))
     return bool(changed)
@@ -160,8 +163,7 @@ def claim(job_id):
 
     Raises Taken where the job is not queued. An error in the body is recorded and raised again.
     """
-    holder = f"{socket.gethostname()}:{uuid.uuid4().hex[:12]}"
-    now = timezone.now()
+    holder, now = workers.new_holder(), timezone.now()
     taken = Job.objects.filter(pk=job_id, status=Job.Status.QUEUED).update(
         status=Job.Status.RUNNING, holder=holder, lease_until=now + LEASE, started_at=now, attempts=F("attempts") + 1, error=""
     )
@@ -231,9 +233,13 @@ def sweep(now=None) -> int:
 
 def free_parts(job_id):
     """The parts of a running job that may be taken now (`annotation.parts`)."""
-    rows = JobPart.objects.filter(job_id=job_id, job__status=Job.Status.RUNNING, job__cancel_requested=False, done_at=None)
-    free = Q(lease_until=None) | Q(lease_until__lt=timezone.now())
-    return rows.filter(free, error="", attempts__lt=Job.MAX_ATTEMPTS)
+    return free(JobPart.objects.filter(job_id=job_id, job__status=Job.Status.RUNNING))
+
+
+def free(rows):
+    """Of these parts of running jobs those that nobody holds and somebody may take."""
+    unheld = Q(lease_until=None) | Q(lease_until__lt=timezone.now())
+    return rows.filter(unheld, job__cancel_requested=False, done_at=None, error="", attempts__lt=Job.MAX_ATTEMPTS)
 
 
 def call_idle(job: Job) -> None:

@@ -15,10 +15,8 @@ Parts are laid out by what is to be done, never by how many work on it, so that 
 import contextlib
 import functools
 import logging
-import socket
 import threading
 import time
-import uuid
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -26,7 +24,7 @@ from django.db import InterfaceError, OperationalError, connection, transaction
 from django.db.models import F
 from django.utils import timezone
 
-from annotation import jobs
+from annotation import jobs, workers
 from annotation.models import Job, JobPart
 from core.errors import Refused
 
@@ -97,7 +95,7 @@ def lay_out(job: Job, works: Iterable[Any]) -> None:
 
 def take(job_id) -> JobPart | None:
     """The next free part, now this worker's; None where none is free."""
-    holder = f"{socket.gethostname()}:{uuid.uuid4().hex[:12]}"
+    holder = workers.new_holder()
     while pks := list(jobs.free_parts(job_id).order_by("number").values_list("pk", flat=True)[:8]):
         for pk in pks:
             until = timezone.now() + jobs.LEASE

@@ -81,6 +81,7 @@ urlpatterns = [
     path("resume/<str:token>/", participation.resume, name="resume"),
     path("healthz", status.healthz, name="healthz"),
     path("readyz", status.readyz, name="readyz"),
+    path("metrics", status.metrics, name="metrics"),
     path("status/", status.status, name="status"),
     path("jobs/<uuid:pk>/", jobs.state, name="job"),
     path("jobs/<uuid:pk>/cancel/", jobs.cancel, name="job_cancel"),

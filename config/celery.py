@@ -5,8 +5,9 @@ import threading
 import warnings
 
 from celery import Celery
-from celery.signals import worker_init, worker_process_init, worker_ready, worker_shutting_down
+from celery.signals import celeryd_after_setup, worker_init, worker_process_init, worker_ready, worker_shutting_down
 
+from config import gpu
 from core.parent import end_with_starter, end_without
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
@@ -19,6 +20,17 @@ app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 
 _stopping = threading.Event()
+
+
+@celeryd_after_setup.connect
+def take_gpu_queues(instance, **kwargs):
+    """A worker with a graphics card gets trainings and judging first (annotation.workers)."""
+    from annotation.workers import FIRST_ON_GPU, gpu_queue
+
+    queues = instance.app.amqp.queues
+    wanted = [name for name in FIRST_ON_GPU if name in queues.consume_from]
+    for name in wanted if wanted and gpu.is_used() else []:
+        queues.select_add(gpu_queue(name))
 
 
 @worker_ready.connect

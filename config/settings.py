@@ -1,8 +1,10 @@
 """Settings, from the environment.
 
 DATA_DIR      where everything that is kept lives: database, models, broker, uploads (default: var/)
-DATABASE_URL  default: SQLite in DATA_DIR; production: postgres://user:password@host/name
-BROKER_URL    default: a folder in DATA_DIR (no server); production: redis://host/0
+DATABASE_URL  default: SQLite in DATA_DIR; production: postgres://user:password@host/name, on another machine with
+              ?sslmode=verify-full&sslrootcert=FILE
+BROKER_URL    default: a folder in DATA_DIR (no server); production: redis://host/0, on another machine
+              rediss://user:password@host:6379/0?ssl_ca_certs=FILE
 SECRET_KEY    default: made once and kept in DATA_DIR
 DEBUG         "1" shows tracebacks in the browser; never in production
 DEFAULT_BASE  the base that trainings start from, where one of this name was made (`train_base`; default: default)
@@ -18,6 +20,7 @@ SITE_URL      where this is found, https://name, for links in e-mail that no pag
 OIDC_ISSUER   lets people sign in by an OpenID Connect provider (docs/operations.md), with OIDC_NAME, OIDC_CLIENT_ID,
               OIDC_CLIENT_SECRET, OIDC_AUTHORIZATION_URL, OIDC_TOKEN_URL, OIDC_USER_URL and OIDC_JWKS_URL
 FIRST_ADMIN_KEY  a code with which the first admin can be made from another machine (default: `serve` makes one and prints it)
+METRICS_TOKEN  the bearer token with which Prometheus may read /metrics (default: only admins may, signed in)
 ADMINS_NEED_SECOND_FACTOR  "1" lets no admin in without a code from their phone; those who have none set one up first
 LOG_LEVEL     of what the server and its workers tell (default: INFO)
 COMPARENA_DEVICE  where workers train and judge: "cuda", "cuda:1", "mps" or "cpu" (default: the best there is)
@@ -140,7 +143,7 @@ if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     }
 else:
     # Statements that come again and again are prepared on the server and planned once.
-    DATABASES["default"]["OPTIONS"] = {"server_side_binding": True, "prepare_threshold": 5}
+    DATABASES["default"].setdefault("OPTIONS", {}).update(server_side_binding=True, prepare_threshold=5)
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 AUTH_USER_MODEL = "annotation.User"
@@ -173,6 +176,7 @@ globals().update(mail.settings_of(EMAIL_URL))
 DEFAULT_FROM_EMAIL = os.environ.get("EMAIL_FROM", "comparena@localhost")
 SITE_URL = os.environ.get("SITE_URL", "").rstrip("/")
 FIRST_ADMIN_KEY = os.environ.get("FIRST_ADMIN_KEY", "")
+METRICS_TOKEN = os.environ.get("METRICS_TOKEN", "")
 CSRF_FAILURE_VIEW = "annotation.views.people.sign_in.csrf_failure"
 
 # Annotators' pages (annotation/people/languages.py) come in these; all others in English. docs/translating.md adds one.
@@ -208,6 +212,9 @@ REPLIES_DIR = DATA_DIR / "replies"  # what language models answered, each call o
 
 # Where a message goes. With the filesystem transport sender and receiver share one folder.
 CELERY_BROKER_URL = os.environ.get("BROKER_URL", "filesystem://")
+if CELERY_BROKER_URL.startswith("rediss://") and "ssl_cert_reqs=" not in CELERY_BROKER_URL:
+    # Celery checks no certificate that it is not told to check.
+    CELERY_BROKER_URL += f"{'&' if '?' in CELERY_BROKER_URL else '?'}ssl_cert_reqs=required"
 if CELERY_BROKER_URL.startswith("filesystem"):
     _broker = DATA_DIR / "broker"
     for _folder in (_broker / "messages", _broker / "control"):

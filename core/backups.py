@@ -209,6 +209,7 @@ def _run_postgres(program: str, *words: str) -> None:
         raise Refused(f"{program} is not installed; it comes with PostgreSQL's client programs.")
     own = connection.settings_dict
     told = {f"PG{name}": own[name] for name in ("HOST", "PORT", "USER", "PASSWORD")} | {"PGDATABASE": own["NAME"]}
+    told |= {f"PG{name.upper()}": own.get("OPTIONS", {}).get(name) for name in ("sslmode", "sslrootcert", "sslcert", "sslkey")}
     environment = os.environ | {name: str(value) for name, value in told.items() if value}
     done = subprocess.run([program, *words], env=environment, capture_output=True, text=True)
     if done.returncode:

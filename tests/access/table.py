@@ -185,6 +185,7 @@ researchers: Those who research the campaign, and admins.
 admins: Admins; creating campaigns is also for those who may.
     c/<slug>/duplicate/ POST
     new/ GET POST
+    metrics GET
     people/<pk>/ GET POST
     status/ GET POST
     api/campaigns/ POST

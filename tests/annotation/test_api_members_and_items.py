@@ -79,7 +79,7 @@ SAME = {
 LOOKED_AT = set(
     """
     account answer_list answers beside board_embed breakdown campaign comparator_card elsewhere feedback
-    first_admin guidelines healthz history home image items job leaderboard leave live login logout
+    first_admin guidelines healthz history home image items job leaderboard leave live login logout metrics
     password_change password_change_done password_reset password_reset_complete password_reset_confirm
     password_reset_done plan preview public_boards quality_annotators quality_disagreement quality_preview
     quality_report readyz resume sample samples second_factor second_factor_code set_language snapshot status

@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Collection
 
 from django.conf import settings
 from django.core.management import call_command
@@ -19,7 +20,7 @@ from core.parent import STARTED_BY, signalled_at_death_of
 from leaderboard.demo.load import LOG_INS, admit_published_log_ins, load_demo
 
 SHUTDOWN_SECONDS = 15
-WORKERS = {"worker": "interactive,judging", "training worker": "training,judging"}  # which queues each takes
+WORKERS = {"worker": ["interactive", "judging"], "training worker": ["training", "judging"]}  # which queues each takes
 
 
 class Command(BaseCommand):
@@ -30,6 +31,14 @@ class Command(BaseCommand):
         parser.add_argument("--port", type=int, default=8000)
         parser.add_argument("--web-processes", type=int, default=_web_processes(), help="default: %(default)s")
         parser.add_argument("--threads", type=int, default=4, help="of each web process; default: %(default)s")
+        parser.add_argument(
+            "--queues",
+            nargs="*",
+            choices=settings.QUEUES,
+            default=settings.QUEUES,
+            metavar="QUEUE",
+            help="which queues the workers of this machine take; without a name, no worker is started. Default: all",
+        )
         parser.add_argument("--demo", action="store_true", help="load the demonstration campaign and its accounts")
         parser.add_argument(
             "--demo-for-everybody",
@@ -37,7 +46,7 @@ class Command(BaseCommand):
             help="allow --demo where other machines reach it; anyone can then sign in as admin with a known password",
         )
 
-    def handle(self, *args, host, port, web_processes, threads, demo, demo_for_everybody, **options):
+    def handle(self, *args, host, port, web_processes, threads, queues, demo, demo_for_everybody, **options):
         if demo and not demo_for_everybody and not _is_loopback(host):
             raise CommandError(
                 f"The demonstration's passwords are published, and other machines can reach {host}; leave --host out, "
@@ -51,13 +60,13 @@ class Command(BaseCommand):
         if not first_admin.has_admin():  # the web server reads it
             os.environ.setdefault("FIRST_ADMIN_KEY", first_admin.new_code())
         try:
-            self._run(host, port, web_processes, threads, demo)
+            self._run(host, port, web_processes, threads, queues, demo)
         finally:
             if demo:
                 admit_published_log_ins(False)
         self.stdout.write("Stopped.")
 
-    def _run(self, host, port, web_processes, threads, demo) -> None:
+    def _run(self, host, port, web_processes, threads, queues, demo) -> None:
         bin_folder = os.path.dirname(sys.executable)
         gunicorn = [
             os.path.join(bin_folder, "gunicorn"),
@@ -69,7 +78,7 @@ class Command(BaseCommand):
             "--preload",
             "--log-level=warning",
         ]
-        commands = {"web server": gunicorn, **{name: _worker(name, queues) for name, queues in WORKERS.items()}}
+        commands = {"web server": gunicorn} | {name: _worker(name, taken) for name, taken in _workers(queues).items()}
         with _Processes(commands) as processes:
             _wait_until_served(host, port, processes)
             self._greet(f"http://{host}:{port}/", demo)
@@ -144,7 +153,13 @@ class _Processes:
         return error[0] is KeyboardInterrupt
 
 
-def _worker(name: str, queues: str) -> list[str]:
+def _workers(queues: Collection[str]) -> dict[str, list[str]]:
+    """{name of a worker: the queues that it takes}, of those with anything to take."""
+    taken = {name: [queue for queue in own if queue in queues] for name, own in WORKERS.items()}
+    return {name: own for name, own in taken.items() if own}
+
+
+def _worker(name: str, queues: list[str]) -> list[str]:
     return [
         sys.executable,
         "-m",
@@ -153,7 +168,7 @@ def _worker(name: str, queues: str) -> list[str]:
         "-A",
         "config.celery",
         "worker",
-        f"--queues={queues}",
+        f"--queues={','.join(queues)}",
         "--concurrency=1",
         "--loglevel=WARNING",
         f"--hostname={name.replace(' ', '-')}-{os.getpid()}@%h",
