@@ -240,9 +240,10 @@ JOB_LEASE_SECONDS = float(os.environ.get("JOB_LEASE_SECONDS", "45"))
 if CELERY_BROKER_URL.startswith(("redis://", "rediss://")):
     CACHES = {
         "default": {
-            "BACKEND": "django.core.cache.backends.redis.RedisCache",
+            "BACKEND": "config.cache.RedisOrOwn",
             "LOCATION": CELERY_BROKER_URL,
             "KEY_PREFIX": "comparena",
+            "OPTIONS": {"socket_connect_timeout": 2, "socket_timeout": 2},  # seconds; then it is away
         }
     }
 
