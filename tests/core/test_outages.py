@@ -2,6 +2,7 @@
 
 import errno
 
+import psycopg
 import pytest
 from django.db import connection
 
@@ -55,6 +56,21 @@ def test_a_full_disk_and_a_read_only_one_are_said(answers, code, status, said):
     page, program = answers(OSError(code, "secret"))
     assert page.status_code == program.status_code == status
     assert said in page.content.decode() and said in program.json()["message"]
+
+
+def nobody_there() -> psycopg.Error:
+    """What psycopg says where PostgreSQL is away; nothing listens on port 1."""
+    with pytest.raises(psycopg.OperationalError) as raised:
+        psycopg.connect("postgres://127.0.0.1:1/comparena")
+    return raised.value
+
+
+@pytest.mark.parametrize("stopped", [nobody_there, psycopg.errors.AdminShutdown, psycopg.errors.CannotConnectNow])
+def test_a_database_that_is_away_is_said(answers, stopped):
+    page, program = answers(stopped())
+    assert page.status_code == program.status_code == 503
+    for told in (page.content.decode(), program.json()["message"]):
+        assert "The database cannot be reached at the moment. Confirmed answers are stored." in told
 
 
 @pytest.mark.skipif(connection.vendor != "sqlite", reason="SQLite's own switch")
