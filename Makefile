@@ -22,7 +22,7 @@ serve: .venv/runtime  ## run it; its first page makes the first admin (PORT=8000
 test: .venv/dev  ## run all the tests
 	scripts/install_test_tools
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest
-	OPENBLAS_NUM_THREADS=1 scripts/with_postgres_and_redis $(BIN)/python -m pytest tests/annotation tests/evaluator tests/leaderboard tests/worker $(WITHOUT_PURE)
+	OPENBLAS_NUM_THREADS=1 scripts/with_postgres_and_redis $(BIN)/python -m pytest tests/annotation tests/core/test_outages.py tests/evaluator tests/leaderboard tests/worker $(WITHOUT_PURE)
 
 lint: .venv/dev  ## check style, types and imports
 	$(BIN)/ruff check .
