@@ -2,11 +2,12 @@
 PYTHON ?= python3
 BIN := .venv/bin
 PORT ?= 8000
+BEFORE ?= HEAD~1
 # The pure rooms know no database: their tests run once.
 PURE := annotation/quality annotation/design evaluator/comparator evaluator/encoders evaluator/generators evaluator/metaevaluation evaluator/metrics leaderboard/rating
 WITHOUT_PURE := $(PURE:%=--ignore=tests/%)
 
-.PHONY: help setup demo serve test lint messages bench docs validity tune clean
+.PHONY: help setup demo serve test lint messages bench load docs validity tune clean
 
 help:  ## say what there is
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' Makefile
@@ -40,6 +41,10 @@ bench: .venv/dev  ## measure speed
 	$(BIN)/python -m benchmarks.assignment
 	$(BIN)/python -m benchmarks.comparator
 	$(BIN)/python -m benchmarks.metrics
+
+load: .venv/dev  ## measure annotators' load, beside an older commit's (BEFORE=HEAD~1)
+	scripts/install_test_tools
+	FSYNC=on scripts/with_postgres_and_redis $(BIN)/python -m benchmarks.load commits $(BEFORE)
 
 docs: .venv/docs  ## build the documentation as a site in var/site
 	$(BIN)/zensical build --strict

@@ -5,6 +5,7 @@ storm    annotators judge one campaign until it is done, with double clicks, cut
 versus   page + judgment paced, then in a closed loop until the work is done; the same with Potato where its python is given
 faults   annotators judge and jobs run while the web server, a worker, Redis and PostgreSQL are killed at random; it starts
          a PostgreSQL and a Redis of its own
+commits  page + judgment in a closed loop with 10, 50 and 200 annotators, of this checkout and another commit by turns
 log-ins  people who sign in with a password all at once
 judging  a file of pairs judged by one worker and by two
 waits    how long a calculation waits while a training runs on the embedded default
@@ -54,6 +55,11 @@ def options() -> argparse.Namespace:
     faults.add_argument("--pairs", type=int, default=20_000, help="of the judging job")
     faults.add_argument("--epochs", type=int, default=4, help="of the training")
     faults.add_argument("--server-log", type=Path, help="keep what the server and its workers tell in this file")
+    commits = commands.add_parser("commits")
+    commits.add_argument("commit", help="what this checkout is compared with")
+    commits.add_argument("--annotators", type=int, nargs="+", default=[10, 50, 200])
+    commits.add_argument("--judgments", type=int, default=400, help="a round; at least five for each annotator")
+    commits.add_argument("--rounds", type=int, default=4)
     judging = commands.add_parser("judging")
     judging.add_argument("--pairs", type=int, default=200_000)
     judging.add_argument("--workers", type=int, nargs="+", default=[1, 2])
@@ -81,9 +87,15 @@ def main() -> int:
 
         django.setup()
         call_command("migrate", verbosity=0)
-        from benchmarks.load import calculation_wait, comparison, faults, storm, worker_numbers
+        from benchmarks.load import calculation_wait, commits, comparison, faults, storm, worker_numbers
 
-        runs = {"storm": storm.storm, "versus": comparison.versus, "log-ins": comparison.log_ins, "faults": faults.faults}
+        runs = {
+            "storm": storm.storm,
+            "versus": comparison.versus,
+            "log-ins": comparison.log_ins,
+            "faults": faults.faults,
+            "commits": commits.commits,
+        }
         run = {**runs, "judging": worker_numbers.judging, "waits": calculation_wait.waits}[chosen.command]
         return asyncio.run(run(chosen, Path(folder)))
 
