@@ -2,11 +2,12 @@
 PYTHON ?= python3
 BIN := .venv/bin
 PORT ?= 8000
+BEFORE ?= HEAD~1
 # The pure rooms know no database: their tests run once.
 PURE := annotation/quality annotation/design evaluator/comparator evaluator/encoders evaluator/generators evaluator/metaevaluation evaluator/metrics leaderboard/rating
 WITHOUT_PURE := $(PURE:%=--ignore=tests/%)
 
-.PHONY: help setup demo serve test lint messages lock bench docs validity tune clean
+.PHONY: help setup demo serve test lint messages lock bench load docs validity tune clean
 
 help:  ## say what there is
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' Makefile
@@ -22,7 +23,7 @@ serve: .venv/runtime  ## run it; its first page makes the first admin (PORT=8000
 test: .venv/dev  ## run all the tests
 	scripts/install_test_tools
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest
-	OPENBLAS_NUM_THREADS=1 scripts/with_postgres_and_redis $(BIN)/python -m pytest tests/annotation tests/evaluator tests/leaderboard tests/worker $(WITHOUT_PURE)
+	OPENBLAS_NUM_THREADS=1 scripts/with_postgres_and_redis $(BIN)/python -m pytest tests/annotation tests/core/test_outages.py tests/evaluator tests/leaderboard tests/worker $(WITHOUT_PURE)
 
 lint: .venv/dev  ## check style, types and imports
 	$(BIN)/ruff check .
@@ -43,6 +44,10 @@ bench: .venv/dev  ## measure speed
 	$(BIN)/python -m benchmarks.assignment
 	$(BIN)/python -m benchmarks.comparator
 	$(BIN)/python -m benchmarks.metrics
+
+load: .venv/dev  ## measure annotators' load, beside an older commit's (BEFORE=HEAD~1)
+	scripts/install_test_tools
+	FSYNC=on scripts/with_postgres_and_redis $(BIN)/python -m benchmarks.load commits $(BEFORE)
 
 docs: .venv/docs  ## build the documentation as a site in var/site
 	$(BIN)/zensical build --strict

@@ -147,9 +147,10 @@ class Claim:
         fields = {"status": status, "finished_at": timezone.now(), "error": error, "holder": "", "lease_until": None}
         if status == Job.Status.DONE:
             fields |= {"progress": 1.0}
-        done = bool(self._held_rows().update(**fields))
-        if done and status == Job.Status.DONE:
-            JobPart.objects.filter(job=self.job).delete()
+        with transaction.atomic():
+            done = bool(self._held_rows().update(**fields))
+            if done and status == Job.Status.DONE:
+                JobPart.objects.filter(job=self.job).delete()
         return done
 
     def put_back(self, message: str) -> None:

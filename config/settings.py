@@ -144,6 +144,8 @@ if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
 else:
     # Statements that come again and again are prepared on the server and planned once.
     DATABASES["default"].setdefault("OPTIONS", {}).update(server_side_binding=True, prepare_threshold=5)
+    # Kept connections are looked at before each request's first statement: none fails because PostgreSQL was restarted.
+    DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 AUTH_USER_MODEL = "annotation.User"
@@ -247,9 +249,10 @@ JOB_LEASE_SECONDS = float(os.environ.get("JOB_LEASE_SECONDS", "45"))
 if CELERY_BROKER_URL.startswith(("redis://", "rediss://")):
     CACHES = {
         "default": {
-            "BACKEND": "django.core.cache.backends.redis.RedisCache",
+            "BACKEND": "config.cache.RedisOrOwn",
             "LOCATION": CELERY_BROKER_URL,
             "KEY_PREFIX": "comparena",
+            "OPTIONS": {"socket_connect_timeout": 2, "socket_timeout": 2},  # seconds; then it is away
         }
     }
 

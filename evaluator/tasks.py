@@ -49,10 +49,10 @@ def run(job_id, watch=None) -> ComparatorVersion:
         report(0.995, "Asking whether it may serve")
         gate.ask_all(version)
         registry.consider(version)
+        for campaign in version.campaigns.all():  # before the job is done: who dies here announces it at the next attempt
+            if registry.serving(campaign) == version:
+                promoted.send(ComparatorVersion, version=version, campaign=campaign)
         report(1.0, "Trained")
-    for campaign in version.campaigns.all():
-        if registry.serving(campaign) == version:
-            promoted.send(ComparatorVersion, version=version, campaign=campaign)
     return version
 
 

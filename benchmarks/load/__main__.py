@@ -3,6 +3,9 @@
 storm    annotators judge one campaign until it is done, with double clicks, cut connections, requests sent again and
          answers that come late; afterwards the database is checked
 versus   page + judgment paced, then in a closed loop until the work is done; the same with Potato where its python is given
+faults   annotators judge and jobs run while the web server, a worker, Redis and PostgreSQL are killed at random; it starts
+         a PostgreSQL and a Redis of its own
+commits  page + judgment in a closed loop with 10, 50 and 200 annotators, of this checkout and another commit by turns
 log-ins  people who sign in with a password all at once
 judging  a file of pairs judged by one worker and by two
 waits    how long a calculation waits while a training runs on the embedded default
@@ -17,6 +20,7 @@ import asyncio
 import os
 import sys
 import tempfile
+from contextlib import ExitStack
 from pathlib import Path
 
 
@@ -39,6 +43,23 @@ def options() -> argparse.Namespace:
         if name == "versus":
             command.add_argument("--paced-seconds", type=int, default=30)
             command.add_argument("--without-script", action="store_false", dest="with_script", help="plain forms, in ours")
+    faults = commands.add_parser("faults")
+    faults.add_argument("--seconds", type=float, default=300)
+    faults.add_argument("--kills", type=int, default=6, help="of the web server, a worker, Redis and PostgreSQL each")
+    faults.add_argument("--seed", type=int, default=0, help="draws what is killed when")
+    faults.add_argument("--annotators", type=int, default=40)
+    faults.add_argument("--items", type=int, default=1000)
+    faults.add_argument("-k", type=int, default=3)
+    faults.add_argument("--pause", type=float, default=3.0, help="seconds that a judgment takes somebody, on average")
+    faults.add_argument("--contexts", type=int, default=600, help="of the tournament; four outputs each")
+    faults.add_argument("--pairs", type=int, default=20_000, help="of the judging job")
+    faults.add_argument("--epochs", type=int, default=4, help="of the training")
+    faults.add_argument("--server-log", type=Path, help="keep what the server and its workers tell in this file")
+    commits = commands.add_parser("commits")
+    commits.add_argument("commit", help="what this checkout is compared with")
+    commits.add_argument("--annotators", type=int, nargs="+", default=[10, 50, 200])
+    commits.add_argument("--judgments", type=int, default=400, help="a round; at least five for each annotator")
+    commits.add_argument("--rounds", type=int, default=4)
     judging = commands.add_parser("judging")
     judging.add_argument("--pairs", type=int, default=200_000)
     judging.add_argument("--workers", type=int, nargs="+", default=[1, 2])
@@ -51,7 +72,13 @@ def options() -> argparse.Namespace:
 
 def main() -> int:
     chosen = options()
-    with tempfile.TemporaryDirectory(prefix="comparena-load-") as folder:
+    with ExitStack() as stack:
+        if chosen.command == "faults":
+            from benchmarks.load import services
+
+            chosen.services = database, broker = stack.enter_context(services.postgres_and_redis())
+            os.environ |= {"DATABASE_URL": database.url, "BROKER_URL": broker.url}
+        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="comparena-load-"))
         os.environ["DATA_DIR"] = folder
         os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
         os.environ.setdefault("LOG_LEVEL", "WARNING")
@@ -60,9 +87,15 @@ def main() -> int:
 
         django.setup()
         call_command("migrate", verbosity=0)
-        from benchmarks.load import calculation_wait, comparison, storm, worker_numbers
+        from benchmarks.load import calculation_wait, commits, comparison, faults, storm, worker_numbers
 
-        runs = {"storm": storm.storm, "versus": comparison.versus, "log-ins": comparison.log_ins}
+        runs = {
+            "storm": storm.storm,
+            "versus": comparison.versus,
+            "log-ins": comparison.log_ins,
+            "faults": faults.faults,
+            "commits": commits.commits,
+        }
         run = {**runs, "judging": worker_numbers.judging, "waits": calculation_wait.waits}[chosen.command]
         return asyncio.run(run(chosen, Path(folder)))
 

@@ -52,7 +52,7 @@ class Browser:
         return await self._timed(kind, self._request("GET", path))
 
     async def post(self, path: str, fields: dict, kind: str, headers: dict | None = None) -> Response:
-        return await self._timed(kind, self._request("POST", path, _form(fields), headers))
+        return await self._timed(kind, self._request("POST", path, form(fields), headers))
 
     async def post_json(self, path: str, body: str, kind: str, headers: dict | None = None) -> Response:
         sent = {"Content-Type": "application/json", **(headers or {})}
@@ -60,7 +60,7 @@ class Browser:
 
     async def post_and_hang_up(self, path: str, fields: dict) -> None:
         """The request arrives, the connection is cut before the answer."""
-        self._write("POST", path, _form(fields), None, *(await self._connection()))
+        self._write("POST", path, form(fields), None, *(await self._connection()))
         await self._writer.drain()
         self.close()
 
@@ -125,7 +125,7 @@ class Browser:
         writer.write("\r\n".join(lines).encode() + b"\r\n\r\n" + (body or b""))
 
 
-def _form(fields: dict) -> bytes:
+def form(fields: dict) -> bytes:
     return urlencode(fields).encode()
 
 

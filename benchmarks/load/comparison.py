@@ -42,14 +42,14 @@ async def _measure(name: str, server, crowd: list, options) -> float:
     for person in crowd:
         await person.join()
     print(f"\n{name}: started in {server.start_seconds:.1f} s; {len(crowd)} annotators")
-    paced = await _work(crowd, options.items * options.k // 5, options.paced_seconds, EVERY)
+    paced = await work(crowd, options.items * options.k // 5, options.paced_seconds, EVERY)
     print(f"paced, one judgment every {EVERY:g} s each, {options.paced_seconds} s:")
     print("\n".join(paced.lines()))
     total, rates, left = Timings(), [], options.items * options.k - len(paced.seconds["judgment"])
     cpu, start = server.cpu_seconds(), time.perf_counter()
     for _ in range(5):
         begin = time.perf_counter()
-        part = await _work(crowd, left // 5)
+        part = await work(crowd, left // 5)
         rates.append(len(part.seconds["judgment"]) / (time.perf_counter() - begin))
         total.extend(part)
     judged, seconds = len(total.seconds["judgment"]), time.perf_counter() - start
@@ -61,11 +61,11 @@ async def _measure(name: str, server, crowd: list, options) -> float:
     return judged / seconds
 
 
-async def _work(crowd: list, judgments: int, seconds: float = 300, every: float = 0.0) -> Timings:
+async def work(crowd: list, judgments: int, seconds: float = 300, every: float = 0.0) -> Timings:
     """Judgments, each with the page of the next item, until the time is over or so many are sent."""
     timings, end, left = Timings(), time.perf_counter() + seconds, [judgments]
 
-    async def work(person) -> None:
+    async def judge(person) -> None:
         person.browser.timings = timings
         await asyncio.sleep(person.random.uniform(0, every))
         answer = await person.page()
@@ -75,7 +75,7 @@ async def _work(crowd: list, judgments: int, seconds: float = 300, every: float 
             answer = await person.judge(answer)
             await asyncio.sleep(max(0.0, every - (time.perf_counter() - begin)))
 
-    await asyncio.gather(*(work(person) for person in crowd))
+    await asyncio.gather(*(judge(person) for person in crowd))
     return timings
 
 

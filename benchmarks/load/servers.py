@@ -40,7 +40,7 @@ def running(command: list[str], port: int, health: str, **options):
     begin = time.perf_counter()
     process = subprocess.Popen(command, start_new_session=True, stdout=subprocess.DEVNULL, **options)
     try:
-        while not _answers(port, health):
+        while not answers(port, health):
             if process.poll() is not None or time.perf_counter() - begin > START_SECONDS:
                 raise SystemExit(f"{' '.join(command)} did not start")
             time.sleep(0.02)
@@ -53,11 +53,11 @@ def running(command: list[str], port: int, health: str, **options):
             os.killpg(process.pid, signal.SIGKILL)
 
 
-def comparena():
-    """`manage.py serve` with the DATABASE_URL, BROKER_URL and DATA_DIR of this process."""
+def comparena(**options):
+    """`manage.py serve` with the DATABASE_URL, BROKER_URL and DATA_DIR of this process. options: of its Popen."""
     port = free_port()
     command = [sys.executable, "manage.py", "serve", f"--port={port}"]
-    return running(command, port, "/login/", cwd=ROOT)
+    return running(command, port, "/login/", **{"cwd": ROOT, **options})
 
 
 def potato(python: str, folder: Path, texts: list[dict], criteria: list[str], k: int):
@@ -109,7 +109,7 @@ def free_port() -> int:
         return probe.getsockname()[1]
 
 
-def _answers(port: int, path: str) -> bool:
+def answers(port: int, path: str) -> bool:
     try:
         with urllib.request.urlopen(f"http://{HOST}:{port}{path}", timeout=5) as response:
             return response.status == 200
@@ -117,9 +117,24 @@ def _answers(port: int, path: str) -> bool:
         return False
 
 
+def children(pid: int) -> list[int]:
+    """Processes that this one started; none where it is gone."""
+    try:
+        return [int(c) for task in Path(f"/proc/{pid}/task").glob("*") for c in (task / "children").read_text().split()]
+    except (FileNotFoundError, ProcessLookupError):
+        return []
+
+
+def command_of(pid: int) -> str:
+    """Its command line; empty where it is gone."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
+
+
 def _family(pid: int) -> list[int]:
-    children = [int(c) for task in Path(f"/proc/{pid}/task").glob("*") for c in (task / "children").read_text().split()]
-    return [pid, *(member for child in children for member in _family(child))]
+    return [pid, *(member for child in children(pid) for member in _family(child))]
 
 
 def _pss(pid: int) -> int:

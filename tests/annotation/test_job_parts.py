@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 from django.db import OperationalError
+from django.db.models.signals import pre_delete
 from django.utils import timezone
 
 from annotation import jobs, parts
@@ -48,6 +49,23 @@ def test_results_come_in_order_and_the_rows_go_when_the_job_is_done(job):
         assert job.progress == 0.0  # written twice a second at most
         assert job.message == "Squares: 0 of 5 parts done"
     assert not JobPart.objects.exists()
+
+
+def test_a_job_is_not_done_without_its_parts_gone(job):
+    """A database that goes away in between leaves neither."""
+
+    def away(**told):
+        raise OperationalError
+
+    with jobs.claim(job.pk) as claim, pytest.raises(OperationalError):
+        parts.lay_out(job, five())
+        pre_delete.connect(away, sender=JobPart, dispatch_uid="t")
+        try:
+            claim.finish(Job.Status.DONE)
+        finally:
+            pre_delete.disconnect(sender=JobPart, dispatch_uid="t")
+            job.refresh_from_db()
+            assert job.status == Job.Status.RUNNING and JobPart.objects.count() == 5
 
 
 def test_progress_is_the_share_of_parts_done(job):

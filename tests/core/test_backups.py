@@ -13,11 +13,16 @@ import pytest
 from django.apps import apps
 from django.db import connection
 from django.test import Client
+from django.utils import timezone
 
 from annotation.models import LikertScore, Output, User
 from core import backups
 from core.errors import Refused
+from tests.access.bodies import bodies, paths_of
+from tests.access.people import People
 from tests.annotation.pages import World
+from tests.evaluator import world as researched
+from tests.leaderboard.played import a_version
 
 ROOT = Path(__file__).parents[2]
 LOOK = """
@@ -71,8 +76,9 @@ def elsewhere(tmp_path, transactional_db):
         own = connection.settings_dict
         environment["DATABASE_URL"] = f"postgres://{own['USER']}:{own['PASSWORD']}@{own['HOST']}:{own['PORT']}/{name}"
 
-    def run(*words, check=True):
-        done = subprocess.run([sys.executable, *words], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=200)
+    def run(*words, check=True, told=None):
+        command = [sys.executable, *words]
+        done = subprocess.run(command, cwd=ROOT, env=environment, input=told, capture_output=True, text=True, timeout=200)
         assert not check or done.returncode == 0, done.stderr
         return done
 
@@ -101,6 +107,26 @@ def test_a_restored_place_has_the_same_rows_and_shows_the_same_numbers(world, el
     again = elsewhere("manage.py", "restore", str(file), check=False)
     assert again.returncode == 1 and "The database is not empty" in again.stderr
     assert json.loads(elsewhere("-c", LOOK).stdout)[1] == campaign
+
+
+@pytest.fixture
+def people(files, tmp_path, client, transactional_db):
+    """A campaign with one of everything: a snapshot, a comparator's row, a tournament, answers, reports, an upload."""
+    world = researched.World(tmp_path, client, contexts=4)
+    return People(world, a_version(world))
+
+
+def test_all_pages_of_a_restored_place_show_the_same(people, elsewhere, tmp_path):
+    """What a researcher may read, by tests/access/table.py, pages and API."""
+    backups.back_up(tmp_path / "talk.backup")
+    elsewhere("manage.py", "restore", str(tmp_path / "talk.backup"))
+    now, paths = timezone.now(), paths_of(people.campaign)
+    asked = json.dumps({"user": people.alice.username, "now": now.isoformat(), "paths": paths})
+    elsewhere("-m", "tests.access.bodies", str(tmp_path / "bodies"), told=asked)
+    there, here = json.loads((tmp_path / "bodies").read_text()), bodies(people.alice, paths, now)
+    assert [path for path in paths if here[path] != there[path]] == []
+    assert len(paths) > 100 and sum(body.startswith("200") for body in here.values()) > 80
+    assert not [path for path, body in here.items() if body.startswith("5")]
 
 
 class TestRefusals:

@@ -2,8 +2,9 @@
 
 import errno
 
+import psycopg
 import pytest
-from django.db import connection
+from django.db import close_old_connections, connection
 
 from annotation.campaigns.lifecycle import create_campaign
 from annotation.models import User
@@ -55,6 +56,34 @@ def test_a_full_disk_and_a_read_only_one_are_said(answers, code, status, said):
     page, program = answers(OSError(code, "secret"))
     assert page.status_code == program.status_code == status
     assert said in page.content.decode() and said in program.json()["message"]
+
+
+def nobody_there() -> psycopg.Error:
+    """What psycopg says where PostgreSQL is away; nothing listens on port 1."""
+    with pytest.raises(psycopg.OperationalError) as raised:
+        psycopg.connect("postgres://127.0.0.1:1/comparena")
+    return raised.value
+
+
+@pytest.mark.parametrize("stopped", [nobody_there, psycopg.errors.AdminShutdown, psycopg.errors.CannotConnectNow])
+def test_a_database_that_is_away_is_said(answers, stopped):
+    page, program = answers(stopped())
+    assert page.status_code == program.status_code == 503
+    for told in (page.content.decode(), program.json()["message"]):
+        assert "The database cannot be reached at the moment. Confirmed answers are stored." in told
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="a server that is restarted")
+@pytest.mark.django_db(transaction=True)
+def test_nobody_meets_a_connection_of_before_a_restart():
+    """A kept connection is cut by the server, then the next request begins (the tests' client does not say so itself)."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_backend_pid()")
+        (pid,) = cursor.fetchone()
+    with psycopg.connect(**connection.get_connection_params() | {"cursor_factory": psycopg.Cursor}) as other:
+        assert other.execute("SELECT pg_terminate_backend(%s, 5000)", [pid]).fetchone() == (True,)
+    close_old_connections()
+    assert User.objects.count() == 0
 
 
 @pytest.mark.skipif(connection.vendor != "sqlite", reason="SQLite's own switch")

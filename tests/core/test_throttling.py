@@ -119,3 +119,28 @@ class TestApi:
         assert answers[60].json()["errors"] and "Retry-After" in answers[60]
         known = {"Authorization": f"Bearer {make_token(User.objects.create_user('bob'), 'test')[1]}"}
         assert client.get("/api/tasks/", headers=known).status_code == 200
+
+
+class TestWhileRedisIsAway:
+    @pytest.fixture(autouse=True)
+    def away(self, counted, settings):
+        """The setting of production; nothing listens on port 1."""
+        settings.CACHES = {"default": {"BACKEND": "config.cache.RedisOrOwn", "LOCATION": "redis://127.0.0.1:1/0"}}
+        cache.own.clear()
+
+    def test_people_sign_in_and_guesses_are_still_counted(self, client):
+        User.objects.create_user("bob", password=PASSWORD)
+        assert log_in(client, PASSWORD).status_code == 302
+        client.logout()
+        assert {log_in(client, "wrong").status_code for _ in range(10)} == {200}
+        assert log_in(client, PASSWORD).status_code == 429
+
+    def test_people_join_and_programs_are_served(self, client):
+        alice = User.objects.create_user("alice")
+        campaign = create_campaign(slug="talk", user=alice, board_is_public=True)
+        joined = client.post(f"/join/{invite(campaign, alice).token}/", {"name": "Guest"})
+        assert joined.status_code == 302
+        client.logout()
+        assert client.get("/").status_code == 200
+        headers = {"Authorization": f"Bearer {make_token(alice, 'laptop')[1]}"}
+        assert client.get("/api/campaigns/talk/", headers=headers).status_code == 200

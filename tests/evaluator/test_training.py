@@ -16,6 +16,7 @@ from evaluator import sources, tasks
 from evaluator.comparator.settings import Settings
 from evaluator.models import ComparatorVersion, Dialogue, TrainingRun, Utility
 from evaluator.services import start_training
+from evaluator.signals import promoted
 from evaluator.worker import judge, train
 from leaderboard import systems
 from tests.evaluator.world import World, recipe, write
@@ -188,6 +189,29 @@ def test_an_owner_that_cannot_be_read_is_no_other_trainings_trouble(world, model
     (models_dir / "broken" / train.OWNER).write_text(content)
     run = start_training([world.campaign], foreground=True, recipe=recipe())
     assert train._work_folder(run) == models_dir / f".run-{run.job_id}" and (models_dir / "broken").is_dir()
+
+
+def test_a_worker_that_died_while_it_announced_its_version_announces_it_again(world):
+    """Otherwise its boards would never be played."""
+    heard = []
+
+    def hear(sender, version, **told):
+        heard.append(version)
+        if len(heard) == 1:
+            raise RuntimeError("The database was away.")
+
+    run = start_training([world.campaign], recipe=recipe())
+    promoted.connect(hear, dispatch_uid="t")
+    try:
+        with pytest.raises(RuntimeError):
+            tasks.run(run.job_id)
+        assert Job.objects.get(pk=run.job_id).status == Job.Status.FAILED
+        jobs.retry(run.job)
+        version = tasks.run(run.job_id)
+    finally:
+        promoted.disconnect(dispatch_uid="t")
+    assert heard == [version, version] and ComparatorVersion.objects.count() == 1
+    assert Job.objects.get(pk=run.job_id).status == Job.Status.DONE
 
 
 def test_a_cancelled_job_makes_no_version(world):

@@ -36,6 +36,10 @@ def strict(version, outputs, report):
 
 @pytest.fixture
 def version(world):
+    return a_version(world)
+
+
+def a_version(world) -> ComparatorVersion:
     """A version's row, without weights: these tests bring their own judge."""
     run = TrainingRun.objects.create(job=Job.objects.create(task="t", title="t"), criterion="Overall")
     version = ComparatorVersion.objects.create(

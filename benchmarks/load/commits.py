@@ -1,0 +1,130 @@
+"""The server of this checkout and that of another commit, measured by turns in the same run, with 10, 50 and 200 annotators.
+
+The other commit is taken out of git into a temporary folder and runs in the same Python environment, on a database and with a
+Redis database of its own. Both servers stand all the time; only one at a time has work.
+"""
+
+import io
+import os
+import statistics
+import subprocess
+import sys
+import tarfile
+import time
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import dj_database_url
+import psycopg
+from django.db import connection
+
+from benchmarks.load import servers
+from benchmarks.load.browser import Browser, Timings
+from benchmarks.load.comparison import work
+from benchmarks.load.people import ComparenaPerson
+
+OVERLAP = 3
+# Run in a checkout: makes the campaign that is judged by that checkout's own services, and prints its invitation's token.
+PREPARE = """
+import sys, django; django.setup()
+from django.core.management import call_command
+call_command("migrate", verbosity=0)
+from benchmarks.load import campaign
+print(campaign.make(int(sys.argv[1]), int(sys.argv[2]), False)[1])
+"""
+
+
+@dataclass
+class Side:
+    """One of the two, and what was measured of it with one number of annotators."""
+
+    name: str
+    server: servers.Server
+    token: str
+    crowd: list = field(default_factory=list)
+    rates: list[float] = field(default_factory=list)  # judgments a second, by rounds
+    cpu: list[float] = field(default_factory=list)  # milliseconds of the server a judgment, by rounds
+    timings: Timings = field(default_factory=Timings)
+
+    async def join(self, first: int, size: int) -> None:
+        browsers = [Browser(servers.HOST, self.server.port, Timings()) for _ in range(size)]
+        self.crowd = [ComparenaPerson(browser, first + n, self.token) for n, browser in enumerate(browsers)]
+        self.rates, self.cpu, self.timings = [], [], Timings()
+        for person in self.crowd:
+            await person.join()
+
+    async def round(self, judgments: int) -> None:
+        cpu, begin = self.server.cpu_seconds(), time.perf_counter()
+        timings = await work(self.crowd, judgments)
+        judged = len(timings.seconds["judgment"])
+        self.rates.append(judged / (time.perf_counter() - begin))
+        self.cpu.append(1000 * (self.server.cpu_seconds() - cpu) / judged)
+        self.timings.extend(timings)
+
+    def line(self) -> str:
+        rate, cpu = statistics.median(self.rates), statistics.median(self.cpu)
+        rates = ", ".join(f"{one:.1f}" for one in self.rates)
+        p95 = self.timings.quantile("judgment", 0.95)
+        return f"  {self.name:<14} {rate:7.1f} judgments/s ({rates}); p95 {p95:6.0f} ms; {cpu:5.1f} ms CPU a judgment"
+
+
+async def commits(options, folder: Path) -> int:
+    rounds = {size: max(options.judgments, 5 * size) for size in options.annotators}
+    items = 4 * (sum(rounds.values()) * (options.rounds + 1) // (OVERLAP * 4) + 1)
+    with ExitStack() as stack:
+        places = {"this checkout": servers.ROOT, options.commit: taken_out(options.commit, folder / "other")}
+        sides = [
+            _side(stack, name, root, number, folder / f"data{number}", items)
+            for number, (name, root) in enumerate(places.items())
+        ]
+        print(f"{connection.vendor}, {items} items, k = {OVERLAP}, {options.rounds} rounds by turns", flush=True)
+        ratios, first = {}, 0
+        for size, judgments in rounds.items():
+            load = os.getloadavg()[0]
+            for side in sides:
+                await side.join(first, size)
+                await side.round(size)  # warms up
+                side.rates, side.cpu, side.timings = [], [], Timings()
+            for turn in range(options.rounds):
+                for side in sides if turn % 2 == 0 else reversed(sides):
+                    await side.round(judgments)
+            ours, theirs = sides
+            rate = statistics.median(a / b for a, b in zip(ours.rates, theirs.rates))
+            cpu = statistics.median(a / b for a, b in zip(ours.cpu, theirs.cpu))
+            p95 = ours.timings.quantile("judgment", 0.95) / theirs.timings.quantile("judgment", 0.95)
+            ratios[size] = rate, p95, cpu
+            loads = f"load average {load:.1f} before, {os.getloadavg()[0]:.1f} after"
+            print(f"{size} annotators, {judgments} judgments a round; {loads}")
+            print(f"{ours.line()}\n{theirs.line()}", flush=True)
+            first += size
+    print(f"\nthis checkout / {options.commit}: judgments a second (median of the rounds' ratios), p95, CPU a judgment")
+    for size, (rate, p95, cpu) in ratios.items():
+        print(f"  {size:>4} annotators   {rate:.2f}   {p95:.2f}   {cpu:.2f}")
+    return 0
+
+
+def taken_out(commit: str, folder: Path) -> Path:
+    """The files of a commit, in a folder."""
+    archive = subprocess.run(["git", "archive", "--format=tar", commit], cwd=servers.ROOT, check=True, capture_output=True)
+    with tarfile.open(fileobj=io.BytesIO(archive.stdout)) as files:
+        files.extractall(folder, filter="data")
+    return folder
+
+
+def _side(stack: ExitStack, name: str, root: Path, number: int, data: Path, items: int) -> Side:
+    env = os.environ | {"DATA_DIR": str(data), "PYTHONPATH": str(root)}
+    if url := os.environ.get("DATABASE_URL"):
+        env["DATABASE_URL"] = _database(url, f"load_{number}")
+    if broker := os.environ.get("BROKER_URL"):
+        env["BROKER_URL"] = f"{broker.rpartition('/')[0]}/{number + 1}"
+    made = [sys.executable, "-c", PREPARE, str(items), str(OVERLAP)]
+    token = subprocess.run(made, cwd=root, env=env, check=True, stdout=subprocess.PIPE, text=True).stdout.split()[-1]
+    return Side(name, stack.enter_context(servers.comparena(cwd=root, env=env)), token)
+
+
+def _database(url: str, name: str) -> str:
+    """A new database on the same PostgreSQL; returns its address."""
+    with psycopg.connect(url, autocommit=True) as server:
+        server.execute(f'CREATE DATABASE "{name}"')
+    return url.removesuffix(dj_database_url.parse(url)["NAME"]) + name

@@ -1,0 +1,82 @@
+"""A training, a tournament and a file of pairs, as jobs of a small campaign, and their results as hashes to be compared."""
+
+import hashlib
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.load.worker_numbers import pairs
+
+RECIPE = {"max_length": 64}
+
+
+@dataclass
+class Started:
+    training: object
+    tournament: object
+    judged: object
+
+
+class Material:
+    """The campaign (four outputs for each context), a first comparator of it, and a file of pairs."""
+
+    def __init__(self, folder: Path, options):
+        os.environ["HF_HUB_OFFLINE"] = "1"
+        from evaluator.models import ComparatorVersion
+        from evaluator.services import start_training
+        from evaluator.tasks import run
+        from tests.evaluator.world import World, recipe
+
+        self.campaign = World(folder, contexts=options.contexts, slug="faults").campaign
+        self.recipe = recipe(**RECIPE, epochs=options.epochs)
+        run(start_training([self.campaign], recipe=recipe(**RECIPE), foreground=True).job_id)
+        self.version = ComparatorVersion.objects.get()
+        self.path, self.out = folder / "pairs.jsonl", folder / "judged.jsonl"
+        pairs(self.path, options.pairs)
+
+    def start(self) -> Started:
+        """Queue the three for the workers."""
+        from evaluator.services import start_training
+        from evaluator.worker import shared_files
+        from leaderboard.tournaments.start import start_tournament
+
+        training = start_training([self.campaign], recipe=self.recipe)
+        tournament = start_tournament(self.campaign, "comparator", self.version)
+        return Started(training, tournament, shared_files.start(self.version, "compare", self.path))
+
+    def results(self, started: Started) -> dict[str, str]:
+        """SHA-256 of what each gave; empty where it gave nothing."""
+        from evaluator.models import ComparatorVersion
+        from evaluator.selectors import folder
+        from evaluator.worker import shared_files
+
+        trained = ComparatorVersion.objects.filter(run=started.training).first()
+        weights = sorted(folder(trained).glob("*.safetensors")) if trained else []
+        judged = shared_files.result_file(started.judged.job)
+        return {
+            "training: weights": _sha(b"".join(path.read_bytes() for path in weights)),
+            "tournament: games, ratings, outputs": _sha(_rows(started.tournament)),
+            "judging job: file": _sha(judged.read_bytes() if judged.exists() else b""),
+        }
+
+    def forget(self) -> None:
+        """What the first comparator said of the outputs, so that a tournament judges them anew."""
+        from evaluator.models import Utility
+
+        Utility.objects.filter(version=self.version).delete()
+
+
+def _sha(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest() if content else ""
+
+
+def _rows(tournament) -> bytes:
+    """All that a tournament's rows say, in their order; nothing where it has none."""
+    from leaderboard.models import Game, OutputResult, SystemRating
+
+    said = []
+    for model, order in ((Game, "number"), (SystemRating, "system"), (OutputResult, "output")):
+        names = [f.attname for f in model._meta.concrete_fields if f.name not in ("id", "tournament")]
+        said += model.objects.filter(tournament=tournament).order_by(order).values_list(*names)
+    return json.dumps(said).encode() if said else b""
