@@ -20,7 +20,7 @@ SAYS = {  # what a line has to print, by its command; a file's rows are counted 
     "create_campaign": ["campaign: talk"],
     "import_outputs": ["rows: 40", '"systems": 4, "contexts": 10, "outputs": 40'],
     "import_scores": ["rows: 160", '"scores": 160'],
-    "leaderboard": ["Judged by annotators, some or all simulated", "Human (human)", "Simulated data"],
+    "leaderboard": ["Judged by annotators (some or all simulated)", "Human (human)", "Simulated data"],
     "train_comparator": ["comparator: talk-overall-"],
     "ask_where_unsure": ["pairs: "],
     "score_outputs": ["comparator: talk-overall-", "rows: 40"],

@@ -150,9 +150,7 @@ class ImportSerializer(serializers.Serializer):
         max_length=1000,
         help_text="For outputs: columns that each hold one system's outputs.",
     )
-    keep_columns = serializers.BooleanField(
-        required=False, help_text="For outputs: keep columns that are no field as metadata."
-    )
+    keep_columns = serializers.BooleanField(required=False, help_text="For outputs: store unknown columns as metadata.")
     simulated = serializers.BooleanField(required=False, help_text="For scores and judgments: a program made them.")
     columns = ShortJSON(
         required=False,

@@ -42,7 +42,7 @@ def check_expected(expected, criteria: dict, is_pair: bool) -> dict:
 
 def _mapping(value, what: str) -> dict:
     if value is not None and not isinstance(value, dict):
-        raise Refused(f"The {what} of a known answer stand by criterion: {{criterion: answer}}.")
+        raise Refused(f"Give the {what} of a known answer by criterion: {{criterion: answer}}.")
     return value or {}
 
 

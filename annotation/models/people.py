@@ -17,9 +17,9 @@ password_changed = Signal()  # of an account that was there before
 class Scope(models.TextChoices):
     """What a token may do of what its user may do."""
 
-    READ = "read", "read: see what you may see"
+    READ = "read", "read: view what your account can view"
     ANNOTATE = "annotate", "annotate: take part in campaigns and answer"
-    RESEARCH = "research", "research: see and change what you research"
+    RESEARCH = "research", "research: view and change the campaigns that you research"
     ADMIN = "admin", "admin: all of this, with an admin’s rights where you have them"
 
 

@@ -121,6 +121,12 @@ def three(value) -> str:
 
 
 @register.filter
+def p_value(value) -> str:
+    """With three decimals; one that rounds to 0.000 is said to be below 0.001."""
+    return "< 0.001" if value is not None and value < 0.0005 else three(value)
+
+
+@register.filter
 def two(value) -> str:
     """The same with two decimals."""
     return "–" if value is None else f"{value:.2f}".replace("-", "−")

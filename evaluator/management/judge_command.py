@@ -28,7 +28,7 @@ class JudgingCommand(ServiceCommand):
         parser.add_argument("file")
         parser.add_argument("--comparator", required=True, help="a trained version, or a campaign (its comparator in use)")
         parser.add_argument("--out", required=True, help="JSON lines file to write; it is written completely or not at all")
-        parser.add_argument("--workers", action="store_true", help="let the running workers do it together, in parts")
+        parser.add_argument("--workers", action="store_true", help="divide the work among the running workers")
         add_device(parser)
 
     def run(self, file, comparator, out, device, workers, **options):

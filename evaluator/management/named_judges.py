@@ -36,7 +36,7 @@ def add_arguments(parser) -> None:
     parser.add_argument(
         "--reward-model", metavar="MODEL", help="a reward model or cross-encoder: a folder, or a name on the hub"
     )
-    parser.add_argument("--comet", metavar="MODEL", help="asked by COMET's own command, comet-score")
+    parser.add_argument("--comet", metavar="MODEL", help="a COMET model, run by COMET's own command comet-score")
     parser.add_argument("--timeout", type=float, default=3600.0, help="time limit of a program, in seconds")
     parser.add_argument(
         "--language-model", metavar="MODEL", help=f"name of a language model at --url; the key is read from {KEY_VARIABLE}"
@@ -54,7 +54,7 @@ def add_arguments(parser) -> None:
     parser.add_argument(
         "--forecast", action="store_true", help="estimate the cost of the language model without sending a request"
     )
-    parser.add_argument("--free-form", action="store_true", help="for a language model's server without response_format")
+    parser.add_argument("--free-form", action="store_true", help="for servers that do not support response_format")
     parser.add_argument("--replies", metavar="FILE", help="file that keeps the language model's replies; default: in DATA_DIR")
 
 

@@ -98,7 +98,7 @@ def latest_or_refuse(campaign: Campaign, judge: str, criterion: str | None, name
 
 def judge_label(tournament: Tournament) -> str:
     """Who judged, in words; simulated annotators are not called people."""
-    people = "annotators, some or all simulated" if tournament.is_simulated else "people"
+    people = "annotators (some or all simulated)" if tournament.is_simulated else "people"
     judge = tournament.named_judge or "the comparator"
     by_kind: dict[str, str] = {PEOPLE: people, CALIBRATED: f"{people} and {judge} together"}
     return by_kind.get(tournament.judge, judge)

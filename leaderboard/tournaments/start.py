@@ -172,7 +172,7 @@ def _basis(campaign, judge: str, version, snapshot, criterion) -> tuple[Comparat
 
 def _check_named(campaign, judge: str, version, named: str, foreground: bool) -> None:
     if judge not in (CALIBRATED, OTHER):
-        raise Refused(f"A judge is named where the judge is 'other' or 'calibrated', not {judge!r}.")
+        raise Refused(f"Name a judge only with the judge 'other' or 'calibrated', not with {judge!r}.")
     if version is not None:
         raise Refused("Either a comparator judges or another judge that is named, not both.")
     known = judges_by_name(campaign)

@@ -1,6 +1,8 @@
 """People's texts as they are meant: Markdown, code, tables, formulas, speakers, any script of the world, long contexts."""
 
 import json
+import struct
+import zlib
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -67,6 +69,15 @@ def show(world, tmp_path, outputs, context=CHAT, **settings):
     Campaign.objects.update(**{"text_format": "markdown"} | settings)
 
 
+def chessboard(side: int, square: int) -> bytes:
+    """A grey PNG of side x side pixels, large enough to be looked at."""
+    line = lambda y: b"\0" + bytes(90 if (x // square + y // square) % 2 else 200 for x in range(side))
+    part = lambda kind, data: struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+    pixels = zlib.compress(b"".join(line(y) for y in range(side)))
+    head = struct.pack(">2I5B", side, side, 8, 0, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + part(b"IHDR", head) + part(b"IDAT", pixels) + part(b"IEND", b"")
+
+
 @pytest.fixture
 def pairs(tmp_path, client):
     return World(tmp_path, client, contexts=0, likert=False, pairwise=True)
@@ -91,7 +102,7 @@ class TestRichText:
         """Markdown, code, a table, formulas, a picture, Arabic and Chinese. A request to another host, a script that the policy
         blocks, or a message in the console fails the test (`open_page`)."""
         settings.IMAGES_DIR = tmp_path / "images"
-        store_images(pairs.campaign, [SimpleUploadedFile("squares.png", PNG)])
+        store_images(pairs.campaign, [SimpleUploadedFile("squares.png", chessboard(96, square=16))])
         show(pairs, tmp_path, [ANSWER, ANSWER.replace("fast", "slow")])
         page = annotate(open_page, viewport={"width": width, "height": 800}, color_scheme=scheme)
         text = page.get_by_role("region", name="Text A")
@@ -102,7 +113,7 @@ class TestRichText:
         assert text.locator(".katex-display math").count() == 1
         arabic = text.get_by_text("مجموع أول").evaluate("p => getComputedStyle(p).direction")
         picture = text.get_by_role("img", name="The sums as squares")
-        assert picture.evaluate("image => image.decode().then(() => image.naturalWidth)") == 1
+        assert picture.evaluate("image => image.decode().then(() => image.naturalWidth)") == 96
         chinese = text.get_by_text("前三个奇数之和").evaluate(
             "p => [getComputedStyle(p).direction, p.scrollWidth <= p.clientWidth]"
         )
@@ -147,7 +158,7 @@ class TestRichText:
         page = annotate(open_page)
         picture = page.get_by_role("img", name="A pixel")
         expect(picture).to_be_visible()
-        assert picture.evaluate("image => image.decode().then(() => image.naturalWidth)") == 1
+        assert picture.evaluate("image => image.decode().then(() => image.naturalWidth)") == 96
         expect(page.get_by_text("[image: Another (none.png)]")).to_be_visible()
         assert_axe_clean(page)
 

@@ -11,11 +11,11 @@ class Command(ServiceCommand):
         parser.add_argument("slug")
         parser.add_argument("file")
         parser.add_argument("--human-system", action="append", default=[], metavar="NAME", help="this system is human-written")
-        parser.add_argument("--system", metavar="NAME", help="all rows are this system's, and need not name it")
+        parser.add_argument("--system", metavar="NAME", help="the system of all rows, if no column names it")
         parser.add_argument(
             "--system-column", action="append", default=[], metavar="COLUMN", help="this column holds a system's outputs"
         )
-        parser.add_argument("--keep-columns", action="store_true", help="keep columns that are no field as metadata")
+        parser.add_argument("--keep-columns", action="store_true", help="store unknown columns as metadata")
         parser.add_argument("--dry-run", action="store_true", help="check the file and store nothing")
 
     def run(self, slug, file, human_system, system, system_column, keep_columns, dry_run, **options):

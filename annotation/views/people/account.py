@@ -19,9 +19,9 @@ from core.errors import Refused
 
 DAYS = [1, 7, 30, TOKEN_LIFE.days]
 SCOPES = {
-    Scope.READ: gettext_lazy("read: see what you may see"),
+    Scope.READ: gettext_lazy("read: view what your account can view"),
     Scope.ANNOTATE: gettext_lazy("annotate: take part in campaigns and answer"),
-    Scope.RESEARCH: gettext_lazy("research: see and change what you research"),
+    Scope.RESEARCH: gettext_lazy("research: view and change the campaigns that you research"),
     Scope.ADMIN: Scope.ADMIN.label,  # admins' pages are English
 }
 

@@ -36,13 +36,13 @@ class Command(ServiceCommand):
         parser.add_argument(
             "--ways",
             action="store_true",
-            help="also the comparator's comparisons as scores in the three ways of Zhou & Xu (2020)",
+            help="also turn the comparator's comparisons into scores, in the three ways of Zhou & Xu (2020)",
         )
         parser.add_argument("--csv", metavar="FILE")
         parser.add_argument("--latex", metavar="FILE")
-        parser.add_argument("--attacks", action="store_true", help="ask whether spoilt answers fool the judges, too")
+        parser.add_argument("--attacks", action="store_true", help="also test whether spoilt outputs fool the judges")
         parser.add_argument("--page", action="store_true", help="show the table on the campaign's page of judges")
-        parser.add_argument("--pairs", type=int, help="pairs that a judge of pairs reads at most, drawn by the seed")
+        parser.add_argument("--pairs", type=int, help="maximum number of pairs for a pairwise judge, sampled with the seed")
         named_judges.add_arguments(parser)
         add_device(parser)
 

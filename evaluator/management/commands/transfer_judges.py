@@ -7,15 +7,15 @@ from evaluator.metrics.registry import METRICS
 
 class Command(ServiceCommand):
     help = (
-        "Every metric on each of several campaigns, with what it learnt and the ties that people gave it on each: what a judge"
-        " is worth where it was not fitted. With one campaign alone, what it is worth there, out of fold."
+        "Measure how well metrics transfer: fit each metric and its ties on one campaign, then test it on the others. With one"
+        " campaign, test it there, out of fold."
     )
 
     def add_arguments(self, parser):
         super().add_arguments(parser)
         parser.add_argument("slug", nargs="+")
-        parser.add_argument("--judge", action="append", metavar="NAME", help="only this metric; may be given several times")
-        parser.add_argument("--labels", action="store_true", help="also what fewer of people's scores are worth")
+        parser.add_argument("--judge", action="append", metavar="NAME", help="test only this metric; repeat for more")
+        parser.add_argument("--labels", action="store_true", help="also test with fewer scores by people")
         parser.add_argument("--seed", type=int, default=0)
         add_device(parser)
 

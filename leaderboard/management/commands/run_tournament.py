@@ -30,7 +30,7 @@ class Command(ServiceCommand):
         parser.add_argument("--judge", required=True, choices=Tournament.Judge.values)
         parser.add_argument("--comparator", help="name of a version; default: the one promoted for this campaign")
         parser.add_argument(
-            "--named", default="", metavar="JUDGE", help="where the judge is other or calibrated: a metric, or imported scores"
+            "--named", default="", metavar="JUDGE", help="with --judge other or calibrated: a metric, or imported scores"
         )
         parser.add_argument("--criterion", help="people's criterion; '' for the judgments of pairs")
         parser.add_argument("--seed", type=int, default=0)

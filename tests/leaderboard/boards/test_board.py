@@ -112,7 +112,8 @@ class TestAgreement:
         html = world.get(world.alice, "/c/talk/leaderboard/beside/").content.decode()
         found = agreement(board, people)["all"]
         for name, label in (("true_spearman", "without noise"), ("ceiling", "ceiling")):
-            assert "{} {value:.2f} ({low:.2f} to {high:.2f})".format(label, **found[name]) in html
+            shown = '<td>{}</td><td class="num">{value:.2f}<br><span class="muted small">{low:.2f} to {high:.2f}</span>'
+            assert shown.format(label, **found[name]) in html
         page = world.get(world.alice, f"/tournaments/{board.pk}/").content.decode()
         assert "Pearson without noise" in page and "{low:.2f} to {high:.2f}".format(**found["true_pearson"]) in page
         out = io.StringIO()

@@ -170,7 +170,7 @@ class TestStart:
         [
             ("other", "", "There is no judge ''"),
             ("other", "nobody", "There is no judge 'nobody' in campaign 'talk'; there are: bleu-1"),
-            ("people", "bleu-1", "where the judge is 'other' or 'calibrated'"),
+            ("people", "bleu-1", "Name a judge only with the judge 'other' or 'calibrated'"),
         ],
     )
     def test_refusals(self, world, judge, named, refusal):
