@@ -124,7 +124,7 @@ def test_a_closed_account_stays_closed(client, provider):
         {"token": {"exp": 1}},
         {"token": {"sub": "s-2"}},
         {"claims": {"sub": "s-2"}},
-        {"key": rsa.generate_private_key(public_exponent=65537, key_size=2048)},
+        pytest.param({"key": rsa.generate_private_key(public_exponent=65537, key_size=2048)}, id="another key"),
     ],
     ids=str,
 )

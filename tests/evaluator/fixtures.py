@@ -1,6 +1,11 @@
 """Fixtures that the tests of the evaluator and of the leaderboard share."""
 
+import copy
+import shutil
+from contextlib import contextmanager
+
 import pytest
+from django.db import transaction
 from django.test import override_settings
 
 from tests.evaluator.world import World
@@ -22,6 +27,32 @@ def sent(monkeypatch):
     return messages
 
 
+@contextmanager
+def rows_for_a_module(blocker):
+    """What is stored in this block stays until the module's tests have run; each has a savepoint inside this transaction."""
+    with blocker.unblock():
+        transaction.get_connection().ensure_connection()
+        block = transaction.atomic()
+        block.__enter__()
+    yield
+    with blocker.unblock():
+        transaction.set_rollback(True)
+        block.__exit__(None, None, None)
+
+
+@pytest.fixture(scope="module")
+def made_world(django_db_setup, django_db_blocker, tmp_path_factory):
+    """Making one takes a quarter of a second, so the tests of a module share its rows. Those that make their own run before
+    (tests/conftest.py)."""
+    with rows_for_a_module(django_db_blocker):
+        with django_db_blocker.unblock():
+            made = World(tmp_path_factory.mktemp("world"))
+        yield made
+
+
 @pytest.fixture
-def world(db, tmp_path, client):
-    return World(tmp_path, client)
+def world(made_world, db, tmp_path, client):
+    world = copy.deepcopy(made_world)
+    shutil.copytree(world.folder, tmp_path, dirs_exist_ok=True)
+    world.folder, world.client = tmp_path, client
+    return world

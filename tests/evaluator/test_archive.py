@@ -1,5 +1,6 @@
 """Download a comparator, upload it elsewhere; whatever is wrong with a file is refused in one sentence."""
 
+import copy
 import hashlib
 import io
 import json
@@ -8,6 +9,7 @@ import shutil
 import zipfile
 
 import pytest
+from django.test import override_settings
 from safetensors.torch import load, save
 
 from annotation import jobs
@@ -21,14 +23,25 @@ from tests.evaluator.packed import changed, upload
 from tests.evaluator.world import World, recipe
 
 
-@pytest.fixture
-def version(world):
-    return tasks.run(start_training([world.campaign], foreground=True, recipe=recipe(epochs=1)).job_id)
+@pytest.fixture(scope="module")
+def trained(made_world, django_db_blocker, tmp_path_factory):
+    """(a version, the folder of its models, its zip): trained once, in the transaction of the module's world."""
+    folder = tmp_path_factory.mktemp("models")
+    with django_db_blocker.unblock(), override_settings(MODELS_DIR=folder):
+        version = tasks.run(start_training([made_world.campaign], foreground=True, recipe=recipe(epochs=1)).job_id)
+        return version, folder, archive.pack(version, folder / version.name, version.metrics).read()
 
 
 @pytest.fixture
-def packed(version, models_dir) -> bytes:
-    return archive.pack(version, models_dir / version.name, version.metrics).read()
+def version(trained, world, models_dir):
+    version, folder, _ = trained
+    shutil.copytree(folder, models_dir)
+    return copy.deepcopy(version)
+
+
+@pytest.fixture
+def packed(version, trained) -> bytes:
+    return trained[2]
 
 
 def test_what_comes_back_judges_the_same(world, version, packed, models_dir, tmp_path):

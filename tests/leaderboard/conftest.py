@@ -1,2 +1,2 @@
-from tests.evaluator.fixtures import models_dir, sent, world  # noqa: F401 (a fixture)
+from tests.evaluator.fixtures import made_world, models_dir, sent, world  # noqa: F401 (a fixture)
 from tests.leaderboard.played import version  # noqa: F401 (a fixture)

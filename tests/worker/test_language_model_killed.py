@@ -1,7 +1,6 @@
 """A language model plays a whole tournament as real processes: the first is killed in the middle, the next one goes on."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -88,9 +87,8 @@ def stub():
     one.http.server_close()
 
 
-def test_it_plays_on_after_a_kill_within_its_budget(stub, tmp_path):
-    env = {**os.environ, "DATA_DIR": str(tmp_path), "DJANGO_SETTINGS_MODULE": "config.settings", "SECRET_KEY": "tests only"}
-    env |= {"PYTHONPATH": str(ROOT), "COMPARENA_DEVICE": "cpu", "LOG_LEVEL": "ERROR"}
+def test_it_plays_on_after_a_kill_within_its_budget(stub, tmp_path, environment):
+    env = environment | {"PYTHONPATH": str(ROOT), "COMPARENA_DEVICE": "cpu", "LOG_LEVEL": "ERROR"}
     model = ["--language-model", "tiny", "--url", stub.url, "--price", "1", "4"]
     first = ["talk", "--judge", "other", "--wait", "--stop", "all", "--calls", "1000", *model]
     log = (tmp_path / "log").open("wb")

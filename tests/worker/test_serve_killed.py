@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
-def serve(tmp_path):
+def serve(tmp_path, environment):
     """serve(): (the process, its port), once it answers. Whatever is left of it goes at the end."""
     started = []
 
@@ -22,10 +22,9 @@ def serve(tmp_path):
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
-        env = {**os.environ, "DATA_DIR": str(tmp_path), "DJANGO_SETTINGS_MODULE": "config.settings", "SECRET_KEY": "tests only"}
         log = (tmp_path / "log").open("wb")
         command = [sys.executable, "manage.py", "serve", "--port", str(port)]
-        process = subprocess.Popen(command, cwd=ROOT, env=env, stdout=log, stderr=log)
+        process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
         started.append((process, []))
         wait_until(lambda: answers(port), 60, lambda: (tmp_path / "log").read_text())
         started[-1][1].extend(descendants(process.pid))

@@ -18,25 +18,17 @@ GOOD, BAD = "yes , gladly , thank you", "no idea"
 
 
 @pytest.fixture
-def shell(tmp_path):
+def shell(tmp_path, environment):
     """Runs manage.py in an installation of its own; shell.worker() starts a worker there."""
-    made = Installation(tmp_path)
+    made = Installation(tmp_path, environment)
     yield made
     made.stop()
 
 
 class Installation:
-    def __init__(self, folder: Path):
+    def __init__(self, folder: Path, environment: dict[str, str]):
         self.folder, self.workers, self.held_file = folder, [], folder / "held"
-        self.env = {
-            **os.environ,
-            "DATA_DIR": str(folder / "data"),
-            "DJANGO_SETTINGS_MODULE": "config.settings",
-            "JOB_LEASE_SECONDS": "4",
-            "SECRET_KEY": "tests only",
-            "OMP_NUM_THREADS": "1",
-            "HELD_FILE": str(self.held_file),
-        }
+        self.env = environment | {"JOB_LEASE_SECONDS": "4", "OMP_NUM_THREADS": "1", "HELD_FILE": str(self.held_file)}
         self.manage("migrate", "-v", "0")
 
     def manage(self, *words: str) -> dict:

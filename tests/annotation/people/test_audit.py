@@ -9,7 +9,7 @@ from django.db import DatabaseError, connection, transaction
 from annotation.models import AuditEvent, User
 from annotation.people.tokens import make_token
 from annotation.snapshots import latest_snapshot
-from tests.evaluator.fixtures import models_dir, world  # noqa: F401
+from tests.evaluator.fixtures import made_world, models_dir, world  # noqa: F401
 from tests.evaluator.world import World
 
 pytestmark = pytest.mark.django_db

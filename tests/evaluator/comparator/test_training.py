@@ -27,6 +27,20 @@ SEED = 3  # the one that `trained` was trained with
 NEW = [Text(("w1 w2 never judged",), "w3 good w4"), Text(("w1 w2 never judged",), "w3 bad w4")]
 
 
+@pytest.fixture(scope="module")
+def few(settings):
+    """A quarter of the epochs, for what does not ask how well it learns."""
+    return replace(settings, epochs=4)
+
+
+@pytest.fixture(scope="module")
+def short(judged, few, tmp_path_factory):
+    """The result and the folder of one training of few epochs."""
+    texts, pairs, scores = judged
+    folder = tmp_path_factory.mktemp("short")
+    return fit(Examples(texts, pairs, scores=scores), few, SEED, folder), folder
+
+
 @pytest.fixture
 def copy(trained, tmp_path):
     return shutil.copytree(trained[1], tmp_path / "copy")
@@ -72,15 +86,15 @@ def test_swap_and_transitivity(trained, judged):
     assert not (beats @ beats & ~beats).any()  # A > B and B > C imply A > C
 
 
-def test_the_same_seed_gives_the_same_comparator(trained, judged, settings, tmp_path):
+def test_the_same_seed_gives_the_same_comparator(short, judged, few, tmp_path):
     texts, pairs, scores = judged
-    again = fit(Examples(texts, pairs, scores=scores), settings, SEED, tmp_path / "again")
-    assert np.array_equal(again.utilities, trained[0].utilities)
-    other = fit(Examples(texts, pairs, scores=scores), settings, SEED + 1, tmp_path / "other")
-    assert not np.array_equal(other.utilities, trained[0].utilities)
+    again = fit(Examples(texts, pairs, scores=scores), few, SEED, tmp_path / "again")
+    assert np.array_equal(again.utilities, short[0].utilities)
+    other = fit(Examples(texts, pairs, scores=scores), few, SEED + 1, tmp_path / "other")
+    assert not np.array_equal(other.utilities, short[0].utilities)
 
 
-def test_a_cancelled_training_goes_on_with_the_members_it_has(trained, judged, settings, tmp_path):
+def test_a_cancelled_training_goes_on_with_the_members_it_has(short, judged, few, tmp_path):
     texts, pairs, scores = judged
     steps = []
 
@@ -89,33 +103,31 @@ def test_a_cancelled_training_goes_on_with_the_members_it_has(trained, judged, s
         return (tmp_path / "member-0.json").is_file()
 
     with pytest.raises(Cancelled):
-        fit(Examples(texts, pairs, scores=scores), settings, SEED, tmp_path, should_stop=stop)
+        fit(Examples(texts, pairs, scores=scores), few, SEED, tmp_path, should_stop=stop)
     assert not (tmp_path / "comparator.json").exists()
     with pytest.raises(BadCheckpoint):
         load(tmp_path)
     finished = (tmp_path / "member-0.safetensors").stat().st_ino
 
     points = []
-    resumed = fit(Examples(texts, pairs, scores=scores), settings, SEED, tmp_path, lambda f, m, p: points.append((f, m, p)))
+    resumed = fit(Examples(texts, pairs, scores=scores), few, SEED, tmp_path, lambda f, m, p: points.append((f, m, p)))
     assert (tmp_path / "member-0.safetensors").stat().st_ino == finished
     assert not list(tmp_path.glob("*.state"))
-    assert np.array_equal(resumed.utilities, trained[0].utilities)
+    assert np.array_equal(resumed.utilities, short[0].utilities)
     assert {point["fold"] for _, _, point in points if point} == {1, 2}
     fractions = [fraction for fraction, _, _ in points]
     assert fractions == sorted(fractions) and fractions[-1] == 1.0
 
 
-def test_what_is_learnt_from_beside_is_not_measured(trained, judged, settings, tmp_path):
+def test_what_is_learnt_from_beside_is_not_measured(judged, few, tmp_path):
     texts, pairs, scores = judged
     beside = np.arange(len(texts)) >= 90  # the second half, whole contexts
-    result = fit(Examples(texts, pairs, scores=scores, beside=beside), replace(settings, epochs=4), SEED, tmp_path)
+    result = fit(Examples(texts, pairs, scores=scores, beside=beside), few, SEED, tmp_path)
     assert np.isnan(result.utilities).tolist() == beside.tolist()
     assert result.contexts == 30
     keys = {context_key(text.context) for text in texts[:90]}
     assert set(load(tmp_path).manifest.folds) == keys
-    alone = fit(
-        Examples(texts[:90], [p for p in pairs if p.b < 90], scores=scores[:90]), replace(settings, epochs=4), SEED, tmp_path
-    )
+    alone = fit(Examples(texts[:90], [p for p in pairs if p.b < 90], scores=scores[:90]), few, SEED, tmp_path)
     assert not np.array_equal(alone.utilities, result.utilities[:90])  # it was learnt from
 
 
@@ -127,12 +139,12 @@ def test_an_expected_score_rises_with_the_utility(trained, judged):
     assert np.abs(expected - np.array(judged[2])).mean() < 0.2
 
 
-def test_other_data_do_not_resume(trained, judged, settings, copy):
+def test_other_data_do_not_resume(short, judged, few, tmp_path):
     texts, pairs, _ = judged
-    changed = fit(Examples(texts, pairs[:-1]), settings, SEED, copy)
-    assert changed.fingerprint != trained[0].fingerprint
+    changed = fit(Examples(texts, pairs[:-1]), few, SEED, shutil.copytree(short[1], tmp_path / "copy"))
+    assert changed.fingerprint != short[0].fingerprint
     assert {point["fold"] for point in changed.curve} == {0, 1, 2}
-    assert not np.array_equal(changed.utilities, trained[0].utilities)
+    assert not np.array_equal(changed.utilities, short[0].utilities)
 
 
 def test_a_judged_context_is_judged_by_the_unseen_member_alone(judged, copy):

@@ -1,0 +1,35 @@
+"""Where a test's processes keep what they store: nothing of it is another test's."""
+
+import os
+import uuid
+from urllib.parse import urlsplit
+
+import psycopg
+import pytest
+import redis
+
+
+@pytest.fixture
+def environment(tmp_path):
+    """That of an installation of the test's own: a folder, and a database of the PostgreSQL and one of the Redis that
+    DATABASE_URL and BROKER_URL name."""
+    env = {
+        **os.environ,
+        "DATA_DIR": str(tmp_path / "data"),
+        "DJANGO_SETTINGS_MODULE": "config.settings",
+        "SECRET_KEY": "tests only",
+    }
+    if broker := env.get("BROKER_URL"):  # tests that run side by side have another number each
+        number = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+        env["BROKER_URL"] = urlsplit(broker)._replace(path=f"/{number + 1}").geturl()
+        with redis.Redis.from_url(env["BROKER_URL"]) as client:
+            client.flushdb()
+    server, name = env.get("DATABASE_URL"), f"test_{uuid.uuid4().hex}"
+    if server:
+        env["DATABASE_URL"] = urlsplit(server)._replace(path=f"/{name}").geturl()
+        with psycopg.connect(server, autocommit=True) as connection:
+            connection.execute(f'CREATE DATABASE "{name}"')
+    yield env
+    if server:
+        with psycopg.connect(server, autocommit=True) as connection:
+            connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
