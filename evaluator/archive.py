@@ -175,7 +175,8 @@ def _check_no_code(folder: Path) -> None:
                 raise Refused(f"encoder/{path.name} asks for code of its own to be run, which is not allowed.")
             if path.name == "config.json" and isinstance(value, int | float):
                 if not abs(value) <= (MOST_LAYERS if "layers" in key else LARGEST_SIZE):
-                    raise Refused(f"encoder/config.json names the size {key} {value:g}, which no encoder has.")
+                    size = f"{max(-1e300, min(value, 1e300)):g}"  # a whole number may be larger than any float
+                    raise Refused(f"encoder/config.json names the size {key} {size}, which no encoder has.")
 
 
 def _fields(value) -> Iterator[tuple[str, object]]:

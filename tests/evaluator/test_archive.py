@@ -120,6 +120,7 @@ def test_a_file_that_is_no_comparator_changes_nothing(world, packed, models_dir,
     "sizes, sentence",
     [
         ({"vocab_size": 10**12}, "names the size vocab_size 1e+12"),
+        ({"vocab_size": 10**400}, "names the size vocab_size 1e+300"),
         ({"num_hidden_layers": 10**6}, "names the size num_hidden_layers"),
         ({"vocab_size": 10**6, "hidden_size": 4096}, "numbers, but its weights hold"),
     ],
