@@ -28,7 +28,7 @@ def opened(file: BinaryIO, name: str) -> Iterator[zipfile.ZipFile]:
 def members(archive: zipfile.ZipFile, name: str) -> tuple[list[zipfile.ZipInfo], list[str]]:
     """(the files to read, by name; the names of those that hold no rows), both without what file managers leave there. Raises
     ImportRefused for paths that lead elsewhere, for encryption, and where unpacking would take too much."""
-    files = [info for info in archive.infolist() if not info.is_dir()]
+    files = [info for info in archive.infolist() if not info.filename.endswith("/")]  # is_dir() fails where there is no name
     if len(files) > MOST_FILES:
         raise _refusal(name, f"holds {len(files)} files; at most {MOST_FILES} are read")
     if sum(info.file_size for info in files) > MAX_UNPACKED_BYTES:
@@ -36,6 +36,8 @@ def members(archive: zipfile.ZipFile, name: str) -> tuple[list[zipfile.ZipInfo],
     read, left, names = [], [], set()
     for info in sorted(files, key=lambda info: info.filename):
         path = PurePosixPath(info.filename.replace("\\", "/"))
+        if not path.parts:
+            raise _refusal(name, "holds a file without a name; zip the folder again")
         if path.is_absolute() or ".." in path.parts or ":" in path.parts[0]:
             raise _refusal(name, f"holds the path {info.filename[:80]!r}, which leads out of the folder; zip the folder itself")
         if any(part.startswith((".", "__MACOSX")) for part in path.parts):

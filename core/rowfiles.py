@@ -21,8 +21,10 @@ from core import column_shapes
 from core.errors import ImportRefused, RowError
 
 MAX_LINE_BYTES = 8 * 2**20
+MAX_DIGITS = 1000  # of a whole number
 MAX_DEPTH = 50  # of lists and objects in each other; Python reads about 900, less where much else is under way
 MAX_DOCUMENT_BYTES = 64 * 2**20  # of a JSON file that is one value; in memory it takes ten times as much
+MAX_CELLS = 5_000_000  # of an Excel sheet, with the empty ones between its others; 64 MB hold some 3 million that are written
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 JSON_IN_CSV = ("context", "references", "scale", "metadata", "knowledge", "published", "turns", "expected")
 
@@ -74,7 +76,7 @@ class Row:
         field = next((f for f in fields if self.fields.get(f) is not None), fields[0])
         value = self.fields.get(field)
         if isinstance(value, int) and not isinstance(value, bool):
-            return str(value)
+            return replace(self, fields={field: str(value)}).text(field, longest=200)
         return self.text(field, longest=200, default=default)
 
     def whole(self, field: str, default: int | None = None) -> int | None:
@@ -240,7 +242,7 @@ def read_document(source: str | Path | BinaryIO, name: str) -> Any:
     if len(content) > MAX_DOCUMENT_BYTES:
         raise refusal(name, None, f"is longer than {MAX_DOCUMENT_BYTES // 2**20} MB; write it as JSON lines")
     try:
-        return json.loads(content.decode("utf-8-sig"), parse_constant=_no_constant)
+        return json.loads(content.decode("utf-8-sig"), **NUMBERS)
     except (ValueError, RecursionError):
         return None
 
@@ -288,7 +290,7 @@ def _json_rows(lines: Iterable[tuple[int, str]], name: str, columns: dict[str, s
         if not line.strip():
             continue
         try:
-            fields = json.loads(line, parse_constant=_no_constant, object_pairs_hook=_no_repeats)
+            fields = json.loads(line, object_pairs_hook=_no_repeats, **NUMBERS)
         except (ValueError, RecursionError) as error:
             fail(number, *_not_json(error))
             continue
@@ -314,7 +316,7 @@ def _document(begun: list[tuple[int, str]], lines: Iterator[tuple[int, str]]) ->
         if size > MAX_DOCUMENT_BYTES or (first is not None and line.strip()):
             return None
     try:
-        document = json.loads("".join(line for _, line in begun), parse_constant=_no_constant, object_pairs_hook=_no_repeats)
+        document = json.loads("".join(line for _, line in begun), object_pairs_hook=_no_repeats, **NUMBERS)
     except (ValueError, RecursionError):
         return None
     return document if isinstance(document, dict) else None
@@ -339,7 +341,7 @@ def _array_rows(lines: Iterable[tuple[int, str]], name: str, columns: dict[str, 
             raise refusal(name, None, f"is longer than {MAX_DOCUMENT_BYTES // 2**20} MB; write it as JSON lines")
         text.write(line)
     document, at_line, counted = text.getvalue(), first or 1, 0
-    decoder = json.JSONDecoder(parse_constant=_no_constant, object_pairs_hook=_no_repeats)
+    decoder = json.JSONDecoder(object_pairs_hook=_no_repeats, **NUMBERS)
     at = _after_space(document, document.index("[") + 1)
     while document[at : at + 1] != "]":
         at_line, counted, position = at_line + document.count("\n", counted, at), at, position + 1
@@ -373,11 +375,26 @@ def _not_json(error: Exception, first_line: int | None = None) -> tuple[str, str
     if isinstance(error, json.JSONDecodeError):
         line = "" if first_line is None else f"line {first_line + error.lineno - 1}, "
         return f"is not JSON ({error.msg} at {line}column {error.colno})", ""
-    return "is nested too deeply" if isinstance(error, RecursionError) else f"is not valid ({error})", ""
+    return "is nested too deeply" if isinstance(error, RecursionError) else str(error), ""
+
+
+def _whole_number(digits: str) -> int:
+    if len(digits) > MAX_DIGITS:  # Python refuses more than 4,300 in words of its own
+        raise ValueError(f"is not valid (a number has {len(digits):,} digits)")
+    return int(digits)
 
 
 def _no_constant(word: str) -> NoReturn:
-    raise ValueError(f"{word} is not a number that JSON knows")
+    raise ValueError(f"is not valid ({word} is not a number that JSON knows)")
+
+
+def _finite(digits: str) -> float:
+    if math.isinf(number := float(digits)):
+        raise ValueError(f"is not valid ({shown(digits)} is too large for a number)")
+    return number
+
+
+NUMBERS: Any = {"parse_constant": _no_constant, "parse_int": _whole_number, "parse_float": _finite}  # what a database keeps
 
 
 def _no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -405,7 +422,8 @@ def _cells(lines: Iterator[tuple[int, str]], name: str, delimiter: str | None) -
                 return
             yield start, cells
     except csv.Error as error:
-        raise refusal(name, reader.line_num, f"is not CSV ({error})") from None
+        why = "a line break outside of quotes that ends no line" if "new-line" in str(error) else error
+        raise refusal(name, reader.line_num, f"is not CSV ({why})") from None
 
 
 def _sheet(file: BinaryIO, name: str, fail: Fail) -> Iterator[tuple[int, list[str]]]:
@@ -423,12 +441,10 @@ def _sheet(file: BinaryIO, name: str, fail: Fail) -> Iterator[tuple[int, list[st
         sheets = openpyxl.load_workbook(content, read_only=True, data_only=True).worksheets
         if not sheets:
             raise refusal(name, None, "has no sheet of cells")
-        sheets[0].reset_dimensions()  # what the file says of its size may be wrong
-        values = [list(row) for row in sheets[0].iter_rows(values_only=True)]
+        values = list(_spread(sheets[0], name, values_only=True))
         if any(b"<f" in archive.read(part) for part in archive.namelist() if part.startswith("xl/worksheets/")):
             sheet = openpyxl.load_workbook(content, read_only=True).worksheets[0]
-            sheet.reset_dimensions()
-            for row in sheet.iter_rows():
+            for row in _spread(sheet, name):
                 for cell in row:
                     if cell.data_type == "f" and values[cell.row - 1][cell.column - 1] is None:
                         message = f"cell {cell.coordinate} is a formula without its value; open the file in Excel and save it"
@@ -445,6 +461,17 @@ def _sheet(file: BinaryIO, name: str, fail: Fail) -> Iterator[tuple[int, list[st
         while len(cells) > width and not cells[-1]:
             cells.pop()
         yield number, cells + [""] * (width - len(cells))
+
+
+def _spread(sheet: Any, name: str, values_only: bool = False) -> Iterator[tuple[Any, ...]]:
+    """Rows of an Excel sheet. A few bytes may name a cell that lies far from all others, with empty ones in between."""
+    sheet.reset_dimensions()  # what the file says of its size may be wrong
+    cells = 0
+    for row in sheet.iter_rows(values_only=values_only):
+        cells += 1 + len(row)
+        if cells > MAX_CELLS:
+            raise refusal(name, None, f"spreads over more than {MAX_CELLS:,} cells; save it as CSV")
+        yield row
 
 
 def _cell(value: Any) -> str:
@@ -495,7 +522,7 @@ def _csv_value(column: str, cell: str) -> Any:
         return None
     if column in JSON_IN_CSV and cell.lstrip()[:1] in "[{":
         try:
-            return json.loads(cell, parse_constant=_no_constant)
+            return json.loads(cell, **NUMBERS)
         except (ValueError, RecursionError):
             if (printed := column_shapes.printed_list(cell)) is not None:
                 return printed

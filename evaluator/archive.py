@@ -19,6 +19,7 @@ from evaluator.services import check_seed
 CARD = "card.json"  # what the registry knew of it where it was trained
 MAX_BYTES = 8 * 2**30
 MAX_JSON_BYTES = 64 * 2**20
+LONGEST_NAME = 200  # of a file in it, which file systems can hold
 MOST_PACKED = 50  # times a file may grow: weights hardly pack at all, vocabularies five to ten times, zeros a thousand times
 MOST_LAYERS, LARGEST_SIZE = 1000, 10_000_000  # of an encoder; the largest vocabularies have some 300,000 entries
 ALLOWED = re.compile(
@@ -66,7 +67,7 @@ def unpack(file: Path, folder: Path, tick: Callable[[float], None] = lambda done
     not a comparator's file; nothing is executed, and no file leaves the folder."""
     try:
         with zipfile.ZipFile(file) as archive:
-            entries = [entry for entry in archive.infolist() if not entry.is_dir()]
+            entries = [entry for entry in archive.infolist() if not entry.filename.endswith("/")]
             _check(entries)
             card = _card(archive)
             for done, entry in enumerate(entries, start=1):
@@ -75,13 +76,19 @@ def unpack(file: Path, folder: Path, tick: Callable[[float], None] = lambda done
                 _write(archive, entry, target)
                 tick(done / len(entries))
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RecursionError, RuntimeError) as error:
-        raise Refused(f"This is not a readable zip file ({error}).") from None
+        raise Refused(f"This is not a readable zip file ({_why(error)}).") from None
     except OSError as error:  # the directory may send zipfile anywhere; a full disk is no fault of the file
         if error.errno != errno.EINVAL:
             raise
         raise Refused("This is not a readable zip file (its directory points outside of it).") from None
     _check_no_code(folder)
     return card
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, NotImplementedError):
+        return "it is packed in an unusual way"
+    return "it is encrypted" if type(error) is RuntimeError else "it is damaged"  # zipfile has no other use for RuntimeError
 
 
 def _check(entries: list[zipfile.ZipInfo]) -> None:
@@ -92,7 +99,7 @@ def _check(entries: list[zipfile.ZipInfo]) -> None:
     if len(set(names)) < len(names):
         raise Refused("This zip holds two files of one name.")
     for entry in entries:
-        if not ALLOWED.fullmatch(entry.filename):
+        if not ALLOWED.fullmatch(entry.filename) or len(entry.filename) > LONGEST_NAME:
             raise Refused(f"A comparator has no file {entry.filename[:100]!r}; nothing was taken from this zip.")
         if entry.file_size > 2**20 + MOST_PACKED * entry.compress_size:
             raise Refused(f"{entry.filename} grows more than {MOST_PACKED} times as it is unpacked; no comparator does.")
@@ -116,9 +123,13 @@ def _write(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, target: Path) -> No
 def _card(archive: zipfile.ZipFile) -> Card:
     try:
         fields = json.loads(archive.read(CARD), parse_constant=_no_number)
+        if not isinstance(fields, dict):
+            raise Refused(f"{CARD} lacks what a comparator's card says: it is no JSON object.")
+        if absent := [field for field in TOLD if field not in fields]:
+            raise Refused(f"{CARD} lacks what a comparator's card says: {', '.join(absent)}.")
         card = Card(**{field: fields[field] for field in TOLD})
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise Refused(f"{CARD} lacks what a comparator's card says ({error}).") from None
+    except (ValueError, RecursionError):
+        raise Refused(f"{CARD} lacks what a comparator's card says: it is not JSON.") from None
     kinds = {
         "name": str,
         "criterion": str,
@@ -164,7 +175,8 @@ def _check_no_code(folder: Path) -> None:
                 raise Refused(f"encoder/{path.name} asks for code of its own to be run, which is not allowed.")
             if path.name == "config.json" and isinstance(value, int | float):
                 if not abs(value) <= (MOST_LAYERS if "layers" in key else LARGEST_SIZE):
-                    raise Refused(f"encoder/config.json names the size {key} {value:g}, which no encoder has.")
+                    size = f"{max(-1e300, min(value, 1e300)):g}"  # a whole number may be larger than any float
+                    raise Refused(f"encoder/config.json names the size {key} {size}, which no encoder has.")
 
 
 def _fields(value) -> Iterator[tuple[str, object]]:

@@ -1,5 +1,6 @@
 """A comparator that was trained elsewhere, looked at by a worker and entered in the registry."""
 
+import logging
 import os
 import shutil
 from pathlib import Path
@@ -18,6 +19,8 @@ from evaluator.models import ComparatorVersion
 from evaluator.worker.judge import check
 from evaluator.worker.registration import free_name, same_files
 
+log = logging.getLogger(__name__)
+
 
 def enter_uploaded(job: Job, report) -> ComparatorVersion:
     """Unpack, load every member once, and enter it in the registry of the job's campaign. Raises Refused. The uploaded file
@@ -31,7 +34,7 @@ def enter_uploaded(job: Job, report) -> ComparatorVersion:
         card = archive.unpack(file, work, lambda done: report(0.8 * done, "Unpacking"))
         _check_size(work)
         report(0.8, "Loading each member")
-        version = _enter(job, card, check(work), work)
+        version = _enter(job, card, _checked(work), work)
     except Cancelled:
         raise
     except Exception:  # whatever is wrong with it, it will be the second time; only a worker's death leaves the file
@@ -40,6 +43,17 @@ def enter_uploaded(job: Job, report) -> ComparatorVersion:
     finally:
         shutil.rmtree(work, ignore_errors=True)
     return version
+
+
+def _checked(work: Path) -> Manifest:
+    """Every member is loaded once. Raises Refused."""
+    try:
+        return check(work)
+    except (Refused, OSError, MemoryError):  # the latter two are the machine's
+        raise
+    except Exception as error:  # transformers, tokenizers and torch raise whatever they like for files of another shape
+        log.warning("an uploaded comparator cannot be loaded", exc_info=True)
+        raise Refused("The comparator in this zip cannot be loaded; the log of the worker says why.") from error
 
 
 def _check_size(work: Path) -> None:

@@ -6,6 +6,7 @@ one of log-ins, since every request here has a token (tests/access asks every UR
 """
 
 import os
+import re
 from collections import Counter
 
 import pytest
@@ -26,6 +27,7 @@ from annotation.people.accounts import add_annotator
 from annotation.people.invitations import invite
 from annotation.people.tokens import make_token
 from config.wsgi import application
+from tests.access.table import expectations
 from tests.annotation.pages import CRITERIA, write_outputs
 
 CHECKED = [
@@ -87,6 +89,21 @@ def tell(failure: str) -> str:
     if CASES >= 10:
         print(failure, flush=True)
     return failure
+
+
+def test_the_schema_has_every_address_and_every_method(db):
+    """Those that tests/access/table.py has, which in turn has all that the resolver has."""
+    paths = Client().get("/api/schema/?format=json").json()["paths"]
+    described = {plain(path): {method.upper() for method in methods} for path, methods in paths.items()}
+    routes = {plain("/" + route): set(methods) for route, methods in expectations().items() if route.startswith("api/")}
+    del routes["/api/"], routes["/api/schema/"], routes["/api/*"]  # the last is whatever leads nowhere
+    assert described.keys() == routes.keys()
+    served = {path: methods for path, methods in routes.items() if methods}  # some have nothing to serve in that world
+    assert {path: described[path] for path in served} == served
+
+
+def plain(path: str) -> str:
+    return re.sub(r"<\w+>|{\w+}", "*", path)
 
 
 @pytest.mark.parametrize("mode", list(GenerationMode))

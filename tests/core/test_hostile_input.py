@@ -9,6 +9,9 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from annotation.forms.campaigns import CriterionForm
 from annotation.models import Upload
 from annotation.people.invitations import invite
+from tests.annotation.data.hostile_files import archive
+from tests.annotation.data.malformed import parts_of
+from tests.annotation.data.test_peoples_files import excel
 from tests.annotation.pages import World
 
 pytestmark = pytest.mark.django_db
@@ -54,6 +57,38 @@ class TestFiles:
         row = '{"context_id": "new", "context": "Hello", "system": "x", "output": "Good day", "metadata": %s}'
         assert send(world, "rows.jsonl", row % ('{"a":' * 20 + "1" + "}" * 20))[0] == "fine"
 
+    def test_a_name_is_no_number_of_hundreds_of_digits(self, world):
+        row = f'{{"context_id": {"9" * 300}, "context": "Hello", "system": "x", "output": "Good day"}}'
+        state, page = send(world, "rows.jsonl", row)
+        assert state == "refused" and "is 300 characters long; at most 200 are allowed" in page
+
+    @pytest.mark.parametrize(
+        "number, sentence",
+        [("9" * 5000, "a number has 5,000 digits"), ("1e999", "is too large for a number"), ("NaN", "NaN is not a number")],
+    )
+    def test_a_number_that_no_database_keeps_is_refused(self, world, number, sentence):
+        row = '{"context_id": "new", "context": "Hello", "system": "x", "output": "Good day", "metadata": {"a": NUMBER}}'
+        row = row.replace("NUMBER", number)
+        state, page = send(world, "rows.jsonl", row)
+        assert state == "refused" and sentence in page
+
+    def test_line_ends_of_old_computers_are_refused_in_words(self, world):
+        state, page = send(world, "rows.csv", "context_id,context,system,output\rnew,Hello,x,Good day\r")
+        assert state == "refused" and "a line break outside of quotes that ends no line" in page
+
+    @pytest.mark.parametrize("name", [".", ""])
+    def test_a_zipped_file_without_a_name_is_refused(self, world, name):
+        raw = archive([("a.csv", b"context,output\nHello,Good day\n"), (name, b"x")])
+        answer = world.client.post("/api/campaigns/talk/import/outputs/", {"file": SimpleUploadedFile("a.zip", raw)})
+        assert answer.status_code == 422 and "holds a file without a name" in answer.json()["message"]
+
+    def test_a_cell_far_from_the_others_takes_no_memory(self, world):
+        parts, sheet = parts_of(excel([["context", "output"], ["Hello", "Good day"]])), "xl/worksheets/sheet1.xml"
+        far = b'<row r="9999999999"><c r="A9999999999"><v>1</v></c></row></sheetData>'
+        raw = archive(list({**parts, sheet: parts[sheet].replace(b"</sheetData>", far)}.items()))
+        answer = world.client.post("/api/campaigns/talk/import/outputs/", {"file": SimpleUploadedFile("a.xlsx", raw)})
+        assert answer.status_code == 422 and "spreads over more than 5,000,000 cells" in answer.json()["message"]
+
 
 class TestApi:
     def patch(self, world, body: str):
@@ -67,6 +102,11 @@ class TestApi:
     def test_deep_nesting_is_refused(self, world, depth):
         answer = self.patch(world, '{"criteria": ' + "[" * depth + "]" * depth + "}")
         assert answer.status_code == 400 and answer.json()["message"] == "The JSON is nested too deeply."
+
+    @pytest.mark.parametrize("number", ["1e999", "NaN", "9" * 5000])
+    def test_a_number_that_cannot_be_written_again_is_refused(self, world, number):
+        answer = self.patch(world, f'{{"overlap": {number}}}')
+        assert answer.status_code == 400 and "is not valid" in answer.json()["message"]
 
     def test_a_point_of_thousands_of_digits_is_refused(self, world):
         criterion = {"name": "New", "anchors": {"9" * 5000: "x"}}

@@ -108,8 +108,10 @@ def test_one_whose_files_were_lost_comes_back_from_its_zip(world, version, packe
     "what, sentence",
     [
         ({"comparator_json": None}, "holds no comparator.json"),
-        ({"card_json": "{}"}, "card.json lacks"),
-        ({"card_json": "not JSON"}, "card.json lacks"),
+        ({"card_json": "{}"}, "card.json lacks what a comparator's card says: name, criterion"),
+        ({"card_json": "[]"}, "it is no JSON object"),
+        ({"card_json": "not JSON"}, "it is not JSON"),
+        ({f"encoder__{'x' * 300}_json": "{}"}, "A comparator has no file"),
         ({"member-0.pt": b"\x80pickle"}, "A comparator has no file 'member-0.pt'"),
         ({"run_json": "[]"}, "A comparator has no file 'run.json'"),
         ({"..__outside_json": "{}"}, "A comparator has no file '../outside.json'"),
@@ -131,6 +133,7 @@ def test_a_file_that_is_no_comparator_changes_nothing(world, packed, models_dir,
     "sizes, sentence",
     [
         ({"vocab_size": 10**12}, "names the size vocab_size 1e+12"),
+        ({"vocab_size": 10**400}, "names the size vocab_size 1e+300"),
         ({"num_hidden_layers": 10**6}, "names the size num_hidden_layers"),
         ({"vocab_size": 10**6, "hidden_size": 4096}, "numbers, but its weights hold"),
     ],
@@ -154,10 +157,19 @@ def test_a_bomb_is_refused_before_it_is_unpacked(world, packed, models_dir):
 def test_a_check_that_breaks_leaves_no_file(world, packed, models_dir, monkeypatch):
     from evaluator.worker import admit
 
-    monkeypatch.setattr(admit, "check", lambda folder: 1 / 0)
+    monkeypatch.setattr(admit, "identity", lambda folder: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         upload(world, packed)
     assert not list(models_dir.glob(".upload-*")) and not list(models_dir.glob(".run-*"))
+
+
+def test_a_tokenizer_of_another_shape_is_refused_in_words(world, packed, models_dir):
+    with zipfile.ZipFile(io.BytesIO(packed)) as archive:
+        told = json.loads(archive.read("encoder/tokenizer_config.json"))
+    told["added_tokens_decoder"] = {"0": {"content": "[PAD]", "special": None}}
+    job = upload(world, changed(packed, encoder__tokenizer_config_json=json.dumps(told)))
+    assert job.error == "The comparator in this zip cannot be loaded; the log of the worker says why."
+    assert not list(models_dir.glob(".upload-*"))
 
 
 def test_what_a_death_left_goes_a_day_after_its_job_ended(world, packed, models_dir, monkeypatch):

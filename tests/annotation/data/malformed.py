@@ -4,6 +4,7 @@ import copy
 import csv
 import io
 import json
+import os
 import random
 import zipfile
 from collections.abc import Callable
@@ -11,11 +12,14 @@ from collections.abc import Callable
 import openpyxl
 from openpyxl.utils.exceptions import IllegalCharacterError
 
+from tests.annotation.data.hostile_files import hostile_archive, hostile_json, hostile_table, hostile_workbook
 from tests.annotation.data.test_peoples_files import excel, table
 
+FUZZ_CASES = int(os.environ.get("FUZZ_CASES", 0))  # files of each shape at each door, in a long run
 CHAT = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Yes?"}]
 OUTPUTS = [
-    {"context_id": f"c{n}", "context": CHAT, "system": system, "output": f"{system} {n}", "references": ["Well"], "sample": 0}
+    {"context_id": f"n{n}", "context": CHAT, "system": system, "output": f"{system} {n}", "references": ["Well"], "sample": 0}
+    | {"metadata": {"topic": "Hi", "length": 1.5}}
     for n in range(3)
     for system in ("ape", "bee")
 ]
@@ -39,11 +43,23 @@ STATE = {"user_id": "ann", "instance_id_to_label_to_value": {f"i{n}": {"better":
 ARENA = [["prompt", "model_a", "model_b", "response_a", "response_b", "judge", "winner"]]
 ARENA += [[f"Hi {n}", "ape", "bee", "Oh", "Bz", "Human", "A"] for n in range(3)]
 HEADER = ["context_id", "context", "system", "output"]
-CELLS = [HEADER, *([f"c{n}", "Hi; you", "ape", f"Oh {n}"] for n in range(4))]
+CELLS = [HEADER, *([f"n{n}", "Hi; you", "ape", f"Oh {n}"] for n in range(4))]
 PRINTED = "[{'content': 'Hi %d', 'role': 'user'}\n {'content': 'Yes?', 'role': 'assistant'}]"
 PRINTED_CELLS = [["", "messages", "model", "response"], *([n, PRINTED % n, "ape", f"Oh {n}"] for n in range(3))]
 
 
+SCORES = [
+    {"context_id": f"c{n}", "system": system, "aspect": "Overall", "annotator": "ann", "score": 1 + n, "scale": [1, 5]}
+    for n in range(2)
+    for system in ("Hydra-system", "Kraken-system")
+]
+SCORED = [list(SCORES[0]), *([*list(row.values())[:-1], "1-5"] for row in SCORES)]
+JUDGED = [
+    {"context": f"Hi; {n}", "system_a": "ape", "output_a": f"Oh {n}", "system_b": "bee", "output_b": "Bz", "annotator": "ann"}
+    | {"choice": "tie", "reason": "Hi"}
+    for n in range(3)
+]
+JUDGED_CELLS = [list(JUDGED[0]), *(list(row.values()) for row in JUDGED)]
 WIDE = [["prompt", "response"], ["Hi", "Um"], ["Bye", "Uh"]]
 BESIDE = [["prompt", "ape", "bee"], ["Hi", "Um", "Oh"], ["Bye", "Uh", "Ah"]]
 
@@ -85,6 +101,12 @@ SHAPES: dict[str, tuple[str, str, object, Callable[[object], bytes]]] = {
     "tabs": ("outputs", "a.tsv", CELLS, lambda rows: table(rows, "\t").encode()),
     "one column for each system": ("outputs", "a.csv", BESIDE, lambda rows: table(rows).encode()),
     "one file for each system": ("outputs", "ape.csv", WIDE, lambda rows: table(rows).encode()),
+    "scores, JSON lines": ("scores", "a.jsonl", SCORES, json_lines),
+    "scores, semicolon CSV": ("scores", "a.csv", SCORED, lambda rows: table(rows, ";").encode()),
+    "scores, Excel": ("scores", "a.xlsx", SCORED, excel),
+    "judgments, JSON lines": ("judgments", "a.jsonl", JUDGED, json_lines),
+    "judgments, tabs": ("judgments", "a.tsv", JUDGED_CELLS, lambda rows: table(rows, "\t").encode()),
+    "judgments, Excel": ("judgments", "a.xlsx", JUDGED_CELLS, excel),
 }
 # What is said beside the file: to the importer and the API, and in the page's fields.
 BESIDE_THE_FILE: dict[str, dict] = {
@@ -148,27 +170,38 @@ PIECES = [
 
 def malformed(shape: str, number: int) -> bytes:
     """The same for the same number."""
-    rng = random.Random(f"{shape} {number}")
     _, name, document, made = SHAPES[shape]
+    return malformed_file(f"{shape} {number}", name, document, made)
+
+
+def malformed_file(seed: str, name: str, document: object, made: Callable[[object], bytes]) -> bytes:
+    rng, ending = random.Random(seed), name.rpartition(".")[2]
     ways: list[Callable[[random.Random], bytes]] = [
         lambda rng: damaged(rng, made(document)),
         lambda rng: recoded(rng, made(document)),
     ]
     if document is not None:
         ways += [lambda rng: made(with_odd_values(rng, document))] * 3
-    if isinstance(document, dict | list) and not name.endswith((".csv", ".tsv", ".xlsx", ".zip")):
+    if ending in ("json", "jsonl"):
         ways.append(lambda rng: with_repeated_key(rng, made(document)))
-        ways.append(lambda rng: made(document).replace(b'"Hi"', b"[" * 10 ** rng.randint(1, 5), 1))
-    if name.endswith(".zip"):
-        ways += [broken_archive] * 3
-    if name.endswith(".xlsx"):
-        ways += [broken_workbook] * 3
+        ways += [lambda rng: hostile_json(rng, made(document))] * 2
+    elif ending in ("csv", "tsv"):
+        ways += [lambda rng: hostile_table(rng, made(document))] * 2
+    elif ending == "zip":
+        ways += [broken_archive] * 2 + [lambda rng: hostile_archive(rng, folder())] * 3
+    elif ending == "xlsx":
+        ways += [broken_workbook] * 2 + [lambda rng: hostile_workbook(rng, parts_of(made(document)))] * 3
     for _ in range(20):  # some odd values can't be written in this shape at all: Excel has no NUL
         try:
             return rng.choice(ways)(rng)
         except (ValueError, TypeError, OverflowError, csv.Error, IllegalCharacterError):
             continue
     return b""
+
+
+def parts_of(workbook: bytes) -> dict[str, bytes]:
+    with zipfile.ZipFile(io.BytesIO(workbook)) as packed:
+        return {name: packed.read(name) for name in packed.namelist()}
 
 
 def damaged(rng: random.Random, raw: bytes) -> bytes:
