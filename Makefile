@@ -3,9 +3,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 PORT ?= 8000
 BEFORE ?= HEAD~1
-# The pure rooms know no database: their tests run once.
-PURE := annotation/quality annotation/design evaluator/comparator evaluator/encoders evaluator/generators evaluator/metaevaluation evaluator/metrics leaderboard/rating
-WITHOUT_PURE := $(PURE:%=--ignore=tests/%)
+# A process for each core, one thread in each; a file's tests stay in one process and share what they make.
+PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder --durations 10
 
 .PHONY: help setup demo serve test lint messages lock bench load docs validity tune clean
 
@@ -20,10 +19,12 @@ demo: .venv/runtime  ## run it with a demonstration; prints log-ins (PORT=8000)
 serve: .venv/runtime  ## run it; its first page makes the first admin (PORT=8000)
 	$(BIN)/python manage.py serve --port $(PORT)
 
+test: export OMP_NUM_THREADS := 1
+test: export OPENBLAS_NUM_THREADS := 1
 test: .venv/dev  ## run all the tests
 	scripts/install_test_tools
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest
-	OPENBLAS_NUM_THREADS=1 scripts/with_postgres_and_redis $(BIN)/python -m pytest tests/annotation tests/core/test_outages.py tests/evaluator tests/leaderboard tests/worker $(WITHOUT_PURE)
+	$(PYTEST)
+	scripts/with_postgres_and_redis $(PYTEST) -m database tests/annotation tests/core/test_outages.py tests/evaluator tests/leaderboard tests/worker
 
 lint: .venv/dev  ## check style, types and imports
 	$(BIN)/ruff check .

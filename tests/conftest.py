@@ -7,20 +7,21 @@ import pytest
 from django.db import connection
 
 SECURITY = import_module("annotation.migrations.0020_security")
-ROOT = Path(__file__).parent
+WORKER = Path(__file__).parent / "worker"
 DATABASE_FIXTURES = {"db", "transactional_db", "live_server"}
 
 
 @pytest.hookimpl(tryfirst=True)  # before `-m` chooses
 def pytest_collection_modifyitems(items):
-    """Marks what another database or broker can change: tests that use the database, and those that start real workers.
-    Tests without the rows that a module shares run before those with them."""
+    """Marks what another database or broker can change: tests that use the database, and those that start real workers. The
+    latter take long and run first, so that the processes end together. Tests without the rows that their module shares run
+    before those with them."""
     for item in items:
         uses = item.get_closest_marker("django_db") or not DATABASE_FIXTURES.isdisjoint(item.fixturenames)
-        if uses or "worker" in item.path.relative_to(ROOT).parts:
+        if (uses and not item.get_closest_marker("calculation")) or item.path.parent == WORKER:
             item.add_marker("database")
     modules = {path: number for number, path in enumerate(dict.fromkeys(item.path for item in items))}
-    items.sort(key=lambda item: (modules[item.path], "made_world" in item.fixturenames))  # its rows stay until the module's end
+    items.sort(key=lambda item: (item.path.parent != WORKER, modules[item.path], "made_world" in item.fixturenames))
 
 
 @pytest.fixture(scope="session")

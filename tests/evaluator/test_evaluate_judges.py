@@ -16,7 +16,7 @@ from evaluator.metaevaluation.judges_table import CEILING, CONSTANT, LONGER, Ans
 from tests.evaluator.judges.stub_server import Server
 from tests.evaluator.world import SCORES, World, command, recipe, write
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.calculation]
 
 
 @pytest.fixture(autouse=True)

@@ -10,7 +10,7 @@ PARTS = "print(json.dumps(list(JobPart.objects.order_by('number').values_list('r
 SQUARES = "[0, 1, 4, 9, 16, 25]\n"
 
 
-def ended(shell, seconds=150):  # noqa: F811
+def ended(shell, seconds=600):  # noqa: F811
     end = time.monotonic() + seconds
     while (said := shell.python(STATUS))[0][0] in ("queued", "running"):
         assert time.monotonic() < end, (said, (shell.folder / "worker.log").read_text())
@@ -39,7 +39,7 @@ def test_a_helper_that_dies_does_not_hold_the_job_up(shell):  # noqa: F811
     shell.wait_until_held(holder)
     del shell.env["HOLD_PART"]
     shell.worker("--include=tests.worker.hold_part", "--hostname=second@%h")
-    end = time.monotonic() + 100
+    end = time.monotonic() + 600
     while len([1 for result, _ in shell.python(PARTS) if result is not None]) < 5:  # all but the held one
         assert time.monotonic() < end, (shell.folder / "worker.log").read_text()
         time.sleep(0.5)

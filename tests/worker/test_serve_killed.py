@@ -26,7 +26,7 @@ def serve(tmp_path, environment):
         command = [sys.executable, "manage.py", "serve", "--port", str(port)]
         process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
         started.append((process, []))
-        wait_until(lambda: answers(port), 60, lambda: (tmp_path / "log").read_text())
+        wait_until(lambda: answers(port), 600, lambda: (tmp_path / "log").read_text())
         started[-1][1].extend(descendants(process.pid))
         return process, port
 
@@ -68,9 +68,9 @@ def wait_until(condition, seconds, why=str):
 
 def test_killed_it_leaves_no_process_and_no_port(serve):
     process, port = serve()
-    wait_until(lambda: len(descendants(process.pid)) >= 4, 60)  # the web server and the worker, each with a child
+    wait_until(lambda: len(descendants(process.pid)) >= 4, 600)  # the web server and the worker, each with a child
     children = descendants(process.pid)
     process.kill()
     process.wait()
-    wait_until(lambda: not any(map(alive, children)), 20, lambda: [pid for pid in children if alive(pid)])
+    wait_until(lambda: not any(map(alive, children)), 120, lambda: [pid for pid in children if alive(pid)])
     assert not answers(port)

@@ -33,7 +33,7 @@ class Installation:
 
     def manage(self, *words: str) -> dict:
         command = [sys.executable, "manage.py", *words]
-        done = subprocess.run(command, cwd=ROOT, env=self.env, capture_output=True, text=True, timeout=120)
+        done = subprocess.run(command, cwd=ROOT, env=self.env, capture_output=True, text=True, timeout=600)
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout) if "--json" in words else {}
 
@@ -41,7 +41,7 @@ class Installation:
         """The value of the last expression, as JSON, of code run with Django ready."""
         program = "import django, json; django.setup(); from annotation.models import *; from evaluator.models import *\n"
         command = [sys.executable, "-c", program + code]
-        done = subprocess.run(command, cwd=ROOT, env=self.env, capture_output=True, text=True, timeout=60)
+        done = subprocess.run(command, cwd=ROOT, env=self.env, capture_output=True, text=True, timeout=600)
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
 
@@ -50,7 +50,7 @@ class Installation:
         first = "Job.objects.filter(task='evaluator.tasks.train')"
         return self.python(f"print(json.dumps({first}.values({fields}).latest('created_at')))")
 
-    def wait_for(self, condition, seconds=120) -> dict:
+    def wait_for(self, condition, seconds=600) -> dict:
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             job = self.job()
@@ -66,7 +66,7 @@ class Installation:
         self.workers.append(subprocess.Popen(command, cwd=ROOT, env=self.env, stdout=log, stderr=log, start_new_session=True))
         return self.workers[-1]
 
-    def wait_until_held(self, worker: subprocess.Popen, seconds=300) -> None:
+    def wait_until_held(self, worker: subprocess.Popen, seconds=600) -> None:
         """Until a worker that includes `hold_training` stands still in the middle of a training."""
         end = time.monotonic() + seconds
         while not self.held_file.exists():
