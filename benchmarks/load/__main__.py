@@ -6,6 +6,7 @@ versus   page + judgment paced, then in a closed loop until the work is done; th
 faults   annotators judge and jobs run while the web server, a worker, Redis and PostgreSQL are killed at random; it starts
          a PostgreSQL and a Redis of its own
 commits  page + judgment in a closed loop with 10, 50 and 200 annotators, of this checkout and another commit by turns
+backups  a backup taken while annotators judge, and one after it, restored elsewhere and compared page by page
 log-ins  people who sign in with a password all at once
 judging  a file of pairs judged by one worker and by two
 waits    how long a calculation waits while a training runs on the embedded default
@@ -55,6 +56,10 @@ def options() -> argparse.Namespace:
     faults.add_argument("--pairs", type=int, default=20_000, help="of the judging job")
     faults.add_argument("--epochs", type=int, default=4, help="of the training")
     faults.add_argument("--server-log", type=Path, help="keep what the server and its workers tell in this file")
+    backups = commands.add_parser("backups")
+    backups.add_argument("--annotators", type=int, default=10)
+    backups.add_argument("--items", type=int, default=200)
+    backups.add_argument("-k", type=int, default=3)
     commits = commands.add_parser("commits")
     commits.add_argument("commit", help="what this checkout is compared with")
     commits.add_argument("--annotators", type=int, nargs="+", default=[10, 50, 200])
@@ -87,7 +92,7 @@ def main() -> int:
 
         django.setup()
         call_command("migrate", verbosity=0)
-        from benchmarks.load import calculation_wait, commits, comparison, faults, storm, worker_numbers
+        from benchmarks.load import backups, calculation_wait, commits, comparison, faults, storm, worker_numbers
 
         runs = {
             "storm": storm.storm,
@@ -95,8 +100,11 @@ def main() -> int:
             "log-ins": comparison.log_ins,
             "faults": faults.faults,
             "commits": commits.commits,
+            "backups": backups.backups,
+            "judging": worker_numbers.judging,
+            "waits": calculation_wait.waits,
         }
-        run = {**runs, "judging": worker_numbers.judging, "waits": calculation_wait.waits}[chosen.command]
+        run = runs[chosen.command]
         return asyncio.run(run(chosen, Path(folder)))
 
 

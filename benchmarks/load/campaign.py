@@ -54,7 +54,7 @@ def check(campaign: Campaign, acknowledged: set[str]) -> tuple[list[str], list[s
     items = dict(campaign.items.values_list("pk", "places"))
     per_item = Counter(accepted.values_list("assignment__item_id", flat=True))
     per_person = Counter(accepted.values_list("assignment__item_id", "annotator_id"))
-    answers, is_pair = _answers_by_submission(campaign), accepted.values_list("key", "assignment__item__other_id")
+    answers, is_pair = answers_by_submission(campaign), accepted.values_list("key", "assignment__item__other_id")
     off = sum(per_item[pk] != places for pk, places in items.items())
     wrong = {
         "acknowledged but not stored": len(acknowledged - stored),
@@ -73,7 +73,7 @@ def check(campaign: Campaign, acknowledged: set[str]) -> tuple[list[str], list[s
     return found, [f"{n} {what}" for what, n in wrong.items() if n]
 
 
-def _answers_by_submission(campaign: Campaign) -> dict:
+def answers_by_submission(campaign: Campaign) -> dict:
     counts = Counter()
     for model in (LikertScore, PairwiseJudgment):
         live = model.objects.filter(annotator__campaign=campaign, retracted_at=None).order_by()

@@ -115,7 +115,7 @@ def taken_out(commit: str, folder: Path) -> Path:
 def _side(stack: ExitStack, name: str, root: Path, number: int, data: Path, items: int) -> Side:
     env = os.environ | {"DATA_DIR": str(data), "PYTHONPATH": str(root)}
     if url := os.environ.get("DATABASE_URL"):
-        env["DATABASE_URL"] = _database(url, f"load_{number}")
+        env["DATABASE_URL"] = new_database(url, f"load_{number}")
     if broker := os.environ.get("BROKER_URL"):
         env["BROKER_URL"] = f"{broker.rpartition('/')[0]}/{number + 1}"
     made = [sys.executable, "-c", PREPARE, str(items), str(OVERLAP)]
@@ -123,7 +123,7 @@ def _side(stack: ExitStack, name: str, root: Path, number: int, data: Path, item
     return Side(name, stack.enter_context(servers.comparena(cwd=root, env=env)), token)
 
 
-def _database(url: str, name: str) -> str:
+def new_database(url: str, name: str) -> str:
     """A new database on the same PostgreSQL; returns its address."""
     with psycopg.connect(url, autocommit=True) as server:
         server.execute(f'CREATE DATABASE "{name}"')
