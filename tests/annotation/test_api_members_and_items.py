@@ -60,6 +60,7 @@ SAME = {
     "comparator": "api_trainings",
     "comparator_upload": "api_upload",
     "dialogues_import": "api_dialogues",
+    "judge": "api_judges",
     "judges": "api_judges",
     "judges_file": "api_judges_file",
     "comparator_promote": "api_promote",
