@@ -54,7 +54,13 @@ def as_text(record: dict[str, Any]) -> str:
 def as_csv(record: dict[str, Any]) -> str:
     """A row for each judge and scope; empty where there is nothing."""
     out = io.StringIO()
-    rows = [{"scope": scope, **_flat(row)} for scope, found in record["tables"].items() for row in found["rows"]]
+    attacks = {one["judge"]: one["attacks"] for one in record.get("attacks", [])}
+    names = list(dict.fromkeys(_attack_column(one) for found in attacks.values() for one in found))
+    rows = [
+        {"scope": scope, **_flat(row), **dict.fromkeys(names), **_attack_shares(attacks.get(row["name"], []))}
+        for scope, found in record["tables"].items()
+        for row in found["rows"]
+    ]
     about = {name: record[name] for name in ("campaign", "snapshot", "criterion", "annotators", "seed", "code")}
     writer = csv.DictWriter(out, [*rows[0], *about], lineterminator="\n")
     writer.writeheader()
@@ -66,26 +72,46 @@ def as_latex(record: dict[str, Any]) -> str:
     """A tabular for each scope, without packages."""
     parts = [f"% {signature(record)}", f"% {again(record)}"]
     for scope, found in record["tables"].items():
-        header, *rows = _cells(found["rows"])
-        lines = [" & ".join(_escaped(cell) for cell in row) + r" \\" for row in (header, *rows)]
-        columns = "l" + "r" * (len(header) - 1)
-        parts += [f"% {SCOPES[scope]}", rf"\begin{{tabular}}{{{columns}}}", r"\hline", lines[0], r"\hline", *lines[1:]]
-        parts += [r"\hline", r"\end{tabular}"]
+        parts += [f"% {SCOPES[scope]}", *_tabular(list(_cells(found["rows"])))]
+    if rows := _attack_rows(record.get("attacks", [])):
+        parts += ["% Share of good answers preferred to spoilt ones, in two wordings of each attack", *_tabular(rows)]
     return "\n".join(parts) + "\n"
+
+
+def _tabular(rows: list[list[str]]) -> list[str]:
+    header, *lines = [" & ".join(_escaped(cell) for cell in row) + r" \\" for row in rows]
+    columns = "l" + "r" * (len(rows[0]) - 1)
+    return [rf"\begin{{tabular}}{{{columns}}}", r"\hline", header, r"\hline", *lines, r"\hline", r"\end{tabular}"]
+
+
+def _attack_column(one: dict[str, Any]) -> str:
+    return f"attack_{one['attack']}" + ("_other_words" if one["other_words"] else "")
+
+
+def _attack_shares(found: list[dict[str, Any]]) -> dict[str, Any]:
+    return {_attack_column(one): one["share"] for one in found}
 
 
 def _attacks(found: list[dict[str, Any]]) -> list[str]:
     """Of each judge that was attacked, the share of good answers preferred to spoilt ones: in the suite's words, and others."""
     if not found:
         return []
+    lines = [
+        "Good answers preferred to spoilt ones, in two wordings of each attack",
+        *_aligned(_attack_rows(found) or [["judge"]]),
+    ]
+    return [*lines, *(f"{one['judge']}: not attacked, {one['why']}." for one in found if one["why"]), ""]
+
+
+def _attack_rows(found: list[dict[str, Any]]) -> list[list[str]]:
+    """The header and a row for each judge that was attacked; empty where none was."""
     names = list(dict.fromkeys(one["attack"] for judge in found for one in judge["attacks"]))
-    rows = [["judge", *names]]
+    rows = [["judge", *names]] if names else []
     for judge in found:
         share = {(one["attack"], one["other_words"]): one["share"] for one in judge["attacks"]}
         cells = ["/".join(f"{share[name, other]:.2f}" for other in (False, True) if (name, other) in share) for name in names]
         rows += [[judge["judge"], *cells]] if judge["attacks"] else []
-    lines = ["Good answers preferred to spoilt ones, in two wordings of each attack", *_aligned(rows)]
-    return [*lines, *(f"{one['judge']}: not attacked, {one['why']}." for one in found if one["why"]), ""]
+    return rows
 
 
 def took(row: dict[str, Any]) -> str:
@@ -101,7 +127,8 @@ def took(row: dict[str, Any]) -> str:
 
 def _cells(rows: list[dict[str, Any]]) -> Iterator[list[str]]:
     """The header and a row for each judge, as they are read."""
-    yield ["judge", "outputs", "Pearson", "Spearman", "Kendall", "within", "systems", "pairs", "with ties", "omega", "rho", "s"]
+    agreement = ["Pearson", "Spearman", "Kendall", "within", "systems", "pairs", "with ties", "omega", "rho"]
+    yield ["judge", "outputs", *agreement, "length", "calibration error", "worth", "s"]
     for row in rows:
         known, accuracy, test = row["correlations"], row["accuracy"], row["alternative"]
         correlations = [_figure(known.get(f"sample_{name}")) for name in MEASURES]
@@ -115,8 +142,29 @@ def _cells(rows: list[dict[str, Any]]) -> Iterator[list[str]]:
             _number(row["three_way"]),
             "" if test is None else _winning_rate(test),
             _number(test and test["advantage"]),
+            *_profile_cells(row.get("profile") or {}),
             "" if row["seconds"] is None else f"{row['seconds']:.1f}",
         ]
+
+
+def _profile_cells(profile: dict[str, Any]) -> list[str]:
+    length, worth = profile.get("length"), profile.get("worth")
+    shown = "" if not worth else f"{worth['more']:,.0f}"
+    if worth and worth["low"] is not None:
+        shown += f" [{worth['low']:,.0f}, {worth['high']:,.0f}]"
+    return [_number(length and length["judge"]), _number(profile.get("calibration_error")), shown]
+
+
+def worth_in_words(row: dict[str, Any]) -> str:
+    """What its judgments would save people; empty where that is not known."""
+    found = (row.get("profile") or {}).get("worth")
+    if not found:
+        return ""
+    interval = "" if found["low"] is None else f" ({found['low']:,.0f} to {found['high']:,.0f})"
+    return (
+        f"its {found['judgments']:,} judgments are worth {found['more']:,.0f}{interval} human ones,"
+        f" beside people's {found['people']:,} judged pairs"
+    )
 
 
 def _flat(row: dict[str, Any]) -> dict[str, Any]:
@@ -135,6 +183,13 @@ def _flat(row: dict[str, Any]) -> dict[str, Any]:
     for change, sigma in _CHANGES:
         one = changes.get((change, sigma), {})
         flat |= {f"{change}{sigma or ''}_{name}": one.get(name) for name in ("pearson", "spearman")}
+    profile = row.get("profile") or {}
+    spread, length, worth = (profile.get(name) or {} for name in ("spread", "length", "worth"))
+    names = ("low", "high", "deviation", "distinct", "people_deviation")
+    flat |= {f"score_{name}": spread.get(name) for name in names}
+    flat |= {"length_spearman": length.get("judge"), "length_spearman_people": length.get("people")}
+    flat |= {"calibration_error": profile.get("calibration_error"), "worth_beside": worth.get("people")}
+    flat |= {"worth": worth.get("more"), "worth_low": worth.get("low"), "worth_high": worth.get("high")}
     flat |= {name: row["settings"].get(name) for name in ("calls", "kept", "cost", "flips")}
     return flat | {"seconds": row["seconds"], "lacks": row["lacks"]}
 

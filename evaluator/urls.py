@@ -9,6 +9,7 @@ comparator = [
     path("dialogues/", card.import_dialogues, name="dialogues_import"),
     path("retraining/", comparators.retraining, name="retraining"),
     path("judges/", judges.judges, name="judges"),
+    path("judges/<slug:key>/", judges.judge, name="judge"),
     re_path(r"^judges/table\.(?P<kind>csv|tex)$", judges.judges_file, name="judges_file"),
     path("<slug:name>/", card.card, name="comparator_card"),
     path("<slug:name>/promote/", card.promote, name="comparator_promote"),

@@ -22,6 +22,7 @@ from evaluator.metaevaluation.alternative_annotator import (
 from evaluator.metaevaluation.correlation_levels import Figure, levels
 from evaluator.metaevaluation.held_out import decide_by_other_folds
 from evaluator.metaevaluation.judge_comparison import Difference, differences, share_differences
+from evaluator.metaevaluation.judge_profile import Profile, profile
 from evaluator.metaevaluation.score_changes import Changed, score_changes
 
 FOLDS = 5  # of contexts: a judge without ties of its own says as many as people did in the other folds
@@ -99,6 +100,7 @@ class Row:
     lacks: str
     settings: dict[str, Any]
     changes: list[Changed] = field(default_factory=list)  # of correlations, where scores change a little
+    profile: Profile = field(default_factory=Profile)
 
     @classmethod
     def from_json(cls, given: Mapping[str, Any]) -> "Row":
@@ -113,6 +115,7 @@ class Row:
             "accuracy": share and Share(**share),
             "alternative": alternative,
             "changes": [Changed(**change) for change in given["changes"]],
+            "profile": Profile.from_json(given["profile"]),
         }
         return cls(**{**given, **parts})
 
@@ -212,12 +215,11 @@ def _row(people: People, judge: Answers, epsilon: float, seed: int) -> Row:
     correlations = levels(u, people.scores, people.contexts, people.systems, seed, units=people.units)
     judged = [p for p in people.pairs if np.isfinite(u[p.a]) and np.isfinite(u[p.b]) and _asked(judge, p)]
     share, three_way = None, None
-    choices = np.empty(0, dtype="<U3")
+    choices, d, folds = np.empty(0, dtype="<U3"), np.empty(0), np.empty(0, dtype=np.int64)
     if judged:
         a, b, targets, weights = as_arrays(judged)
-        contexts = people.contexts[a]
+        folds = _folds(people.contexts[a], seed)
         if judge.choices is None:
-            folds = _folds(contexts, seed)
             choices = decide_by_other_folds(u[a] - u[b], targets, weights, folds)
             d = u[a] - u[b]
         else:
@@ -243,6 +245,7 @@ def _row(people: People, judge: Answers, epsilon: float, seed: int) -> Row:
         judge.lacks,
         judge.settings,
         score_changes(u, people.scores),
+        profile(u, _mean(people.scores), people.words, people.contexts, people.systems, people.units, judged, d, folds, seed),
     )
 
 

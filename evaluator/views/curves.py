@@ -1,4 +1,4 @@
-"""The learning curve, drawn here so that the page needs no script."""
+"""Charts of comparators and judges, drawn here so that a page needs no script."""
 
 from dataclasses import dataclass
 
@@ -89,3 +89,38 @@ def reliability_chart(bins: list[dict]) -> Reliability | None:
         for b in bins
     ]
     return Reliability(dots)
+
+
+@dataclass(frozen=True)
+class Scatter:
+    """A judge's scores from left to right, people's mean scores upwards."""
+
+    dots: list[tuple[float, float]]
+    x_ticks: list[tuple[float, str]]
+    y_ticks: list[tuple[float, str]]
+    width: int = 360
+    height: int = 260
+    left: int = 44
+    base: int = 222
+
+
+def scatter_plot(points: list[list[float]]) -> Scatter | None:
+    """points: (the judge's score, people's mean score); None without points."""
+    if not points:
+        return None
+    xs, ys = zip(*points)
+    x, x_ticks = _axis(xs, Scatter.left + 8, Scatter.width - 10)
+    y, y_ticks = _axis(ys, Scatter.base - 8, 10)
+    return Scatter([(x(a), y(b)) for a, b in points], x_ticks, y_ticks)
+
+
+def _axis(values, start: float, end: float):
+    """(the place of a value between start and end, three ticks)"""
+    low, high = min(values), max(values)
+    size = (high - low) or 1.0
+
+    def place(value: float) -> float:
+        return round(start + (end - start) * (value - low) / size, 1)
+
+    ticks = [low] if low == high else [low, (low + high) / 2, high]
+    return place, [(place(t), f"{t:.3g}".replace("-", "\u2212")) for t in ticks]

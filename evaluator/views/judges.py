@@ -1,9 +1,12 @@
-"""The judges' page: which judge agrees with these people, and which may stand in for one of them."""
+"""The judges' page: which judge agrees with these people, and which may stand in for one of them; and a page for each judge."""
+
+import hashlib
+import json
 
 from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
 from annotation import jobs
@@ -12,6 +15,7 @@ from annotation.snapshots import latest_snapshot
 from core.errors import Refused
 from evaluator import judge_tables, judges_export, selectors
 from evaluator.metaevaluation.alternative_annotator import EPSILON
+from evaluator.views.curves import scatter_plot
 
 KINDS = {"crowd": "crowd workers", "skilled": "skilled, for example trained students", "expert": "experts"}
 FILES = {"csv": ("text/csv", judges_export.as_csv), "tex": ("application/x-tex", judges_export.as_latex)}
@@ -66,6 +70,56 @@ def judges(request, slug):
 
 
 @login_required
+def judge(request, slug, key):
+    """One judge of the newest table: its figures, a scatter plot, its settings."""
+    campaign = campaign_for_researcher(request.user, slug)
+    table, _ = judge_tables.shown(campaign)
+    record = get_object_or_404(campaign.judges_tables, pk=table and table.pk).record
+    found = {scope: row for scope, one in record["tables"].items() for row in one["rows"] if key_of(row["name"]) == key}
+    if "all" not in found:
+        raise Http404
+    row = found["all"]
+    name, others = row["name"], record["tables"]["all"]["differences"]
+    attacks = next((one for one in record.get("attacks", []) if one["judge"] == name), None)
+    context = {
+        "campaign": campaign,
+        "record": record,
+        "row": _shown(row),
+        "scopes": [(judges_export.SCOPES[scope], _figures(one), _shown(one)) for scope, one in found.items()],
+        "plot": scatter_plot((row.get("profile") or {}).get("points") or []),
+        "differences": [_seen_from(name, d) for d in others if name in (d["first"], d["second"]) and d["corrected"] < 0.05],
+        "attacks": attacks,
+        "settings": json.dumps(row["settings"], indent=2, ensure_ascii=False, sort_keys=True) if row["settings"] else "",
+        "signature": judges_export.signature(record),
+        "again": judges_export.again(record),
+    }
+    return render(request, "evaluator/judge.html", context)
+
+
+def key_of(name: str) -> str:
+    """In an address: a judge's name may hold anything."""
+    return hashlib.sha256(name.encode()).hexdigest()[:12]
+
+
+def _shown(row: dict) -> dict:
+    worth = judges_export.worth_in_words(row)
+    return {**row, "took": judges_export.took(row), "key": key_of(row["name"]), "worth": worth}
+
+
+def _figures(row: dict) -> list[tuple[str, list]]:
+    """[(level, [figure or None of each coefficient])]"""
+    return [
+        (words.capitalize(), [row["correlations"].get(f"{level}_{name}") for name in judges_export.MEASURES])
+        for level, words in judges_export.LEVELS.items()
+    ]
+
+
+def _seen_from(name: str, d: dict) -> dict:
+    ahead = d["difference"] > 0 if d["first"] == name else d["difference"] < 0
+    return {"more": ahead, "other": d["second"] if d["first"] == name else d["first"], "p": d["corrected"]}
+
+
+@login_required
 def judges_file(request, slug, kind):
     campaign = campaign_for_researcher(request.user, slug)
     table, _ = judge_tables.shown(campaign)
@@ -81,7 +135,7 @@ def _in_words(record: dict) -> dict:
         (
             judges_export.SCOPES[scope],
             scope,
-            [{**row, "took": judges_export.took(row)} for row in found["rows"]],
+            [_shown(row) for row in found["rows"]],
             [d for d in found["differences"] if d["corrected"] < 0.05],
         )
         for scope, found in record["tables"].items()

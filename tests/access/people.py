@@ -123,6 +123,7 @@ class People:
         """{part of a route: {argument: value}}; the first part that fits counts."""
         return {
             "people/<pk>": {"pk": self.bob.pk},
+            "judges/<key>": {"key": "0" * 12},
             "account/tokens/": {"pk": self.bobs_token.pk},
             "resume/": {"token": self.own_link},
             "invitations/": {"pk": self.invitation.pk},

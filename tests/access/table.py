@@ -191,6 +191,7 @@ admins: Admins; creating campaigns is also for those who may.
     api/campaigns/ POST
     api/campaigns/<slug>/duplicate/ POST
 nobody: What this world has nothing for: the first admin is made, no table of judges was worked out, no board is public.
+    c/<slug>/comparator/judges/<key>/
     c/<slug>/comparator/judges/table.<kind>
     api/campaigns/<slug>/judges/table/<kind>/
     c/<slug>/leaderboard/embed/

@@ -61,6 +61,7 @@ SAME = {
     "comparator_upload": "api_upload",
     "retraining": "api_retraining",
     "dialogues_import": "api_dialogues",
+    "judge": "api_judges",
     "judges": "api_judges",
     "judges_file": "api_judges_file",
     "comparator_promote": "api_promote",

@@ -53,6 +53,20 @@ def test_the_page_is_clean_and_nothing_hangs_over_the_side(open_page, scores, ta
     assert "may replace one" in row.inner_text() and page.get_by_text("6 are left out").count() == 2
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 1280])
+def test_each_judge_has_a_page_with_a_scatter_plot(open_page, scores, table, width, scheme):
+    page = open_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    sign_in(page, "alice")
+    page.goto(f"/c/{scores.campaign.slug}/comparator/judges/")
+    page.get_by_role("link", name="a-judge-with-a-rather-long-name-v2").first.press("Enter")
+    plot = page.get_by_role("img", name="Its scores and people's")
+    plot.wait_for()
+    assert plot.locator("circle").count() == 40 and "Each of the 40 dots is an output" in page.content()
+    assert_axe_clean(page)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
 def test_it_is_reached_and_asked_for_by_keyboard(open_page, scores, table):
     page = open_page()
     sign_in(page, "alice")

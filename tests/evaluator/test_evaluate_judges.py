@@ -219,11 +219,19 @@ def test_judges_that_can_be_asked_again_are_attacked(crowd, tmp_path):
     text = out.getvalue()
     assert "Good answers preferred to spoilt ones" in text
     assert "elsewhere: not attacked, only its scores of these outputs are known." in text
-    said = command("evaluate_judges", "crowd", "--judge-command", good, "--attacks", "--judge", "program")
+    said = command(
+        *("evaluate_judges", "crowd", "--judge-command", good, "--attacks", "--judge", "program"),
+        *("--csv", tmp_path / "table.csv", "--latex", tmp_path / "table.tex"),
+    )
     (found,) = said["attacks"]
     share = {(one["attack"], one["other_words"]): one["share"] for one in found["attacks"]}
     assert min(share["generic", False], share["off-topic", True]) > 0.95  # none holds the word; nor do one or two good answers
     assert share["shuffled", False] == 0.5  # the same words
+    with (tmp_path / "table.csv").open() as file:
+        rows = {row["judge"]: row for row in csv.DictReader(file)}
+    assert float(rows["program"]["attack_shuffled"]) == 0.5 and rows[LONGER]["attack_shuffled"] == ""
+    assert float(rows["program"]["attack_off-topic_other_words"]) == share["off-topic", True]
+    assert "preferred to spoilt ones" in (tmp_path / "table.tex").read_text()
 
 
 def test_small_changes_of_scores_are_in_the_table(crowd, tmp_path):

@@ -13,6 +13,7 @@ from core.errors import Refused
 from evaluator import tasks
 from evaluator.metaevaluation.judges_table import Answers
 from evaluator.models import JudgesTable
+from evaluator.views.judges import key_of
 from evaluator.worker import judge_evaluation
 from tests.evaluator.world import SCORES, World, command, write
 
@@ -74,9 +75,45 @@ def test_the_table_is_worked_out_by_a_job_and_shown(world):
         and "comparator did not judge: this campaign has no comparator in use" in html
     )
     table = csv.DictReader(io.StringIO(world.get(world.alice, PAGE + "table.csv").content.decode()))
-    assert {row["judge"] for row in table} >= {"<b>GPT</b>", "cosim"}
+    rows = {row["judge"]: row for row in table if row["scope"] == "all"}
+    assert rows.keys() >= {"<b>GPT</b>", "cosim"} and float(rows["cosim"]["score_distinct"]) > 1
     tex = world.get(world.alice, PAGE + "table.tex")
     assert tex["Content-Type"].startswith("application/x-tex") and b"tabular" in tex.content
+
+
+def test_each_judge_has_a_page(world):
+    import_elsewhere(world)
+    assert world.get(world.alice, f"{PAGE}{key_of('cosim')}/").status_code == 404  # nothing is evaluated yet
+    evaluate(world)
+    table = world.get(world.alice, PAGE).content.decode()
+    record = JudgesTable.objects.get().record
+    for row in record["tables"]["all"]["rows"]:
+        path = f"{PAGE}{key_of(row['name'])}/"
+        assert f'href="{path}"' in table
+        assert world.get(world.charlie, path).status_code == 404
+        html = world.get(world.alice, path).content.decode()
+        assert html.count("<circle") == len(row["profile"]["points"]) and "style=" not in html
+        assert ("Settings and cost" in html) == (row["kind"] == "judge")
+        worth = row["profile"]["worth"]
+        assert worth is None or f"its 10,000 judgments are worth {worth['more']:,.0f}" in html
+    html = world.get(world.alice, f"{PAGE}{key_of('<b>GPT</b>')}/").content.decode()
+    assert "<h1>&lt;b&gt;GPT&lt;/b&gt;" in html and "<b>GPT" not in html
+    assert world.get(world.alice, f"{PAGE}{'0' * 12}/").status_code == 404
+
+
+def test_a_table_from_before_has_pages_too(world):
+    """Records hold no profile that were kept before there was one."""
+    evaluate(world)
+    table = JudgesTable.objects.get()
+    for scope in table.record["tables"].values():
+        for row in scope["rows"]:
+            del row["profile"]
+    table.save()
+    assert world.get(world.alice, PAGE).status_code == 200
+    html = world.get(world.alice, f"{PAGE}{key_of('cosim')}/").content.decode()
+    assert "<circle" not in html and "Not known." in html
+    rows = csv.DictReader(io.StringIO(world.get(world.alice, PAGE + "table.csv").content.decode()))
+    assert {row["worth"] for row in rows} == {""}
 
 
 def test_the_same_is_worked_out_once_and_what_changed_anew(world):

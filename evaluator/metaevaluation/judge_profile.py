@@ -1,0 +1,163 @@
+"""What one judge is like beside its agreement with people: how widely it scores, whether it likes long outputs, how honest its
+probabilities are, and what it would save people."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from evaluator.comparator.examples import Pair, as_arrays
+from evaluator.metaevaluation.agreement import calibration_error
+from evaluator.metaevaluation.correlation import UndefinedCorrelation, spearman
+from evaluator.metaevaluation.held_out import probabilities_by_other_folds
+from evaluator.metaevaluation.resampling import drawn
+
+JUDGMENTS = 10_000  # of the judge, beside those of people
+PLUS_FOUR = 4.0  # contexts, as in `leaderboard.rating.prediction_powered`: few contexts may agree by chance
+MOST_POINTS = 300  # of a scatter plot: whole contexts drawn by the seed
+
+Numbers = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Of the outputs that both scored: the judge's scores on its own scale, and people's mean scores on theirs."""
+
+    low: float
+    high: float
+    deviation: float
+    distinct: int  # different scores
+    people_low: float
+    people_high: float
+    people_deviation: float
+
+
+@dataclass(frozen=True)
+class Length:
+    """Spearman's correlation with the number of words"""
+
+    judge: float
+    people: float | None
+
+
+@dataclass(frozen=True)
+class Worth:
+    """How many more judgments of people say as much as JUDGMENTS of the judge, beside `people` judged pairs."""
+
+    people: int
+    judgments: int
+    correlation: float  # of its expected answers with people's, within pairs of systems
+    more: float
+    low: float | None  # 95% interval over contexts; None where there are too few
+    high: float | None
+
+
+@dataclass(frozen=True)
+class Profile:
+    """None where there is nothing to work it out from."""
+
+    spread: Spread | None = None
+    length: Length | None = None
+    calibration_error: float | None = None
+    worth: Worth | None = None
+    points: tuple[tuple[float, float], ...] = ()  # the judge's score, people's mean score
+
+    @classmethod
+    def from_json(cls, given: Mapping[str, Any]) -> "Profile":
+        """What `dataclasses.asdict` made of a profile."""
+        parts = {
+            "spread": given["spread"] and Spread(**given["spread"]),
+            "length": given["length"] and Length(**given["length"]),
+            "worth": given["worth"] and Worth(**given["worth"]),
+            "points": tuple((judge, people) for judge, people in given["points"]),
+        }
+        return cls(**{**given, **parts})
+
+
+def profile(
+    u: Numbers,
+    scores: Numbers,
+    words: NDArray[np.int64],
+    contexts: NDArray[np.int64],
+    systems: NDArray[np.int64],
+    units: NDArray[np.int64],
+    judged: Sequence[Pair],
+    d: Numbers,
+    folds: NDArray[np.int64],
+    seed: int,
+) -> Profile:
+    """u (n,) utilities and scores (n,) people's means, NaN being none; words, contexts, systems, units (n,) of the outputs;
+    judged: people's pairs that the judge answered, d (p,) above 0 where it puts a ahead, folds (p,) of contexts."""
+    both = np.flatnonzero(np.isfinite(u) & np.isfinite(scores))
+    chosen = both[drawn(contexts[both], MOST_POINTS, seed)]
+    points = tuple((float(u[i]), float(scores[i])) for i in chosen)
+    error, found = None, None
+    if judged:
+        a, b, targets, weights = as_arrays(judged)
+        size = float(np.sqrt(np.mean(d**2))) or 1.0  # the search for a scale begins at the judge's own
+        p = probabilities_by_other_folds(d / size, targets, weights, folds, True)
+        error = calibration_error(p, targets, weights)
+        sides = np.where(systems[a] <= systems[b], 1.0, -1.0)
+        cells = np.unique(np.sort(np.stack([systems[a], systems[b]]), axis=0), axis=1, return_inverse=True)[1].ravel()
+        found = worth(sides * (p[:, 0] - p[:, 2]), sides * (targets[:, 0] - targets[:, 2]), cells, units[a])
+    return Profile(_spread(u[both], scores[both]), _length(u, scores, words), error, found, points)
+
+
+def worth(
+    judge: Numbers, people: Numbers, cells: NDArray[np.int64], units: NDArray[np.int64], judgments: int = JUDGMENTS
+) -> Worth | None:
+    """judge and people (p,) the expected answers to p pairs, from -1 (the second system's output) to 1; cells (p,) the pair of
+    systems; units (p,) the contexts. None where nothing varies within pairs of systems.
+
+    With n judgments of people and N of a judge whose answers correlate with theirs by r, power-tuned prediction-powered
+    inference (Angelopoulos, Duchi & Zrnic 2023, section 6) estimates a mean as n / (1 - r^2 N / (n + N)) judgments of people
+    alone would. r is taken to be t r, as on the calibrated board (`leaderboard.rating.prediction_powered`, The bound)."""
+    x, y = _centred(judge, cells), _centred(people, cells)
+    _, where = np.unique(units, return_inverse=True)
+    m = int(where.max(initial=-1)) + 1
+    sums = np.stack([np.bincount(where, product, m) for product in (x * y, x * x, y * y)])  # (3, m)
+    total = sums.sum(axis=1)
+    if total[1] < 1e-12 or total[2] < 1e-12:
+        return None
+    n, kept = len(people), m / (m + PLUS_FOUR)
+
+    def more(r: float) -> float:
+        share = (kept * min(max(r, 0.0), 1.0)) ** 2 * judgments / (n + judgments)
+        return n / (1 - share) - n
+
+    r = float(total[0] / np.sqrt(total[1] * total[2]))
+    left = total[:, None] - sums  # (3, m) without one context
+    if m < 3 or (left[1:] < 1e-12).any() or abs(r) > 1 - 1e-9:
+        return Worth(n, judgments, r, more(r), None, None)
+    z = np.arctanh(np.clip(left[0] / np.sqrt(left[1] * left[2]), -1 + 1e-9, 1 - 1e-9))
+    reach = float(stats.t.ppf(0.975, m - 1) * np.sqrt((m - 1) / m * ((z - z.mean()) ** 2).sum()))  # the jackknife
+    low, high = (float(np.tanh(np.arctanh(r) + side * reach)) for side in (-1, 1))
+    return Worth(n, judgments, r, more(r), more(low), more(high))
+
+
+def _centred(values: Numbers, cells: NDArray[np.int64]) -> Numbers:
+    means = np.bincount(cells, values) / np.maximum(np.bincount(cells), 1)
+    left: Numbers = values - means[cells]
+    return left
+
+
+def _spread(u: Numbers, scores: Numbers) -> Spread | None:
+    if len(u) < 2:
+        return None
+    judge = float(u.min()), float(u.max()), float(u.std(ddof=1)), len(np.unique(u))
+    return Spread(*judge, float(scores.min()), float(scores.max()), float(scores.std(ddof=1)))
+
+
+def _length(u: Numbers, scores: Numbers, words: NDArray[np.int64]) -> Length | None:
+    judge = _with_words(u, words, np.isfinite(u))
+    return None if judge is None else Length(judge, _with_words(scores, words, np.isfinite(u) & np.isfinite(scores)))
+
+
+def _with_words(values: Numbers, words: NDArray[np.int64], known: NDArray[np.bool_]) -> float | None:
+    try:
+        return spearman(values[known], words[known].astype(float))
+    except UndefinedCorrelation:
+        return None
