@@ -172,7 +172,7 @@ def _check_no_code(folder: Path) -> None:
             raise Refused(f"encoder/{path.name} cannot be read as JSON.") from None
         for key, value in _fields(found):
             if key == "auto_map":
-                raise Refused(f"encoder/{path.name} asks for code of its own to be run, which is not allowed.")
+                raise Refused(f"encoder/{path.name} asks to run its own code, which is not allowed.")
             if path.name == "config.json" and isinstance(value, int | float):
                 if not abs(value) <= (MOST_LAYERS if "layers" in key else LARGEST_SIZE):
                     size = f"{max(-1e300, min(value, 1e300)):g}"  # a whole number may be larger than any float

@@ -93,7 +93,7 @@ def _basis_of(
         snapshots = [_snapshot(campaign) for campaign in campaigns]
         return snapshots, {c.slug: basis(snapshot, criterion) for c, snapshot in zip(campaigns, snapshots)}
     if criterion or others:
-        raise Refused("A criterion is people's; without human judgments there is none to name.")
+        raise Refused("A criterion needs human judgments. Leave it out to train without them.")
     return [], {c.slug: Basis("", False, UNMEASURED) for c in campaigns}
 
 

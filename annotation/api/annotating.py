@@ -60,7 +60,7 @@ class TaskViewSet(viewsets.GenericViewSet):
         """The item in the person's hands, or the next one. It is theirs for an hour."""
         annotator = self.get_object()
         if consent_due(annotator):
-            raise errors.Refused("There is a text to agree to first: see the task's consent.")
+            raise errors.Refused("Agree to the consent text first (the task's consent).")
         current = turn(annotator)
         if current.assignment is None and is_finished(annotator, current.progress):
             notices.note_finished(annotator)

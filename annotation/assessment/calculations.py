@@ -53,7 +53,7 @@ def run(job_id) -> None:
     with jobs.claim(job_id) as claim:
         row = Calculation.objects.select_related("campaign").filter(job=claim.job).first()
         if row is None:
-            raise Refused("What this was to work out is no longer asked for.")
+            raise Refused("This calculation is no longer needed.")
         claim.report(0.1, "Reading the answers")
         result = _work_out(row.campaign, row.what, row.settings)
         Calculation.objects.filter(pk=row.pk).update(result=result)

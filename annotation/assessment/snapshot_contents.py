@@ -47,7 +47,7 @@ def rows(snapshot: Snapshot, what: str) -> Iterator[dict]:
     """The snapshot's scores or judgments, with `kept` and `dropped_by`. Raises Refused where they were never written down."""
     frozen = FrozenAnswers.objects.filter(snapshot=snapshot).first()
     if frozen is None:
-        raise Refused("This snapshot was frozen before answers were written down beside it; its own file has what it kept.")
+        raise Refused("This snapshot is too old to have a record of dropped answers. Its own file has the kept ones.")
     for line in filter(None, zlib.decompress(bytes(frozen.lines)).decode().split("\n")):
         row = json.loads(line)
         if row.pop("kind") == what:

@@ -37,7 +37,7 @@ class CometJudge:
         """(n,) COMET's score of each; NaN for one without the reference that others have. Raises Refused where the command is
         not installed, fails, or does not score every line."""
         if shutil.which(COMMAND) is None:
-            raise Refused(f"COMET judges by its own command, and {COMMAND} is not on the PATH: install unbabel-comet beside.")
+            raise Refused(f"COMET needs its own command, but {COMMAND} is not on the PATH. Install unbabel-comet.")
         ordered = [as_referenced(text) for text in texts]
         self._referenced = any(text.references and not text.human for text in ordered)
         rows = [i for i, text in enumerate(ordered) if not self.lacks(text)]

@@ -148,7 +148,7 @@ def disagreement(
     """(n,) how far the version's members differ on each pair of outputs of a context (their contexts selected with them)."""
     comparator = load(version)
     if len(comparator.models) < 2:
-        raise Refused(f"Comparator {version.name} has one member only, so that none differ.")
+        raise Refused(f"Comparator {version.name} has only one member, so its members cannot disagree.")
     texts_a, texts_b = ([text_of(output) for output in side] for side in (outputs_a, outputs_b))
     return comparator.disagreement(texts_a, texts_b, _without_point(report))
 

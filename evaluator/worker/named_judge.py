@@ -103,7 +103,7 @@ def _imported(campaign: Campaign, name: str, outputs: Sequence[Output], known: M
         return _imported_pairs(name, outputs, of_pairs)
     given = dict(campaign.imported_scores.filter(judge=name).values_list("output_id", "value"))
     if not given:
-        raise Refused(f"There is no judge {name!r} here; one that was brought by a command plays with that command alone.")
+        raise Refused(f"There is no judge {name!r} here. A judge that a command provides can play only with that command.")
     of_key = imported_scores.scores_of(campaign, name)
     beside = np.array([of_key.get(key, np.nan) for key in known.source.keys] if known else [], dtype=float)
     digest = hashlib.sha256(json.dumps(sorted([*key, value] for key, value in of_key.items())).encode()).hexdigest()
@@ -139,7 +139,7 @@ def _pointwise(
     """of_output: utilities by an output's id, NaN for none; beside: (n,) the same of the texts that people judged."""
     utility = {pk: value for pk, value in of_output.items() if np.isfinite(value)}
     if not utility:
-        raise Refused(f"The judge {name!r} says nothing of what plays.")
+        raise Refused(f"The judge {name!r} has no scores for the outputs that play.")
     record = {"name": name, "kind": "pointwise", "settings": settings, "unjudged": len(of_output) - len(utility)}
     found = _refit(beside, known, judge.preferences if judge else by_order, seed) if known else None
     if found is None:

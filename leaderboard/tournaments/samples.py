@@ -35,7 +35,7 @@ def sampled(tournament: Tournament, entrants: Entrants, verdicts: Verdicts) -> t
     against common references (outputs,)."""
     n, by = len(entrants.outputs), tournament.rules()
     if by.rating != "by-game" and n > MOST_AT_ONCE:
-        raise Refused(f"{n} outputs at once are rated game by game alone: choose the rating 'paper' or 'by-game'.")
+        raise Refused(f"Only the ratings 'paper' and 'by-game' can rate {n} outputs at once. Choose one of them.")
     pairs, (output, reference) = drawn(tournament, entrants)
     games = _decided(entrants, verdicts, *pairs)
     standings = rules.standings(n, games, by)

@@ -174,7 +174,7 @@ def _check_named(campaign, judge: str, version, named: str, foreground: bool) ->
     if judge not in (CALIBRATED, OTHER):
         raise Refused(f"Name a judge only with the judge 'other' or 'calibrated', not with {judge!r}.")
     if version is not None:
-        raise Refused("Either a comparator judges or another judge that is named, not both.")
+        raise Refused("Name either a comparator or another judge, not both.")
     known = judges_by_name(campaign)
     if not named or len(named) > 100 or (named not in known and not foreground):
         raise Refused(f"There is no judge {named!r} in campaign {campaign.slug!r}; there are: {', '.join(known)}.")

@@ -152,7 +152,7 @@ def _make_a_campaign(page) -> None:
 def _import(page, file) -> None:
     """Columns are recognised; where the system is named by the file alone, its name is offered."""
     page.get_by_label("File", exact=True).set_input_files(file)
-    page.get_by_role("button", name="Look at it").click()
+    page.get_by_role("button", name="Preview the file").click()
     page.get_by_role("heading", name=file.name).wait_for()
     if not page.get_by_role("button", name="Import it").count():
         page.get_by_role("button", name="Check").click()

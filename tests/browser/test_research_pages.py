@@ -90,7 +90,7 @@ def test_a_campaign_from_its_design_to_its_first_item_without_javascript(open_pa
     page.get_by_label("Name", exact=True).first.fill("Warmth")
     page.get_by_role("button", name="Create the campaign").click()
     page.get_by_label("File", exact=True).set_input_files(file)
-    page.get_by_role("button", name="Look at it").click()
+    page.get_by_role("button", name="Preview the file").click()
     expect(page.get_by_text("No errors; nothing is stored yet.")).to_be_visible()
     assert not Output.objects.filter(system__name="new").exists()
     page.get_by_role("button", name="Import it").click()
@@ -113,7 +113,7 @@ def test_a_file_is_dropped(open_page, scores, tmp_path, settings):
         "".join(json.dumps(row) + "\n" for row in ROWS),
     )
     page.dispatch_event("[data-drop]", "drop", {"dataTransfer": transfer})
-    page.get_by_role("button", name="Look at it").click()
+    page.get_by_role("button", name="Preview the file").click()
     expect(page.get_by_role("heading", name="dropped.jsonl")).to_be_visible()
     expect(page.get_by_text("4 rows read")).to_be_visible()
     assert_axe_clean(page)
@@ -137,7 +137,7 @@ def test_one_file_for_each_system_is_dropped_at_once(open_page, scores, tmp_path
         {"ape.csv": "prompt,response\nHi,Oh\nBye,Uh\n", "bee.csv": "prompt,response\nHi,Bz\nBye,Zz\n"},
     )
     page.dispatch_event("[data-drop]", "drop", {"dataTransfer": transfer})
-    page.get_by_role("button", name="Look at it").click()
+    page.get_by_role("button", name="Preview the file").click()
     expect(page.get_by_role("heading", name="ape.csv and 1 more.zip")).to_be_visible()
     page.get_by_role("button", name="Import it").click()
     expect(page.get_by_text("Imported.", exact=True)).to_be_visible()

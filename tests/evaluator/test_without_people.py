@@ -78,9 +78,9 @@ class TestWhatItLearnsFrom:
             trained(bare, weak=True)
 
     def test_a_criterion_is_peoples(self, world):
-        with pytest.raises(Refused, match="without human judgments there is none to name"):
+        with pytest.raises(Refused, match="A criterion needs human judgments"):
             start_training([world.campaign], "Overall", recipe=UNJUDGED)
-        with pytest.raises(Refused, match="without human judgments there is none to name"):
+        with pytest.raises(Refused, match="A criterion needs human judgments"):
             start_training([world.campaign], others=["Wit"], recipe=UNJUDGED)
         assert not Job.objects.exists()
 

@@ -103,7 +103,9 @@ def revoke(request, slug, pk):
 def release(request, slug, pk):
     annotator = get_object_or_404(campaign_for_researcher(request.user, slug).annotators, pk=pk)
     release_worker(annotator, request.user)
-    messages.success(request, f"{annotator.name} may go on in another browser: the next that opens the link as this worker.")
+    messages.success(
+        request, f"{annotator.name} can continue in another browser: the next one that opens the link as this worker."
+    )
     return redirect("people", slug)
 
 

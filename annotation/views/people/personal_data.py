@@ -40,7 +40,7 @@ def person(request, pk):
         except Refused as refused:
             form.add_error("username", str(refused))
         else:
-            messages.success(request, "Erased. What they judged stays, under the pseudonym that each campaign gave.")
+            messages.success(request, "Erased. The judgments stay under the pseudonym of each campaign.")
             return redirect("person", pk)
     context = {"person": found, "counts": personal_data.counts(found), "form": form}
     return render(request, "annotation/person.html", context, status=422 if form.is_bound else 200)

@@ -99,9 +99,9 @@ def _brought(options: dict, campaign: Campaign, criterion: str | None, seed: int
         references.setdefault(tuple(reference.context.turns), []).append(reference.text)
     found = named_judges.judges(options, campaign, about, references, seed, settings.REPLIES_DIR / f"{campaign.slug}.jsonl")
     if len(found) > 1:
-        raise Refused(f"One judge plays a tournament; these are named: {', '.join(name for name, _ in found)}.")
+        raise Refused(f"A tournament has one judge. You named: {', '.join(name for name, _ in found)}.")
     if found and not (wait or options["forecast"]):
-        raise Refused("A program or a language model plays here and now: add --wait.")
+        raise Refused("Programs and language models play only in this process: add --wait.")
     return found[0] if found else None
 
 
@@ -109,7 +109,7 @@ def _forecast(campaign: Campaign, brought: tuple[str, Judge] | None) -> dict:
     """What a language model would cost if every two systems met on every context."""
     name, judge = brought or ("", None)
     if not isinstance(judge, LanguageModelJudge):
-        raise Refused("Only a language model costs something that can be forecast.")
+        raise Refused("--forecast needs a language model. Other judges cost nothing.")
     from evaluator.worker.judge import text_of
 
     outputs = of_newest_checkpoints(

@@ -130,6 +130,6 @@ def test_one_member_differs_from_nobody(campaign, monkeypatch):
     from evaluator.worker import judge
 
     monkeypatch.setattr(judge, "load", lambda version: SimpleNamespace(models=["one"]))
-    with pytest.raises(Refused, match="has one member only"):
+    with pytest.raises(Refused, match="has only one member"):
         active_selection.for_the_comparator(campaign, judge.disagreement)
     assert not AuditEvent.objects.filter(action="pairs put in order of teaching").exists()

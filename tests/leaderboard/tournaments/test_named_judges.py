@@ -179,7 +179,7 @@ class TestStart:
 
     def test_a_judge_that_a_command_brings_plays_with_it_alone(self, world):
         started = start_tournament(world.campaign, "other", named="my-model", foreground=True)
-        with pytest.raises(Refused, match="plays with that command alone"):
+        with pytest.raises(Refused, match="can play only with that command"):
             tasks.run(started.job_id)
 
 
