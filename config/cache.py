@@ -1,7 +1,8 @@
 """The cache that all web processes share, in Redis. While Redis is away each process keeps its own, so that no page breaks
-and attempts are still counted."""
+and attempts are still counted. A certificate that fails is an error."""
 
 import logging
+import ssl
 from collections.abc import Callable
 
 from django.core.cache.backends.locmem import LocMemCache
@@ -16,6 +17,8 @@ def _or_own(name: str) -> Callable:
         try:
             return getattr(RedisCache, name)(self, *args, **kwargs)
         except (ConnectionError, TimeoutError) as error:
+            if isinstance(error.__context__, ssl.SSLError):
+                raise  # a server that can't prove who it is has to be noticed
             log.warning("Redis is away (%s); this process counts by itself", error)
             return getattr(self.own, name)(*args, **kwargs)
 

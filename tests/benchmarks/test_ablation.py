@@ -7,7 +7,7 @@ from annotation.data.importer import import_outputs
 from benchmarks.ablation import LEFT_OUT, by_systems, table
 from evaluator.comparator.settings import fields_of
 from evaluator.models import ComparatorVersion
-from tests.evaluator.fixtures import models_dir, world  # noqa: F401
+from tests.evaluator.fixtures import made_world, models_dir, world  # noqa: F401
 from tests.evaluator.world import SCORES, World, recipe, write
 
 

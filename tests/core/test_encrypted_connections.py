@@ -92,7 +92,7 @@ def postgres(keys, tmp_path_factory):
     """The address of a PostgreSQL that speaks TLS alone, less what it says of certificates."""
     folder, port = tmp_path_factory.mktemp("postgres"), free_port()
     for path in (folder, *folder.parents):  # PostgreSQL refuses to run as root
-        if path.stat().st_uid == os.geteuid() and AS_POSTGRES and path.name.startswith(("postgres", "pytest-")):
+        if path.stat().st_uid == os.geteuid() and AS_POSTGRES and path.name.startswith(("postgres", "pytest-", "popen-")):
             path.chmod(path.stat().st_mode | 0o711)
     if AS_POSTGRES:
         shutil.chown(folder, "postgres", "postgres")

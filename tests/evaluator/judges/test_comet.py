@@ -67,6 +67,6 @@ def test_without_any_reference_a_model_judges_that_needs_none(installed):
 
 def test_where_it_is_not_installed_that_is_said(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(Refused, match="comet-score is not on the PATH: install unbabel-comet beside"):
+    with pytest.raises(Refused, match="comet-score is not on the PATH. Install unbabel-comet."):
         CometJudge("any").utilities(TEXTS)
     assert json.dumps(CometJudge("any").settings)
