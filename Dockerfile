@@ -17,7 +17,7 @@ RUN python3 -m venv /opt/venv \
 WORKDIR /app
 COPY . .
 RUN /opt/venv/bin/python -m compileall -q . \
-    && useradd --system --uid 10001 --home-dir /data --shell /usr/sbin/nologin comparena \
+    && useradd --uid 10001 --no-create-home --home-dir /data --shell /usr/sbin/nologin comparena \
     && install -d -m 700 -o comparena /data
 
 ENV PATH=/opt/venv/bin:$PATH DATA_DIR=/data HOME=/data PYTHONUNBUFFERED=1
