@@ -82,30 +82,31 @@ def run(claim: jobs.Claim) -> None:
 
 
 def part_work(made: JudgedFile) -> parts.Work:
-    """What judges one part: {"at": byte, "rows": how many} -> for each row the fields to be added."""
+    """What judges one part: {"at": byte, "rows": how many} -> for each row the fields to be added, as JSON text: PostgreSQL
+    keeps no order of fields."""
     loaded: list[Any] = []
 
-    def work(part: dict, report: parts.Report) -> list[dict]:
+    def work(part: dict, report: parts.Report) -> list[str]:
         judge = loaded[0] if loaded else load(made.version)
         loaded[:] = [judge]
         report(0.0, "")
         rows = list(_rows(made.job, part["at"], part["rows"]))
         judged = judge_files.compared(judge, rows) if made.kind == JudgedFile.Kind.COMPARE else judge_files.scored(judge, rows)
         return [
-            {k: v for k, v in record.items() if k not in row.fields or row.fields[k] != v}
+            json.dumps({k: v for k, v in record.items() if k not in row.fields or row.fields[k] != v}, ensure_ascii=False)
             for record, row in zip(judged, rows, strict=True)
         ]
 
     return work
 
 
-def _merge(made: JudgedFile, results: list[list[dict]]) -> None:
+def _merge(made: JudgedFile, results: list[list[str]]) -> None:
     """One file with each row and what was said of it; written anew, it is the same."""
     places = JobPart.objects.filter(job=made.job).order_by("number").values_list("work", flat=True)
     with judge_files.written(result_file(made.job)) as file:
         for place, added in zip(places, results, strict=True):
             for row, fields in zip(_rows(made.job, place["at"], place["rows"]), added, strict=True):
-                file.write(json.dumps({**row.fields, **fields}, ensure_ascii=False) + "\n")
+                file.write(json.dumps({**row.fields, **json.loads(fields)}, ensure_ascii=False) + "\n")
 
 
 def _rows(job: Job, at: int, count: int) -> Iterator[Row]:
