@@ -150,7 +150,7 @@ class Problem:
         self.gram = sparse.csr_matrix(project.T @ (b.T @ wb) @ project)  # (d + p + 1, d + p + 1)
         self.weights, self.b, self.project = weights, b, project
         self.direct = self.d <= MOST_DENSE
-        self.last: tuple[Floats, tuple[float, Floats]] | None = None
+        self.known: dict[bytes, tuple[float, Floats]] = {}
         self.gram_dense: Floats = np.asarray(self.gram.toarray()) if self.direct else np.zeros((0, 0))
 
     def ratios(self, variances: dict[str, float]) -> Floats:
@@ -194,10 +194,14 @@ class Problem:
         return np.asarray(ratios[:k]), np.repeat(ratios[k:], self.outer)
 
     def _inside(self, inner: Floats) -> tuple[float, Floats]:
-        """(log determinant, what the terms inside contexts leave of the rest), kept until their ratios change"""
-        if self.last is None or not np.array_equal(self.last[0], inner):
-            self.last = (inner.copy(), self.blocks.eliminate(inner, self.gram_dense))
-        return self.last[1]
+        """(log determinant, what the terms inside contexts leave of the rest). Kept for the last ratios: a numerical gradient
+        comes back to where it began after a step along each of them."""
+        key = inner.tobytes()
+        if key not in self.known:
+            self.known[key] = self.blocks.eliminate(inner, self.gram_dense)
+            if len(self.known) > len(inner) + 1:
+                del self.known[next(iter(self.known))]
+        return self.known[key]
 
     def _eliminated(self, inner: Floats, outer: Floats) -> tuple[float, Floats, Floats]:
         """(log determinant, what is left of X and y (p + 1, p + 1), the solution (d, p + 1) between contexts)"""
