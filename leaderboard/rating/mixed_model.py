@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,7 @@ Operator = Callable[[Floats], Floats]
 MOST_DENSE = 1_200  # levels of the terms between contexts that one dense matrix takes; more are solved by conjugate gradients
 MOST_EXACT = 2_500  # levels of all terms whose information is worked out in full
 LARGEST_RATIO = 1e4  # of a term's variance to that of a single answer
+STEP = 1e-4  # of a gradient's differences, in units of the curvature: rounding of a deviance of 1e5 leaves 1e-6 of a gradient
 TOLERANCE = 1e-10  # of conjugate gradients
 
 
@@ -107,15 +109,16 @@ def fit(
     variances: dict[str, float] | None = None,
     basis: Floats | None = None,
     least: float = 0.0,
+    start: dict[str, float] | None = None,
 ) -> Fit:
-    """REML; the rest as in `Problem`.
+    """REML; the rest as in `Problem`, and start as in `Problem.likeliest`.
 
     answer_variance: s2 where it is known, else estimated. variances: takes these as they are, and estimates the effects
     alone."""
     problem = Problem(y, x, terms, weights, basis, least=least)
     if variances is not None:
         return problem.solved(problem.ratios(variances), variances["answer"])
-    return problem.solved(problem.likeliest(answer_variance), answer_variance)
+    return problem.solved(problem.likeliest(answer_variance, start), answer_variance)
 
 
 class Problem:
@@ -151,7 +154,10 @@ class Problem:
         self.weights, self.b, self.project = weights, b, project
         self.direct = self.d <= MOST_DENSE
         self.known: dict[bytes, tuple[float, Floats]] = {}
-        self.gram_dense: Floats = np.asarray(self.gram.toarray()) if self.direct else np.zeros((0, 0))
+
+    @cached_property
+    def gram_dense(self) -> Floats:
+        return np.asarray(self.gram.toarray())
 
     def ratios(self, variances: dict[str, float]) -> Floats:
         """s2_k / s2 (terms,)"""
@@ -160,20 +166,24 @@ class Problem:
     def likeliest(
         self, answer_variance: float | None = None, start: dict[str, float] | None = None, held: bool = False
     ) -> Floats:
-        """The ratios (terms,) of largest restricted likelihood. start: variances to start from. held: terms inside contexts
-        keep the variances that they start from, so that one elimination serves all."""
+        """The ratios (terms,) of largest restricted likelihood. start: variances to start from, close enough for the curvature
+        there to hold. held: terms inside contexts keep the variances that they start from, so that one elimination serves
+        all."""
         first = self.ratios(start) if start else np.full(len(self.terms), 0.3)
         fixed = first[: len(self.inner) if held else 0]
         if len(fixed) == len(first):
             return first
+        deviance: Callable[[Floats], float] = lambda free: self.deviance(np.concatenate([fixed, free]), answer_variance)
+        free = first[len(fixed) :]
+        unit, step = (_units(deviance, free), STEP) if start else (np.ones(len(free)), 1e-8)
         estimate = minimize(
-            lambda free: self.deviance(np.concatenate([fixed, free]), answer_variance),
-            first[len(fixed) :],
+            lambda free: deviance(free * unit),
+            free / unit,
             method="L-BFGS-B",
-            bounds=[(0.0, LARGEST_RATIO)] * (len(first) - len(fixed)),
-            options={"ftol": 1e-10, "gtol": 1e-5},
+            bounds=[(0.0, LARGEST_RATIO / one) for one in unit],
+            options={"ftol": 1e-10, "gtol": 1e-5, "eps": step},
         )
-        return np.concatenate([fixed, estimate.x])
+        return np.concatenate([fixed, estimate.x * unit])
 
     def deviance(self, ratios: Floats, answer_variance: float | None) -> float:
         """-2 log restricted likelihood, less a constant."""
@@ -321,6 +331,20 @@ class Problem:
             info[:k, k] = info[k, :k] = with_answer / 2
             info[k, k] = of_answer / 2
         return info
+
+
+def _units(deviance: Callable[[Floats], float], at: Floats) -> Floats:
+    """What each ratio has to move by for the deviance to rise by 1/2 from its lowest, by its second differences here: (terms,).
+    In these units the deviance is as steep in all directions, and L-BFGS needs half of its steps."""
+    here, units = deviance(at), np.ones(len(at))
+    for i, ratio in enumerate(at):
+        step = np.zeros(len(at))
+        step[i] = max(ratio / 20, 1e-3)
+        sides = (at + step, at - step) if ratio >= step[i] else (at + step, at + 2 * step)
+        one, other = deviance(sides[0]), deviance(sides[1])
+        bend = one + other - 2 * here if ratio >= step[i] else here + other - 2 * one
+        units[i] = step[i] / np.sqrt(max(bend, step[i] ** 2))
+    return units
 
 
 def _traces(among: Floats, sizes: Sequence[int], first: int, k: int) -> Floats:

@@ -43,6 +43,7 @@ MOST_IN_A_GROUP = 200  # levels of a group of contexts that are eliminated toget
 VARIANCE_ROUNDS, ROUNDS = (1, 2, 3, 4, 5), 12  # of linearising: those that estimate the variances anew, and at most
 SETTLED = 1e-4  # logits
 ENOUGH_ANSWERS = 20_000  # for the variances inside contexts; what people add is estimated from all answers
+FEW_LEVELS = 300  # between contexts, of the part of many answers whose variances are a start
 LEAST_OWN = 0.05  # of a judgment's variance, that is its own and no output's or person's
 PROBIT_SLOPE = 4 * stats.norm.pdf(0)  # logits of a chance of winning for each standard deviation of a difference, near 1/2
 
@@ -278,7 +279,7 @@ def _marginal(
     b, known = np.zeros(basis.shape[1]), {t.name: 0.0 for t in terms} | {"answer": 1.0}
     estimated: tuple[int, ...] = VARIANCE_ROUNDS
     of_part: Fit | None = like
-    by_annotators = _part(terms, annotator)
+    by_annotators = _part(terms, annotator, mixed_model.MOST_DENSE)
     rows = _some_contexts(terms) if by_annotators is None else by_annotators
     if like is not None:
         known, estimated = like.variances, ()
@@ -313,16 +314,26 @@ def _marginal(
 
 
 def _fitted(y: Floats, x: sparse.csr_matrix, terms: Sequence[Term], annotator: Integers, least: float, like: Fit | None) -> Fit:
-    """The model, with variances from as many annotators, drawn at random, as one dense matrix takes."""
+    """The model, with variances from as many annotators, drawn at random, as one dense matrix takes. Where many answers tell
+    them, they are looked for from what a few of the annotators tell."""
     if like is not None:
         return _informed(mixed_model.fit(y, x, terms, variances=like.variances), like)
-    rows = _part(terms, annotator)
-    if rows is None:
-        return mixed_model.fit(y, x, terms, least=least)
+    rows = _part(terms, annotator, mixed_model.MOST_DENSE)
+    if rows is not None:
+        known = _fitted_part(y, x, terms, annotator, least, rows)
+        return _informed(mixed_model.fit(y, x, terms, variances=known.variances), known)
+    few = _part(terms, annotator, FEW_LEVELS) if len(y) > ENOUGH_ANSWERS else None
+    start = None if few is None else _fitted_part(y, x, terms, annotator, least, few).variances
+    return mixed_model.fit(y, x, terms, least=least, start=start)
+
+
+def _fitted_part(
+    y: Floats, x: sparse.csr_matrix, terms: Sequence[Term], annotator: Integers, least: float, rows: NDArray[np.bool_]
+) -> Fit:
+    """`_fitted` to these answers, and to the systems that they speak of."""
     seen = np.flatnonzero(np.abs(x[rows]).sum(axis=0))
     part = [_of_rows(term, rows) for term in terms]
-    known = mixed_model.fit(y[rows], x[rows], part, basis=np.eye(x.shape[1])[:, seen], least=least)
-    return _informed(mixed_model.fit(y, x, terms, variances=known.variances), known)
+    return _fitted(y[rows], x[rows][:, seen], part, _index(annotator[rows]), least, None)
 
 
 def _covering(like: Fit | None, terms: Sequence[Term]) -> Fit | None:
@@ -336,14 +347,15 @@ def _informed(fit: Fit, by: Fit) -> Fit:
     return replace(fit, information=by.information[np.ix_(order, order)])
 
 
-def _part(terms: Sequence[Term], annotator: Integers) -> NDArray[np.bool_] | None:
-    """Which answers variances are estimated from: (answers,); None where all are."""
+def _part(terms: Sequence[Term], annotator: Integers, most: int) -> NDArray[np.bool_] | None:
+    """The answers (answers,) of annotators drawn at random, as many as give at most so many levels between contexts; None: all
+    answers."""
     between = sum(t.levels for t in terms if t.inside is None)
-    if between <= mixed_model.MOST_DENSE:
+    if between <= most:
         return None
     people = annotator.max() + 1
-    chosen = np.random.default_rng(0).permutation(people)[: max(LEAST_ANNOTATORS, people * mixed_model.MOST_DENSE // between)]
-    return np.asarray(np.isin(annotator, chosen))
+    chosen = np.random.default_rng(0).permutation(people)[: max(LEAST_ANNOTATORS, people * most // between)]
+    return None if len(chosen) == people else np.asarray(np.isin(annotator, chosen))
 
 
 def _some_contexts(terms: Sequence[Term]) -> NDArray[np.bool_] | None:

@@ -229,6 +229,37 @@ def test_many_annotators_are_read_from_a_part_of_them(monkeypatch):
     assert people_board.LEAST_ANNOTATORS < 20
 
 
+def test_looking_from_what_a_few_annotators_tell_finds_the_same(monkeypatch):
+    """The restricted likelihood has one highest place here: many answers start nearer to it, and end there."""
+    answers = scores(annotators=30, contexts=60)
+    whole, starts, likeliest = read_scores(4, *answers), [], mixed_model.Problem.likeliest
+
+    def watched(problem, answer_variance=None, start=None, held=False):
+        starts.append((problem.n, start))
+        return likeliest(problem, answer_variance, start, held)
+
+    monkeypatch.setattr(mixed_model.Problem, "likeliest", watched)
+    monkeypatch.setattr(people_board, "ENOUGH_ANSWERS", 100)
+    monkeypatch.setattr(people_board, "FEW_LEVELS", 80)
+    part = read_scores(4, *answers)
+    (few, none), (everything, start) = starts
+    assert few < everything == len(answers[-1]) and none is None and start is not None
+    assert start["answer"] != pytest.approx(whole.fit.variances["answer"], rel=1e-3)
+    assert part.fit.variances == pytest.approx(whole.fit.variances, rel=1e-3, abs=1e-5)
+    assert part.rating == pytest.approx(whole.rating, abs=0.01)
+
+
+def test_four_annotators_of_many_systems_are_read_as_others_are(monkeypatch):
+    """With too many levels for one dense matrix and too few annotators to leave some out."""
+    answers = scores(annotators=4, contexts=20)
+    whole = read_scores(4, *answers)
+    monkeypatch.setattr(mixed_model, "MOST_DENSE", 10)
+    large = read_scores(4, *answers)
+    assert large.rating == pytest.approx(whole.rating, abs=0.01)
+    for name in ("context", "output", "taste", "answer"):
+        assert large.fit.variances[name] == pytest.approx(whole.fit.variances[name], rel=1e-3, abs=1e-5)
+
+
 def test_many_judgments_are_read_as_few_are(monkeypatch):
     """Variances inside contexts from a part of the contexts: the same board, within what the part leaves open (2,000 of 9,000
     judgments on 900 contexts; the SE of a variance from 200 contexts is about 15%)."""
