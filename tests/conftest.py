@@ -1,5 +1,6 @@
 """What all tests need of the database, and which of them run on PostgreSQL too."""
 
+import gc
 from importlib import import_module
 from pathlib import Path
 
@@ -22,6 +23,13 @@ def pytest_collection_modifyitems(items):
             item.add_marker("database")
     modules = {path: number for number, path in enumerate(dict.fromkeys(item.path for item in items))}
     items.sort(key=lambda item: (item.path.parent != WORKER, modules[item.path], "made_world" in item.fixturenames))
+
+
+def pytest_collection_finish():
+    """What is imported by now stays. A collection of garbage that looks at it takes a quarter of a second, and statsmodels asks
+    for one in each correction of p-values."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")
