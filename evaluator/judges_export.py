@@ -25,8 +25,10 @@ def again(record: dict[str, Any]) -> str:
 
 def signature(record: dict[str, Any]) -> str:
     """What the table was made from."""
+    digest = record["digest"][:12]
+    digest = "" if record["snapshot"] == digest else f" ({digest})"
     return (
-        f"snapshot {record['snapshot']} ({record['digest'][:12]}), {record['criterion']}, seed {record['seed']},"
+        f"snapshot {record['snapshot']}{digest}, {record['criterion']}, seed {record['seed']},"
         f" epsilon for {KINDS[record['annotators']]}, code {record['code']}"
     )
 
