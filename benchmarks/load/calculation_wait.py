@@ -10,7 +10,7 @@ from annotation import jobs
 from annotation.models import Calculation, Job
 from benchmarks.load import servers
 
-START_SECONDS = 120
+START_SECONDS = 300
 
 
 async def waits(options, folder: Path) -> int:
