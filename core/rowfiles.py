@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
 from core import column_shapes
-from core.errors import ImportRefused, RowError
+from core.errors import ImportRefused, RowError, shortened
 
 MAX_LINE_BYTES = 8 * 2**20
 MAX_DIGITS = 1000  # of a whole number
@@ -538,9 +538,9 @@ def _flaw(row: Row) -> tuple[str, str] | None:
             try:
                 text.encode("utf-8")
             except UnicodeEncodeError:
-                return "holds half of a surrogate pair, which is no character", field.encode("utf-8", "replace").decode()
+                return "holds half of a surrogate pair, which is no character", field
             if "\0" in text:
-                return "holds a NUL character", field.replace("\0", "")
+                return "holds a NUL character", field
     return None
 
 
@@ -568,5 +568,4 @@ def _kind(value: Any) -> str:
 
 
 def shown(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 40 else text[:37] + "..."
+    return shortened(json.dumps(value, ensure_ascii=False), 40)
