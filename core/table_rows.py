@@ -14,6 +14,12 @@ from core.json_rows import NUMBERS
 from core.rows import MAX_DOCUMENT_BYTES, MAX_LINE_BYTES, Fail, Row, refusal, renamed
 
 MAX_CELLS = 5_000_000  # of an Excel sheet, with the empty ones between its others; 64 MB hold some 3 million that are written
+CSV_ERRORS = {  # {what the module csv says: what a person is told}
+    "new-line": "a line break outside of quotes that ends no line",
+    "expected after": "text follows a closing quotation mark; write a quotation mark inside a quoted cell twice",
+    "unexpected end": "a quoted cell does not end",
+    "field larger": f"a cell is longer than {MAX_LINE_BYTES // 2**20} MB",
+}
 JSON_IN_CSV = ("context", "references", "scale", "metadata", "knowledge", "published", "turns", "expected")
 
 
@@ -34,7 +40,7 @@ def csv_cells(lines: Iterator[tuple[int, str]], name: str, delimiter: str | None
                 return
             yield start, cells
     except csv.Error as error:
-        why = "a line break outside of quotes that ends no line" if "new-line" in str(error) else error
+        why = next((words for of_csv, words in CSV_ERRORS.items() if of_csv in str(error)), str(error))
         raise refusal(name, reader.line_num, f"is not CSV ({why})") from None
 
 
