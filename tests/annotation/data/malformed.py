@@ -246,7 +246,7 @@ def with_odd_values(rng: random.Random, document: object) -> object:
             other, name = rng.choice(places)
             holder[key] = copy.deepcopy(other[name])
         else:
-            holder[key] = rng.choice(ODD)
+            holder[key] = copy.deepcopy(rng.choice(ODD))  # the next change may be inside of it
     return document
 
 
