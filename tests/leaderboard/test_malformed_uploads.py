@@ -113,7 +113,8 @@ def test_images_are_all_kept_or_none(world, stores, address):
         is_new = stores.rows() != before
         assert is_new or number >= 0, answer.content
         kept = image_names(world.campaign)
-        assert bool(kept) == is_new and (not kept or len(kept) == len({image.name for image in images}))
+        sent = {"".join(filter(str.isprintable, image.name)) for image in images}  # Django drops the other characters
+        assert bool(kept) == is_new and (not kept or len(kept) == len(sent))
         stores.check_files([f"{world.campaign.pk}/{name}" for name in kept])
         for name in kept:
             (folder_of(world.campaign) / name).unlink()
