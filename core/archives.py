@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import PurePosixPath
 from typing import IO, BinaryIO
 
-from core.errors import ImportRefused, RowError
+from core.errors import ImportRefused, RowError, quoted
 
 READ = ("jsonl", "ndjson", "json", "csv", "tsv", "xlsx")
 MOST_FILES = 2000
@@ -39,7 +39,9 @@ def members(archive: zipfile.ZipFile, name: str) -> tuple[list[zipfile.ZipInfo],
         if not path.parts:
             raise _refusal(name, "holds a file without a name; zip the folder again")
         if path.is_absolute() or ".." in path.parts or ":" in path.parts[0]:
-            raise _refusal(name, f"holds the path {info.filename[:80]!r}, which leads out of the folder; zip the folder itself")
+            raise _refusal(
+                name, f"holds the path {quoted(info.filename)}, which leads out of the folder; zip the folder itself"
+            )
         if any(part.startswith((".", "__MACOSX")) for part in path.parts):
             continue
         if path.suffix.lower().lstrip(".") not in READ:

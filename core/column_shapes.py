@@ -11,6 +11,8 @@ import tokenize
 from collections.abc import Iterator
 from typing import Any
 
+from core.errors import quoted
+
 LONGEST_LIST = 2**18  # characters of a printed list; reading one takes some hundred times as much memory
 
 
@@ -26,9 +28,9 @@ def unequal(document: dict[str, Any]) -> tuple[str, str] | None:
     first, *others = document
     for name in others:
         if type(document[name]) is not type(document[first]) or len(document[name]) != len(document[first]):
-            return name, f"has {len(document[name])} values; {first!r} has {len(document[first])}"
+            return name, f"has {len(document[name])} values; {quoted(first)} has {len(document[first])}"
         if isinstance(document[name], dict) and document[name].keys() != document[first].keys():
-            return name, f"has other row labels than {first!r}"
+            return name, f"has other row labels than {quoted(first)}"
     return None
 
 

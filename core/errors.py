@@ -1,6 +1,7 @@
 """What a person is told when something can't be done. One plain sentence each."""
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,16 +11,36 @@ class Refused(Exception):
     """The request can't be carried out as it stands; nothing was changed. str() is one clear sentence."""
 
 
+LONGEST_NAME, LONGEST_FILE = 80, 300  # characters of a person's that an error repeats
+UNSEEN = ("Cc", "Cs", "Zl", "Zp")  # categories of Unicode: control characters, halves of surrogate pairs, ends of lines
+
+
+def shortened(text: str, longest: int = LONGEST_NAME) -> str:
+    """What a person wrote, as an error repeats it: without its middle where it is longer."""
+    end = (longest - 1) // 2
+    return text if len(text) <= longest else f"{text[: longest - 1 - end]}…{text[-end:]}"
+
+
+def quoted(name: str) -> str:
+    """A name that a person gave, as a sentence about it repeats it."""
+    return repr(shortened(name))
+
+
 @dataclass(frozen=True)
 class RowError:
     """One thing wrong in an imported file. line is None where the file as a whole is meant; row counts the rows of a JSON
-    array or of a table written by columns, which may all stand on one line."""
+    array or of a table written by columns, which may all stand on one line. file and field become short and printable."""
 
     file: str
     line: int | None
     field: str
     message: str
     row: int | None = None
+
+    def __post_init__(self) -> None:
+        for name, longest in (("file", LONGEST_FILE), ("field", LONGEST_NAME)):
+            text = shortened(getattr(self, name), longest)
+            object.__setattr__(self, name, "".join("\ufffd" if unicodedata.category(c) in UNSEEN else c for c in text))
 
     @property
     def kind(self) -> str:

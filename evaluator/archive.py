@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO
 
-from core.errors import Refused
+from core.errors import Refused, quoted
 from evaluator.card_shape import first_wrong
 from evaluator.models import ComparatorVersion
 from evaluator.services import check_seed
@@ -100,7 +100,7 @@ def _check(entries: list[zipfile.ZipInfo]) -> None:
         raise Refused("This zip holds two files of one name.")
     for entry in entries:
         if not ALLOWED.fullmatch(entry.filename) or len(entry.filename) > LONGEST_NAME:
-            raise Refused(f"A comparator has no file {entry.filename[:100]!r}; nothing was taken from this zip.")
+            raise Refused(f"A comparator has no file {quoted(entry.filename)}; nothing was taken from this zip.")
         if entry.file_size > 2**20 + MOST_PACKED * entry.compress_size:
             raise Refused(f"{entry.filename} grows more than {MOST_PACKED} times as it is unpacked; no comparator does.")
         if entry.filename.endswith(".json") and entry.file_size > MAX_JSON_BYTES:

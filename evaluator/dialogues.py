@@ -11,7 +11,7 @@ from django.db import transaction
 from annotation.data.corpus import Imported
 from annotation.data.insertion import BATCH
 from annotation.models import AuditEvent, Campaign
-from core.errors import ImportRefused
+from core.errors import ImportRefused, quoted
 from core.rowfiles import BadField, Row, read_document, read_rows, refusal, rows_from
 from evaluator.models import Dialogue
 
@@ -36,7 +36,7 @@ def import_dialogues(campaign: Campaign, source, name: str | None = None, dry_ru
         if known.setdefault(key, content) is content:
             new.append(Dialogue(campaign=campaign, key=key, turns=turns, references=references))
         elif known[key] != content:
-            raise BadField("dialogue_id", f"{key!r} stands for another conversation already")
+            raise BadField("dialogue_id", f"{quoted(key)} stands for another conversation already")
 
     rows = _read(source, file, keep)
     result = Imported(rows=rows, new={"dialogues": len(new)} if new else {}, dry_run=dry_run)

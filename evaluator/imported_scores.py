@@ -13,7 +13,7 @@ from annotation.data.insertion import BATCH
 from annotation.models import AuditEvent, Campaign, Output
 from annotation.outcome import CODES
 from annotation.snapshots import former_names, output_names
-from core.errors import ImportRefused, Refused, RowError
+from core.errors import ImportRefused, Refused, RowError, quoted
 from core.rowfiles import BadField, Row, read_rows
 from evaluator.judges.program import SUM_ERROR
 from evaluator.models import ImportedPair, ImportedScore
@@ -61,7 +61,7 @@ def _import(kind: _Kind, campaign: Campaign, judge: str, source, name, replace: 
         raise Refused(f"A judge has a name of 1 to {LONGEST_NAME} characters.")
     other = PAIRS if kind is SCORES else SCORES
     if other.model.objects.filter(campaign=campaign, judge=judge).exists():
-        raise Refused(f"The judge {judge!r} has {other.called} here already; {kind.called} need another name.")
+        raise Refused(f"The judge {quoted(judge)} has {other.called} here already; {kind.called} need another name.")
     Campaign.objects.select_for_update().get(pk=campaign.pk)  # two imports at once wait for each other
     file = str(name or getattr(source, "name", None) or str(source).rsplit("/", 1)[-1])
     kept = kind.model.objects.filter(campaign=campaign, judge=judge)
@@ -160,7 +160,7 @@ def _answer(row: Row) -> tuple[float, float, float]:
     if row.fields.get("choice") not in (None, ""):
         choice = row.name("choice")
         if choice not in CODES:
-            raise BadField("choice", f"is {choice!r}; it must be A, tie or B")
+            raise BadField("choice", f"is {quoted(choice)}; it must be A, tie or B")
         return tuple(float(CODES[choice] == code) for code in range(3))  # type: ignore[return-value]
     p = (row.number("a"), row.number("tie"), row.number("b"))
     for side, value in zip(("a", "tie", "b"), p):
@@ -200,8 +200,8 @@ def _output(row: Row, places: _Places, side: str = "") -> int:
     checkpoint = row.name(f"checkpoint{side}", default="")
     output = place.get((key, system, checkpoint, row.whole(f"sample{side}", 0) or 0))
     if output is None:
-        which = f"system {system!r}" + (f", checkpoint {checkpoint!r}," if checkpoint else "")
-        raise BadField(f"system{side}", f"{which} has no such output for the context {key!r} in this campaign")
+        which = f"system {quoted(system)}" + (f", checkpoint {quoted(checkpoint)}," if checkpoint else "")
+        raise BadField(f"system{side}", f"{which} has no such output for the context {quoted(key)} in this campaign")
     return output
 
 

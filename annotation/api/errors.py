@@ -16,10 +16,11 @@ from django.views.decorators.csrf import csrf_exempt
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
-from core.errors import ImportRefused, Refused
+from core.errors import ImportRefused, Refused, shortened
 from core.request_id import current
 
 MEDIA_TYPE = "application/problem+json"
+LONGEST_MESSAGE = 300  # characters
 
 
 def answer(exception, context) -> Response | None:
@@ -71,7 +72,7 @@ def _entry(field: str | None, message: str, line: int | None = None) -> dict:
 
 
 def _entries(data, field: str | None = None):
-    """DRF's nested lists and dicts of messages, flat: criteria.0.low."""
+    """DRF's nested lists and dicts of messages, flat: criteria.0.low. A message may repeat what was sent, however long."""
     if isinstance(data, dict):
         for name, inner in data.items():
             own = field if name in ("detail", "non_field_errors") else f"{field}.{name}" if field else str(name)
@@ -80,4 +81,4 @@ def _entries(data, field: str | None = None):
         for number, inner in enumerate(data):
             yield from _entries(inner, f"{field}.{number}" if isinstance(inner, (dict, list)) else field)
     elif data:
-        yield _entry(field, str(data))
+        yield _entry(field and shortened(field), shortened(str(data), LONGEST_MESSAGE))

@@ -30,6 +30,15 @@ def annotators(campaign: Campaign) -> dict:
     return {"people": [p for p in people if p["answers"] or p["gold"] or p["repeats"]], **_influence(campaign, number, who)}
 
 
+def to_check(figures: dict) -> list[dict]:
+    """The flagged cards of `annotators`, each once, with its row of influence where that is flagged too, else None."""
+    influential = {row["name"]: row for row in figures["influence"] if row["flagged"]}
+    unusual = {p["name"]: p for p in figures["people"] if p["flagged"]}
+    others = {p["name"]: p for p in figures["people"] if p["name"] in influential.keys() - unusual.keys()}
+    order = [*unusual, *(name for name in influential if name in others)]
+    return [(unusual | others)[name] | {"influence": influential.get(name)} for name in order]
+
+
 def _concerns(suspect) -> dict:
     if suspect is None:
         return {"flagged": False, "reasons": [], "concerns": []}

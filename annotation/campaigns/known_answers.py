@@ -8,7 +8,7 @@ from django.utils import timezone
 from annotation.campaigns.items import KnownAnswer, mirrored, recount, set_known_answers
 from annotation.models import AuditEvent, Campaign, Item, ItemReport, LikertScore, PairwiseJudgment, Purpose, User
 from annotation.outcome import Outcome
-from core.errors import Refused
+from core.errors import Refused, quoted, shortened
 
 KNOWN = (Purpose.GOLD, Purpose.TRAINING, Purpose.QUALIFICATION)
 EXPECTED_PARTS = {"scores", "choice", "choices", "feedback"}
@@ -48,7 +48,7 @@ def _mapping(value, what: str) -> dict:
 
 def _known(name: str, criteria: dict):
     if name not in criteria:
-        raise Refused(f"{name!r} is not a criterion of this campaign.")
+        raise Refused(f"{quoted(name)} is not a criterion of this campaign.")
     return criteria[name]
 
 
@@ -56,7 +56,7 @@ def _choice(value) -> str:
     for outcome in Outcome:
         if isinstance(value, str) and value.strip().lower() == outcome.value.lower():
             return outcome.value
-    raise Refused(f"The right choice is A, tie or B, not {str(value)[:40]!r}.")
+    raise Refused(f"The right choice is A, tie or B, not {quoted(str(value))}.")
 
 
 def _values(criterion, answer) -> list[int]:
@@ -64,7 +64,7 @@ def _values(criterion, answer) -> list[int]:
     for value in values:
         if isinstance(value, bool) or value not in criterion.points:
             scale = f"{criterion.low} to {criterion.high}"
-            raise Refused(f"{criterion.name}: {str(value)[:40]} is not a point of its scale ({scale}).")
+            raise Refused(f"{criterion.name}: {shortened(str(value))} is not a point of its scale ({scale}).")
     if not values:
         raise Refused(f"{criterion.name}: at least one right score was expected.")
     return sorted({int(value) for value in values})

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 
 from annotation.data.insertion import Insertion, give_keys
 from annotation.models import Campaign, Checkpoint, Context, FormerName, Output, Reference, System
-from core.errors import RowError
+from core.errors import RowError, quoted
 from core.rowfiles import BadField, Row
 
 
@@ -72,7 +72,7 @@ class Corpus:
             self.key_of_turns.setdefault(tuple(turns), key)
             self.new_contexts.append(known)
         elif known.turns != turns:
-            raise BadField("context", f"differs from the text that context_id {key!r} already has")
+            raise BadField("context", f"differs from the text that context_id {quoted(key)} already has")
         elif known.group != group and (group or known.pk is None):  # a later file need not repeat it
             raise BadField("group", _other_group(group, known))
         return known
@@ -100,7 +100,7 @@ class Corpus:
             self.checkpoints[system.name, name] = known
             self.new_checkpoints.append(known)
         elif iteration is not None and known.iteration is not None and known.iteration != iteration:
-            raise BadField("iteration", f"is {iteration}, but checkpoint {name!r} was given as {known.iteration}")
+            raise BadField("iteration", f"is {iteration}, but checkpoint {quoted(name)} was given as {known.iteration}")
         return known
 
     def output(self, context, system, checkpoint, sample, text, field_name, metadata=None) -> Output:
@@ -115,7 +115,7 @@ class Corpus:
         elif known.text != text:
             raise BadField(
                 field_name,
-                f"differs from the output that system {system.name!r} already has for context_id {context.key!r}; "
+                f"differs from the output that system {quoted(system.name)} already has for context_id {quoted(context.key)}; "
                 "number several outputs with the field sample",
             )
         return known
@@ -147,5 +147,6 @@ def _key_from(turns: list[str]) -> str:
 
 
 def _other_group(group: str, known: Context) -> str:
-    given = f"is {group!r}" if group else "is missing"
-    return f"{given}, but context_id {known.key!r} has {f'the group {known.group!r}' if known.group else 'no group'}"
+    given = f"is {quoted(group)}" if group else "is missing"
+    group = f"the group {quoted(known.group)}" if known.group else "no group"
+    return f"{given}, but context_id {quoted(known.key)} has {group}"

@@ -7,6 +7,7 @@ from annotation.data.known import KnownRows
 from annotation.data.scores import Annotators
 from annotation.models import Campaign, Context, Criterion, Output, PairwiseJudgment
 from annotation.outcome import Outcome
+from core.errors import quoted
 from core.rowfiles import BadField, Row, shown
 
 
@@ -63,13 +64,13 @@ class JudgmentsImport(Corpus):
                 )
             )
         elif self.judgments[key] != choice:
-            raise BadField("choice", f"is not what {annotator.name!r} already said about this pair")
+            raise BadField("choice", f"is not what {quoted(annotator.name)} already said about this pair")
 
     def criterion(self, row: Row) -> Criterion | None:
         """Empty: which is better on the whole."""
         name = row.name("aspect", "criterion", default="")
         if name and name not in self.criteria:
-            raise BadField("aspect", f"{name!r} is not a criterion of this campaign; pairs are judged on its criteria")
+            raise BadField("aspect", f"{quoted(name)} is not a criterion of this campaign; pairs are judged on its criteria")
         return self.criteria.get(name)
 
     def side(self, row: Row, context: Context, side: str) -> Output:
@@ -79,7 +80,9 @@ class JudgmentsImport(Corpus):
         checkpoint = row.name(f"checkpoint_{side}", default="")
         known = self.checkpoints.get((system.name, checkpoint))
         if checkpoint and known is None:
-            raise BadField(f"checkpoint_{side}", f"{checkpoint!r} is no checkpoint of {system.name!r} in this campaign")
+            raise BadField(
+                f"checkpoint_{side}", f"{quoted(checkpoint)} is no checkpoint of {quoted(system.name)} in this campaign"
+            )
         return self.output(context, system, known, sample, text, f"output_{side}")
 
     @staticmethod

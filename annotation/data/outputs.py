@@ -8,7 +8,7 @@ from annotation.data.fields import KNOWN
 from annotation.data.insertion import Insertion, give_keys
 from annotation.data.known import KnownRows
 from annotation.models import Campaign, Output, Reference
-from core.errors import RowError
+from core.errors import RowError, quoted
 from core.rowfiles import BadField, Row
 
 
@@ -32,7 +32,7 @@ class OutputsImport(Corpus):
         name = row.name("system", default=self.only)
         system = self.system(name)
         if self.only not in (None, system.name):
-            raise BadField("system", f"is {name!r}, but this file was sent for {self.only!r}")
+            raise BadField("system", f"is {quoted(name)}, but this file was sent for {quoted(self.only)}")
         checkpoint = self.checkpoint(row, system)
         sample = row.whole("sample", default=0)
         text = row.text("output", empty=True)
@@ -48,7 +48,7 @@ class OutputsImport(Corpus):
 
     def check(self) -> list[RowError]:
         unknown = self.human - set(self.systems)
-        names = ", ".join(sorted(repr(n) for n in unknown))
+        names = ", ".join(sorted(quoted(n) for n in unknown))
         message = f"no row has the system {names} that was called human-written"
         return [RowError("--human-system", None, "", message)] if unknown else []
 

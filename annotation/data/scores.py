@@ -4,7 +4,7 @@ from annotation.campaigns.items import draw_items
 from annotation.data.corpus import Corpus, Imported
 from annotation.data.insertion import Insertion, give_keys
 from annotation.models import Annotator, Campaign, Criterion, LikertScore, Output
-from core.errors import RowError
+from core.errors import RowError, quoted
 from core.rowfiles import BadField, Row
 
 
@@ -53,24 +53,24 @@ class ScoresImport:
         value = row.number("score")
         if not criterion.low <= value <= criterion.high:
             scale = f"{criterion.low} to {criterion.high}"
-            raise BadField("score", f"is {value:g}, outside the scale {scale} of {criterion.name!r}")
+            raise BadField("score", f"is {value:g}, outside the scale {scale} of {quoted(criterion.name)}")
         key = (criterion.name, output.pk, annotator.name)
         if key not in self.scores:
             self.scores[key] = value
             self.new_scores.append(LikertScore(criterion=criterion, output=output, annotator=annotator, value=value))
         elif self.scores[key] != value:
-            raise BadField("score", f"is {value:g}, but {annotator.name!r} already gave this output {self.scores[key]:g}")
+            raise BadField("score", f"is {value:g}, but {quoted(annotator.name)} already gave this output {self.scores[key]:g}")
 
     def output(self, row: Row) -> Output:
         context, system, sample = self.context(row), row.name("system"), row.whole("sample", default=0)
         iteration = row.whole("iteration")
         checkpoint = row.name("checkpoint", default="" if iteration is None else str(iteration))
         if system not in self.corpus.systems:
-            raise BadField("system", f"{system!r} is no system of this campaign; import its outputs first")
+            raise BadField("system", f"{quoted(system)} is no system of this campaign; import its outputs first")
         output = self.corpus.outputs.get((context, self.corpus.systems[system].name, checkpoint, sample))
         if output is None:
-            which = f" (checkpoint {checkpoint!r}, sample {sample})" if checkpoint or sample else ""
-            raise BadField("system", f"{system!r} has no output for context_id {context!r}{which}")
+            which = f" (checkpoint {quoted(checkpoint)}, sample {sample})" if checkpoint or sample else ""
+            raise BadField("system", f"{quoted(system)} has no output for context_id {quoted(context)}{which}")
         return output
 
     def context(self, row: Row) -> str:
@@ -82,7 +82,7 @@ class ScoresImport:
                 raise BadField("context", "is no context of this campaign; import its outputs first")
             return self.corpus.key_of_turns[turns]
         if row.name("context_id") not in self.corpus.contexts:
-            raise BadField("context_id", f"{key!r} is no context of this campaign; import its outputs first")
+            raise BadField("context_id", f"{quoted(key)} is no context of this campaign; import its outputs first")
         return key
 
     def criterion(self, row: Row) -> Criterion:
@@ -93,13 +93,13 @@ class ScoresImport:
         known = self.criteria.get(name)
         if known is None:
             if scale is None:
-                raise BadField("scale", f"is missing, and {name!r} is a new criterion; expected [lowest, highest]")
+                raise BadField("scale", f"is missing, and {quoted(name)} is a new criterion; expected [lowest, highest]")
             known = Criterion(campaign=self.campaign, name=name, low=scale[0], high=scale[1], position=len(self.criteria))
             self.criteria[name] = known
             self.new_criteria.append(known)
         elif scale is not None and scale != (known.low, known.high):
             stated, existing = f"{scale[0]} to {scale[1]}", f"{known.low} to {known.high}"
-            raise BadField("scale", f"is {stated}, but criterion {name!r} has the scale {existing}")
+            raise BadField("scale", f"is {stated}, but criterion {quoted(name)} has the scale {existing}")
         return known
 
     def check(self) -> list[RowError]:

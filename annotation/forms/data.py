@@ -7,6 +7,7 @@ from django import forms
 from annotation.data.fields import CONSTANT, FIELDS
 from annotation.data.files import is_archive
 from annotation.models import Upload
+from core.errors import quoted
 
 MOST_FILES = 200  # sent at once; more go as a zipped folder
 
@@ -110,10 +111,10 @@ class ColumnsForm(forms.Form):
     def clean(self):
         data = super().clean()
         if both := {*data.get("system_columns", [])} & {data.get(field.name) for field in FIELDS[self.kind]}:
-            raise forms.ValidationError(f"The column {min(both)!r} is chosen as a field and as a system's outputs.")
+            raise forms.ValidationError(f"The column {quoted(min(both))} is chosen as a field and as a system's outputs.")
         chosen = [data[f.name] for f in FIELDS[self.kind] if data.get(f.name)]
         if twice := {column for column in chosen if chosen.count(column) > 1}:
-            raise forms.ValidationError(f"The column {min(twice)!r} is chosen twice.")
+            raise forms.ValidationError(f"The column {quoted(min(twice))} is chosen twice.")
         return data
 
     def options(self) -> dict:

@@ -19,7 +19,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from core.errors import Refused
+from core.errors import Refused, quoted
 from core.rowfiles import BadField, Row, read_rows, refusal
 from evaluator.comparator.examples import Text
 from evaluator.judge import Numbers, OnProgress, Preferences, by_order
@@ -105,15 +105,15 @@ def _answered(command: str, sent: list[dict[str, Any]], timeout: float, read: Ca
         try:
             key = row.name("id")
             if key not in known:
-                raise BadField("id", f"{key!r} was not asked for")
+                raise BadField("id", f"{quoted(key)} was not asked for")
             if key in answers:
-                raise BadField("id", f"{key!r} is answered twice")
+                raise BadField("id", f"{quoted(key)} is answered twice")
             answers[key] = read(row)
         except BadField as error:
             raise refusal(name, row.line, str(error), error.field) from None
     missing = [key for key in asked if key not in answers]
     if missing:
-        some = f"{len(missing)} of {len(asked)} rows have no answer; the first has the id {missing[0]!r}"
+        some = f"{len(missing)} of {len(asked)} rows have no answer; the first has the id {quoted(missing[0])}"
         raise refusal(name, None, some, "id")
     return np.array([answers[key] for key in asked])
 

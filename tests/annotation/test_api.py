@@ -215,6 +215,14 @@ class TestResearch:
         assert answer.status_code == 422 and "Choose scores, judgments of pairs" in answer.json()["message"]
         assert not Campaign.objects.exists()
 
+    @pytest.mark.usefixtures("campaign")
+    def test_an_error_does_not_repeat_a_long_value(self, alice):
+        """The framework's own sentence is '"VALUE" is not a valid choice.'"""
+        answer = alice.send("PUT", "campaigns/talk/status/", {"status": "x" * 100_000})
+        [error] = answer.json()["errors"]
+        assert error["field"] == "status" and error["message"].startswith('"xxx') and "…" in error["message"]
+        assert error["message"].endswith('" is not a valid choice.') and len(error["message"]) == 300
+
     @pytest.mark.parametrize(
         ("status", "title", "how"),
         [

@@ -94,7 +94,21 @@ class TestTheFirstAdmin:
 
     def test_a_server_on_every_address_is_named_as_this_machine_reaches_it(self, greeting):
         User.objects.all().delete()
-        assert "http://127.0.0.1:8000/first/" in greeting("--host", "0.0.0.0")  # noqa: S104
+        said = greeting("--host", "0.0.0.0", "--port", "8123")  # noqa: S104
+        assert "Comparena is at http://127.0.0.1:8123/\n" in said and "http://127.0.0.1:8123/first/" in said
+        assert "0.0.0.0" not in said and "ALLOWED_HOSTS" in said and "its port 8123 is published" in said  # noqa: S104
+
+    def test_a_server_with_a_name_is_named_by_it(self, greeting, settings):
+        """Behind a proxy nobody is believed to sit at the machine, so the code is asked of everybody."""
+        User.objects.all().delete()
+        settings.SITE_URL = "https://judge.example.org"
+        said = greeting("--host", "0.0.0.0")  # noqa: S104
+        assert "Comparena is at https://judge.example.org/\n" in said and "https://judge.example.org/first/.\n" in said
+        assert f"It asks for this code: {serve.os.environ['FIRST_ADMIN_KEY']}" in said
+        assert "on this machine" not in said and "127.0.0.1" not in said
+
+    def test_a_server_on_one_address_is_named_by_that(self, greeting):
+        assert "Comparena is at http://192.0.2.7:8000/\nThere is" in greeting("--host", "192.0.2.7")
 
     def test_where_there_is_an_admin_there_is_no_code(self, greeting):
         User.objects.create_superuser("root", password="a-long-password")

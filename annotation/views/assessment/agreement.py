@@ -7,6 +7,7 @@ from django.views.decorators.http import require_POST
 
 from annotation.access import campaign_for_researcher
 from annotation.assessment import charts, decisions
+from annotation.assessment.annotator_review import to_check
 from annotation.assessment.assess import assess
 from annotation.assessment.calculations import look_up
 from annotation.forms import AssessForm, OverruleForm
@@ -74,7 +75,7 @@ def annotators(request, slug):
     context = {"campaign": campaign} | worked_out(campaign, "annotators", "Comparison of annotators", request.user, {})
     if figures := context["found"]:
         context["chart"] = charts.agreement_by_annotator(figures["people"][: charts.PEOPLE])
-        context["flagged"] = any(row["flagged"] for row in [*figures["people"], *figures["influence"]])
+        context["to_check"] = to_check(figures)
     return render(request, "annotation/quality_annotators.html", context)
 
 

@@ -8,7 +8,7 @@ from annotation.access import campaign_for_researcher
 from annotation.assessment import snapshot_contents
 from annotation.data.export import CONTENT_TYPES, KINDS, as_csv, as_jsonl, exported_answers
 from annotation.people.audit import exported
-from core.errors import Refused
+from core.errors import Refused, quoted
 
 
 @login_required
@@ -60,7 +60,7 @@ def _margin(text: str | None) -> float | None:
     try:
         margin = float(text) if text else None
     except ValueError:
-        raise Refused(f"The margin is a number of points on the scale, not {(text or '')[:20]!r}.") from None
+        raise Refused(f"The margin is a number of points on the scale, not {quoted(text or '')}.") from None
     if margin is not None and not 0 < margin < 1000:
         raise Refused("The margin is a number of points on the scale, above zero.")
     return margin

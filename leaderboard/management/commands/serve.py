@@ -81,22 +81,23 @@ class Command(BaseCommand):
         commands = {"web server": gunicorn} | {name: _worker(name, taken) for name, taken in _workers(queues).items()}
         with _Processes(commands) as processes:
             _wait_until_served(host, port, processes)
-            self._greet(f"http://{host}:{port}/", demo)
+            self._greet(*_address(host, port), demo)
             processes.watch(self.stderr.write)
 
-    def _greet(self, address: str, demo: bool) -> None:
+    def _greet(self, address: str, hint: str, demo: bool) -> None:
         self.stdout.write(f"\nComparena is at {address}")
+        if hint:
+            self.stdout.write(hint)
         if demo:
             self.stdout.write("Log in as one of these (name / password); judgments of the demonstration are simulated:")
             for name, password, role in LOG_INS:
                 self.stdout.write(f"  {name} / {password}   {role}")
             self.stdout.write("A comparator is being trained now. Its leaderboard follows automatically.")
         elif not first_admin.has_admin():
-            own = _as_seen_here(address)
-            self.stdout.write(f"There is no admin yet. Create one at {own}first/ in a browser on this machine.")
-            self.stdout.write(
-                f"From another machine, or by another name, it asks for this code: {os.environ['FIRST_ADMIN_KEY']}"
-            )
+            where = "" if settings.SITE_URL else " in a browser on this machine"
+            who = "It" if settings.SITE_URL else "From another machine, from outside a container, or by another name, it"
+            self.stdout.write(f"There is no admin yet. Create one at {address}first/{where}.")
+            self.stdout.write(f"{who} asks for this code: {os.environ['FIRST_ADMIN_KEY']}")
         elif not User.objects.filter(is_staff=True, is_active=True).exists():
             self.stdout.write("No admin can sign in: .venv/bin/python manage.py createsuperuser makes one.")
         self.stdout.write(f"All data are in {settings.DATA_DIR}. Press Ctrl-C to stop.\n")
@@ -206,9 +207,16 @@ def _is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-def _as_seen_here(address: str) -> str:
-    """The address by which a browser on this machine reaches a server that listens on every one of its addresses."""
-    return address.replace("//0.0.0.0:", "//127.0.0.1:").replace("//:::", "//[::1]:")
+def _address(host: str, port: int) -> tuple[str, str]:
+    """(what a person opens, what else they need to know). Nobody can open 0.0.0.0."""
+    if settings.SITE_URL:
+        return f"{settings.SITE_URL}/", ""
+    own = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host)  # noqa: S104
+    hint = (
+        "Other machines open it by this machine's name, which must be in ALLOWED_HOSTS. "
+        f"Outside a container, use the port as which its port {port} is published."
+    )
+    return f"http://{own or host}:{port}/", hint if own else ""
 
 
 def _must_be_free(host: str, port: int) -> None:

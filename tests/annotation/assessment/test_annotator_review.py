@@ -5,7 +5,7 @@ import uuid
 import pytest
 from django.utils import timezone
 
-from annotation.assessment.annotator_review import annotators
+from annotation.assessment.annotator_review import annotators, to_check
 from annotation.models import Assignment, Item, LikertScore, Output, PairwiseJudgment, Purpose, Submission, User
 from annotation.people.accounts import add_annotator
 from tests.annotation.pages import World, text
@@ -54,6 +54,39 @@ def test_the_page_names_them_and_why(many):
     page = text(world.sign_in(world.alice).get("quality/annotators/"))
     assert "The same answer to 100% of 72 items" in page and people[3].name in page
     assert "Influence on the ranking" in page and "Hydra-system" in page
+
+
+def test_who_is_flagged_for_two_reasons_is_listed_once_with_both(many):
+    """One who gives 5 to one system and 1 to the others, in no time, among seven people who score by another rule."""
+    world, people = many
+    overall = world.campaign.criteria.get(name="Overall")
+    for name in ("eve", "fay", "gus", "hal"):
+        person = add_annotator(world.campaign, User.objects.create_user(name))
+        for i, output in enumerate(Output.objects.order_by("pk")):
+            _answer(person, output, overall, 1 + i * 7 % 5, seconds=20.0)
+    for score in LikertScore.objects.filter(annotator=people[3]).select_related("output__system"):
+        score.value = 5 if score.output.system.name == "Hydra-system" else 1
+        score.save()
+    figures = annotators(world.campaign)
+    assert [p["name"] for p in figures["people"] if p["flagged"]] == [people[3].name]
+    assert [row["name"] for row in figures["influence"] if row["flagged"]] == [people[3].name]
+    (card,) = to_check(figures)
+    assert card["reasons"] and card["influence"]["largest"] > 0
+    page = text(world.sign_in(world.alice).get("quality/annotators/"))
+    to_be_checked = page.partition("Annotators to check")[2].partition("Agreement with the others")[0]
+    assert to_be_checked.count(people[3].name) == 1
+    assert "items took under" in to_be_checked and "Changes the ratings of systems by up to" in to_be_checked
+
+
+def test_who_is_flagged_for_influence_alone_is_listed_after_the_others():
+    people = [{"name": name, "flagged": name == "cai", "reasons": []} for name in ("ann", "ben", "cai")]
+    influence = [{"name": name, "flagged": name != "cai"} for name in ("ben", "ann", "cai")]
+    found = to_check({"people": people, "influence": influence})
+    assert [(card["name"], card["influence"]) for card in found] == [
+        ("cai", None),
+        ("ben", influence[0]),
+        ("ann", influence[1]),
+    ]
 
 
 def test_who_withdrew_is_not_shown_and_counts_for_nobody(many):

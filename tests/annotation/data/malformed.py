@@ -246,15 +246,18 @@ def with_odd_values(rng: random.Random, document: object) -> object:
             other, name = rng.choice(places)
             holder[key] = copy.deepcopy(other[name])
         else:
-            holder[key] = rng.choice(ODD)
+            holder[key] = copy.deepcopy(rng.choice(ODD))  # the next change may be inside of it
     return document
 
 
-def _places(value: object):
+def _places(value: object, levels: int = 20):
+    """(list or object, index or key) of every value in it, down to this level, so that no change makes it deeper than Python
+    can copy."""
     entries = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else []
     for key, inner in entries:
         yield value, key
-        yield from _places(inner)
+        if levels:
+            yield from _places(inner, levels - 1)
 
 
 def with_repeated_key(rng: random.Random, raw: bytes) -> bytes:

@@ -1,16 +1,18 @@
 """What an upload may leave behind: rows of every table, and files in the folders for files."""
 
+import logging
 import re
 import tempfile
 from collections import Counter
 from pathlib import Path
 
+import pytest
 from django.apps import apps
 from django.db import connection
 
 from annotation.models import Upload
-from core.errors import RowError
 from tests.annotation.data.malformed import FUZZ_CASES
+from tests.annotation.pages import World
 
 # What is said of a file as a whole, which has no line.
 OF_THE_WHOLE = re.compile(
@@ -62,15 +64,30 @@ class Stores:
             print(f"{what}: {sum(self.outcomes.values())} sent,", dict(self.outcomes), flush=True)
 
 
-def check_said(errors: list[RowError], name: str) -> None:
-    """Each of the errors of a file says in words what is wrong, and where."""
+@pytest.fixture
+def stores(tmp_path, settings, monkeypatch):
+    return Stores(tmp_path / "kept", settings, monkeypatch)
+
+
+@pytest.fixture
+def receiving(tmp_path, client, stores, monkeypatch):
+    """receiving(**settings): a world with a campaign of these settings, its researcher signed in. Jobs wait."""
+    monkeypatch.setattr("annotation.jobs.send", lambda job: None)
+    logging.disable(logging.WARNING)  # each refusal is a line of the log
+    yield lambda **settings: (world := World(tmp_path, client, **settings)).sign_in(world.alice)
+    logging.disable(logging.NOTSET)
+
+
+def check_said(errors: list[dict], name: str) -> None:
+    """Each of the errors of a file, as the API and an upload have them, says in words what is wrong, and where."""
     assert 0 < len(errors) <= 200
     for error in errors:
-        assert error.file == name or error.file.startswith(f"{name}/")
-        assert error.line or error.row or OF_THE_WHOLE.search(error.message), str(error)
-        check_sentence(error.message)
-        assert "\n" not in error.field
-        str(error).encode()
+        file, field, message = error["file"], error["field"] or "", error["message"]
+        assert file == name or file.startswith(f"{name}/"[:100]), file
+        assert error["line"] or error["row"] or OF_THE_WHOLE.search(message), error
+        check_sentence(message)
+        assert len(file) <= 300 and len(field) <= 80, (file, field)
+        assert not re.search(r"[\0-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]", file + field + message), error
 
 
 def check_sentence(told: str) -> None:

@@ -2,7 +2,6 @@
 Nothing is half stored, nothing stays on the disk, and no answer is an error of the server. FUZZ_CASES=200 sends two hundred of
 each shape to the API and fifty to the page, and tells (with -s) what became of them."""
 
-import logging
 import random
 
 import pytest
@@ -24,11 +23,9 @@ from annotation.models import (
     System,
     Upload,
 )
-from core.errors import RowError
 from tests.annotation.data.hostile_files import odd_name
 from tests.annotation.data.malformed import BESIDE_THE_FILE, FUZZ_CASES, PAGE_FIELDS, SHAPES, damaged, malformed
-from tests.annotation.data.stores import Stores, check_problem, check_said
-from tests.annotation.pages import World
+from tests.annotation.data.stores import check_problem, check_said
 
 pytestmark = pytest.mark.django_db
 BY_API, BY_PAGE, OF_BODIES = FUZZ_CASES or 8, FUZZ_CASES // 4 or 3, FUZZ_CASES or 20
@@ -45,17 +42,8 @@ SAID = {  # what an import says is new, and where that is kept
 
 
 @pytest.fixture
-def stores(tmp_path, settings, monkeypatch):
-    return Stores(tmp_path / "kept", settings, monkeypatch)
-
-
-@pytest.fixture
-def world(tmp_path, client, stores, monkeypatch):
-    monkeypatch.setattr("annotation.jobs.send", lambda job: None)
-    logging.disable(logging.WARNING)  # each refusal is a line of the log
-    world = World(tmp_path, client, pairwise=True)
-    yield world.sign_in(world.alice)
-    logging.disable(logging.NOTSET)
+def world(receiving):
+    return receiving(pairwise=True)
 
 
 def check_kept(stores, before: dict, new: dict | None) -> str:
@@ -95,7 +83,7 @@ def test_the_api_stores_all_of_a_file_or_refuses_it(world, stores, shape):
         elif answer.status_code == 422:
             check_problem(answer)
         if errors := said.get("errors"):
-            check_said([_of_api(entry, name) for entry in errors], name)
+            check_said(errors, name)
         outcome = check_kept(stores, before, None if errors else said["new"])
         assert outcome == "stored" or number >= 0, said
         stores.check_files()
@@ -134,7 +122,7 @@ def test_the_page_stores_all_of_a_file_or_shows_its_errors(world, stores, shape)
         upload.refresh_from_db()
         if upload.state == Upload.State.REFUSED:
             entries = upload.error_entries()
-            check_said([_of_api(entry, upload.name) for entry in entries], upload.name)
+            check_said(entries, upload.name)
             assert escape(entries[0]["message"]) in world.get(f"import/{upload.pk}/").content.decode()
         is_stored = upload.state == Upload.State.STORED
         outcome = check_kept(stores, before, upload.result["new"] if is_stored else None)
@@ -170,7 +158,3 @@ def test_a_damaged_request_or_an_odd_name_is_no_error_of_the_server(world, store
         transaction.savepoint_rollback(savepoint)
         stores.outcomes[answer.status_code] += 1
     stores.tell(f"bodies to {address}")
-
-
-def _of_api(entry: dict, name: str) -> RowError:
-    return RowError(entry.get("file") or name, entry["line"], entry["field"] or "", entry["message"], row=entry.get("row"))

@@ -1,0 +1,157 @@
+"""A row of a file that people made, whatever the file's format: its line number (0 where it has none) and its fields, with
+`text`, `number`, ... that check one field at a time."""
+
+import dataclasses
+import json
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from core.errors import ImportRefused, RowError, shortened
+
+MAX_LINE_BYTES = 8 * 2**20
+MAX_DOCUMENT_BYTES = 64 * 2**20  # of a JSON file that is one value; in memory it takes ten times as much
+
+
+class BadField(ValueError):
+    """A field that is missing or not what was expected; carries its name, and its line where a reader knows it."""
+
+    def __init__(self, field: str, message: str, line: int | None = None):
+        super().__init__(message)
+        self.field, self.line = field, line
+
+
+@dataclass(frozen=True)
+class Row:
+    """line: in the file, 0 where it has none. position: which row of a JSON array or of a table by columns it is, from 1; else
+    0. file: the archive's member that it is in. columns: {field: the file's name for it}, where they differ."""
+
+    line: int
+    fields: dict[str, Any]
+    position: int = 0
+    file: str = ""
+    columns: Mapping[str, str] = dataclasses.field(default_factory=dict)
+
+    def wrong(self, file: str, error: "BadField") -> RowError:
+        """What is wrong with a field of this row, in the file's own words."""
+        name = self.columns.get(error.field, error.field)
+        return RowError(self.file or file, error.line or self.line or None, name, str(error), self.position or None)
+
+    def get(self, field: str, default: Any = None) -> Any:
+        value = self.fields.get(field, default)
+        return default if value is None else value
+
+    def text(self, field: str, longest: int | None = None, empty: bool = False, default: str | None = None) -> str:
+        value = self.fields.get(field)
+        if value is None:
+            if default is not None:
+                return default
+            raise BadField(field, "is missing; it must be given")
+        if not isinstance(value, str):
+            raise BadField(field, f"expected text, found {kind_of(value)}")
+        if not empty and not value.strip():
+            raise BadField(field, "is empty")
+        if longest and len(value) > longest:
+            raise BadField(field, f"is {len(value)} characters long; at most {longest} are allowed")
+        return value
+
+    def name(self, *fields: str, default: str | None = None) -> str:
+        """The first present of the fields, as a name of at most 200 characters; a whole number will do."""
+        field = next((f for f in fields if self.fields.get(f) is not None), fields[0])
+        value = self.fields.get(field)
+        if isinstance(value, int) and not isinstance(value, bool):
+            return replace(self, fields={field: str(value)}).text(field, longest=200)
+        return self.text(field, longest=200, default=default)
+
+    def whole(self, field: str, default: int | None = None) -> int | None:
+        value = self.fields.get(field)
+        if value is None or value == "":
+            return default
+        if isinstance(value, str) and value.strip().isdecimal() and len(value) < 100:
+            value = int(value)
+        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**31:
+            raise BadField(field, f"expected a whole number from 0, found {shown(value)}")
+        return value
+
+    def number(self, field: str) -> float:
+        value = self.fields.get(field)
+        if value is None or value == "":
+            raise BadField(field, "is missing; it must be given")
+        try:
+            number = math.nan if isinstance(value, bool) else float(value)
+        except (TypeError, ValueError, OverflowError):
+            number = math.nan
+        if not math.isfinite(number):
+            raise BadField(field, f"expected a number, found {shown(value)}")
+        return number
+
+    def texts(self, field: str, required: bool = False) -> list[str]:
+        """A list of texts; one text counts as a list of one."""
+        value = self.fields.get(field)
+        if value is None:
+            if required:
+                raise BadField(field, "is missing; it must be given")
+            return []
+        if isinstance(value, str):
+            value = [value]
+        if isinstance(value, list) and value and all(isinstance(v, dict) for v in value):
+            value = [_message(v, field) for v in value]
+        if not isinstance(value, list) or not all(isinstance(v, str) for v in value):
+            raise BadField(field, f"expected a text or a list of texts, found {kind_of(value)}")
+        if required and not any(v.strip() for v in value):
+            raise BadField(field, "is empty")
+        return value
+
+    def mapping(self, field: str) -> dict[str, Any]:
+        value = self.fields.get(field)
+        if value is None:
+            return {}
+        if not isinstance(value, dict):
+            raise BadField(field, f"expected a JSON object, found {kind_of(value)}")
+        return value
+
+
+def _message(message: dict[str, Any], field: str) -> str:
+    """The text of a chat message, {"role", "content"}; content may be a list of {"type": "text", "text"}."""
+    content = message.get("content")
+    if isinstance(content, list):
+        parts = [
+            part.get("text") if isinstance(part, dict) and part.get("type", "text") == "text" else None for part in content
+        ]
+        if parts and all(isinstance(part, str) for part in parts):
+            content = "\n".join(part for part in parts if part is not None)
+    if not isinstance(message.get("role"), str) or not isinstance(content, str):
+        raise BadField(field, 'expected messages with the texts "role" and "content"')
+    return content
+
+
+OnError = Callable[[RowError], None]
+Fail = Callable[..., None]  # (line, message, field, row)
+
+
+def one_per_system(row: Row, systems: Sequence[str]) -> Iterator[Row]:
+    shared = {field: value for field, value in row.fields.items() if field not in systems}
+    for system in systems:
+        if row.fields.get(system) is not None:  # an empty cell: this system did not answer here
+            fields = shared | {"system": system, "output": row.fields[system]}
+            yield replace(row, fields=fields, columns={**row.columns, "output": system})
+
+
+def renamed(cells: dict[str, Any], columns: dict[str, str]) -> dict[str, Any]:
+    """Cells under their fields' names, without those whose field is said to stand elsewhere or nowhere."""
+    fields = {column: field for field, column in columns.items() if column}
+    return {fields.get(column, column): cell for column, cell in cells.items() if column in fields or column not in columns}
+
+
+def refusal(file: str, line: int | None, message: str, field: str = "") -> ImportRefused:
+    return ImportRefused([RowError(file, line, field, message)])
+
+
+def kind_of(value: Any) -> str:
+    names = {bool: "true or false", int: "a number", float: "a number", str: "text", list: "a list", dict: "an object"}
+    return names.get(type(value), "nothing")
+
+
+def shown(value: Any) -> str:
+    return shortened(json.dumps(value, ensure_ascii=False), 40)

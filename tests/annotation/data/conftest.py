@@ -1,0 +1,1 @@
+from tests.annotation.data.stores import receiving, stores  # noqa: F401 (fixtures)
