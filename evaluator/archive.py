@@ -101,6 +101,8 @@ def _check(entries: list[zipfile.ZipInfo]) -> None:
     for entry in entries:
         if not ALLOWED.fullmatch(entry.filename) or len(entry.filename) > LONGEST_NAME:
             raise Refused(f"A comparator has no file {quoted(entry.filename)}; nothing was taken from this zip.")
+        if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):  # bz2 and lzma fail in ways of their own
+            raise Refused(f"{entry.filename} is packed in an unusual way; zip the files again.")
         if entry.file_size > 2**20 + MOST_PACKED * entry.compress_size:
             raise Refused(f"{entry.filename} grows more than {MOST_PACKED} times as it is unpacked; no comparator does.")
         if entry.filename.endswith(".json") and entry.file_size > MAX_JSON_BYTES:

@@ -101,7 +101,7 @@ class QualityActions:
     @action(detail=True)
     def quality(self, request, slug):
         """What a rule would make of the answers."""
-        rule = RuleSerializer(data=request.query_params)
+        rule = RuleSerializer(data=request.query_params.dict())
         rule.is_valid(raise_exception=True)
         return self._worked_out("preview", "Preview of the filter", **rule.validated_data)
 
@@ -139,7 +139,7 @@ class QualityActions:
             believed, reason = asked.validated_data["believed"], asked.validated_data["reason"]
             adjudicate(campaign, request.user, criterion or None, output, other or None, believed, reason)
             return Response(status=204)
-        rule = RuleSerializer(data=request.query_params)
+        rule = RuleSerializer(data=request.query_params.dict())
         rule.is_valid(raise_exception=True)
         asked = rule.validated_data
         page = self.paginate_queryset(open_disagreements(campaign, asked["mad"], asked["on_zero_mad"]))
@@ -178,7 +178,7 @@ class QualityActions:
         """A snapshot's answers with what became of them, or preference pairs: the same bytes whenever it is asked for."""
         snapshot = self._snapshot(digest)
         if what == "preferences":
-            margin = MarginSerializer(data=request.query_params)
+            margin = MarginSerializer(data=request.query_params.dict())
             margin.is_valid(raise_exception=True)
             rows = list(snapshot_contents.preferences(snapshot, margin.validated_data.get("margin")))
         else:

@@ -19,6 +19,7 @@ waits    how long a calculation waits while a training runs on the embedded defa
 import argparse
 import asyncio
 import os
+import signal
 import sys
 import tempfile
 from contextlib import ExitStack
@@ -75,8 +76,15 @@ def options() -> argparse.Namespace:
     return parser.parse_args()
 
 
+def stop(number: int, frame) -> None:
+    """End as after an error: servers, databases and folders are taken down on the way out. `timeout` asks twice."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    sys.exit(128 + number)
+
+
 def main() -> int:
     chosen = options()
+    signal.signal(signal.SIGTERM, stop)
     with ExitStack() as stack:
         if chosen.command == "faults":
             from benchmarks.load import services

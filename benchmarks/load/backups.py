@@ -6,6 +6,8 @@ their hashes, and a campaign that nobody worked on shows the same.
 """
 
 import asyncio
+import difflib
+import itertools
 import json
 import os
 import subprocess
@@ -101,6 +103,9 @@ async def backups(options, folder: Path) -> int:
     print(f"  {pages} pages and API addresses compared, {at_rest} of them with the first; {read} snapshots read")
     for what, found in wrong.items():
         print(f"  {what}: {found or 0}")
+    for path in wrong["pages of the second backup that differ"]:
+        lines = difflib.unified_diff(shown["here"][path].splitlines(), shown["after"].get(path, "").splitlines(), path, n=0)
+        print("\n".join(line[:300] for line in itertools.islice(lines, 10)))
     return 1 if any(wrong.values()) else 0
 
 

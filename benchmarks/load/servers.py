@@ -11,6 +11,8 @@ import urllib.request
 from contextlib import contextmanager
 from pathlib import Path
 
+from core.parent import signalled_at_death_of
+
 ROOT = Path(__file__).resolve().parents[2]
 HOST = "127.0.0.1"
 START_SECONDS = 60
@@ -36,8 +38,9 @@ def family_cpu_seconds(pid: int) -> float:
 
 @contextmanager
 def running(command: list[str], port: int, health: str, **options):
-    """Start, wait for the first 200, stop with everything it started."""
+    """Start, wait for the first 200, stop with everything it started. It stops too where this process is killed."""
     begin = time.perf_counter()
+    options["preexec_fn"] = signalled_at_death_of(os.getpid(), signal.SIGTERM)
     process = subprocess.Popen(command, start_new_session=True, stdout=subprocess.DEVNULL, **options)
     try:
         while not answers(port, health):

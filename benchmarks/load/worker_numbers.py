@@ -20,6 +20,7 @@ from annotation import jobs
 from annotation.models import WorkerPulse
 from benchmarks.load.campaign import WORDS
 from benchmarks.load.servers import ROOT, family_cpu_seconds
+from core.parent import signalled_at_death_of
 
 START_SECONDS = 90
 
@@ -57,7 +58,13 @@ class Workers:
         base += ["--concurrency=1", "--loglevel=WARNING", "--without-gossip", "--without-mingle"]
         WorkerPulse.objects.all().delete()
         self.all = [
-            subprocess.Popen([*base, f"--hostname=judge{i}@%h"], cwd=ROOT, env=env, start_new_session=True)
+            subprocess.Popen(
+                [*base, f"--hostname=judge{i}@%h"],
+                cwd=ROOT,
+                env=env,
+                start_new_session=True,
+                preexec_fn=signalled_at_death_of(os.getpid(), signal.SIGTERM),
+            )
             for i in range(count)
         ]
         end = time.monotonic() + START_SECONDS

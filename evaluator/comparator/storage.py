@@ -116,7 +116,7 @@ def load_manifest(directory: Path) -> Manifest:
         record["beside"] = [str(key) for key in record.get("beside", [])]
         manifest = Manifest(**record)
     except (TypeError, KeyError, ValueError, AttributeError) as error:
-        raise BadCheckpoint(f"{path} lacks a field or has one too many: {error}.") from error
+        raise BadCheckpoint(f"{path} lacks a field, or has one too many or of another kind.") from error
     if manifest.settings.architecture not in ARCHITECTURES:
         raise BadCheckpoint(f"{path} names the unknown architecture {manifest.settings.architecture!r}.")
     if not all(head.references >= 0 for head in (manifest.head, *manifest.other_heads)):

@@ -72,8 +72,10 @@ def test_every_url_serves_those_who_may_and_nobody_else(people):
                     wrong.append(f"{said}, {'should be served' if served else 'should be refused'}")
                 elif (not served or role == "annotator") and UNSEEN.encode() in content:
                     wrong.append(f"{said}, names a system")
+    routes_of_admin = sum(route.startswith("admin/") for route in expectations())
+    print(f"{asked} requests: {len(expectations())} URLs, {routes_of_admin} of them the admin's")  # pytest -s shows it
     assert not wrong, "\n".join(wrong)
-    assert asked > 7000
+    assert asked > 7000 and routes_of_admin > 100
 
 
 def test_public_boards_are_read_by_everybody_and_changed_by_nobody_else(people):

@@ -194,6 +194,11 @@ class TestQuality:
         assert alice.get("campaigns/talk/quality/disagreement/").json()["results"] == []
         assert alice.post("campaigns/talk/quality/disagreement/", settled | {"believed": "C"}).status_code == 422
 
+    @pytest.mark.parametrize("rule", ["on_zero_mad=", "mad=", "level=", "level=ordinal&level=Ordinal"])
+    def test_a_rule_that_is_none_is_refused_and_never_the_default(self, alice, campaign, rule):
+        assert alice.get(f"campaigns/talk/quality/disagreement/?{rule}").status_code == 400
+        assert alice.get(f"campaigns/talk/quality/?{rule}").status_code == 400
+
     def test_a_snapshot_is_exported_compared_and_reported(self, alice, campaign):
         rows = [
             {"context_id": f"c{c}", "system": s, "aspect": "Overall", "annotator": a, "score": n + 1}

@@ -154,6 +154,16 @@ def test_a_bomb_is_refused_before_it_is_unpacked(world, packed, models_dir):
     assert not list(models_dir.glob(".upload-*"))
 
 
+@pytest.mark.parametrize("packing", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_a_zip_that_is_packed_in_another_way_is_refused(world, packed, models_dir, packing):
+    out = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(packed)) as old, zipfile.ZipFile(out, "w", packing) as new:
+        for name in old.namelist():
+            new.writestr(name, old.read(name))
+    assert "is packed in an unusual way" in upload(world, out.getvalue()).error
+    assert not list(models_dir.glob(".upload-*"))
+
+
 def test_a_check_that_breaks_leaves_no_file(world, packed, models_dir, monkeypatch):
     from evaluator.worker import admit
 

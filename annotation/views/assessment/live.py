@@ -35,7 +35,7 @@ def progress(request, slug):
         **names,
         "now": timezone.now(),
         "items": live.item_progress(campaign),
-        "by_system": [(systems[pk], row) for pk, row in by_system.items()],
+        "by_system": [(system, by_system[system.pk]) for system in names["systems"] if system.pk in by_system],
         "scores": scores,
         "pairs": pairs,
         "times": live.time_figures(campaign, filters),

@@ -72,6 +72,14 @@ class TestFigures:
             assert "4 of 3" not in page and "3 planned" in page
         assert "0 of 3" in text(world.get("items/"))
 
+    def test_systems_come_by_name_on_every_database(self, world):
+        system = world.campaign.systems.last()
+        system.name = "A system"  # the highest id comes first
+        system.save()
+        rows = world.sign_in(world.alice).get("progress/").context["by_system"]
+        assert [row.name for row, _ in rows] == sorted(world.campaign.systems.values_list("name", flat=True))
+        assert rows[0][0] == system
+
     def test_alpha_is_that_of_the_quality_room(self, scored):
         from annotation.quality.report import assess_scores
 
