@@ -29,7 +29,8 @@ def quoted(name: str) -> str:
 @dataclass(frozen=True)
 class RowError:
     """One thing wrong in an imported file. line is None where the file as a whole is meant; row counts the rows of a JSON
-    array or of a table written by columns, which may all stand on one line. file and field become short and printable."""
+    array or of a table written by columns, which may all stand on one line. file and field become short, and all texts
+    printable."""
 
     file: str
     line: int | None
@@ -38,8 +39,8 @@ class RowError:
     row: int | None = None
 
     def __post_init__(self) -> None:
-        for name, longest in (("file", LONGEST_FILE), ("field", LONGEST_NAME)):
-            text = shortened(getattr(self, name), longest)
+        for name, longest in (("file", LONGEST_FILE), ("field", LONGEST_NAME), ("message", None)):
+            text = getattr(self, name) if longest is None else shortened(getattr(self, name), longest)
             object.__setattr__(self, name, "".join("\ufffd" if unicodedata.category(c) in UNSEEN else c for c in text))
 
     @property

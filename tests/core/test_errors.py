@@ -26,5 +26,7 @@ def test_field_and_file_of_an_error_are_short_and_printable():
     assert len(error.field) == 80 and error.field.startswith("x\ufffd\ufffd\ufffd\ufffdyyy")
     assert str(error).startswith("up.zip/a/") and str(error).endswith("y': is empty") and len(str(error)) < 450
     assert "\n" not in str(error) and str(error).encode()
+    found = shown("\x7f")
+    assert RowError("a.csv", 1, "choice", f"expected A, found {found}").message == 'expected A, found "\ufffd"'
     persian = "می‌خواهم"  # its zero-width non-joiner is no control character
     assert RowError("a.csv", 1, persian, "is empty").field == persian
