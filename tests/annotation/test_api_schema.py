@@ -197,4 +197,4 @@ def test_what_was_made_is_there_and_what_was_deleted_is_gone(key, schema):
     Chain.run(settings=settings(BOUNDED, stateful_step_count=20))
     print(f"chains: {sent.total()} requests, {dict(sorted(sent.items()))}", flush=True)
     assert not wrong, "\n".join(f"{count} x {what}" for what, count in wrong.most_common())
-    assert sent["GET 2xx"] and sent["POST 2xx"]
+    assert sent["GET 2xx"] and (sent["POST 2xx"] or not LONG)  # three chains may make nothing; what they draw depends on ids
