@@ -12,7 +12,7 @@ from core.rows import MAX_DOCUMENT_BYTES, BadField, Fail, Row, kind_of, refusal,
 MAX_DIGITS = 1000  # of a whole number
 
 
-def of_lines(lines: Iterable[tuple[int, str]], name: str, columns: dict[str, str], fail: Fail) -> Iterator[Row]:
+def of_lines(lines: Iterable[tuple[int, str]], columns: dict[str, str], fail: Fail) -> Iterator[Row]:
     for number, line in lines:
         if not line.strip():
             continue

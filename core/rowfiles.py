@@ -98,7 +98,7 @@ def _read_rows(source: str | Path | BinaryIO, name: str | None, columns: dict[st
         elif begun and (document := json_rows.whole_document(begun, lines)) is not None:
             rows = json_rows.of_document(document, columns, fail)
         else:
-            rows = json_rows.of_lines(chain(begun, lines), file_name, columns, fail)
+            rows = json_rows.of_lines(chain(begun, lines), columns, fail)
     for row in rows:
         if flaw := _flaw(row):
             fail(row.line or None, *flaw, row.position or None)

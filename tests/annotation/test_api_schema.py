@@ -194,7 +194,8 @@ def test_what_was_made_is_there_and_what_was_deleted_is_gone(key, schema):
             sent[f"{case.operation.method.upper()} {response.status_code // 100}xx"] += 1
             wrong.update(map(tell, violations(case, response, key, None, self.recorder)))
 
-    Chain.run(settings=settings(BOUNDED, stateful_step_count=20))
+    chains = max(CASES, 12)  # fewer may happen to make nothing
+    Chain.run(settings=settings(BOUNDED, max_examples=chains, stateful_step_count=20))
     print(f"chains: {sent.total()} requests, {dict(sorted(sent.items()))}", flush=True)
     assert not wrong, "\n".join(f"{count} x {what}" for what, count in wrong.most_common())
-    assert sent["GET 2xx"] and (sent["POST 2xx"] or not LONG)  # three chains may make nothing; what they draw depends on ids
+    assert sent["GET 2xx"] and sent["POST 2xx"]
