@@ -4,8 +4,6 @@ import pytest
 from django.template import Context, Engine
 from django.utils import translation
 
-DJANGOS = Engine(libraries={"i18n": "django.templatetags.i18n"})
-OURS = Engine(libraries={"i18n": "config.i18n_tags"})
 TAGS = [
     '{% translate "Send and continue" %}',
     "{% trans 'Send and continue' %}",
@@ -20,16 +18,32 @@ TAGS = [
 
 
 @pytest.mark.parametrize("tag", TAGS)
-def test_it_says_what_djangos_says(tag):
-    djangos, ours = (engine.from_string("{% load i18n %}" + tag) for engine in (DJANGOS, OURS))
-    for language in ("en", "de", "ar", "de", "zh-hans", "en"):
+@pytest.mark.parametrize(
+    "through", ["{source}", '{{% include "part" %}}', '{{% extends "base" %}}{{% block b %}}{source}{{% endblock %}}']
+)
+def test_it_says_what_djangos_says(tag, through):
+    tag = "{% load i18n %}" + tag
+    files = {"part": tag, "base": tag + "{% block b %}{% endblock %}", "page": through.format(source=tag)}
+    locmem = ("django.template.loaders.locmem.Loader", files)
+    djangos, ours = (
+        Engine(libraries={"i18n": module}, loaders=[(f"{loader}.Loader", [locmem])])
+        for module, loader in (
+            ("django.templatetags.i18n", "django.template.loaders.cached"),
+            ("config.i18n_tags", "config.i18n_tags"),
+        )
+    )
+    for language in ("en", "de", "ar", "de", None, "zh-hans", "en"):
         with translation.override(language):
-            said = [template.render(Context({"named": "Send & continue"})) for template in (djangos, ours)]
+            said = [engine.get_template("page").render(Context({"named": "Send & continue"})) for engine in (djangos, ours)]
         assert said[0] == said[1] != ""
 
 
 def test_the_pages_use_it():
-    template = Engine.get_default().from_string('{% load i18n %}{% translate "Send and continue" %}')
-    assert type(template.nodelist[1]).__module__ == "config.i18n_tags"
+    pages = {}
+    for language in ("en", "de", "en"):
+        with translation.override(language):
+            pages.setdefault(language, set()).add(Engine.get_default().get_template("annotation/item.html"))
+    assert len(pages["en"]) == len(pages["de"]) == 1 and pages["en"] != pages["de"]
     with translation.override("de"):
-        assert template.render(Context()) != "Send and continue"
+        template = Engine.get_default().from_string('{% load i18n %}{% translate "Send and continue" %}')
+    assert template.nodelist[1].s == "Senden und weiter"
