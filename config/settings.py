@@ -151,7 +151,7 @@ if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
 else:
     # Statements that come again and again are prepared on the server and planned once.
     DATABASES["default"].setdefault("OPTIONS", {}).update(server_side_binding=True, prepare_threshold=5)
-    # Kept connections are looked at before each request's first statement: none fails because PostgreSQL was restarted.
+    # Kept connections are looked at (config/middleware.py says when): no request fails because PostgreSQL was restarted.
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 

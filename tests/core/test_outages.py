@@ -1,6 +1,7 @@
 """Where the server itself fails, people and programs are told in a sentence, each in their shape."""
 
 import errno
+import time
 
 import psycopg
 import pytest
@@ -8,6 +9,7 @@ from django.db import close_old_connections, connection
 
 from annotation.campaigns.lifecycle import create_campaign
 from annotation.models import User
+from config.middleware import trust_connections_in_use
 
 pytestmark = pytest.mark.django_db
 
@@ -73,17 +75,40 @@ def test_a_database_that_is_away_is_said(answers, stopped):
         assert "The database cannot be reached at the moment. Confirmed answers are stored." in told
 
 
+def begin_request():
+    """What Django's signal calls, in its order: the tests' client leaves the first out, and puts it last for others."""
+    close_old_connections()
+    trust_connections_in_use()
+
+
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="a server that is restarted")
 @pytest.mark.django_db(transaction=True)
-def test_nobody_meets_a_connection_of_before_a_restart():
-    """A kept connection is cut by the server, then the next request begins (the tests' client does not say so itself)."""
+@pytest.mark.parametrize("looked_at_before", [False, True])
+def test_nobody_meets_a_connection_of_before_a_restart(looked_at_before):
+    """A kept connection is cut by the server, then the next request begins."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_backend_pid()")
         (pid,) = cursor.fetchone()
+    connection.looked_at = time.monotonic() if looked_at_before else time.monotonic() - 60
     with psycopg.connect(**connection.get_connection_params() | {"cursor_factory": psycopg.Cursor}) as other:
         assert other.execute("SELECT pg_terminate_backend(%s, 5000)", [pid]).fetchone() == (True,)
-    close_old_connections()
+    begin_request()
     assert User.objects.count() == 0
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="kept connections")
+@pytest.mark.django_db(transaction=True)
+def test_a_connection_in_use_is_looked_at_now_and_then(monkeypatch):
+    """Three requests at once, and one after a minute: the server is asked twice."""
+    assert User.objects.count() == 0
+    looks, is_usable = [], connection.is_usable
+    monkeypatch.setattr(connection, "is_usable", lambda: looks.append(1) or is_usable())
+    connection.looked_at = time.monotonic() - 60
+    for ago in (0, 0, 0, 60):
+        connection.looked_at -= ago
+        begin_request()
+        assert User.objects.count() == 0
+    assert len(looks) == 2
 
 
 @pytest.mark.skipif(connection.vendor != "sqlite", reason="SQLite's own switch")
