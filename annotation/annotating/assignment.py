@@ -32,6 +32,7 @@ WINDOW = 200  # free items among which the least bad is looked for where none ke
 NEAR = 100  # fewer items left than this are counted afresh every time
 COUNTED = 2000  # more items left than this are not counted
 SWEEP_EVERY = 10  # items of one person between two looks for assignments held too long; also when nothing is left
+UNSEEN = ("system", "checkpoint", "context", "sample", "metadata", "replaced_at")  # of an output, by who judges it
 Status = Assignment.Status
 
 # Part of every turn, where building the same from Q, F and Exists took longer than asking it.
@@ -131,7 +132,7 @@ def _attempt(annotator: Annotator, first: Callable[[], object] | None = None) ->
         first()
     history = read_history(annotator)
     if history.held:
-        whole = annotator.assignments.select_related(*(f"item__{name}" for name in _shown(annotator.campaign)))
+        whole = _with_texts(annotator.assignments, annotator.campaign, "item__")
         return _with_context(whole.get(pk=history.held.pk)), history
     assignment = _choose(annotator, history)
     if assignment:
@@ -333,13 +334,15 @@ def _seed(annotator: Annotator) -> str:
     return f"{annotator.campaign.seed}:{annotator.name}"
 
 
-def _shown(campaign: Campaign) -> list[str]:
-    """What a page shows of an item; without the systems' names, which nobody who judges is to see."""
-    return ["context", "output", "other"] if campaign.pairwise else ["context", "output"]
+def _with_texts(rows, campaign: Campaign, item: str = ""):
+    """These rows, items or rows that have one, with what a page shows: neither the systems, which nobody who judges is to
+    see, nor what else came with an output. item: the way to it, "item__"."""
+    outputs = [f"{item}output", f"{item}other"] if campaign.pairwise else [f"{item}output"]
+    return rows.select_related(f"{item}context", *outputs).defer(*(f"{o}__{field}" for o in outputs for field in UNSEEN))
 
 
 def _items(annotator: Annotator):
-    return Item.objects.select_related(*_shown(annotator.campaign))
+    return _with_texts(Item.objects, annotator.campaign)
 
 
 def _with_context(assignment: Assignment) -> Assignment:

@@ -14,6 +14,13 @@ TAGS = [
     '{% translate "Send and continue" noop %}',
     '{% translate "May" context "month name" %}',
     '{% translate named %}',
+    "{% blocktranslate %}Item {{ number }} of {{ total }}{% endblocktranslate %}",
+    "{% blocktranslate with number=named total=3 %}Item {{ number }} of {{ total }}{% endblocktranslate %}<{{ number }}>",
+    "{% blocktranslate %}Item {{ number }} of {{ nothing }} & 100%{% endblocktranslate %}",
+    "{% blocktrans asvar said %}Item {{ number }} of {{ total }}{% endblocktrans %}{{ said }}",
+    "{% blocktrans count total=total %}{{ total }} answer{% plural %}{{ total }} answers{% endblocktrans %}",
+    "{% blocktrans trimmed context 'x' %} Item {{ number }}  {% endblocktrans %}",
+    "{% autoescape off %}{% blocktranslate %}Item {{ named }} of {{ total }}{% endblocktranslate %}{% endautoescape %}",
 ]  # fmt: skip
 
 
@@ -34,7 +41,10 @@ def test_it_says_what_djangos_says(tag, through):
     )
     for language in ("en", "de", "ar", "de", None, "zh-hans", "en"):
         with translation.override(language):
-            said = [engine.get_template("page").render(Context({"named": "Send & continue"})) for engine in (djangos, ours)]
+            said = [
+                engine.get_template("page").render(Context({"named": "Send & continue", "number": 1, "total": 1234}))
+                for engine in (djangos, ours)
+            ]
         assert said[0] == said[1] != ""
 
 
