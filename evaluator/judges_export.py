@@ -45,6 +45,7 @@ def as_text(record: dict[str, Any]) -> str:
         lines += [f"  {row['name']}: {_cost(row)}" for row in found["rows"] if "games" in row["settings"]]
         lines += [f"  {row['name']}: {row['alternative_of']}" for row in found["rows"] if _untested(row)]
         lines += [f"  {row['name']}: {took(row)}" for row in found["rows"] if took(row)]
+        lines += [f"  {row['name']}: {own_in_words(row)}" for row in found["rows"] if own_in_words(row)]
         better = [_better(d) for d in found["differences"] if d["corrected"] < 0.05]
         lines += [*(better or ["  No difference between judges in their agreement with these people is established."]), ""]
     lines += _attacks(record.get("attacks", []))
@@ -75,6 +76,9 @@ def as_latex(record: dict[str, Any]) -> str:
     parts = [f"% {signature(record)}", f"% {again(record)}"]
     for scope, found in record["tables"].items():
         parts += [f"% {SCOPES[scope]}", *_tabular(list(_cells(found["rows"])))]
+        parts += [f"% {one['name']}: {own_in_words(one)}" for one in found["rows"] if own_in_words(one)]
+        if rows := _change_rows(found["rows"]):
+            parts += ["% Pearson's correlation if people's scores had noise, or the judge's were rounded", *_tabular(rows)]
     if rows := _attack_rows(record.get("attacks", [])):
         parts += ["% Share of good answers preferred to spoilt ones, in two wordings of each attack", *_tabular(rows)]
     return "\n".join(parts) + "\n"
@@ -84,6 +88,18 @@ def _tabular(rows: list[list[str]]) -> list[str]:
     header, *lines = [" & ".join(_escaped(cell) for cell in row) + r" \\" for row in rows]
     columns = "l" + "r" * (len(rows[0]) - 1)
     return [rf"\begin{{tabular}}{{{columns}}}", r"\hline", header, r"\hline", *lines, r"\hline", r"\end{tabular}"]
+
+
+def _change_rows(rows: list[dict[str, Any]]) -> list[list[str]]:
+    """The header and a row for each judge whose correlations with changed scores are known; empty where there is none."""
+    header = ["judge", "as they are", *("rounded" if sigma is None else f"noise {sigma}" for _, sigma in _CHANGES)]
+    found = []
+    for row in rows:
+        by_change = {(one["change"], one["sigma"]): one["pearson"] for one in row.get("changes", [])}
+        as_it_is = row["correlations"].get("sample_pearson")
+        cells = [_number(as_it_is and as_it_is["value"]), *(_number(by_change.get(change)) for change in _CHANGES)]
+        found += [[row["name"], *cells]] if by_change else []
+    return [header, *found] if found else []
 
 
 def _attack_column(one: dict[str, Any]) -> str:
@@ -157,6 +173,19 @@ def _profile_cells(profile: dict[str, Any]) -> list[str]:
     return [_number(length and length["judge"]), _number(profile.get("calibration_error")), shown]
 
 
+def own_in_words(row: dict[str, Any]) -> str:
+    """Whether the judge prefers the systems of its own family; empty where none were named."""
+    found = row.get("own")
+    if not found:
+        return ""
+    interval = "" if found["low"] is None else f" ({found['low']:+.2f} to {found['high']:+.2f})"
+    if found["of"] == "scores":
+        said = f"its own systems score {found['judge']:+.2f} points beside the others, {found['people']:+.2f} with people"
+    else:
+        said = f"it prefers its own systems to others in {found['judge']:.2f} of pairs, people in {found['people']:.2f}"
+    return f"{said}: preference for its own {found['favour']:+.2f}{interval}"
+
+
 def worth_in_words(row: dict[str, Any]) -> str:
     """What its judgments would save people; empty where that is not known."""
     found = (row.get("profile") or {}).get("worth")
@@ -192,6 +221,8 @@ def _flat(row: dict[str, Any]) -> dict[str, Any]:
     flat |= {"length_spearman": length.get("judge"), "length_spearman_people": length.get("people")}
     flat |= {"calibration_error": profile.get("calibration_error"), "worth_beside": worth.get("people")}
     flat |= {"worth": worth.get("more"), "worth_low": worth.get("low"), "worth_high": worth.get("high")}
+    own = row.get("own") or {}
+    flat |= {f"own_{name}": own.get(name) for name in ("of", "judge", "people", "favour", "low", "high")}
     flat |= {name: row["settings"].get(name) for name in ("calls", "kept", "cost", "flips")}
     return flat | {"seconds": row["seconds"], "lacks": row["lacks"]}
 

@@ -23,6 +23,7 @@ from evaluator.metaevaluation.correlation_levels import Figure, levels
 from evaluator.metaevaluation.held_out import decide_by_other_folds
 from evaluator.metaevaluation.judge_comparison import Difference, differences, share_differences
 from evaluator.metaevaluation.judge_profile import Profile, profile
+from evaluator.metaevaluation.own_systems import OwnSystems, by_pairs, by_scores
 from evaluator.metaevaluation.score_changes import Changed, score_changes
 
 FOLDS = 5  # of contexts: a judge without ties of its own says as many as people did in the other folds
@@ -69,6 +70,7 @@ class Answers:
     lacks: str = ""  # what it had not, in words
     settings: dict[str, Any] = field(default_factory=dict)
     kind: str = "judge"  # or "baseline", which says what costs nothing
+    own: tuple[int, ...] = ()  # the systems of its own family
 
     def as_json(self) -> dict[str, Any]:
         """Plain JSON, None for NaN; `from_json` reads it."""
@@ -80,7 +82,7 @@ class Answers:
     def from_json(cls, given: Mapping[str, Any]) -> "Answers":
         utilities = np.array([np.nan if u is None else u for u in given["utilities"]], dtype=float)
         choices = None if given["choices"] is None else {(a, b): choice for a, b, choice in given["choices"]}
-        return cls(**{**given, "utilities": utilities, "choices": choices})
+        return cls(**{**given, "utilities": utilities, "choices": choices, "own": tuple(given["own"])})
 
 
 @dataclass(frozen=True)
@@ -101,6 +103,7 @@ class Row:
     settings: dict[str, Any]
     changes: list[Changed] = field(default_factory=list)  # of correlations, where scores change a little
     profile: Profile = field(default_factory=Profile)
+    own: OwnSystems | None = None  # where its family's systems were named
 
     @classmethod
     def from_json(cls, given: Mapping[str, Any]) -> "Row":
@@ -116,6 +119,7 @@ class Row:
             "alternative": alternative,
             "changes": [Changed(**change) for change in given["changes"]],
             "profile": Profile.from_json(given["profile"]),
+            "own": given["own"] and OwnSystems(**given["own"]),
         }
         return cls(**{**given, **parts})
 
@@ -246,7 +250,17 @@ def _row(people: People, judge: Answers, epsilon: float, seed: int) -> Row:
         judge.settings,
         score_changes(u, people.scores),
         profile(u, _mean(people.scores), people.words, people.contexts, people.systems, people.units, judged, d, folds, seed),
+        _own(people, judge, judged, d, seed),
     )
+
+
+def _own(people: People, judge: Answers, judged: Sequence[Pair], d: Numbers, seed: int) -> OwnSystems | None:
+    if not judge.own:
+        return None
+    own = np.isin(people.systems, judge.own)
+    if np.isfinite(people.scores).any():
+        return by_scores(judge.utilities, people.scores, own, people.units, seed)
+    return by_pairs(judged, d, own, people.units, seed)
 
 
 def _asked(judge: Answers, pair: Pair) -> bool:

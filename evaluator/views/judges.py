@@ -102,8 +102,12 @@ def key_of(name: str) -> str:
 
 
 def _shown(row: dict) -> dict:
-    worth = judges_export.worth_in_words(row)
-    return {**row, "took": judges_export.took(row), "key": key_of(row["name"]), "worth": worth}
+    words = {
+        "took": judges_export.took(row),
+        "worth": judges_export.worth_in_words(row),
+        "own": judges_export.own_in_words(row),
+    }
+    return {**row, **words, "key": key_of(row["name"])}
 
 
 def _figures(row: dict) -> list[tuple[str, list]]:

@@ -2,9 +2,10 @@
 bodies: some judges need torch."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
+from types import MappingProxyType
 
 import numpy as np
 
@@ -75,6 +76,15 @@ class Material:
             found.setdefault(tuple(reference.context.turns), []).append(reference.text)
         return found
 
+    def numbers_of(self, systems: Collection[str]) -> tuple[int, ...]:
+        """Of these systems in `people.systems`, all checkpoints. Raises Refused for one of which people judged no output."""
+        numbers: dict[str, set[int]] = {}
+        for key, number in zip(self.source.keys, self.people.systems.tolist(), strict=True):
+            numbers.setdefault(key[1], set()).add(number)
+        if unknown := sorted(set(systems) - set(numbers)):
+            raise Refused(f"No output of {unknown[0]!r} was judged here; the systems are: {', '.join(sorted(numbers))}.")
+        return tuple(sorted(set().union(*(numbers[name] for name in systems))))
+
 
 @dataclass(frozen=True)
 class Candidate:
@@ -127,19 +137,26 @@ def pairs_to_read(known: Material, most: int | None = None, seed: int = 0) -> li
 
 
 def evaluate(
-    known: Material, judges: Sequence[Candidate], annotators: str, seed: int, progress: Progress = lambda done, said: None
+    known: Material,
+    judges: Sequence[Candidate],
+    annotators: str,
+    seed: int,
+    progress: Progress = lambda done, said: None,
+    own: Mapping[str, Collection[str]] = MappingProxyType({}),
 ) -> dict:
-    """The table with everything that it takes to get it again; annotators: a key of `alternative_annotator.EPSILON`."""
+    """The table with everything that it takes to get it again. annotators: a key of `alternative_annotator.EPSILON`; own: the
+    systems of a judge's own family, by its name. Raises Refused for a system that the snapshot has not."""
+    families = {name: known.numbers_of(systems) for name, systems in own.items()}
     told = []
     able = [one for one in judges if one.answer is not None]
     for i, candidate in enumerate(able):
         progress(0.9 * i / len(able), f"{candidate.name} judges")
-        told.append(asked(known, candidate, annotators, seed))
+        told.append(asked(known, candidate, annotators, seed, families.get(candidate.name, ())))
     progress(0.9, "Comparing them with people")
     return record_of(known, judges, told, annotators, seed)
 
 
-def asked(known: Material, candidate: Candidate, annotators: str, seed: int) -> dict:
+def asked(known: Material, candidate: Candidate, annotators: str, seed: int, own: tuple[int, ...] = ()) -> dict:
     """What the table needs of one judge, as JSON: its answers and its rows, or why it refused. Raises Refused where it is not
     optional."""
     start = time.monotonic()
@@ -150,7 +167,7 @@ def asked(known: Material, candidate: Candidate, annotators: str, seed: int) -> 
         if not candidate.optional:
             raise
         return {"absent": {"judge": candidate.name, "why": str(refused).rstrip(".")}}
-    said = replace(said, name=candidate.name, seconds=round(time.monotonic() - start, 3))
+    said = replace(said, name=candidate.name, seconds=round(time.monotonic() - start, 3), own=own)
     rows = {scope: asdict(row) for scope, row in rows_of(known.people, said, annotators, seed).items()}
     told: dict = json_ready({"answers": said.as_json(), "rows": rows})
     return told

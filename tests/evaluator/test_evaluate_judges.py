@@ -10,9 +10,12 @@ from io import StringIO
 import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
+from django.urls import reverse
 
-from evaluator import services, tasks
+from annotation.models import User
+from evaluator import judges_export, services, tasks
 from evaluator.metaevaluation.judges_table import CEILING, CONSTANT, LONGER, Answers
+from evaluator.views.judges import key_of
 from tests.evaluator.judges.stub_server import Server
 from tests.evaluator.world import SCORES, World, command, recipe, write
 
@@ -79,7 +82,43 @@ def test_the_table_of_a_campaign(crowd, tmp_path):
     assert float(table["all", "elsewhere"]["sample_pearson"]) == best["correlations"]["sample_pearson"]["value"]
     assert table["all", "elsewhere"]["snapshot"] == snapshot.name and len(table) == 12
     tex = (tmp_path / "table.tex").read_text()
-    assert tex.count(r"\begin{tabular}") == 2 and "elsewhere & 48 & " in tex and snapshot.name in tex
+    assert tex.count(r"\begin{tabular}") == 4 and "noise 0.5 & rounded" in tex
+    assert "elsewhere & 48 & " in tex and snapshot.name in tex
+
+
+def test_a_judge_and_its_own_systems(crowd, tmp_path, client):
+    """`elsewhere` gives every system what people give it on average; the program gives Poor, its own, the most."""
+    partial = program('print(json.dumps({"id": row["id"], "score": 9 if "bad" in row["output"] else 1}))')
+    own = ("--own", "elsewhere=Poor", "--own", "program=Poor")
+    command(
+        *("evaluate_judges", "crowd", "--judge-command", partial, "--judge", "elsewhere", "--judge", "program"),
+        *(*own, "--csv", tmp_path / "table.csv", "--latex", tmp_path / "table.tex", "--page"),
+    )
+    record = crowd.campaign.judges_tables.get().record
+    found = {row["name"]: row["own"] for row in record["tables"]["all"]["rows"]}
+    fair, partial = found["elsewhere"], found["program"]
+    assert found[LONGER] is None and fair["of"] == "scores" and abs(fair["favour"]) < 0.5
+    assert partial["people"] == fair["people"] < -2 and partial["favour"] > 2 and partial["low"] > 0
+    with (tmp_path / "table.csv").open() as file:
+        rows = {(row["scope"], row["judge"]): row for row in csv.DictReader(file)}
+    assert float(rows["all", "program"]["own_favour"]) == partial["favour"] and not rows["all", LONGER]["own_favour"]
+    assert " ".join(own) in judges_export.again(record) and "preference for its own +" in (tmp_path / "table.tex").read_text()
+    client.force_login(User.objects.create_superuser("root"))
+    for page in (reverse("judges", args=["crowd"]), reverse("judge", args=["crowd", key_of("program")])):
+        assert "preference for its own +" in client.get(page).content.decode()
+
+
+@pytest.mark.parametrize(
+    "own, why",
+    [
+        ("elsewhere", "write JUDGE=SYSTEM"),
+        ("nobody=Poor", "there is no judge 'nobody' here"),
+        ("elsewhere=Nothing", "No output of 'Nothing' was judged here; the systems are: Fine, Person, Plain, Poor."),
+    ],
+)
+def test_own_systems_that_are_not_there(crowd, own, why):
+    with pytest.raises(CommandError, match=why):
+        command("evaluate_judges", "crowd", "--judge", "elsewhere", "--own", own)
 
 
 def test_what_it_prints(crowd):

@@ -38,6 +38,13 @@ class Command(ServiceCommand):
             action="store_true",
             help="also turn the comparator's comparisons into scores, in the three ways of Zhou & Xu (2020)",
         )
+        parser.add_argument(
+            "--own",
+            action="append",
+            default=[],
+            metavar="JUDGE=SYSTEM",
+            help="a system of the judge's own family; shows whether the judge prefers these systems more than people do",
+        )
         parser.add_argument("--csv", metavar="FILE")
         parser.add_argument("--latex", metavar="FILE")
         parser.add_argument("--attacks", action="store_true", help="also test whether spoilt outputs fool the judges")
@@ -46,7 +53,7 @@ class Command(ServiceCommand):
         named_judges.add_arguments(parser)
         add_device(parser)
 
-    def run(self, slug, judge, snapshot, criterion, annotators, seed, ways, csv, latex, device, **options):
+    def run(self, slug, judge, snapshot, criterion, annotators, seed, ways, own, csv, latex, device, **options):
         from evaluator.metaevaluation.comparison_scores import WAYS
         from evaluator.worker import judge_evaluation
 
@@ -69,9 +76,11 @@ class Command(ServiceCommand):
             if missing:
                 raise Refused(f"There is no judge {missing[0]!r} here; there are: {', '.join(one.name for one in found)}.")
             found = [one for one in found if one.name in judge]
+        families = _families(own, [one.name for one in found])
         with ProgressBar() as bar:
-            record = judge_evaluation.evaluate(known, found, annotators, seed, bar)
-        of_judges = [word for name in judge or () for word in ("--judge", name)]
+            record = judge_evaluation.evaluate(known, found, annotators, seed, bar, families)
+        repeated = [(option, value) for option, values in (("--judge", judge or ()), ("--own", own)) for value in values]
+        of_judges = [word for pair in repeated for word in pair]
         record["options"] = [*of_judges, *(["--ways"] if ways else []), *named_judges.words(options)]
         if options["attacks"]:
             judges = {**{name: None for name in METRICS}, **dict(others)}
@@ -88,6 +97,19 @@ class Command(ServiceCommand):
             self.stdout.write(judges_export.as_text(result))
         else:
             super().show(result)
+
+
+def _families(own: list[str], judges: list[str]) -> dict[str, list[str]]:
+    """{judge: systems} of the words JUDGE=SYSTEM. Raises Refused."""
+    families: dict[str, list[str]] = {}
+    for words in own:
+        judge, equals, system = words.rpartition("=")
+        if not equals:
+            raise Refused(f"--own {words}: write JUDGE=SYSTEM.")
+        if judge not in judges:
+            raise Refused(f"--own {words}: there is no judge {judge!r} here; there are: {', '.join(judges)}.")
+        families.setdefault(judge, []).append(system)
+    return families
 
 
 def _attacked(known, name: str, judges: dict, seed: int) -> dict:
