@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Iterable
 
 from django.db import transaction
 
@@ -60,6 +61,24 @@ def keep(campaign: Campaign, snapshot: Snapshot, record: dict) -> JudgesTable:
         key=digest,
         record=record,
     )
+
+
+def refuse_without_table(campaigns: Iterable[Campaign]) -> None:
+    for campaign in campaigns:
+        if shown(campaign)[0] is None:
+            raise Refused(
+                f"The page of judges of {campaign.slug!r} has no table yet; run evaluate_judges {campaign.slug} --page."
+            )
+
+
+@transaction.atomic
+def add_transfer(campaigns: Iterable[Campaign], record: dict) -> None:
+    """Beside each campaign's newest table: what its page shows of `transfer_judges`."""
+    for campaign in campaigns:
+        table, _ = shown(campaign)
+        assert table is not None and table.record is not None
+        table.record["transfer"] = record
+        table.save(update_fields=["record"])
 
 
 def key_of(campaign: Campaign, snapshot: Snapshot, criterion: str, annotators: str, seed: int) -> str:

@@ -6,6 +6,8 @@ import shlex
 from collections.abc import Iterator
 from typing import Any
 
+from evaluator.text_tables import aligned, tabular
+
 SCOPES = {"all": "All outputs", "without_human": "Without outputs that people wrote"}
 LEVELS = {"sample": "over all outputs", "context": "within contexts", "system": "over systems"}
 MEASURES = ("pearson", "spearman", "kendall")
@@ -40,7 +42,7 @@ def as_text(record: dict[str, Any]) -> str:
     if record["warning"]:
         lines += [record["warning"], ""]
     for scope, found in record["tables"].items():
-        lines += [SCOPES[scope], *_aligned(list(_cells(found["rows"]))), ""]
+        lines += [SCOPES[scope], *aligned(list(_cells(found["rows"]))), ""]
         lines += [f"  {row['name']}: {row['lacks']}" for row in found["rows"] if row["lacks"]]
         lines += [f"  {row['name']}: {_cost(row)}" for row in found["rows"] if "games" in row["settings"]]
         lines += [f"  {row['name']}: {row['alternative_of']}" for row in found["rows"] if _untested(row)]
@@ -75,19 +77,13 @@ def as_latex(record: dict[str, Any]) -> str:
     """A tabular for each scope, without packages."""
     parts = [f"% {signature(record)}", f"% {again(record)}"]
     for scope, found in record["tables"].items():
-        parts += [f"% {SCOPES[scope]}", *_tabular(list(_cells(found["rows"])))]
+        parts += [f"% {SCOPES[scope]}", *tabular(list(_cells(found["rows"])))]
         parts += [f"% {one['name']}: {own_in_words(one)}" for one in found["rows"] if own_in_words(one)]
         if rows := _change_rows(found["rows"]):
-            parts += ["% Pearson's correlation if people's scores had noise, or the judge's were rounded", *_tabular(rows)]
+            parts += ["% Pearson's correlation if people's scores had noise, or the judge's were rounded", *tabular(rows)]
     if rows := _attack_rows(record.get("attacks", [])):
-        parts += ["% Share of good answers preferred to spoilt ones, in two wordings of each attack", *_tabular(rows)]
+        parts += ["% Share of good answers preferred to spoilt ones, in two wordings of each attack", *tabular(rows)]
     return "\n".join(parts) + "\n"
-
-
-def _tabular(rows: list[list[str]]) -> list[str]:
-    header, *lines = [" & ".join(_escaped(cell) for cell in row) + r" \\" for row in rows]
-    columns = "l" + "r" * (len(rows[0]) - 1)
-    return [rf"\begin{{tabular}}{{{columns}}}", r"\hline", header, r"\hline", *lines, r"\hline", r"\end{tabular}"]
 
 
 def _change_rows(rows: list[dict[str, Any]]) -> list[list[str]]:
@@ -116,7 +112,7 @@ def _attacks(found: list[dict[str, Any]]) -> list[str]:
         return []
     lines = [
         "Good answers preferred to spoilt ones, in two wordings of each attack",
-        *_aligned(_attack_rows(found) or [["judge"]]),
+        *aligned(_attack_rows(found) or [["judge"]]),
     ]
     return [*lines, *(f"{one['judge']}: not attacked, {one['why']}." for one in found if one["why"]), ""]
 
@@ -227,16 +223,6 @@ def _flat(row: dict[str, Any]) -> dict[str, Any]:
     return flat | {"seconds": row["seconds"], "lacks": row["lacks"]}
 
 
-def _aligned(rows: list[list[str]]) -> list[str]:
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    return [
-        "  ".join(
-            cell.ljust(width) if i == 0 else cell.rjust(width) for i, (cell, width) in enumerate(zip(row, widths))
-        ).rstrip()
-        for row in rows
-    ]
-
-
 def _figure(figure: dict[str, Any] | None) -> str:
     if figure is None:
         return ""
@@ -266,9 +252,3 @@ def _cost(row: dict[str, Any]) -> str:
 def _better(d: dict[str, Any]) -> str:
     first, second = (d["first"], d["second"]) if d["difference"] > 0 else (d["second"], d["first"])
     return f"  {first} agrees more than {second}, by {abs(d['difference']):.2f} (corrected p {d['corrected']:.3f})"
-
-
-def _escaped(cell: str) -> str:
-    for char, tex in (("\\", r"\textbackslash "), *((c, "\\" + c) for c in "&%$#_{}")):
-        cell = cell.replace(char, tex)
-    return cell.replace("~", r"\textasciitilde ").replace("^", r"\textasciicircum ")

@@ -13,12 +13,21 @@ from annotation import jobs
 from annotation.access import campaign_for_researcher
 from annotation.snapshots import latest_snapshot
 from core.errors import Refused
-from evaluator import judge_tables, judges_export, selectors
+from evaluator import judge_tables, judges_export, selectors, transfer_export
 from evaluator.metaevaluation.alternative_annotator import EPSILON
 from evaluator.views.curves import scatter_plot
 
 KINDS = {"crowd": "crowd workers", "skilled": "skilled, for example trained students", "expert": "experts"}
 FILES = {"csv": ("text/csv", judges_export.as_csv), "tex": ("application/x-tex", judges_export.as_latex)}
+
+TRANSFER = (
+    "Each judge learnt on one campaign, and was tested on another. On its own campaign it was tested out of fold. Ties are"
+    " those of the people it learnt from. In brackets: 95% intervals over contexts."
+)
+FEWER = (
+    "Judges that learn from people's scores, with scores of only some contexts; tested out of fold. Means of three draws of the"
+    " contexts; in brackets the lowest and highest."
+)
 
 
 class EvaluateForm(forms.Form):
@@ -144,4 +153,19 @@ def _in_words(record: dict) -> dict:
         )
         for scope, found in record["tables"].items()
     ]
-    return {"scopes": scopes, "signature": judges_export.signature(record), "again": judges_export.again(record)}
+    words = {"scopes": scopes, "signature": judges_export.signature(record), "again": judges_export.again(record)}
+    return words | (_transfer_in_words(record["transfer"]) if "transfer" in record else {})
+
+
+def _transfer_in_words(record: dict) -> dict:
+    """transfers: [(key, title, caption, number of columns of words, header, rows)]"""
+    rows = transfer_export.cells(record["rows"], transfer_export.MATRIX)
+    tables = [("transfer", "On other campaigns", TRANSFER, 3, rows)]
+    if record.get("labels"):
+        rows = transfer_export.cells(record["labels"], transfer_export.LABELS)
+        tables.append(("labels", "With fewer labels", FEWER, 2, rows))
+    return {
+        "transfers": [(*about, header, rows) for *about, (header, *rows) in tables],
+        "transfer_signature": transfer_export.signature(record),
+        "transfer_again": transfer_export.again(record),
+    }

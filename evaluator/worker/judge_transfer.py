@@ -11,9 +11,10 @@ from core.errors import Refused
 from evaluator.comparator.calibration import decide, fit_head
 from evaluator.comparator.examples import Pair, as_arrays, context_key
 from evaluator.judge import Numbers
-from evaluator.metaevaluation.agreement import agreement
+from evaluator.metaevaluation.agreement import accuracy
 from evaluator.metaevaluation.correlation import UndefinedCorrelation, pearson, spearman
 from evaluator.metaevaluation.held_out import decide_by_other_folds
+from evaluator.metaevaluation.resampling import interval
 from evaluator.metrics.inputs import FOLDS, turns_of
 from evaluator.metrics.metric import MetricJudge
 from evaluator.metrics.registry import METRICS, build
@@ -25,17 +26,17 @@ SHARES = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0)  # of the contexts that people score
 TRIALS = 3  # draws of these contexts, for each share below one
 
 
-def matrix(names: Sequence[str], campaigns: Sequence[Material]) -> dict[str, Any]:
+def matrix(names: Sequence[str], campaigns: Sequence[Material], seed: int) -> dict[str, Any]:
     """{rows: [{judge, train, test, outputs, pearson, spearman, pairs, accuracy, with_ties}], without: [{judge, why}]}: each
     metric on each campaign, by what it learnt, and the ties it was given, on each. Where both are one campaign it is out of
-    fold."""
+    fold. pearson and accuracy have 95% intervals over contexts drawn by the seed: pearson_low, pearson_high and so on."""
     rows, without = [], []
     for name in names:
         try:
             for train in campaigns:
                 metric = _metric(name, train)
                 u = {known.campaign.slug: metric.utilities(known.texts) for known in campaigns}
-                rows += [_cell(name, train, test, u) for test in campaigns]
+                rows += [_cell(name, train, test, u, seed) for test in campaigns]
         except Refused as refused:
             rows = [row for row in rows if row["judge"] != name]
             without.append({"judge": name, "why": str(refused).rstrip(".")})
@@ -43,8 +44,9 @@ def matrix(names: Sequence[str], campaigns: Sequence[Material]) -> dict[str, Any
 
 
 def fewer_labels(name: str, known: Material, seed: int) -> list[dict[str, Any]]:
-    """[{judge, labels: outputs with people's scores, pearson, spearman}]: the means over TRIALS draws of whole contexts; the
-    judge is measured out of fold on all outputs. Raises Refused for a metric that learns nothing from scores."""
+    """[{judge, labels: outputs with people's scores, pearson, spearman, pearson_low, pearson_high}]: the means over TRIALS
+    draws of whole contexts, and the lowest and highest Pearson; None where one draw is all there is. The judge is measured
+    out of fold on all outputs. Raises Refused for a metric that learns nothing from scores."""
     if "scores" not in METRICS[name].needs or known.training is None:
         raise Refused(f"{name!r} does not learn from people's scores.")
     scores = np.asarray(known.training.scores, dtype=float)  # (n,)
@@ -64,7 +66,10 @@ def fewer_labels(name: str, known: Material, seed: int) -> list[dict[str, Any]]:
                 continue
         if trials:
             labels, *figures = np.mean(trials, axis=0).tolist()
+            by_pearson = [trial[1] for trial in trials]
+            low, high = (min(by_pearson), max(by_pearson)) if len(trials) > 1 else (None, None)
             found.append({"judge": name, "labels": round(labels), "pearson": figures[0], "spearman": figures[1]})
+            found[-1] |= {"pearson_low": low, "pearson_high": high}
     return json_ready(found)
 
 
@@ -73,21 +78,32 @@ def _metric(name: str, train: Material) -> MetricJudge:
     return build(name, corpus=turns_of(train.texts), training=train.training if learns else None)
 
 
-def _cell(name: str, train: Material, test: Material, u: dict[str, Numbers]) -> dict[str, Any]:
+def _cell(name: str, train: Material, test: Material, u: dict[str, Numbers], seed: int) -> dict[str, Any]:
     mine, others = u[test.campaign.slug], u[train.campaign.slug]
-    by_pearson, by_spearman = _correlations(mine, test.source.scores[:, 0])
+    scores = test.source.scores[:, 0]
+    by_pearson, by_spearman = _correlations(mine, scores)
+    low, high = _pearson_interval(mine, scores, test.people.units, seed)
     pairs, known = _judged(test, mine), _judged(train, others)
     row = {"judge": name, "train": train.campaign.slug, "test": test.campaign.slug, "outputs": int(np.isfinite(mine).sum())}
-    row |= {"pearson": by_pearson, "spearman": by_spearman, "pairs": len(pairs), "accuracy": np.nan, "with_ties": np.nan}
+    row |= {"pearson": by_pearson, "pearson_low": low, "pearson_high": high, "spearman": by_spearman, "pairs": len(pairs)}
+    row |= dict.fromkeys(("accuracy", "accuracy_low", "accuracy_high", "with_ties"), np.nan)
     if not pairs or not known:
         return row
     d, by_people = _differences(mine, pairs), np.array([pair.choice for pair in pairs])
-    agreed = agreement(d[by_people != "tie"], by_people[by_people != "tie"])
+    found = accuracy(d, pairs, test.people.units[[pair.a for pair in pairs]], seed)
     choices = _by_own_people(test, pairs, d) if train is test else _by_others(_differences(others, known), known, d)
-    return row | {
-        "accuracy": float(np.mean(agreed)) if len(agreed) else np.nan,
-        "with_ties": float((choices == by_people).mean()),
-    }
+    row |= {"accuracy": found.value, "accuracy_low": found.low, "accuracy_high": found.high}
+    return row | {"with_ties": float((choices == by_people).mean())}
+
+
+def _pearson_interval(u: Numbers, scores: Numbers, units: np.ndarray, seed: int) -> tuple[float, float]:
+    """95% over contexts; NaN where it is not defined."""
+    known = np.flatnonzero(np.isfinite(u) & np.isfinite(scores))
+    if len(np.unique(units[known])) < 2:
+        return np.nan, np.nan
+    u, scores = u[known], scores[known]
+    found = interval(lambda rows: pearson(u[rows], scores[rows]), units[known], seed)
+    return found or (np.nan, np.nan)
 
 
 def _by_others(d: Numbers, pairs: Sequence[Pair], wanted: Numbers) -> Numbers:

@@ -1,9 +1,13 @@
 """Judges on another campaign than the one that taught them, and with fewer of people's scores."""
 
+import csv
+
 import numpy as np
 import pytest
 from django.core.management import CommandError
+from django.urls import reverse
 
+from evaluator import transfer_export
 from evaluator.metrics import registry
 from evaluator.metrics.metric import MetricJudge
 from evaluator.worker import judge_transfer
@@ -52,6 +56,30 @@ def test_what_was_learnt_on_one_campaign_is_tried_on_the_other(world, contrary, 
     (without,) = said["without"]
     assert without["judge"] == "perplexity" and "needs a causal language model" in without["why"]
     assert [one["campaign"] for one in said["campaigns"]] == ["talk", "contrary"]
+    for row in rows.values():
+        assert row["pearson_low"] <= row["pearson"] <= row["pearson_high"]
+        assert row["accuracy_low"] <= row["accuracy"] <= row["accuracy_high"]
+
+
+def test_it_is_written_and_shown(world, contrary, learner, tmp_path):
+    words = ("transfer_judges", "talk", "contrary", "--judge", "reference-free", "--judge", "perplexity", "--labels")
+    with pytest.raises(CommandError, match="The page of judges of 'talk' has no table yet"):
+        command(*words, "--page")
+    for slug in ("talk", "contrary"):
+        command("evaluate_judges", slug, "--judge", "rouge-1", "--page")
+    said = command(*words, "--page", "--csv", tmp_path / "t.csv", "--latex", tmp_path / "t.tex")
+    with (tmp_path / "t.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [row["part"] for row in rows] == ["matrix"] * 4 + ["labels"] * 10
+    assert float(rows[1]["pearson_low"]) == said["rows"][1]["pearson_low"] and not rows[-1]["pearson_low"]
+    tex = (tmp_path / "t.tex").read_text()
+    assert tex.count(r"\begin{tabular}") == 2 and "reference-free & talk & contrary & 48 & -" in tex
+    again = "manage.py transfer_judges talk contrary --judge reference-free --judge perplexity --labels --seed 0"
+    assert again in tex and again in transfer_export.as_text(said)
+    page = world.get(world.alice, reverse("judges", args=["talk"])).content.decode()
+    assert again in page and "On other campaigns" in page and "With fewer labels" in page
+    with pytest.raises(CommandError, match="cannot be written"):
+        command(*words[:5], "--csv", tmp_path / "nowhere" / "t.csv")
 
 
 def test_ties_come_from_the_people_of_the_first(world, contrary, learner):

@@ -1,5 +1,3 @@
-from pathlib import Path
-
 from django.conf import settings
 
 from annotation.access import campaign_named
@@ -9,6 +7,7 @@ from evaluator import judge_tables, judges_export
 from evaluator.management import named_judges
 from evaluator.management.device import add_device, use_device
 from evaluator.management.progress import ProgressBar
+from evaluator.management.table_files import write_tables
 from evaluator.metaevaluation.alternative_annotator import EPSILON
 from evaluator.metrics.registry import METRICS
 
@@ -87,9 +86,7 @@ class Command(ServiceCommand):
             record["attacks"] = [_attacked(known, one.name, judges, seed) for one in found]
         if options["page"]:
             judge_tables.keep(campaign, known.snapshot, record)
-        for path, text in ((csv, judges_export.as_csv), (latex, judges_export.as_latex)):
-            if path:
-                _write(path, text(record))
+        write_tables(record, {csv: judges_export.as_csv, latex: judges_export.as_latex})
         return record
 
     def show(self, result):
@@ -126,10 +123,3 @@ def _attacked(known, name: str, judges: dict, seed: int) -> dict:
     except Refused as refused:
         return {"judge": name, "attacks": [], "why": str(refused).rstrip(".")}
     return attacked(known, name, judge, seed)
-
-
-def _write(path: str, text: str) -> None:
-    try:
-        Path(path).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise Refused(f"{path} cannot be written ({error.strerror}).") from error

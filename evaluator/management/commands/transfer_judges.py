@@ -1,7 +1,10 @@
 from annotation.access import campaign_named
 from core.commands import ServiceCommand
 from core.errors import Refused
+from core.version import code_version
+from evaluator import judge_tables, transfer_export
 from evaluator.management.device import add_device, use_device
+from evaluator.management.table_files import write_tables
 from evaluator.metrics.registry import METRICS
 
 
@@ -17,9 +20,12 @@ class Command(ServiceCommand):
         parser.add_argument("--judge", action="append", metavar="NAME", help="test only this metric; repeat for more")
         parser.add_argument("--labels", action="store_true", help="also test with fewer scores by people")
         parser.add_argument("--seed", type=int, default=0)
+        parser.add_argument("--csv", metavar="FILE")
+        parser.add_argument("--latex", metavar="FILE")
+        parser.add_argument("--page", action="store_true", help="show the figures on the campaigns' pages of judges")
         add_device(parser)
 
-    def run(self, slug, judge, labels, seed, device, **options):
+    def run(self, slug, judge, labels, seed, csv, latex, page, device, **options):
         from evaluator.worker import judge_transfer
         from evaluator.worker.judge_evaluation import material
 
@@ -28,7 +34,9 @@ class Command(ServiceCommand):
         if unknown := [name for name in names if name not in METRICS]:
             raise Refused(f"There is no metric {unknown[0]!r}; there are: {', '.join(METRICS)}.")
         campaigns = [material(campaign_named(one)) for one in dict.fromkeys(slug)]
-        found = judge_transfer.matrix(names, campaigns)
+        if page:
+            judge_tables.refuse_without_table([known.campaign for known in campaigns])
+        found = judge_transfer.matrix(names, campaigns, seed)
         if labels:
             able = [name for name in names if "scores" in METRICS[name].needs]
             found["labels"] = [
@@ -41,19 +49,11 @@ class Command(ServiceCommand):
             {"campaign": one.campaign.slug, "snapshot": one.snapshot.name, "criterion": one.basis.criterion}
             for one in campaigns
         ]
-        return {"campaigns": about, "seed": seed, **found}
+        record = {"campaigns": about, "judges": judge or [], "seed": seed, "code": code_version(), **found}
+        if page:
+            judge_tables.add_transfer([known.campaign for known in campaigns], record)
+        write_tables(record, {csv: transfer_export.as_csv, latex: transfer_export.as_latex})
+        return record
 
     def show(self, result):
-        head = ("judge", "learnt on", "tested on", "outputs", "Pearson", "Spearman", "pairs", "with ties")
-        keys = ("judge", "train", "test", "outputs", "pearson", "spearman", "accuracy", "with_ties")
-        self._table(head, [[row[key] for key in keys] for row in result["rows"]])
-        if labels := result.get("labels"):
-            keys = ("judge", "campaign", "labels", "pearson", "spearman")
-            self._table(("judge", "campaign", "labels", "Pearson", "Spearman"), [[row[key] for key in keys] for row in labels])
-        for one in result["without"]:
-            self.stdout.write(f"{one['judge']}: not judged, {one['why']}.")
-
-    def _table(self, head, rows) -> None:
-        for row in [head, *rows]:
-            cells = ["–" if cell is None else f"{cell:.2f}" if isinstance(cell, float) else str(cell) for cell in row]
-            self.stdout.write("  ".join([f"{cells[0]:<24}", *(f"{cell:>12}" for cell in cells[1:])]))
+        self.stdout.write(transfer_export.as_text(result))

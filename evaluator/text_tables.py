@@ -1,0 +1,25 @@
+"""Rows of cells as aligned text and as LaTeX."""
+
+
+def aligned(rows: list[list[str]]) -> list[str]:
+    """A line for each row: the first column to the left, numbers to the right."""
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    return [
+        "  ".join(
+            cell.ljust(width) if i == 0 else cell.rjust(width) for i, (cell, width) in enumerate(zip(row, widths))
+        ).rstrip()
+        for row in rows
+    ]
+
+
+def tabular(rows: list[list[str]]) -> list[str]:
+    """The first row is the header. Needs no package."""
+    header, *lines = [" & ".join(_escaped(cell) for cell in row) + r" \\" for row in rows]
+    columns = "l" + "r" * (len(rows[0]) - 1)
+    return [rf"\begin{{tabular}}{{{columns}}}", r"\hline", header, r"\hline", *lines, r"\hline", r"\end{tabular}"]
+
+
+def _escaped(cell: str) -> str:
+    for char, tex in (("\\", r"\textbackslash "), *((c, "\\" + c) for c in "&%$#_{}")):
+        cell = cell.replace(char, tex)
+    return cell.replace("~", r"\textasciitilde ").replace("^", r"\textasciicircum ")
