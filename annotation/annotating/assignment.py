@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import BooleanField, Exists, OuterRef
 from django.db.models.expressions import RawSQL
 from django.utils import timezone
@@ -35,7 +35,8 @@ SWEEP_EVERY = 10  # items of one person between two looks for assignments held t
 UNSEEN = ("system", "checkpoint", "context", "sample", "metadata", "replaced_at")  # of an output, by who judges it
 Status = Assignment.Status
 
-# Part of every turn, where building the same from Q, F and Exists took longer than asking it.
+# Parts of every turn, where building the same from Q, F and Exists took longer than asking it.
+STANDING = "SELECT id, tally, has_qualified, withdrawn_at FROM annotation_annotator WHERE id = %s"
 FREE = """annotation_item.campaign_id = %s AND annotation_item.context_id <> %s AND annotation_item.purpose = 'evaluation'
     AND annotation_item.taken < annotation_item.places AND NOT EXISTS (
     SELECT 1 FROM annotation_assignment had
@@ -153,10 +154,11 @@ def _attempt(annotator: Annotator, first: Callable[[], object] | None = None) ->
 
 def lock(annotator: Annotator) -> None:
     """Two tabs of one person get the same item: the second waits here, and then sees what the first did."""
-    row = Annotator.objects.select_for_update().filter(pk=annotator.pk)
-    annotator.tally, annotator.has_qualified, annotator.withdrawn_at = row.values_list(
-        "tally", "has_qualified", "withdrawn_at"
-    ).get()
+    for_update = " FOR UPDATE" if connection.features.has_select_for_update else ""
+    for row in Annotator.objects.raw(STANDING + for_update, (annotator.pk,)):
+        annotator.tally, annotator.has_qualified, annotator.withdrawn_at = row.tally, row.has_qualified, row.withdrawn_at
+        return
+    raise Annotator.DoesNotExist
 
 
 def _choose(annotator: Annotator, history: History) -> Assignment | None:
