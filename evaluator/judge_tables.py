@@ -11,7 +11,7 @@ from annotation.models import AuditEvent, Campaign, Job, Snapshot
 from annotation.snapshots import latest_snapshot
 from core.errors import Refused
 from core.version import code_version
-from evaluator.judges_export import PAIRS
+from evaluator.exports.judges_export import PAIRS
 from evaluator.models import JudgesTable
 from evaluator.registry import serving
 from evaluator.selectors import basis

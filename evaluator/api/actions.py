@@ -13,9 +13,10 @@ from annotation.access import campaign_for_researcher
 from annotation.api.repeats import HEADER, once
 from annotation.api.serializers import ImportedSerializer, JobSerializer
 from core.errors import Refused
-from evaluator import admission, archive, card_view, dialogues, judge_tables, judges_export, registry, selectors, services
+from evaluator import admission, archive, card_view, dialogues, judge_tables, registry, selectors, services
 from evaluator.api.cards import ComparatorSerializer
 from evaluator.comparator.settings import ARCHITECTURES, RECIPES, SWITCHES, fields_of
+from evaluator.exports import judges_export
 from evaluator.imported_scores import LONGEST_NAME, import_scores_of
 from evaluator.metaevaluation.alternative_annotator import EPSILON
 from evaluator.models import RetrainingRule

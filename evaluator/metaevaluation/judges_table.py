@@ -22,8 +22,7 @@ from evaluator.metaevaluation.alternative_annotator import (
 from evaluator.metaevaluation.correlation_levels import Figure, levels
 from evaluator.metaevaluation.held_out import decide_by_other_folds
 from evaluator.metaevaluation.judge_comparison import Difference, differences, share_differences
-from evaluator.metaevaluation.judge_profile import Profile, profile
-from evaluator.metaevaluation.own_systems import OwnSystems, by_pairs, by_scores
+from evaluator.metaevaluation.judge_profile import OwnSystems, Profile, own_by_pairs, own_by_scores, profile
 from evaluator.metaevaluation.score_changes import Changed, score_changes
 
 FOLDS = 5  # of contexts: a judge without ties of its own says as many as people did in the other folds
@@ -259,8 +258,8 @@ def _own(people: People, judge: Answers, judged: Sequence[Pair], d: Numbers, see
         return None
     own = np.isin(people.systems, judge.own)
     if np.isfinite(people.scores).any():
-        return by_scores(judge.utilities, people.scores, own, people.units, seed)
-    return by_pairs(judged, d, own, people.units, seed)
+        return own_by_scores(judge.utilities, people.scores, own, people.units, seed)
+    return own_by_pairs(judged, d, own, people.units, seed)
 
 
 def _asked(judge: Answers, pair: Pair) -> bool:

@@ -13,7 +13,8 @@ from annotation import jobs
 from annotation.access import campaign_for_researcher
 from annotation.snapshots import latest_snapshot
 from core.errors import Refused
-from evaluator import judge_tables, judges_export, selectors, transfer_export
+from evaluator import judge_tables, selectors
+from evaluator.exports import judges_export, transfer_export
 from evaluator.metaevaluation.alternative_annotator import EPSILON
 from evaluator.views.curves import scatter_plot
 

@@ -17,8 +17,8 @@ from core.version import code_version
 from evaluator import imported_scores, sources
 from evaluator.comparator.examples import Text, context_key
 from evaluator.encoders.text_encoder import TextEncoder
+from evaluator.exports.judges_export import PAIRS
 from evaluator.judge import Judge, likeliest, mean_points
-from evaluator.judges_export import PAIRS
 from evaluator.metaevaluation.comparison_scores import Field, scored
 from evaluator.metaevaluation.judges_table import Answers, People, Row, as_json, from_rows, rows_of
 from evaluator.metrics.inputs import Referenced, Training, referenced, turns_of

@@ -13,7 +13,8 @@ from django.core.management import CommandError, call_command
 from django.urls import reverse
 
 from annotation.models import User
-from evaluator import judges_export, services, tasks
+from evaluator import services, tasks
+from evaluator.exports import judges_export
 from evaluator.metaevaluation.judges_table import CEILING, CONSTANT, LONGER, Answers
 from evaluator.views.judges import key_of
 from tests.evaluator.judges.stub_server import Server

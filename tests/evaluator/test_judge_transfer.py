@@ -7,7 +7,7 @@ import pytest
 from django.core.management import CommandError
 from django.urls import reverse
 
-from evaluator import transfer_export
+from evaluator.exports import transfer_export
 from evaluator.metrics import registry
 from evaluator.metrics.metric import MetricJudge
 from evaluator.worker import judge_transfer

@@ -3,7 +3,8 @@ from django.conf import settings
 from annotation.access import campaign_named
 from core.commands import ServiceCommand
 from core.errors import Refused
-from evaluator import judge_tables, judges_export
+from evaluator import judge_tables
+from evaluator.exports import judges_export
 from evaluator.management import named_judges
 from evaluator.management.device import add_device, use_device
 from evaluator.management.progress import ProgressBar

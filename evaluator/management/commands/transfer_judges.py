@@ -2,7 +2,8 @@ from annotation.access import campaign_named
 from core.commands import ServiceCommand
 from core.errors import Refused
 from core.version import code_version
-from evaluator import judge_tables, transfer_export
+from evaluator import judge_tables
+from evaluator.exports import transfer_export
 from evaluator.management.device import add_device, use_device
 from evaluator.management.table_files import write_tables
 from evaluator.metrics.registry import METRICS
