@@ -120,8 +120,8 @@ def request_ids(get_response):
 
 @receiver(request_started)
 def trust_connections_in_use(**kwargs):
-    """Django's check of a kept connection asks the server each time, a thirtieth of what a judgment takes. While people work,
-    it is enough to look every few seconds: a server that stops or dies cuts its connections, and a cut one can be read."""
+    """Django's check of a kept connection asks the server at each request. While people work, it is enough to ask every few
+    seconds: a server that stops or dies cuts its connections, and a cut connection has something to be read."""
     for connection in connections.all(initialized_only=True):
         if connection.vendor != "postgresql" or connection.connection is None or connection.connection.closed:
             continue
