@@ -174,7 +174,7 @@ def own_in_words(row: dict[str, Any]) -> str:
     found = row.get("own")
     if not found:
         return ""
-    interval = "" if found["low"] is None else f" ({found['low']:+.2f} to {found['high']:+.2f})"
+    interval = "" if found["low"] is None else f" (95% interval {found['low']:+.2f} to {found['high']:+.2f})"
     if found["of"] == "scores":
         said = f"its own systems score {found['judge']:+.2f} points beside the others, {found['people']:+.2f} with people"
     else:
