@@ -67,18 +67,8 @@ class Command(BaseCommand):
         self.stdout.write("Stopped.")
 
     def _run(self, host, port, web_processes, threads, queues, demo) -> None:
-        bin_folder = os.path.dirname(sys.executable)
-        gunicorn = [
-            os.path.join(bin_folder, "gunicorn"),
-            "config.wsgi",
-            f"--bind={host}:{port}",
-            f"--workers={web_processes}",
-            f"--threads={threads}",
-            "--worker-class=gthread",
-            "--preload",
-            "--log-level=warning",
-        ]
-        commands = {"web server": gunicorn} | {name: _worker(name, taken) for name, taken in _workers(queues).items()}
+        web = {"web server": _web_server(host, port, web_processes, threads)}
+        commands = web | {name: _worker(name, taken) for name, taken in _workers(queues).items()}
         with _Processes(commands) as processes:
             _wait_until_served(host, port, processes)
             self._greet(*_address(host, port), demo)
@@ -152,6 +142,22 @@ class _Processes:
                 pass
             _kill_group(process, signal.SIGKILL)
         return error[0] is KeyboardInterrupt
+
+
+def _web_server(host: str, port: int, processes: int, threads: int) -> list[str]:
+    command = [
+        os.path.join(os.path.dirname(sys.executable), "gunicorn"),
+        "config.wsgi",
+        f"--bind={host}:{port}",
+        f"--workers={processes}",
+        f"--threads={threads}",
+        "--worker-class=gthread",
+        "--preload",
+        "--log-level=warning",
+    ]
+    # A kept connection stays with its process, and one process could have nearly all of them. So where there are several,
+    # a process takes a connection when it has a free thread, and answers one request on it: everybody waits in one queue.
+    return command if processes == 1 else [*command, "--keep-alive=0", f"--worker-connections={threads}"]
 
 
 def _workers(queues: Collection[str]) -> dict[str, list[str]]:
