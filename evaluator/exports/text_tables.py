@@ -1,5 +1,9 @@
 """Rows of cells as aligned text and as LaTeX."""
 
+import re
+
+NEGATIVE = re.compile(r"(?:^|(?<=[\s\[(]))-(?=\d)")  # the hyphen of a negative number, alone or in an interval
+
 
 def aligned(rows: list[list[str]]) -> list[str]:
     """A line for each row: the first column to the left, numbers to the right."""
@@ -22,4 +26,5 @@ def tabular(rows: list[list[str]]) -> list[str]:
 def _escaped(cell: str) -> str:
     for char, tex in (("\\", r"\textbackslash "), *((c, "\\" + c) for c in "&%$#_{}")):
         cell = cell.replace(char, tex)
-    return cell.replace("~", r"\textasciitilde ").replace("^", r"\textasciicircum ")
+    cell = cell.replace("~", r"\textasciitilde ").replace("^", r"\textasciicircum ")
+    return NEGATIVE.sub("$-$", cell)

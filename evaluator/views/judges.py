@@ -15,6 +15,7 @@ from annotation.snapshots import latest_snapshot
 from core.errors import Refused
 from evaluator import judge_tables, selectors
 from evaluator.exports import judges_export, transfer_export
+from evaluator.exports.text_tables import NEGATIVE
 from evaluator.metaevaluation.alternative_annotator import EPSILON
 from evaluator.views.curves import scatter_plot
 
@@ -158,6 +159,10 @@ def _in_words(record: dict) -> dict:
     return words | (_transfer_in_words(record["transfer"]) if "transfer" in record else {})
 
 
+def _with_minus(row: list[str]) -> list[str]:
+    return [NEGATIVE.sub("−", cell) for cell in row]
+
+
 def _transfer_in_words(record: dict) -> dict:
     """transfers: [(key, title, caption, number of columns of words, header, rows)]"""
     rows = transfer_export.cells(record["rows"], transfer_export.MATRIX)
@@ -166,7 +171,7 @@ def _transfer_in_words(record: dict) -> dict:
         rows = transfer_export.cells(record["labels"], transfer_export.LABELS)
         tables.append(("labels", "With fewer labels", FEWER, 2, rows))
     return {
-        "transfers": [(*about, header, rows) for *about, (header, *rows) in tables],
+        "transfers": [(*about, header, [_with_minus(row) for row in rows]) for *about, (header, *rows) in tables],
         "transfer_signature": transfer_export.signature(record),
         "transfer_again": transfer_export.again(record),
     }

@@ -1,6 +1,7 @@
 """Judges on another campaign than the one that taught them, and with fewer of people's scores."""
 
 import csv
+import re
 
 import numpy as np
 import pytest
@@ -73,11 +74,12 @@ def test_it_is_written_and_shown(world, contrary, learner, tmp_path):
     assert [row["part"] for row in rows] == ["matrix"] * 4 + ["labels"] * 10
     assert float(rows[1]["pearson_low"]) == said["rows"][1]["pearson_low"] and not rows[-1]["pearson_low"]
     tex = (tmp_path / "t.tex").read_text()
-    assert tex.count(r"\begin{tabular}") == 2 and "reference-free & talk & contrary & 48 & -" in tex
+    assert tex.count(r"\begin{tabular}") == 2 and "reference-free & talk & contrary & 48 & $-$" in tex
     again = "manage.py transfer_judges talk contrary --judge reference-free --judge perplexity --labels --seed 0"
     assert again in tex and again in transfer_export.as_text(said)
     page = world.get(world.alice, reverse("judges", args=["talk"])).content.decode()
     assert again in page and "On other campaigns" in page and "With fewer labels" in page
+    assert ">−0." in page and "[−" in page and not re.search(r"[>\[]-\d", page)
     with pytest.raises(CommandError, match="cannot be written"):
         command(*words[:5], "--csv", tmp_path / "nowhere" / "t.csv")
 
