@@ -289,6 +289,12 @@ SPECTACULAR_SETTINGS = {
     "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
     "COMPONENT_SPLIT_REQUEST": True,
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
+    "ENUM_NAME_OVERRIDES": {
+        "CampaignStatusEnum": "annotation.models.campaign.Campaign.Status",
+        "JobStatusEnum": "annotation.models.job.Job.Status",
+        "TournamentLevelEnum": "leaderboard.models.tournament.Tournament.Level",
+        "PurposeEnum": "annotation.models.campaign.Purpose",
+    },
     "POSTPROCESSING_HOOKS": ["drf_spectacular.hooks.postprocess_schema_enums", "annotation.api.schema.with_errors"],
 }
 
