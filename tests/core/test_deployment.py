@@ -21,6 +21,7 @@ ROOT = Path(__file__).parents[2]
 
 def manage(folder: Path, *words: str, **environment) -> subprocess.CompletedProcess:
     env = {**os.environ, "DATA_DIR": str(folder), "DJANGO_SETTINGS_MODULE": "config.settings", **environment}
+    env.pop("DJANGO_ALLOW_ASYNC_UNSAFE", None)  # tests/browser sets it for its own process
     return subprocess.run([sys.executable, *words], cwd=ROOT, env=env, capture_output=True, text=True, timeout=120)
 
 
