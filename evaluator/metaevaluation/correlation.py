@@ -25,6 +25,23 @@ def kendall(a: ArrayLike, b: ArrayLike) -> float:
     return float(stats.kendalltau(*_checked(a, b)).statistic)
 
 
+def of_rows(measure: str, a: ArrayLike, b: ArrayLike) -> np.ndarray:
+    """(rows,) "pearson", "spearman" or "kendall" of each row of a (rows, n) and b (rows, n), as the function of that name has
+    it; NaN where one of the two rows is constant."""
+    a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
+    if measure == "kendall":
+        first, second = np.triu_indices(a.shape[1], 1)
+        of_pairs = [[np.sign(row[first] - row[second]) for row in pair] for pair in zip(a, b)]
+        parts = np.array([(x @ y, x @ x, y @ y) for x, y in of_pairs])  # (rows, 3)
+    else:
+        x, y = (_centred(stats.rankdata(values, axis=1) if measure == "spearman" else values) for values in (a, b))
+        parts = np.stack([(x * y).sum(axis=1), (x * x).sum(axis=1), (y * y).sum(axis=1)], axis=1)
+    varying = (np.ptp(a, axis=1) > 0) & (np.ptp(b, axis=1) > 0)
+    found = np.full(len(a), np.nan)
+    found[varying] = parts[varying, 0] / np.sqrt(parts[varying, 1] * parts[varying, 2])
+    return np.clip(found, -1.0, 1.0)
+
+
 def spearman_interval(replicates_a: ArrayLike, replicates_b: ArrayLike, confidence: float = 0.95) -> tuple[float, float]:
     """Paired percentile interval of Spearman's correlation.
 
@@ -34,13 +51,11 @@ def spearman_interval(replicates_a: ArrayLike, replicates_b: ArrayLike, confiden
     a, b = np.asarray(replicates_a, dtype=float), np.asarray(replicates_b, dtype=float)
     if a.ndim != 2 or a.shape != b.shape:
         raise ValueError("Both boards need the same replicates of the same systems.")
-    x, y = (_centred(stats.rankdata(values, axis=1)) for values in (a, b))
-    scale = np.sqrt((x**2).sum(axis=1) * (y**2).sum(axis=1))  # (replicates,)
-    defined = scale > 0
+    correlations = of_rows("spearman", a, b)
+    defined = np.isfinite(correlations)
     if not defined.any() or defined.mean() < 0.5:
         raise UndefinedCorrelation("Too few replicates order the systems at all.")
-    correlations = (x * y).sum(axis=1)[defined] / scale[defined]
-    low, high = np.quantile(correlations, [(1 - confidence) / 2, (1 + confidence) / 2])
+    low, high = np.quantile(correlations[defined], [(1 - confidence) / 2, (1 + confidence) / 2])
     return float(low), float(high)
 
 

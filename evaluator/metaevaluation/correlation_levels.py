@@ -15,7 +15,7 @@ from scipy import stats
 
 from annotation.quality.crossed import PEOPLE, of_whom
 from evaluator.judge import meetings
-from evaluator.metaevaluation.correlation import UndefinedCorrelation, kendall, pearson, spearman
+from evaluator.metaevaluation.correlation import UndefinedCorrelation, kendall, of_rows, pearson, spearman
 from evaluator.metaevaluation.crossed import Kept, crossed
 from evaluator.metaevaluation.resampling import RESAMPLES, bootstrap, interval
 
@@ -59,6 +59,31 @@ class _Scored:
         """(n,) people's mean of each output, NaN where none of the kept answers scored it; kept: bool (answers,)."""
         output, _, score = self.answers
         return _quotient(np.bincount(output[kept], score[kept], len(self.u)), np.bincount(output[kept], minlength=len(self.u)))
+
+    @cached_property
+    def system_means(self) -> Numbers:
+        """(1 + RESAMPLES, 2, systems) utilities and people's means of each system: of all contexts and annotators, then of
+        those drawn, without the draws in which a system has no output."""
+        _, systems = np.unique(self.systems, return_inverse=True)
+        _, units = np.unique(self.units, return_inverse=True)
+        n, c, people = int(systems.max(initial=-1)) + 1, int(units.max(initial=-1)) + 1, self.scores.shape[1]
+        given = np.isfinite(self.scores)
+        scores = np.where(given, self.scores, 0.0)
+        several = of_whom(self.answers[1])[0] == PEOPLE
+
+        def of_weights(of_unit: Numbers, of_annotator: Numbers) -> list[Numbers]:
+            means, weight = _quotient(scores @ of_annotator, given @ of_annotator), of_unit[units]  # (n,)
+            weight = np.where(np.isfinite(means), weight, 0.0)
+            total = np.bincount(systems, weight, n)
+            return [_quotient(np.bincount(systems, weight * np.nan_to_num(v), n), total) for v in (self.u, means)]
+
+        rng, drawn = np.random.default_rng(self.seed), [of_weights(np.ones(c), np.ones(people))]
+        for _ in range(RESAMPLES):
+            of_unit = rng.multinomial(c, np.full(c, 1 / c)).astype(float)
+            of_annotator = rng.multinomial(people, np.full(people, 1 / people)) if several else np.ones(people)
+            drawn.append(of_weights(of_unit, of_annotator.astype(float)))
+        found = np.array(drawn)
+        return found[np.isfinite(found).all(axis=(1, 2))]
 
 
 def levels(
@@ -136,33 +161,12 @@ def _context(data: _Scored, name: str) -> Figure:
 def _system(data: _Scored, name: str) -> Figure:
     """Its interval draws contexts, and annotators where there are enough of them, with replacement (the pigeonhole bootstrap,
     Owen 2007): a correlation of few systems moves in steps, which a jackknife cannot see."""
-    _, systems = np.unique(data.systems, return_inverse=True)
-    _, units = np.unique(data.units, return_inverse=True)
-    n, c, people = int(systems.max(initial=-1)) + 1, int(units.max(initial=-1)) + 1, data.scores.shape[1]
+    n = len(np.unique(data.systems))
     if n < FEWEST_SYSTEMS:
         raise UndefinedCorrelation(f"Correlations over systems need at least {FEWEST_SYSTEMS}.")
-    measure, given = MEASURES[name], np.isfinite(data.scores)
-    scores = np.where(given, data.scores, 0.0)
-    several = of_whom(data.answers[1])[0] == PEOPLE
-
-    def of_weights(of_unit: Numbers, of_annotator: Numbers) -> float:
-        means, weight = _quotient(scores @ of_annotator, given @ of_annotator), of_unit[units]  # (n,)
-        weight = np.where(np.isfinite(means), weight, 0.0)
-        total = np.bincount(systems, weight, n)
-        if not total.all():
-            raise UndefinedCorrelation("A system has no output in this draw.")
-        sides = (np.bincount(systems, weight * np.nan_to_num(v), n) / total for v in (data.u, means))
-        return measure(*sides)
-
-    value = of_weights(np.ones(c), np.ones(people))
-    rng, drawn = np.random.default_rng(data.seed), []
-    for _ in range(RESAMPLES):
-        of_unit = rng.multinomial(c, np.full(c, 1 / c)).astype(float)
-        of_annotator = rng.multinomial(people, np.full(people, 1 / people)) if several else np.ones(people)
-        try:
-            drawn.append(of_weights(of_unit, of_annotator.astype(float)))
-        except UndefinedCorrelation:
-            continue
+    value = MEASURES[name](*data.system_means[0])
+    drawn = of_rows(name, *data.system_means[1:].swapaxes(0, 1))
+    drawn = drawn[np.isfinite(drawn)]
     if len(drawn) < RESAMPLES / 2:
         return Figure(value, None, None, n)
     low, high = np.quantile(drawn, [0.025, 0.975])

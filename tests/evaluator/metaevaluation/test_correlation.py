@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evaluator.metaevaluation.correlation import UndefinedCorrelation, pearson, spearman, spearman_interval
+from evaluator.metaevaluation.correlation import UndefinedCorrelation, of_rows, pearson, spearman, spearman_interval
 
 # The worked example of Wikipedia, "Spearman's rank correlation coefficient": IQ and hours of television.
 IQ = [106, 100, 86, 101, 99, 103, 97, 113, 112, 110]
@@ -47,3 +47,13 @@ def test_an_interval_needs_rows_with_an_order():
         spearman_interval(flat, steep)
     with pytest.raises(ValueError, match="same replicates"):
         spearman_interval(steep, steep[:2])
+
+
+@pytest.mark.parametrize("measure", ["pearsonr", "spearmanr", "kendalltau"])
+def test_rows_at_once_are_scipys_one_by_one(measure):
+    """Of small whole numbers, so that many are equal; one row is constant, which has no correlation."""
+    a, b = np.random.default_rng(0).integers(0, 4, (2, 30, 6)).astype(float)
+    a[7] = 2.0
+    found = of_rows(measure[:-1] if measure != "kendalltau" else "kendall", a, b)
+    expected = [getattr(stats, measure)(*rows).statistic for k, rows in enumerate(zip(a, b)) if k != 7]
+    assert np.isnan(found[7]) and np.delete(found, 7) == pytest.approx(expected)
