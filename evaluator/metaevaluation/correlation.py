@@ -39,7 +39,8 @@ def of_rows(measure: str, a: ArrayLike, b: ArrayLike) -> np.ndarray:
     varying = (np.ptp(a, axis=1) > 0) & (np.ptp(b, axis=1) > 0)
     found = np.full(len(a), np.nan)
     found[varying] = parts[varying, 0] / np.sqrt(parts[varying, 1] * parts[varying, 2])
-    return np.clip(found, -1.0, 1.0)
+    within: np.ndarray = np.clip(found, -1.0, 1.0)
+    return within
 
 
 def spearman_interval(replicates_a: ArrayLike, replicates_b: ArrayLike, confidence: float = 0.95) -> tuple[float, float]:

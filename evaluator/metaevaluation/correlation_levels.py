@@ -83,7 +83,8 @@ class _Scored:
             of_annotator = rng.multinomial(people, np.full(people, 1 / people)) if several else np.ones(people)
             drawn.append(of_weights(of_unit, of_annotator.astype(float)))
         found = np.array(drawn)
-        return found[np.isfinite(found).all(axis=(1, 2))]
+        defined: Numbers = found[np.isfinite(found).all(axis=(1, 2))]
+        return defined
 
 
 def levels(

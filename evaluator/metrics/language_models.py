@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch.nn import functional as F
-from transformers import AutoModelForCausalLM, AutoModelForMaskedLM
+from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, PreTrainedModel
 
 from evaluator.comparator.examples import Text
 from evaluator.encoders.encoding import Sequences, by_length
@@ -16,6 +17,7 @@ from evaluator.encoders.hidden_states import arguments_of
 from evaluator.encoders.text_encoder import FrozenModel
 from evaluator.judge import Numbers
 
+Whole = NDArray[np.int64]
 LOGITS_AT_ONCE = 2**25  # 128 MB: sequences x tokens x vocabulary
 
 
@@ -60,9 +62,8 @@ class LanguageModel(FrozenModel):
         copies[np.arange(len(places)), places] = mask
         masked = Sequences(copies.tolist(), [sequences.segments[i]] * len(places))
         found = np.empty(len(places))
-        for rows, logits in self._logits(masked):
-            wanted = torch.tensor(places[rows], device=logits.device)  # (b,)
-            log_p = F.log_softmax(logits[torch.arange(len(rows), device=logits.device), wanted], -1)  # (b, v)
+        for rows, logits in self._logits(masked, places):
+            log_p = F.log_softmax(logits[:, 0], -1)  # (b, v)
             found[rows] = log_p.cpu().numpy()[np.arange(len(rows)), ids[places[rows]]]
         return found
 
@@ -76,11 +77,27 @@ class LanguageModel(FrozenModel):
                 found[row] = np.append(np.nan, given[: len(following)].gather(1, following)[:, 0].cpu().numpy())
         return found
 
-    def _logits(self, sequences: Sequences) -> Iterator[tuple[Numbers, torch.Tensor]]:
-        """Positions (b,) and logits (b, t, v) of those sequences."""
+    def _logits(self, sequences: Sequences, places: Whole | None = None) -> Iterator[tuple[Numbers, torch.Tensor]]:
+        """Positions (b,) and logits (b, t, v) of those sequences; (b, 1, v) of one token of each with places (sequences,)."""
         longest = int(sequences.lengths.max(initial=1))
         at_once = max(1, LOGITS_AT_ONCE // (longest * self.model.config.vocab_size))
         for rows in by_length(sequences.lengths, at_once):
             batch = self.encoder.batch(sequences, rows).to(self.model.device)
+            wanted = None if places is None else torch.tensor(places[rows], device=self.model.device)
             with torch.inference_mode():
-                yield rows, self.model(**arguments_of(self.model, batch)).logits.float()
+                yield rows, _logits_at(self.model, arguments_of(self.model, batch), wanted).float()
+
+
+def _logits_at(model: PreTrainedModel, arguments: dict[str, torch.Tensor], places: torch.Tensor | None) -> torch.Tensor:
+    """(b, t, v), or (b, 1, v) of one place (b,) of each sequence, where the model's last layer then scores its vocabulary at no
+    other: in a small model that layer takes as long as all before it."""
+    if places is None:
+        logits: torch.Tensor = model(**arguments).logits
+        return logits
+    rows = torch.arange(len(places), device=places.device)
+    hook = model.get_output_embeddings().register_forward_pre_hook(lambda layer, given: (given[0][rows, places][:, None],))
+    try:
+        logits = model(**arguments).logits
+    finally:
+        hook.remove()
+    return logits if logits.shape[1] == 1 else logits[rows, places][:, None]  # MobileBERT's head reads the layer's weights

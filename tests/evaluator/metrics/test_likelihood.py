@@ -9,10 +9,11 @@ import torch
 from nltk.lm.models import InterpolatedLanguageModel
 from nltk.lm.smoothing import KneserNey as NltkKneserNey
 from nltk.util import everygrams
+from transformers import MobileBertConfig, MobileBertForMaskedLM
 
 from evaluator.comparator.examples import Text
 from evaluator.metrics.inputs import Referenced, turns_of
-from evaluator.metrics.language_models import LanguageModel
+from evaluator.metrics.language_models import LanguageModel, _logits_at
 from evaluator.metrics.ngram_model import DISCOUNT, KneserNey, _padded
 from evaluator.metrics.registry import build
 
@@ -47,6 +48,25 @@ def test_slp_masks_one_token_at_a_time(masked):
     u = build("slp-masked", masked=masked).utilities([*others, TEXT])
     assert u[-1] == pytest.approx(np.mean(every), abs=1e-4)
     assert np.isfinite(u).all() and (u < 0).all()
+
+
+@pytest.mark.parametrize("kind", ["bert", "mobilebert"])
+def test_the_vocabulary_is_scored_at_the_masked_token_alone(kind, masked):
+    """The last layer sees one token of each sequence, and answers as if it saw all; MobileBERT's is not called at all."""
+    if kind == "bert":
+        model = masked.model
+    else:
+        sizes = dict(vocab_size=37, hidden_size=16, embedding_size=8, intra_bottleneck_size=8, intermediate_size=16)
+        model = MobileBertForMaskedLM(MobileBertConfig(**sizes, num_hidden_layers=1, num_attention_heads=2)).eval()
+    given, seen = {"input_ids": torch.tensor([IDS, IDS[::-1]])}, []
+    hook = model.get_output_embeddings().register_forward_hook(lambda layer, inputs, output: seen.append(output.shape[:2]))
+    with torch.inference_mode():
+        found = _logits_at(model, given, torch.tensor([4, 7]))
+        assert seen == ([(2, 1)] if kind == "bert" else [])
+        every = model(**given).logits
+    hook.remove()
+    assert found.shape == (2, 1, 37)
+    assert found[:, 0].numpy() == pytest.approx(torch.stack([every[0, 4], every[1, 7]]).numpy(), abs=1e-5)
 
 
 def test_slp_from_left_to_right(causal):
