@@ -12,6 +12,7 @@ from torch.nn import functional as F
 from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, PreTrainedModel
 
 from evaluator.comparator.examples import Text
+from evaluator.encoders.devices import texts_at_once
 from evaluator.encoders.encoding import Sequences, by_length
 from evaluator.encoders.hidden_states import arguments_of
 from evaluator.encoders.text_encoder import FrozenModel
@@ -19,6 +20,7 @@ from evaluator.judge import Numbers
 
 Whole = NDArray[np.int64]
 LOGITS_AT_ONCE = 2**25  # 128 MB: sequences x tokens x vocabulary
+LOGITS_ON_CPU = 2**23  # where more are no faster
 
 
 class LanguageModel(FrozenModel):
@@ -80,7 +82,9 @@ class LanguageModel(FrozenModel):
     def _logits(self, sequences: Sequences, places: Whole | None = None) -> Iterator[tuple[Numbers, torch.Tensor]]:
         """Positions (b,) and logits (b, t, v) of those sequences; (b, 1, v) of one token of each with places (sequences,)."""
         longest = int(sequences.lengths.max(initial=1))
-        at_once = max(1, LOGITS_AT_ONCE // (longest * self.model.config.vocab_size))
+        logits = self.model.config.vocab_size * (longest if places is None else 1)  # of a sequence
+        most = (LOGITS_ON_CPU if self.model.device.type == "cpu" else LOGITS_AT_ONCE) // logits
+        at_once = max(1, min(most, texts_at_once(self.model, longest)))
         for rows in by_length(sequences.lengths, at_once):
             batch = self.encoder.batch(sequences, rows).to(self.model.device)
             wanted = None if places is None else torch.tensor(places[rows], device=self.model.device)
