@@ -20,7 +20,7 @@ from evaluator.judge import Numbers
 
 Whole = NDArray[np.int64]
 LOGITS_AT_ONCE = 2**25  # 128 MB: sequences x tokens x vocabulary
-LOGITS_ON_CPU = 2**23  # where more are no faster
+LOGITS_ON_CPU = 2**23  # where more are hardly faster
 
 
 class LanguageModel(FrozenModel):
