@@ -1,6 +1,6 @@
 """`make tune`: the search behind the defaults of `comparator.settings`, on real judgments that are no part of the product.
 
-    python -m benchmarks.tune FOLDER [--out var/tune] [--seeds 0] [--only NAME ...]
+    python -m benchmarks.tune FOLDER [--out var/tune] [--seeds 0] [--only NAME ...] [--encoder NAME]
 
 Every variant is measured as a user's training is: `fit` with five folds, so that each score of dailydialog_zhao is predicted
 by a member that saw neither its context nor, in the dialogues, its conversation; other sets are learnt from beside it. One
@@ -295,6 +295,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("var/tune"))
     parser.add_argument("--seeds", type=int, nargs="+", default=[0])
     parser.add_argument("--only", nargs="+", help=f"of {', '.join([*VARIANTS, *OTHERS])}; default: all")
+    parser.add_argument("--encoder", default="", help="of the variants of settings; with an --out of its own")
     chosen = parser.parse_args()
     chosen.out.mkdir(parents=True, exist_ok=True)
     sets = {name: read(chosen.data, name) for name in SETS}
@@ -314,7 +315,8 @@ def main() -> None:
                 folder = chosen.out / f"{name.replace(' ', '-')}-{seed}"
                 main_set = read(chosen.data, MAIN, BESIDE_IT.get(name, ()))
                 learnt = [main_set] if name in ALONE else [main_set, *(sets[s] for s in BESIDE)]
-                note(measure(name, seed, run(settings, seed, learnt, dialogues, folder), folder, main_set))
+                recipe = replace(settings, encoder=chosen.encoder)
+                note(measure(name, seed, run(recipe, seed, learnt, dialogues, folder), folder, main_set))
         if wanted("no human data") and ("no human data", seed) not in done:
             note(nobody(seed, sets[MAIN], chosen.out / f"default-{seed}"))
         if wanted("attacks"):
