@@ -207,19 +207,23 @@ def bases() -> dict[str, dict]:
     return dict(sorted(found.items(), key=lambda named: named[0] != settings.DEFAULT_BASE))
 
 
+OWN_ENCODER = ("encoder", "from_scratch", "teacher")  # fields of a recipe that go without a base made before
+
+
 def base_for(recipe: dict, named: str | None) -> str:
     """The base that a training with this recipe starts from; empty: none. None names the default one, where it is there and
     the recipe asks neither for another encoder nor for no conversations. Raises Refused where there is none of that name."""
     if named is None:
-        asks_otherwise = recipe.get("encoder") or recipe.get("from_scratch") or not recipe.get("next_utterance", True)
+        own = any(recipe.get(field) for field in OWN_ENCODER)
+        asks_otherwise = own or not recipe.get("next_utterance", True)
         return settings.DEFAULT_BASE if not asks_otherwise and settings.DEFAULT_BASE in bases() else ""
     if named in ("", NO_BASE):
         return ""
     if not (base_folder(named) / BASE_MANIFEST).is_file():
         known = ", ".join(bases())
         raise Refused(f"There is no base {named!r}; {'there is: ' + known if known else 'none is made yet'}.")
-    if recipe.get("encoder") or recipe.get("from_scratch"):
-        raise Refused(f"The base {named!r} brings its own encoder; name either a base or an encoder.")
+    if any(recipe.get(field) for field in OWN_ENCODER):
+        raise Refused(f"The base {named!r} brings its own encoder; name either a base or an encoder (or a teacher).")
     return named
 
 

@@ -96,8 +96,8 @@ def start_from(
     """Copy the base into the folder of a training; returns its record, as `Pretraining.record` gives one, and which
     conversations it learnt from. References of conversations that a context of `judged` stands in stay behind, since whoever
     looks them up would find the very replies."""
-    if settings.encoder or settings.from_scratch:
-        raise ValueError("A base brings its own encoder; name no other one.")
+    if settings.encoder or settings.from_scratch or settings.teacher:
+        raise ValueError("A base brings its own encoder, which was taught before; name neither another one nor a teacher.")
     manifest = load_manifest(base)
     files, utility = manifest["files"], settings.architecture == "utility"  # joint has nothing beside the pair
     wanted = {"conversations": True, "base": True, "matcher": utility, "references": utility and settings.references}

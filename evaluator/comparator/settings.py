@@ -42,7 +42,7 @@ class Settings:
     pass_most: int = 7_000  # exchanges shown in a pass; where there are more, the next pass goes on with others
     contrast_passes: int = 3  # how often an exchange is shown with its context and reply apart
     contrast_learning_rate: float = 5e-5
-    contrast_teacher: str = ""  # a larger encoder, named as `encoder` is, whose cosines are imitated meanwhile
+    teacher: str = ""  # a larger encoder, named as `encoder` is: it learns the exchanges first, and its answers are imitated
     base_passes: float = 1.0  # how often an exchange is shown with context and reply together
     base_learning_rate: float = 1e-4
     base_max_length: int = 56
@@ -118,4 +118,4 @@ def options_of(fields: dict[str, Any]) -> list[str]:
     words = (["--recipe", named] if named else []) + (["--no-human"] if human is False else [])
     words += [f"--{name}" if chosen[f] else f"--no-{name}" for f, name in SWITCHES.items() if chosen[f] != base[f]]
     words += ["--architecture", chosen["architecture"]] if chosen["architecture"] != base["architecture"] else []
-    return words + (["--encoder", chosen["encoder"]] if chosen["encoder"] else [])
+    return words + [word for name in ("encoder", "teacher") if chosen[name] for word in (f"--{name}", chosen[name])]

@@ -110,6 +110,7 @@ def load_manifest(directory: Path) -> Manifest:
     if record.pop("format", None) != FORMAT:
         raise BadCheckpoint(f"{path} is not of format {FORMAT}, the only one that this version reads; train it again.")
     try:
+        record["settings"].pop("contrast_teacher", None)  # empty in every comparator's, and called `teacher` since
         record["settings"] = Settings(**record["settings"])
         record["head"] = _head(record["head"])
         record["other_heads"] = [_head(other) for other in record.get("other_heads", [])]

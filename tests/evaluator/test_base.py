@@ -10,7 +10,7 @@ from core.errors import Refused
 from evaluator import card_view, selectors, sources, tasks
 from evaluator.archive import pack, unpack
 from evaluator.comparator.settings import Settings
-from evaluator.models import Dialogue, TrainingRun
+from evaluator.models import ComparatorVersion, Dialogue, TrainingRun
 from evaluator.services import start_training
 from tests.evaluator.test_reproducible_training import made as entered
 from tests.evaluator.test_training_form import PAGE, PLAIN, checked
@@ -67,7 +67,7 @@ class TestMade:
         said = made(talk, "small", "--exchanges", "10", "--teacher", tiny_encoder(), "--pass-most", "4", "--seed", "3")
         assert (said["exchanges"], said["conversations"]) == (12, 4)
         manifest = selectors.bases()["small"]
-        assert manifest["settings"]["contrast_teacher"] == tiny_encoder() and manifest["seed"] == 3
+        assert manifest["settings"]["teacher"] == tiny_encoder() and manifest["seed"] == 3
 
     @pytest.mark.parametrize("name", ["none", "../up", "Big", "", "a b", "a" * 65])
     def test_a_name_that_is_none(self, talk, name, models_dir):
@@ -125,7 +125,7 @@ class TestStarted:
         assert start_training([world.campaign]).settings["recipe"] == {}
         made(talk, "default")
         assert start_training([world.campaign], seed=1).settings["recipe"] == {"base": "default"}
-        for asked in ({"encoder": "a/b"}, {"from_scratch": True}, {"next_utterance": False}):
+        for asked in ({"encoder": "a/b"}, {"from_scratch": True}, {"next_utterance": False}, {"teacher": "a/b"}):
             assert start_training([world.campaign], seed=2, foreground=True, recipe=asked).settings["recipe"] == asked
         version = entered(world, start_training([world.campaign], seed=3, base="none"))
         assert card_view.again(version, world.alice).endswith("--base none --seed 3")
@@ -140,6 +140,8 @@ class TestStarted:
             start_training([world.campaign], base="general")
         with pytest.raises(Refused, match="either a base or an encoder"):
             start_training([world.campaign], base="small", recipe={"encoder": "a/b"})
+        with pytest.raises(Refused, match=r"\(or a teacher\)"):
+            start_training([world.campaign], base="small", recipe={"teacher": "a/b"})
         assert not TrainingRun.objects.exists()
 
     def test_the_form_offers_it(self, world, talk):
@@ -155,6 +157,27 @@ class TestStarted:
         assert recipes == [{}, {"base": "default"}, {"next_utterance": False}]
         assert checked(html, "architecture") == ["utility"]
         assert world.post(world.alice, PAGE, PLAIN | {"base": "another"}).status_code == 422
+
+
+class TestTaught:
+    """By a larger encoder, which learns the campaign's conversations first."""
+
+    def trained(self) -> dict:
+        return command("train_comparator", "talk", "--encoder", tiny_encoder(), "--teacher", tiny_encoder(), "--wait")
+
+    def test_the_card_says_how_to_have_it_again(self, world):
+        for i in range(8):
+            Dialogue.objects.create(campaign=world.campaign, key=f"d{i}", turns=[f"w{i}", f"w{i} w3 good", "w4", "w5 good"])
+        version = ComparatorVersion.objects.get(name=self.trained()["comparator"])
+        assert version.settings["teacher"] == tiny_encoder() and version.metrics["learnt_from"]["exchanges"] == 8 * 3
+        assert not (selectors.folder(version) / "teacher").exists()
+        words = f"--encoder {tiny_encoder()} --teacher {tiny_encoder()} --seed 0"
+        assert card_view.again(version, world.alice).endswith(words)
+
+    def test_without_conversations_it_is_refused(self, world):
+        with pytest.raises(CommandError, match="A teacher learns from conversations first, and there is none"):
+            self.trained()
+        assert not ComparatorVersion.objects.exists()
 
 
 class TestChitchat:

@@ -59,13 +59,13 @@ def train_matcher(
     directory: Path,
     state: loop.State,
     tick: Tick,
-    teacher: Path | None = None,
+    teacher: tuple[Path, PreTrainedModel] | None = None,
 ) -> PreTrainedModel:
-    """The encoder in `directory`, tuned; taught by the one in `teacher`."""
-    encoder, teaching = _reader(directory, settings), _reader(teacher, settings) if teacher else None
+    """The encoder in `directory`, tuned; taught by that of a teacher's folder, which was tuned before."""
+    encoder, teaching = _reader(directory, settings), _reader(teacher[0], settings) if teacher else None
     model = Matcher(pretrained.load_encoder(directory))
     devices.spare_memory(model.encoder, 3 * BATCH, MAX_LENGTH)
-    taught_by = Matcher(pretrained.load_encoder(teacher)).eval() if teacher else None
+    taught_by = Matcher(teacher[1]).eval() if teacher else None
     rng = np.random.default_rng([seed, 4])
     rounds = passes_over(len(exchanges), settings.contrast_passes, settings.pass_most, rng)
     batches = [order[i : i + BATCH] for order in rounds for i in range(0, len(order), BATCH)]

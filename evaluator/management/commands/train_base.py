@@ -21,7 +21,9 @@ class Command(ServiceCommand):
             "--dialogues", nargs="+", required=True, metavar="FILE", help="files in the format of import_dialogues"
         )
         parser.add_argument("--encoder", default="", help="a folder, or a name on the Hugging Face hub")
-        parser.add_argument("--teacher", default="", help="a larger encoder to distil from: a folder, or a name on the hub")
+        parser.add_argument(
+            "--teacher", default="", help="a larger encoder to distil, which is trained first: a folder, or a name on the hub"
+        )
         parser.add_argument("--seed", type=int, default=0)
         parser.add_argument(
             "--exchanges",
@@ -47,7 +49,7 @@ class Command(ServiceCommand):
         folder, conversations = selectors.base_folder(name), read_conversations(dialogues)
         from evaluator.worker.base import make
 
-        settings = Settings(encoder=encoder, contrast_teacher=teacher, pass_most=pass_most)
+        settings = Settings(encoder=encoder, teacher=teacher, pass_most=pass_most)
         try:
             with ProgressBar() as bar:
                 return make(folder, conversations, settings, seed, exchanges, bar)

@@ -60,16 +60,20 @@ class Command(ServiceCommand):
         parser.add_argument("--base", metavar="NAME", help="start from this base (see train_base); none: without a base")
         parser.add_argument("--architecture", choices=ARCHITECTURES, help="utility (default), or joint: the paper's")
         parser.add_argument("--encoder", help="a folder, or a name on the Hugging Face hub; default: the bundled encoder")
+        parser.add_argument(
+            "--teacher", help="a larger encoder to distil, which learns the conversations first: a folder, or a name on the hub"
+        )
         parser.add_argument("--wait", action="store_true", help="train in this process instead of in a worker")
         add_device(parser)
 
-    def run(self, slug, criterion, also, beside, seed, wait, device, recipe, human, architecture, encoder, base, **options):
+    def run(self, slug, criterion, also, beside, seed, wait, device, recipe, human, architecture, base, **options):
         if wait:
             use_device(device)
         elif device:
             raise Refused("--device works only with --wait. A worker takes its device from COMPARENA_DEVICE.")
         switches = {field: options[field] for field in SWITCHES}
-        chosen = fields_of(recipe, human, **switches, architecture=architecture, encoder=encoder)
+        encoders = {field: options[field] for field in ("encoder", "teacher")}
+        chosen = fields_of(recipe, human, **switches, **encoders, architecture=architecture)
         first, *others = criterion or [None]
         run = start_training(
             [campaign_named(s) for s in slug],

@@ -11,12 +11,15 @@ from transformers import AutoTokenizer, BertConfig, BertModel
 from evaluator.comparator import storage
 from evaluator.comparator.architectures import load
 from evaluator.comparator.base import drawn, load_manifest, make_base
-from evaluator.comparator.examples import Examples
+from evaluator.comparator.examples import Examples, Text
+from evaluator.comparator.supervision import curriculum
 from evaluator.comparator.supervision.contrastive import matching_loss
+from evaluator.comparator.supervision.pretraining import Lesson
 from evaluator.comparator.supervision.self_supervision import Exchange, exchanges, passes_over
 from evaluator.comparator.training import dataset
 from evaluator.comparator.training.progress import Cancelled
 from evaluator.comparator.training.train import fit
+from evaluator.comparator.utility_model import utilities
 from evaluator.encoders import pretrained
 from evaluator.encoders.encoding import Encoder
 from evaluator.encoders.hidden_states import embeddings
@@ -216,10 +219,73 @@ class TestTaught:
         assert float(matching_loss(scaled)) == pytest.approx(by_hand(0.0), abs=1e-5)
         assert float(matching_loss(scaled, told)) == pytest.approx(by_hand(0.5), abs=1e-5)
 
+    @pytest.mark.parametrize("taught", [False, True])
+    def test_the_loss_of_a_lesson_by_hand(self, tiny_encoder, quick, taught):
+        """Two exchanges with two good replies and two negatives each: every good one is found among the negatives, and every
+        reply has a mean score, 0.95 or 0.05. Half of both targets is what the teacher says."""
+        own = [[2.0, 1.0, 0.5, -1.0], [0.3, -0.2, 0.1, 0.4]]
+        told = [[1.0, 0.0, 2.0, 0.5], [0.2, 0.4, -0.5, 1.0]]
+        scores = [[0.9, 0.6, 0.8, 0.7], [0.5, 0.6, 0.4, 0.7]]
+        share = 0.5 if taught else 0.0
+
+        def sigmoid(x):
+            return 1 / (1 + math.exp(-x))
+
+        found, expected = 0.0, 0.0
+        for u, t, said in zip(own, told, scores):
+            for good in (0, 1):
+                among = [good, 2, 3]
+                mine, theirs = (sum(math.exp(x[k]) for k in among) for x in (u, t))
+                for k in among:
+                    wanted = (1 - share) * (k == good) + share * math.exp(t[k]) / theirs
+                    found -= wanted * math.log(math.exp(u[k]) / mine) / 4
+            for k, hard in enumerate((0.95, 0.95, 0.05, 0.05)):
+                wanted = (1 - share) * hard + share * said[k]
+                expected -= (wanted * math.log(sigmoid(u[k])) + (1 - wanted) * math.log(sigmoid(-u[k]))) / 8
+
+        class Student:
+            def __call__(self, batch, cosines):
+                return torch.tensor(own).view(-1, 1)
+
+            def score_losses(self, u, wanted):
+                return torch.nn.functional.binary_cross_entropy_with_logits(u, wanted, reduction="none")
+
+        says = lambda texts: (torch.tensor(told).view(-1), torch.tensor(scores).view(-1)) if len(texts) == 8 else None
+        tokenizer = AutoTokenizer.from_pretrained(tiny_encoder)
+        lesson = Lesson(talk(2, 0), quick, 0, tokenizer, curriculum.EASY, 1, says if taught else None)
+        assert [float(loss) for loss in lesson.losses(Student(), 0)] == pytest.approx([found + expected], abs=1e-5)
+
+    def test_one_that_was_cut_goes_on_with_what_the_teacher_has_learnt(self, teacher, quick, tmp_path):
+        said, taught = talk(20, 0), replace(quick, teacher=teacher)
+        whole, told, seen = make_base(said, taught, 0, tmp_path / "whole"), [], []
+
+        def cut(done, message, point):
+            told.append(done)
+            if message.startswith("Learning from dialogues"):
+                raise Cancelled
+
+        with pytest.raises(Cancelled):
+            make_base(said, taught, 0, tmp_path / "cut", cut)
+        learnt = tmp_path / "cut" / "teacher" / "base.safetensors"
+        at = learnt.stat().st_mtime_ns
+
+        def watch(done, message, point):
+            seen.append(done)
+            if learnt.is_file():
+                assert learnt.stat().st_mtime_ns == at
+
+        again = make_base(said, taught, 0, tmp_path / "cut", watch)
+        assert again["files"] == whole["files"] and again["seconds"] > 0
+        assert told == sorted(told) and seen == sorted(seen) and seen[-1] == 1.0
+        assert whole["files"] != make_base(said, quick, 0, tmp_path / "alone")["files"]
+
     def test_the_student_comes_nearer_to_the_teacher(self, teacher, quick, tmp_path):
-        """In the cosines of contexts with the replies to others, of which the dialogues alone say only that they are low."""
+        """In the cosines of contexts with the replies to others, and in the utilities of those, of which the dialogues alone
+        say only that they are low. The teacher has learnt the dialogues first."""
         said = talk(60, 0)
-        long = replace(quick, contrast_passes=30, contrast_learning_rate=2e-3, references=False, from_scratch=True)
+        passes = dict(contrast_passes=3, contrast_learning_rate=2e-3, base_passes=3, base_learning_rate=2e-3)
+        long = replace(quick, **passes, base_harder_passes=0, references=False, from_scratch=True)
+        others = [Text(e.context, f.replies[0]) for e in said[:20] for f in said[20:40]]
 
         def cosines(folder, encoder):
             reader = Encoder(pretrained.load_tokenizer(folder), 16)
@@ -227,15 +293,19 @@ class TestTaught:
             contexts, replies = (embeddings(encoder, reader, side) for side in sides)
             return (contexts @ replies.T)[~torch.eye(60, dtype=torch.bool)].numpy()
 
-        pretrained.save_encoder(teacher, tmp_path / "t")
-        wanted, found = cosines(tmp_path / "t", pretrained.load_encoder(tmp_path / "t")), {}
-        for name in ("", teacher):
-            folder = tmp_path / ("taught" if name else "alone")
-            made = make_base(said, replace(long, contrast_teacher=name, base_passes=0.1), 0, folder)
-            found[name] = np.corrcoef(wanted, cosines(folder, storage.load_matcher(folder, made["files"]["matcher"])))[0, 1]
-            assert not (folder / "teacher").exists()
-        assert found[teacher] > found[""] + 0.1, found
+        def learnt(name, settings):
+            made = make_base(said, settings, 0, tmp_path / name)
+            assert not (tmp_path / name / "teacher").exists()
+            matcher = storage.load_matcher(tmp_path / name, made["files"]["matcher"])
+            encoder, base = Encoder(pretrained.load_tokenizer(tmp_path / name), 16), storage.load_base(tmp_path / name)
+            u = utilities(base, encoder, encoder.pairs(others), torch.zeros(len(others)), range(len(others)))[:, 0]
+            return cosines(tmp_path / name, matcher), u
+
+        wanted = learnt("larger", replace(long, encoder=teacher, from_scratch=False))
+        alone, taught = learnt("alone", long), learnt("taught", replace(long, teacher=teacher))
+        for theirs, untaught, own in zip(wanted, alone, taught):
+            assert np.corrcoef(theirs, own)[0, 1] > np.corrcoef(theirs, untaught)[0, 1] + 0.02
 
     def test_a_teacher_that_cannot_be_loaded_is_named(self, quick, tmp_path):
         with pytest.raises(ValueError, match="nowhere"):
-            make_base(talk(20, 0), replace(quick, contrast_teacher="nowhere/at-all"), 0, tmp_path)
+            make_base(talk(20, 0), replace(quick, teacher="nowhere/at-all"), 0, tmp_path)

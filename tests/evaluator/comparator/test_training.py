@@ -186,6 +186,13 @@ def test_equal_and_empty_texts(trained):
     assert comparator.utilities([]).shape == (0,)
 
 
+def test_a_comparator_of_a_time_when_the_teacher_had_another_name_is_read(copy):
+    record = json.loads((copy / "comparator.json").read_text())
+    record["settings"]["contrast_teacher"] = record["settings"].pop("teacher")
+    (copy / "comparator.json").write_text(json.dumps(record))
+    assert load(copy).manifest.settings.teacher == ""
+
+
 def test_progress_while_judging(trained, judged):
     told = []
     load(trained[1]).utilities(judged[0], on_progress=lambda f, m, p: told.append(f))
