@@ -1,6 +1,6 @@
 """`make tune`: the search behind the defaults of `comparator.settings`, on real judgments that are no part of the product.
 
-    python -m benchmarks.tune FOLDER [--out var/tune] [--seeds 0] [--only NAME ...] [--encoder NAME]
+    python -m benchmarks.tune FOLDER [--out var/tune] [--seeds 0] [--only NAME ...] [--encoder NAME] [--teacher NAME]
 
 Every variant is measured as a user's training is: `fit` with five folds, so that each score of dailydialog_zhao is predicted
 by a member that saw neither its context nor, in the dialogues, its conversation; other sets are learnt from beside it. One
@@ -296,6 +296,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, nargs="+", default=[0])
     parser.add_argument("--only", nargs="+", help=f"of {', '.join([*VARIANTS, *OTHERS])}; default: all")
     parser.add_argument("--encoder", default="", help="of the variants of settings; with an --out of its own")
+    parser.add_argument("--teacher", default="", help="of the variants of settings; with an --out of its own")
     chosen = parser.parse_args()
     chosen.out.mkdir(parents=True, exist_ok=True)
     sets = {name: read(chosen.data, name) for name in SETS}
@@ -315,7 +316,7 @@ def main() -> None:
                 folder = chosen.out / f"{name.replace(' ', '-')}-{seed}"
                 main_set = read(chosen.data, MAIN, BESIDE_IT.get(name, ()))
                 learnt = [main_set] if name in ALONE else [main_set, *(sets[s] for s in BESIDE)]
-                recipe = replace(settings, encoder=chosen.encoder)
+                recipe = replace(settings, encoder=chosen.encoder, teacher=chosen.teacher)
                 note(measure(name, seed, run(recipe, seed, learnt, dialogues, folder), folder, main_set))
         if wanted("no human data") and ("no human data", seed) not in done:
             note(nobody(seed, sets[MAIN], chosen.out / f"default-{seed}"))
@@ -336,7 +337,7 @@ def main() -> None:
 
 
 def _base_name(settings: Settings, seed: int) -> str:
-    parts = [f"{k}={v}" for k, v in vars(settings).items() if k.startswith(("base_", "contrast_")) or k in SHARED]
+    parts = [f"{k}={v}" for k, v in vars(settings).items() if k.startswith(("base_", "contrast_")) or k in (*SHARED, "teacher")]
     return context_key([*parts, str(seed)])[:12]
 
 
