@@ -207,7 +207,7 @@ def bases() -> dict[str, dict]:
     return dict(sorted(found.items(), key=lambda named: named[0] != settings.DEFAULT_BASE))
 
 
-OWN_ENCODER = ("encoder", "from_scratch", "teacher")  # fields of a recipe that go without a base made before
+OWN_ENCODER = ("encoder", "from_scratch", "teacher")  # fields of a recipe that exclude a base made before
 
 
 def base_for(recipe: dict, named: str | None) -> str:

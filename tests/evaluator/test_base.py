@@ -175,7 +175,7 @@ class TestTaught:
         assert card_view.again(version, world.alice).endswith(words)
 
     def test_without_conversations_it_is_refused(self, world):
-        with pytest.raises(CommandError, match="A teacher learns from conversations first, and there is none"):
+        with pytest.raises(CommandError, match="A teacher learns from conversations first. There are none"):
             self.trained()
         assert not ComparatorVersion.objects.exists()
 

@@ -116,7 +116,7 @@ def _start(
     encoder_sha256 = pretrained.save_encoder(settings.encoder or default_encoder(), directory, scratch)
     shown = _shown(examples, measured_texts) if settings.next_utterance else []
     if settings.teacher and not shown:
-        raise ValueError("A teacher learns from conversations first, and there is none without a judged output in it.")
+        raise ValueError("A teacher learns from conversations first. There are none, or each contains a judged context.")
     pretraining = Pretraining(shown, settings, seed, directory, encoder_sha256, progress.part(0.0, BASE_SHARE))
     return Start(pretraining.record() if shown else {}, encoder_sha256, Conversations.of(shown, kept(shown, seed)), shown)
 

@@ -22,7 +22,7 @@ class Command(ServiceCommand):
         )
         parser.add_argument("--encoder", default="", help="a folder, or a name on the Hugging Face hub")
         parser.add_argument(
-            "--teacher", default="", help="a larger encoder to distil, which is trained first: a folder, or a name on the hub"
+            "--teacher", default="", help="a larger encoder to imitate, which is trained first: a folder, or a name on the hub"
         )
         parser.add_argument("--seed", type=int, default=0)
         parser.add_argument(

@@ -61,7 +61,8 @@ class Command(ServiceCommand):
         parser.add_argument("--architecture", choices=ARCHITECTURES, help="utility (default), or joint: the paper's")
         parser.add_argument("--encoder", help="a folder, or a name on the Hugging Face hub; default: the bundled encoder")
         parser.add_argument(
-            "--teacher", help="a larger encoder to distil, which learns the conversations first: a folder, or a name on the hub"
+            "--teacher",
+            help="a larger encoder to imitate, which learns the conversations first: a folder, or a name on the hub",
         )
         parser.add_argument("--wait", action="store_true", help="train in this process instead of in a worker")
         add_device(parser)

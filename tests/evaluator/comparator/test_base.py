@@ -279,6 +279,14 @@ class TestTaught:
         assert told == sorted(told) and seen == sorted(seen) and seen[-1] == 1.0
         assert whole["files"] != make_base(said, quick, 0, tmp_path / "alone")["files"]
 
+    def test_a_joint_base_is_taught_too(self, teacher, quick, tmp_path):
+        said, joint = talk(20, 0), replace(quick, architecture="joint")
+        taught, alone = (
+            make_base(said, replace(joint, teacher=name), 0, tmp_path / (name and "taught" or "alone"))
+            for name in (teacher, "")
+        )
+        assert taught["files"]["matcher"] is None and taught["files"]["base"] != alone["files"]["base"]
+
     def test_the_student_comes_nearer_to_the_teacher(self, teacher, quick, tmp_path):
         """In the cosines of contexts with the replies to others, and in the utilities of those, of which the dialogues alone
         say only that they are low. The teacher has learnt the dialogues first."""
