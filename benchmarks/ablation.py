@@ -41,11 +41,11 @@ def table(slug: str, fields: dict[str, Any], seed: int, out: Path, show: Callabl
     the comparators lie."""
     from annotation.access import campaign_named
     from annotation.snapshots import latest_snapshot
-    from evaluator import sources
     from evaluator.comparator.examples import Examples
     from evaluator.comparator.settings import Settings
     from evaluator.metaevaluation.card_figures import Judged
-    from evaluator.selectors import basis
+    from evaluator.trainings import sources
+    from evaluator.versions.selectors import basis
 
     campaign = campaign_named(slug)
     snapshot = latest_snapshot(campaign)

@@ -94,8 +94,8 @@ def _milliseconds(user, board, page: str) -> float:
 def _tournament() -> None:
     """CPU time of playing, rating and recording, the utilities of all outputs being there."""
     from annotation.models import Job, Output
-    from evaluator.comparator.calibration import Head
-    from evaluator.judge import PointwiseVerdicts
+    from evaluator.judges.calibration import Head
+    from evaluator.judges.protocol import PointwiseVerdicts
     from evaluator.models import ComparatorVersion, TrainingRun, Utility
     from evaluator.worker import judge
     from leaderboard.tournaments import play

@@ -15,7 +15,6 @@ from transformers import AutoTokenizer
 
 from benchmarks.database import own_database
 from evaluator.comparator import storage
-from evaluator.comparator.calibration import Head
 from evaluator.comparator.examples import Text
 from evaluator.comparator.joint_model import JointModel, both_orders
 from evaluator.comparator.references import References, beside_pairs
@@ -26,6 +25,7 @@ from evaluator.encoders.devices import use_bf16
 from evaluator.encoders.encoding import TURNS, Encoder, by_length
 from evaluator.encoders.hidden_states import embed
 from evaluator.encoders.pretrained import default_encoder, pretrained_encoder
+from evaluator.judges.calibration import Head
 
 SAMPLE = 400  # texts, and pairs of them, that are timed; the rest is multiplication
 ROUNDS = 6  # the shortest counts: a machine of two cores that others share is by turns a tenth slower
@@ -116,7 +116,7 @@ def from_database(model, encoder: Encoder) -> None:
     cosine) in batches made beforehand."""
     from annotation.models import Campaign, Context, Output, System
     from evaluator.models import ComparatorVersion, Utility
-    from evaluator.selectors import folder
+    from evaluator.versions.selectors import folder
     from evaluator.worker import judge
 
     texts = field(SYSTEMS, 200, np.random.default_rng(2))

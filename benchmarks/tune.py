@@ -24,7 +24,6 @@ from benchmarks import tune_selection
 from benchmarks.tune_instructions import pandalm
 from evaluator.comparator import storage
 from evaluator.comparator.architectures import load
-from evaluator.comparator.calibration import NO_GUARD
 from evaluator.comparator.examples import Examples, Pair, Text, aligned, context_key, mean_scores, pairs_from_scores
 from evaluator.comparator.predict import Comparator
 from evaluator.comparator.references import beside_pairs
@@ -35,6 +34,7 @@ from evaluator.comparator.training.train import TrainingResult, fit
 from evaluator.comparator.utility_model import utilities
 from evaluator.encoders import pretrained
 from evaluator.encoders.encoding import Encoder
+from evaluator.judges.calibration import NO_GUARD
 from evaluator.metaevaluation import robustness
 from evaluator.metaevaluation.correlation import pearson, spearman
 from evaluator.metaevaluation.resampling import interval

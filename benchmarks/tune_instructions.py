@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 
 from evaluator.comparator.architectures import load
-from evaluator.comparator.calibration import decide
 from evaluator.comparator.examples import Examples, Pair, Text, as_arrays, context_key, pairs_from_judgments
 from evaluator.comparator.settings import Settings
 from evaluator.comparator.training.train import fit
+from evaluator.judges.calibration import decide
 from evaluator.metaevaluation import ceiling
 from evaluator.metaevaluation.agreement import agreement
 from evaluator.metaevaluation.correlation import pearson

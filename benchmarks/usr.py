@@ -29,7 +29,8 @@ def main() -> None:
 
 
 def _boards() -> None:
-    from evaluator import services, tasks
+    from evaluator import tasks
+    from evaluator.trainings import services
     from leaderboard import tasks as playing
     from leaderboard.boards import queries
     from leaderboard.tournaments.start import start_tournament

@@ -3,8 +3,9 @@
 from django.contrib import admin, messages
 
 from core.errors import Refused
-from evaluator import registry, services
 from evaluator.models import ComparatorVersion, RetrainingRule, TrainingRun
+from evaluator.trainings import services
+from evaluator.versions import registry
 
 
 class ReadOnly(admin.ModelAdmin):

@@ -6,6 +6,6 @@ class EvaluatorConfig(AppConfig):
 
     def ready(self):
         from annotation.jobs import pulsed
-        from evaluator import services
+        from evaluator.trainings import services
 
         pulsed.connect(lambda **_: services.retrain_due(), weak=False, dispatch_uid="retrain_due")

@@ -6,9 +6,10 @@ from django.urls import reverse
 from annotation import jobs, parts
 from annotation.models import Job
 from annotation.people import notices
-from evaluator import admission, judge_tables, registry
+from evaluator.judge_tables import tables
 from evaluator.models import ComparatorVersion, JudgesTable, TrainingRun
 from evaluator.signals import promoted
+from evaluator.versions import admission, registry
 
 
 @shared_task(name="evaluator.tasks.train")
@@ -89,7 +90,7 @@ def set_beside_people(job_id: str) -> None:
             from evaluator.worker import judge_evaluation
 
             about = table.criterion, table.annotators, table.seed
-            table.key = judge_tables.key_of(table.campaign, table.snapshot, *about)  # it may have waited, or failed before
+            table.key = tables.key_of(table.campaign, table.snapshot, *about)  # it may have waited, or failed before
             table.record = judge_evaluation.work_out(claim, table)
             table.save(update_fields=["key", "record"])
         claim.report(1.0, "Done")

@@ -3,8 +3,8 @@
 from django import forms
 
 from annotation.snapshots import latest_snapshot
-from evaluator.selectors import architecture, criteria, judges_by_name
-from evaluator.services import MAX_SEED
+from evaluator.trainings.services import MAX_SEED
+from evaluator.versions.selectors import architecture, criteria, judges_by_name
 from leaderboard.models import Tournament
 from leaderboard.tournaments import start
 

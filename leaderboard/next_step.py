@@ -7,7 +7,7 @@ from django.urls import reverse
 
 from annotation.models import Campaign, Job, LikertScore, Output, PairwiseJudgment, Purpose, Snapshot, Submission
 from annotation.snapshots import latest_snapshot
-from evaluator.registry import passed
+from evaluator.versions.registry import passed
 from leaderboard.models import Tournament
 
 

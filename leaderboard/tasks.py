@@ -7,9 +7,9 @@ from celery import shared_task
 
 from annotation import jobs, parts
 from annotation.models import Job, Output
-from evaluator.judge import Judge, Verdicts
+from evaluator.judges.protocol import Judge, Verdicts
 from evaluator.models import ComparatorVersion
-from evaluator.selectors import refit
+from evaluator.versions.selectors import refit
 from leaderboard.models import Tournament
 from leaderboard.tournaments import active_selection
 from leaderboard.tournaments import play as playing

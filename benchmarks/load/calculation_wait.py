@@ -19,7 +19,7 @@ async def waits(options, folder: Path) -> int:
 
 def _waits(options, folder: Path) -> int:
     os.environ["HF_HUB_OFFLINE"] = "1"
-    from evaluator.services import start_training
+    from evaluator.trainings.services import start_training
     from tests.evaluator.world import World, recipe
 
     world = World(folder, contexts=200, slug="waits")

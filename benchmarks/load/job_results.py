@@ -24,8 +24,8 @@ class Material:
     def __init__(self, folder: Path, options):
         os.environ["HF_HUB_OFFLINE"] = "1"
         from evaluator.models import ComparatorVersion
-        from evaluator.services import start_training
         from evaluator.tasks import run
+        from evaluator.trainings.services import start_training
         from tests.evaluator.world import World, recipe
 
         self.campaign = World(folder, contexts=options.contexts, slug="faults").campaign
@@ -37,7 +37,7 @@ class Material:
 
     def start(self) -> Started:
         """Queue the three for the workers."""
-        from evaluator.services import start_training
+        from evaluator.trainings.services import start_training
         from evaluator.worker import shared_files
         from leaderboard.tournaments.start import start_tournament
 
@@ -48,7 +48,7 @@ class Material:
     def results(self, started: Started) -> dict[str, str]:
         """SHA-256 of what each gave; empty where it gave nothing."""
         from evaluator.models import ComparatorVersion
-        from evaluator.selectors import folder
+        from evaluator.versions.selectors import folder
         from evaluator.worker import shared_files
 
         trained = ComparatorVersion.objects.filter(run=started.training).first()

@@ -29,8 +29,8 @@ def trained(folder: Path):
     """A comparator version of a small campaign."""
     os.environ["HF_HUB_OFFLINE"] = "1"
     from evaluator.models import ComparatorVersion
-    from evaluator.services import start_training
     from evaluator.tasks import run
+    from evaluator.trainings.services import start_training
     from tests.evaluator.world import World, recipe
 
     world = World(folder, contexts=12, slug="judging")

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from evaluator.judge import Judge
+from evaluator.judges.protocol import Judge
 from evaluator.metrics.inputs import MissingInput, Referenced, Training, turns_of
 from evaluator.metrics.registry import METRICS, build
 

@@ -25,7 +25,7 @@ from evaluator.comparator.joint_model import JointComparator
 from evaluator.comparator.settings import ARCHITECTURES, Settings
 from evaluator.comparator.supervision.self_supervision import Exchange
 from evaluator.comparator.training.train import fit
-from evaluator.judge import Judge, OnProgress, Preferences, utilities
+from evaluator.judges.protocol import Judge, OnProgress, Preferences, utilities
 from evaluator.metaevaluation.comparison_scores import WAYS, Field, scored
 from evaluator.metaevaluation.correlation_levels import levels
 

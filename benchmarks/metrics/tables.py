@@ -27,7 +27,7 @@ from evaluator.comparator.architectures import load
 from evaluator.comparator.settings import ARCHITECTURES, Settings
 from evaluator.comparator.supervision.self_supervision import Exchange, exchanges
 from evaluator.encoders.text_encoder import TextEncoder
-from evaluator.judge import utilities
+from evaluator.judges.protocol import utilities
 from evaluator.metaevaluation.agreement import Share, accuracy
 from evaluator.metaevaluation.correlation import kendall, spearman
 from evaluator.metaevaluation.correlation_levels import Figure, levels

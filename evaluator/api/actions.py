@@ -13,15 +13,16 @@ from annotation.access import campaign_for_researcher
 from annotation.api.repeats import HEADER, once
 from annotation.api.serializers import ImportedSerializer, JobSerializer
 from core.errors import Refused
-from evaluator import admission, archive, card_view, dialogues, judge_tables, registry, selectors, services
 from evaluator.api.cards import ComparatorSerializer
 from evaluator.comparator.settings import ARCHITECTURES, RECIPES, SWITCHES, fields_of
-from evaluator.exports import judges_export
-from evaluator.imported_scores import LONGEST_NAME, import_scores_of
+from evaluator.judge_tables import exports, tables
+from evaluator.judge_tables.imports import LONGEST_NAME, import_scores_of
 from evaluator.metaevaluation.alternative_annotator import EPSILON
 from evaluator.models import RetrainingRule
+from evaluator.trainings import dialogues, services
+from evaluator.versions import admission, archive, card_view, registry, selectors
 
-TABLE_FILES = {"csv": ("text/csv", judges_export.as_csv), "tex": ("application/x-tex", judges_export.as_latex)}
+TABLE_FILES = {"csv": ("text/csv", exports.as_csv), "tex": ("application/x-tex", exports.as_latex)}
 
 
 class TrainingSerializer(serializers.Serializer):
@@ -243,14 +244,14 @@ class JudgesView(APIView):
 
     @extend_schema(responses=JudgesSerializer)
     def get(self, request, slug):
-        table, jobs = judge_tables.shown(campaign_for_researcher(request.user, slug))
+        table, jobs = tables.shown(campaign_for_researcher(request.user, slug))
         record, snapshot = (table.record, table.snapshot.name) if table else (None, None)
         return Response({"table": record, "snapshot": snapshot, "jobs": JobSerializer(jobs, many=True).data})
 
     @extend_schema(request=EvaluateSerializer, responses={200: JobSerializer, 201: JobSerializer})
     def post(self, request, slug):
         campaign = campaign_for_researcher(request.user, slug)
-        table, started = judge_tables.start(campaign, **_valid(EvaluateSerializer(data=request.data)), user=request.user)
+        table, started = tables.start(campaign, **_valid(EvaluateSerializer(data=request.data)), user=request.user)
         return Response(JobSerializer(table.job).data, status=201 if started else 200)
 
 
@@ -263,7 +264,7 @@ class JudgesFileView(APIView):
     )
     def get(self, request, slug, kind):
         campaign = campaign_for_researcher(request.user, slug)
-        table, _ = judge_tables.shown(campaign)
+        table, _ = tables.shown(campaign)
         table = get_object_or_404(campaign.judges_tables, pk=table and table.pk)
         content_type, text = TABLE_FILES[kind]
         return HttpResponse(text(table.record), content_type=f"{content_type}; charset=utf-8")

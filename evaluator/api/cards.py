@@ -8,7 +8,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.access import campaign_for_researcher
-from evaluator import card_view, registry, selectors
+from evaluator.versions import card_view, registry, selectors
 
 
 class ComparatorSerializer(serializers.Serializer):

@@ -19,7 +19,7 @@ from evaluator.comparator.references import beside_pairs
 from evaluator.comparator.utility_model import UtilityModel, utilities
 from evaluator.encoders import pretrained
 from evaluator.encoders.encoding import Encoder
-from evaluator.judge import OnProgress, Preferences
+from evaluator.judges.protocol import OnProgress, Preferences
 
 ALL = -1  # judged by the mean of all members
 

@@ -20,7 +20,6 @@ from typing import Any
 import torch
 from transformers import PreTrainedModel
 
-from evaluator.comparator.calibration import Head
 from evaluator.comparator.references import References
 from evaluator.comparator.settings import ARCHITECTURES, Settings
 from evaluator.comparator.supervision.self_supervision import Conversations
@@ -28,6 +27,7 @@ from evaluator.comparator.utility_model import UtilityModel
 from evaluator.encoders import pretrained
 from evaluator.encoders.devices import chosen
 from evaluator.encoders.pretrained import BadCheckpoint, M, file_sha256, load_architecture, load_encoder, load_weights
+from evaluator.judges.calibration import Head
 
 FORMAT = 6
 

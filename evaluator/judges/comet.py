@@ -13,8 +13,8 @@ import numpy as np
 
 from core.errors import Refused
 from evaluator.comparator.examples import Text
-from evaluator.judge import Numbers, OnProgress, Preferences, by_order
 from evaluator.judges.program import TIMEOUT, run
+from evaluator.judges.protocol import Numbers, OnProgress, Preferences, by_order
 from evaluator.metrics.inputs import NEEDS, as_referenced
 
 COMMAND = "comet-score"

@@ -14,9 +14,9 @@ import numpy as np
 
 from core.errors import Refused
 from evaluator.comparator.examples import Text
-from evaluator.judge import Numbers, OnProgress, Preferences
 from evaluator.judges.endpoint import Endpoint, Price, UnreadableReply, Usage
 from evaluator.judges.prompt import REPLY, VERSION, Answer, Prompt, Unreadable, read_answer
+from evaluator.judges.protocol import Numbers, OnProgress, Preferences
 from evaluator.judges.replies import Replies, key_of
 
 LONGEST_REPLY = 300  # tokens: a letter and a short sentence
@@ -43,7 +43,7 @@ class Forecast:
 
 
 class LanguageModelJudge:
-    """Follows `evaluator.judge.PairwiseJudge`. `constrained`: whether the server knows response_format; the prompt asks for the
+    """Follows `protocol.PairwiseJudge`. `constrained`: whether the server knows response_format; the prompt asks for the
     same JSON either way. Two outputs with the same text are a tie without being asked about."""
 
     kind: Literal["pairwise"] = "pairwise"

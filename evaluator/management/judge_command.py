@@ -8,10 +8,10 @@ from pathlib import Path
 from tqdm import tqdm
 
 from core.commands import ServiceCommand
-from evaluator.card_view import confidence_on_files
 from evaluator.management.device import add_device, use_device
 from evaluator.models import ComparatorVersion
-from evaluator.registry import serving_or_named
+from evaluator.versions.card_view import confidence_on_files
+from evaluator.versions.registry import serving_or_named
 
 
 class JudgingCommand(ServiceCommand):

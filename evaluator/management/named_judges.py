@@ -5,12 +5,12 @@ from pathlib import Path
 
 from annotation.models import Campaign
 from core.errors import Refused
-from evaluator.judge import Judge
 from evaluator.judges.comet import CometJudge
 from evaluator.judges.endpoint import KEY_VARIABLE, Endpoint, Price
 from evaluator.judges.language_model import LanguageModelJudge
 from evaluator.judges.program import ProgramJudge, ProgramPairJudge
 from evaluator.judges.prompt import Prompt
+from evaluator.judges.protocol import Judge
 from evaluator.judges.replies import Replies
 
 REPEATED = (

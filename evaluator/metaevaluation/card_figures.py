@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from annotation.quality.crossed import ANNOTATORS, PEOPLE, of_whom
 from evaluator.comparator.examples import Pair, Text, as_arrays, context_key
-from evaluator.judge import Preferences
+from evaluator.judges.protocol import Preferences
 from evaluator.metaevaluation import robustness
 from evaluator.metaevaluation.agreement import accuracy, calibration_error, confidence
 from evaluator.metaevaluation.correlation import UndefinedCorrelation, pearson, spearman

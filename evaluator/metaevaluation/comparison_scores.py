@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evaluator.comparator.examples import Text, context_key
-from evaluator.judge import Judge, Numbers, OnProgress, Preferences, across_contexts, pairs_of, preferences
+from evaluator.judges.protocol import Judge, Numbers, OnProgress, Preferences, across_contexts, pairs_of, preferences
 from leaderboard.rating import sample_scores, tournament
 from leaderboard.rating.games import Games
 from leaderboard.rating.rules import PAPER, standings

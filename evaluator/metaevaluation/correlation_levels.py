@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from annotation.quality.crossed import PEOPLE, of_whom
-from evaluator.judge import meetings
+from evaluator.judges.protocol import meetings
 from evaluator.metaevaluation.correlation import UndefinedCorrelation, kendall, of_rows, pearson, spearman
 from evaluator.metaevaluation.crossed import Kept, crossed
 from evaluator.metaevaluation.resampling import RESAMPLES, bootstrap, interval

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from evaluator.comparator.calibration import Head, fit_head
 from evaluator.comparator.examples import as_arrays
-from evaluator.judge import Preferences
+from evaluator.judges.calibration import Head, fit_head
+from evaluator.judges.protocol import Preferences
 from evaluator.metaevaluation.card_figures import Judged, calibration
 from evaluator.metaevaluation.held_out import probabilities_by_other_folds
 

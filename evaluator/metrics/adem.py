@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from evaluator.comparator.examples import context_key, fold_of
-from evaluator.judge import Numbers
+from evaluator.judges.protocol import Numbers
 from evaluator.metrics.inputs import Referenced
 from evaluator.metrics.out_of_fold import Features, Fit, Judged, scored
 

@@ -14,7 +14,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from evaluator.comparator.examples import Text
-from evaluator.judge import Numbers
+from evaluator.judges.protocol import Numbers
 from evaluator.metrics.inputs import MissingInput, Referenced
 from evaluator.metrics.networks import on_features, tensor
 from evaluator.metrics.out_of_fold import Features, Fit, Judged

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from evaluator.encoders.text_encoder import TextEncoder
-from evaluator.judge import Numbers, OnProgress
+from evaluator.judges.protocol import Numbers, OnProgress
 from evaluator.metrics.inputs import Inputs, Referenced
 from evaluator.metrics.metric import Measure
 

@@ -16,7 +16,7 @@ from evaluator.encoders.devices import texts_at_once
 from evaluator.encoders.encoding import Sequences, by_length
 from evaluator.encoders.hidden_states import arguments_of
 from evaluator.encoders.text_encoder import FrozenModel
-from evaluator.judge import Numbers
+from evaluator.judges.protocol import Numbers
 
 Whole = NDArray[np.int64]
 LOGITS_AT_ONCE = 2**25  # 128 MB: sequences x tokens x vocabulary

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from evaluator.judge import Numbers, OnProgress
+from evaluator.judges.protocol import Numbers, OnProgress
 from evaluator.metrics import adem, aspects, networks, ruber
 from evaluator.metrics.discriminator import discriminator
 from evaluator.metrics.embeddings import by_tokens

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from evaluator.judge import Numbers, OnProgress
+from evaluator.judges.protocol import Numbers, OnProgress
 from evaluator.metrics.inputs import Inputs, Referenced
 from evaluator.metrics.language_models import LanguageModel
 from evaluator.metrics.metric import Measure

@@ -10,7 +10,7 @@ from torch import nn
 
 from evaluator.comparator.examples import Text, context_key, fold_of
 from evaluator.encoders.devices import repeatable
-from evaluator.judge import Numbers
+from evaluator.judges.protocol import Numbers
 
 VALIDATION = 10  # one context in so many is kept to tell when to stop: Zhao et al. 2020, section 4, split 0.8 : 0.1 : 0.1
 EPOCHS, PATIENCE = 200, 20

@@ -7,7 +7,7 @@ import numpy as np
 
 from evaluator.comparator.examples import Text, context_key
 from evaluator.encoders.text_encoder import TextEncoder
-from evaluator.judge import Numbers, OnProgress
+from evaluator.judges.protocol import Numbers, OnProgress
 from evaluator.metrics.inputs import MissingInput, Referenced, Training, as_referenced
 from evaluator.metrics.metric import Measure
 

@@ -13,7 +13,7 @@ from nltk.translate.meteor_score import meteor_score
 from rouge_score.rouge_scorer import RougeScorer
 from sacrebleu.metrics import BLEU
 
-from evaluator.judge import Numbers, OnProgress
+from evaluator.judges.protocol import Numbers, OnProgress
 from evaluator.metrics.inputs import Inputs, Referenced
 from evaluator.metrics.metric import Measure, versions
 from evaluator.metrics.wordnet import wordnet

@@ -12,7 +12,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from evaluator.judge import Numbers
+from evaluator.judges.protocol import Numbers
 from evaluator.metrics.inputs import Referenced
 from evaluator.metrics.networks import on_features, tensor
 from evaluator.metrics.out_of_fold import Features, Fit, Judged, scored

@@ -21,7 +21,7 @@ from evaluator.comparator.examples import Text
 from evaluator.encoders.devices import chosen, texts_at_once
 from evaluator.encoders.encoding import by_length
 from evaluator.encoders.pretrained import digest, positions
-from evaluator.judge import Numbers, OnProgress, Preferences, by_order
+from evaluator.judges.protocol import Numbers, OnProgress, Preferences, by_order
 from evaluator.metrics.metric import versions
 
 LONGEST = 4096  # tokens, of models that have positions for more: RewardBench's own limit is 2,048
@@ -29,7 +29,7 @@ LONGEST = 4096  # tokens, of models that have positions for more: RewardBench's 
 
 @dataclass(frozen=True)
 class RewardModel:
-    """A sequence classifier with its tokenizer. Follows `evaluator.judge.PointwiseJudge`."""
+    """A sequence classifier with its tokenizer. Follows `evaluator.judges.protocol.PointwiseJudge`."""
 
     name: str
     model: PreTrainedModel

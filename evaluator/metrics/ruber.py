@@ -14,7 +14,7 @@ import torch
 from torch import nn
 
 from evaluator.comparator.examples import Text, context_key
-from evaluator.judge import Numbers
+from evaluator.judges.protocol import Numbers
 from evaluator.metrics.adem import Components
 from evaluator.metrics.inputs import Referenced
 from evaluator.metrics.networks import Learnt, learnt, tensor

@@ -10,7 +10,8 @@ from django.views.decorators.http import require_POST
 from annotation.access import campaign_for_researcher
 from annotation.people.audit import exported
 from core.errors import ImportRefused, Refused
-from evaluator import admission, archive, card_view, dialogues, registry, selectors
+from evaluator.trainings import dialogues
+from evaluator.versions import admission, archive, card_view, registry, selectors
 from evaluator.views.curves import learning_curves, reliability_chart
 
 

@@ -11,9 +11,10 @@ from annotation.access import campaign_for_researcher
 from annotation.models import Snapshot
 from annotation.snapshots import latest_snapshot
 from core.errors import Refused
-from evaluator import registry, selectors, services
 from evaluator.comparator.settings import ARCHITECTURES, RECIPES, Settings, fields_of
 from evaluator.models import RetrainingRule
+from evaluator.trainings import services
+from evaluator.versions import registry, selectors
 from evaluator.views.curves import learning_curves
 
 DEFAULT, PAIRS = "default", "pairs"

@@ -13,14 +13,14 @@ from annotation import jobs
 from annotation.access import campaign_for_researcher
 from annotation.snapshots import latest_snapshot
 from core.errors import Refused
-from evaluator import judge_tables, selectors
-from evaluator.exports import judges_export, transfer_export
-from evaluator.exports.text_tables import NEGATIVE
+from evaluator.judge_tables import exports, tables, transfer_exports
+from evaluator.judge_tables.text_tables import NEGATIVE
 from evaluator.metaevaluation.alternative_annotator import EPSILON
+from evaluator.versions import selectors
 from evaluator.views.curves import scatter_plot
 
 KINDS = {"crowd": "crowd workers", "skilled": "skilled, for example trained students", "expert": "experts"}
-FILES = {"csv": ("text/csv", judges_export.as_csv), "tex": ("application/x-tex", judges_export.as_latex)}
+FILES = {"csv": ("text/csv", exports.as_csv), "tex": ("application/x-tex", exports.as_latex)}
 
 TRANSFER = (
     "Each judge learnt on one campaign, and was tested on another. On its own campaign it was tested out of fold. Ties are"
@@ -56,7 +56,7 @@ def judges(request, slug):
     form = EvaluateForm(request.POST or None, criteria=selectors.criteria(snapshot))
     if request.method == "POST" and form.is_valid():
         try:
-            _, started = judge_tables.start(campaign, **form.cleaned_data, user=request.user)
+            _, started = tables.start(campaign, **form.cleaned_data, user=request.user)
         except Refused as refused:
             form.add_error(None, str(refused))
         else:
@@ -67,7 +67,7 @@ def judges(request, slug):
             )
             messages.success(request, said)
             return redirect("judges", slug)
-    table, open_jobs = judge_tables.shown(campaign)
+    table, open_jobs = tables.shown(campaign)
     context = {
         "campaign": campaign,
         "snapshot": snapshot,
@@ -84,7 +84,7 @@ def judges(request, slug):
 def judge(request, slug, key):
     """One judge of the newest table: its figures, a scatter plot, its settings."""
     campaign = campaign_for_researcher(request.user, slug)
-    table, _ = judge_tables.shown(campaign)
+    table, _ = tables.shown(campaign)
     record = get_object_or_404(campaign.judges_tables, pk=table and table.pk).record
     found = {scope: row for scope, one in record["tables"].items() for row in one["rows"] if key_of(row["name"]) == key}
     if "all" not in found:
@@ -96,13 +96,13 @@ def judge(request, slug, key):
         "campaign": campaign,
         "record": record,
         "row": _shown(row),
-        "scopes": [(judges_export.SCOPES[scope], _figures(one), _shown(one)) for scope, one in found.items()],
+        "scopes": [(exports.SCOPES[scope], _figures(one), _shown(one)) for scope, one in found.items()],
         "plot": scatter_plot((row.get("profile") or {}).get("points") or []),
         "differences": [_seen_from(name, d) for d in others if name in (d["first"], d["second"]) and d["corrected"] < 0.05],
         "attacks": attacks,
         "settings": json.dumps(row["settings"], indent=2, ensure_ascii=False, sort_keys=True) if row["settings"] else "",
-        "signature": judges_export.signature(record),
-        "again": judges_export.again(record),
+        "signature": exports.signature(record),
+        "again": exports.again(record),
     }
     return render(request, "evaluator/judge.html", context)
 
@@ -113,19 +113,15 @@ def key_of(name: str) -> str:
 
 
 def _shown(row: dict) -> dict:
-    words = {
-        "took": judges_export.took(row),
-        "worth": judges_export.worth_in_words(row),
-        "own": judges_export.own_in_words(row),
-    }
+    words = {"took": exports.took(row), "worth": exports.worth_in_words(row), "own": exports.own_in_words(row)}
     return {**row, **words, "key": key_of(row["name"])}
 
 
 def _figures(row: dict) -> list[tuple[str, list]]:
     """[(level, [figure or None of each coefficient])]"""
     return [
-        (words.capitalize(), [row["correlations"].get(f"{level}_{name}") for name in judges_export.MEASURES])
-        for level, words in judges_export.LEVELS.items()
+        (words.capitalize(), [row["correlations"].get(f"{level}_{name}") for name in exports.MEASURES])
+        for level, words in exports.LEVELS.items()
     ]
 
 
@@ -137,7 +133,7 @@ def _seen_from(name: str, d: dict) -> dict:
 @login_required
 def judges_file(request, slug, kind):
     campaign = campaign_for_researcher(request.user, slug)
-    table, _ = judge_tables.shown(campaign)
+    table, _ = tables.shown(campaign)
     table = get_object_or_404(campaign.judges_tables, pk=table and table.pk)
     content_type, text = FILES[kind]
     response = HttpResponse(text(table.record), content_type=f"{content_type}; charset=utf-8")
@@ -148,14 +144,14 @@ def judges_file(request, slug, kind):
 def _in_words(record: dict) -> dict:
     scopes = [
         (
-            judges_export.SCOPES[scope],
+            exports.SCOPES[scope],
             scope,
             [_shown(row) for row in found["rows"]],
             [d for d in found["differences"] if d["corrected"] < 0.05],
         )
         for scope, found in record["tables"].items()
     ]
-    words = {"scopes": scopes, "signature": judges_export.signature(record), "again": judges_export.again(record)}
+    words = {"scopes": scopes, "signature": exports.signature(record), "again": exports.again(record)}
     return words | (_transfer_in_words(record["transfer"]) if "transfer" in record else {})
 
 
@@ -165,13 +161,13 @@ def _with_minus(row: list[str]) -> list[str]:
 
 def _transfer_in_words(record: dict) -> dict:
     """transfers: [(key, title, caption, number of columns of words, header, rows)]"""
-    rows = transfer_export.cells(record["rows"], transfer_export.MATRIX)
+    rows = transfer_exports.cells(record["rows"], transfer_exports.MATRIX)
     tables = [("transfer", "On other campaigns", TRANSFER, 3, rows)]
     if record.get("labels"):
-        rows = transfer_export.cells(record["labels"], transfer_export.LABELS)
+        rows = transfer_exports.cells(record["labels"], transfer_exports.LABELS)
         tables.append(("labels", "With fewer labels", FEWER, 2, rows))
     return {
         "transfers": [(*about, header, [_with_minus(row) for row in rows]) for *about, (header, *rows) in tables],
-        "transfer_signature": transfer_export.signature(record),
-        "transfer_again": transfer_export.again(record),
+        "transfer_signature": transfer_exports.signature(record),
+        "transfer_again": transfer_exports.again(record),
     }

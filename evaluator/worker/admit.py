@@ -11,11 +11,11 @@ from django.db import transaction
 from annotation.jobs import Cancelled
 from annotation.models import AuditEvent, Campaign, Job
 from core.errors import Refused
-from evaluator import archive
-from evaluator.admission import waiting_file
 from evaluator.comparator.storage import Manifest, identity
 from evaluator.encoders.pretrained import parameters_named
 from evaluator.models import ComparatorVersion
+from evaluator.versions import archive
+from evaluator.versions.admission import waiting_file
 from evaluator.worker.judge import check
 from evaluator.worker.registration import free_name, same_files
 

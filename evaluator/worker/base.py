@@ -7,8 +7,8 @@ from core.errors import Refused
 from evaluator.comparator.base import drawn, make_base
 from evaluator.comparator.settings import Settings
 from evaluator.comparator.supervision.self_supervision import exchanges
-from evaluator.dialogues import Conversation
 from evaluator.encoders.pretrained import BadCheckpoint
+from evaluator.trainings.dialogues import Conversation
 
 
 def make(

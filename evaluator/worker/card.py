@@ -13,17 +13,17 @@ import numpy as np
 from annotation.models import Campaign, Snapshot
 from annotation.snapshots import latest_snapshot
 from core.errors import Refused
-from evaluator import sources
 from evaluator.comparator.examples import BY_PEOPLE, as_arrays, context_key
 from evaluator.comparator.joint_model import JointComparator
 from evaluator.comparator.predict import Comparator
+from evaluator.comparator.transfer import MOST_OUTPUTS, centre, transfer
 from evaluator.metaevaluation import card_figures
 from evaluator.metaevaluation.card_figures import Judged
 from evaluator.metaevaluation.held_out import probabilities_by_other_folds
 from evaluator.metaevaluation.refit import FIRST_PAIRS, Refit, log_odds, refit
-from evaluator.metaevaluation.transfer import MOST_OUTPUTS, centre, transfer
 from evaluator.models import ComparatorVersion
-from evaluator.selectors import basis, learned_from
+from evaluator.trainings import sources
+from evaluator.versions.selectors import basis, learned_from
 from evaluator.worker.judge import load
 from evaluator.worker.registration import json_ready
 

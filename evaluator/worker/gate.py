@@ -6,13 +6,13 @@ import numpy as np
 
 from annotation.models import Campaign, Snapshot
 from core.errors import Refused
-from evaluator import sources
 from evaluator.comparator.examples import Pair, context_key
 from evaluator.metaevaluation import gate
 from evaluator.metaevaluation.agreement import accuracy
 from evaluator.models import ComparatorVersion
-from evaluator.registry import serving
-from evaluator.selectors import basis, learned_from
+from evaluator.trainings import sources
+from evaluator.versions.registry import serving
+from evaluator.versions.selectors import basis, learned_from
 from evaluator.worker import judge
 
 

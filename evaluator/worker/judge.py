@@ -16,7 +16,7 @@ from evaluator.comparator.examples import Text
 from evaluator.comparator.joint_model import JointComparator
 from evaluator.comparator.predict import Comparator
 from evaluator.encoders import pretrained
-from evaluator.judge import (
+from evaluator.judges.protocol import (
     Judge,
     OnProgress,
     PairwiseVerdicts,
@@ -29,7 +29,7 @@ from evaluator.judge import (
 )
 from evaluator.metaevaluation.refit import Refit, log_odds
 from evaluator.models import ComparatorVersion, Utility
-from evaluator.selectors import architecture, folder
+from evaluator.versions.selectors import architecture, folder
 
 CHUNK = 1024  # rows of a file, or outputs of a campaign, that are judged together
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from core.errors import Refused
 from evaluator.comparator.examples import Text, context_key
-from evaluator.judge import Judge, Numbers
+from evaluator.judges.protocol import Judge, Numbers
 from evaluator.metaevaluation.card_figures import Ahead, Judged, attack_table, good_answers
 from evaluator.metrics.inputs import Referenced, as_referenced
 from evaluator.worker.judge_evaluation import Material

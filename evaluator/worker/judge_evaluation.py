@@ -14,19 +14,20 @@ from annotation.models import Campaign, Reference, Snapshot
 from annotation.snapshots import latest_snapshot
 from core.errors import Refused
 from core.version import code_version
-from evaluator import imported_scores, sources
 from evaluator.comparator.examples import Text, context_key
 from evaluator.encoders.text_encoder import TextEncoder
-from evaluator.exports.judges_export import PAIRS
-from evaluator.judge import Judge, likeliest, mean_points
+from evaluator.judge_tables import imports
+from evaluator.judge_tables.exports import PAIRS
+from evaluator.judges.protocol import Judge, likeliest, mean_points
 from evaluator.metaevaluation.comparison_scores import Field, scored
 from evaluator.metaevaluation.judges_table import Answers, People, Row, as_json, from_rows, rows_of
 from evaluator.metrics.inputs import Referenced, Training, referenced, turns_of
 from evaluator.metrics.metric import MetricJudge
 from evaluator.metrics.registry import METRICS, build
 from evaluator.models import JudgesTable
-from evaluator.registry import serving
-from evaluator.selectors import Basis, basis
+from evaluator.trainings import sources
+from evaluator.versions.registry import serving
+from evaluator.versions.selectors import Basis, basis
 from evaluator.worker.judge import load
 from evaluator.worker.registration import json_ready
 
@@ -124,7 +125,7 @@ def candidates(
         *(_by_way(known, way, seed) for way in ways),
         *(Candidate(name, partial(_metric, known, name), optional=True) for name in METRICS),
     ]
-    found += [Candidate(name, partial(_imported, known, name)) for name in imported_scores.judges_of(known.campaign)]
+    found += [Candidate(name, partial(_imported, known, name)) for name in imports.judges_of(known.campaign)]
     pairs = pairs_to_read(known, most_pairs, seed)
     return found + [Candidate(name, partial(_asked, known, name, judge, pairs)) for name, judge in others]
 
@@ -325,9 +326,9 @@ def _settings(judge: Judge) -> dict:
 
 
 def _imported(known: Material, name: str) -> Answers:
-    if of_pairs := imported_scores.pairs_of(known.campaign, name):
+    if of_pairs := imports.pairs_of(known.campaign, name):
         return _imported_pairs(known, name, of_pairs)
-    given = imported_scores.scores_of(known.campaign, name)
+    given = imports.scores_of(known.campaign, name)
     u = np.array([given.get(key, np.nan) for key in known.source.keys], dtype=float)
     missing = int(np.isnan(u).sum())
     return Answers(name, u, lacks=f"{missing} of {len(u)} outputs have no score" if missing else "")

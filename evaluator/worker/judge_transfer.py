@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from core.errors import Refused
-from evaluator.comparator.calibration import decide, fit_head
 from evaluator.comparator.examples import Pair, as_arrays, context_key
-from evaluator.judge import Numbers
+from evaluator.judges.calibration import decide, fit_head
+from evaluator.judges.protocol import Numbers
 from evaluator.metaevaluation.agreement import accuracy
 from evaluator.metaevaluation.correlation import UndefinedCorrelation, pearson, spearman
 from evaluator.metaevaluation.held_out import decide_by_other_folds

@@ -15,9 +15,9 @@ import numpy as np
 from annotation.models import Campaign, Output, Reference, Snapshot
 from annotation.snapshots import output_names
 from core.errors import Refused
-from evaluator import imported_scores
 from evaluator.comparator.examples import context_key
-from evaluator.judge import (
+from evaluator.judge_tables import imports
+from evaluator.judges.protocol import (
     AskedVerdicts,
     Judge,
     PairwiseVerdicts,
@@ -99,12 +99,12 @@ def _metric(name: str, texts: Sequence[Referenced], known: Material | None) -> P
 
 
 def _imported(campaign: Campaign, name: str, outputs: Sequence[Output], known: Material | None, seed: int) -> Said:
-    if of_pairs := imported_scores.pairs_of(campaign, name):
+    if of_pairs := imports.pairs_of(campaign, name):
         return _imported_pairs(name, outputs, of_pairs)
     given = dict(campaign.imported_scores.filter(judge=name).values_list("output_id", "value"))
     if not given:
         raise Refused(f"There is no judge {name!r} here. A judge that a command provides can play only with that command.")
-    of_key = imported_scores.scores_of(campaign, name)
+    of_key = imports.scores_of(campaign, name)
     beside = np.array([of_key.get(key, np.nan) for key in known.source.keys] if known else [], dtype=float)
     digest = hashlib.sha256(json.dumps(sorted([*key, value] for key, value in of_key.items())).encode()).hexdigest()
     settings = {"imported": len(given), "sha256": digest}

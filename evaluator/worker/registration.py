@@ -18,7 +18,7 @@ from evaluator.comparator import storage
 from evaluator.comparator.settings import Settings
 from evaluator.encoders import pretrained
 from evaluator.models import ComparatorVersion, TrainingRun
-from evaluator.selectors import folder
+from evaluator.versions.selectors import folder
 
 
 def register(run: TrainingRun, work: Path, recipe: Settings, result, measured: dict) -> ComparatorVersion:

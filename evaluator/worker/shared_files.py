@@ -20,7 +20,7 @@ from annotation.models import Job, JobPart
 from core.errors import ImportRefused, Refused, RowError
 from core.rowfiles import BadField, Row, read_rows
 from evaluator.models import ComparatorVersion, JudgedFile
-from evaluator.selectors import architecture
+from evaluator.versions.selectors import architecture
 from evaluator.worker import judge_files
 from evaluator.worker.judge import CHUNK, load
 

@@ -8,7 +8,6 @@ from django.conf import settings
 
 from annotation.jobs import Cancelled
 from core.errors import Refused
-from evaluator import sources
 from evaluator.comparator import architectures, storage
 from evaluator.comparator.examples import Examples
 from evaluator.comparator.settings import Settings
@@ -16,7 +15,8 @@ from evaluator.comparator.training import progress
 from evaluator.comparator.training.train import fit
 from evaluator.encoders import pretrained
 from evaluator.models import ComparatorVersion, TrainingRun
-from evaluator.selectors import base_folder
+from evaluator.trainings import sources
+from evaluator.versions.selectors import base_folder
 from evaluator.worker.card import card, part
 from evaluator.worker.registration import json_ready, register
 

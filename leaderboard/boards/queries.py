@@ -6,7 +6,7 @@ from django.db.models import Q
 from annotation.models import Campaign
 from annotation.snapshots import latest_snapshot
 from core.errors import Refused
-from evaluator.selectors import basis
+from evaluator.versions.selectors import basis
 from leaderboard.boards.agreement import agreement_with_people
 from leaderboard.models import Tournament
 from leaderboard.rating import ranking

@@ -10,7 +10,7 @@ from annotation.campaigns.protocol import CriterionSpec
 from annotation.data.importer import import_judgments, import_outputs, import_scores
 from annotation.models import Campaign, Membership, User
 from annotation.people.accounts import add_annotator
-from evaluator.services import start_training
+from evaluator.trainings.services import start_training
 from leaderboard.tournaments.start import start_tournament
 
 FOLDER = Path(__file__).parent

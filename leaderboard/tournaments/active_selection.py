@@ -14,10 +14,10 @@ from annotation import jobs, snapshots
 from annotation.models import AuditEvent, Campaign, Item, Job, Output, Purpose, Snapshot
 from annotation.snapshots import latest_snapshot
 from core.errors import Refused
-from evaluator.judge import Verdicts
+from evaluator.judges.protocol import Verdicts
 from evaluator.models import ComparatorVersion
-from evaluator.registry import serving
-from evaluator.selectors import basis
+from evaluator.versions.registry import serving
+from evaluator.versions.selectors import basis
 from leaderboard.rating.games import Games
 from leaderboard.rating.pairing import order_to_ask
 from leaderboard.tournaments.entrants import Entrants, current_entrants

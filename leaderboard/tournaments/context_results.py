@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaluator.judge import Verdicts, has_read
+from evaluator.judges.protocol import Verdicts, has_read
 from leaderboard.rating.games import Games
 from leaderboard.tournaments.entrants import Entrants
 

@@ -9,9 +9,9 @@ from annotation import snapshots
 from annotation.models import Output
 from annotation.outcome import Outcome
 from core.errors import Refused
-from evaluator.judge import AskedVerdicts, PointwiseVerdicts, Verdicts
+from evaluator.judges.protocol import AskedVerdicts, PointwiseVerdicts, Verdicts
 from evaluator.models import ComparatorVersion, Utility
-from evaluator.selectors import architecture
+from evaluator.versions.selectors import architecture
 from leaderboard.models import Game, Tournament
 from leaderboard.rating import tournament as playing
 from leaderboard.rating.games import Games

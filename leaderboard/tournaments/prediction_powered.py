@@ -7,7 +7,7 @@ import numpy as np
 
 from core.errors import Refused
 from evaluator.comparator.examples import context_key
-from evaluator.judge import Verdicts
+from evaluator.judges.protocol import Verdicts
 from leaderboard.models import Tournament
 from leaderboard.rating import ranking
 from leaderboard.rating.games import Games

@@ -11,7 +11,7 @@ from django.utils import timezone
 from annotation.outcome import Outcome
 from annotation.snapshots import output_names
 from core.version import code_version
-from evaluator.judge import Verdicts
+from evaluator.judges.protocol import Verdicts
 from leaderboard.models import ContextResult, Game, OutputResult, SystemRating, Tournament
 from leaderboard.rating.decision import CONFIDENCE
 from leaderboard.rating.diagnostics.order_fit import REPLICATES

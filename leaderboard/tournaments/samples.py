@@ -3,7 +3,7 @@
 import numpy as np
 
 from core.errors import Refused
-from evaluator.judge import Verdicts
+from evaluator.judges.protocol import Verdicts
 from leaderboard.boards.queries import latest
 from leaderboard.models import Tournament
 from leaderboard.rating import ranking, rules, sample_scores

@@ -12,9 +12,9 @@ from annotation.models import AuditEvent, Job, Output
 from annotation.snapshots import latest_snapshot
 from core.errors import Refused
 from evaluator.models import ComparatorVersion
-from evaluator.registry import serving
-from evaluator.selectors import architecture, basis, criteria, criterion_in, judges_by_name, learned_from_people
-from evaluator.services import check_seed
+from evaluator.trainings.services import check_seed
+from evaluator.versions.registry import serving
+from evaluator.versions.selectors import architecture, basis, criteria, criterion_in, judges_by_name, learned_from_people
 from leaderboard.boards import queries
 from leaderboard.models import Tournament
 from leaderboard.rating import sample_scores

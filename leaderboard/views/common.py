@@ -8,7 +8,7 @@ from django.contrib.auth.views import redirect_to_login
 from django.http import Http404
 
 from annotation.access import campaign_for_researcher
-from evaluator.card_view import confidence
+from evaluator.versions.card_view import confidence
 from leaderboard.access import campaign_with_boards, is_member
 from leaderboard.boards import queries
 from leaderboard.models import Tournament

@@ -5,7 +5,8 @@ import zipfile
 
 from annotation.models import Job
 from core.errors import Refused
-from evaluator import admission, tasks
+from evaluator import tasks
+from evaluator.versions import admission
 
 
 def changed(packed: bytes, **files) -> bytes:

@@ -4,8 +4,8 @@ import pytest
 
 from annotation.campaigns.lifecycle import create_campaign
 from annotation.models import AuditEvent, User
-from evaluator import registry
 from evaluator.models import ComparatorVersion
+from evaluator.versions import registry
 
 pytestmark = pytest.mark.django_db
 

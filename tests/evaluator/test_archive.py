@@ -14,10 +14,11 @@ from safetensors.torch import load, save
 
 from annotation import jobs
 from annotation.models import Job
-from evaluator import admission, archive, registry, tasks
+from evaluator import tasks
 from evaluator.comparator.examples import Text
 from evaluator.models import ComparatorVersion
-from evaluator.services import start_training
+from evaluator.trainings.services import start_training
+from evaluator.versions import admission, archive, registry
 from evaluator.worker import card, judge
 from tests.evaluator.packed import changed, upload
 from tests.evaluator.world import World, recipe

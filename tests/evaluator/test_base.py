@@ -7,11 +7,13 @@ from django.core.management import CommandError, call_command
 from django.test import override_settings
 
 from core.errors import Refused
-from evaluator import card_view, selectors, sources, tasks
-from evaluator.archive import pack, unpack
+from evaluator import tasks
 from evaluator.comparator.settings import Settings
 from evaluator.models import ComparatorVersion, Dialogue, TrainingRun
-from evaluator.services import start_training
+from evaluator.trainings import sources
+from evaluator.trainings.services import start_training
+from evaluator.versions import card_view, selectors
+from evaluator.versions.archive import pack, unpack
 from tests.evaluator.test_reproducible_training import made as entered
 from tests.evaluator.test_training_form import PAGE, PLAIN, checked
 from tests.evaluator.world import command, recipe, tiny_encoder, write

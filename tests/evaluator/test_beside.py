@@ -5,13 +5,15 @@ import pytest
 from annotation.data.importer import import_outputs
 from annotation.models import Job, QualityDecision
 from core.errors import Refused
-from evaluator import archive, card_view, registry, sources, tasks
+from evaluator import tasks
 from evaluator.comparator import storage
 from evaluator.comparator.settings import Settings
 from evaluator.models import ComparatorVersion
-from evaluator.registry import serving
-from evaluator.selectors import criterion_in
-from evaluator.services import start_training
+from evaluator.trainings import sources
+from evaluator.trainings.services import start_training
+from evaluator.versions import archive, card_view, registry
+from evaluator.versions.registry import serving
+from evaluator.versions.selectors import criterion_in
 from evaluator.worker import judge
 from tests.evaluator.packed import upload
 from tests.evaluator.world import SCORES, World, recipe, write

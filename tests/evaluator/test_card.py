@@ -11,12 +11,13 @@ from django.utils import timezone
 
 from annotation.models import Campaign, LikertScore, Output, QualityDecision
 from core.errors import Refused
-from evaluator import admission, archive, card_view, tasks
-from evaluator.card_shape import first_wrong
+from evaluator import tasks
 from evaluator.comparator.examples import Text
 from evaluator.models import ComparatorVersion
-from evaluator.selectors import refit
-from evaluator.services import start_training
+from evaluator.trainings.services import start_training
+from evaluator.versions import admission, archive, card_view
+from evaluator.versions.card_shape import first_wrong
+from evaluator.versions.selectors import refit
 from evaluator.views.curves import reliability_chart
 from evaluator.worker import card, judge
 from tests.evaluator.world import SYSTEMS, World, recipe

@@ -6,8 +6,9 @@ import pytest
 from django.core.management import CommandError
 
 from annotation.models import Job
-from evaluator import services, tasks
+from evaluator import tasks
 from evaluator.models import TrainingRun
+from evaluator.trainings import services
 from leaderboard.models import Tournament
 from tests.evaluator.world import command, recipe, write
 

@@ -8,11 +8,12 @@ from django.core.management import CommandError
 
 from annotation.models import Job, Output, QualityDecision
 from core.errors import Refused
-from evaluator import sources, tasks
-from evaluator.card_shape import first_wrong
+from evaluator import tasks
 from evaluator.comparator.settings import Settings
 from evaluator.models import ComparatorVersion, TrainingRun
-from evaluator.services import start_training
+from evaluator.trainings import sources
+from evaluator.trainings.services import start_training
+from evaluator.versions.card_shape import first_wrong
 from evaluator.worker import judge
 from tests.evaluator.world import SCORES, World, command, recipe
 

@@ -13,9 +13,10 @@ from django.core.management import CommandError, call_command
 from django.urls import reverse
 
 from annotation.models import User
-from evaluator import services, tasks
-from evaluator.exports import judges_export
+from evaluator import tasks
+from evaluator.judge_tables import exports
 from evaluator.metaevaluation.judges_table import CEILING, CONSTANT, LONGER, Answers
+from evaluator.trainings import services
 from evaluator.views.judges import key_of
 from tests.evaluator.judges.stub_server import Server
 from tests.evaluator.world import SCORES, World, command, recipe, write
@@ -103,7 +104,7 @@ def test_a_judge_and_its_own_systems(crowd, tmp_path, client):
     with (tmp_path / "table.csv").open() as file:
         rows = {(row["scope"], row["judge"]): row for row in csv.DictReader(file)}
     assert float(rows["all", "program"]["own_favour"]) == partial["favour"] and not rows["all", LONGER]["own_favour"]
-    assert " ".join(own) in judges_export.again(record) and "preference for its own +" in (tmp_path / "table.tex").read_text()
+    assert " ".join(own) in exports.again(record) and "preference for its own +" in (tmp_path / "table.tex").read_text()
     client.force_login(User.objects.create_superuser("root"))
     for page in (reverse("judges", args=["crowd"]), reverse("judge", args=["crowd", key_of("program")])):
         assert "preference for its own +" in client.get(page).content.decode()

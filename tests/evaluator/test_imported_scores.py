@@ -7,7 +7,7 @@ from django.core.management import CommandError
 
 from annotation.models import AuditEvent, System
 from core.errors import Refused
-from evaluator.imported_scores import judges_of, pairs_of, scores_of
+from evaluator.judge_tables.imports import judges_of, pairs_of, scores_of
 from evaluator.models import ImportedPair, ImportedScore
 from leaderboard import tasks
 from leaderboard.models import Game

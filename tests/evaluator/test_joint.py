@@ -10,12 +10,13 @@ from django.core.management import CommandError
 from annotation.models import Job, Output
 from annotation.outcome import Outcome
 from core.errors import Refused
-from evaluator import archive, registry, tasks
-from evaluator.card_shape import first_wrong
+from evaluator import tasks
 from evaluator.comparator.examples import Text
 from evaluator.comparator.joint_model import JointComparator
 from evaluator.models import ComparatorVersion, TrainingRun, Utility
-from evaluator.services import start_training
+from evaluator.trainings.services import start_training
+from evaluator.versions import archive, registry
+from evaluator.versions.card_shape import first_wrong
 from evaluator.worker import judge
 from leaderboard.models import Game, Tournament
 from leaderboard.tasks import run as play

@@ -8,7 +8,7 @@ import pytest
 from annotation.outcome import Outcome
 from core.errors import ImportRefused, Refused
 from evaluator.comparator.examples import Text
-from evaluator.judge import Preferences, preferences, utilities, verdicts_on
+from evaluator.judges.protocol import Preferences, preferences, utilities, verdicts_on
 from evaluator.worker.judge import verdicts_of
 from evaluator.worker.judge_files import compare_file, score_file
 from leaderboard.models import Game

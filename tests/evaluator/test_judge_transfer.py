@@ -8,7 +8,7 @@ import pytest
 from django.core.management import CommandError
 from django.urls import reverse
 
-from evaluator.exports import transfer_export
+from evaluator.judge_tables import transfer_exports
 from evaluator.metrics import registry
 from evaluator.metrics.metric import MetricJudge
 from evaluator.worker import judge_transfer
@@ -76,7 +76,7 @@ def test_it_is_written_and_shown(world, contrary, learner, tmp_path):
     tex = (tmp_path / "t.tex").read_text()
     assert tex.count(r"\begin{tabular}") == 2 and "reference-free & talk & contrary & 48 & $-$" in tex
     again = "manage.py transfer_judges talk contrary --judge reference-free --judge perplexity --labels --seed 0"
-    assert again in tex and again in transfer_export.as_text(said)
+    assert again in tex and again in transfer_exports.as_text(said)
     page = world.get(world.alice, reverse("judges", args=["talk"])).content.decode()
     assert again in page and "On other campaigns" in page and "With fewer labels" in page
     assert ">−0." in page and "[−" in page and not re.search(r"[>\[]-\d", page)

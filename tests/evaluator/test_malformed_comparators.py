@@ -13,9 +13,10 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from annotation.models import Job
 from core.errors import Refused
-from evaluator import archive, tasks
+from evaluator import tasks
 from evaluator.models import ComparatorVersion
-from evaluator.services import start_training
+from evaluator.trainings.services import start_training
+from evaluator.versions import archive
 from tests.annotation.data.hostile_files import hostile_archive
 from tests.annotation.data.malformed import FUZZ_CASES, damaged, with_odd_values
 from tests.annotation.data.stores import Stores, check_sentence

@@ -8,8 +8,9 @@ import pytest
 from django.core.files.base import ContentFile
 
 from annotation.models import Job
-from evaluator import services, tasks
+from evaluator import tasks
 from evaluator.models import ComparatorVersion, TrainingRun
+from evaluator.trainings import services
 from evaluator.views.curves import learning_curves, reliability_chart
 from tests.evaluator.world import World, recipe
 

@@ -6,13 +6,14 @@ from django.utils import timezone
 
 from annotation.models import AuditEvent, Campaign
 from core.errors import Refused
-from evaluator import registry, tasks
+from evaluator import tasks
 from evaluator.comparator.examples import Pair
 from evaluator.metaevaluation import gate
 from evaluator.metaevaluation.agreement import Share
 from evaluator.models import ComparatorVersion
-from evaluator.services import start_training
 from evaluator.signals import promoted
+from evaluator.trainings.services import start_training
+from evaluator.versions import registry
 from tests.evaluator.world import World, recipe
 
 

@@ -9,10 +9,10 @@ import pytest
 from django.core.management import call_command
 
 from annotation.models import Job, QualityDecision
-from evaluator import card_view, selectors
 from evaluator.comparator.settings import Settings
 from evaluator.models import ComparatorVersion, TrainingRun
-from evaluator.services import start_training
+from evaluator.trainings.services import start_training
+from evaluator.versions import card_view, selectors
 from evaluator.worker.registration import measured_on
 from tests.evaluator.world import SCORES, World
 

@@ -9,7 +9,7 @@ from annotation import jobs
 from annotation.models import AuditEvent, Job, User
 from annotation.snapshots import latest_snapshot
 from evaluator.models import ComparatorVersion, Promotion, RetrainingRule, TrainingRun
-from evaluator.services import retrain_due, set_retraining, start_training
+from evaluator.trainings.services import retrain_due, set_retraining, start_training
 from tests.evaluator.world import SCORES
 
 pytestmark = pytest.mark.django_db

@@ -5,8 +5,8 @@ import pytest
 from annotation.models import AuditEvent, Job, QualityDecision
 from core.errors import Refused
 from evaluator.models import TrainingRun
-from evaluator.selectors import basis
-from evaluator.services import start_training
+from evaluator.trainings.services import start_training
+from evaluator.versions.selectors import basis
 from tests.evaluator.world import SCORES, World
 
 pytestmark = pytest.mark.django_db

@@ -12,11 +12,12 @@ from annotation import jobs
 from annotation.data.importer import import_outputs
 from annotation.models import Campaign, Job, Output
 from core.errors import Refused
-from evaluator import sources, tasks
+from evaluator import tasks
 from evaluator.comparator.settings import Settings
 from evaluator.models import ComparatorVersion, Dialogue, TrainingRun, Utility
-from evaluator.services import start_training
 from evaluator.signals import promoted
+from evaluator.trainings import sources
+from evaluator.trainings.services import start_training
 from evaluator.worker import judge, train
 from leaderboard import systems
 from tests.evaluator.world import World, recipe, write

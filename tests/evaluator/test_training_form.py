@@ -7,7 +7,7 @@ import pytest
 from annotation.models import AuditEvent, Job, User
 from evaluator.comparator.settings import fields_of
 from evaluator.models import TrainingRun
-from evaluator.services import UNMEASURED, start_training
+from evaluator.trainings.services import UNMEASURED, start_training
 from tests.evaluator.world import SCORES, World
 
 pytestmark = pytest.mark.django_db

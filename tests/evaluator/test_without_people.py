@@ -8,10 +8,12 @@ from django.core.management import CommandError
 
 from annotation.models import Job, Reference
 from core.errors import Refused
-from evaluator import registry, services, sources, tasks
+from evaluator import tasks
 from evaluator.comparator.settings import Settings, fields_of
 from evaluator.models import ComparatorVersion, Dialogue, TrainingRun
-from evaluator.services import UNMEASURED, start_training
+from evaluator.trainings import services, sources
+from evaluator.trainings.services import UNMEASURED, start_training
+from evaluator.versions import registry
 from evaluator.worker import judge
 from leaderboard.models import Tournament
 from leaderboard.tournaments.start import start_tournament

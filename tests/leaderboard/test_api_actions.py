@@ -9,7 +9,7 @@ from django.test import Client
 from annotation.models import Campaign, Job
 from annotation.people.tokens import make_token
 from evaluator.models import TrainingRun
-from evaluator.registry import serving
+from evaluator.versions.registry import serving
 from leaderboard.models import Tournament
 from tests.evaluator.world import SCORES
 from tests.leaderboard.played import by_people

@@ -8,7 +8,7 @@ from annotation.data.importer import import_outputs
 from annotation.models import Job, User
 from annotation.people.accounts import add_annotator
 from annotation.people.invitations import invite, revoke_invitation
-from evaluator.services import start_training
+from evaluator.trainings.services import start_training
 from leaderboard.models import Tournament
 from leaderboard.next_step import next_step
 from leaderboard.tournaments.start import start_tournament

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evaluator.comparator.examples import Pair, Text
-from evaluator.judge import pairs_of
+from evaluator.judges.protocol import pairs_of
 
 MAX_TURNS = 8  # of a context that a reply is learnt in; more would be cut by the token limit anyhow
 SMALLEST_MARGIN = 0.1  # of a training's iterations between two checkpoints (Zhou & Xu 2020, section 3.1)

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import torch
 
-from evaluator.comparator.calibration import Head
 from evaluator.comparator.joint_model import JointModel, both_orders, guard, triples
 from evaluator.comparator.training.dataset import Data, Run, Step, measured, of_stage, shown_by
 from evaluator.comparator.training.out_of_fold import OutOfFold
 from evaluator.encoders.encoding import by_length
 from evaluator.encoders.hidden_states import Tick
-from evaluator.judge import likeliest, mean_points, meetings
+from evaluator.judges.calibration import Head
+from evaluator.judges.protocol import likeliest, mean_points, meetings
 from evaluator.metaevaluation.consistency import circular_triples, measure_consistency
 from evaluator.metaevaluation.held_out import worth
 

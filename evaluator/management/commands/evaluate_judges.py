@@ -3,8 +3,7 @@ from django.conf import settings
 from annotation.access import campaign_named
 from core.commands import ServiceCommand
 from core.errors import Refused
-from evaluator import judge_tables
-from evaluator.exports import judges_export
+from evaluator.judge_tables import exports, tables
 from evaluator.management import named_judges
 from evaluator.management.device import add_device, use_device
 from evaluator.management.progress import ProgressBar
@@ -86,13 +85,13 @@ class Command(ServiceCommand):
             judges = {**{name: None for name in METRICS}, **dict(others)}
             record["attacks"] = [_attacked(known, one.name, judges, seed) for one in found]
         if options["page"]:
-            judge_tables.keep(campaign, known.snapshot, record)
-        write_tables(record, {csv: judges_export.as_csv, latex: judges_export.as_latex})
+            tables.keep(campaign, known.snapshot, record)
+        write_tables(record, {csv: exports.as_csv, latex: exports.as_latex})
         return record
 
     def show(self, result):
         if "tables" in result:
-            self.stdout.write(judges_export.as_text(result))
+            self.stdout.write(exports.as_text(result))
         else:
             super().show(result)
 

@@ -1,6 +1,6 @@
 from annotation.access import campaign_named
 from core.commands import ServiceCommand
-from evaluator.dialogues import import_dialogues
+from evaluator.trainings.dialogues import import_dialogues
 
 
 class Command(ServiceCommand):

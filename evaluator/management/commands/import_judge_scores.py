@@ -1,6 +1,6 @@
 from annotation.access import campaign_named
 from core.commands import ServiceCommand
-from evaluator.imported_scores import import_pairs_of, import_scores_of
+from evaluator.judge_tables.imports import import_pairs_of, import_scores_of
 
 
 class Command(ServiceCommand):

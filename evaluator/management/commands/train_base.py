@@ -1,11 +1,11 @@
 from core.commands import ServiceCommand
 from core.errors import Refused
-from evaluator import selectors
 from evaluator.comparator.settings import Settings
-from evaluator.dialogues import read_conversations
 from evaluator.management.device import add_device, use_device
 from evaluator.management.progress import ProgressBar
-from evaluator.services import check_seed
+from evaluator.trainings.dialogues import read_conversations
+from evaluator.trainings.services import check_seed
+from evaluator.versions import selectors
 
 EXCHANGES = 20_000
 

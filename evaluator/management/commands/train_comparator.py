@@ -8,7 +8,7 @@ from evaluator import tasks
 from evaluator.comparator.settings import ARCHITECTURES, RECIPES, SWITCHES, Settings, fields_of
 from evaluator.management.device import add_device, use_device
 from evaluator.management.progress import ProgressBar
-from evaluator.services import start_training
+from evaluator.trainings.services import start_training
 
 HELP = {
     "strong": "learn that human-written text beats generated",

@@ -2,8 +2,7 @@ from annotation.access import campaign_named
 from core.commands import ServiceCommand
 from core.errors import Refused
 from core.version import code_version
-from evaluator import judge_tables
-from evaluator.exports import transfer_export
+from evaluator.judge_tables import tables, transfer_exports
 from evaluator.management.device import add_device, use_device
 from evaluator.management.table_files import write_tables
 from evaluator.metrics.registry import METRICS
@@ -36,7 +35,7 @@ class Command(ServiceCommand):
             raise Refused(f"There is no metric {unknown[0]!r}; there are: {', '.join(METRICS)}.")
         campaigns = [material(campaign_named(one)) for one in dict.fromkeys(slug)]
         if page:
-            judge_tables.refuse_without_table([known.campaign for known in campaigns])
+            tables.refuse_without_table([known.campaign for known in campaigns])
         found = judge_transfer.matrix(names, campaigns, seed)
         if labels:
             able = [name for name in names if "scores" in METRICS[name].needs]
@@ -52,9 +51,9 @@ class Command(ServiceCommand):
         ]
         record = {"campaigns": about, "judges": judge or [], "seed": seed, "code": code_version(), **found}
         if page:
-            judge_tables.add_transfer([known.campaign for known in campaigns], record)
-        write_tables(record, {csv: transfer_export.as_csv, latex: transfer_export.as_latex})
+            tables.add_transfer([known.campaign for known in campaigns], record)
+        write_tables(record, {csv: transfer_exports.as_csv, latex: transfer_exports.as_latex})
         return record
 
     def show(self, result):
-        self.stdout.write(transfer_export.as_text(result))
+        self.stdout.write(transfer_exports.as_text(result))

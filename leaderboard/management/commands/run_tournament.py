@@ -9,11 +9,11 @@ from annotation.models import Campaign, Output, Reference
 from annotation.snapshots import latest_snapshot
 from core.commands import ServiceCommand
 from core.errors import Refused
-from evaluator.judge import Judge, meetings
 from evaluator.judges.language_model import LanguageModelJudge
+from evaluator.judges.protocol import Judge, meetings
 from evaluator.management import named_judges
 from evaluator.management.progress import ProgressBar
-from evaluator.selectors import architecture, basis, version_named
+from evaluator.versions.selectors import architecture, basis, version_named
 from leaderboard import tasks
 from leaderboard.boards.queries import named_judge
 from leaderboard.models import Tournament

@@ -14,7 +14,7 @@ from annotation.models import AuditEvent, LikertScore, PairwiseJudgment, Snapsho
 from annotation.people.accounts import add_annotator
 from annotation.snapshots import annotators_in, difference, latest_snapshot, read
 from core.errors import Refused
-from evaluator.selectors import basis, lenders
+from evaluator.versions.selectors import basis, lenders
 from tests.annotation.pages import World, text
 
 pytestmark = pytest.mark.django_db

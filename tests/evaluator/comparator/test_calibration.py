@@ -7,8 +7,8 @@ import pytest
 import torch
 from scipy.optimize import brentq
 
-from evaluator.comparator.calibration import Head, cross_entropy, decide, fit_head, fit_level, tie_threshold, worth_beside
 from evaluator.comparator.utility_model import log_probabilities
+from evaluator.judges.calibration import Head, cross_entropy, decide, fit_head, fit_level, tie_threshold, worth_beside
 
 
 def test_threshold_leaves_the_wanted_share_below():

@@ -19,12 +19,12 @@ from evaluator.comparator.training import joint_training
 from evaluator.comparator.training.dataset import MIXED
 from evaluator.comparator.training.progress import Cancelled
 from evaluator.comparator.training.train import fit
+from evaluator.comparator.transfer import judge
 from evaluator.comparator.utility_model import UtilityModel
 from evaluator.encoders import pretrained
 from evaluator.encoders.encoding import Encoder, Sequences
 from evaluator.encoders.loop import State
 from evaluator.encoders.pretrained import BadCheckpoint
-from evaluator.metaevaluation.transfer import judge
 
 SEED = 3
 NEW = [Text(("w1 w2 w3 w4", "w5 w6"), f"w7 {word} w8") for word in ("good", "w0", "bad")]  # a context never judged

@@ -11,7 +11,6 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from evaluator.comparator.architectures import load
-from evaluator.comparator.degenerate_outputs import degenerate_shares
 from evaluator.comparator.examples import Examples, Text, context_key
 from evaluator.comparator.predict import ALL
 from evaluator.comparator.training.progress import Cancelled
@@ -21,6 +20,7 @@ from evaluator.comparator.utility_model import UtilityModel
 from evaluator.encoders import pretrained
 from evaluator.encoders.encoding import Encoder
 from evaluator.encoders.pretrained import BadCheckpoint
+from evaluator.judges.degenerate_outputs import degenerate_shares
 
 SEED = 3  # the one that `trained` was trained with
 

@@ -12,10 +12,10 @@ import pytest
 
 from core.errors import Refused
 from evaluator.comparator.examples import Text
-from evaluator.judge import preferences
 from evaluator.judges.endpoint import BudgetSpent, Endpoint, Price, UnreadableReply
 from evaluator.judges.language_model import LONGEST_REPLY, LanguageModelJudge
 from evaluator.judges.prompt import Prompt, Unreadable, read_answer
+from evaluator.judges.protocol import preferences
 from evaluator.judges.replies import Replies
 from tests.evaluator.judges.stub_server import Server, completion, shown
 

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from evaluator.comparator.examples import Pair, Text
-from evaluator.judge import Preferences
+from evaluator.judges.protocol import Preferences
 from evaluator.metaevaluation import card_figures
 from evaluator.metaevaluation.agreement import calibration_error
 from evaluator.metaevaluation.card_figures import Judged

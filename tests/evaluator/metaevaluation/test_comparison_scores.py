@@ -6,7 +6,7 @@ import pytest
 from evaluator.comparator.architectures import load
 from evaluator.comparator.examples import Examples, Text
 from evaluator.comparator.training.train import fit
-from evaluator.judge import Preferences
+from evaluator.judges.protocol import Preferences
 from evaluator.metaevaluation.comparison_scores import WAYS, Field, scored
 from evaluator.metaevaluation.correlation import pearson
 from leaderboard.rating.glicko2 import update_single

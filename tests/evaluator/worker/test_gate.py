@@ -4,10 +4,11 @@ import pytest
 
 from annotation.models import QualityDecision
 from core.errors import Refused
-from evaluator import registry, sources
 from evaluator.comparator.settings import Settings
 from evaluator.models import ComparatorVersion
-from evaluator.services import start_training
+from evaluator.trainings import sources
+from evaluator.trainings.services import start_training
+from evaluator.versions import registry
 from evaluator.worker import gate, judge
 from leaderboard.systems import describe
 from tests.evaluator.world import recipe

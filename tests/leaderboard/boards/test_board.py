@@ -10,8 +10,8 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from annotation.models import Job
-from evaluator import services as training
 from evaluator import tasks as training_tasks
+from evaluator.trainings import services as training
 from leaderboard.boards import exports
 from leaderboard.boards import queries as selectors
 from leaderboard.boards.agreement import agreement

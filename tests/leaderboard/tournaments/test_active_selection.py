@@ -12,9 +12,9 @@ from annotation.models import AuditEvent, Campaign, Job
 from annotation.snapshots import latest_snapshot
 from core.errors import Refused
 from evaluator import tasks as training
-from evaluator.comparator.calibration import Head
-from evaluator.registry import serving
-from evaluator.services import start_training
+from evaluator.judges.calibration import Head
+from evaluator.trainings.services import start_training
+from evaluator.versions.registry import serving
 from leaderboard import tasks
 from leaderboard.rating.pairing import order_to_ask
 from leaderboard.tournaments import active_selection

@@ -12,7 +12,7 @@ from django.urls import reverse
 from annotation.models import Output
 from core.errors import Refused
 from evaluator.comparator.examples import Text
-from evaluator.judge import AskedVerdicts, Preferences
+from evaluator.judges.protocol import AskedVerdicts, Preferences
 from leaderboard import tasks
 from leaderboard.boards import exports, queries
 from leaderboard.models import Game, Tournament

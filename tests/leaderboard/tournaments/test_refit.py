@@ -6,11 +6,11 @@ import pytest
 from annotation.campaigns.items import draw_items
 from annotation.models import Campaign, Job
 from annotation.outcome import Outcome
-from evaluator import registry
 from evaluator import tasks as training
-from evaluator.comparator.calibration import Head
 from evaluator.comparator.examples import Text
-from evaluator.services import start_training
+from evaluator.judges.calibration import Head
+from evaluator.trainings.services import start_training
+from evaluator.versions import registry
 from evaluator.worker import card, judge
 from leaderboard import tasks
 from leaderboard.models import Game

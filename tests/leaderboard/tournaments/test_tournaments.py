@@ -10,7 +10,7 @@ from annotation import jobs
 from annotation.data.importer import import_outputs
 from annotation.models import Campaign, Job, Output
 from core.errors import Refused
-from evaluator import registry
+from evaluator.versions import registry
 from leaderboard import tasks
 from leaderboard.boards import queries
 from leaderboard.models import Game, Immutable, Tournament

@@ -12,7 +12,7 @@ from annotation.access import campaigns_researched_by
 from annotation.models import Campaign, Job, Output, QualityDecision, Reference, Snapshot
 from core.errors import Refused
 from evaluator.comparator.settings import BASE_MANIFEST
-from evaluator.imported_scores import judges_of
+from evaluator.judge_tables.imports import judges_of
 from evaluator.metrics.registry import METRICS
 from evaluator.models import ComparatorVersion, TrainingRun
 

@@ -12,9 +12,9 @@ from tempfile import TemporaryFile
 from typing import IO
 
 from core.errors import Refused, quoted
-from evaluator.card_shape import first_wrong
 from evaluator.models import ComparatorVersion
-from evaluator.services import check_seed
+from evaluator.trainings.services import check_seed
+from evaluator.versions.card_shape import first_wrong
 
 CARD = "card.json"  # what the registry knew of it where it was trained
 MAX_BYTES = 8 * 2**30

@@ -6,9 +6,9 @@ from typing import Any
 
 from annotation.access import campaigns_researched_by
 from annotation.models import Campaign
-from evaluator import registry, selectors
 from evaluator.comparator.settings import options_of
 from evaluator.models import ComparatorVersion
+from evaluator.versions import registry, selectors
 
 HIDDEN = "a campaign that is not yours"
 UNKNOWN = "The calibration of its probabilities in this campaign is not known."

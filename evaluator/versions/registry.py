@@ -7,8 +7,8 @@ from annotation.access import campaigns_researched_by
 from annotation.models import AuditEvent, Campaign
 from core.errors import Refused
 from evaluator.models import ComparatorVersion, Promotion
-from evaluator.selectors import learned_from, version_named
 from evaluator.signals import promoted
+from evaluator.versions.selectors import learned_from, version_named
 
 FIRST, PASSED = "The first of this campaign.", "Passed the gate."
 

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterator
 from typing import Any
 
-from evaluator.exports.text_tables import aligned, tabular
+from evaluator.judge_tables.text_tables import aligned, tabular
 
 SCOPES = {"all": "All outputs", "without_human": "Without outputs that people wrote"}
 LEVELS = {"sample": "over all outputs", "context": "within contexts", "system": "over systems"}

@@ -11,10 +11,10 @@ from annotation.models import AuditEvent, Campaign, Job, Snapshot
 from annotation.snapshots import latest_snapshot
 from core.errors import Refused
 from core.version import code_version
-from evaluator.exports.judges_export import PAIRS
+from evaluator.judge_tables.exports import PAIRS
 from evaluator.models import JudgesTable
-from evaluator.registry import serving
-from evaluator.selectors import basis
+from evaluator.versions.registry import serving
+from evaluator.versions.selectors import basis
 
 TASK = "evaluator.tasks.set_beside_people"
 

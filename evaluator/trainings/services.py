@@ -13,10 +13,10 @@ from annotation.access import campaigns_researched_by
 from annotation.models import AuditEvent, Campaign, Job, Snapshot
 from annotation.snapshots import VALUES, difference, latest_snapshot
 from core.errors import Refused
-from evaluator import registry
 from evaluator.comparator.settings import Settings
 from evaluator.models import RetrainingRule, TrainingRun
-from evaluator.selectors import NO_BASE, Basis, base_for, basis, others_in
+from evaluator.versions import registry
+from evaluator.versions.selectors import NO_BASE, Basis, base_for, basis, others_in
 
 log = logging.getLogger(__name__)
 TASK = "evaluator.tasks.train"

@@ -5,7 +5,7 @@ import io
 import shlex
 from typing import Any
 
-from evaluator.exports.text_tables import aligned, tabular
+from evaluator.judge_tables.text_tables import aligned, tabular
 
 MATRIX = {
     "judge": "judge",

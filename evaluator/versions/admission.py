@@ -11,7 +11,7 @@ from django.db import transaction
 from annotation import jobs
 from annotation.models import Campaign, Job
 from core.errors import Refused
-from evaluator import archive
+from evaluator.versions import archive
 
 TASK = "evaluator.tasks.admit"
 KEPT_SECONDS = 24 * 3600  # what a job that failed or was cancelled left: so long it can be started again
