@@ -14,7 +14,7 @@ help:  ## say what there is
 setup: .venv/runtime  ## install into .venv, start nothing
 
 demo: .venv/runtime  ## run it with a demonstration; prints log-ins (PORT=8000)
-	$(BIN)/python manage.py serve --demo --port $(PORT)
+	$(BIN)/python manage.py demo --port $(PORT)
 
 serve: .venv/runtime  ## run it; its first page makes the first admin (PORT=8000)
 	$(BIN)/python manage.py serve --port $(PORT)

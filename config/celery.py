@@ -9,6 +9,7 @@ from celery.signals import celeryd_after_setup, worker_init, worker_process_init
 
 from config import gpu
 from core.parent import end_with_starter, end_without
+from core.version import code_version
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
@@ -48,8 +49,9 @@ def stop_pulse(**kwargs):
 
 
 @worker_init.connect
-def end_with_serve(**kwargs):
+def start(**kwargs):
     end_with_starter()
+    code_version()  # of what was loaded now, whatever becomes of the files
 
 
 @worker_process_init.connect

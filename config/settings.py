@@ -1,6 +1,7 @@
 """Settings, from the environment.
 
-DATA_DIR      where everything that is kept lives: database, models, broker, uploads (default: var/)
+DATA_DIR      where everything that is kept lives: database, models, broker, uploads (default: var/ in a checkout; for the
+              installed command, ~/.local/share/comparena/, or comparena/ in XDG_DATA_HOME)
 DATABASE_URL  default: SQLite in DATA_DIR; production: postgres://user:password@host/name, on another machine with
               ?sslmode=verify-full&sslrootcert=FILE
 BROKER_URL    default: a folder in DATA_DIR (no server); production: redis://host/0, on another machine
@@ -38,7 +39,9 @@ from kombu import Exchange, Queue
 from core import mail
 
 BASE_DIR = Path(__file__).resolve().parent.parent
-DATA_DIR = Path(os.environ.get("DATA_DIR", BASE_DIR / "var")).resolve()
+_own = Path(os.environ.get("XDG_DATA_HOME") or "~/.local/share").expanduser() / "comparena"
+_default = BASE_DIR / "var" if (BASE_DIR / "manage.py").exists() else _own  # nothing is kept among installed packages
+DATA_DIR = Path(os.environ.get("DATA_DIR") or _default).resolve()
 # People's answers and keys are nobody else's on this machine: neither the folder, where it was made before too, nor what
 # is made in it.
 os.umask(0o077)

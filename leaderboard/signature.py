@@ -5,7 +5,8 @@
     replicates:200|draws:100000|circles:999|confidence:0.95|population:people|code:1.0+a1b2c3
 
 A signature never changes once it is stored. So a key that comes later has a place in KEYS, and signatures without it are
-still read; the keys of the first ones are in every signature.
+still read; the keys of the first ones are in every signature. One that names no code (`0.1.0`, without a commit or a digest)
+is read too, but none is made any more.
 """
 
 from typing import Any
@@ -47,6 +48,8 @@ NONE = "none"
 def signature(**settings: str | int | float | None) -> str:
     """All settings that make a board, by the names of KEYS, in one line."""
     _check_keys(tuple(key for key in KEYS if key in settings), len(settings))
+    if "+" not in str(settings["code"]):
+        raise ValueError("A signature names the code that made the number, as core.version does; a release alone does not.")
     return "|".join(f"{key}:{_written(key, settings[key])}" for key in KEYS if key in settings)
 
 

@@ -41,7 +41,7 @@ def test_a_signature_names_everything_that_made_the_board():
 
 
 @pytest.mark.parametrize(
-    "change", [{}, {"judge": "people", "comparator": None}, {"code": "git:a1"}, {"extends": "4"}, {"wanted": 50}]
+    "change", [{}, {"judge": "people", "comparator": None}, {"code": "0.2.0+files.a1"}, {"extends": "4"}, {"wanted": 50}]
 )
 def test_it_can_be_read_back(change):
     text = signature(**SETTINGS | change)
@@ -52,6 +52,14 @@ def test_it_can_be_read_back(change):
 def test_signatures_of_before_are_read():
     assert parse(OF_BEFORE)["pairing"] == "random-on-4" and parse(OF_BEFORE)["games"] == 1200
     assert tuple(parse(OF_BEFORE)) == FIRST and signature(**parse(OF_BEFORE)) == OF_BEFORE
+
+
+def test_none_is_made_that_names_no_code():
+    """As images and systemd's recipe of 0.1.0 did; what they stored is read."""
+    nameless = OF_BEFORE.replace("1.0+a1b2", "0.1.0")
+    assert parse(nameless)["code"] == "0.1.0"
+    with pytest.raises(ValueError, match="names the code"):
+        signature(**parse(nameless))
 
 
 def test_a_key_that_comes_later_leaves_those_of_before_readable(monkeypatch):

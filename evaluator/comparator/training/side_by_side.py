@@ -27,11 +27,12 @@ def train_members(train: Train, run: Run, places: Sequence[str], progress: Repor
     told.write_bytes(pickle.dumps((train, run, torch.get_num_threads())))
     folds = [range(i, run.settings.folds, len(places)) for i in range(min(len(places), run.settings.folds))]
     begin = [sys.executable, "-m", __spec__.name, str(told)]
+    path = os.pathsep.join(filter(None, sys.path))  # they find what this process finds, wherever it was started
     at_work: list[subprocess.Popen[bytes]] = []
     try:
         for place, mine in zip(places, folds):
             words = [*begin, str(os.getpid()), *map(str, mine)]
-            at_work.append(subprocess.Popen(words, env=os.environ | {devices.SETTING: place}))
+            at_work.append(subprocess.Popen(words, env=os.environ | {devices.SETTING: place, "PYTHONPATH": path}))
         while any(one.poll() is None for one in at_work):
             done = sum((run.directory / f"member-{fold}.json").is_file() for fold in range(run.settings.folds))
             progress(done / run.settings.folds, f"Training {run.settings.folds} members on {len(at_work)} devices")

@@ -89,7 +89,7 @@ class Command(BaseCommand):
             self.stdout.write(f"There is no admin yet. Create one at {address}first/{where}.")
             self.stdout.write(f"{who} asks for this code: {os.environ['FIRST_ADMIN_KEY']}")
         elif not User.objects.filter(is_staff=True, is_active=True).exists():
-            self.stdout.write("No admin can sign in: .venv/bin/python manage.py createsuperuser makes one.")
+            self.stdout.write(f"No admin can sign in: {sys.argv[0]} createsuperuser makes one.")
         self.stdout.write(f"All data are in {settings.DATA_DIR}. Press Ctrl-C to stop.\n")
         self.stdout.flush()
 
@@ -114,7 +114,8 @@ class _Processes:
             self.commands[name],
             start_new_session=True,
             preexec_fn=signalled_at_death_of(os.getpid(), signal.SIGTERM if name == "web server" else signal.SIGKILL),
-            env={"OMP_NUM_THREADS": _threads_of_torch(), **os.environ, STARTED_BY: str(os.getpid())},
+            cwd=settings.BASE_DIR,  # where they find config
+            env={"OMP_NUM_THREADS": _threads_of_torch(), **os.environ, **_places(), STARTED_BY: str(os.getpid())},
         )
 
     def watch(self, write) -> None:
@@ -184,6 +185,14 @@ def _worker(name: str, queues: list[str]) -> list[str]:
     ]
 
 
+def _places() -> dict[str, str]:
+    """Settings that name files, from wherever this was started."""
+    database = settings.DATABASES["default"]
+    relative = "DATABASE_URL" in os.environ and connection.vendor == "sqlite"
+    named = {"DATABASE_URL": f"sqlite:///{os.path.abspath(database['NAME'])}"} if relative else {}
+    return {"DATA_DIR": str(settings.DATA_DIR), **named}
+
+
 def _threads_of_torch() -> str:
     """One core is left to the web server and the other worker, where there are several."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -231,7 +240,9 @@ def _must_be_free(host: str, port: int) -> None:
         try:
             probe.bind((host, port))
         except OSError as error:
-            raise CommandError(f"Port {port} of {host} can't be used ({error.strerror}); try PORT=8001.") from error
+            raise CommandError(
+                f"Port {port} of {host} can't be used ({error.strerror}); try --port 8001 (of make: PORT=8001)."
+            ) from error
 
 
 def _wait_until_served(host: str, port: int, processes: _Processes) -> None:

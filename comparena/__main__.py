@@ -1,0 +1,3 @@
+from comparena.command import main
+
+main()
