@@ -1,4 +1,4 @@
-# One image for web server and workers. compose.yaml runs them with PostgreSQL, Redis and Caddy (docs/deployment.md).
+# One image for web server and workers. compose.yaml runs them with PostgreSQL, Redis and Caddy (docs/operate/deploy.md).
 # Alone, with everything in one container: docker run --init -p 127.0.0.1:8000:8000 -v comparena:/data comparena
 FROM debian:bookworm-slim
 

@@ -5,7 +5,7 @@
 The comparator learns from all other sets, less the contexts that they share with the one left out, from a base made of
 conversations that are in none of them (`train_base`). It is compared with the cosine of output and context by the untrained
 encoder. A line of JSON for each variant, set and seed goes to OUT/results.jsonl; what is there already is not run again. The
-table in docs/experiments/comparator.md is made of these lines (`--tables`)."""
+table in docs/results/comparator-unseen.md is made of these lines (`--tables`)."""
 
 import argparse
 import json

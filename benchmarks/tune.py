@@ -5,7 +5,7 @@
 Every variant is measured as a user's training is: `fit` with five folds, so that each score of dailydialog_zhao is predicted
 by a member that saw neither its context nor, in the dialogues, its conversation; other sets are learnt from beside it. One
 line of JSON for each variant and seed goes to OUT/results.jsonl; what is there already is not run again, and a run that was
-cut goes on. The tables in docs/experiments/comparator.md are made of these lines.
+cut goes on. The tables in docs/results/comparator-*.md are made of these lines.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""How often the verdict on scores is wrong: `python -m benchmarks.verdict` prints the tables of docs/statistics.md.
+"""How often the verdict on scores is wrong: `python -m benchmarks.verdict` prints the tables of docs/results/verdict.md.
 
 A campaign is drawn from a latent normal scale, cut into points. The generators and their measure of alpha share no code
 with `annotation/quality/`. Seeds 0 and up; the threshold is 1 MAD, a MAD of 0 drops, alpha is at the interval level.

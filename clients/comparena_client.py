@@ -127,7 +127,7 @@ class Client:
 
 
 class Campaign:
-    """One campaign. Rows and boards are lists of dicts, as docs/guide-researchers.md and docs/api.md name their fields."""
+    """One campaign. Rows and boards are lists of dicts, as docs/campaigns/import.md and docs/api.md name their fields."""
 
     def __init__(self, client: Client, slug: str):
         self.client, self.slug = client, slug

@@ -18,7 +18,7 @@ PROXIES       how many proxies stand before the web server and add to X-Forwarde
 EMAIL_URL     smtp://user:password@host:587 (STARTTLS), smtps://… or smtp+plain://…; without it no e-mail is sent
 EMAIL_FROM    the sender's address (default: comparena@localhost)
 SITE_URL      where this is found, https://name, for links in e-mail that no page sends (default: letters have no link)
-OIDC_ISSUER   lets people sign in by an OpenID Connect provider (docs/operations.md), with OIDC_NAME, OIDC_CLIENT_ID,
+OIDC_ISSUER   lets people sign in by an OpenID Connect provider (docs/operate/accounts.md), with OIDC_NAME, OIDC_CLIENT_ID,
               OIDC_CLIENT_SECRET, OIDC_AUTHORIZATION_URL, OIDC_TOKEN_URL, OIDC_USER_URL and OIDC_JWKS_URL
 FIRST_ADMIN_KEY  a code with which the first admin can be made from another machine (default: `serve` makes one and prints it)
 METRICS_TOKEN  the bearer token with which Prometheus may read /metrics (default: only admins may, signed in)

@@ -29,7 +29,7 @@ ROWS_OR_FILE = [ShallowJSON, MultiPartParser]
 
 
 class StandingSerializer(serializers.Serializer):
-    """A system on a board; what else it has is told in docs/statistics.md."""
+    """A system on a board; docs/boards/read.md says what its numbers mean."""
 
     id = serializers.IntegerField()
     system = serializers.CharField()
@@ -44,7 +44,7 @@ class StandingSerializer(serializers.Serializer):
 
 
 class BoardSerializer(serializers.Serializer):
-    """A finished tournament (`boards.queries.board`); docs/statistics.md says what its figures are."""
+    """A finished tournament (`boards.queries.board`); docs/formulas/ says what its figures are."""
 
     signature = serializers.CharField()
     campaign = serializers.CharField()

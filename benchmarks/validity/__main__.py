@@ -1,4 +1,4 @@
-"""Measures what the board's certainty is worth, and writes the tables of docs/validity.md.
+"""Measures what the board's certainty is worth, and writes the tables of docs/results/validity.md.
 
 A run that is cut goes on where it was; a changed generator or estimator starts anew."""
 
@@ -12,7 +12,7 @@ from benchmarks.validity.harness import WORKERS, Store, run
 from benchmarks.validity.report import replaced, table
 
 ROOT = Path(__file__).resolve().parents[2]
-DOCUMENT, STORE = ROOT / "docs/validity.md", ROOT / "var/validity.jsonl"
+DOCUMENT, STORE = ROOT / "docs/results/validity.md", ROOT / "var/validity.jsonl"
 
 
 def arguments(args: list[str] | None = None) -> argparse.Namespace:
@@ -21,7 +21,7 @@ def arguments(args: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--only", default="", help="claims or scenarios whose name contains this")
     parser.add_argument("--workers", type=int, default=WORKERS, help="processes (default %(default)s)")
     parser.add_argument("--store", type=Path, default=STORE, help="where simulations are kept (default var/validity.jsonl)")
-    parser.add_argument("--document", type=Path, default=DOCUMENT, help="whose tables are written (default docs/validity.md)")
+    parser.add_argument("--document", type=Path, default=DOCUMENT, help="whose tables are written (default: its page)")
     parser.add_argument("--tables", action="store_true", help="simulate nothing, write the tables of what is kept")
     return parser.parse_args(args)
 

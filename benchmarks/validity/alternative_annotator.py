@@ -1,4 +1,4 @@
-"""How often the alternative annotator test errs, on simulated annotators: the table of docs/judges.md.
+"""How often the alternative annotator test errs, on simulated annotators: the table of docs/results/alternative-annotator.md.
 
     python -m benchmarks.validity.alternative_annotator --n 2000
 

@@ -1,4 +1,4 @@
-"""The tables of docs/validity.md, each between two marks."""
+"""The tables of docs/results/validity.md, each between two marks."""
 
 import math
 import re

@@ -26,7 +26,7 @@ TABLE_FILES = {"csv": ("text/csv", exports.as_csv), "tex": ("application/x-tex",
 
 
 class TrainingSerializer(serializers.Serializer):
-    """What is not sent is as the recipe has it (docs/comparator-reference.md)."""
+    """What is not sent is as the recipe has it (docs/comparator/options.md)."""
 
     criterion = serializers.CharField(
         max_length=100, required=False, allow_null=True, allow_blank=True,

@@ -38,7 +38,7 @@ class CardSerializer(serializers.Serializer):
     confidence = serializers.DictField(help_text="How far its stated probabilities may be trusted here: kind, said, figures.")
     attacks_here = serializers.ListField(child=serializers.DictField(), help_text="Where it did not learn from the campaign.")
     curve = serializers.ListField(child=serializers.DictField())
-    metrics = serializers.DictField(help_text="docs/comparator-reference.md, what a card says.")
+    metrics = serializers.DictField(help_text="docs/comparator/card.md says what they are.")
     again = serializers.CharField(help_text="The command that trains it again; empty where it was uploaded.")
 
 

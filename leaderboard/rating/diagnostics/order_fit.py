@@ -6,7 +6,7 @@ systems has a chance to win, tie and lose, and as many boards as are asked for a
 
 Games are drawn as if they were independent. Those on one context, or by one person, are not, but what they have in common is
 a quality or a taste, which orders the systems: it makes a pair's share of points vary more, and circles rarer, and in simulated
-campaigns the two are even (docs/statistics.md)."""
+campaigns the two are even (docs/results/diagnostics.md)."""
 
 from __future__ import annotations
 

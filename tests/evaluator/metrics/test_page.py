@@ -1,11 +1,11 @@
-"""docs/metrics.md has the metrics that the registry has."""
+"""docs/judges/metrics.md has the metrics that the registry has."""
 
 import re
 from pathlib import Path
 
 from evaluator.metrics.registry import METRICS
 
-PAGE = Path(__file__).resolve().parents[3] / "docs/metrics.md"
+PAGE = Path(__file__).resolve().parents[3] / "docs/judges/metrics.md"
 
 
 def rows() -> dict[str, tuple[str, str, str]]:
