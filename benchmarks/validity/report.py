@@ -1,10 +1,10 @@
 """The tables of docs/results/validity.md, each between two marks."""
 
 import math
-import re
 from collections import Counter
 from collections.abc import Sequence
 
+from benchmarks.results import between
 from benchmarks.validity.claims import Claim, Row
 
 MARGINS_FROM = 12  # scenarios, that are looked at together as well
@@ -59,8 +59,4 @@ def _pooled(claim: Claim, rows: Sequence[Row]) -> tuple[int, str, str]:
 
 def replaced(document: str, name: str, text: str) -> str:
     """The document with this text between the marks of this name. Raises ValueError where there are none."""
-    start, end = f"<!-- validity: {name} -->", "<!-- end -->"
-    found = re.compile(f"{re.escape(start)}.*?{re.escape(end)}", re.DOTALL)
-    if not found.search(document):
-        raise ValueError(f"The document has no table {name!r}.")
-    return found.sub(lambda _: f"{start}\n{text}\n{end}", document, count=1)
+    return between(document, f"validity: {name}", text)
