@@ -116,10 +116,10 @@ class _Discriminator:
 def _discriminator(known, examples, full, seed: int) -> _Discriminator | None:
     """Trained on the full model's folds; known: all texts of the campaign and who wrote each. None where it has nothing to
     learn from."""
-    from evaluator.comparator.examples import context_key
     from evaluator.comparator.training.dataset import checked, split
     from evaluator.encoders.text_encoder import TextEncoder
-    from evaluator.metrics.inputs import Referenced, Training
+    from evaluator.judges.texts import Referenced, context_key
+    from evaluator.metrics.inputs import Training
     from evaluator.metrics.registry import build
 
     folds = split(checked(examples, full), full.folds, seed)
@@ -134,9 +134,9 @@ def _discriminator(known, examples, full, seed: int) -> _Discriminator | None:
 
 def _measure(judge, judged, systems: np.ndarray, seed: int) -> dict[str, Any]:
     """judge: a comparator, or what is asked like one."""
-    from evaluator.comparator.examples import as_arrays
     from evaluator.metaevaluation.agreement import accuracy
     from evaluator.metaevaluation.card_figures import correlations
+    from evaluator.metaevaluation.pairs import as_arrays
 
     a, b, _, _ = as_arrays(judged.pairs)
     ahead = judge.differences([judged.texts[i] for i in a], [judged.texts[i] for i in b])  # (p,)

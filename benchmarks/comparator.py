@@ -15,7 +15,6 @@ from transformers import AutoTokenizer
 
 from benchmarks.database import own_database
 from evaluator.comparator import storage
-from evaluator.comparator.examples import Text
 from evaluator.comparator.joint_model import JointModel, both_orders
 from evaluator.comparator.references import References, beside_pairs
 from evaluator.comparator.settings import Settings
@@ -26,6 +25,7 @@ from evaluator.encoders.encoding import TURNS, Encoder, by_length
 from evaluator.encoders.hidden_states import embed
 from evaluator.encoders.pretrained import default_encoder, pretrained_encoder
 from evaluator.judges.calibration import Head
+from evaluator.judges.texts import Text
 
 SAMPLE = 400  # texts, and pairs of them, that are timed; the rest is multiplication
 ROUNDS = 6  # the shortest counts: a machine of two cores that others share is by turns a tenth slower

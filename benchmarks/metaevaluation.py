@@ -17,10 +17,11 @@ from multiprocessing import Pool
 import numpy as np
 
 from annotation.quality.crossed import context_mean
-from evaluator.comparator.examples import Pair, Text, mean_scores, pairs_from_scores
+from evaluator.judges.texts import Text
 from evaluator.metaevaluation.agreement import accuracy, agreement
 from evaluator.metaevaluation.card_figures import correlations
 from evaluator.metaevaluation.correlation import pearson, spearman
+from evaluator.metaevaluation.pairs import Pair, mean_scores, pairs_from_scores
 
 STRENGTHS, K, RUNS = np.linspace(0, 0.8, 5), 3, 200
 CONTEXTS, MANY = 60, 6000

@@ -24,19 +24,21 @@ from benchmarks import tune_selection
 from benchmarks.tune_instructions import pandalm
 from evaluator.comparator import storage
 from evaluator.comparator.architectures import load
-from evaluator.comparator.examples import Examples, Pair, Text, aligned, context_key, mean_scores, pairs_from_scores
+from evaluator.comparator.examples import Examples, Exchange, aligned
 from evaluator.comparator.predict import Comparator
 from evaluator.comparator.references import beside_pairs
 from evaluator.comparator.settings import Settings
 from evaluator.comparator.supervision.pretraining import SHARED
-from evaluator.comparator.supervision.self_supervision import Exchange, ending, exchanges, unseen
+from evaluator.comparator.supervision.self_supervision import ending, exchanges, unseen
 from evaluator.comparator.training.train import TrainingResult, fit
 from evaluator.comparator.utility_model import utilities
 from evaluator.encoders import pretrained
 from evaluator.encoders.encoding import Encoder
 from evaluator.judges.calibration import NO_GUARD
+from evaluator.judges.texts import Text, context_key
 from evaluator.metaevaluation import robustness
 from evaluator.metaevaluation.correlation import pearson, spearman
+from evaluator.metaevaluation.pairs import Pair, mean_scores, pairs_from_scores
 from evaluator.metaevaluation.resampling import interval
 
 MAIN = "dailydialog_zhao"

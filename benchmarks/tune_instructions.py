@@ -7,14 +7,16 @@ from pathlib import Path
 import numpy as np
 
 from evaluator.comparator.architectures import load
-from evaluator.comparator.examples import Examples, Pair, Text, as_arrays, context_key, pairs_from_judgments
+from evaluator.comparator.examples import Examples
 from evaluator.comparator.settings import Settings
 from evaluator.comparator.training.train import fit
 from evaluator.judges.calibration import decide
+from evaluator.judges.texts import Text, context_key
 from evaluator.metaevaluation import ceiling
 from evaluator.metaevaluation.agreement import agreement
 from evaluator.metaevaluation.correlation import pearson
 from evaluator.metaevaluation.held_out import decide_by_other_folds
+from evaluator.metaevaluation.pairs import Pair, as_arrays, pairs_from_judgments
 from evaluator.metaevaluation.resampling import interval
 from evaluator.metaevaluation.ties import CLASSES, macro_f1
 

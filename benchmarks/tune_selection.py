@@ -12,10 +12,11 @@ import numpy as np
 from scipy import stats
 
 from evaluator.comparator.architectures import load
-from evaluator.comparator.examples import Pair, Text, as_arrays, context_key
 from evaluator.comparator.predict import Comparator
+from evaluator.judges.texts import Text, context_key
 from evaluator.metaevaluation.agreement import agreement
 from evaluator.metaevaluation.correlation import pearson
+from evaluator.metaevaluation.pairs import Pair, as_arrays
 from leaderboard.rating.games import Games
 from leaderboard.rating.pairing import CONFIDENT, order_to_ask
 from leaderboard.rating.rules import standings

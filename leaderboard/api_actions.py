@@ -12,7 +12,7 @@ from annotation.access import campaign_for_researcher
 from annotation.api.repeats import HEADER, once
 from annotation.api.serializers import JobSerializer
 from core.errors import Refused
-from evaluator.trainings.services import MAX_SEED
+from evaluator.comparator.settings import MAX_SEED
 from leaderboard.access import tournament_for
 from leaderboard.boards import exports, queries
 from leaderboard.models import Tournament

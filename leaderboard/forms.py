@@ -3,8 +3,9 @@
 from django import forms
 
 from annotation.snapshots import latest_snapshot
-from evaluator.trainings.services import MAX_SEED
-from evaluator.versions.selectors import architecture, criteria, judges_by_name
+from evaluator.comparator.settings import MAX_SEED
+from evaluator.roster import judges_by_name
+from evaluator.versions.selectors import architecture, criteria
 from leaderboard.models import Tournament
 from leaderboard.tournaments import start
 

@@ -21,7 +21,8 @@ from typing import Any
 import numpy as np
 
 from evaluator.judges.protocol import Judge
-from evaluator.metrics.inputs import MissingInput, Referenced, Training, turns_of
+from evaluator.judges.texts import Referenced
+from evaluator.metrics.inputs import MissingInput, Training, turns_of
 from evaluator.metrics.registry import METRICS, build
 
 WORDS = "time people way water day man thing woman life child world school house night word money book friend game".split()

@@ -20,12 +20,12 @@ import numpy as np
 
 from benchmarks.metrics.judged_sets import SETS, JudgedSet, read
 from evaluator.comparator.architectures import load
-from evaluator.comparator.examples import Examples, Text
+from evaluator.comparator.examples import Examples, Exchange
 from evaluator.comparator.joint_model import JointComparator
 from evaluator.comparator.settings import ARCHITECTURES, Settings
-from evaluator.comparator.supervision.self_supervision import Exchange
 from evaluator.comparator.training.train import fit
 from evaluator.judges.protocol import Judge, OnProgress, Preferences, utilities
+from evaluator.judges.texts import Text
 from evaluator.metaevaluation.comparison_scores import WAYS, Field, scored
 from evaluator.metaevaluation.correlation_levels import levels
 

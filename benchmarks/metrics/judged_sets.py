@@ -8,9 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
-from evaluator.comparator.examples import Pair, context_key, mean_scores, pairs_from_scores
+from evaluator.judges.texts import Referenced, context_key, referenced
 from evaluator.metaevaluation.judges_table import People
-from evaluator.metrics.inputs import Referenced, Training, referenced
+from evaluator.metaevaluation.pairs import Pair, mean_scores, pairs_from_scores
+from evaluator.metrics.inputs import Training
 
 
 @dataclass(frozen=True)

@@ -24,8 +24,9 @@ import numpy as np
 from benchmarks.metrics.comparison_scores import train
 from benchmarks.metrics.judged_sets import SETS, JudgedSet, lines, read
 from evaluator.comparator.architectures import load
+from evaluator.comparator.examples import Exchange
 from evaluator.comparator.settings import ARCHITECTURES, Settings
-from evaluator.comparator.supervision.self_supervision import Exchange, exchanges
+from evaluator.comparator.supervision.self_supervision import exchanges
 from evaluator.encoders.text_encoder import TextEncoder
 from evaluator.judges.protocol import utilities
 from evaluator.metaevaluation.agreement import Share, accuracy

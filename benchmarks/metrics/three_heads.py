@@ -23,11 +23,11 @@ from scipy.stats import f_oneway
 from torch import nn
 
 from benchmarks.metrics.judged_sets import JudgedSet, lines, read
-from evaluator.comparator.examples import Text, context_key, fold_of
 from evaluator.comparator.utility_model import pair_features
 from evaluator.encoders.hidden_states import batches
 from evaluator.encoders.text_encoder import TextEncoder
 from evaluator.judges.protocol import Numbers
+from evaluator.judges.texts import Text, context_key, fold_of
 from evaluator.metrics.aspects import GOOD, Heads, balanced_loss
 from evaluator.metrics.networks import Learnt, learnt, tensor
 

@@ -14,7 +14,7 @@ from annotation.api.repeats import HEADER, once
 from annotation.api.serializers import ImportedSerializer, JobSerializer
 from core.errors import Refused
 from evaluator.api.cards import ComparatorSerializer
-from evaluator.comparator.settings import ARCHITECTURES, RECIPES, SWITCHES, fields_of
+from evaluator.comparator.settings import ARCHITECTURES, MAX_SEED, RECIPES, SWITCHES, fields_of
 from evaluator.judge_tables import exports, tables
 from evaluator.judge_tables.imports import LONGEST_NAME, import_scores_of
 from evaluator.metaevaluation.alternative_annotator import EPSILON
@@ -40,7 +40,7 @@ class TrainingSerializer(serializers.Serializer):
     human = serializers.BooleanField(required=False, allow_null=True, help_text="Whether people's judgments are learnt from.")
     architecture = serializers.ChoiceField(choices=ARCHITECTURES, required=False)
     base = serializers.CharField(max_length=100, required=False, help_text="A base's name, or none.")
-    seed = serializers.IntegerField(min_value=0, max_value=services.MAX_SEED, default=0)
+    seed = serializers.IntegerField(min_value=0, max_value=MAX_SEED, default=0)
 
     def get_fields(self):
         switches = {name: serializers.BooleanField(required=False, allow_null=True) for name in SWITCHES}

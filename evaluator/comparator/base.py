@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 
 from evaluator.comparator import storage
+from evaluator.comparator.examples import Exchange
 from evaluator.comparator.references import kept
 from evaluator.comparator.settings import BASE_MANIFEST, Settings
 from evaluator.comparator.supervision.pretraining import Pretraining
-from evaluator.comparator.supervision.self_supervision import Conversations, Exchange
+from evaluator.comparator.supervision.self_supervision import Conversations
 from evaluator.comparator.training.progress import OnProgress, Progress
 from evaluator.encoders import pretrained
 from evaluator.encoders.pretrained import default_encoder

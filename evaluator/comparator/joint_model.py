@@ -15,7 +15,6 @@ from torch import nn
 from torch.nn import functional as F
 from transformers import PreTrainedModel
 
-from evaluator.comparator.examples import Text, context_key
 from evaluator.comparator.predict import ALL, Trained
 from evaluator.comparator.storage import Manifest
 from evaluator.comparator.utility_model import UtilityModel
@@ -23,6 +22,7 @@ from evaluator.encoders.encoding import Batch, Encoder, Sequences
 from evaluator.encoders.hidden_states import Tick, batches, hidden_states, mean_over
 from evaluator.judges.degenerate_outputs import degenerate_shares
 from evaluator.judges.protocol import OnProgress, Preferences, utilities
+from evaluator.judges.texts import Text, context_key
 
 CHUNK = 4096  # pairs whose tokens are in memory together
 

@@ -14,12 +14,12 @@ from torch import nn
 from transformers import PreTrainedModel
 
 from evaluator.comparator import storage
-from evaluator.comparator.examples import Text, context_key
 from evaluator.comparator.references import beside_pairs
 from evaluator.comparator.utility_model import UtilityModel, utilities
 from evaluator.encoders import pretrained
 from evaluator.encoders.encoding import Encoder
 from evaluator.judges.protocol import OnProgress, Preferences
+from evaluator.judges.texts import Text, context_key
 
 ALL = -1  # judged by the mean of all members
 

@@ -19,10 +19,10 @@ import numpy as np
 import torch
 from transformers import PreTrainedModel
 
-from evaluator.comparator.examples import Text
-from evaluator.comparator.supervision.self_supervision import Exchange
+from evaluator.comparator.examples import Exchange
 from evaluator.encoders.encoding import Encoder, last_turns
 from evaluator.encoders.hidden_states import Tick, embeddings
+from evaluator.judges.texts import Text
 
 NEAR = 0.05  # width of the kernel over contexts: one whose cosine is so much less counts e times less
 ALIKE = 15.0  # steepness of the kernel over replies

@@ -3,6 +3,10 @@
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from core.errors import Refused
+
+MAX_SEED = 2**31 - 1
+
 BASE_MANIFEST = "manifest.json"  # of a base (base.py): its folder is finished once it holds this
 
 ARCHITECTURES = ("utility", "joint")
@@ -119,3 +123,8 @@ def options_of(fields: dict[str, Any]) -> list[str]:
     words += [f"--{name}" if chosen[f] else f"--no-{name}" for f, name in SWITCHES.items() if chosen[f] != base[f]]
     words += ["--architecture", chosen["architecture"]] if chosen["architecture"] != base["architecture"] else []
     return words + [word for name in ("encoder", "teacher") if chosen[name] for word in (f"--{name}", chosen[name])]
+
+
+def check_seed(seed: int) -> None:
+    if not 0 <= seed <= MAX_SEED:
+        raise Refused(f"The seed must be a whole number from 0 to {MAX_SEED}, not {seed}.")

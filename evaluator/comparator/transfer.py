@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from evaluator.comparator.examples import Text, as_arrays
 from evaluator.comparator.joint_model import JointComparator
 from evaluator.comparator.predict import Comparator
 from evaluator.encoders.hidden_states import embeddings
+from evaluator.judges.texts import Text
 from evaluator.metaevaluation.card_figures import Judged, calibration, correlations, pairwise
+from evaluator.metaevaluation.pairs import as_arrays
 
 MOST_OUTPUTS = 300  # of another campaign: whole contexts drawn by the seed, so that many campaigns cost minutes
 MOST_CONTEXTS = 200  # behind how alike two campaigns are

@@ -1,12 +1,12 @@
 """What every generator learns from and answers to: exchanges, words, and the common interface."""
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Protocol
 
-WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*|\d+|[^\w\s]")
+from evaluator.judges.texts import words
+
 CLOSING = set(".,!?:;)")
 
 # Words that say nothing about the topic. A short list of our own; it only needs to cover everyday dialogue.
@@ -37,11 +37,6 @@ class Generator(Protocol):
 def exchanges(dialogues: Iterable[Sequence[str]]) -> list[Exchange]:
     """Every turn after the first answers the turns before it."""
     return [Exchange(tuple(turns[:i]), turns[i]) for turns in dialogues for i in range(1, len(turns))]
-
-
-def words(text: str) -> list[str]:
-    """Lower-case words and punctuation marks; an apostrophe or a hyphen inside a word stays in it."""
-    return WORD.findall(text.lower())
 
 
 def content_words(text: str) -> set[str]:

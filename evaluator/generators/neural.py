@@ -12,7 +12,8 @@ from random import Random
 import torch
 from torch import Tensor, nn
 
-from evaluator.generators.dialogue import Exchange, sentence, words
+from evaluator.generators.dialogue import Exchange, sentence
+from evaluator.judges.texts import words
 
 PAD, UNKNOWN, START, END, TURN = range(5)
 SPECIAL = ("<pad>", "<unk>", "<s>", "</s>", "<turn>")

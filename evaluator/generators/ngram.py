@@ -8,7 +8,8 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from random import Random
 
-from evaluator.generators.dialogue import Exchange, content_words, sentence, words
+from evaluator.generators.dialogue import Exchange, content_words, sentence
+from evaluator.judges.texts import words
 
 START, END = "<s>", "</s>"
 WEIGHTS = (0.70, 0.28, 0.02)  # trigram, bigram, unigram

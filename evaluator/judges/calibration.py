@@ -7,9 +7,9 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit, log_expit
 
-from evaluator.comparator.examples import Text
 from evaluator.judges.degenerate_outputs import lowered
 from evaluator.judges.protocol import Preferences
+from evaluator.judges.texts import Text
 
 NO_GUARD = 1e9  # logits
 

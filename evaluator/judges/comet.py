@@ -12,10 +12,9 @@ from typing import Any, Literal
 import numpy as np
 
 from core.errors import Refused
-from evaluator.comparator.examples import Text
 from evaluator.judges.program import TIMEOUT, run
 from evaluator.judges.protocol import Numbers, OnProgress, Preferences, by_order
-from evaluator.metrics.inputs import NEEDS, as_referenced
+from evaluator.judges.texts import REFERENCES, Text, as_referenced
 
 COMMAND = "comet-score"
 
@@ -49,7 +48,7 @@ class CometJudge:
     def lacks(self, text: Text) -> str:
         """Why it does not judge this text, where it judges others by their references."""
         text = as_referenced(text)
-        return f"it needs {NEEDS['references']}" if self._referenced and (text.human or not text.references) else ""
+        return f"it needs {REFERENCES}" if self._referenced and (text.human or not text.references) else ""
 
     def preferences(self, utility_a: Numbers, utility_b: Numbers) -> Preferences:
         return by_order(utility_a, utility_b)

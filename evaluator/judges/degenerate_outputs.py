@@ -10,7 +10,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from evaluator.comparator.examples import Text
+from evaluator.judges.texts import Text
 
 RUN = 3  # words in a row that an output hardly shares with a turn by chance
 LOWEST = 0.05  # the share of outputs that a degenerate one is put among: some honest ones are lowered as well

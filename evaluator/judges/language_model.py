@@ -13,11 +13,11 @@ from typing import Any, Literal
 import numpy as np
 
 from core.errors import Refused
-from evaluator.comparator.examples import Text
 from evaluator.judges.endpoint import Endpoint, Price, UnreadableReply, Usage
 from evaluator.judges.prompt import REPLY, VERSION, Answer, Prompt, Unreadable, read_answer
 from evaluator.judges.protocol import Numbers, OnProgress, Preferences
 from evaluator.judges.replies import Replies, key_of
+from evaluator.judges.texts import Text
 
 LONGEST_REPLY = 300  # tokens: a letter and a short sentence
 TOP_LOGPROBS = 5

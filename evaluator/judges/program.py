@@ -21,8 +21,8 @@ import numpy as np
 
 from core.errors import Refused, quoted
 from core.rowfiles import BadField, Row, read_rows, refusal
-from evaluator.comparator.examples import Text
 from evaluator.judges.protocol import Numbers, OnProgress, Preferences, by_order
+from evaluator.judges.texts import Text
 
 TIMEOUT = 3600.0  # seconds
 SUM_ERROR = 1e-3  # by which the three probabilities may miss 1, since programs round

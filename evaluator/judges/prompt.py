@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from evaluator.comparator.examples import Text
+from evaluator.judges.texts import Text
 
 VERSION = 1  # of the wording below: change it with every change of the wording
 LETTERS = {"A": "A", "B": "B", "C": "tie"}

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import Refused
-from evaluator.comparator.examples import Text, context_key
+from evaluator.judges.texts import Text, context_key
 
 CHUNK = 5000  # pairs from different contexts that are read at once: each text is there in as many contexts as it meets
 ROUNDING = 1e-6  # utilities closer than this share of the larger are equal: float32 has 24 bits, and sums lose some

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from annotation.quality.crossed import ANNOTATORS, PEOPLE, Crossed, of_whom
-from evaluator.comparator.examples import Pair
 from evaluator.metaevaluation.crossed import Kept, crossed
+from evaluator.metaevaluation.pairs import Pair
 from evaluator.metaevaluation.resampling import bootstrap
 
 CHOICES = np.array(["A", "tie", "B", ""])

@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from annotation.quality.crossed import ANNOTATORS, PEOPLE, of_whom
-from evaluator.comparator.examples import Pair, Text, as_arrays, context_key
 from evaluator.judges.protocol import Preferences
+from evaluator.judges.texts import Text, context_key
 from evaluator.metaevaluation import robustness
 from evaluator.metaevaluation.agreement import accuracy, calibration_error, confidence
 from evaluator.metaevaluation.correlation import UndefinedCorrelation, pearson, spearman
 from evaluator.metaevaluation.crossed import Kept, crossed
+from evaluator.metaevaluation.pairs import Pair, as_arrays
 from evaluator.metaevaluation.resampling import RESAMPLES, bootstrap, drawn, interval
 
 GOOD_SCORE = 0.75  # of a scale from 0 to 1: the upper quarter is called a good answer

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaluator.comparator.examples import Text, context_key
 from evaluator.judges.protocol import Judge, Numbers, OnProgress, Preferences, across_contexts, pairs_of, preferences
+from evaluator.judges.texts import Text, context_key
 from leaderboard.rating import sample_scores, tournament
 from leaderboard.rating.games import Games
 from leaderboard.rating.rules import PAPER, standings

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from annotation.quality.crossed import PEOPLE
-from evaluator.comparator.examples import Pair
 from evaluator.metaevaluation.agreement import Share, agreement, share
+from evaluator.metaevaluation.pairs import Pair
 
 LARGEST_CALIBRATION_ERROR = 0.05
 SMALLEST_ATTACK_SHARE = 0.8

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaluator.comparator.examples import Pair, Text, as_arrays
 from evaluator.judges.calibration import Head, decide, fit_head, tie_threshold
+from evaluator.judges.texts import Text
 from evaluator.metaevaluation.agreement import accuracy, agreement, calibration_error
 from evaluator.metaevaluation.consistency import Consistency
+from evaluator.metaevaluation.pairs import Pair, as_arrays
 from evaluator.metaevaluation.ties import Ties, measure_ties
 
 

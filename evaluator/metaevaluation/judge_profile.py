@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from evaluator.comparator.examples import Pair, as_arrays
 from evaluator.metaevaluation.agreement import calibration_error
 from evaluator.metaevaluation.alternative_annotator import in_peoples_scores
 from evaluator.metaevaluation.correlation import UndefinedCorrelation, spearman
 from evaluator.metaevaluation.held_out import probabilities_by_other_folds
+from evaluator.metaevaluation.pairs import Pair, as_arrays
 from evaluator.metaevaluation.resampling import bootstrap, drawn, interval
 
 JUDGMENTS = 10_000  # of the judge, beside those of people

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.comparator.examples import Pair, as_arrays
 from evaluator.metaevaluation import ceiling
 from evaluator.metaevaluation.agreement import Share, accuracy, agreement
 from evaluator.metaevaluation.alternative_annotator import (
@@ -23,6 +22,7 @@ from evaluator.metaevaluation.correlation_levels import Figure, levels
 from evaluator.metaevaluation.held_out import decide_by_other_folds
 from evaluator.metaevaluation.judge_comparison import Difference, differences, share_differences
 from evaluator.metaevaluation.judge_profile import OwnSystems, Profile, own_by_pairs, own_by_scores, profile
+from evaluator.metaevaluation.pairs import Pair, as_arrays
 from evaluator.metaevaluation.score_changes import Changed, score_changes
 
 FOLDS = 5  # of contexts: a judge without ties of its own says as many as people did in the other folds

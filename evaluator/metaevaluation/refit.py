@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from evaluator.comparator.examples import as_arrays
 from evaluator.judges.calibration import Head, fit_head
 from evaluator.judges.protocol import Preferences
 from evaluator.metaevaluation.card_figures import Judged, calibration
 from evaluator.metaevaluation.held_out import probabilities_by_other_folds
+from evaluator.metaevaluation.pairs import as_arrays
 
 # From so many judged pairs on. The standard error of the log of the scale, 1 / sqrt(50 d^2 p (1 - p)), is then 0.3 where the
 # pairs are a logit apart and 0.2 where they are two.

@@ -12,9 +12,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from evaluator.comparator.examples import context_key, fold_of
 from evaluator.judges.protocol import Numbers
-from evaluator.metrics.inputs import Referenced
+from evaluator.judges.texts import Referenced, context_key, fold_of
 from evaluator.metrics.out_of_fold import Features, Fit, Judged, scored
 
 DIMENSIONS = 50  # Lowe et al. 2017, section 5

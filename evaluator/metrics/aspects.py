@@ -13,9 +13,9 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from evaluator.comparator.examples import Text
 from evaluator.judges.protocol import Numbers
-from evaluator.metrics.inputs import MissingInput, Referenced
+from evaluator.judges.texts import Referenced, Text
+from evaluator.metrics.inputs import MissingInput
 from evaluator.metrics.networks import on_features, tensor
 from evaluator.metrics.out_of_fold import Features, Fit, Judged
 

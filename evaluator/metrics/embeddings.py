@@ -11,7 +11,8 @@ import numpy as np
 
 from evaluator.encoders.text_encoder import TextEncoder
 from evaluator.judges.protocol import Numbers, OnProgress
-from evaluator.metrics.inputs import Inputs, Referenced
+from evaluator.judges.texts import Referenced
+from evaluator.metrics.inputs import Inputs
 from evaluator.metrics.metric import Measure
 
 RUBER = "ruber-referenced"

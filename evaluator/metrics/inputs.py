@@ -1,6 +1,6 @@
 """What metrics read: an output with its references, and what a metric needs besides.
 
-A metric takes `evaluator.comparator.examples.Text` as every judge does. Where it needs more of an output, the text is a
+A metric takes `evaluator.judges.texts.Text` as every judge does. Where it needs more of an output, the text is a
 `Referenced`, which `referenced` makes of the outputs of a campaign:
 
 - the references of an output are those that came with its context, and what the human-written systems wrote for that context;
@@ -13,7 +13,6 @@ utility of NaN, and `MetricJudge.lacks` says why.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import Refused
-from evaluator.comparator.examples import Text, context_key, fold_of
+from evaluator.judges.texts import REFERENCES, Text, context_key, fold_of
 
 if TYPE_CHECKING:
     from evaluator.encoders.text_encoder import TextEncoder
@@ -34,7 +33,7 @@ FOLDS = 5
 
 # What a metric may need, and the sentence for those who have not got it.
 NEEDS = {
-    "references": "human-written references for the outputs",
+    "references": REFERENCES,
     "encoder": "an encoder",
     "scores": "people's scores to learn from",
     "replies": "human-written replies to learn from",
@@ -49,15 +48,6 @@ OF_OUTPUTS = ("references", "logprob")  # each output brings them; everything el
 
 class MissingInput(Refused):
     """A metric cannot be made, or judge anything, of what it was given; str() is one plain sentence."""
-
-
-@dataclass(frozen=True)
-class Referenced(Text):
-    """One output in its context, with what metrics read besides."""
-
-    references: tuple[str, ...] = ()
-    human: bool = False  # written by a person: it is a reference for others, and not judged by references
-    logprob: float | None = None  # natural logarithm of its probability, as its generator gives it
 
 
 @dataclass(frozen=True)
@@ -101,39 +91,6 @@ class Inputs:
     corpus: Sequence[str] = ()
     training: Training | None = None
     wordnet: Path = WORDNET
-
-
-def as_referenced(text: Text) -> Referenced:
-    """The same text; a plain one has no references."""
-    return text if isinstance(text, Referenced) else Referenced(text.context, text.output)
-
-
-def referenced(
-    texts: Sequence[Text],
-    human: Sequence[bool],
-    references: Sequence[Sequence[str]] = (),
-    logprobs: Sequence[float | None] = (),
-) -> list[Referenced]:
-    """The texts (n,) with their references: those given (n,), then what human-written systems wrote for the same context.
-
-    human: (n,) whether the system that wrote it is human. A blank reference is none, and an equal one counts once. An output
-    that a system has in common with a person is still judged, by that reference too.
-    """
-    given = references or [()] * len(texts)
-    known = logprobs or [None] * len(texts)
-    keys = [context_key(text.context) for text in texts]
-    came: dict[str, list[str]] = defaultdict(list)  # with a row of that context
-    written: dict[str, list[tuple[int, str]]] = defaultdict(list)  # by a person
-    for i, (key, text, is_human) in enumerate(zip(keys, texts, human, strict=True)):
-        came[key] += given[i]
-        if is_human:
-            written[key].append((i, text.output))
-    made = []
-    for i, (key, text, is_human, logprob) in enumerate(zip(keys, texts, human, known, strict=True)):
-        every = [*given[i], *came[key], *(output for j, output in written[key] if j != i)]
-        kept = tuple(dict.fromkeys(r for r in every if r.strip()))
-        made.append(Referenced(text.context, text.output, kept, is_human, logprob))
-    return made
 
 
 def turns_of(texts: Sequence[Text]) -> list[str]:

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from torch.nn import functional as F
 from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, PreTrainedModel
 
-from evaluator.comparator.examples import Text
 from evaluator.encoders.devices import texts_at_once
 from evaluator.encoders.encoding import Sequences, by_length
 from evaluator.encoders.hidden_states import arguments_of
 from evaluator.encoders.text_encoder import FrozenModel
 from evaluator.judges.protocol import Numbers
+from evaluator.judges.texts import Text
 
 Whole = NDArray[np.int64]
 LOGITS_AT_ONCE = 2**25  # 128 MB: sequences x tokens x vocabulary

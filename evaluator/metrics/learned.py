@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 
 from evaluator.judges.protocol import Numbers, OnProgress
+from evaluator.judges.texts import Referenced
 from evaluator.metrics import adem, aspects, networks, ruber
 from evaluator.metrics.discriminator import discriminator
 from evaluator.metrics.embeddings import by_tokens
 from evaluator.metrics.embeddings import ruber as referenced
-from evaluator.metrics.inputs import Inputs, Referenced
+from evaluator.metrics.inputs import Inputs
 from evaluator.metrics.metric import Measure
 from evaluator.metrics.out_of_fold import Features, out_of_fold
 from evaluator.metrics.reference_free import reference_free

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from evaluator.judges.protocol import Numbers, OnProgress
-from evaluator.metrics.inputs import Inputs, Referenced
+from evaluator.judges.texts import Referenced
+from evaluator.metrics.inputs import Inputs
 from evaluator.metrics.language_models import LanguageModel
 from evaluator.metrics.metric import Measure
 from evaluator.metrics.ngram_model import DISCOUNT, ORDER, KneserNey

@@ -7,9 +7,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from evaluator.comparator.examples import Text
 from evaluator.judges.protocol import Numbers, OnProgress, Preferences
-from evaluator.metrics.inputs import NEEDS, MissingInput, Referenced, as_referenced
+from evaluator.judges.texts import Referenced, Text, as_referenced
+from evaluator.metrics.inputs import NEEDS, MissingInput
 
 # Utilities that differ by less than this share of the larger are equal: float32 has 24 bits, and sums lose some of them.
 ROUNDING = 1e-6

@@ -8,9 +8,9 @@ import numpy as np
 import torch
 from torch import nn
 
-from evaluator.comparator.examples import Text, context_key, fold_of
 from evaluator.encoders.devices import repeatable
 from evaluator.judges.protocol import Numbers
+from evaluator.judges.texts import Text, context_key, fold_of
 
 VALIDATION = 10  # one context in so many is kept to tell when to stop: Zhao et al. 2020, section 4, split 0.8 : 0.1 : 0.1
 EPOCHS, PATIENCE = 200, 20

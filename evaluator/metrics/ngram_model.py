@@ -4,7 +4,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 
-from evaluator.generators.dialogue import words
+from evaluator.judges.texts import words
 
 ORDER = 3
 DISCOUNT = (

@@ -5,10 +5,10 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from evaluator.comparator.examples import Text, context_key
 from evaluator.encoders.text_encoder import TextEncoder
 from evaluator.judges.protocol import Numbers, OnProgress
-from evaluator.metrics.inputs import MissingInput, Referenced, Training, as_referenced
+from evaluator.judges.texts import Referenced, Text, as_referenced, context_key
+from evaluator.metrics.inputs import MissingInput, Training
 from evaluator.metrics.metric import Measure
 
 Judged = Callable[[Sequence[Referenced]], Numbers]  # texts (n,) -> (n,)

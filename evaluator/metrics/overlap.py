@@ -14,7 +14,8 @@ from rouge_score.rouge_scorer import RougeScorer
 from sacrebleu.metrics import BLEU
 
 from evaluator.judges.protocol import Numbers, OnProgress
-from evaluator.metrics.inputs import Inputs, Referenced
+from evaluator.judges.texts import Referenced
+from evaluator.metrics.inputs import Inputs
 from evaluator.metrics.metric import Measure, versions
 from evaluator.metrics.wordnet import wordnet
 

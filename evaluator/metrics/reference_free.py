@@ -13,7 +13,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from evaluator.judges.protocol import Numbers
-from evaluator.metrics.inputs import Referenced
+from evaluator.judges.texts import Referenced
 from evaluator.metrics.networks import on_features, tensor
 from evaluator.metrics.out_of_fold import Features, Fit, Judged, scored
 

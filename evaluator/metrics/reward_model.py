@@ -17,11 +17,11 @@ import torch
 from transformers import AutoModelForSequenceClassification, AutoTokenizer, PreTrainedModel
 
 from core.errors import Refused
-from evaluator.comparator.examples import Text
 from evaluator.encoders.devices import chosen, texts_at_once
 from evaluator.encoders.encoding import by_length
 from evaluator.encoders.pretrained import digest, positions
 from evaluator.judges.protocol import Numbers, OnProgress, Preferences, by_order
+from evaluator.judges.texts import Text
 from evaluator.metrics.metric import versions
 
 LONGEST = 4096  # tokens, of models that have positions for more: RewardBench's own limit is 2,048

@@ -13,10 +13,9 @@ import numpy as np
 import torch
 from torch import nn
 
-from evaluator.comparator.examples import Text, context_key
 from evaluator.judges.protocol import Numbers
+from evaluator.judges.texts import Referenced, Text, context_key
 from evaluator.metrics.adem import Components
-from evaluator.metrics.inputs import Referenced
 from evaluator.metrics.networks import Learnt, learnt, tensor
 from evaluator.metrics.out_of_fold import Features, Fit, Judged, replies_of
 

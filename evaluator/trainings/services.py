@@ -13,14 +13,13 @@ from annotation.access import campaigns_researched_by
 from annotation.models import AuditEvent, Campaign, Job, Snapshot
 from annotation.snapshots import VALUES, difference, latest_snapshot
 from core.errors import Refused
-from evaluator.comparator.settings import Settings
+from evaluator.comparator.settings import Settings, check_seed
 from evaluator.models import RetrainingRule, TrainingRun
 from evaluator.versions import registry
 from evaluator.versions.selectors import NO_BASE, Basis, base_for, basis, others_in
 
 log = logging.getLogger(__name__)
 TASK = "evaluator.tasks.train"
-MAX_SEED = 2**31 - 1
 UNMEASURED = "It learned without human judgments, and was not measured on people during training."
 
 
@@ -105,11 +104,6 @@ def _doubts(snapshots: list[Snapshot], names: list[str]) -> list[str]:
             where = " or ".join(f"{s.name} of campaign {s.campaign.slug!r}" for s in snapshots)
             raise Refused(f"There are no scores for the criterion {name!r} in snapshot {where}.")
     return [warning for there in found for warning in there.values() if warning]
-
-
-def check_seed(seed: int) -> None:
-    if not 0 <= seed <= MAX_SEED:
-        raise Refused(f"The seed must be a whole number from 0 to {MAX_SEED}, not {seed}.")
 
 
 def _snapshot(campaign) -> Snapshot:

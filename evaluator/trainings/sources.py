@@ -11,10 +11,12 @@ import numpy as np
 from annotation import snapshots
 from annotation.models import Campaign, Output, Reference, Snapshot
 from annotation.snapshots import former_names, output_names
-from evaluator.comparator.examples import Pair, Text, aligned, mean_scores, pairs_from_judgments, pairs_from_scores
+from evaluator.comparator.examples import Exchange, aligned
 from evaluator.comparator.settings import Settings
-from evaluator.comparator.supervision.self_supervision import Exchange, Origin, exchanges, reply_pairs, strong_pairs, weak_pairs
+from evaluator.comparator.supervision.self_supervision import Origin, exchanges, reply_pairs, strong_pairs, weak_pairs
+from evaluator.judges.texts import Text
 from evaluator.metaevaluation import ceiling
+from evaluator.metaevaluation.pairs import Pair, mean_scores, pairs_from_judgments, pairs_from_scores
 from evaluator.models import TrainingRun
 
 

@@ -12,8 +12,8 @@ from tempfile import TemporaryFile
 from typing import IO
 
 from core.errors import Refused, quoted
+from evaluator.comparator.settings import check_seed
 from evaluator.models import ComparatorVersion
-from evaluator.trainings.services import check_seed
 from evaluator.versions.card_shape import first_wrong
 
 CARD = "card.json"  # what the registry knew of it where it was trained

@@ -12,8 +12,6 @@ from annotation.access import campaigns_researched_by
 from annotation.models import Campaign, Job, Output, QualityDecision, Reference, Snapshot
 from core.errors import Refused
 from evaluator.comparator.settings import BASE_MANIFEST
-from evaluator.judge_tables.imports import judges_of
-from evaluator.metrics.registry import METRICS
 from evaluator.models import ComparatorVersion, TrainingRun
 
 
@@ -158,11 +156,6 @@ def learned_from(version: ComparatorVersion, campaign: Campaign) -> bool:
 
 def learned_from_people(version: ComparatorVersion) -> bool:
     return any(version.settings.get(switch, True) for switch in ("human_scores", "human_judgments"))
-
-
-def judges_by_name(campaign: Campaign) -> list[str]:
-    """Judges that are no comparator and need nothing but their name: metrics, and those whose scores were imported."""
-    return [*METRICS, *judges_of(campaign)]
 
 
 def refit(version: ComparatorVersion, campaign: Campaign) -> dict | None:

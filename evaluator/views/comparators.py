@@ -11,7 +11,7 @@ from annotation.access import campaign_for_researcher
 from annotation.models import Snapshot
 from annotation.snapshots import latest_snapshot
 from core.errors import Refused
-from evaluator.comparator.settings import ARCHITECTURES, RECIPES, Settings, fields_of
+from evaluator.comparator.settings import ARCHITECTURES, MAX_SEED, RECIPES, Settings, fields_of
 from evaluator.models import RetrainingRule
 from evaluator.trainings import services
 from evaluator.versions import registry, selectors
@@ -48,7 +48,7 @@ class TrainForm(forms.Form):
     no_guards = forms.BooleanField(required=False, label="Lower scores for blank, copied or repeated outputs")
     from_scratch = forms.BooleanField(required=False, label="The encoder’s pretraining (training starts from random weights)")
     recipe = forms.ChoiceField(required=False, choices=[(name, name) for name in RECIPES], widget=forms.HiddenInput)
-    seed = forms.IntegerField(min_value=0, max_value=services.MAX_SEED, initial=0)
+    seed = forms.IntegerField(min_value=0, max_value=MAX_SEED, initial=0)
 
     def __init__(self, *args, snapshot: Snapshot | None, lenders: list[Snapshot], named: str = "", **kwargs):
         """named: the recipe that fills it in at first"""

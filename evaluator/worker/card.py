@@ -13,13 +13,14 @@ import numpy as np
 from annotation.models import Campaign, Snapshot
 from annotation.snapshots import latest_snapshot
 from core.errors import Refused
-from evaluator.comparator.examples import BY_PEOPLE, as_arrays, context_key
 from evaluator.comparator.joint_model import JointComparator
 from evaluator.comparator.predict import Comparator
 from evaluator.comparator.transfer import MOST_OUTPUTS, centre, transfer
+from evaluator.judges.texts import context_key
 from evaluator.metaevaluation import card_figures
 from evaluator.metaevaluation.card_figures import Judged
 from evaluator.metaevaluation.held_out import probabilities_by_other_folds
+from evaluator.metaevaluation.pairs import BY_PEOPLE, as_arrays
 from evaluator.metaevaluation.refit import FIRST_PAIRS, Refit, log_odds, refit
 from evaluator.models import ComparatorVersion
 from evaluator.trainings import sources

@@ -6,9 +6,10 @@ import numpy as np
 
 from annotation.models import Campaign, Snapshot
 from core.errors import Refused
-from evaluator.comparator.examples import Pair, context_key
+from evaluator.judges.texts import context_key
 from evaluator.metaevaluation import gate
 from evaluator.metaevaluation.agreement import accuracy
+from evaluator.metaevaluation.pairs import Pair
 from evaluator.models import ComparatorVersion
 from evaluator.trainings import sources
 from evaluator.versions.registry import serving

@@ -12,7 +12,6 @@ from transformers.utils.logging import disable_progress_bar
 from annotation.models import Output
 from core.errors import Refused
 from evaluator.comparator import architectures, storage
-from evaluator.comparator.examples import Text
 from evaluator.comparator.joint_model import JointComparator
 from evaluator.comparator.predict import Comparator
 from evaluator.encoders import pretrained
@@ -27,6 +26,7 @@ from evaluator.judges.protocol import (
     preferences,
     verdicts_on,
 )
+from evaluator.judges.texts import Text
 from evaluator.metaevaluation.refit import Refit, log_odds
 from evaluator.models import ComparatorVersion, Utility
 from evaluator.versions.selectors import architecture, folder

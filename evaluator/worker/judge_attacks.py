@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 
 from core.errors import Refused
-from evaluator.comparator.examples import Text, context_key
 from evaluator.judges.protocol import Judge, Numbers
+from evaluator.judges.texts import Referenced, Text, as_referenced, context_key
 from evaluator.metaevaluation.card_figures import Ahead, Judged, attack_table, good_answers
-from evaluator.metrics.inputs import Referenced, as_referenced
 from evaluator.worker.judge_evaluation import Material
 from evaluator.worker.registration import json_ready
 

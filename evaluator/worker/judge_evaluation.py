@@ -14,14 +14,14 @@ from annotation.models import Campaign, Reference, Snapshot
 from annotation.snapshots import latest_snapshot
 from core.errors import Refused
 from core.version import code_version
-from evaluator.comparator.examples import Text, context_key
 from evaluator.encoders.text_encoder import TextEncoder
 from evaluator.judge_tables import imports
 from evaluator.judge_tables.exports import PAIRS
 from evaluator.judges.protocol import Judge, likeliest, mean_points
+from evaluator.judges.texts import Referenced, Text, context_key, referenced
 from evaluator.metaevaluation.comparison_scores import Field, scored
 from evaluator.metaevaluation.judges_table import Answers, People, Row, as_json, from_rows, rows_of
-from evaluator.metrics.inputs import Referenced, Training, referenced, turns_of
+from evaluator.metrics.inputs import Training, turns_of
 from evaluator.metrics.metric import MetricJudge
 from evaluator.metrics.registry import METRICS, build
 from evaluator.models import JudgesTable

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from core.errors import ImportRefused, Refused, RowError
 from core.rowfiles import BadField, Row, read_rows
-from evaluator.comparator.examples import Text, context_key
 from evaluator.judges.protocol import ForeseesScores, Judge, preferences, utilities
+from evaluator.judges.texts import Text, context_key
 from evaluator.models import ComparatorVersion
 from evaluator.worker.judge import CHUNK, chunks, load
 

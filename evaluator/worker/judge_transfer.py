@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from core.errors import Refused
-from evaluator.comparator.examples import Pair, as_arrays, context_key
 from evaluator.judges.calibration import decide, fit_head
 from evaluator.judges.protocol import Numbers
+from evaluator.judges.texts import context_key
 from evaluator.metaevaluation.agreement import accuracy
 from evaluator.metaevaluation.correlation import UndefinedCorrelation, pearson, spearman
 from evaluator.metaevaluation.held_out import decide_by_other_folds
+from evaluator.metaevaluation.pairs import Pair, as_arrays
 from evaluator.metaevaluation.resampling import interval
 from evaluator.metrics.inputs import FOLDS, turns_of
 from evaluator.metrics.metric import MetricJudge

@@ -15,7 +15,6 @@ import numpy as np
 from annotation.models import Campaign, Output, Reference, Snapshot
 from annotation.snapshots import output_names
 from core.errors import Refused
-from evaluator.comparator.examples import context_key
 from evaluator.judge_tables import imports
 from evaluator.judges.protocol import (
     AskedVerdicts,
@@ -30,9 +29,10 @@ from evaluator.judges.protocol import (
     meetings,
     verdicts_on,
 )
+from evaluator.judges.texts import Referenced, context_key, referenced
 from evaluator.metaevaluation.card_figures import Judged
 from evaluator.metaevaluation.refit import FIRST_PAIRS, refit_utilities
-from evaluator.metrics.inputs import Referenced, Training, referenced, turns_of
+from evaluator.metrics.inputs import Training, turns_of
 from evaluator.metrics.registry import METRICS, build
 from evaluator.worker.judge import text_of
 from evaluator.worker.judge_evaluation import Material, material

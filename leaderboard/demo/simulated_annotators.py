@@ -22,8 +22,9 @@ from random import Random
 
 import numpy as np
 
-from evaluator.generators.dialogue import content_words, words
+from evaluator.generators.dialogue import content_words
 from evaluator.generators.retrieval import Embed
+from evaluator.judges.texts import words
 
 FEATURES = ("context_similarity", "reference_similarity", "emptiness", "repetition", "length_fault", "unfinished")
 SCALE = (1, 5)

@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 
 from core.errors import Refused
-from evaluator.comparator.examples import context_key
 from evaluator.judges.protocol import Verdicts
+from evaluator.judges.texts import context_key
 from leaderboard.models import Tournament
 from leaderboard.rating import ranking
 from leaderboard.rating.games import Games

@@ -11,10 +11,11 @@ from annotation import jobs
 from annotation.models import AuditEvent, Job, Output
 from annotation.snapshots import latest_snapshot
 from core.errors import Refused
+from evaluator.comparator.settings import check_seed
 from evaluator.models import ComparatorVersion
-from evaluator.trainings.services import check_seed
+from evaluator.roster import judges_by_name
 from evaluator.versions.registry import serving
-from evaluator.versions.selectors import architecture, basis, criteria, criterion_in, judges_by_name, learned_from_people
+from evaluator.versions.selectors import architecture, basis, criteria, criterion_in, learned_from_people
 from leaderboard.boards import queries
 from leaderboard.models import Tournament
 from leaderboard.rating import sample_scores
@@ -49,7 +50,7 @@ def start_tournament(
 
     games: so many, as far as there are; None plays until the rules' stop, or, where people judge, all their games.
     level: do systems play, or outputs? extends: a finished board of this judge whose games are taken over, so that only
-    what is new since then plays. named: a judge that is no comparator, of `selectors.judges_by_name`, where the judge is
+    what is new since then plays. named: a judge that is no comparator, of `evaluator.roster`, where the judge is
     "other" or "calibrated"; in the foreground any name, since the caller may bring the judge.
     """
     if judge not in Tournament.Judge.values:

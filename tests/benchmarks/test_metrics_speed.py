@@ -7,8 +7,8 @@ import pytest
 
 from benchmarks.metrics.__main__ import FIRST, cells, measured
 from benchmarks.metrics.comparison_scores import Remembered
-from evaluator.comparator.examples import Text
 from evaluator.judges.protocol import Preferences
+from evaluator.judges.texts import Text
 
 OPTIONS = Namespace(outputs=250, seconds=1.0, masked=None, causal=None)
 

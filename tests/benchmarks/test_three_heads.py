@@ -7,8 +7,7 @@ import pytest
 
 from benchmarks.metrics.judged_sets import SETS
 from benchmarks.metrics.three_heads import PARTS, Labelled, by_output, f1_and_accuracy, groups, labelled, table
-from evaluator.comparator.examples import Text
-from evaluator.metrics.inputs import Referenced
+from evaluator.judges.texts import Referenced, Text
 
 TEXTS = [Text((f"m{i}",), "o") for i in range(3)]
 

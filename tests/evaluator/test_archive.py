@@ -15,7 +15,7 @@ from safetensors.torch import load, save
 from annotation import jobs
 from annotation.models import Job
 from evaluator import tasks
-from evaluator.comparator.examples import Text
+from evaluator.judges.texts import Text
 from evaluator.models import ComparatorVersion
 from evaluator.trainings.services import start_training
 from evaluator.versions import admission, archive, registry

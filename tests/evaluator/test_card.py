@@ -12,7 +12,7 @@ from django.utils import timezone
 from annotation.models import Campaign, LikertScore, Output, QualityDecision
 from core.errors import Refused
 from evaluator import tasks
-from evaluator.comparator.examples import Text
+from evaluator.judges.texts import Text
 from evaluator.models import ComparatorVersion
 from evaluator.trainings.services import start_training
 from evaluator.versions import admission, archive, card_view

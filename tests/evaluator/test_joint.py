@@ -11,8 +11,8 @@ from annotation.models import Job, Output
 from annotation.outcome import Outcome
 from core.errors import Refused
 from evaluator import tasks
-from evaluator.comparator.examples import Text
 from evaluator.comparator.joint_model import JointComparator
+from evaluator.judges.texts import Text
 from evaluator.models import ComparatorVersion, TrainingRun, Utility
 from evaluator.trainings.services import start_training
 from evaluator.versions import archive, registry

@@ -7,8 +7,8 @@ import pytest
 
 from annotation.outcome import Outcome
 from core.errors import ImportRefused, Refused
-from evaluator.comparator.examples import Text
 from evaluator.judges.protocol import Preferences, preferences, utilities, verdicts_on
+from evaluator.judges.texts import Text
 from evaluator.worker.judge import verdicts_of
 from evaluator.worker.judge_files import compare_file, score_file
 from leaderboard.models import Game

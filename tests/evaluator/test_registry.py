@@ -7,9 +7,9 @@ from django.utils import timezone
 from annotation.models import AuditEvent, Campaign
 from core.errors import Refused
 from evaluator import tasks
-from evaluator.comparator.examples import Pair
 from evaluator.metaevaluation import gate
 from evaluator.metaevaluation.agreement import Share
+from evaluator.metaevaluation.pairs import Pair
 from evaluator.models import ComparatorVersion
 from evaluator.signals import promoted
 from evaluator.trainings.services import start_training

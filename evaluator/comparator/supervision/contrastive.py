@@ -19,8 +19,9 @@ from torch import nn
 from torch.nn import functional as F
 from transformers import PreTrainedModel
 
+from evaluator.comparator.examples import Exchange
 from evaluator.comparator.settings import Settings
-from evaluator.comparator.supervision.self_supervision import Exchange, passes_over
+from evaluator.comparator.supervision.self_supervision import passes_over
 from evaluator.encoders import devices, loop, pretrained
 from evaluator.encoders.encoding import Encoder, by_length, last_turns
 from evaluator.encoders.hidden_states import Tick, embed

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from evaluator.comparator.supervision.self_supervision import Exchange
+from evaluator.comparator.examples import Exchange
 
 
 class Negatives:

@@ -12,17 +12,18 @@ import torch
 from transformers import PreTrainedModel
 
 from evaluator.comparator import storage
-from evaluator.comparator.examples import Text
+from evaluator.comparator.examples import Exchange
 from evaluator.comparator.references import remember
 from evaluator.comparator.settings import Settings
 from evaluator.comparator.supervision import curriculum
 from evaluator.comparator.supervision.contrastive import TAUGHT, train_matcher
 from evaluator.comparator.supervision.negatives import Negatives
-from evaluator.comparator.supervision.self_supervision import Exchange, passes_over
+from evaluator.comparator.supervision.self_supervision import passes_over
 from evaluator.comparator.training.progress import Report
 from evaluator.comparator.utility_model import UtilityModel
 from evaluator.encoders import devices, loop, pretrained
 from evaluator.encoders.encoding import Encoder
+from evaluator.judges.texts import Text
 
 GROUPS = 16  # exchanges in a step
 GOOD_ONES, BAD_ONES = 2, 2  # replies shown of each: people's, the dialogue's own in one of two cases first, and negatives

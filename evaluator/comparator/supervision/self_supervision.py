@@ -15,23 +15,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaluator.comparator.examples import Pair, Text
+from evaluator.comparator.examples import Exchange
 from evaluator.judges.protocol import pairs_of
+from evaluator.judges.texts import Text
+from evaluator.metaevaluation.pairs import Pair
 
 MAX_TURNS = 8  # of a context that a reply is learnt in; more would be cut by the token limit anyhow
 SMALLEST_MARGIN = 0.1  # of a training's iterations between two checkpoints (Zhou & Xu 2020, section 3.1)
 MOST_REPLIES = 500  # exchanges whose replies are compared with others' where there is nothing else to compare. Our choice.
 CONVERGED = 0.8  # no two checkpoints from beyond this share of the training: "almost converged"
 A_BETTER, TIE, B_BETTER = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
-
-
-@dataclass(frozen=True)
-class Exchange:
-    """A context and what people answered to it; the first reply is the dialogue's own."""
-
-    context: tuple[str, ...]
-    replies: tuple[str, ...]
-    dialogue: str  # exchanges of one dialogue share it
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from evaluator.comparator import storage
-from evaluator.comparator.examples import BY_PEOPLE, Examples, Pair, Text, as_arrays, context_key, fold_of, softened
+from evaluator.comparator.examples import Examples, softened
 from evaluator.comparator.references import beside_pairs
 from evaluator.comparator.settings import ARCHITECTURES, Settings
 from evaluator.comparator.supervision import curriculum
@@ -18,6 +18,8 @@ from evaluator.comparator.utility_model import UtilityModel
 from evaluator.encoders import pretrained
 from evaluator.encoders.encoding import Encoder, Sequences
 from evaluator.encoders.hidden_states import Tick
+from evaluator.judges.texts import Text, context_key, fold_of
+from evaluator.metaevaluation.pairs import BY_PEOPLE, Pair, as_arrays
 
 FAMILIAR_SHARE = 0.75  # of the contexts learnt from are no longer than what counts as familiar. Our choice.
 MIXED, UNJUDGED, JUDGED = "mixed", "unjudged", "judged"  # what a stage of training learns from: all, or one of the two

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from evaluator.comparator.examples import Pair, Text, as_arrays
 from evaluator.comparator.settings import Settings
 from evaluator.judges.calibration import NO_GUARD, Head, fit_head, fit_level, worth_beside
 from evaluator.judges.degenerate_outputs import LOWEST, lowered
+from evaluator.judges.texts import Text
 from evaluator.metaevaluation.held_out import Agreement, evaluate
+from evaluator.metaevaluation.pairs import Pair, as_arrays
 
 MOST_WORTH = 100.0  # logits for each unit of likeness, which varies by some hundredths
 

@@ -13,11 +13,11 @@ import numpy as np
 
 from evaluator.comparator import storage
 from evaluator.comparator.base import start_from
-from evaluator.comparator.examples import Examples
+from evaluator.comparator.examples import Examples, Exchange
 from evaluator.comparator.references import kept
 from evaluator.comparator.settings import Settings
 from evaluator.comparator.supervision.pretraining import Pretraining
-from evaluator.comparator.supervision.self_supervision import Conversations, Exchange, unseen
+from evaluator.comparator.supervision.self_supervision import Conversations, unseen
 from evaluator.comparator.training import joint_training, utility_training
 from evaluator.comparator.training.dataset import BESIDE, Plan, Run, checked, fingerprint_of, measured, plan, prepare, split
 from evaluator.comparator.training.out_of_fold import OutOfFold, apart_from_people

@@ -1,10 +1,9 @@
 from core.commands import ServiceCommand
 from core.errors import Refused
-from evaluator.comparator.settings import Settings
+from evaluator.comparator.settings import Settings, check_seed
 from evaluator.management.device import add_device, use_device
 from evaluator.management.progress import ProgressBar
 from evaluator.trainings.dialogues import read_conversations
-from evaluator.trainings.services import check_seed
 from evaluator.versions import selectors
 
 EXCHANGES = 20_000

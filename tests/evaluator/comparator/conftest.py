@@ -11,8 +11,10 @@ import torch
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 
-from evaluator.comparator.examples import Examples, Text, mean_scores, pairs_from_scores
+from evaluator.comparator.examples import Examples
 from evaluator.comparator.training.train import Settings, fit
+from evaluator.judges.texts import Text
+from evaluator.metaevaluation.pairs import mean_scores, pairs_from_scores
 
 torch.set_num_threads(1)  # a tiny model gains nothing from two, and waits for the second on a busy machine
 

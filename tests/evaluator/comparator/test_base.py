@@ -11,11 +11,11 @@ from transformers import AutoTokenizer, BertConfig, BertModel
 from evaluator.comparator import storage
 from evaluator.comparator.architectures import load
 from evaluator.comparator.base import drawn, load_manifest, make_base
-from evaluator.comparator.examples import Examples, Text
+from evaluator.comparator.examples import Examples, Exchange
 from evaluator.comparator.supervision import curriculum
 from evaluator.comparator.supervision.contrastive import matching_loss
 from evaluator.comparator.supervision.pretraining import Lesson
-from evaluator.comparator.supervision.self_supervision import Exchange, exchanges, passes_over
+from evaluator.comparator.supervision.self_supervision import exchanges, passes_over
 from evaluator.comparator.training import dataset
 from evaluator.comparator.training.progress import Cancelled
 from evaluator.comparator.training.train import fit
@@ -24,6 +24,7 @@ from evaluator.encoders import pretrained
 from evaluator.encoders.encoding import Encoder
 from evaluator.encoders.hidden_states import embeddings
 from evaluator.encoders.pretrained import BadCheckpoint
+from evaluator.judges.texts import Text
 from tests.evaluator.comparator.test_pretraining import talk
 
 

@@ -9,13 +9,15 @@ import torch
 
 from evaluator.comparator import storage
 from evaluator.comparator.architectures import load
-from evaluator.comparator.examples import Examples, Text, mean_scores, pairs_from_scores
+from evaluator.comparator.examples import Examples
 from evaluator.comparator.training.dataset import checked
 from evaluator.comparator.training.train import fit
 from evaluator.comparator.utility_model import UtilityModel
 from evaluator.encoders import pretrained
 from evaluator.encoders.encoding import Encoder
 from evaluator.encoders.pretrained import BadCheckpoint
+from evaluator.judges.texts import Text
+from evaluator.metaevaluation.pairs import mean_scores, pairs_from_scores
 
 SEED = 3
 WORDS = [f"w{i}" for i in range(2, 30)]

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from evaluator.comparator.architectures import load
-from evaluator.comparator.examples import Text
 from evaluator.judges.calibration import NO_GUARD
 from evaluator.judges.degenerate_outputs import copied_share, degenerate_shares, lowered, repeated_share, words_of
+from evaluator.judges.texts import Text
 
 ASKED = ("Hello there !", "Do you know where to get them from ?")
 

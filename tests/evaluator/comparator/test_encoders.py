@@ -21,7 +21,7 @@ from transformers import (
 )
 
 from evaluator.comparator.architectures import load
-from evaluator.comparator.examples import Examples, Text
+from evaluator.comparator.examples import Examples
 from evaluator.comparator.references import beside_pairs
 from evaluator.comparator.training.train import fit
 from evaluator.comparator.utility_model import UtilityModel, utilities
@@ -29,6 +29,7 @@ from evaluator.encoders import pretrained
 from evaluator.encoders.encoding import Encoder
 from evaluator.encoders.loop import adamw
 from evaluator.encoders.pretrained import pretrained_encoder
+from evaluator.judges.texts import Text
 from tests.evaluator.comparator.conftest import WORDS
 
 VOCABULARY = ["<s>", "<pad>", "</s>", "<unk>", "good", "bad", *WORDS]  # in the order of RoBERTa, whose padding is the second

@@ -5,17 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from evaluator.comparator.examples import (
-    Pair,
-    Text,
-    aligned,
-    context_key,
-    fold_of,
-    mean_scores,
-    pairs_from_judgments,
-    pairs_from_scores,
-    softened,
-)
+from evaluator.comparator.examples import aligned, softened
+from evaluator.judges.texts import Text, context_key, fold_of
+from evaluator.metaevaluation.pairs import Pair, mean_scores, pairs_from_judgments, pairs_from_scores
 
 HI, BYE = ("hi", "how are you ?"), ("bye",)
 TEXTS = [Text(HI, "fine"), Text(HI, "no"), Text(HI, "what"), Text(BYE, "see you"), Text(BYE, "ok")]

@@ -12,9 +12,8 @@ from transformers import AutoModel, AutoTokenizer
 
 from evaluator.comparator import joint_model, storage
 from evaluator.comparator.architectures import load
-from evaluator.comparator.examples import Examples, Text
+from evaluator.comparator.examples import Examples, Exchange
 from evaluator.comparator.predict import ALL, Comparator
-from evaluator.comparator.supervision.self_supervision import Exchange
 from evaluator.comparator.training import joint_training
 from evaluator.comparator.training.dataset import MIXED
 from evaluator.comparator.training.progress import Cancelled
@@ -25,6 +24,7 @@ from evaluator.encoders import pretrained
 from evaluator.encoders.encoding import Encoder, Sequences
 from evaluator.encoders.loop import State
 from evaluator.encoders.pretrained import BadCheckpoint
+from evaluator.judges.texts import Text
 
 SEED = 3
 NEW = [Text(("w1 w2 w3 w4", "w5 w6"), f"w7 {word} w8") for word in ("good", "w0", "bad")]  # a context never judged

@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
-from evaluator.comparator.examples import Pair, Text
 from evaluator.comparator.settings import Settings
 from evaluator.comparator.training.out_of_fold import HeldOut, judge
+from evaluator.judges.texts import Text
 from evaluator.metaevaluation.agreement import agreement
 from evaluator.metaevaluation.held_out import evaluate
+from evaluator.metaevaluation.pairs import Pair
 from evaluator.metaevaluation.resampling import bootstrap
 
 

@@ -12,14 +12,16 @@ from transformers import BertModel
 
 from evaluator.comparator import storage
 from evaluator.comparator.architectures import load
-from evaluator.comparator.examples import Examples, Pair, Text
+from evaluator.comparator.examples import Examples, Exchange
 from evaluator.comparator.supervision.pretraining import Pretraining
-from evaluator.comparator.supervision.self_supervision import Exchange, exchanges
+from evaluator.comparator.supervision.self_supervision import exchanges
 from evaluator.comparator.training.progress import Cancelled
 from evaluator.comparator.training.train import fit
 from evaluator.comparator.utility_model import utilities
 from evaluator.encoders import loop, pretrained
 from evaluator.encoders.encoding import Encoder
+from evaluator.judges.texts import Text
+from evaluator.metaevaluation.pairs import Pair
 
 WORDS = [f"w{i}" for i in range(20)]
 SUBJECTS = WORDS[:3]

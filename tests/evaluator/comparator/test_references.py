@@ -9,13 +9,14 @@ import torch
 
 from evaluator.comparator import references, storage
 from evaluator.comparator.architectures import load
-from evaluator.comparator.examples import Examples, Text
+from evaluator.comparator.examples import Examples, Exchange
 from evaluator.comparator.references import References, remember
-from evaluator.comparator.supervision.self_supervision import Conversations, Exchange
+from evaluator.comparator.supervision.self_supervision import Conversations
 from evaluator.comparator.training.train import fit
 from evaluator.encoders import pretrained
 from evaluator.encoders.encoding import Encoder
 from evaluator.encoders.pretrained import BadCheckpoint
+from evaluator.judges.texts import Text
 from tests.evaluator.comparator.test_pretraining import talk
 
 EAST, NORTH, BETWEEN = (1.0, 0.0), (0.0, 1.0), (0.6, 0.8)  # of length 1; BETWEEN's cosines with the others are 0.6 and 0.8

@@ -7,11 +7,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from evaluator.comparator.examples import Examples, Pair, Text
+from evaluator.comparator.examples import Examples
 from evaluator.comparator.settings import Settings
 from evaluator.comparator.training.dataset import JUDGED, MIXED, UNJUDGED, Step, plan, shown_by, stages
 from evaluator.comparator.training.train import fit
 from evaluator.comparator.training.utility_training import batches
+from evaluator.judges.texts import Text
+from evaluator.metaevaluation.pairs import Pair
 
 # Three contexts of two texts: people's pair, a pair of checkpoints 30% apart, and one of people against a system.
 MARGINS = np.array([1.0, 0.3, 1.0])

@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 
-from evaluator.comparator.examples import Pair, Text
+from evaluator.comparator.examples import Exchange
 from evaluator.comparator.supervision import curriculum
 from evaluator.comparator.supervision.negatives import Negatives
-from evaluator.comparator.supervision.self_supervision import Exchange, Origin, exchanges, strong_pairs, unseen, weak_pairs
+from evaluator.comparator.supervision.self_supervision import Origin, exchanges, strong_pairs, unseen, weak_pairs
+from evaluator.judges.texts import Text
+from evaluator.metaevaluation.pairs import Pair
 
 TEA = ("tea", ["Tea ?", "Yes , please .", "With milk ?", "No ."], [["yes , please .", "No , coffee .", ""], [], ["Yes ."]])
 BUS = ("bus", ["When is the bus ?", "At ten ."], [])

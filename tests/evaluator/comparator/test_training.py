@@ -11,7 +11,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from evaluator.comparator.architectures import load
-from evaluator.comparator.examples import Examples, Text, context_key
+from evaluator.comparator.examples import Examples
 from evaluator.comparator.predict import ALL
 from evaluator.comparator.training.progress import Cancelled
 from evaluator.comparator.training.train import fit
@@ -21,6 +21,7 @@ from evaluator.encoders import pretrained
 from evaluator.encoders.encoding import Encoder
 from evaluator.encoders.pretrained import BadCheckpoint
 from evaluator.judges.degenerate_outputs import degenerate_shares
+from evaluator.judges.texts import Text, context_key
 
 SEED = 3  # the one that `trained` was trained with
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from transformers import AutoTokenizer
 
-from evaluator.comparator.examples import Text
 from evaluator.encoders.encoding import Encoder, by_length
+from evaluator.judges.texts import Text
 
 
 @pytest.fixture(scope="module")

@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 
 from evaluator.generators import neural
-from evaluator.generators.dialogue import Exchange, content_words, exchanges, sentence, words
+from evaluator.generators.dialogue import Exchange, content_words, exchanges, sentence
 from evaluator.generators.generic import ANSWERS, QUESTION_ANSWERS, GenericGenerator
 from evaluator.generators.ngram import NgramGenerator
 from evaluator.generators.random_reply import RandomReplyGenerator
 from evaluator.generators.retrieval import RetrievalGenerator
+from evaluator.judges.texts import words
 
 TRAINING = [
     Exchange(("The bus has left.",), "Let's take a taxi."),

@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from core.errors import Refused
-from evaluator.comparator.examples import Text
 from evaluator.judges.comet import CometJudge
-from evaluator.metrics.inputs import Referenced
+from evaluator.judges.texts import Referenced, Text
 
 STAND_IN = """#!{python}
 import argparse, json

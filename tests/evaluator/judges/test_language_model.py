@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from core.errors import Refused
-from evaluator.comparator.examples import Text
 from evaluator.judges.endpoint import BudgetSpent, Endpoint, Price, UnreadableReply
 from evaluator.judges.language_model import LONGEST_REPLY, LanguageModelJudge
 from evaluator.judges.prompt import Prompt, Unreadable, read_answer
 from evaluator.judges.protocol import preferences
 from evaluator.judges.replies import Replies
+from evaluator.judges.texts import Text
 from tests.evaluator.judges.stub_server import Server, completion, shown
 
 A, B = Text(("Hello", "How are you?"), "good and long"), Text(("Hello", "How are you?"), "bad")

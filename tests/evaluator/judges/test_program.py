@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from core.errors import Refused
-from evaluator.comparator.examples import Text
 from evaluator.judges.program import ProgramJudge, ProgramPairJudge, run
+from evaluator.judges.texts import Text
 
 TEXTS = [Text(("Hi", "How are you?"), "Fine."), Text(("Bye",), ""), Text(("Bye",), "See you é ☃\u2028soon")]
 LENGTHS = """

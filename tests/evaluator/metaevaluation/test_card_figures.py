@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evaluator.comparator.examples import Pair, Text
 from evaluator.judges.protocol import Preferences
+from evaluator.judges.texts import Text
 from evaluator.metaevaluation import card_figures
 from evaluator.metaevaluation.agreement import calibration_error
 from evaluator.metaevaluation.card_figures import Judged
 from evaluator.metaevaluation.correlation import UndefinedCorrelation, pearson
+from evaluator.metaevaluation.pairs import Pair
 from evaluator.metaevaluation.resampling import drawn, interval
 
 A, B, TIE = (1.0, 0.0, 0.0), (0.0, 0.0, 1.0), (0.0, 1.0, 0.0)

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from evaluator.comparator.architectures import load
-from evaluator.comparator.examples import Examples, Text
+from evaluator.comparator.examples import Examples
 from evaluator.comparator.training.train import fit
 from evaluator.judges.protocol import Preferences
+from evaluator.judges.texts import Text
 from evaluator.metaevaluation.comparison_scores import WAYS, Field, scored
 from evaluator.metaevaluation.correlation import pearson
 from leaderboard.rating.glicko2 import update_single

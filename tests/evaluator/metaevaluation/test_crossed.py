@@ -7,12 +7,13 @@ import pytest
 from scipy import stats
 
 from annotation.quality.crossed import Crossed, of_whom
-from evaluator.comparator.examples import Pair, Text, pairs_from_judgments, pairs_from_scores
+from evaluator.judges.texts import Text
 from evaluator.metaevaluation import ceiling
 from evaluator.metaevaluation.agreement import Answers, accuracy, agreement, share
 from evaluator.metaevaluation.card_figures import Judged, correlations, pairwise
 from evaluator.metaevaluation.correlation import UndefinedCorrelation
 from evaluator.metaevaluation.crossed import Said, crossed
+from evaluator.metaevaluation.pairs import Pair, pairs_from_judgments, pairs_from_scores
 from evaluator.metaevaluation.resampling import bootstrap
 
 A, B, TIE = (1.0, 0.0, 0.0), (0.0, 0.0, 1.0), (0.0, 1.0, 0.0)

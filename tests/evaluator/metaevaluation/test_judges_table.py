@@ -6,8 +6,9 @@ from dataclasses import asdict, replace
 import numpy as np
 import pytest
 
-from evaluator.comparator.examples import Text, pairs_from_judgments, pairs_from_scores
+from evaluator.judges.texts import Text
 from evaluator.metaevaluation.judges_table import CEILING, CONSTANT, LONGER, Answers, People, Row, as_json, table, tables
+from evaluator.metaevaluation.pairs import pairs_from_judgments, pairs_from_scores
 
 CONTEXTS, SYSTEMS, ANNOTATORS = 24, 4, 5
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from evaluator.comparator.examples import pairs_from_judgments
 from evaluator.metaevaluation.judge_profile import own_by_pairs, own_by_scores
+from evaluator.metaevaluation.pairs import pairs_from_judgments
 
 SYSTEMS = np.tile(np.arange(2), 3)  # of three contexts
 CONTEXTS = np.repeat(np.arange(3), 2)

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from evaluator.comparator.examples import Pair, Text
+from evaluator.judges.texts import Text
 from evaluator.metaevaluation.card_figures import Judged
+from evaluator.metaevaluation.pairs import Pair
 from evaluator.metaevaluation.refit import Refit, log_odds, refit
 
 

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from evaluator.comparator.examples import Text
 from evaluator.encoders.text_encoder import TextEncoder
+from evaluator.judges.texts import Referenced, Text
 from evaluator.metrics import embeddings
-from evaluator.metrics.inputs import Referenced
 from evaluator.metrics.registry import METRICS, build
 
 # Three words and two: one points east, one north, one north-east; their lengths differ, which cosines do not see.

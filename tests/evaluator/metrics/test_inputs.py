@@ -6,9 +6,9 @@ import sys
 import numpy as np
 import pytest
 
-from evaluator.comparator.examples import Text
 from evaluator.judges.protocol import pairs_of, preferences
-from evaluator.metrics.inputs import MissingInput, Referenced, Training, referenced, turns_of
+from evaluator.judges.texts import Referenced, Text, referenced
+from evaluator.metrics.inputs import MissingInput, Training, turns_of
 from evaluator.metrics.metric import MetricJudge
 from evaluator.metrics.registry import METRICS, NEEDS, build
 

@@ -8,11 +8,11 @@ import pytest
 import torch
 from sklearn.kernel_ridge import KernelRidge
 
-from evaluator.comparator.examples import Text
 from evaluator.encoders.text_encoder import TextEncoder
+from evaluator.judges.texts import Referenced, Text
 from evaluator.metaevaluation.correlation import pearson
 from evaluator.metrics import adem, aspects, embeddings, ruber
-from evaluator.metrics.inputs import MissingInput, Referenced, Training
+from evaluator.metrics.inputs import MissingInput, Training
 from evaluator.metrics.out_of_fold import out_of_fold
 from evaluator.metrics.reference_free import Regressor
 from evaluator.metrics.registry import METRICS, build

@@ -11,8 +11,8 @@ from nltk.lm.smoothing import KneserNey as NltkKneserNey
 from nltk.util import everygrams
 from transformers import MobileBertConfig, MobileBertForMaskedLM
 
-from evaluator.comparator.examples import Text
-from evaluator.metrics.inputs import Referenced, turns_of
+from evaluator.judges.texts import Referenced, Text
+from evaluator.metrics.inputs import turns_of
 from evaluator.metrics.language_models import LanguageModel, _logits_at
 from evaluator.metrics.ngram_model import DISCOUNT, KneserNey, _padded
 from evaluator.metrics.registry import build

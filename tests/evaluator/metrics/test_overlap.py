@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from evaluator.metrics.inputs import MissingInput, Referenced
+from evaluator.judges.texts import Referenced
+from evaluator.metrics.inputs import MissingInput
 from evaluator.metrics.registry import build
 from tests.evaluator.metrics.wordnet_files import FILES, write_wordnet
 

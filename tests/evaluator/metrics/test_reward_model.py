@@ -6,7 +6,7 @@ import torch
 from transformers import AutoTokenizer, BertConfig, BertForSequenceClassification, GPT2Config, GPT2ForSequenceClassification
 
 from core.errors import Refused
-from evaluator.comparator.examples import Text
+from evaluator.judges.texts import Text
 from evaluator.metrics.reward_model import RewardModel
 from tests.evaluator.comparator.conftest import tiny_encoder  # noqa: F401
 from tests.evaluator.metrics.conftest import saved

@@ -11,8 +11,8 @@ from django.urls import reverse
 
 from annotation.models import Output
 from core.errors import Refused
-from evaluator.comparator.examples import Text
 from evaluator.judges.protocol import AskedVerdicts, Preferences
+from evaluator.judges.texts import Text
 from leaderboard import tasks
 from leaderboard.boards import exports, queries
 from leaderboard.models import Game, Tournament

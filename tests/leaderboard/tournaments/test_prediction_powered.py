@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from annotation.models import AuditEvent
 from core.errors import Refused
-from evaluator.comparator.examples import context_key
+from evaluator.judges.texts import context_key
 from leaderboard.boards import queries
 from leaderboard.rating.games import Games
 from leaderboard.rating.prediction_powered import calibrate

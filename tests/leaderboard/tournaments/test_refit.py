@@ -7,8 +7,8 @@ from annotation.campaigns.items import draw_items
 from annotation.models import Campaign, Job
 from annotation.outcome import Outcome
 from evaluator import tasks as training
-from evaluator.comparator.examples import Text
 from evaluator.judges.calibration import Head
+from evaluator.judges.texts import Text
 from evaluator.trainings.services import start_training
 from evaluator.versions import registry
 from evaluator.worker import card, judge
