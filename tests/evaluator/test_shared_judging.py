@@ -13,7 +13,7 @@ from core.errors import ImportRefused, Refused
 from evaluator.models import JudgedFile, Utility
 from evaluator.tasks import judge_file
 from evaluator.worker import judge, judge_files, shared_files
-from tests.evaluator.test_judge import Last, Length
+from tests.evaluator.judges.test_protocol import Last, Length
 from tests.evaluator.world import write
 from tests.leaderboard.played import version  # noqa: F401 a fixture
 
