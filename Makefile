@@ -1,15 +1,18 @@
-# Comparena. `make demo` runs it with demonstration data; `make test` passes the tests.
+# Comparena. `make demo` runs it with demonstration data; `make check` checks a change in a minute, `make test` in many.
 PYTHON ?= python3
 BIN := .venv/bin
 PORT ?= 8000
 BEFORE ?= HEAD~1
 # A process for each core, one thread in each; a file's tests stay in one process and share what they make.
 PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder --durations 10
+TESTS ?= tests
+ON_POSTGRES := tests/annotation tests/core/test_outages.py tests/evaluator tests/leaderboard tests/worker
+METHODS := $(addprefix tests/,core annotation/design annotation/quality evaluator leaderboard)
 
-.PHONY: help setup demo serve test lint messages lock bench load docs validity tune clean
+.PHONY: help setup demo serve check test test-sqlite test-postgres lint messages lock bench load docs validity tune clean
 
 help:  ## say what there is
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' Makefile
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile
 
 setup: .venv/runtime  ## install into .venv, start nothing
 
@@ -19,12 +22,21 @@ demo: .venv/runtime  ## run it with a demonstration; prints log-ins (PORT=8000)
 serve: .venv/runtime  ## run it; its first page makes the first admin (PORT=8000)
 	$(BIN)/python manage.py serve --port $(PORT)
 
-test: export OMP_NUM_THREADS := 1
-test: export OPENBLAS_NUM_THREADS := 1
-test: .venv/dev  ## run all the tests
+check test test-sqlite test-postgres: export OMP_NUM_THREADS := 1
+check test test-sqlite test-postgres: export OPENBLAS_NUM_THREADS := 1
+
+check: lint  ## check style, types, imports, and the methods' quick tests: no database, no browser
+	$(PYTEST) -m "not database and not long" $(METHODS)
+
+test: test-sqlite test-postgres  ## run all tests, then those marked `database` again on PostgreSQL and Redis
+
+test-sqlite: .venv/dev  ## run all tests on SQLite and a folder as broker (TESTS=tests)
 	scripts/install_test_tools
-	$(PYTEST)
-	scripts/with_postgres_and_redis $(PYTEST) -m database tests/annotation tests/core/test_outages.py tests/evaluator tests/leaderboard tests/worker
+	$(PYTEST) $(TESTS)
+
+test-postgres: .venv/dev  ## run the tests marked `database` on PostgreSQL and Redis
+	scripts/install_test_tools
+	scripts/with_postgres_and_redis $(PYTEST) -m database $(ON_POSTGRES)
 
 lint: .venv/dev  ## check style, types and imports
 	$(BIN)/ruff check .

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """A small Python client for Comparena's REST API: one file, which needs httpx alone.
 
     from comparena_client import Client
