@@ -9,6 +9,7 @@ is the best, by how likely it is said to be; strengths normal, wide (SD 1 logit)
 
 import os
 import sys
+from collections.abc import Callable, Iterable
 from itertools import product
 from multiprocessing import Pool
 
@@ -37,6 +38,7 @@ ORDERS = (  # systems, contexts, annotators (0: a comparator), SD of strengths, 
 )
 BEST = tuple(product(("games", "people"), (1.0, 0.2)))
 SAID = (0.0, 0.5, 0.8, 0.95, 1.01)
+Simulated = Callable[[Callable, tuple], np.ndarray]  # (what is simulated, its case) -> (runs, figures)
 
 
 class Campaign:
@@ -123,28 +125,50 @@ def best(case: tuple) -> list[float]:
     return [chances.max(), chances.argmax() == strength.argmax()]
 
 
+def table(title: str, head: str, rows: Iterable[list[str]]) -> None:
+    """Markdown, row by row."""
+    print(f"## {title}\n\n{head}\n|{'---|' * (head.count('|') - 1)}")
+    for cells in rows:
+        print("| " + " | ".join(cells) + " |", flush=True)
+    print()
+
+
+def length_row(simulated: Simulated, case: tuple) -> list[str]:
+    likes, (contexts, annotators) = case
+    error, half, held, plain = simulated(length, case).T
+    shares = (f"{error.mean():+.3f} ({error.std() / len(error) ** 0.5:.3f})", f"{half.mean():.3f}", f"{held.mean():.3f}")
+    return [likes, str(contexts), str(annotators or "a comparator"), *shares, f"{plain.mean():+.3f}"]
+
+
+def circles_row(simulated: Simulated, case: tuple) -> list[str]:
+    found, expected, small, ties = simulated(circles, case).mean(axis=0)
+    named = [f"{setting:g}" for setting in case]
+    named[2] = named[2] if case[2] else "a comparator"
+    return [*named, f"{found:.2f}", f"{expected:.2f}", f"{small:.3f}", f"{ties:.3f}"]
+
+
+def best_row(simulated: Simulated, case: tuple) -> list[str]:
+    said, right = simulated(best, case).T
+    parts = [(said >= low) & (said < high) for low, high in zip(SAID, SAID[1:])]
+    cells = [f"{said[part].mean():.3f}, {right[part].mean():.3f} ({part.sum()})" if part.any() else "" for part in parts]
+    return [case[0], f"{case[1]:g}", f"{said.mean():.3f}, {right.mean():.3f}", *cells]
+
+
 def main(runs: int) -> None:
     with Pool(os.cpu_count()) as pool:
 
         def simulated(simulate, case) -> np.ndarray:
             return np.array(pool.map(simulate, [(case, seed) for seed in range(runs)], chunksize=4), dtype=float)
 
-        print(f"{runs} runs a row\nLength: error of the equals (SE), a half held, truths held, plain difference")
-        for case in LENGTHS:
-            error, half, held, plain = simulated(length, case).T
-            print(
-                f"  {case}: {error.mean():+.4f} ({error.std() / runs**0.5:.4f}), {half.mean():.3f}, {held.mean():.3f}", end=""
-            )
-            print(f", {plain.mean():+.3f}", flush=True)
-        print("Circles: found, expected, p <= 0.05, ties within 95%")
-        for case in ORDERS:
-            print("  {}: {:.2f} {:.2f} {:.3f} {:.3f}".format(case, *simulated(circles, case).mean(axis=0)), flush=True)
-        print("The best: said on average and how often so, by what is said")
-        for case in BEST:
-            said, right = simulated(best, case).T
-            parts = [(said >= low) & (said < high) for low, high in zip(SAID, SAID[1:])]
-            cells = [f"{said[p].mean():.3f} {right[p].mean():.3f} (n {p.sum()})" for p in parts if p.any()]
-            print(f"  {case}: {said.mean():.3f} {right.mean():.3f}; " + "; ".join(cells), flush=True)
+        print(f"{runs} runs a row.\n")
+        head = "| the judge likes length | contexts | annotators | equals' error (SE) | a half held | truths held | plain |"
+        table("Equal length", head, (length_row(simulated, case) for case in LENGTHS))
+        head = (
+            "| systems | contexts | annotators | SD of strengths | tastes | luck | round | found | expected | p ≤ 0.05 | ties |"
+        )
+        table("Circles", head, (circles_row(simulated, case) for case in ORDERS))
+        head = "| judge | SD of strengths | all: said, so | below 0.5 (boards) | to 0.8 | to 0.95 | above |"
+        table("Best", head, (best_row(simulated, case) for case in BEST))
 
 
 if __name__ == "__main__":
