@@ -30,20 +30,15 @@ def commands(document: str) -> list[str]:
 
 
 def markdown(output: str) -> str:
-    """What a command printed, with the line below a table's head where the command left it out."""
-    lines = output.strip().splitlines()
-    whole = []
-    for before, line in zip(["", *lines], lines):
-        after_head = bool(whole) and before.startswith("|") and line.startswith("|") and _is_head(whole)
-        if after_head and not re.fullmatch(r"[|\s:-]+", line):
-            whole.append("|" + "---|" * (before.count("|") - 1))
+    """What a command printed, with an empty line above each table and a line below its head where the command left them out."""
+    whole = [""]
+    for line in output.strip().splitlines():
+        if line.startswith("|") and not whole[-1].startswith("|"):
+            whole += [""] if whole[-1] else []
+        elif line.startswith("|") and not whole[-2].startswith("|") and not re.fullmatch(r"[|\s:-]+", line):
+            whole.append("|" + "---|" * (whole[-1].count("|") - 1))
         whole.append(line)
-    return "\n".join(whole)
-
-
-def _is_head(lines: list[str]) -> bool:
-    """Is the last line the first of its table?"""
-    return len(lines) < 2 or not lines[-2].startswith("|")
+    return "\n".join(whole[1:])
 
 
 def made(command: str) -> str:
