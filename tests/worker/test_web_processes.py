@@ -1,44 +1,157 @@
-"""The web processes of `manage.py serve` share their work: who waits is answered by any process with a free thread."""
+"""The web processes of `manage.py serve` share their work: who waits is answered by any process with a free thread. A thread is
+taken by a request that has come whole, until its answer is made."""
 
 import http.client
 import socket
 import subprocess
+import threading
+import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from leaderboard.management.commands.serve import _web_server
+from tests.worker import waiting_app
 from tests.worker.test_serve_killed import answers, wait_until
 
 ROOT = Path(__file__).parents[2]
 REQUESTS = 8
 
 
-@pytest.fixture
-def port(tmp_path, environment):
-    """Of two processes with one thread each."""
+@contextmanager
+def serving(tmp_path, environment, processes: int, threads: int = 1):
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
+    command = _web_server("127.0.0.1", port, processes, threads)
+    command[command.index("config.wsgi")] = "tests.worker.waiting_app"
     with (tmp_path / "log").open("wb") as log:
-        process = subprocess.Popen(_web_server("127.0.0.1", port, 2, 1), cwd=ROOT, env=environment, stdout=log, stderr=log)
+        process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
     try:
-        wait_until(lambda: answers(port), 600, lambda: (tmp_path / "log").read_text())
-        assert status(port) == 200  # a process has started, and not only its socket
+        wait_until(lambda: answers(port), 600, (tmp_path / "log").read_text)
+        get(port)  # a process has started, and not only its socket
         yield port
     finally:
         process.terminate()
         process.wait(60)
 
 
-def status(port: int) -> int:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
-    connection.request("GET", "/healthz")
-    return connection.getresponse().status
+@pytest.fixture
+def port(tmp_path, environment):
+    """Of two processes with one thread each."""
+    with serving(tmp_path, environment, processes=2) as port:
+        yield port
 
 
-def test_nobody_waits_for_a_busy_process_while_another_is_free(port):
-    """Half a request keeps one of the two threads busy. Whoever came to its process would never be answered."""
-    with socket.create_connection(("127.0.0.1", port)) as slow:
-        slow.sendall(b"GET /healthz HTTP/1.1\r\n")
-        assert [status(port) for _ in range(REQUESTS)] == [200] * REQUESTS
+@pytest.fixture
+def single(tmp_path, environment):
+    """Of one process with one thread, which keeps connections."""
+    with serving(tmp_path, environment, processes=1) as port:
+        yield port
+
+
+def get(port: int, path: str = "/0/0", timeout: float = 30) -> bytes:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=timeout)
+    connection.request("GET", path)
+    response = connection.getresponse()
+    assert response.status == 200
+    return response.read()
+
+
+def exchange(port: int, *parts: bytes, pause: float = 0.05) -> bytes:
+    """All that is answered to what is sent in these parts, until the server closes."""
+    with socket.create_connection(("127.0.0.1", port), timeout=30) as connection:
+        for part in parts:
+            connection.sendall(part)
+            time.sleep(pause)
+        answer = b""
+        while data := connection.recv(65536):
+            answer += data
+        return answer
+
+
+class TestSeveralProcesses:
+    def test_nobody_waits_for_a_busy_process_while_another_is_free(self, port):
+        busy = threading.Thread(target=get, args=(port, "/10/0"))
+        busy.start()
+        time.sleep(0.5)
+        begin = time.monotonic()
+        pids = {get(port).split()[0] for _ in range(REQUESTS)}
+        assert len(pids) == 1 and time.monotonic() - begin < 5
+        busy.join()
+
+    def test_half_a_request_takes_no_thread(self, port):
+        halves = [socket.create_connection(("127.0.0.1", port)) for _ in range(REQUESTS)]
+        for half in halves:
+            half.sendall(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nabc")
+        assert [get(port, timeout=5)[:1].isdigit() for _ in range(REQUESTS)] == [True] * REQUESTS
+        halves[0].sendall(b"def123")
+        assert b"".join(iter(lambda: halves[0].recv(65536), b"")).endswith(b" 9 ")
+        for half in halves:
+            half.close()
+
+
+class TestRequests:
+    def test_a_body_in_pieces_is_read_whole(self, single):
+        body = b"x" * 3_000_000
+        head = b"POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: %d\r\n\r\n" % len(body)
+        assert exchange(single, head[:30], head[30:] + body[:10], body[10:1_000_000], body[1_000_000:]).endswith(b" 3000000 ")
+
+    def test_chunks_are_read_whole(self, single):
+        head = b"POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n"
+        assert exchange(single, head, b"5\r\n0\r\n\r\n\r\n", b"3\r\nab", b"c\r\n0\r\n", b"\r\n").endswith(b" 8 ")
+
+    def test_requests_one_behind_the_other_are_answered_in_turn(self, single):
+        one = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n"
+        last = b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+        answer = exchange(single, one % 3 + b"abc" + one % 1 + b"a" + last)
+        assert [part.split()[1] for part in answer.split(b"\r\n\r\n")[1:]] == [b"3", b"1", b"0"]
+
+    def test_a_body_that_waits_for_leave_gets_it(self, single):
+        head = b"POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n"
+        answer = exchange(single, head, b"ab")
+        assert answer.startswith(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200") and answer.count(b"100 Continue") == 1
+        assert answer.endswith(b" 2 ")
+
+    @pytest.mark.parametrize(
+        ("request_", "status"),
+        [
+            (b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999\r\n\r\n", b"413"),
+            (b"GET / HTTP/1.1\r\nHost: x\r\nX: " + b"y" * 70_000, b"431"),
+            (b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", b"400"),
+            (b"nonsense\r\n\r\n", b"400"),
+        ],
+    )
+    def test_what_no_client_may_send_is_refused_at_once(self, single, request_, status):
+        assert exchange(single, request_).split()[1] == status
+
+    def test_who_has_left_keeps_no_thread(self, single):
+        busy = threading.Thread(target=get, args=(single, "/2/0"))
+        busy.start()
+        time.sleep(0.3)
+        for _ in range(REQUESTS):
+            with socket.create_connection(("127.0.0.1", single)) as left:
+                left.sendall(b"GET /5/0 HTTP/1.1\r\nHost: x\r\n\r\n")
+        begin = time.monotonic()
+        get(single)
+        assert time.monotonic() - begin < 5
+        busy.join()
+
+
+class TestAnswers:
+    def test_an_answer_that_nobody_takes_keeps_no_thread(self, single):
+        with socket.create_connection(("127.0.0.1", single)) as slow:
+            slow.sendall(b"GET /0/20 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            time.sleep(0.3)
+            assert [get(single, timeout=5)[:1].isdigit() for _ in range(REQUESTS)] == [True] * REQUESTS
+            size = 0
+            while data := slow.recv(2**20):
+                size += len(data)
+        assert size > 20 * 2**20
+
+    def test_a_very_long_answer_comes_whole(self, single):
+        assert len(get(single, "/0/150")) > 150 * 2**20
+
+    def test_a_file_comes_whole(self, single):
+        assert get(single, "/0/file") == Path(waiting_app.__file__).read_bytes()

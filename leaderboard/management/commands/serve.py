@@ -152,13 +152,13 @@ def _web_server(host: str, port: int, processes: int, threads: int) -> list[str]
         f"--bind={host}:{port}",
         f"--workers={processes}",
         f"--threads={threads}",
-        "--worker-class=gthread",
+        "--worker-class=config.web_worker.WebWorker",
         "--preload",
         "--log-level=warning",
     ]
     # A kept connection stays with its process, and one process could have nearly all of them. So where there are several,
-    # a process takes a connection when it has a free thread, and answers one request on it: everybody waits in one queue.
-    return command if processes == 1 else [*command, "--keep-alive=0", f"--worker-connections={threads}"]
+    # one request is answered on a connection, which a process takes when it has a free thread: everybody waits in one queue.
+    return command if processes == 1 else [*command, "--keep-alive=0"]
 
 
 def _workers(queues: Collection[str]) -> dict[str, list[str]]:
