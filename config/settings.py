@@ -216,6 +216,8 @@ STATIC_ROOT.mkdir(exist_ok=True)
 WHITENOISE_USE_FINDERS = True  # no collectstatic step before the first page
 
 DATA_UPLOAD_MAX_MEMORY_SIZE = 5 * 2**20
+FILE_UPLOAD_TEMP_DIR = DATA_DIR / "spool"  # with config/web_worker.py's: what comes in, until it is read; /tmp may be memory
+FILE_UPLOAD_TEMP_DIR.mkdir(exist_ok=True)
 MODELS_DIR = DATA_DIR / "models"
 DEFAULT_BASE = os.environ.get("DEFAULT_BASE", "default")
 IMAGES_DIR = DATA_DIR / "images"  # pictures that texts show; web processes elsewhere need the same folder

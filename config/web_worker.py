@@ -6,7 +6,6 @@ that everybody waits in one queue.
 """
 
 import errno
-import os
 import resource
 import selectors
 import socket
@@ -33,13 +32,11 @@ REFUSALS = {
 }  # what is answered without a thread
 
 
-def spool_folder() -> str | None:
+def spool_folder() -> str:
     """Where long bodies lie: on the disk that data lie on, not in a /tmp that may be memory."""
-    if not (data := os.environ.get("DATA_DIR")):
-        return None
-    folder = os.path.join(data, "spool")
-    os.makedirs(folder, mode=0o700, exist_ok=True)
-    return folder
+    from django.conf import settings  # gunicorn has loaded the application by now
+
+    return str(settings.FILE_UPLOAD_TEMP_DIR)
 
 
 class Connection(TConn):

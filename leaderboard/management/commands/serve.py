@@ -20,6 +20,7 @@ from core.parent import STARTED_BY, signalled_at_death_of
 from leaderboard.demo.load import LOG_INS, admit_published_log_ins, load_demo
 
 SHUTDOWN_SECONDS = 15
+KEPT_SECONDS = 24 * 3600  # an upload that is coming in; it may be another machine's
 WORKERS = {"worker": ["interactive", "judging"], "training worker": ["training", "judging"]}  # which queues each takes
 
 
@@ -53,6 +54,9 @@ class Command(BaseCommand):
                 "or say --demo-for-everybody."
             )
         _must_be_free(host, port)
+        for left in settings.FILE_UPLOAD_TEMP_DIR.iterdir():  # of a server that was killed
+            if time.time() - left.stat().st_mtime > KEPT_SECONDS:
+                left.unlink(missing_ok=True)
         call_command("migrate", verbosity=0)
         if demo:
             load_demo(self.stdout.write)
