@@ -5,13 +5,12 @@ from django.contrib.auth.admin import UserAdmin
 from django.contrib.auth.models import Group
 from django.urls import reverse
 from django.utils.html import format_html
-from django_celery_results.models import GroupResult, TaskResult
 
 from annotation import jobs, models
 from annotation.campaigns import lifecycle
 from annotation.people import second_factor
 
-admin.site.unregister([Group, GroupResult, TaskResult])  # nobody has rights by groups, and a task's outcome is in its job
+admin.site.unregister(Group)  # nobody has rights by groups
 
 
 class UndeletableAdmin(admin.ModelAdmin):

@@ -90,7 +90,6 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "rest_framework",
     "drf_spectacular",
-    "django_celery_results",
     "annotation",
     "evaluator",
     "leaderboard",
@@ -248,13 +247,12 @@ CELERY_TASK_ROUTES = {  # a name before the patterns
     "evaluator.tasks.*": {"queue": "judging"},
     "leaderboard.tasks.*": {"queue": "judging"},
 }
-CELERY_RESULT_BACKEND = "django-db"
-CELERY_TASK_SERIALIZER = CELERY_RESULT_SERIALIZER = "json"
+CELERY_TASK_IGNORE_RESULT = True  # what became of it stands in the job's row
+CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_TASK_ACKS_LATE = False  # the job's row is what is not lost; a message may be
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
-CELERY_TASK_TRACK_STARTED = True
 JOB_LEASE_SECONDS = float(os.environ.get("JOB_LEASE_SECONDS", "45"))
 
 # Counts of requests, for the throttles: shared where there is a Redis, else each web process counts its own.

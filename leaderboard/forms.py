@@ -53,7 +53,7 @@ class PlayForm(forms.Form):
         ]
 
     def request(self) -> dict:
-        """The arguments of services.start_tournament. Raises Refused where the rules mean nothing."""
+        """The arguments of start.start_tournament. Raises Refused where the rules mean nothing."""
         judge, criterion = self.cleaned_data["judge"], self.cleaned_data["criterion"]
         judges = {":": Tournament.Judge.COMPARATOR, "+": Tournament.Judge.CALIBRATED}
         judges |= {"=": Tournament.Judge.OTHER, "&": Tournament.Judge.CALIBRATED}

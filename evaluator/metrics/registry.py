@@ -144,7 +144,8 @@ def _maker(module: str) -> Maker:
             from evaluator.metrics import likelihood
 
             return likelihood.make
-        case _:
+        case "learned":
             from evaluator.metrics import learned
 
             return learned.make
+    raise ValueError(f"No module of metrics is called {module!r}.")

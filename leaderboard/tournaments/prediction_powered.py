@@ -99,7 +99,7 @@ def _not_taught(tournament: Tournament, entrants: Entrants, answers: PeopleAnswe
 
 
 def decided(entrants: Entrants, verdicts: Verdicts, a: np.ndarray, b: np.ndarray) -> Games:
-    """The comparator's games between these outputs."""
+    """The judge's games between outputs, which need not answer one context; each counts for the first one's."""
     ids = np.array([output.pk for output in entrants.outputs])
     outcome = np.asarray(verdicts.outcomes(ids[a].tolist(), ids[b].tolist()), dtype=np.int64)
     return Games(a, b, outcome, entrants.context_of[a])

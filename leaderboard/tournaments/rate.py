@@ -22,7 +22,7 @@ from leaderboard.tournaments.people_games import PeopleAnswers, games_of, read_a
 
 REPLICATES = 200
 RESAMPLING_SEED = 0  # one for all boards, so that any two on the same contexts are rated on the same draws
-CATEGORY_VALUES = range(2, 13)  # how many values a entrants of the contexts' metadata may have to be a category
+CATEGORY_VALUES = range(2, 13)  # how many values a field of the contexts' metadata may have to be a category
 CATEGORY_CONTEXTS = 2  # fewer say nothing about how contexts differ
 
 

@@ -10,6 +10,7 @@ from leaderboard.rating import ranking, rules, sample_scores
 from leaderboard.rating.games import Games, Standings, tally
 from leaderboard.tournaments import rate
 from leaderboard.tournaments.entrants import Entrants
+from leaderboard.tournaments.prediction_powered import decided
 from leaderboard.tournaments.rate import Rated
 
 MOST_AT_ONCE = 1500  # players of an order-free rating, which solves a system of as many equations
@@ -37,9 +38,9 @@ def sampled(tournament: Tournament, entrants: Entrants, verdicts: Verdicts) -> t
     if by.rating != "by-game" and n > MOST_AT_ONCE:
         raise Refused(f"Only the ratings 'paper' and 'by-game' can rate {n} outputs at once. Choose one of them.")
     pairs, (output, reference) = drawn(tournament, entrants)
-    games = _decided(entrants, verdicts, *pairs)
+    games = decided(entrants, verdicts, *pairs)
     standings = rules.standings(n, games, by)
-    points = sample_scores.reference_scores(n, output, _decided(entrants, verdicts, output, reference).outcome)
+    points = sample_scores.reference_scores(n, output, decided(entrants, verdicts, output, reference).outcome)
     return games, _board(entrants, games, standings), standings, points
 
 
@@ -57,13 +58,6 @@ def three_scores(tournament: Tournament, entrants: Entrants, board: Rated, point
         }
         for i, system in enumerate(entrants.systems)
     ]
-
-
-def _decided(entrants: Entrants, verdicts: Verdicts, a: np.ndarray, b: np.ndarray) -> Games:
-    """Games between outputs, which need not answer one context; each counts for the first one's."""
-    ids = np.array([output.pk for output in entrants.outputs])
-    outcome = np.asarray(verdicts.outcomes(ids[a].tolist(), ids[b].tolist()), dtype=np.int64)
-    return Games(a, b, outcome, entrants.context_of[a])
 
 
 def _board(entrants: Entrants, games: Games, of_outputs: Standings) -> Rated:
