@@ -257,8 +257,7 @@ class JobViewSet(viewsets.GenericViewSet, mixins.RetrieveModelMixin):
 
 def _about_file(what: str, data: dict) -> dict:
     """What the importer of this kind is told beside the file."""
-    names = ("human_systems", "system", "systems", "keep_columns") if what == "outputs" else ("simulated",)
-    return {name: data[name] for name in (*names, "columns", "constants") if name in data}
+    return {name: data[name] for name in importer.OPTIONS[what] if name in data}
 
 
 def _may_create(user) -> None:

@@ -11,8 +11,8 @@ from django.utils import timezone
 
 from annotation import jobs
 from annotation.data import importer
-from annotation.data.fields import guess, missing
-from annotation.data.files import LOOKED_AT, Reading, is_archive
+from annotation.data.fields import columns_of_criteria, guess, missing
+from annotation.data.files import LOOKED_AT, SPREAD, Reading, is_archive
 from annotation.models import Campaign, Upload
 from core import archives
 from core.errors import ImportRefused, Refused, RowError
@@ -53,7 +53,7 @@ def import_later(
         upload.path.unlink()
         raise refused
     upload.human_systems, upload.simulated = list(human_systems), simulated
-    upload.options = {name: value for name, value in options.items() if value}
+    upload.options |= {name: value for name, value in options.items() if value}
     upload.columns = upload.columns if columns is None else columns
     upload.state = State.CHECKING if dry_run else State.STORING
     with transaction.atomic():
@@ -79,8 +79,11 @@ def _kept(campaign: Campaign, files: list[File], kind: str, user) -> tuple[Uploa
             for chunk in first.chunks():
                 kept.write(chunk)
     upload.size = upload.path.stat().st_size
-    columns, _, refused = look(upload)
-    upload.columns = guess(kind, columns)
+    columns, first_rows, refused = look(upload)
+    upload.columns = guess(kind, columns, [dict(zip(columns, row["cells"])) for row in first_rows])
+    if kind == Upload.Kind.SCORES:
+        named = columns_of_criteria(upload.columns, columns, list(campaign.criteria.values_list("name", flat=True)))
+        upload.options = {"aspects": named} if named else {}
     return upload, refused
 
 
@@ -100,7 +103,8 @@ def _packed(files: list[File], upload: Upload) -> None:
 def look(upload: Upload, shown: int = 5) -> tuple[list[str], list[dict], ImportRefused | None]:
     """(the file's columns, its first rows, why it can't be read at all) without reading it to the end."""
     errors: list[RowError] = []
-    reading = Reading(upload.kind, {}, on_error=errors.append)
+    encoding = upload.options.get("encoding", "")
+    reading = Reading(upload.kind, {}, encoding=encoding, on_error=errors.append)
     try:
         each = shown if is_archive(upload.name) else LOOKED_AT
         rows = list(islice(reading.rows(upload.path, upload.name, at_most=each), SHOWN))
@@ -209,7 +213,8 @@ def discard(upload: Upload) -> None:
 
 def _missing(upload: Upload) -> list[str]:
     """The required fields that nothing says."""
-    given = ["system"] if upload.options.get("system") else ["system", "output"] if upload.options.get("systems") else []
+    given = ["system"] if upload.options.get("system") else []
+    given += [field for name in SPREAD if upload.options.get(name) for field in SPREAD[name]]
     if upload.kind == Upload.Kind.OUTPUTS and is_archive(upload.name):
         given.append("system")  # the file's name
     return missing(upload.kind, upload.columns, [*given, *upload.options.get("constants", {})])

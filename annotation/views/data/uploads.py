@@ -62,6 +62,8 @@ def upload(request, slug, pk):
         "errors": paged(request, stored.error_entries(), name="errors"),
         "kinds": stored.result.get("kinds", []),
         "unused": stored.result.get("unused", []),
+        "left_out": list(stored.result.get("left_out", {}).items()),
+        "elsewhere": list(stored.result.get("elsewhere", {}).items()),
         "rich_texts": rich_texts(campaign) if is_done else None,
         "new": [(n, kind) for kind, n in stored.result.get("new", {}).items() if n],
     }
