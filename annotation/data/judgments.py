@@ -7,7 +7,7 @@ from annotation.data.known import KnownRows
 from annotation.data.scores import Annotators
 from annotation.data.spellings import folded
 from annotation.models import Campaign, Context, Criterion, Output, PairwiseJudgment
-from annotation.outcome import Outcome
+from annotation.outcome import Outcome, outcome_named
 from core.errors import quoted
 from core.rowfiles import BadField, NotAnswered, Row, shown
 
@@ -75,7 +75,7 @@ class JudgmentsImport(Corpus):
         sides = {side: self.spellings.name_of(row.name(f"system_{side}")) for side in "ab"}
         if isinstance(word, str) and len(set(sides.values())) == 2:
             named = [side for side, system in sides.items() if folded(word) == folded(system)]
-            if named and word.strip().lower() not in WORDS:
+            if named and outcome_named(word) is None:
                 return Outcome(named[0].upper())
         return _choice(row)
 
@@ -147,24 +147,18 @@ class JudgmentsImport(Corpus):
 
 
 LONGEST_REASON = 500
-# Other words for a choice: arenas', MT-bench's and AutoArena's. Both bad rates as a tie.
-WORDS = dict.fromkeys(("a", "model_a", "assistant_a", "response_a", "1", "model 1", "[[a]]"), "A")
-WORDS |= dict.fromkeys(("b", "model_b", "assistant_b", "response_b", "2", "model 2", "[[b]]"), "B")
-WORDS |= dict.fromkeys(("tie", "-", "draw", "equal", "both", "same", "0", "[[c]]"), "tie")
-WORDS |= dict.fromkeys(("tie (bothbad)", "both_bad", "bothbad", "both bad", "neither"), "tie")
 
 
 def _choice(row: Row) -> Outcome:
-    said = row.get("choice")
-    word = str(said) if isinstance(said, int) and not isinstance(said, bool) else row.text("choice").strip().lower()
+    if (outcome := outcome_named(row.get("choice"))) is not None:
+        return outcome
+    word = row.text("choice").strip().lower()
     if word in ("left", "right"):
         left = _shown_left(row)
         if left is None:
             raise BadField("choice", f"is {word}, but shown_left does not say which of A and B stood there")
         return Outcome(left) if word == "left" else Outcome(left).swap()
-    if word not in WORDS:
-        raise BadField("choice", f"expected A, tie or B, found {shown(row.get('choice'))}")
-    return Outcome(WORDS[word])
+    raise BadField("choice", f"expected A, tie or B, found {shown(row.get('choice'))}")
 
 
 def _shown_left(row: Row) -> str | None:
