@@ -13,7 +13,8 @@ from core.errors import ImportRefused
 from core.json_rows import NUMBERS
 from core.rows import MAX_DOCUMENT_BYTES, MAX_LINE_BYTES, Fail, Row, refusal, renamed
 
-MAX_CELLS = 5_000_000  # of an Excel sheet, with the empty ones between its others; 64 MB hold some 3 million that are written
+MAX_CELLS = 1_000_000  # of an Excel sheet, with the empty ones between its others; a minute of reading
+MAX_COLUMNS = 1000  # of a table
 CSV_ERRORS = {  # {what the module csv says: what a person is told}
     "new-line": "a line break outside of quotes that ends no line",
     "expected after": "text follows a closing quotation mark; write a quotation mark inside a quoted cell twice",
@@ -164,6 +165,8 @@ def of_table(
     _, first = next(table, (1, []))
     if not first:
         return
+    if len(first) > MAX_COLUMNS:
+        raise refusal(name, 1, f"has {len(first):,} columns; at most {MAX_COLUMNS:,} are read")
     header = [column.strip() or f"column {number}" for number, column in enumerate(first, start=1)]  # pandas names no index
     if len(set(header)) < len(header):
         raise refusal(name, 1, "two columns have the same name")
