@@ -111,8 +111,8 @@ class CampaignViewSet(
     def import_file(self, request, slug, what):
         """All rows or none: an answer 422 has one entry for each wrong row, with its line. Repeating it changes nothing.
 
-        A file over 200 KB, unpacked, is a worker's: the answer is 202 with the job, whose address `Location` names; `imported` there says
-        in the end what became of the file."""
+        A file over 200 KB, unpacked, is a worker's: the answer is 202 with the job, whose address `Location` names; `imported`
+        there says in the end what became of the file."""
         campaign = self.get_object()
         data = valid(serializers.ImportSerializer(data=request.data))
         how = {"dry_run": data["dry_run"], "user": request.user, **_about_file(what, data)}
