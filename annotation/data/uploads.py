@@ -101,7 +101,7 @@ def _look(upload: Upload) -> ImportRefused | None:
     if refused is not None:
         return refused
     shown = [row | {"cells": [None if cell is None else str(cell)[:CELL] for cell in row["cells"]]} for row in rows]
-    upload.sample = {"columns": columns, "rows": shown}
+    upload.sample = {"columns": columns, "rows": shown, "encoding": upload.options.get("encoding", "")}
     if not upload.columns:
         upload.columns = guess(upload.kind, columns, [dict(zip(columns, row["cells"])) for row in rows])
         if upload.kind == Upload.Kind.SCORES and not upload.options:
@@ -113,13 +113,14 @@ def _look(upload: Upload) -> ImportRefused | None:
 
 def sample(upload: Upload) -> tuple[list[str], list[dict]]:
     """(the file's columns, its first rows). Where nobody has looked yet, and it is long, a worker does."""
-    if not upload.sample and not upload.is_busy and upload.state != State.REFUSED:
+    is_stale = upload.sample.get("encoding", "") != upload.options.get("encoding", "")
+    if (not upload.sample or is_stale) and not upload.is_busy and upload.state != State.REFUSED:
         if not is_long(upload):
             _look(upload)
         else:
             with transaction.atomic():
-                upload.state = State.NEW
-                upload.save(update_fields=["state"])
+                upload.state, upload.sample = State.NEW, {}
+                upload.save(update_fields=["state", "sample"])
                 _enqueue(upload)
     return upload.sample.get("columns", []), upload.sample.get("rows", [])
 
