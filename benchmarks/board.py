@@ -97,6 +97,7 @@ def _tournament() -> None:
     from evaluator.judges.calibration import Head
     from evaluator.judges.protocol import PointwiseVerdicts
     from evaluator.models import ComparatorVersion, TrainingRun, Utility
+    from evaluator.roster import judge_of
     from evaluator.worker import judge
     from leaderboard.tournaments import play
     from leaderboard.tournaments.start import start_tournament
@@ -110,7 +111,7 @@ def _tournament() -> None:
     judging = lambda version, outputs, report: PointwiseVerdicts(
         judge.utilities(version, outputs, report), Head(1.0, 0.3, 0.5).preferences
     )
-    tournament = start_tournament(campaign, "comparator", version, games=GAMES, foreground=True)
+    tournament = start_tournament(campaign, "judge", judge_of(campaign, version), games=GAMES, foreground=True)
     start = time.process_time()
     played = play.play(tournament, lambda progress, message: None, judging)
     took = time.process_time() - start

@@ -218,18 +218,18 @@ class Campaign:
         """Let a comparator serve the campaign; reason: needed where it did not pass its gate."""
         self.call("POST", f"comparators/{name}/promote/", {"reason": reason})
 
-    def play(self, judge: str = "people", timeout: float = 3600.0, **how: Any) -> list[dict[str, Any]]:
-        """Play a tournament and return its standings when it is finished. judge: people, comparator, or calibrated for both.
-        how: comparator, criterion, rating, seed, games."""
-        made = self.call("POST", "tournaments/", {"judge": judge, **how})
+    def play(self, basis: str = "people", judge: str = "", timeout: float = 3600.0, **how: Any) -> list[dict[str, Any]]:
+        """Play a tournament and return its standings when it is finished. basis: people, judge, or corrected, which is people
+        corrected by a judge. judge: its name; by default the comparator in use. how: criterion, rating, seed, games."""
+        made = self.call("POST", "tournaments/", {"basis": basis, "judge": judge, **how})
         self.client.wait(made["job"], timeout)
         standings: list[dict[str, Any]] = self.client.call("GET", f"tournaments/{made['id']}/")["standings"]
         return standings
 
-    def board(self, judge: str = "", criterion: str | None = None) -> list[dict[str, Any]]:
+    def board(self, basis: str = "", judge: str = "", criterion: str | None = None) -> list[dict[str, Any]]:
         """The standings of the newest board: {system, rank_low, rank_high, rating, low, high, ...}, the best first. Without a
-        judge, of the board that the leaderboard's page opens on."""
-        params = {"judge": judge} | ({} if criterion is None else {"criterion": criterion})
+        basis, of the board that the leaderboard's page opens on."""
+        params = {"basis": basis, "judge": judge} | ({} if criterion is None else {"criterion": criterion})
         path = f"campaigns/{self.slug}/leaderboard/"
         standings: list[dict[str, Any]] = self.client.request("GET", path, params=params).json()["standings"]
         return standings

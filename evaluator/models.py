@@ -1,4 +1,7 @@
-"""Trained comparators and the runs that made them."""
+"""Judges, trained comparators, and the runs that made them."""
+
+import hashlib
+import json
 
 from django.db import models
 
@@ -125,11 +128,66 @@ class Utility(models.Model):
         return f"{self.value:.3f}"
 
 
+class Judge(models.Model):
+    """Whoever or whatever, other than people, prefers one output to another in a campaign."""
+
+    class Kind(models.TextChoices):
+        COMPARATOR = "comparator", "comparator"
+        METRIC = "metric", "metric"
+        IMPORTED = "imported", "imported judgments"
+        PROGRAM = "program", "program"
+        REWARD_MODEL = "reward model", "reward model"
+        LANGUAGE_MODEL = "language model", "language model"
+
+    FREE = ("budget", "price", "key", "timeout")  # settings that change nothing in what it says
+
+    campaign = models.ForeignKey("annotation.Campaign", models.CASCADE, related_name="judges")
+    kind = models.CharField(max_length=20, choices=Kind)
+    name = models.CharField(max_length=100, help_text="What pages, commands, signatures and the API call it.")
+    version = models.ForeignKey(
+        ComparatorVersion, models.RESTRICT, null=True, blank=True, related_name="judges", help_text="Of a comparator."
+    )
+    settings = models.JSONField(default=dict, blank=True, help_text="How it is asked; of a key, the variable's name alone.")
+    digest = models.CharField(max_length=64, help_text="SHA-256 of kind and settings, without what changes no answer.")
+    calls = models.PositiveIntegerField(default=0, help_text="Requests that were sent to its server.")
+    tokens_read = models.PositiveBigIntegerField(default=0)
+    tokens_written = models.PositiveBigIntegerField(default=0)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [models.UniqueConstraint(fields=["campaign", "name"], name="one_judge_per_name")]
+
+    def __str__(self):
+        return self.name
+
+    @classmethod
+    def digest_of(cls, kind: str, settings: dict) -> str:
+        counted = {name: value for name, value in settings.items() if name not in cls.FREE}
+        return hashlib.sha256(json.dumps([kind, counted], sort_keys=True).encode()).hexdigest()
+
+
+class Reply(models.Model):
+    """One reply of a language model as it came, kept at once, so that nothing is asked twice."""
+
+    judge = models.ForeignKey(Judge, models.CASCADE, related_name="replies")
+    key = models.CharField(max_length=64, help_text="SHA-256 of the address and the whole request.")
+    reply = models.JSONField()
+    is_readable = models.BooleanField(default=True, help_text="False: kept to be looked at, and asked for again.")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["judge", "key"], name="one_reply_per_question")]
+
+    def __str__(self):
+        return self.key[:12]
+
+
 class ImportedScore(models.Model):
     """What a judge elsewhere said of one output, on that judge's own scale."""
 
     campaign = models.ForeignKey("annotation.Campaign", models.CASCADE, related_name="imported_scores")
-    judge = models.CharField(max_length=100)
+    judge = models.ForeignKey(Judge, models.CASCADE, related_name="imported_scores")
     output = models.ForeignKey("annotation.Output", models.CASCADE, related_name="imported_scores")
     value = models.FloatField(help_text="Higher is better.")
 
@@ -145,7 +203,7 @@ class ImportedPair(models.Model):
     """What a judge elsewhere said of two outputs of one context; of the two ids a is the smaller."""
 
     campaign = models.ForeignKey("annotation.Campaign", models.CASCADE, related_name="imported_pairs")
-    judge = models.CharField(max_length=100)
+    judge = models.ForeignKey(Judge, models.CASCADE, related_name="imported_pairs")
     output_a = models.ForeignKey("annotation.Output", models.CASCADE, related_name="+")
     output_b = models.ForeignKey("annotation.Output", models.CASCADE, related_name="+")
     p_a = models.FloatField(help_text="Probability that output a is better.")

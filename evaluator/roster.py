@@ -1,10 +1,101 @@
-"""Which judges a campaign has, besides people. Reads and writes rows; never needs torch."""
+"""The judges of a campaign: which there are, by name, and how a row comes to be. Never needs torch.
 
-from annotation.models import Campaign
-from evaluator.judge_tables.imports import judges_of
+A comparator, a metric and imported judgments get their row when somebody names them. Programs, reward models and language
+models are set up by a command on the server alone: no page, form or request carries a command, an address or a key.
+"""
+
+from dataclasses import dataclass
+
+from django.db import transaction
+
+from annotation.models import AuditEvent, Campaign
+from core.errors import Refused, quoted
 from evaluator.metrics.registry import METRICS
+from evaluator.models import ComparatorVersion, Judge
+
+Kind = Judge.Kind
+LONGEST_NAME = 100
+SET_UP = (Kind.PROGRAM, Kind.REWARD_MODEL, Kind.LANGUAGE_MODEL)  # by a command
 
 
-def judges_by_name(campaign: Campaign) -> list[str]:
-    """Judges that are no comparator and need nothing but their name: metrics, and those whose scores were imported."""
-    return [*METRICS, *judges_of(campaign)]
+@dataclass(frozen=True)
+class Candidate:
+    """A judge that may play."""
+
+    name: str
+    kind: str
+    version: ComparatorVersion | None = None
+
+
+def candidates(campaign: Campaign) -> list[Candidate]:
+    """All that may play in the campaign: its comparators, newest first, what commands set up or imported, then metrics."""
+    rows = list(campaign.judges.exclude(kind=Kind.COMPARATOR).order_by("name"))
+    named = {row.version_id: row.name for row in campaign.judges.filter(kind=Kind.COMPARATOR)}
+    versions = campaign.comparators.filter(retired_at=None)
+    found = [Candidate(named.get(version.pk, version.name), Kind.COMPARATOR, version) for version in versions]
+    found += [Candidate(row.name, row.kind) for row in rows if row.kind != Kind.METRIC]
+    taken = {one.name for one in found}
+    return found + [Candidate(name, Kind.METRIC) for name in METRICS if name not in taken]
+
+
+def judge_named(campaign: Campaign, name: str) -> Judge:
+    """The judge of this name. Raises Refused for one that nobody knows, or that is retired."""
+    row = campaign.judges.select_related("version").filter(name=name).first()
+    if row is not None and row.version is not None and row.version.retired_at:
+        raise Refused(f"Comparator {name} is retired.")
+    if row is not None:
+        return row
+    version = campaign.comparators.filter(name=name, retired_at=None).first()
+    if version is not None:
+        return judge_of(campaign, version)
+    if name in METRICS:
+        return _made(campaign, Kind.METRIC, name, {"metric": name})
+    known = ", ".join(one.name for one in candidates(campaign))
+    raise Refused(f"There is no judge {quoted(name)} in campaign {campaign.slug!r}; there are: {known}.")
+
+
+def judge_of(campaign: Campaign, version: ComparatorVersion) -> Judge:
+    """The comparator as a judge of the campaign."""
+    row = campaign.judges.select_related("version").filter(version=version).first()
+    if row is not None:
+        return row
+    taken = campaign.judges.filter(name=version.name).exists()
+    name = f"{version.name} (comparator)" if taken else version.name
+    return _made(campaign, Kind.COMPARATOR, name, {"comparator": version.name}, version)
+
+
+def imported_judge(campaign: Campaign, name: str) -> Judge:
+    """The judge under whose name judgments are imported. Raises Refused where the name is another judge's."""
+    row = campaign.judges.filter(name=name).first()
+    taken = row.kind != Kind.IMPORTED if row else campaign.comparators.filter(name=name).exists()
+    if taken:
+        raise Refused(f"There is a judge {quoted(name)} already that is no import; choose another name.")
+    return row or _made(campaign, Kind.IMPORTED, name, {})
+
+
+@transaction.atomic
+def set_up(campaign: Campaign, kind: str, name: str, settings: dict, user=None) -> Judge:
+    """A program, a reward model or a language model, for whoever researches the campaign to let play. The same settings again
+    are the same judge, with the budget and prices named last. Raises Refused where the name stands for other settings."""
+    assert kind in SET_UP
+    if not name.strip() or len(name) > LONGEST_NAME:
+        raise Refused(f"A judge has a name of 1 to {LONGEST_NAME} characters.")
+    row = campaign.judges.select_for_update().filter(name=name).first()
+    if row is None and (name in METRICS or campaign.comparators.filter(name=name).exists()):
+        raise Refused(f"There is a judge {quoted(name)} already; choose another name.")
+    if row is not None and (row.kind != kind or row.digest != Judge.digest_of(kind, settings)):
+        if row.kind != kind or row.tournaments.exists() or row.replies.exists():
+            raise Refused(f"There is a judge {quoted(name)} already, with other settings; give this one another name (--name).")
+    if row is None:
+        row = _made(campaign, kind, name, settings)
+    elif row.settings != settings:
+        row.settings, row.digest = settings, Judge.digest_of(kind, settings)
+        row.save(update_fields=["settings", "digest"])
+    AuditEvent.objects.create(campaign=campaign, user=user, action="judge set up", detail={"judge": name, "kind": kind})
+    return row
+
+
+def _made(campaign: Campaign, kind: str, name: str, settings: dict, version: ComparatorVersion | None = None) -> Judge:
+    """Whoever else makes it at the same time makes the same row."""
+    fields = {"kind": kind, "settings": settings, "digest": Judge.digest_of(kind, settings), "version": version}
+    return Judge.objects.get_or_create(campaign=campaign, name=name, defaults=fields)[0]

@@ -21,7 +21,7 @@ def campaign_with_boards(user: User, slug: str) -> Campaign:
 
 
 def tournament_for(user: User, pk: int) -> Tournament:
-    found = Tournament.objects.select_related("campaign", "job", "version__run", "snapshot", "extends")
+    found = Tournament.objects.select_related("campaign", "job", "judge__version__run", "snapshot", "extends")
     return get_object_or_404(found.defer("snapshot__content"), pk=pk, campaign__in=campaigns_with_boards_for(user).values("pk"))
 
 

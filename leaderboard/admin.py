@@ -8,6 +8,6 @@ from leaderboard.models import Tournament
 
 @admin.register(Tournament)
 class TournamentAdmin(ReadOnly):
-    list_display = ["id", "campaign", "judge", "version", "criterion", "seed", "settled", "finished_at"]
-    list_select_related = ["campaign", "version"]
+    list_display = ["id", "campaign", "basis", "judge", "criterion", "seed", "settled", "finished_at"]
+    list_select_related = ["campaign", "judge"]
     exclude = ["replicates", "head_to_head", "findings"]

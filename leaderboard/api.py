@@ -19,12 +19,13 @@ from annotation.api.repeats import HEADER, once
 from annotation.models import System
 from leaderboard import systems
 from leaderboard.access import campaign_with_boards, tournament_for
+from leaderboard.asked import asked_of
 from leaderboard.boards import overviews, queries
 from leaderboard.models import Tournament
 
-JUDGE = OpenApiParameter("judge", enum=Tournament.Judge.values, default=Tournament.Judge.COMPARATOR)
+BASIS = OpenApiParameter("basis", enum=Tournament.Basis.values, description="Default: the board that the page opens on.")
+JUDGE = OpenApiParameter("judge", description="By name; default, unless the basis is people: any comparator.")
 CRITERION = OpenApiParameter("criterion")
-NAMED = OpenApiParameter("named", description="A judge that is no comparator: a metric, or one whose scores were imported.")
 ROWS_OR_FILE = [ShallowJSON, MultiPartParser]
 
 
@@ -50,10 +51,10 @@ class BoardSerializer(serializers.Serializer):
     campaign = serializers.CharField()
     tournament = serializers.IntegerField()
     permalink = serializers.CharField()
-    judge = serializers.ChoiceField(Tournament.Judge.choices)
+    basis = serializers.ChoiceField(Tournament.Basis.choices)
+    judge = serializers.DictField(allow_null=True, help_text="Name, kind, settings, ties, cost; null where people alone judge.")
     judge_label = serializers.CharField()
     comparator = serializers.CharField(allow_null=True)
-    named_judge = serializers.DictField(allow_null=True, help_text="A judge that is no comparator: name, settings, ties, cost.")
     criterion = serializers.CharField(allow_blank=True)
     snapshot = serializers.CharField(allow_null=True)
     seed = serializers.IntegerField()
@@ -86,19 +87,19 @@ class BoardSerializer(serializers.Serializer):
 
 
 class LeaderboardView(APIView):
-    """The newest board; ?judge=comparator|people|calibrated|other, by default the one that the page opens on, ?criterion=NAME,
-    ?named=JUDGE."""
+    """The newest board; ?basis=people|judge|corrected, by default the one that the page opens on, ?judge=NAME,
+    ?criterion=NAME."""
 
     permission_classes = [AllowAny]  # what may be seen is decided by campaign_with_boards
 
-    @extend_schema(responses=BoardSerializer, parameters=[JUDGE, CRITERION, NAMED])
+    @extend_schema(responses=BoardSerializer, parameters=[BASIS, JUDGE, CRITERION])
     def get(self, request, slug):
         campaign = campaign_with_boards(request.user, slug)
         asked = request.query_params
-        tournament = queries.asked_board(campaign, asked.get("judge", ""), asked.get("criterion"), asked.get("named", ""))
+        tournament = queries.asked_board(campaign, asked_of(asked), asked.get("criterion"))
         if tournament is None:
             raise Http404
-        people = queries.latest(campaign, Tournament.Judge.PEOPLE, tournament.criterion)
+        people = queries.latest(campaign, Tournament.Basis.PEOPLE, tournament.criterion)
         return Response(queries.board(tournament, people, live=True))
 
 

@@ -11,9 +11,10 @@ from rest_framework.views import APIView
 from annotation.access import campaign_for_researcher
 from annotation.api.repeats import HEADER, once
 from annotation.api.serializers import JobSerializer
-from core.errors import Refused
 from evaluator.comparator.settings import MAX_SEED
+from evaluator.roster import LONGEST_NAME, judge_named
 from leaderboard.access import tournament_for
+from leaderboard.asked import asked_of
 from leaderboard.boards import exports, queries
 from leaderboard.models import Tournament
 from leaderboard.tournaments import active_selection, start
@@ -22,11 +23,12 @@ FILES = {"csv": ("text/csv", exports.as_csv), "tex": ("text/x-tex", exports.as_l
 
 
 class PlaySerializer(serializers.Serializer):
-    judge = serializers.ChoiceField(Tournament.Judge.choices, help_text="calibrated: people and a comparator together.")
-    comparator = serializers.SlugField(required=False, allow_null=True, help_text="Its name; the one that serves, if none.")
-    named = serializers.CharField(
-        max_length=100, default="", allow_blank=True, help_text="A judge other than people and comparators."
+    basis = serializers.CharField(required=False, allow_blank=True, help_text="people, judge, or corrected: people by a judge.")
+    judge = serializers.CharField(
+        required=False, allow_blank=True, max_length=LONGEST_NAME, help_text="By name; default: the comparator in use."
     )
+    comparator = serializers.CharField(required=False, allow_null=True, allow_blank=True, help_text="As before 0.2; use judge.")
+    named = serializers.CharField(required=False, allow_blank=True, help_text="As before 0.2; use judge.")
     criterion = serializers.CharField(
         max_length=100, required=False, allow_null=True, allow_blank=True,
         help_text="Empty: judgments of pairs; null: what is accepted.",
@@ -40,12 +42,14 @@ class PlaySerializer(serializers.Serializer):
 class TournamentRowSerializer(serializers.ModelSerializer):
     """The board is at /api/tournaments/ID/ once it is finished."""
 
-    comparator = serializers.CharField(source="version.name", default=None, allow_null=True)
+    judge = serializers.CharField(source="judge.name", default=None, allow_null=True)
+    kind = serializers.CharField(source="judge.kind", default=None, allow_null=True)
+    comparator = serializers.CharField(source="judge.version.name", default=None, allow_null=True)
     job = JobSerializer()
 
     class Meta:
         model = Tournament
-        fields = ["id", "judge", "comparator", "named_judge", "criterion", "level", "seed", "finished_at", "job"]
+        fields = ["id", "basis", "judge", "kind", "comparator", "criterion", "level", "seed", "finished_at", "job"]
 
 
 class AskSerializer(serializers.Serializer):
@@ -60,7 +64,11 @@ class TournamentsView(APIView):
     @extend_schema(responses=TournamentRowSerializer(many=True))
     def get(self, request, slug):
         campaign = campaign_for_researcher(request.user, slug)
-        newest = campaign.tournaments.select_related("job", "version").defer("replicates", "head_to_head").order_by("-pk")[:100]
+        newest = (
+            campaign.tournaments.select_related("job", "judge__version")
+            .defer("replicates", "head_to_head")
+            .order_by("-pk")[:100]
+        )
         return Response(TournamentRowSerializer(newest, many=True).data)
 
     @extend_schema(request=PlaySerializer, responses={201: TournamentRowSerializer}, parameters=[HEADER])
@@ -70,12 +78,10 @@ class TournamentsView(APIView):
         asked = PlaySerializer(data=request.data)
         asked.is_valid(raise_exception=True)
         data = dict(asked.validated_data)
-        name, rating = data.pop("comparator", None), data.pop("rating")
-        version = campaign.comparators.filter(name=name, retired_at=None).first() if name else None
-        if name and version is None:
-            raise Refused(f"Campaign {slug!r} has no comparator {name!r}.")
-        rules = start.rules_named(rating)
-        made = start.start_tournament(campaign, version=version, rules=rules, user=request.user, **data)
+        asked_for = asked_of({name: data.pop(name, None) for name in ("basis", "judge", "comparator", "named")})
+        judge = judge_named(campaign, asked_for.judge) if asked_for.judge else None
+        rules = start.rules_named(data.pop("rating"))
+        made = start.start_tournament(campaign, asked_for.basis, judge, rules=rules, user=request.user, **data)
         return Response(TournamentRowSerializer(made).data, status=201)
 
 

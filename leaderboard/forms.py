@@ -4,25 +4,26 @@ from django import forms
 
 from annotation.snapshots import latest_snapshot
 from evaluator.comparator.settings import MAX_SEED
-from evaluator.roster import judges_by_name
+from evaluator.roster import Kind, candidates, judge_named
 from evaluator.versions.selectors import architecture, criteria
 from leaderboard.models import Tournament
 from leaderboard.tournaments import start
 
-DEFAULT, PAIRS = "default", "pairs"
+Basis = Tournament.Basis
+GROUPS = {Kind.COMPARATOR: "comparators", Kind.METRIC: "metrics", Kind.IMPORTED: "imported judgments"}
 
 
 class PlayForm(forms.Form):
-    """Names are sent behind a colon, so that none can be taken for one of the other choices; a + asks people too. Judges that
-    are no comparator stand behind a = or, with people, a &."""
+    """Who judges is a basis and, unless people alone judge, a judge by its name."""
 
     RULES = [
         ("", "Glicko-2, order-free (default)"),
         ("bradley-terry", "Bradley-Terry with ties"),
         ("paper", "game by game, as in Zhou and Xu (2020)"),
     ]
-    judge = forms.ChoiceField(label="Judge")
-    criterion = forms.ChoiceField(label="People's criterion")
+    basis = forms.ChoiceField(label="Who decides", choices=Basis.choices)
+    judge = forms.ChoiceField(label="Judge", required=False, help_text="Not used where people alone decide.")
+    criterion = forms.TypedChoiceField(label="People's criterion", required=False, coerce=int, empty_value=None)
     rating = forms.ChoiceField(label="Rating", choices=RULES, required=False)
     level = forms.ChoiceField(label="Who plays", choices=[("system", "systems"), ("sample", "single outputs")], required=False)
     seed = forms.IntegerField(min_value=0, max_value=MAX_SEED, initial=0)
@@ -36,32 +37,40 @@ class PlayForm(forms.Form):
 
     def __init__(self, *args, campaign, **kwargs):
         super().__init__(*args, label_suffix="", **kwargs)
-        self.versions = {version.name: version for version in campaign.comparators.filter(retired_at=None)}
-        if any(architecture(version) == "joint" for version in self.versions.values()):
+        self.campaign, self.criteria = campaign, criteria(latest_snapshot(campaign))
+        found = candidates(campaign)
+        if any(one.version and architecture(one.version) == "joint" for one in found):
             cost = f"{start.readings(campaign):,} readings of two outputs together"
             self.fields["level"].help_text = f"Single outputs cost a joint comparator at most {cost}."
-        others = judges_by_name(campaign)
-        self.fields["judge"].choices = [
-            *((f":{name}", f"comparator {name}") for name in self.versions),
-            ("people", "people"),
-            *((f"+{name}", f"people and {name} together") for name in self.versions),
-            ("other judges", [(f"={name}", name) for name in others]),
-            ("people and another judge", [(f"&{name}", f"people and {name} together") for name in others]),
-        ]
-        self.fields["criterion"].choices = [(DEFAULT, "an accepted one (default)")] + [
-            (f":{name}", name) if name else (PAIRS, "judgments of pairs") for name in criteria(latest_snapshot(campaign))
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for one in found:
+            groups.setdefault(GROUPS.get(one.kind, f"{one.kind}s"), []).append((one.name, one.name))
+        self.fields["judge"].choices = [("", "none: people alone"), *groups.items()]
+        self.fields["judge"].initial = found[0].name if found and found[0].version else ""
+        self.fields["basis"].initial = Basis.JUDGE if self.fields["judge"].initial else Basis.PEOPLE
+        self.fields["criterion"].choices = [("", "an accepted one (default)")] + [
+            (place, name or "judgments of pairs") for place, name in enumerate(self.criteria)
         ]
 
+    def clean(self):
+        basis, judge = self.cleaned_data.get("basis"), self.cleaned_data.get("judge")
+        if basis and basis != Basis.PEOPLE and not judge and "judge" not in self.errors:
+            self.add_error("judge", "Choose a judge, or let people alone decide.")
+        if basis == Basis.PEOPLE:
+            self.cleaned_data["judge"] = ""  # as the page says
+        return self.cleaned_data
+
+    def said(self) -> str:
+        """Why it cannot be sent, in sentences."""
+        return " ".join(f"{self.fields[name].label}: {' '.join(errors)}" for name, errors in self.errors.items())
+
     def request(self) -> dict:
-        """The arguments of start.start_tournament. Raises Refused where the rules mean nothing."""
-        judge, criterion = self.cleaned_data["judge"], self.cleaned_data["criterion"]
-        judges = {":": Tournament.Judge.COMPARATOR, "+": Tournament.Judge.CALIBRATED}
-        judges |= {"=": Tournament.Judge.OTHER, "&": Tournament.Judge.CALIBRATED}
+        """The arguments of `start_tournament`. Raises Refused where the rules mean nothing, or the judge went meanwhile."""
+        place, judge = self.cleaned_data["criterion"], self.cleaned_data["judge"]
         return {
-            "judge": judges.get(judge[:1], Tournament.Judge.PEOPLE),
-            "version": self.versions.get(judge[1:]) if judge[0] in ":+" else None,
-            "named": judge[1:] if judge[0] in "=&" else "",
-            "criterion": None if criterion == DEFAULT else "" if criterion == PAIRS else criterion[1:],
+            "basis": self.cleaned_data["basis"],
+            "judge": judge_named(self.campaign, judge) if judge else None,
+            "criterion": None if place is None else self.criteria[place],
             "seed": self.cleaned_data["seed"],
             "games": self.cleaned_data["games"],
             "rules": start.rules_named(self.cleaned_data["rating"]),

@@ -55,7 +55,7 @@ def _first_answers(campaign: Campaign) -> NextStep:
 def _boards(campaign: Campaign, snapshot: Snapshot) -> NextStep | None:
     boards = Tournament.objects.filter(campaign=campaign, level=Tournament.Level.SYSTEM)
     boards = boards.exclude(job__status__in=(Job.Status.FAILED, Job.Status.CANCELLED))
-    by_people = boards.filter(judge=Tournament.Judge.PEOPLE, snapshot=snapshot).first()
+    by_people = boards.filter(basis=Tournament.Basis.PEOPLE, snapshot=snapshot).first()
     if by_people is None:
         return NextStep("Play people's board", "play", "play")
     if by_people.finished_at is None:
@@ -65,7 +65,7 @@ def _boards(campaign: Campaign, snapshot: Snapshot) -> NextStep | None:
         if campaign.training_runs.filter(job__status__in=(Job.Status.QUEUED, Job.Status.RUNNING)).exists():
             return NextStep("Follow the training of the comparator", "comparator")
         return NextStep("Train a comparator", "comparator", "train")
-    together = boards.filter(judge=Tournament.Judge.CALIBRATED, version=version)
+    together = boards.filter(basis=Tournament.Basis.CORRECTED, judge__version=version)
     if passed(version.gates.get(campaign.slug, [])) and not together.exists():
         return NextStep("Play the board of people and comparator together", "play", "play")
     if not campaign.board_is_public:

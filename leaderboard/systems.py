@@ -74,12 +74,12 @@ def versions(system: System) -> int:
 
 def rate_again(campaign: Campaign, user=None) -> Tournament | None:
     """A board on which only what is new plays: the newest of a comparator, taken on. None where there is none yet."""
-    board = queries.latest(campaign, Tournament.Judge.COMPARATOR)
+    board = queries.latest(campaign, Tournament.Basis.JUDGE)
     if board is None:
         return None
     try:
         return start_tournament(
-            campaign, board.judge, board.version, board.criterion, board.seed, user=user, rules=board.rules(), extends=board
+            campaign, board.basis, board.judge, board.criterion, board.seed, user=user, rules=board.rules(), extends=board
         )
     except Refused:  # the same is waiting already, or fewer than two systems are left
         return None

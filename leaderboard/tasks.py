@@ -7,7 +7,7 @@ from celery import shared_task
 
 from annotation import jobs, parts
 from annotation.models import Job, Output
-from evaluator.judges.protocol import Judge, Verdicts
+from evaluator.judges.protocol import Verdicts
 from evaluator.models import ComparatorVersion
 from evaluator.versions.selectors import refit
 from leaderboard.models import Tournament
@@ -27,17 +27,14 @@ def play(job_id: str) -> None:
     run(job_id)
 
 
-def run(job_id, watch=None, brought: Judge | None = None) -> Tournament:
-    """Claim and play a tournament here and now; watch(progress, message) is told as it goes. brought: the named judge, where it
-    needs more than its name."""
+def run(job_id, watch=None) -> Tournament:
+    """Claim and play a tournament here and now; watch(progress, message) is told as it goes."""
     with jobs.claim(job_id) as claim:
-        tournament = Tournament.objects.select_related("campaign", "version", "snapshot", "extends").get(job_id=job_id)
+        related = ("campaign", "judge__version", "judge__campaign", "snapshot", "extends")
+        tournament = Tournament.objects.select_related(*related).get(job_id=job_id)
         judging: playing.Judging | None = None
         learnt: Set[str] = frozenset()
-        if tournament.named_judge:
-            claim.report(0.0, f"Loading {tournament.named_judge}")
-            judging = partial(_of_named, tournament, brought)
-        elif tournament.judge != Tournament.Judge.PEOPLE:
+        if tournament.version:
             claim.report(0.0, "Loading the comparator")
             from evaluator.worker import judge
             from evaluator.worker.card import measure_here
@@ -46,6 +43,9 @@ def run(job_id, watch=None, brought: Judge | None = None) -> Tournament:
             shared = partial(parts.share, claim, said="Judging the outputs", span=(0.0, 0.6))
             judging = partial(judge.verdicts, refit=_refit(tournament), shared=shared)
             learnt = judge.learnt_beside(tournament.version)
+        elif tournament.judge:
+            claim.report(0.0, f"Loading {tournament.judge_name}")
+            judging = partial(_of_judge, tournament)
 
         def report(progress: float, message: str) -> None:
             claim.report(progress, message)
@@ -55,18 +55,15 @@ def run(job_id, watch=None, brought: Judge | None = None) -> Tournament:
         return playing.play(tournament, report, judging, learnt)
 
 
-def _of_named(
-    tournament: Tournament, brought: Judge | None, version: None, outputs: Sequence[Output], report: playing.Report
-) -> Verdicts:
-    """What the tournament's named judge says of the outputs; its settings, and how its scores became answers, are kept."""
-    from evaluator.worker import named_judge
+def _of_judge(tournament: Tournament, version: None, outputs: Sequence[Output], report: playing.Report) -> Verdicts:
+    """What a judge that is no comparator says of the outputs; its settings, and how its scores became answers, are kept."""
+    from evaluator.worker import players
 
-    beside = tournament.snapshot, tournament.criterion
-    said = named_judge.said_of(tournament.campaign, tournament.named_judge, outputs, *beside, tournament.seed, report, brought)
+    said = players.said_of(tournament.judge, outputs, tournament.snapshot, tournament.criterion, tournament.seed, report)
     warning = tournament.settings["warning"]
     if said.warning not in warning:  # one that is started again knows it already
         warning = f"{warning} {said.warning}".strip()
-    tournament.settings = {**tournament.settings, "warning": warning, "refit": said.refit, "named_judge": said.record}
+    tournament.settings = {**tournament.settings, "warning": warning, "refit": said.refit, "judge_record": said.record}
     tournament.save(update_fields=["settings"])
     return said.verdicts
 

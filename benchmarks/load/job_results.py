@@ -37,12 +37,13 @@ class Material:
 
     def start(self) -> Started:
         """Queue the three for the workers."""
+        from evaluator.roster import judge_of
         from evaluator.trainings.services import start_training
         from evaluator.worker import shared_files
         from leaderboard.tournaments.start import start_tournament
 
         training = start_training([self.campaign], recipe=self.recipe)
-        tournament = start_tournament(self.campaign, "comparator", self.version)
+        tournament = start_tournament(self.campaign, "judge", judge_of(self.campaign, self.version))
         return Started(training, tournament, shared_files.start(self.version, "compare", self.path))
 
     def results(self, started: Started) -> dict[str, str]:

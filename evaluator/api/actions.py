@@ -16,9 +16,10 @@ from core.errors import Refused
 from evaluator.api.cards import ComparatorSerializer
 from evaluator.comparator.settings import ARCHITECTURES, MAX_SEED, RECIPES, SWITCHES, fields_of
 from evaluator.judge_tables import exports, tables
-from evaluator.judge_tables.imports import LONGEST_NAME, import_scores_of
+from evaluator.judge_tables.imports import import_scores_of
 from evaluator.metaevaluation.alternative_annotator import EPSILON
 from evaluator.models import RetrainingRule
+from evaluator.roster import LONGEST_NAME
 from evaluator.trainings import dialogues, services
 from evaluator.versions import admission, archive, card_view, registry, selectors
 

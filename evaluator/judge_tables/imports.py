@@ -16,10 +16,10 @@ from annotation.snapshots import former_names, output_names
 from core.errors import ImportRefused, Refused, RowError, quoted
 from core.rowfiles import BadField, Row, read_rows
 from evaluator.judges.program import SUM_ERROR
-from evaluator.models import ImportedPair, ImportedScore
+from evaluator.models import ImportedPair, ImportedScore, Judge
+from evaluator.roster import LONGEST_NAME, imported_judge
 
 SHOWN_ERRORS = 100
-LONGEST_NAME = 100
 
 Value = Any  # a score, or (P(A), P(tie), P(B))
 Key = Any  # an output's id, or those of a pair, the smaller first
@@ -60,11 +60,11 @@ def _import(kind: _Kind, campaign: Campaign, judge: str, source, name, replace: 
     if not judge or len(judge) > LONGEST_NAME:
         raise Refused(f"A judge has a name of 1 to {LONGEST_NAME} characters.")
     other = PAIRS if kind is SCORES else SCORES
-    if other.model.objects.filter(campaign=campaign, judge=judge).exists():
+    if other.model.objects.filter(campaign=campaign, judge__name=judge).exists():
         raise Refused(f"The judge {quoted(judge)} has {other.called} here already; {kind.called} need another name.")
     Campaign.objects.select_for_update().get(pk=campaign.pk)  # two imports at once wait for each other
     file = str(name or getattr(source, "name", None) or str(source).rsplit("/", 1)[-1])
-    kept = kind.model.objects.filter(campaign=campaign, judge=judge)
+    kept = kind.model.objects.filter(campaign=campaign, judge__name=judge)
     before = {_key(row): _value(row) for row in kept.values_list(*kind.stored)}
     rows, given = _read(kind, campaign, source, file, {} if replace else before)
     new = {key: value for key, value in given.items() if replace or key not in before}
@@ -72,7 +72,8 @@ def _import(kind: _Kind, campaign: Campaign, judge: str, source, name, replace: 
     if new and not dry_run:
         if replace:
             kept.delete()
-        made = [kind.model(campaign=campaign, judge=judge, **kind.fields(key, value)) for key, value in new.items()]
+        row = imported_judge(campaign, judge)
+        made = [kind.model(campaign=campaign, judge=row, **kind.fields(key, value)) for key, value in new.items()]
         kind.model.objects.bulk_create(made, batch_size=BATCH)
         detail = {"file": file, "kind": f"judge {kind.called}", "judge": judge, "replaced": replace, **result.as_dict()}
         AuditEvent.objects.create(campaign=campaign, user=user, action="import", detail=detail)
@@ -81,15 +82,14 @@ def _import(kind: _Kind, campaign: Campaign, judge: str, source, name, replace: 
 
 def judges_of(campaign: Campaign) -> list[str]:
     """Judges whose scores or judgments of pairs were imported, by name."""
-    scores, pairs = (campaign.imported_scores.values_list("judge"), campaign.imported_pairs.values_list("judge"))
-    return sorted({name for (name,) in [*scores, *pairs]})
+    return list(campaign.judges.filter(kind=Judge.Kind.IMPORTED).order_by("name").values_list("name", flat=True))
 
 
 def scores_of(campaign: Campaign, judge: str) -> dict[tuple, float]:
     """{(context, system, checkpoint, sample): score} under every name that a snapshot may have for the output."""
     former = former_names(campaign)
     about = ("output__context", "output__system", "output__checkpoint")
-    rows = campaign.imported_scores.filter(judge=judge).select_related(*about)
+    rows = campaign.imported_scores.filter(judge__name=judge).select_related(*about)
     return {key: row.value for row in rows for key in output_names(row.output, former)}
 
 
@@ -98,7 +98,7 @@ def pairs_of(campaign: Campaign, judge: str) -> dict[tuple[tuple, tuple], tuple[
     may have for them, as `scores_of`; empty for a judge of single outputs."""
     former, found = former_names(campaign), {}
     about = [f"output_{side}__{name}" for side in "ab" for name in ("context", "system", "checkpoint")]
-    for row in campaign.imported_pairs.filter(judge=judge).select_related(*about):
+    for row in campaign.imported_pairs.filter(judge__name=judge).select_related(*about):
         for a in output_names(row.output_a, former):
             for b in output_names(row.output_b, former):
                 found[a, b], found[b, a] = (row.p_a, row.p_tie, row.p_b), (row.p_b, row.p_tie, row.p_a)

@@ -84,9 +84,9 @@ def add_transfer(campaigns: Iterable[Campaign], record: dict) -> None:
 def key_of(campaign: Campaign, snapshot: Snapshot, criterion: str, annotators: str, seed: int) -> str:
     """SHA-256 of all that the table depends on."""
     version = serving(campaign)
-    imported = campaign.imported_scores.order_by("judge", "output_id").values_list("judge", "output_id", "value")
-    pairs = campaign.imported_pairs.order_by("judge", "output_a_id", "output_b_id")
-    of_pairs = pairs.values_list("judge", "output_a_id", "output_b_id", "p_a", "p_tie", "p_b")
+    imported = campaign.imported_scores.order_by("judge__name", "output_id").values_list("judge__name", "output_id", "value")
+    pairs = campaign.imported_pairs.order_by("judge__name", "output_a_id", "output_b_id")
+    of_pairs = pairs.values_list("judge__name", "output_a_id", "output_b_id", "p_a", "p_tie", "p_b")
     references = campaign.contexts.order_by("pk").values_list("pk", "references__text")
     what = [snapshot.digest, criterion, annotators, seed, code_version(), version and version.name, [*imported], [*references]]
     what += [[*of_pairs]] if of_pairs else []

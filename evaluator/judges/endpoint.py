@@ -7,7 +7,7 @@ import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import httpx
 
@@ -64,10 +64,22 @@ class Usage:
             self.completion_tokens += written
 
 
+class Meter(Protocol):
+    """Counts what is spent where it outlives the process."""
+
+    def spend(self) -> None:
+        """Before each request. Raises BudgetSpent."""
+        ...
+
+    def add(self, read: int, written: int) -> None:
+        """The tokens of a reply, as its server counts them."""
+        ...
+
+
 @dataclass
 class Endpoint:
     """url: up to and with /v1. key: from the environment alone; it is in no message. budget: requests that may be sent, None
-    for any number. wait: how it waits, in seconds."""
+    for any number. meter: counts beyond this process. wait: how it waits, in seconds."""
 
     url: str
     key: str = ""
@@ -76,6 +88,7 @@ class Endpoint:
     wait: Callable[[float], None] = time.sleep
     now: Callable[[], float] = time.time
     usage: Usage = field(default_factory=Usage)
+    meter: Meter | None = None
 
     def __post_init__(self) -> None:
         address = _address(self.url)
@@ -111,6 +124,8 @@ class Endpoint:
             raise BudgetSpent(
                 f"The budget of {self.budget} calls is spent. What was answered is kept: with a larger one it goes on."
             )
+        if self.meter:
+            self.meter.spend()
         self.usage.calls += 1
 
     def _read(self, response: httpx.Response) -> dict[str, Any]:
@@ -128,7 +143,10 @@ class Endpoint:
             reply = None
         if not isinstance(reply, dict):
             raise UnreadableReply(f"The language model's server answered with broken JSON: {self._clean(body)}", body)
+        read, written = self.usage.prompt_tokens, self.usage.completion_tokens
         self.usage.add(reply)
+        if self.meter:
+            self.meter.add(self.usage.prompt_tokens - read, self.usage.completion_tokens - written)
         return reply
 
     def _retry_after(self, response: httpx.Response) -> float:

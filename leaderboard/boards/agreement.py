@@ -12,7 +12,7 @@ from leaderboard.rating.board_agreement import MIN_SYSTEMS, BoardAgreement, Esti
 
 def agreement_with_people(tournament: Tournament, people: Tournament | None) -> dict | None:
     """Of a board with people's; None where there is no people's board, or where this is theirs."""
-    if people is None or tournament.judge == Tournament.Judge.PEOPLE:
+    if people is None or tournament.basis == Tournament.Basis.PEOPLE:
         return None
     signed = {"tournament": people.pk, "signature": people.signature, "simulated": people.is_simulated}
     return {"people": signed, **agreement(tournament, people)}
@@ -25,14 +25,14 @@ def agreement(one: Tournament, other: Tournament) -> dict:
     true_spearman, true_pearson: {value, low, high} of the two judges' strengths, without the noise of the boards;
     ceiling: {value, low, high}, Spearman's correlation of the board named by `ceiling_of` with another one like it. Noise
     is paired: both boards were rated on the same draws of contexts."""
-    if one.judge == Tournament.Judge.PEOPLE:  # the ceiling is people's, where one of the boards is
+    if one.basis == Tournament.Basis.PEOPLE:  # the ceiling is people's, where one of the boards is
         one, other = other, one
     ours, theirs = _by_system(one), _by_system(other)
     common = [pk for pk in ours if pk in theirs]
     generated = [pk for pk in common if not ours[pk][2]]
     contexts = (_contexts(one), _contexts(other)) if one.settings["contexts"] == other.settings["contexts"] else None
     return {
-        "ceiling_of": other.judge,
+        "ceiling_of": other.basis,
         "all": _agreement(ours, theirs, common, contexts),
         "generated": _agreement(ours, theirs, generated, contexts),
     }

@@ -6,18 +6,18 @@ from django.db.models import Count, Q
 
 from annotation.models import Campaign, Output, System
 from leaderboard.boards.agreement import agreement
-from leaderboard.boards.queries import CALIBRATED, COMPARATOR, PEOPLE, choices, default_board, finished, latest
+from leaderboard.boards.queries import CORRECTED, JUDGE, PEOPLE, choices, default_board, finished, latest, of_judge
 from leaderboard.models import SystemRating, Tournament
 
 SHOWN = 12  # boards in a history
 
 
-def history(campaign: Campaign, judge: str, criterion: str, named: str = "") -> tuple[list[Tournament], list[dict]]:
+def history(campaign: Campaign, basis: str, criterion: str, judge: str = "") -> tuple[list[Tournament], list[dict]]:
     """The last boards of a judge and criterion, oldest first, and each system's rows on them.
 
     Systems as they stand on the newest board they were on: {name, system, points: SystemRating or None a board}.
     """
-    boards = finished(campaign).filter(judge=judge, named_judge=named, criterion=criterion, level=Tournament.Level.SYSTEM)
+    boards = of_judge(finished(campaign), basis, judge).filter(criterion=criterion, level=Tournament.Level.SYSTEM)
     boards = list(boards.defer("replicates", "head_to_head", "findings")[:SHOWN])[::-1]
 
     def newest_first(system: dict) -> tuple:
@@ -27,10 +27,10 @@ def history(campaign: Campaign, judge: str, criterion: str, named: str = "") -> 
     return boards, sorted(_systems_on(boards), key=newest_first)
 
 
-def by_criterion(campaign: Campaign, judge: str, named: str = "") -> tuple[list[Tournament], list[dict]]:
+def by_criterion(campaign: Campaign, basis: str, judge: str = "") -> tuple[list[Tournament], list[dict]]:
     """The judge's newest board of each criterion, and each system's rows on them, best mean rating first."""
-    criteria = [criterion for *judges, criterion in choices(campaign) if judges == [judge, named]]
-    boards = [latest(campaign, judge, criterion, named=named) for criterion in criteria]
+    criteria = [criterion for *judges, criterion in choices(campaign) if judges == [basis, judge]]
+    boards = [latest(campaign, basis, criterion, judge=judge) for criterion in criteria]
 
     def mean(system: dict) -> float:
         there = [row.rating for row in system["points"] if row]
@@ -51,10 +51,10 @@ def _systems_on(boards: list[Tournament]) -> list[dict]:
 
 def side_by_side(campaign: Campaign, criterion: str | None) -> tuple[list[Tournament], list[dict]]:
     """People's, the comparator's and the calibrated board of one criterion, those there are; and how far each two agree."""
-    first = latest(campaign, COMPARATOR, criterion) or latest(campaign, PEOPLE, criterion)
+    first = latest(campaign, JUDGE, criterion) or latest(campaign, PEOPLE, criterion)
     if first is None:
         return [], []
-    boards = [board for judge in (PEOPLE, COMPARATOR, CALIBRATED) if (board := latest(campaign, judge, first.criterion))]
+    boards = [board for basis in (PEOPLE, JUDGE, CORRECTED) if (board := latest(campaign, basis, first.criterion))]
     pairs = [{"one": a, "other": b, **agreement(a, b)} for a, b in combinations(boards, 2)]
     return boards, pairs
 
@@ -76,9 +76,13 @@ def systems(campaign: Campaign, rows=None) -> list[System]:
 def boards_of(system: System) -> list[SystemRating]:
     """Its rows on the newest board of each judge and criterion."""
     every = choices(system.campaign)
-    boards = [latest(system.campaign, judge, criterion, named=named) for judge, named, criterion in every]
+    boards = [latest(system.campaign, basis, criterion, judge=judge) for basis, judge, criterion in every]
     rows = SystemRating.objects.filter(tournament__in=boards, system=system)
-    return list(rows.select_related("tournament__version").order_by("tournament__judge", "tournament__criterion"))
+    return list(
+        rows.select_related("tournament__judge__version").order_by(
+            "tournament__basis", "tournament__judge__name", "tournament__criterion"
+        )
+    )
 
 
 def versions_of(system: System) -> list[dict]:

@@ -6,53 +6,60 @@ from django.db.models import Q
 from annotation.models import Campaign
 from annotation.snapshots import latest_snapshot
 from core.errors import Refused
-from evaluator.versions.selectors import basis
+from evaluator.models import Judge
+from evaluator.roster import judge_named
+from evaluator.versions.selectors import basis as what_counts
+from leaderboard.asked import Asked
 from leaderboard.boards.agreement import agreement_with_people
 from leaderboard.models import Tournament
 from leaderboard.rating import ranking
 from leaderboard.rating.prediction_powered import worth_by_chance
 
-PEOPLE, COMPARATOR, CALIBRATED = Tournament.Judge.PEOPLE, Tournament.Judge.COMPARATOR, Tournament.Judge.CALIBRATED
-OTHER = Tournament.Judge.OTHER
-JUDGES: dict[str, str] = {
-    PEOPLE: "people",
-    COMPARATOR: "a comparator",
-    CALIBRATED: "people and a comparator together",
-    OTHER: "another judge",
-}
+PEOPLE, JUDGE, CORRECTED = Tournament.Basis.PEOPLE, Tournament.Basis.JUDGE, Tournament.Basis.CORRECTED
+ANY = Asked()
 
 
 def finished(campaign: Campaign):
     found = Tournament.objects.filter(campaign=campaign, finished_at__isnull=False)
-    return found.select_related("campaign", "version", "snapshot").defer("snapshot__content").order_by("-finished_at", "-pk")
+    return (
+        found.select_related("campaign", "judge__version", "snapshot")
+        .defer("snapshot__content")
+        .order_by("-finished_at", "-pk")
+    )
 
 
 def latest(
-    campaign: Campaign, judge: str = COMPARATOR, criterion: str | None = None, until: Tournament | None = None, named: str = ""
+    campaign: Campaign, basis: str = JUDGE, criterion: str | None = None, until: Tournament | None = None, judge: str = ""
 ):
-    """The newest board of a judge, or None; without a criterion that of the campaign's default criterion, else of any.
+    """The newest board on this basis, or None; without a criterion that of the campaign's default criterion, else of any.
 
-    named: the judge that is no comparator; of "other" judges, empty is any.
+    judge: its name; empty is people alone, or any comparator.
     until: no board that was finished after this one, so that what stands beside a permalink never changes."""
-    boards = finished(campaign).filter(judge=judge, level=Tournament.Level.SYSTEM)
-    if named or judge != OTHER:
-        boards = boards.filter(named_judge=named)
+    boards = of_judge(finished(campaign), basis, judge).filter(level=Tournament.Level.SYSTEM)
     if until is not None:
         boards = boards.filter(Q(finished_at__lt=until.finished_at) | Q(pk=until.pk))
     if criterion is not None:
         return boards.filter(criterion=criterion).first()
     snapshot = latest_snapshot(campaign)
-    usual = boards.filter(criterion=basis(snapshot).criterion).first() if snapshot else None
+    usual = boards.filter(criterion=what_counts(snapshot).criterion).first() if snapshot else None
     return usual or boards.first()
+
+
+def of_judge(boards, basis: str, judge: str = ""):
+    """Those on this basis by the judge of this name; empty: by people alone, or by any comparator."""
+    if basis == PEOPLE:
+        return boards.filter(basis=basis)
+    by = {"judge__name": judge} if judge else {"judge__kind": Judge.Kind.COMPARATOR}
+    return boards.filter(basis=basis, **by)
 
 
 def default_board(campaign: Campaign, criterion: str | None = None) -> Tournament | None:
     """What a leaderboard opens on: people's board; the one of people and comparator together where the comparator passed its
     gate and people have said nothing since. A comparator's own only where nobody else's is there."""
-    people, together = (latest(campaign, judge, criterion) for judge in (PEOPLE, CALIBRATED))
+    people, together = (latest(campaign, basis, criterion) for basis in (PEOPLE, CORRECTED))
     if together and (asked := gate(together)) and asked["passed"] and (people is None or _as_new(together, people)):
         return together
-    return people or together or latest(campaign, COMPARATOR, criterion)
+    return people or together or latest(campaign, JUDGE, criterion)
 
 
 def _as_new(board: Tournament, other: Tournament) -> bool:
@@ -60,9 +67,14 @@ def _as_new(board: Tournament, other: Tournament) -> bool:
     return board.criterion == other.criterion and (board.snapshot_id or 0) >= (other.snapshot_id or 0)
 
 
-def asked_board(campaign: Campaign, judge: str = "", criterion: str | None = None, named: str = "") -> Tournament | None:
-    """The newest board of a judge (named: as `latest`); where none is asked for, the one that a leaderboard opens on."""
-    return latest(campaign, judge, criterion, named=named) if judge else default_board(campaign, criterion)
+def asked_board(campaign: Campaign, asked: Asked = ANY, criterion: str | None = None) -> Tournament | None:
+    """The newest board of what is asked for, or the one that a leaderboard opens on. Raises Refused for a judge that nobody
+    knows."""
+    if asked.judge and not campaign.judges.filter(name=asked.judge).exists():
+        judge_named(campaign, asked.judge)
+    if not asked.basis:
+        return default_board(campaign, criterion)
+    return latest(campaign, asked.basis, criterion, judge=asked.judge)
 
 
 def gate(tournament: Tournament) -> dict | None:
@@ -82,15 +94,13 @@ def gate(tournament: Tournament) -> dict | None:
 
 def latest_of_samples(campaign: Campaign, criterion: str) -> Tournament | None:
     """The newest board on which outputs played, judged by a comparator."""
-    return finished(campaign).filter(judge=COMPARATOR, level=Tournament.Level.SAMPLE, criterion=criterion).first()
+    return of_judge(finished(campaign), JUDGE).filter(level=Tournament.Level.SAMPLE, criterion=criterion).first()
 
 
-def latest_or_refuse(campaign: Campaign, judge: str, criterion: str | None, named: str = "") -> Tournament:
-    if judge and judge not in Tournament.Judge.values:
-        raise Refused(unknown_judge(judge))
-    found = asked_board(campaign, judge, criterion, named)
+def latest_or_refuse(campaign: Campaign, asked: Asked, criterion: str | None) -> Tournament:
+    found = asked_board(campaign, asked, criterion)
     if found is None:
-        by = f" judged by {named or JUDGES[judge]}" if judge else ""
+        by = f" judged by {link_label(asked.basis, asked.judge)}" if asked.basis else ""
         about = "" if criterion is None else " on judgments of pairs" if criterion == "" else f" on {criterion!r}"
         raise Refused(f"No tournament{by}{about} is finished in campaign {campaign.slug!r}; run_tournament plays one.")
     return found
@@ -99,19 +109,20 @@ def latest_or_refuse(campaign: Campaign, judge: str, criterion: str | None, name
 def judge_label(tournament: Tournament) -> str:
     """Who judged, in words; simulated annotators are not called people."""
     people = "annotators (some or all simulated)" if tournament.is_simulated else "people"
-    judge = tournament.named_judge or "the comparator"
-    by_kind: dict[str, str] = {PEOPLE: people, CALIBRATED: f"{people} and {judge} together"}
-    return by_kind.get(tournament.judge, judge)
+    judge = "the comparator" if tournament.version else tournament.judge_name
+    by_basis: dict[str, str] = {PEOPLE: people, CORRECTED: f"{people} and {judge} together"}
+    return by_basis.get(tournament.basis, judge)
 
 
-def link_label(judge: str, named: str) -> str:
-    """Who judged, where it links to a board."""
-    by_kind: dict[str, str] = {PEOPLE: "people", CALIBRATED: f"people and {named or 'comparator'}"}
-    return by_kind.get(judge, named or "comparator")
+def link_label(basis: str, judge: str) -> str:
+    """Who judged, where it links to a board; judge: as `asked_by` names it."""
+    by_basis: dict[str, str] = {PEOPLE: "people", CORRECTED: f"people and {judge or 'comparator'}"}
+    return by_basis.get(basis, judge or "comparator")
 
 
-def unknown_judge(judge: str) -> str:
-    return f"The judge is 'comparator', 'people', 'calibrated' or 'other', not {judge!r}."
+def asked_by(tournament: Tournament) -> tuple[str, str]:
+    """(basis, judge) that ask for the newest board like this one; empty: people alone, or any comparator."""
+    return tournament.basis, "" if tournament.version else tournament.judge_name
 
 
 def board(tournament: Tournament, people: Tournament | None = None, live: bool = False, population: str = "") -> dict:
@@ -129,10 +140,10 @@ def board(tournament: Tournament, people: Tournament | None = None, live: bool =
         "campaign": tournament.campaign.slug,
         "tournament": tournament.pk,
         "permalink": tournament.get_absolute_url(),
-        "judge": tournament.judge,
+        "basis": tournament.basis,
+        "judge": judge_record(tournament),
         "judge_label": judge_label(tournament),
         "comparator": tournament.version.name if tournament.version else None,
-        "named_judge": named_judge(tournament),
         "gate": gate(tournament),
         "criterion": tournament.criterion,
         "snapshot": tournament.snapshot.name if tournament.snapshot else None,
@@ -170,13 +181,17 @@ def board(tournament: Tournament, people: Tournament | None = None, live: bool =
     }
 
 
-def named_judge(tournament: Tournament) -> dict | None:
-    """A judge that is no comparator: {name, kind, settings, unjudged, calibration where it was refitted, refit or None, used:
-    calls, tokens, cost and flips of one of which each pair costs}. None where there is none."""
-    if not tournament.named_judge:
+def judge_record(tournament: Tournament) -> dict | None:
+    """The judge: {name, kind (of `Judge.Kind`), refit or None}, and of one that is no comparator {reads: pointwise or pairwise,
+    settings, unjudged, calibration where it was refitted, used: calls, tokens, cost and flips of one of which each pair costs}.
+    None where people alone judge."""
+    judge = tournament.judge
+    if judge is None:
         return None
-    used = tournament.findings.get("used")
-    return {**tournament.settings.get("named_judge", {}), "refit": tournament.settings.get("refit"), "used": used}
+    known = {"name": judge.name, "kind": judge.kind, "refit": tournament.settings.get("refit")}
+    if tournament.version:
+        return known
+    return {**tournament.settings.get("judge_record", {}), **known, "used": tournament.findings.get("used")}
 
 
 def _named(tournament: Tournament, live: bool) -> list[tuple]:
@@ -307,7 +322,7 @@ def _calibrated(tournament: Tournament) -> dict | None:
     units = tournament.findings.get("groups_played") or tournament.findings.get("contexts_played", 0)
     chance = worth_by_chance(found["judgments"], units)
     adds = found["worth"] > chance
-    judge = "judge" if tournament.named_judge else "comparator"
+    judge = "comparator" if tournament.version else "judge"
     said = f"With the {judge}, {found['judgments']:,} games judged by people carry as much information"
     said += f" as {found['worth']:,} without it"
     said += "." if adds else f". The {judge} adds nothing: an uninformative one can reach {int(chance):,} by chance."
@@ -403,7 +418,7 @@ def _forecast(tournament: Tournament, games: int | None) -> str:
     """In what can be collected: judgments of pairs where people judge those; else contexts with all their games."""
     if not games:
         return ""
-    if tournament.judge == PEOPLE and not tournament.criterion:
+    if tournament.basis == PEOPLE and not tournament.criterion:
         return f"about {_rough(games):,} more judgments"
     contexts = -(-games * tournament.findings["contexts_played"] // tournament.played)
     return f"about {_rough(contexts):,} more contexts"
@@ -415,13 +430,15 @@ def _rough(games: int) -> int:
 
 
 def choices(campaign: Campaign) -> list[tuple[str, str, str]]:
-    """(judge, named judge or "", criterion) of every board there is."""
+    """(basis, judge, criterion) of every board there is; judge as `asked_by` names it."""
     found = Tournament.objects.filter(campaign=campaign, finished_at__isnull=False, level=Tournament.Level.SYSTEM)
-    return sorted(set(found.order_by().values_list("judge", "named_judge", "criterion").distinct()))
+    rows = found.order_by().values_list("basis", "judge__kind", "judge__name", "criterion").distinct()
+    comparator = Judge.Kind.COMPARATOR
+    return sorted({(basis, "" if kind == comparator else name or "", criterion) for basis, kind, name, criterion in rows})
 
 
 def open_tournaments(campaign: Campaign) -> list[Tournament]:
     """Tournaments that a page follows: those under way, and the newest where it failed or was cancelled."""
     light = ("replicates", "head_to_head")
-    newest = list(campaign.tournaments.select_related("job", "version").defer(*light)[:20])
+    newest = list(campaign.tournaments.select_related("job", "judge__version").defer(*light)[:20])
     return [t for i, t in enumerate(newest) if not t.job.is_finished or (i == 0 and t.finished_at is None)]

@@ -55,7 +55,7 @@ def judgments(context: Context) -> list[dict]:
 
 def best_and_worst(tournament: Tournament, system: System) -> tuple[list[OutputResult], list[OutputResult]]:
     """The contexts on which the system took the largest and the smallest share of the points; the board's judge decides."""
-    share = "people" if tournament.judge == Tournament.Judge.PEOPLE else "comparator"
+    share = "people" if tournament.basis == Tournament.Basis.PEOPLE else "comparator"
     found = OutputResult.objects.filter(tournament=tournament, system=system, **{f"{share}__isnull": False})
     found = found.select_related("context", "output").annotate(share=F(share))
     best = list(found.order_by("-share", "context_id")[:BEST])

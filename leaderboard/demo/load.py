@@ -67,7 +67,7 @@ def load_demo(say=print) -> Campaign:
     campaign.systems.filter(is_human=True).update(description=HUMAN_NOTE)
     add_annotator(campaign, users["annotator"])
     assess(campaign, level="interval", user=users["researcher"])
-    start_tournament(campaign, judge="people", criterion="Overall", user=users["researcher"])
+    start_tournament(campaign, "people", criterion="Overall", user=users["researcher"])
     start_training([campaign], criterion="Overall", user=users["researcher"])
     return campaign
 

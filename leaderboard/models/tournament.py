@@ -3,16 +3,16 @@
 from django.db import models
 from django.urls import reverse
 
+from evaluator.models import ComparatorVersion
 from leaderboard.models.frozen import Immutable, TournamentQuerySet
 from leaderboard.rating.rules import DEFAULT, Rules
 
 
 class Tournament(models.Model):
-    class Judge(models.TextChoices):
-        COMPARATOR = "comparator", "comparator"
+    class Basis(models.TextChoices):
         PEOPLE = "people", "people"
-        CALIBRATED = "calibrated", "people and comparator together"
-        OTHER = "other", "another judge"
+        JUDGE = "judge", "one judge"
+        CORRECTED = "corrected", "people corrected by a judge"
 
     class Level(models.TextChoices):
         SYSTEM = "system", "systems play"
@@ -20,12 +20,9 @@ class Tournament(models.Model):
 
     campaign = models.ForeignKey("annotation.Campaign", models.CASCADE, related_name="tournaments")
     job = models.OneToOneField("annotation.Job", models.CASCADE, related_name="tournament")
-    judge = models.CharField(max_length=12, choices=Judge)
-    version = models.ForeignKey("evaluator.ComparatorVersion", models.RESTRICT, null=True, blank=True)
-    named_judge = models.CharField(
-        max_length=100,
-        blank=True,
-        help_text="A judge that is no comparator: a metric, scores from elsewhere, a program, a language model.",
+    basis = models.CharField(max_length=12, choices=Basis, help_text="Whose word the board is built on.")
+    judge = models.ForeignKey(
+        "evaluator.Judge", models.RESTRICT, null=True, blank=True, related_name="tournaments", help_text="Empty: people alone."
     )
     snapshot = models.ForeignKey(
         "annotation.Snapshot",
@@ -68,7 +65,7 @@ class Tournament(models.Model):
 
     class Meta:
         ordering = ["-created_at", "-id"]
-        indexes = [models.Index(fields=["campaign", "judge", "criterion", "-finished_at"], name="tournament_latest")]
+        indexes = [models.Index(fields=["campaign", "basis", "criterion", "-finished_at"], name="tournament_latest")]
 
     def __str__(self):
         return f"tournament {self.pk}"
@@ -90,7 +87,17 @@ class Tournament(models.Model):
     @property
     def plays_itself(self) -> bool:
         """Is each of its games decided by one judge that is not people?"""
-        return self.judge in (self.Judge.COMPARATOR, self.Judge.OTHER)
+        return self.basis == self.Basis.JUDGE
+
+    @property
+    def version(self) -> ComparatorVersion | None:
+        """The comparator that judges; None where people do, or another judge."""
+        return self.judge.version if self.judge else None
+
+    @property
+    def judge_name(self) -> str:
+        """Empty where people alone judge."""
+        return self.judge.name if self.judge else ""
 
     @property
     def speaks_of(self) -> dict:

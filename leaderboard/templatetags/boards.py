@@ -4,7 +4,7 @@ from django import template
 
 from leaderboard.boards import charts
 from leaderboard.boards.exports import chance_in_percent
-from leaderboard.boards.queries import judge_label, link_label, with_lines
+from leaderboard.boards.queries import asked_by, judge_label, link_label, with_lines
 
 register = template.Library()
 
@@ -80,7 +80,7 @@ def rating_heat(row) -> str:
 @register.filter
 def ending(board: dict) -> str:
     """How a tournament came to its end."""
-    if board["judge"] == "people":
+    if board["basis"] == "people":
         return (
             ENDINGS["asked"] if board["ending"] == "asked" else "every answer counts" if board["people"] else "every game once"
         )
@@ -90,7 +90,7 @@ def ending(board: dict) -> str:
 @register.filter
 def judge_name(tournament) -> str:
     """Short, for links."""
-    return link_label(tournament.judge, tournament.named_judge) if tournament.named_judge else tournament.get_judge_display()
+    return link_label(*asked_by(tournament))
 
 
 @register.filter

@@ -28,7 +28,7 @@ from leaderboard.tournaments.samples import drawn_ids, sampled, three_scores
 CHUNK = 500  # SQLite takes a limited number of parameters
 
 Report = Callable[[float, str], None]
-Judging = Callable[..., Verdicts]  # evaluator.worker.judge.verdicts, or of a named judge `leaderboard.tasks` makes one
+Judging = Callable[..., Verdicts]  # evaluator.worker.judge.verdicts, or of another judge `leaderboard.tasks` makes one
 
 
 def play(tournament: Tournament, report: Report, judging: Judging | None = None, learnt: Set[str] = frozenset()) -> Tournament:
@@ -42,14 +42,14 @@ def play(tournament: Tournament, report: Report, judging: Judging | None = None,
         return tournament
     report(0.0, "Gathering the outputs")
     entrants, verdicts = entrants_of(tournament), None
-    if tournament.judge != Tournament.Judge.PEOPLE:
+    if tournament.basis != Tournament.Basis.PEOPLE:
         assert judging is not None, "the task hands in who judges"
         verdicts = _verdicts(tournament, entrants, report, judging)
         entrants = _judged(tournament, entrants, verdicts)
     content = snapshots.read(tournament.snapshot) if tournament.snapshot else None
     answers = people_games.people_answers(entrants, content, tournament.criterion)
     people = people_games.games_of(entrants, answers, tournament.seed)
-    if tournament.judge == Tournament.Judge.PEOPLE and not tournament.wanted_games and tournament.rules().rates_by_default:
+    if tournament.basis == Tournament.Basis.PEOPLE and not tournament.wanted_games and tournament.rules().rates_by_default:
         found = _of_people(tournament, entrants, answers, people, report)
     else:
         found = _found(tournament, entrants, answers, people, verdicts, learnt, report)
@@ -81,7 +81,7 @@ def _found(
         scores = three_scores(tournament, entrants, board, points)
         played = Played(games, "asked" if tournament.wanted_games else "all", verdicts=verdicts)
         return Found(played, board, {"three_scores": scores}, outputs=outputs, points=points)
-    if tournament.judge == Tournament.Judge.CALIBRATED:
+    if tournament.basis == Tournament.Basis.CORRECTED:
         people, board, worth = calibrated(tournament, entrants, answers, verdicts, learnt)
         return Found(Played(people), board, {"calibrated": worth})
     return _rated(tournament, entrants, _comparator_plays(tournament, entrants, verdicts, report), report)
@@ -133,7 +133,7 @@ def _rated(tournament: Tournament, entrants: Entrants, played: Played, report: R
 
 def _other_games(tournament: Tournament, entrants: Entrants, played: Played, report: Report) -> dict[str, Games]:
     """Games that another choice would have given, for the panel on rank stability."""
-    if tournament.judge == Tournament.Judge.PEOPLE:
+    if tournament.basis == Tournament.Basis.PEOPLE:
         unfiltered = people_games.games_of(entrants, people_games.unfiltered_answers(tournament, entrants), tournament.seed)
         return {"Every score, none filtered out": rate.between_systems(entrants, unfiltered)} if len(unfiltered) else {}
     if played.verdicts is None or played.ending == "all" or tournament.extends_id:  # another seed plays the same games
@@ -169,13 +169,13 @@ def _verdicts(tournament: Tournament, entrants: Entrants, report: Report, judgin
 
 
 def _judged(tournament: Tournament, entrants: Entrants, verdicts: Verdicts) -> Entrants:
-    """Without the outputs that a named judge says nothing of: a metric that needs references does not judge human-written ones.
+    """Without the outputs that a judge says nothing of: a metric that needs references does not judge human-written ones.
     Raises Refused where fewer than two systems are left."""
-    if not (tournament.named_judge and isinstance(verdicts, PointwiseVerdicts)):
+    if tournament.version or not isinstance(verdicts, PointwiseVerdicts):
         return entrants
     left = entrants.only(verdicts.utility.keys())
     if not any(left.contexts_by_pair().values()):
-        raise Refused(f"{tournament.named_judge!r} judges no two systems on one context; nothing can play.")
+        raise Refused(f"{tournament.judge_name!r} judges no two systems on one context; nothing can play.")
     return left
 
 

@@ -92,9 +92,7 @@ def _signature(tournament: Tournament, entrants: Entrants) -> str:
     about, rules = tournament.criterion.replace("|", "/").strip() or "pairs", tournament.rules()
     by_people = not tournament.plays_itself
     return signature(
-        judge=f"{tournament.judge}/{about}" if by_people else tournament.judge,
-        comparator=tournament.version.name if tournament.version else None,
-        **_named_judge(tournament),
+        **_judge(tournament, about),
         refit=_refit(tournament.settings.get("refit")),
         snapshot=tournament.snapshot.name if tournament.snapshot else "none",
         entrants=_digest(entrants),
@@ -120,12 +118,20 @@ def _signature(tournament: Tournament, entrants: Entrants) -> str:
     )
 
 
-def _named_judge(tournament: Tournament) -> dict[str, str]:
-    """Its name, and a digest of the settings that its answers depend on; the settings themselves are in the board's JSON."""
-    if not tournament.named_judge:
-        return {}
-    content = json.dumps(tournament.settings.get("named_judge", {}).get("settings"), sort_keys=True).encode()
-    return {"named": tournament.named_judge.replace("|", "/").strip(), "settings": hashlib.sha256(content).hexdigest()[:12]}
+def _judge(tournament: Tournament, about: str) -> dict[str, str | None]:
+    """Who judged, in the signature's words; of a judge that is no comparator its name, and a digest of the settings that its
+    answers depend on, which themselves are in the board's JSON."""
+    corrected, version = tournament.basis == Tournament.Basis.CORRECTED, tournament.version
+    if tournament.plays_itself:
+        judge = "comparator" if version else "other"
+    else:
+        judge = f"{'calibrated' if corrected else 'people'}/{about}"
+    found: dict[str, str | None] = {"judge": judge, "comparator": version.name if version else None}
+    if version or tournament.judge is None:
+        return found
+    content = json.dumps(tournament.settings.get("judge_record", {}).get("settings"), sort_keys=True).encode()
+    named = tournament.judge_name.replace("|", "/").strip()
+    return found | {"named": named, "settings": hashlib.sha256(content).hexdigest()[:12]}
 
 
 def _digest(entrants: Entrants) -> str:

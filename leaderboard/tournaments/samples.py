@@ -4,7 +4,7 @@ import numpy as np
 
 from core.errors import Refused
 from evaluator.judges.protocol import Verdicts
-from leaderboard.boards.queries import latest
+from leaderboard.boards.queries import asked_by, latest
 from leaderboard.models import Tournament
 from leaderboard.rating import ranking, rules, sample_scores
 from leaderboard.rating.games import Games, Standings, tally
@@ -46,7 +46,8 @@ def sampled(tournament: Tournament, entrants: Entrants, verdicts: Verdicts) -> t
 
 def three_scores(tournament: Tournament, entrants: Entrants, board: Rated, points: np.ndarray) -> list[dict]:
     """The paper's three model-level scores of each system; its rating as a player from the newest board of systems."""
-    systems = latest(tournament.campaign, tournament.judge, tournament.criterion, named=tournament.named_judge)
+    basis, judge = asked_by(tournament)
+    systems = latest(tournament.campaign, basis, tournament.criterion, judge=judge)
     ratings = dict(systems.ratings.values_list("system", "rating")) if systems else {}
     mean_points = sample_scores.mean_by_system(len(entrants.systems), entrants.system_of, points)
     return [

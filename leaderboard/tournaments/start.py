@@ -12,11 +12,11 @@ from annotation.models import AuditEvent, Job, Output
 from annotation.snapshots import latest_snapshot
 from core.errors import Refused
 from evaluator.comparator.settings import check_seed
-from evaluator.models import ComparatorVersion
-from evaluator.roster import judges_by_name
+from evaluator.models import ComparatorVersion, Judge
+from evaluator.roster import judge_of
 from evaluator.versions.registry import serving
-from evaluator.versions.selectors import architecture, basis, criteria, criterion_in, learned_from_people
-from leaderboard.boards import queries
+from evaluator.versions.selectors import architecture, criteria, criterion_in, learned_from_people
+from evaluator.versions.selectors import basis as what_counts
 from leaderboard.models import Tournament
 from leaderboard.rating import sample_scores
 from leaderboard.rating.rules import DEFAULT, PAPER, Rules
@@ -27,15 +27,14 @@ log = logging.getLogger(__name__)
 TASK = "leaderboard.tasks.play"
 MAX_GAMES = 100_000
 MOST_READINGS = 2_000_000  # some hours of two CPU cores: those of a board of 9,800 outputs
-COMPARATOR, PEOPLE = Tournament.Judge.COMPARATOR, Tournament.Judge.PEOPLE
-CALIBRATED, OTHER = Tournament.Judge.CALIBRATED, Tournament.Judge.OTHER
+PEOPLE, JUDGE, CORRECTED = Tournament.Basis.PEOPLE, Tournament.Basis.JUDGE, Tournament.Basis.CORRECTED
 
 
 @transaction.atomic
 def start_tournament(
     campaign,
-    judge: str,
-    version: ComparatorVersion | None = None,
+    basis: str,
+    judge: Judge | None = None,
     criterion: str | None = None,
     seed: int = 0,
     games: int | None = None,
@@ -44,27 +43,23 @@ def start_tournament(
     rules: Rules = DEFAULT,
     level: str = Tournament.Level.SYSTEM,
     extends: Tournament | None = None,
-    named: str = "",
 ) -> Tournament:
-    """Record a tournament and its job. criterion: "" for judgments of pairs, None for what a training would take.
+    """Record a tournament and its job. basis: people, a judge, or people corrected by one; judge: who that is, by default the
+    comparator in use. criterion: "" for judgments of pairs, None for what a training would take.
 
     games: so many, as far as there are; None plays until the rules' stop, or, where people judge, all their games.
     level: do systems play, or outputs? extends: a finished board of this judge whose games are taken over, so that only
-    what is new since then plays. named: a judge that is no comparator, of `evaluator.roster`, where the judge is
-    "other" or "calibrated"; in the foreground any name, since the caller may bring the judge.
+    what is new since then plays.
     """
-    if judge not in Tournament.Judge.values:
-        raise Refused(queries.unknown_judge(judge))
+    if basis not in Tournament.Basis.values:
+        raise Refused(f"The basis is people, judge or corrected, not {basis!r}.")
     if games is not None and not 1 <= games <= MAX_GAMES:
         raise Refused(f"The number of games must be from 1 to {MAX_GAMES}, not {games}.")
     check_seed(seed)
-    _check_level(judge, level, rules)
+    _check_level(basis, level, rules)
     snapshot = latest_snapshot(campaign)
-    if named or judge == OTHER:
-        _check_named(campaign, judge, version, named, foreground)
-        criterion, warning = _beside_named(campaign, judge, snapshot, criterion)
-    else:
-        version, criterion, warning = _basis(campaign, judge, version, snapshot, criterion)
+    judge, criterion, warning = _who_judges(campaign, basis, judge, snapshot, criterion)
+    version = judge.version if judge else None
     if level == Tournament.Level.SAMPLE and version and architecture(version) == "joint":
         if (cost := readings(campaign, games)) > MOST_READINGS:
             raise Refused(
@@ -75,9 +70,8 @@ def start_tournament(
         raise Refused(f"Campaign {campaign.slug!r} has fewer than two systems, so no game is possible.")
     asked = dict(
         campaign=campaign,
+        basis=basis,
         judge=judge,
-        version=version,
-        named_judge=named,
         snapshot=snapshot,
         criterion=criterion,
         seed=seed,
@@ -108,11 +102,11 @@ def play_new_comparator(sender, version: ComparatorVersion, campaign, **kwargs) 
     campaign says no. Receiver of `promoted`."""
     if not campaign.plays_new_comparators:
         return
-    for judge in (Tournament.Judge.COMPARATOR, CALIBRATED):
+    for basis in (JUDGE, CORRECTED):
         try:
-            start_tournament(campaign, judge, version, seed=version.seed)
+            start_tournament(campaign, basis, judge_of(campaign, version), seed=version.seed)
         except Refused as refusal:
-            log.warning("no %s board of %s on %s: %s", judge, version.name, campaign.slug, refusal)
+            log.warning("no board of %s on %s, basis %s: %s", version.name, campaign.slug, basis, refusal)
 
 
 def rules_named(rating: str = "", ties: str = "", pairing: str = "", stop: str = "") -> Rules:
@@ -139,9 +133,10 @@ def set_board(campaign, is_public: bool, plays_new: bool, user=None) -> None:
 
 
 def _enqueue(asked: dict, warning: str, user, foreground: bool) -> Tournament:
-    campaign, version, snapshot = asked["campaign"], asked["version"], asked["snapshot"]
-    who = {PEOPLE: "people", CALIBRATED: "people and {}"}.get(asked["judge"], "{}").format(version or asked["named_judge"])
-    about = "" if asked["judge"] in (COMPARATOR, OTHER) else f" ({asked['criterion'] or 'pairs'})"
+    campaign, judge, snapshot = asked["campaign"], asked["judge"], asked["snapshot"]
+    version = judge.version if judge else None
+    who = {PEOPLE: "people", CORRECTED: "people and {}"}.get(asked["basis"], "{}").format(judge)
+    about = "" if asked["basis"] == JUDGE else f" ({asked['criterion'] or 'pairs'})"
     title = f"Tournament on {campaign.slug}, judged by {who}{about}, seed {asked['seed']}"[:200]
     simulated = bool((version and version.is_simulated) or (snapshot and snapshot.is_simulated))
     job = jobs.enqueue(TASK, title, campaign=campaign, user=user, foreground=foreground)
@@ -149,7 +144,8 @@ def _enqueue(asked: dict, warning: str, user, foreground: bool) -> Tournament:
     tournament = Tournament.objects.create(**asked, job=job, is_simulated=simulated, settings=settings)
     detail = {
         "tournament": tournament.pk,
-        "judge": asked["named_judge"] or asked["judge"],
+        "basis": asked["basis"],
+        "judge": judge.name if judge else "",
         "criterion": asked["criterion"],
         "seed": asked["seed"],
     }
@@ -157,50 +153,35 @@ def _enqueue(asked: dict, warning: str, user, foreground: bool) -> Tournament:
     return tournament
 
 
-def _basis(campaign, judge: str, version, snapshot, criterion) -> tuple[ComparatorVersion | None, str, str]:
+def _who_judges(campaign, basis: str, judge: Judge | None, snapshot, criterion) -> tuple[Judge | None, str, str]:
     """Who judges, which of people's answers count, and why they are not above every doubt."""
-    if judge == PEOPLE:
-        if version is not None:
-            raise Refused("The judge 'people' uses no comparator. Name one only with the judge 'comparator' or 'calibrated'.")
-        found = basis(_judged(campaign, snapshot), criterion)
+    if basis == PEOPLE:
+        if judge is not None:
+            raise Refused("The basis is people, who use no judge. Name a judge with the basis judge or corrected.")
+        found = what_counts(_judged(campaign, snapshot), criterion)
         return None, found.criterion, found.warning
-    version = version or _serving(campaign, criterion)
-    doubts = [version.warning]
-    if judge == CALIBRATED:
+    if judge is None:
+        judge = judge_of(campaign, _serving(campaign, criterion))
+    if judge.campaign_id != campaign.pk:
+        raise Refused(f"The judge {judge.name!r} is of another campaign.")
+    doubts = [judge.version.warning] if judge.version else []
+    if basis == CORRECTED:
         doubts.append(active_selection.had_a_say(campaign, _judged(campaign, snapshot)))
-    return version, _criterion_beside(campaign, version, snapshot, criterion), " ".join(filter(None, doubts))
+    if judge.version:
+        about = _criterion_beside(campaign, judge.version, snapshot, criterion)
+    else:
+        about = _criterion_of_people(campaign, snapshot, criterion)
+    return judge, about, " ".join(filter(None, doubts))
 
 
-def _check_named(campaign, judge: str, version, named: str, foreground: bool) -> None:
-    if judge not in (CALIBRATED, OTHER):
-        raise Refused(f"Name a judge only with the judge 'other' or 'calibrated', not with {judge!r}.")
-    if version is not None:
-        raise Refused("Name either a comparator or another judge, not both.")
-    known = judges_by_name(campaign)
-    if not named or len(named) > 100 or (named not in known and not foreground):
-        raise Refused(f"There is no judge {named!r} in campaign {campaign.slug!r}; there are: {', '.join(known)}.")
-
-
-def _beside_named(campaign, judge: str, snapshot, criterion: str | None) -> tuple[str, str]:
-    """(which of people's criteria stands beside the judge's board, why it is not above every doubt)"""
-    if judge == CALIBRATED:
-        doubt = active_selection.had_a_say(campaign, _judged(campaign, snapshot))
-        return basis(snapshot, criterion).criterion, doubt
-    if snapshot is not None:
-        return basis(snapshot, criterion).criterion, ""
-    if criterion:
-        raise Refused(f"Campaign {campaign.slug!r} has no snapshot yet, so no scores for {criterion!r}.")
-    return "", ""
-
-
-def _check_level(judge: str, level: str, rules: Rules) -> None:
+def _check_level(basis: str, level: str, rules: Rules) -> None:
     if level not in Tournament.Level.values:
         raise Refused(f"The level is 'system' or 'sample', not {level!r}.")
-    if level == Tournament.Level.SAMPLE and judge not in (COMPARATOR, OTHER):
-        raise Refused("The level 'sample' compares outputs of several contexts, so the judge must be 'comparator' or 'other'.")
-    if judge == CALIBRATED and rules.rating == "by-game":
+    if level == Tournament.Level.SAMPLE and basis != JUDGE:
+        raise Refused("The level 'sample' compares outputs of several contexts, so the basis must be 'judge'.")
+    if basis == CORRECTED and rules.rating == "by-game":
         raise Refused(
-            "The judge 'calibrated' needs a rating that does not depend on the order of games: glicko2 or bradley-terry."
+            "The basis 'corrected' needs a rating that does not depend on the order of games: glicko2 or bradley-terry."
         )
 
 
@@ -226,14 +207,18 @@ def _serving(campaign, criterion: str | None) -> ComparatorVersion:
 
 def _criterion_beside(campaign, version, snapshot, criterion: str | None) -> str:
     """Which of people's criteria stands beside a comparator's board. The comparator itself does not ask."""
-    if snapshot is None:
-        if criterion:
-            raise Refused(f"Campaign {campaign.slug!r} has no snapshot yet, so no scores for {criterion!r}.")
-        return ""
     learnt = criterion_in(version, campaign)
-    if criterion is None and learnt in criteria(snapshot):
+    if snapshot is not None and criterion is None and learnt in criteria(snapshot):
         return learnt
-    return basis(snapshot, criterion).criterion
+    return _criterion_of_people(campaign, snapshot, criterion)
+
+
+def _criterion_of_people(campaign, snapshot, criterion: str | None) -> str:
+    if snapshot is not None:
+        return what_counts(snapshot, criterion).criterion
+    if criterion:
+        raise Refused(f"Campaign {campaign.slug!r} has no snapshot yet, so no scores for {criterion!r}.")
+    return ""
 
 
 def _refuse_the_same_twice(asked: dict) -> None:

@@ -19,7 +19,7 @@ from leaderboard.forms import BoardForm, PlayForm
 from leaderboard.models import Tournament
 from leaderboard.tournaments import active_selection, start
 from leaderboard.views.common import (
-    COMPARATOR,
+    JUDGE,
     PEOPLE,
     asked_board,
     board_links,
@@ -52,7 +52,7 @@ def leaderboard(request, slug):
     if context["member"]:
         context |= {"open": queries.open_tournaments(campaign), "worker_alive": jobs.worker_alive()}
     if shown:
-        context["judge_and_criterion"] = board_query(shown.judge, shown.named_judge, shown.criterion)
+        context["judge_and_criterion"] = board_query(*queries.asked_by(shown), shown.criterion)
         context |= shown_board(shown, True, request.GET.get("population", "")) | {"confidence": confidence_of(shown)}
         if campaign.board_is_public:
             address = f"{reverse('board_embed', args=[slug])}?{context['judge_and_criterion']}"
@@ -75,7 +75,7 @@ def embed(request, slug):
         "tournament": shown,
         "board": board,
         "chart": charts.whiskers([board]),
-        "judge_and_criterion": board_query(shown.judge, shown.named_judge, shown.criterion),
+        "judge_and_criterion": board_query(*queries.asked_by(shown), shown.criterion),
     }
     return render(request, "leaderboard/embed.html", context)
 
@@ -119,9 +119,9 @@ def shown_board(shown: Tournament, live: bool, population: str = "") -> dict:
     """A board with the other judge's of the same criterion beside it; on a permalink only what was there by then."""
     until = None if live else shown
     other = queries.latest(
-        shown.campaign, PEOPLE if shown.plays_itself or shown.named_judge else COMPARATOR, shown.criterion, until
+        shown.campaign, PEOPLE if shown.plays_itself or not shown.version and shown.judge else JUDGE, shown.criterion, until
     )
-    board = queries.board(shown, other if other and other.judge == PEOPLE else None, live, population)
+    board = queries.board(shown, other if other and other.basis == PEOPLE else None, live, population)
     beside = queries.board(other, live=live) if other else None
     return {
         "tournament": shown,
@@ -143,7 +143,7 @@ def play(request, slug):
     form = PlayForm(request.POST or None, campaign=campaign)
     if request.method == "POST":
         if not form.is_valid():
-            messages.error(request, "Choose a judge and a criterion, and whole numbers as seed and games.")
+            messages.error(request, form.said())
             return redirect("play", slug)
         try:
             start.start_tournament(campaign, **form.request(), user=request.user)

@@ -8,12 +8,14 @@ from django.contrib.auth.views import redirect_to_login
 from django.http import Http404
 
 from annotation.access import campaign_for_researcher
+from core.errors import Refused
 from evaluator.versions.card_view import confidence
 from leaderboard.access import campaign_with_boards, is_member
+from leaderboard.asked import Asked, asked_of
 from leaderboard.boards import queries
 from leaderboard.models import Tournament
 
-PEOPLE, COMPARATOR = Tournament.Judge.PEOPLE, Tournament.Judge.COMPARATOR
+PEOPLE, JUDGE = Tournament.Basis.PEOPLE, Tournament.Basis.JUDGE
 
 
 def sign_in_first(view):
@@ -44,9 +46,18 @@ def member_page(request, slug: str, here: str) -> dict:
 
 
 def asked_board(request, campaign) -> Tournament | None:
-    """The board that the address asks for."""
-    asked = request.GET
-    return queries.asked_board(campaign, asked.get("judge", ""), asked.get("criterion"), asked.get("named", ""))
+    """The board that the address asks for; 404 for a judge or a basis that there is not."""
+    try:
+        return queries.asked_board(campaign, asked_or_404(request), request.GET.get("criterion"))
+    except Refused as refused:
+        raise Http404(str(refused)) from None
+
+
+def asked_or_404(request) -> Asked:
+    try:
+        return asked_of(request.GET)
+    except Refused as refused:
+        raise Http404(str(refused)) from None
 
 
 def confidence_of(board: Tournament) -> dict | None:
@@ -54,18 +65,18 @@ def confidence_of(board: Tournament) -> dict | None:
     return confidence(board.version, board.campaign) if board.version else None
 
 
-def board_query(judge: str, named: str, criterion: str) -> str:
-    """What an address says to ask for the newest board of a judge."""
-    return urlencode({"judge": judge, **({"named": named} if named else {}), "criterion": criterion})
+def board_query(basis: str, judge: str, criterion: str) -> str:
+    """What an address says to ask for the newest board of a judge (`queries.asked_by`)."""
+    return urlencode({"basis": basis, **({"judge": judge} if judge else {}), "criterion": criterion})
 
 
 def board_links(campaign, shown: Tournament | None) -> list[dict]:
     """The newest boards there are, as links."""
     return [
         {
-            "query": board_query(judge, named, criterion),
-            "label": f"{queries.link_label(judge, named)}, {criterion or 'judgments of pairs'}",
-            "current": bool(shown and (shown.judge, shown.named_judge, shown.criterion) == (judge, named, criterion)),
+            "query": board_query(basis, judge, criterion),
+            "label": f"{queries.link_label(basis, judge)}, {criterion or 'judgments of pairs'}",
+            "current": bool(shown and (*queries.asked_by(shown), shown.criterion) == (basis, judge, criterion)),
         }
-        for judge, named, criterion in queries.choices(campaign)
+        for basis, judge, criterion in queries.choices(campaign)
     ]

@@ -3,7 +3,7 @@
 from django.shortcuts import render
 
 from leaderboard.boards import charts, overviews, queries
-from leaderboard.views.common import COMPARATOR, asked_board, board_links, confidence_of, public_page, sign_in_first
+from leaderboard.views.common import JUDGE, asked_board, board_links, confidence_of, public_page, sign_in_first
 
 
 @sign_in_first
@@ -23,7 +23,7 @@ def beside(request, slug):
         "table": [{"name": name, "cells": [rows.get(name) for rows in rows_of]} for name in names],
     }
     if boards:
-        tried = next((board for board in boards if board.judge == COMPARATOR), boards[0])
+        tried = next((board for board in boards if board.basis == JUDGE), boards[0])
         samples = queries.latest_of_samples(context["campaign"], boards[0].criterion)
         context |= {
             "of": tried,
@@ -43,7 +43,7 @@ def history(request, slug):
     shown = asked_board(request, campaign)
     context |= {"boards": board_links(campaign, shown), "shown": shown}
     if shown:
-        played, systems = overviews.history(campaign, shown.judge, shown.criterion, shown.named_judge)
+        played, systems = overviews.history(campaign, shown.basis, shown.criterion, queries.asked_by(shown)[1])
         points = [{"name": s["name"], "points": [p and _numbers(p) for p in s["points"]]} for s in systems]
         context |= {"played": played, "systems": systems, "panels": charts.history(points)}
     return render(request, "leaderboard/history.html", context)
@@ -54,7 +54,7 @@ def breakdown(request, slug):
     context = public_page(request, slug, "breakdown")
     campaign = context["campaign"]
     shown = asked_board(request, campaign)
-    boards, systems = overviews.by_criterion(campaign, shown.judge, shown.named_judge) if shown else ([], [])
+    boards, systems = overviews.by_criterion(campaign, *queries.asked_by(shown)) if shown else ([], [])
     context |= {"boards": board_links(campaign, shown), "shown": shown, "by_criterion": boards, "systems": systems}
     if shown:
         context["categories"] = queries.categories(shown, live=True)

@@ -10,7 +10,7 @@ from annotation.views.paging import paged, searched
 from leaderboard.access import tournament_for
 from leaderboard.boards import charts, queries, samples
 from leaderboard.models import Tournament
-from leaderboard.views.common import COMPARATOR, PEOPLE, member_page
+from leaderboard.views.common import JUDGE, PEOPLE, asked_or_404, member_page
 
 
 @login_required
@@ -60,6 +60,9 @@ def _board(request, campaign) -> Tournament | None:
         if found.campaign_id != campaign.pk or found.finished_at is None:
             raise Http404
         return found
-    judge, criterion = request.GET.get("judge"), request.GET.get("criterion")
-    boards = (queries.latest(campaign, named, criterion) for named in ([judge] if judge else [COMPARATOR, PEOPLE]))
+    asked, criterion = asked_or_404(request), request.GET.get("criterion")
+    boards = (
+        queries.latest(campaign, basis, criterion, judge=asked.judge)
+        for basis in ([asked.basis] if asked.basis else [JUDGE, PEOPLE])
+    )
     return next(filter(None, boards), None)

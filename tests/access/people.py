@@ -48,7 +48,7 @@ class People:
 
     def __init__(self, world: World, version):
         self.campaign, self.alice, self.dora, self.version = world.campaign, world.alice, world.dora, version
-        self.tournament = play.play(start_tournament(self.campaign, "comparator", foreground=True), quiet, strict)
+        self.tournament = play.play(start_tournament(self.campaign, "judge", foreground=True), quiet, strict)
         System.objects.filter(name="Plain").update(name=UNSEEN)
         self.bob = self._user("bob")
         self.invitation = invite(self.campaign, self.alice)

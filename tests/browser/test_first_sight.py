@@ -61,7 +61,7 @@ def test_its_own_board_says_what_it_failed_before_any_rating(failed, version, op
     sign_in(page, "alice-talk")
     page.goto(BOARD)
     page.get_by_role("link", name="comparator, Overall", exact=True).click()
-    page.wait_for_url("**judge=comparator**")
+    page.wait_for_url("**basis=judge**")
     warning = warning_of(page, version)
     assert REASON in warning.inner_text()
     box = warning.bounding_box()

@@ -46,8 +46,8 @@ class TestTrainComparator:
 
     def test_what_was_waited_for_plays_at_once_too(self, world, tiny):
         said = command("train_comparator", "talk", "--wait")
-        boards = Tournament.objects.values_list("judge", "version__name", "finished_at")
-        assert set(boards) == {(judge, said["comparator"], None) for judge in ("comparator", "calibrated")}
+        boards = Tournament.objects.values_list("basis", "judge__version__name", "finished_at")
+        assert set(boards) == {(basis, said["comparator"], None) for basis in ("judge", "corrected")}
 
     def test_without_waiting_it_prints_the_task(self, world):
         said = command("train_comparator", "talk")

@@ -14,6 +14,7 @@ from evaluator import tasks
 from evaluator.comparator.joint_model import JointComparator
 from evaluator.judges.texts import Text
 from evaluator.models import ComparatorVersion, TrainingRun, Utility
+from evaluator.roster import judge_of
 from evaluator.trainings.services import start_training
 from evaluator.versions import archive, registry
 from evaluator.versions.card_shape import first_wrong
@@ -65,7 +66,7 @@ def test_its_card_tells_how_often_it_contradicts_itself(world, version):
 
 
 def test_it_plays_by_the_answers_of_compare(world, version):
-    tournament = start_tournament(world.campaign, Tournament.Judge.COMPARATOR, version, foreground=True)
+    tournament = start_tournament(world.campaign, "judge", judge_of(world.campaign, version), foreground=True)
     played = play(tournament.job_id)
     comparator = judge.load(version)
     games = Game.objects.filter(tournament=played).select_related("output_a__context", "output_b__context")
@@ -90,7 +91,7 @@ def test_single_outputs_play_across_contexts(world, version, monkeypatch):
     help_text = f"Single outputs cost a joint comparator at most {start.readings(world.campaign):,} readings"
     assert help_text in world.get(world.alice, "/c/talk/leaderboard/play/").content.decode()
     asked = {"level": Tournament.Level.SAMPLE, "games": 100}
-    board = play(start_tournament(world.campaign, Tournament.Judge.COMPARATOR, version, foreground=True, **asked).job_id)
+    board = play(start_tournament(world.campaign, "judge", judge_of(world.campaign, version), foreground=True, **asked).job_id)
     games = list(Game.objects.filter(tournament=board).select_related("output_a__context", "output_b__context"))
     assert len(games) == 100 and {row["system"] for row in board.findings["three_scores"]} == set(
         world.campaign.systems.values_list("pk", flat=True)
@@ -102,7 +103,7 @@ def test_single_outputs_play_across_contexts(world, version, monkeypatch):
     assert apart.p_a == pytest.approx((p[0][0] + p[1][0]) / 2, abs=1e-5)
     monkeypatch.setattr(start, "MOST_READINGS", 1000)
     with pytest.raises(Refused, match="would read two outputs together 9,760 times; at most 1,000"):
-        start_tournament(world.campaign, Tournament.Judge.COMPARATOR, version, **asked)
+        start_tournament(world.campaign, "judge", judge_of(world.campaign, version), **asked)
 
 
 def test_files_are_judged(world, version, tmp_path):

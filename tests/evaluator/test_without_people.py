@@ -11,11 +11,11 @@ from core.errors import Refused
 from evaluator import tasks
 from evaluator.comparator.settings import Settings, fields_of
 from evaluator.models import ComparatorVersion, Dialogue, TrainingRun
+from evaluator.roster import judge_of
 from evaluator.trainings import services, sources
 from evaluator.trainings.services import UNMEASURED, start_training
 from evaluator.versions import registry
 from evaluator.worker import judge
-from leaderboard.models import Tournament
 from leaderboard.tournaments.start import start_tournament
 from tests.evaluator.world import World, command, recipe
 
@@ -126,11 +126,11 @@ class TestServing:
         with pytest.raises(Refused, match="learned without human judgments"):
             registry.promote(bare.campaign, version)
         with pytest.raises(Refused, match="trained on people's judgments"):
-            start_tournament(bare.campaign, Tournament.Judge.COMPARATOR)
-        assert start_tournament(bare.campaign, Tournament.Judge.COMPARATOR, version).settings["warning"] == UNMEASURED
+            start_tournament(bare.campaign, "judge")
+        assert start_tournament(bare.campaign, "judge", judge_of(bare.campaign, version)).settings["warning"] == UNMEASURED
         registry.promote(bare.campaign, version, reason="There is nothing else yet.")
         assert registry.serving(bare.campaign) == version
-        assert start_tournament(bare.campaign, Tournament.Judge.COMPARATOR, seed=1).version == version
+        assert start_tournament(bare.campaign, "judge", seed=1).version == version
 
     def test_not_even_where_every_question_was_answered_well(self, world):
         version = trained(world)

@@ -7,6 +7,7 @@ import pytest
 
 from annotation.models import Job
 from evaluator.models import ComparatorVersion, TrainingRun
+from evaluator.roster import judge_of
 from leaderboard import tasks
 from leaderboard.models import Tournament
 from leaderboard.tournaments import play
@@ -61,12 +62,20 @@ def by_people(campaign, **options) -> Tournament:
 
 
 def by_comparator(campaign, **options) -> Tournament:
-    return play.play(start_tournament(campaign, "comparator", foreground=True, **options), quiet, strict)
+    return play.play(start_tournament(campaign, "judge", _judge(campaign, options), foreground=True, **options), quiet, strict)
 
 
 def calibrated(campaign, learnt: Set[str] = frozenset(), **options) -> Tournament:
-    return play.play(start_tournament(campaign, "calibrated", foreground=True, **options), quiet, strict, learnt)
+    return play.play(
+        start_tournament(campaign, "corrected", _judge(campaign, options), foreground=True, **options), quiet, strict, learnt
+    )
 
 
 def tallies(tournament) -> dict:
     return {r.system.name: (r.games, r.wins, r.ties, r.losses) for r in tournament.ratings.select_related("system")}
+
+
+def _judge(campaign, options: dict):
+    """The judge that is the version among the options, which goes."""
+    version = options.pop("version", None)
+    return version and judge_of(campaign, version)

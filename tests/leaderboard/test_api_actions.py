@@ -93,11 +93,11 @@ class TestJudges:
 
 class TestTournaments:
     def test_one_is_queued_and_its_board_read_when_it_is_finished(self, world, call):
-        asked = {"judge": "people", "criterion": "Overall", "seed": 3}
+        asked = {"basis": "people", "criterion": "Overall", "seed": 3}
         made, again = (call("POST", "tournaments/", asked, key="k") for _ in range(2))
         assert made.status_code == again.status_code == 201
         tournament = Tournament.objects.get()
-        assert (tournament.pk, tournament.seed, tournament.judge) == (made.json()["id"], 3, "people")
+        assert (tournament.pk, tournament.seed, tournament.basis) == (made.json()["id"], 3, "people")
         assert call.client.get(f"/api/tournaments/{tournament.pk}/").status_code == 404
         done = by_people(world.campaign)
         assert call.client.get(f"/api/tournaments/{done.pk}/").json()["standings"][0]["system"] == "Person"
@@ -108,7 +108,7 @@ class TestTournaments:
 
     def test_who_is_not_there_plays_not(self, call):
         refused = call("POST", "tournaments/", {"judge": "comparator", "comparator": "nobody"})
-        assert refused.json()["message"] == "Campaign 'talk' has no comparator 'nobody'."
+        assert refused.json()["message"].startswith("There is no judge 'nobody' in campaign 'talk'; there are: ")
 
     def test_the_next_pairs_are_asked_where_a_comparator_serves(self, call):
         refused = call("POST", "ask/", {"goal": "comparator"})

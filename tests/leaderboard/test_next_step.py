@@ -8,6 +8,7 @@ from annotation.data.importer import import_outputs
 from annotation.models import Job, User
 from annotation.people.accounts import add_annotator
 from annotation.people.invitations import invite, revoke_invitation
+from evaluator.roster import judge_of
 from evaluator.trainings.services import start_training
 from leaderboard.models import Tournament
 from leaderboard.next_step import next_step
@@ -85,7 +86,7 @@ class TestAfterTheSnapshot:
         version.gates = {"talk": PASSED}
         version.save()
         assert said(world.campaign) == ("Play the board of people and comparator together", "/c/talk/leaderboard/play/#play")
-        start_tournament(world.campaign, "calibrated", version=version)
+        start_tournament(world.campaign, "corrected", judge_of(world.campaign, version))
         assert said(world.campaign)[0] == "Show the board to others"
 
     def test_one_that_did_not_pass_is_left_aside(self, world, version):

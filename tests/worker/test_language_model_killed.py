@@ -53,10 +53,10 @@ def say(*words):
     else:
         print(json.dumps(json.loads(out.getvalue())), flush=True)
 play = "run_tournament", "talk", "--wait", "--stop", "all"
-say(*play, "--judge", "other", "--calls", budget)
-say(*play, "--judge", "other", "--calls", "1000")
+say(*play, "--basis", "judge", "--calls", budget)
+say(*play, "--basis", "judge", "--calls", "1000")
 say("evaluate_judges", "talk", "--judge", "tiny", "--calls", "0", "--page")
-say("run_tournament", "talk", "--judge", "calibrated", "--criterion", "Overall", "--wait", "--calls", "0")
+say("run_tournament", "talk", "--basis", "corrected", "--criterion", "Overall", "--wait", "--calls", "0")
 from evaluator.models import JudgesTable
 print(json.dumps({"page": [row["name"] for row in JudgesTable.objects.get().record["tables"]["all"]["rows"]]}))
 """
@@ -90,7 +90,7 @@ def stub():
 def test_it_plays_on_after_a_kill_within_its_budget(stub, tmp_path, environment):
     env = environment | {"PYTHONPATH": str(ROOT), "COMPARENA_DEVICE": "cpu", "LOG_LEVEL": "ERROR"}
     model = ["--language-model", "tiny", "--url", stub.url, "--price", "1", "4"]
-    first = ["talk", "--judge", "other", "--wait", "--stop", "all", "--calls", "1000", *model]
+    first = ["talk", "--basis", "judge", "--wait", "--stop", "all", "--calls", "1000", *model]
     log = (tmp_path / "log").open("wb")
     process = subprocess.Popen([sys.executable, "-c", PLAY, str(tmp_path), *first], cwd=ROOT, env=env, stdout=log, stderr=log)
     try:
@@ -106,9 +106,10 @@ def test_it_plays_on_after_a_kill_within_its_budget(stub, tmp_path, environment)
     spent, played, table, together, page = map(json.loads, done.stdout.splitlines())
 
     assert f"budget of {BUDGET} calls is spent" in spent["error"]
-    used = played["named_judge"]["used"]
+    used = played["judge"]["used"]
     every = 2 * PAIRS
-    assert (used["kept"], used["calls"], used["pairs"]) == (KILLED_AFTER + BUDGET, every - KILLED_AFTER - BUDGET, PAIRS)
+    kept = BUDGET - 1  # the call that the kill cut off was spent, and brought nothing
+    assert (used["kept"], used["calls"], used["pairs"]) == (kept, every - kept, PAIRS)
     assert stub.answered.total() == every and set(stub.answered.values()) == {1}  # no question twice
     assert played["games"] == PAIRS and played["ending"] == "all" and 0 < used["flips"] < PAIRS
     assert used["cost"] == pytest.approx((used["prompt_tokens"] + 4 * used["completion_tokens"]) / 1e6) and used["cost"] > 0
@@ -117,4 +118,4 @@ def test_it_plays_on_after_a_kill_within_its_budget(stub, tmp_path, environment)
     assert row["settings"]["calls"] == 0 and row["settings"]["cost"] > 0 and row["settings"]["flips"] == used["flips"]
     assert len(row["alternative"]["comparisons"]) == 4 and row["alternative"]["winning_rate"] == 0.0  # its weights are random
     assert "tiny" in page["page"]
-    assert together["judge"] == "calibrated" and together["named_judge"]["used"]["calls"] == 0 and together["games"] > 0
+    assert together["basis"] == "corrected" and together["judge"]["used"]["calls"] == 0 and together["games"] > 0

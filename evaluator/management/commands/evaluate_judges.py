@@ -1,10 +1,8 @@
-from django.conf import settings
-
 from annotation.access import campaign_named
 from core.commands import ServiceCommand
 from core.errors import Refused
 from evaluator.judge_tables import exports, tables
-from evaluator.management import named_judges
+from evaluator.management import judge_options
 from evaluator.management.device import add_device, use_device
 from evaluator.management.progress import ProgressBar
 from evaluator.management.table_files import write_tables
@@ -49,7 +47,7 @@ class Command(ServiceCommand):
         parser.add_argument("--attacks", action="store_true", help="also test whether spoilt outputs fool the judges")
         parser.add_argument("--page", action="store_true", help="show the table on the campaign's page of judges")
         parser.add_argument("--pairs", type=int, help="maximum number of pairs for a pairwise judge, sampled with the seed")
-        named_judges.add_arguments(parser)
+        judge_options.add_arguments(parser)
         add_device(parser)
 
     def run(self, slug, judge, snapshot, criterion, annotators, seed, ways, own, csv, latex, device, **options):
@@ -59,8 +57,7 @@ class Command(ServiceCommand):
         use_device(device)
         campaign = campaign_named(slug)
         known = judge_evaluation.material(campaign, criterion, snapshot)
-        kept = settings.REPLIES_DIR / f"{slug}.jsonl"
-        others = named_judges.judges(options, campaign, known.basis.criterion, known.references, seed, kept)
+        others = judge_options.players(options, campaign, known.basis.criterion, seed)
         pairs = judge_evaluation.pairs_to_read(known, options["pairs"], seed)
         sides = [known.texts[a] for a, _ in pairs], [known.texts[b] for _, b in pairs]
         for name, one in others:
@@ -80,7 +77,7 @@ class Command(ServiceCommand):
             record = judge_evaluation.evaluate(known, found, annotators, seed, bar, families)
         repeated = [(option, value) for option, values in (("--judge", judge or ()), ("--own", own)) for value in values]
         of_judges = [word for pair in repeated for word in pair]
-        record["options"] = [*of_judges, *(["--ways"] if ways else []), *named_judges.words(options)]
+        record["options"] = [*of_judges, *(["--ways"] if ways else []), *judge_options.words(options)]
         if options["attacks"]:
             judges = {**{name: None for name in METRICS}, **dict(others)}
             record["attacks"] = [_attacked(known, one.name, judges, seed) for one in found]

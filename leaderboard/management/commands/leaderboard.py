@@ -1,5 +1,8 @@
+import argparse
+
 from annotation.access import campaign_named
 from core.commands import ServiceCommand
+from leaderboard.asked import asked_of
 from leaderboard.boards.exports import chance_in_percent
 from leaderboard.boards.queries import board, latest, latest_or_refuse, with_lines
 from leaderboard.models import Tournament
@@ -11,23 +14,19 @@ class Command(ServiceCommand):
     def add_arguments(self, parser):
         super().add_arguments(parser)
         parser.add_argument("slug")
-        who = parser.add_mutually_exclusive_group()
-        who.add_argument(
-            "--judge", default="", choices=Tournament.Judge.values, help="default: the board that the page opens on"
+        parser.add_argument(
+            "--basis",
+            default="",
+            help="people, judge, or corrected (people by a judge); default: the board that the page opens on",
         )
-        who.add_argument(
-            "--calibrated",
-            dest="judge",
-            action="store_const",
-            const="calibrated",
-            help="the board of people and comparator together",
-        )
-        parser.add_argument("--named", default="", metavar="JUDGE", help="a judge other than people and comparators")
+        parser.add_argument("--judge", default="", metavar="NAME", help="default: any comparator")
+        parser.add_argument("--named", default="", help=argparse.SUPPRESS)  # as before, like this one
+        parser.add_argument("--calibrated", dest="basis", action="store_const", const="corrected", help=argparse.SUPPRESS)
         parser.add_argument("--criterion", help="people's criterion; '' for the judgments of pairs")
 
-    def run(self, slug, judge, named, criterion, **options):
-        shown = latest_or_refuse(campaign_named(slug), judge or ("other" if named else ""), criterion, named)
-        return board(shown, people=latest(shown.campaign, Tournament.Judge.PEOPLE, shown.criterion))
+    def run(self, slug, criterion, **options):
+        shown = latest_or_refuse(campaign_named(slug), asked_of(options), criterion)
+        return board(shown, people=latest(shown.campaign, Tournament.Basis.PEOPLE, shown.criterion))
 
     def show(self, result):
         print_ = self.stdout.write

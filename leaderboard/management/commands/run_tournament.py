@@ -1,21 +1,24 @@
+import argparse
 import time
-
-from django.conf import settings
 
 from annotation import jobs
 from annotation.access import campaign_named
 from annotation.checkpoints import of_newest_checkpoints
-from annotation.models import Campaign, Output, Reference
+from annotation.models import Campaign, Output
 from annotation.snapshots import latest_snapshot
 from core.commands import ServiceCommand
 from core.errors import Refused
 from evaluator.judges.language_model import LanguageModelJudge
-from evaluator.judges.protocol import Judge, meetings
-from evaluator.management import named_judges
+from evaluator.judges.protocol import meetings
+from evaluator.management import judge_options
 from evaluator.management.progress import ProgressBar
-from evaluator.versions.selectors import architecture, basis, version_named
+from evaluator.models import ComparatorVersion, Judge
+from evaluator.roster import judge_named, judge_of
+from evaluator.versions.selectors import architecture
+from evaluator.versions.selectors import basis as what_counts
 from leaderboard import tasks
-from leaderboard.boards.queries import named_judge
+from leaderboard.asked import asked_of
+from leaderboard.boards.queries import judge_record
 from leaderboard.models import Tournament
 from leaderboard.rating.rules import PAIRINGS, RATINGS, STOPS
 from leaderboard.tournaments.start import readings, rules_named, start_tournament
@@ -27,11 +30,17 @@ class Command(ServiceCommand):
     def add_arguments(self, parser):
         super().add_arguments(parser)
         parser.add_argument("slug")
-        parser.add_argument("--judge", required=True, choices=Tournament.Judge.values)
-        parser.add_argument("--comparator", help="name of a version; default: the one promoted for this campaign")
         parser.add_argument(
-            "--named", default="", metavar="JUDGE", help="with --judge other or calibrated: a metric, or imported scores"
+            "--basis", default="", help="people, judge (default where one is named), or corrected: people by a judge"
         )
+        parser.add_argument(
+            "--judge",
+            default="",
+            metavar="NAME",
+            help="a comparator, a metric, imported judgments, or what an option below sets up; default: the comparator in use",
+        )
+        parser.add_argument("--comparator", default="", help=argparse.SUPPRESS)
+        parser.add_argument("--named", default="", help=argparse.SUPPRESS)
         parser.add_argument("--criterion", help="people's criterion; '' for the judgments of pairs")
         parser.add_argument("--seed", type=int, default=0)
         parser.add_argument(
@@ -47,19 +56,15 @@ class Command(ServiceCommand):
         )
         parser.add_argument("--level", default="system", choices=Tournament.Level.values, help="sample: single outputs play")
         parser.add_argument("--wait", action="store_true", help="play in this process instead of in a worker")
-        named_judges.add_arguments(parser)
+        judge_options.add_arguments(parser)
 
-    def run(self, slug, judge, comparator, named, criterion, seed, games, rating, ties, pairing, stop, level, wait, **options):
-        version, campaign = version_named(comparator) if comparator else None, campaign_named(slug)
+    def run(self, slug, criterion, seed, games, rating, ties, pairing, stop, level, wait, **options):
+        campaign = campaign_named(slug)
         rules = rules_named(rating, ties, pairing, stop)
-        brought = _brought(options, campaign, criterion, seed, wait)
         if options["forecast"]:
-            return _forecast(campaign, brought)
-        if brought:
-            named = named or brought[0]
-        tournament = start_tournament(
-            campaign, judge, version, criterion, seed, games, foreground=wait, rules=rules, level=level, named=named
-        )
+            return _forecast(campaign, options, criterion, seed)
+        basis, judge = _who_judges(campaign, options)
+        tournament = start_tournament(campaign, basis, judge, criterion, seed, games, foreground=wait, rules=rules, level=level)
         if warning := tournament.settings["warning"]:
             self.progress(f"Warning: {warning}")
         if level == Tournament.Level.SAMPLE and tournament.version and architecture(tournament.version) == "joint":
@@ -69,17 +74,17 @@ class Command(ServiceCommand):
         start = time.monotonic()
         try:
             with ProgressBar() as bar:
-                tournament = tasks.run(tournament.job_id, watch=bar, brought=brought and brought[1])
+                tournament = tasks.run(tournament.job_id, watch=bar)
         except jobs.Cancelled:
             raise Refused("The tournament was cancelled.") from None
         return {
             "tournament": tournament.pk,
             "permalink": tournament.get_absolute_url(),
             "signature": tournament.signature,
-            "judge": tournament.judge,
+            "basis": tournament.basis,
+            "judge": judge_record(tournament),
             "level": tournament.level,
             "comparator": tournament.version.name if tournament.version else None,
-            "named_judge": named_judge(tournament),
             "criterion": tournament.criterion,
             "games": tournament.played,
             "settled": tournament.settled,
@@ -90,24 +95,31 @@ class Command(ServiceCommand):
         }
 
 
-def _brought(options: dict, campaign: Campaign, criterion: str | None, seed: int, wait: bool) -> tuple[str, Judge] | None:
-    """(name, judge) of a program or a language model that the options name."""
-    snapshot = latest_snapshot(campaign)
-    about = basis(snapshot, criterion).criterion if snapshot else criterion or ""
-    references: dict[tuple[str, ...], list[str]] = {}
-    for reference in Reference.objects.filter(context__campaign=campaign).select_related("context"):
-        references.setdefault(tuple(reference.context.turns), []).append(reference.text)
-    found = named_judges.judges(options, campaign, about, references, seed, settings.REPLIES_DIR / f"{campaign.slug}.jsonl")
-    if len(found) > 1:
-        raise Refused(f"A tournament has one judge. You named: {', '.join(name for name, _ in found)}.")
-    if found and not (wait or options["forecast"]):
-        raise Refused("Programs and language models play only in this process: add --wait.")
-    return found[0] if found else None
+def _who_judges(campaign: Campaign, options: dict) -> tuple[str, Judge | None]:
+    """(basis, judge) that the options name; one that they set up plays from then on without them."""
+    asked = asked_of(options)
+    name = "" if asked.judge in ("", *(one.name for one in judge_options.options_of(options))) else asked.judge
+    brought = judge_options.set_up_judges(options, campaign, name)
+    if len(brought) > 1:
+        raise Refused(f"A tournament has one judge. You named: {', '.join(judge.name for judge in brought)}.")
+    if brought:
+        return asked.basis or Tournament.Basis.JUDGE, brought[0]
+    if not asked.basis:
+        raise Refused("Say who judges: --basis people, or --judge NAME.")
+    if not asked.judge:
+        return asked.basis, None
+    elsewhere = ComparatorVersion.objects.filter(name=asked.judge, retired_at=None).first()
+    if elsewhere and not campaign.judges.filter(name=asked.judge).exists():
+        return asked.basis, judge_of(campaign, elsewhere)  # of another campaign too
+    return asked.basis, judge_named(campaign, asked.judge)
 
 
-def _forecast(campaign: Campaign, brought: tuple[str, Judge] | None) -> dict:
+def _forecast(campaign: Campaign, options: dict, criterion: str | None, seed: int) -> dict:
     """What a language model would cost if every two systems met on every context."""
-    name, judge = brought or ("", None)
+    snapshot = latest_snapshot(campaign)
+    about = what_counts(snapshot, criterion).criterion if snapshot else criterion or ""
+    found = judge_options.players(options, campaign, about, seed)
+    name, judge = found[0] if len(found) == 1 else ("", None)
     if not isinstance(judge, LanguageModelJudge):
         raise Refused("--forecast needs a language model. Other judges cost nothing.")
     from evaluator.worker.judge import text_of

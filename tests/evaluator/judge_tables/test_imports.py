@@ -9,6 +9,7 @@ from annotation.models import AuditEvent, System
 from core.errors import Refused
 from evaluator.judge_tables.imports import judges_of, pairs_of, scores_of
 from evaluator.models import ImportedPair, ImportedScore
+from evaluator.roster import judge_named
 from leaderboard import tasks
 from leaderboard.models import Game
 from leaderboard.systems import describe
@@ -160,12 +161,14 @@ class TestPairs:
         said = command("evaluate_judges", "talk", "--judge", "Prometheus")
         row = next(row for row in said["tables"]["all"]["rows"] if row["name"] == "Prometheus")
         assert row["pairs"] == 72 and row["accuracy"]["value"] == 1.0
-        board = tasks.run(start_tournament(world.campaign, "other", named="Prometheus", foreground=True).job_id)
+        board = tasks.run(
+            start_tournament(world.campaign, "judge", judge_named(world.campaign, "Prometheus"), foreground=True).job_id
+        )
         assert [r.name for r in board.ratings.order_by("-rating")] == ["Person", "Fine", "Plain", "Poor"]
         assert {game.p_a for game in Game.objects.filter(tournament=board)} <= {0.8, 0.05}
 
     def test_a_pair_that_is_missing_cannot_be_played(self, world):
         imported(world, pairs_of_world(world)[1:], "--pairs")
-        started = start_tournament(world.campaign, "other", named="Prometheus", foreground=True)
+        started = start_tournament(world.campaign, "judge", judge_named(world.campaign, "Prometheus"), foreground=True)
         with pytest.raises(Refused, match="did not compare 1 of the 72 pairs that may meet"):
             tasks.run(started.job_id)

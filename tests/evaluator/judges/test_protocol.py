@@ -9,6 +9,7 @@ from annotation.outcome import Outcome
 from core.errors import ImportRefused, Refused
 from evaluator.judges.protocol import Preferences, preferences, utilities, verdicts_on
 from evaluator.judges.texts import Text
+from evaluator.roster import judge_of
 from evaluator.worker.judge import verdicts_of
 from evaluator.worker.judge_files import compare_file, score_file
 from leaderboard.models import Game
@@ -70,7 +71,9 @@ class TestAny:
     @pytest.mark.django_db
     def test_it_plays_a_whole_tournament(self, kind, world, version):  # noqa: F811
         judging = lambda version, outputs, report: verdicts_of(JUDGES[kind], outputs, report)
-        tournament = play(start_tournament(world.campaign, "comparator", version, foreground=True), quiet, judging)
+        tournament = play(
+            start_tournament(world.campaign, "judge", judge_of(world.campaign, version), foreground=True), quiet, judging
+        )
         better = BETTER[kind]
         games = Game.objects.filter(tournament=tournament).select_related("output_a", "output_b")
         assert len(games) == tournament.played > 0 and tournament.ratings.count() == 4

@@ -38,13 +38,13 @@ class TestCommands:
         """The whole path with a real, tiny comparator."""
         run = training.start_training([world.campaign], foreground=True, recipe=recipe())
         comparator = training_tasks.run(run.job_id)
-        played = command("run_tournament", "talk", "--judge", "comparator", "--seed", "5", "--games", "60", "--wait")
+        played = command("run_tournament", "talk", "--basis", "judge", "--seed", "5", "--games", "60", "--wait")
         assert (played["comparator"], played["games"], played["criterion"]) == (comparator.name, 60, "Overall")
-        command("run_tournament", "talk", "--judge", "people", "--wait")
-        assert command("leaderboard", "talk")["judge"] == "people"
-        board = command("leaderboard", "talk", "--judge", "comparator")
+        command("run_tournament", "talk", "--basis", "people", "--wait")
+        assert command("leaderboard", "talk")["basis"] == "people"
+        board = command("leaderboard", "talk", "--basis", "judge")
         assert board["signature"] == played["signature"] and f"comparator:{comparator.name}" in board["signature"]
-        assert (board["judge"], board["comparator"], board["seed"]) == ("comparator", comparator.name, 5)
+        assert (board["basis"], board["comparator"], board["seed"]) == ("judge", comparator.name, 5)
         assert board["snapshot"] == world.campaign.snapshots.get().name and board["simulated"] is False
         assert {"system", "rating", "rd", "low", "high", "games", "wins", "ties", "losses", "human_mean"} <= set(
             board["standings"][0]
@@ -54,34 +54,34 @@ class TestCommands:
         agreement = board["agreement_with_people"]
         assert agreement["all"]["systems"] == 4 and agreement["generated"]["systems"] == 3
         assert -1 <= agreement["all"]["low"] <= agreement["all"]["high"] <= 1
-        together = command("run_tournament", "talk", "--judge", "calibrated", "--wait")
-        assert command("leaderboard", "talk", "--calibrated")["signature"] == together["signature"]
+        together = command("run_tournament", "talk", "--basis", "corrected", "--wait")
+        assert command("leaderboard", "talk", "--basis", "corrected")["signature"] == together["signature"]
         asked = ["--level", "sample", "--rating", "paper", "--games", "50"]
-        outputs = command("run_tournament", "talk", "--judge", "comparator", *asked, "--wait")
+        outputs = command("run_tournament", "talk", "--basis", "judge", *asked, "--wait")
         assert (outputs["level"], outputs["games"]) == ("sample", Tournament.objects.get(pk=outputs["tournament"]).played)
 
     def test_the_table_for_people(self, world):
         by_people(world.campaign)
         out = io.StringIO()
-        call_command("leaderboard", "talk", "--judge", "people", stdout=out)
+        call_command("leaderboard", "talk", "--basis", "people", stdout=out)
         lines = out.getvalue().splitlines()
         assert lines[0] == "Judged by people, on Overall." and lines[-1].startswith("judge:people/Overall|")
         assert lines[2].startswith("Person (human)")
         assert " >99% " in lines[2] and " <1% " in lines[4] and {*lines[3]} == {"-"}  # a line between clusters
 
     def test_without_waiting_it_prints_the_task(self, world):
-        said = command("run_tournament", "talk", "--judge", "people")
+        said = command("run_tournament", "talk", "--basis", "people")
         assert said["status"] == "queued" and said["task"] == str(Job.objects.get().pk)
 
     def test_no_board_yet(self, world):
         with pytest.raises(CommandError, match="No tournament is finished in campaign 'talk'"):
             command("leaderboard", "talk")
-        with pytest.raises(CommandError, match="No tournament judged by a comparator is finished in campaign 'talk'"):
-            command("leaderboard", "talk", "--judge", "comparator")
+        with pytest.raises(CommandError, match="No tournament judged by comparator is finished in campaign 'talk'"):
+            command("leaderboard", "talk", "--basis", "judge")
 
     def test_an_unknown_comparator(self, world):
-        with pytest.raises(CommandError, match="There is no comparator 'nobody'; none is trained yet."):
-            command("run_tournament", "talk", "--judge", "comparator", "--comparator", "nobody", "--wait")
+        with pytest.raises(CommandError, match="There is no judge 'nobody' in campaign 'talk'"):
+            command("run_tournament", "talk", "--basis", "judge", "--comparator", "nobody", "--wait")
 
 
 class TestAgreement:
@@ -117,7 +117,7 @@ class TestAgreement:
         page = world.get(world.alice, f"/tournaments/{board.pk}/").content.decode()
         assert "Pearson without noise" in page and "{low:.2f} to {high:.2f}".format(**found["true_pearson"]) in page
         out = io.StringIO()
-        call_command("leaderboard", "talk", "--judge", "comparator", stdout=out)
+        call_command("leaderboard", "talk", "--basis", "judge", stdout=out)
         assert "; ceiling {value:.2f} ({low:.2f} to {high:.2f})".format(**found["ceiling"]) in out.getvalue()
 
     def test_fewer_than_three_systems_have_none_and_a_reason(self, world, version):
@@ -187,7 +187,7 @@ class TestTrustAtFirstSight:
         beside = html.index("For comparison: judged by the comparator")  # its table is there, under the verdict and the reason
         verdict = html.index(f"Comparator {version.name} did not pass its gate.")
         assert verdict < html.index("The most successful attack is padded text: the honest output wins in 0%.") < beside
-        assert world.get(world.alice, "/api/campaigns/talk/leaderboard/").json()["judge"] == "people"
+        assert world.get(world.alice, "/api/campaigns/talk/leaderboard/").json()["basis"] == "people"
         assert command("leaderboard", "talk")["signature"] == people.signature
 
     def test_a_comparator_that_passed_stands_together_with_people(self, world, version):
@@ -287,7 +287,7 @@ class TestPages:
             assert world.get(world.dora, page).status_code == 200, page
             world.client.logout()
             assert world.client.get(page).status_code == (404 if page.startswith("/api/") else 302), page
-        assert world.post(world.charlie, PAGE + "play/", {"judge": "people"}).status_code == 404
+        assert world.post(world.charlie, PAGE + "play/", {"basis": "people"}).status_code == 404
 
     def test_everybody_where_the_boards_are_public(self, world, version):
         board, system = by_people(world.campaign), world.campaign.systems.get(name="Fine")
@@ -361,9 +361,9 @@ class TestPages:
         )
 
     def test_the_button_starts_a_tournament_that_the_page_follows(self, world):
-        world.post(world.alice, PAGE + "play/", {"judge": "people", "criterion": "default", "seed": "2", "games": ""})
+        world.post(world.alice, PAGE + "play/", {"basis": "people", "criterion": "", "seed": "2", "games": ""})
         tournament = Tournament.objects.get()
-        assert (tournament.judge, tournament.criterion, tournament.seed) == ("people", "Overall", 2)
+        assert (tournament.basis, tournament.criterion, tournament.seed) == ("people", "Overall", 2)
         html = world.get(world.alice, PAGE).content.decode()
         assert f'data-job-url="/jobs/{tournament.job_id}/"' in html and "No worker is running" in html
         assert (
@@ -372,27 +372,25 @@ class TestPages:
         )
 
     def test_a_comparator_is_chosen_by_name(self, world, version):
-        world.post(
-            world.alice, PAGE + "play/", {"judge": f":{version.name}", "criterion": "default", "seed": "0", "games": "9"}
-        )
+        world.post(world.alice, PAGE + "play/", {"basis": "judge", "judge": version.name, "seed": "0", "games": "9"})
         assert Tournament.objects.get().version == version and Tournament.objects.get().wanted_games == 9
 
     def test_people_and_a_comparator_together_and_other_rules(self, world, version):
-        asked = {"judge": f"+{version.name}", "criterion": "default", "seed": "0", "rating": "bradley-terry"}
+        asked = {"basis": "corrected", "judge": version.name, "seed": "0", "rating": "bradley-terry"}
         world.post(world.alice, PAGE + "play/", asked)
         started = Tournament.objects.get()
-        assert (started.judge, started.version, started.rating, started.ties) == (
-            "calibrated",
+        assert (started.basis, started.version, started.rating, started.ties) == (
+            "corrected",
             version,
             "bradley-terry",
             "davidson",
         )
-        world.post(world.alice, PAGE + "play/", asked | {"judge": f":{version.name}", "level": "sample", "rating": "paper"})
-        assert Tournament.objects.filter(level="sample", rating="by-game", judge="comparator").count() == 1
+        world.post(world.alice, PAGE + "play/", asked | {"basis": "judge", "level": "sample", "rating": "paper"})
+        assert Tournament.objects.filter(level="sample", rating="by-game", basis="judge").count() == 1
 
     def test_a_foreign_comparator_is_refused(self, world, version):
         version.campaigns.clear()
-        world.post(world.alice, PAGE + "play/", {"judge": f":{version.name}", "criterion": "default", "seed": "0"})
+        world.post(world.alice, PAGE + "play/", {"basis": "judge", "judge": version.name, "seed": "0"})
         assert not Tournament.objects.exists()
 
     def test_the_board_with_people_beside_it(self, world, version):
@@ -406,7 +404,9 @@ class TestPages:
     def test_a_board_that_is_not_there(self, world):
         by_people(world.campaign)
         assert "This board does not exist" in world.get(world.alice, PAGE + "?judge=comparator").content.decode()
-        assert world.get(world.alice, PAGE + "?judge=nonsense&criterion=x").status_code == 200
+        assert world.get(world.alice, PAGE + "?basis=people&criterion=x").status_code == 200
+        for nonsense in ("?judge=nonsense&criterion=x", "?basis=nonsense", "?basis=people&judge=bleu-1"):
+            assert world.get(world.alice, PAGE + nonsense).status_code == 404
 
     def test_before_anything_was_played(self, tmp_path, client):
         world = World(tmp_path, client, judged=False)
@@ -425,7 +425,7 @@ class TestPages:
     def test_the_api_gives_what_the_command_prints(self, world):
         by_people(world.campaign)
         served = world.get(world.alice, "/api/campaigns/talk/leaderboard/?judge=people").json()
-        assert served == command("leaderboard", "talk", "--judge", "people")
+        assert served == command("leaderboard", "talk", "--basis", "people")
         assert (served["pairing"], served["games"], served["level"], served["ending"]) == ("once", 96, "system", "all")
 
     def test_an_unfinished_tournament_has_no_json(self, world):

@@ -28,7 +28,7 @@ class TestTheFrame:
         response = client.get(EMBED)
         assert response.status_code == 200 and ancestors(response) == "*" and "X-Frame-Options" not in response
         html = response.content.decode()
-        assert "Person" in html and "95% interval" in html and "/c/talk/leaderboard/?judge=people" in html
+        assert "Person" in html and "95% interval" in html and "/c/talk/leaderboard/?basis=people" in html
 
     def test_it_has_no_form_and_knows_nobody(self, public, client):
         client.force_login(public.alice)
@@ -52,7 +52,7 @@ class TestTheFrame:
         assert client.get(EMBED).status_code == 404
 
     def test_it_shows_the_board_that_is_asked_for(self, public, client):
-        assert client.get(f"{EMBED}?judge=comparator").status_code == 404
+        assert client.get(f"{EMBED}?basis=judge").status_code == 404
         assert client.get(f"{EMBED}?judge=people&criterion=Overall").status_code == 200
 
     def test_every_other_page_keeps_refusing(self, public, client):
@@ -75,7 +75,7 @@ class TestTheFrame:
 
     def test_the_page_gives_the_lines_to_paste_where_it_is_public(self, public, client):
         html = client.get(PAGE).content.decode()
-        assert '&lt;iframe src="http://testserver/c/talk/leaderboard/embed/?judge=people&amp;criterion=Overall"' in html
+        assert '&lt;iframe src="http://testserver/c/talk/leaderboard/embed/?basis=people&amp;criterion=Overall"' in html
         public.campaign.board_is_public = False
         public.campaign.save()
         assert "iframe" not in public.get(public.alice, PAGE).content.decode()
@@ -94,8 +94,8 @@ class TestPlayAndSettings:
         assert PLAY not in public.get(public.charlie, PAGE).content.decode()
 
     def test_what_is_refused_leads_back_to_the_form(self, world):
-        assert world.post(world.alice, PLAY, {"judge": "people", "criterion": "default", "seed": "x"}).url == PLAY
-        assert world.post(world.alice, PLAY, {"judge": "people", "criterion": "default", "seed": "1"}).url == PAGE
+        assert world.post(world.alice, PLAY, {"basis": "people", "seed": "x"}).url == PLAY
+        assert world.post(world.alice, PLAY, {"basis": "people", "seed": "1"}).url == PAGE
         assert world.post(world.alice, f"{PAGE}settings/", {"is_public": "on"}).url == PLAY
         world.campaign.refresh_from_db()
         assert world.campaign.board_is_public

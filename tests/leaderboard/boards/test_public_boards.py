@@ -88,7 +88,7 @@ class TestMany:
             campaign = create_campaign(slug=f"poem-{n}", title=f"Poems {n}", board_is_public=True)
             ratings = list(board.ratings.all())
             job = type(board.job).objects.create(task="t", title="t", campaign=campaign)
-            copy = type(board)(campaign=campaign, job=job, judge="people", settings=board.settings, criterion="Overall")
+            copy = type(board)(campaign=campaign, job=job, basis="people", settings=board.settings, criterion="Overall")
             copy.save()
             for row in ratings:
                 row.pk, row.tournament, row._state.adding = None, copy, True

@@ -36,7 +36,7 @@ class Longer:
 
 
 def by_length(campaign, **options):
-    started = start_tournament(campaign, "comparator", foreground=True, rules=Rules(stop="all"), **options)
+    started = start_tournament(campaign, "judge", foreground=True, rules=Rules(stop="all"), **options)
     return play.play(started, quiet, lambda version, outputs, report: Longer(outputs))
 
 

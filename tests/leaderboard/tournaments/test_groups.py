@@ -42,7 +42,7 @@ def moody(version, outputs, report):
 
 
 def by_moody(world):
-    rows = start_tournament(world.campaign, "comparator", foreground=True, rules=Rules(stop="all"))
+    rows = start_tournament(world.campaign, "judge", foreground=True, rules=Rules(stop="all"))
     return play.play(rows, quiet, moody)
 
 

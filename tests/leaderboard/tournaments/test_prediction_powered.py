@@ -10,6 +10,7 @@ from django.utils import timezone
 from annotation.models import AuditEvent
 from core.errors import Refused
 from evaluator.judges.texts import context_key
+from evaluator.roster import judge_of
 from leaderboard.boards import queries
 from leaderboard.rating.games import Games
 from leaderboard.rating.prediction_powered import calibrate
@@ -67,7 +68,7 @@ class TestCalibrated:
         html = world.get(world.alice, "/c/talk/leaderboard/beside/").content.decode()
         assert "12 more judgments are left out, because the comparator learned from their contexts in other campaigns." in html
         out = io.StringIO()
-        call_command("leaderboard", "talk", "--calibrated", stdout=out)
+        call_command("leaderboard", "talk", "--basis", "corrected", stdout=out)
         assert "12 more are left out: the comparator learned from their contexts in other campaigns." in out.getvalue()
         with pytest.raises(Refused, match="learned from every context of people's scores of 'Overall'"):
             calibrated(world.campaign, set(keys), seed=2)
@@ -119,18 +120,18 @@ class TestCalibrated:
     def test_the_command_prints_it(self, world, version):
         calibrated(world.campaign)
         out = io.StringIO()
-        call_command("leaderboard", "talk", "--calibrated", stdout=out)
+        call_command("leaderboard", "talk", "--basis", "corrected", stdout=out)
         assert "144 games judged by people carry as much information" in out.getvalue()
 
     def test_it_needs_people_and_an_order_free_rating(self, world, version):
         with pytest.raises(Refused, match="does not depend on the order of games"):
-            start.start_tournament(world.campaign, "calibrated", rules=PAPER)
+            start.start_tournament(world.campaign, "corrected", rules=PAPER)
 
     def test_without_judgments_it_is_refused(self, tmp_path, version):
         (tmp_path / "new").mkdir()
         new = World(tmp_path / "new", slug="new", judged=False)
         with pytest.raises(Refused, match="no snapshot of accepted judgments"):
-            start.start_tournament(new.campaign, "calibrated", version)
+            start.start_tournament(new.campaign, "corrected", judge_of(new.campaign, version))
 
 
 class TestSamples:

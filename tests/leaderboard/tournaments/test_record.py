@@ -6,7 +6,7 @@ from dataclasses import fields
 import pytest
 
 from annotation.models import Snapshot
-from evaluator.models import ComparatorVersion
+from evaluator.models import ComparatorVersion, Judge
 from leaderboard.models import Tournament
 from leaderboard.rating.rules import Rules
 from leaderboard.signature import KEYS, parse
@@ -24,9 +24,8 @@ RULES = {  # another value, with what else it needs
     "idle_growth": {"rating": "by-game", "idle_growth": True},
 }
 FIELDS = {
-    "judge": Tournament.Judge.CALIBRATED,
-    "version": ComparatorVersion(name="another"),
-    "named_judge": "another",
+    "basis": Tournament.Basis.CORRECTED,
+    "judge": Judge(name="another", kind="metric"),
     "snapshot": Snapshot(digest="another"),
     "criterion": "Wit",
     "level": Tournament.Level.SAMPLE,
@@ -124,6 +123,6 @@ def test_the_confidence_of_its_intervals_changes_it(board, monkeypatch):
 
 def test_it_names_all_and_fits_its_field(board):
     assert tuple(parse(board.signature)) == tuple(key for key in KEYS if key not in ("named", "settings"))
-    board.criterion, board.version = "c" * 100, ComparatorVersion(name="v" * 60)
-    board.judge, board.seed = Tournament.Judge.CALIBRATED, 2**31 - 1
+    board.criterion, board.judge = "c" * 100, Judge(name="v" * 60, version=ComparatorVersion(name="v" * 60))
+    board.basis, board.seed = Tournament.Basis.CORRECTED, 2**31 - 1
     assert len(signed(board)) < Tournament._meta.get_field("signature").max_length - 200

@@ -9,6 +9,7 @@ from annotation.outcome import Outcome
 from evaluator import tasks as training
 from evaluator.judges.calibration import Head
 from evaluator.judges.texts import Text
+from evaluator.roster import judge_of
 from evaluator.trainings.services import start_training
 from evaluator.versions import registry
 from evaluator.worker import card, judge
@@ -29,7 +30,7 @@ def test_a_board_is_played_by_them(world, architecture):
     """By a comparator that learned who wrote what; P(A) after Rao & Kupper 1967."""
     chosen = recipe(epochs=1, human_scores=False, human_judgments=False, architecture=architecture)
     version = training.run(start_training([world.campaign], foreground=True, recipe=chosen).job_id)
-    board = tasks.run(start_tournament(world.campaign, "comparator", version, foreground=True).job_id)
+    board = tasks.run(start_tournament(world.campaign, "judge", judge_of(world.campaign, version), foreground=True).job_id)
     refit = board.settings["refit"]
     assert (refit["pairs"], refit["snapshot"]) == (72, world.campaign.snapshots.get().name)
     assert parse(board.signature)["refit"].startswith(f"{refit['snapshot']}/72/{refit['scale']:.4g}/")
@@ -53,13 +54,13 @@ def test_a_tournament_keeps_those_that_it_started_with(world, version):
     before = by_comparator(world.campaign, games=40)  # without any
     version.measured_here = {"talk": {"refit": REFIT}}
     version.save()
-    tournament = start_tournament(world.campaign, "comparator", version, seed=1, foreground=True)
+    tournament = start_tournament(world.campaign, "judge", judge_of(world.campaign, version), seed=1, foreground=True)
     assert tasks._refit(tournament) == REFIT
     version.measured_here = {"talk": {"refit": REFIT | {"pairs": 90}}}
     version.save()
     tournament.refresh_from_db()
     assert tasks._refit(tournament) == REFIT
-    more = start_tournament(world.campaign, "comparator", version, seed=2, foreground=True, extends=before)
+    more = start_tournament(world.campaign, "judge", judge_of(world.campaign, version), seed=2, foreground=True, extends=before)
     assert tasks._refit(more) is None  # the games that it takes over were played without
 
 

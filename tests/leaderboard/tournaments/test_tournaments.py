@@ -131,7 +131,7 @@ class TestComparator:
         world.freeze()
         version.settings = {"sources": {"elsewhere": ["Overall", False], "talk": ["Wit", False]}}
         version.save()
-        assert start_tournament(world.campaign, "comparator").criterion == "Wit"
+        assert start_tournament(world.campaign, "judge").criterion == "Wit"
 
     def test_the_ratings_are_those_of_the_recorded_games(self, world, version):
         tournament = by_comparator(world.campaign, games=60, rules=PAPER)
@@ -244,7 +244,7 @@ class TestComparator:
 
     def test_without_a_comparator_it_is_refused(self, world):
         with pytest.raises(Refused, match="No comparator has been trained on people's judgments of campaign 'talk'"):
-            start_tournament(world.campaign, "comparator")
+            start_tournament(world.campaign, "judge")
 
     def test_one_system_cannot_play(self, world, version, tmp_path):
         campaign = Campaign.objects.create(slug="alone", title="Alone")
@@ -257,7 +257,7 @@ class TestComparator:
     @pytest.mark.parametrize("games", [0, -1, 100_001])
     def test_a_number_of_games_out_of_range(self, world, version, games):
         with pytest.raises(Refused, match="number of games"):
-            start_tournament(world.campaign, "comparator", games=games)
+            start_tournament(world.campaign, "judge", games=games)
 
 
 class TestPromoted:
@@ -266,11 +266,11 @@ class TestPromoted:
     def promote(self, world, version, django_capture_on_commit_callbacks):
         with django_capture_on_commit_callbacks(execute=True):
             registry.promote(world.campaign, version, world.alice, reason="It is all we have.")
-        return set(Tournament.objects.values_list("judge", "version__name"))
+        return set(Tournament.objects.values_list("basis", "judge__version__name"))
 
     def test_alone_and_together_with_people(self, world, version, django_capture_on_commit_callbacks):
         started = self.promote(world, version, django_capture_on_commit_callbacks)
-        assert started == {("comparator", version.name), ("calibrated", version.name)}
+        assert started == {("judge", version.name), ("corrected", version.name)}
 
     def test_not_where_the_campaign_says_no(self, world, version, django_capture_on_commit_callbacks):
         start.set_board(world.campaign, is_public=False, plays_new=False)
@@ -333,7 +333,7 @@ class TestResumed:
 
     def test_game_for_game_whatever_came_in_between(self, world, version, tmp_path):
         uninterrupted = by_comparator(world.campaign, games=80, seed=4)
-        cancelled = start_tournament(world.campaign, "comparator", games=80, seed=4, foreground=True)
+        cancelled = start_tournament(world.campaign, "judge", games=80, seed=4, foreground=True)
 
         def cancel(progress, message):
             raise jobs.Cancelled

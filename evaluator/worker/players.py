@@ -1,4 +1,4 @@
-"""A judge that is no comparator, at work on a campaign's outputs: a metric, imported scores, or one that the caller brings.
+"""A judge that is no comparator, at work on a campaign's outputs.
 
 Its scores become answers as a comparator's do where it did not learn (`metaevaluation.refit`): scale and ties are fitted on the
 pairs that people judged. A judge of pairs says A, tie or B itself.
@@ -6,6 +6,7 @@ pairs that people judged. A judge of pairs says A, tie or B itself.
 
 import hashlib
 import json
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -16,9 +17,14 @@ from annotation.models import Campaign, Output, Reference, Snapshot
 from annotation.snapshots import output_names
 from core.errors import Refused
 from evaluator.judge_tables import imports
+from evaluator.judges import protocol
+from evaluator.judges.comet import CometJudge
+from evaluator.judges.endpoint import Endpoint, Price
+from evaluator.judges.language_model import LanguageModelJudge
+from evaluator.judges.program import ProgramJudge, ProgramPairJudge
+from evaluator.judges.prompt import Prompt
 from evaluator.judges.protocol import (
     AskedVerdicts,
-    Judge,
     PairwiseVerdicts,
     PointwiseJudge,
     PointwiseVerdicts,
@@ -33,18 +39,20 @@ from evaluator.judges.texts import Referenced, context_key, referenced
 from evaluator.metaevaluation.card_figures import Judged
 from evaluator.metaevaluation.refit import FIRST_PAIRS, refit_utilities
 from evaluator.metrics.inputs import Training, turns_of
-from evaluator.metrics.registry import METRICS, build
+from evaluator.metrics.registry import build
+from evaluator.models import Judge
 from evaluator.worker.judge import text_of
 from evaluator.worker.judge_evaluation import Material, material
 from evaluator.worker.registration import json_ready
+from evaluator.worker.replies import RowMeter, RowReplies
 
 Report = Callable[[float, str], None]
 
 
 @dataclass(frozen=True)
 class Said:
-    """record: {name, kind, settings: what its answers depend on, unjudged: how many outputs, calibration: how far its stated
-    probabilities are off before and after the refit}; refit: a `Refit` as a dict, None where there is none."""
+    """record: {name, reads: pointwise or pairwise, settings: what its answers depend on, unjudged: how many outputs,
+    calibration: how far its stated probabilities are off before and after the refit}; refit: a `Refit` as a dict, or None."""
 
     verdicts: Verdicts
     record: dict[str, Any]
@@ -53,33 +61,82 @@ class Said:
 
 
 def said_of(
-    campaign: Campaign,
-    name: str,
+    judge: Judge,
     outputs: Sequence[Output],
     snapshot: Snapshot | None,
     criterion: str,
     seed: int = 0,
     report: Report | None = None,
-    brought: Judge | None = None,
 ) -> Said:
     """What the judge says of the outputs (contexts and systems selected with them). snapshot, criterion: whose judgments it is
-    set beside. Raises Refused for a name that nobody knows, and for what the judge lacks or refuses."""
+    set beside. Raises Refused for what the judge lacks or refuses, and for a comparator, which `worker.judge` asks."""
+    campaign, name = judge.campaign, judge.name
     known = material(campaign, criterion, snapshot.digest) if snapshot else None
     texts = referenced_outputs(campaign, outputs)
-    if brought is None and name not in METRICS:
+    if judge.kind == Judge.Kind.IMPORTED:
         return _imported(campaign, name, outputs, known, seed)
-    judge = brought or _metric(name, texts, known)
-    settings = dict(getattr(judge, "settings", {}))
-    if judge.kind == "pairwise":
+    if judge.kind == Judge.Kind.METRIC:
+        player: protocol.Judge = _metric(judge.settings["metric"], texts, known)
+    else:
+        player = at_work(judge, criterion, seed)
+    settings = dict(getattr(player, "settings", {}))
+    if player.kind == "pairwise":
         watch = (lambda done, said, _: report(done, said)) if report else None
         by_id = {output.pk: text for output, text in zip(outputs, texts, strict=True)}
-        dear = getattr(judge, "each_pair_costs", False)
-        verdicts = AskedVerdicts(judge, by_id, watch) if dear else verdicts_on(judge, by_id, watch)
-        return Said(verdicts, {"name": name, "kind": "pairwise", "settings": json_ready(settings), "unjudged": 0})
+        dear = getattr(player, "each_pair_costs", False)
+        verdicts = AskedVerdicts(player, by_id, watch) if dear else verdicts_on(player, by_id, watch)
+        return Said(verdicts, {"name": name, "reads": "pairwise", "settings": json_ready(settings), "unjudged": 0})
     beside = known.texts if known else []
-    u = judge.utilities([*texts, *beside], on_progress=None)  # equal texts are measured once
+    u = player.utilities([*texts, *beside], on_progress=None)  # equal texts are measured once
     of_output = {output.pk: value for output, value in zip(outputs, u.tolist())}
-    return _pointwise(name, settings, of_output, u[len(texts) :], known, seed, judge)
+    return _pointwise(name, settings, of_output, u[len(texts) :], known, seed, player)
+
+
+def at_work(judge: Judge, criterion: str, seed: int = 0) -> protocol.Judge:
+    """A program, a reward model or a language model as its row says. Raises Refused where it cannot be loaded."""
+    settings = judge.settings
+    match judge.kind:
+        case Judge.Kind.PROGRAM if "comet" in settings:
+            return CometJudge(settings["comet"], settings["timeout"])
+        case Judge.Kind.PROGRAM:
+            player = ProgramPairJudge if settings["reads"] == "pairwise" else ProgramJudge
+            return player(settings["command"], _references(judge.campaign), settings["timeout"])
+        case Judge.Kind.REWARD_MODEL:
+            from evaluator.metrics.reward_model import RewardModel
+
+            return RewardModel.load(settings["model"])
+        case Judge.Kind.LANGUAGE_MODEL:
+            return language_model(judge, criterion, seed)
+        case _:
+            raise Refused(f"A judge of the kind {judge.kind!r} is not asked this way.")
+
+
+def language_model(judge: Judge, criterion: str, seed: int) -> LanguageModelJudge:
+    """It spends of its row's budget, and its replies are rows, so that no worker asks what another one asked."""
+    asked = judge.settings
+    price = Price(*asked["price"])
+    endpoint = Endpoint(asked["url"], os.environ.get(asked["key"], ""), meter=RowMeter(judge, price))
+    prompt = _prompt(judge.campaign, criterion)
+    constrained = not asked["free_form"]
+    return LanguageModelJudge(endpoint, asked["model"], prompt, RowReplies(judge), price, seed, constrained=constrained)
+
+
+def _prompt(campaign: Campaign, criterion: str) -> Prompt:
+    """With what annotators read: the guidelines, and what the criterion and its points mean."""
+    known = campaign.criteria.filter(name=criterion).first()
+    if known is None:
+        return Prompt(campaign.guidelines, criterion)
+    points = {str(known.low): known.low_label, str(known.high): known.high_label} | known.anchors
+    scale = "; ".join(f"{point} means {label}" for point, label in sorted(points.items()) if label)
+    return Prompt(campaign.guidelines, criterion, " ".join(part for part in (known.description, scale) if part))
+
+
+def _references(campaign: Campaign) -> dict[tuple[str, ...], list[str]]:
+    """The campaign's references of each context, by its turns."""
+    found: dict[tuple[str, ...], list[str]] = {}
+    for reference in Reference.objects.filter(context__campaign=campaign).select_related("context"):
+        found.setdefault(tuple(reference.context.turns), []).append(reference.text)
+    return found
 
 
 def referenced_outputs(campaign: Campaign, outputs: Sequence[Output]) -> list[Referenced]:
@@ -101,9 +158,9 @@ def _metric(name: str, texts: Sequence[Referenced], known: Material | None) -> P
 def _imported(campaign: Campaign, name: str, outputs: Sequence[Output], known: Material | None, seed: int) -> Said:
     if of_pairs := imports.pairs_of(campaign, name):
         return _imported_pairs(name, outputs, of_pairs)
-    given = dict(campaign.imported_scores.filter(judge=name).values_list("output_id", "value"))
+    given = dict(campaign.imported_scores.filter(judge__name=name).values_list("output_id", "value"))
     if not given:
-        raise Refused(f"There is no judge {name!r} here. A judge that a command provides can play only with that command.")
+        raise Refused(f"The judge {name!r} has no scores any more.")
     of_key = imports.scores_of(campaign, name)
     beside = np.array([of_key.get(key, np.nan) for key in known.source.keys] if known else [], dtype=float)
     digest = hashlib.sha256(json.dumps(sorted([*key, value] for key, value in of_key.items())).encode()).hexdigest()
@@ -124,7 +181,7 @@ def _imported_pairs(name: str, outputs: Sequence[Output], said: Mapping[tuple, t
     verdicts = PairwiseVerdicts(place, Preferences.likeliest(np.array(of_smaller).reshape(-1, 3)))
     digest = hashlib.sha256(json.dumps(sorted([*map(list, pair), *one] for pair, one in said.items())).encode()).hexdigest()
     settings = {"imported": len(said) // 2, "sha256": digest}
-    return Said(verdicts, {"name": name, "kind": "pairwise", "settings": settings, "unjudged": 0})
+    return Said(verdicts, {"name": name, "reads": "pairwise", "settings": settings, "unjudged": 0})
 
 
 def _pointwise(
@@ -140,7 +197,7 @@ def _pointwise(
     utility = {pk: value for pk, value in of_output.items() if np.isfinite(value)}
     if not utility:
         raise Refused(f"The judge {name!r} has no scores for the outputs that play.")
-    record = {"name": name, "kind": "pointwise", "settings": settings, "unjudged": len(of_output) - len(utility)}
+    record = {"name": name, "reads": "pointwise", "settings": settings, "unjudged": len(of_output) - len(utility)}
     found = _refit(beside, known, judge.preferences if judge else by_order, seed) if known else None
     if found is None:
         warning = f"People judged fewer than {FIRST_PAIRS} pairs that {name} judges too, so only equal scores are ties."

@@ -1,4 +1,4 @@
-"""Any judge plays a tournament: metrics and imported scores by their names, others where a command brings them."""
+"""Any judge plays, whoever starts it: metrics and imported scores by name, others once a command has set them up."""
 
 import csv
 import io
@@ -13,6 +13,7 @@ from annotation.models import Output
 from core.errors import Refused
 from evaluator.judges.protocol import AskedVerdicts, Preferences
 from evaluator.judges.texts import Text
+from evaluator.roster import judge_named
 from leaderboard import tasks
 from leaderboard.boards import exports, queries
 from leaderboard.models import Game, Tournament
@@ -40,15 +41,15 @@ def server():
     one.close()
 
 
-def played(campaign, named: str, judge: str = "other", **options) -> Tournament:
-    return tasks.run(start_tournament(campaign, judge, named=named, foreground=True, **options).job_id)
+def played(campaign, name: str, basis: str = "judge", **options) -> Tournament:
+    return tasks.run(start_tournament(campaign, basis, judge_named(campaign, name), foreground=True, **options).job_id)
 
 
 class TestImportedScores:
     def test_they_play_with_ties_learnt_from_people(self, elsewhere):
         board = played(elsewhere.campaign, "elsewhere")
         refit = board.settings["refit"]
-        assert set(board.settings["named_judge"]["calibration"]) == {"as_it_came", "refitted"}
+        assert set(board.settings["judge_record"]["calibration"]) == {"as_it_came", "refitted"}
         assert refit["pairs"] == 72 and refit["snapshot"] == elsewhere.campaign.snapshots.get().name
         # People tie nothing (5, 4, 3, 1 are four scores), so the hair between Fine and Plain is a win.
         games = Game.objects.filter(tournament=board).select_related("output_a__system", "output_b__system")
@@ -80,8 +81,8 @@ class TestImportedScores:
         assert len(settings["settings"]) == 12 and settings["refit"].count("/") == 4
         assert signature(**settings) == board.signature
         shown = queries.board(board)
-        assert shown["judge_label"] == "elsewhere" and shown["named_judge"]["settings"]["imported"] == 48
-        assert shown["named_judge"]["refit"]["pairs"] == 72 and shown["gate"] is None
+        assert shown["judge_label"] == "elsewhere" and shown["judge"]["settings"]["imported"] == 48
+        assert shown["judge"]["refit"]["pairs"] == 72 and shown["gate"] is None
         (row, *_) = csv.DictReader(io.StringIO(exports.as_csv(shown)))
         assert row["judge"] == "elsewhere" and "named:elsewhere" in row["signature"]
         assert "% Judged by elsewhere." in exports.as_latex(shown)
@@ -98,14 +99,14 @@ class TestImportedScores:
         assert parse(played(elsewhere.campaign, "elsewhere").signature)["settings"] != first
 
     def test_it_is_calibrated_with_people(self, elsewhere):
-        board = played(elsewhere.campaign, "elsewhere", "calibrated", criterion="Overall")
+        board = played(elsewhere.campaign, "elsewhere", "corrected", criterion="Overall")
         shown = queries.board(board)
         assert shown["judge_label"] == "people and elsewhere together"
         assert shown["calibrated"]["said"].startswith("With the judge, ")
         assert parse(board.signature)["named"] == "elsewhere"
         # A comparator's boards are looked for without it.
-        assert queries.latest(elsewhere.campaign, "calibrated") is None and queries.default_board(elsewhere.campaign) is None
-        assert queries.latest(elsewhere.campaign, "calibrated", named="elsewhere") == board
+        assert queries.latest(elsewhere.campaign, "corrected") is None and queries.default_board(elsewhere.campaign) is None
+        assert queries.latest(elsewhere.campaign, "corrected", judge="elsewhere") == board
 
     def test_outputs_without_a_score_do_not_play(self, world, tmp_path):
         rows = [
@@ -116,14 +117,14 @@ class TestImportedScores:
         command("import_judge_scores", "talk", write(tmp_path, "some.jsonl", rows), "--judge", "some")
         board = played(world.campaign, "some")
         assert {row.name for row in board.ratings.all()} == {"Fine", "Plain", "Poor"}
-        assert board.settings["named_judge"]["unjudged"] == 12
+        assert board.settings["judge_record"]["unjudged"] == 12
 
 
 class TestMetrics:
     def test_one_that_needs_references_leaves_people_out(self, world):
         board = played(world.campaign, "rouge-1")
         assert {row.name for row in board.ratings.all()} == {"Fine", "Plain", "Poor"}
-        record = board.settings["named_judge"]
+        record = board.settings["judge_record"]
         assert record["settings"]["metric"] == "rouge-1" and record["unjudged"] == 12
         assert board.settings["refit"] is None and "fewer than 50 pairs that rouge-1 judges too" in board.settings["warning"]
 
@@ -143,44 +144,75 @@ class TestMetrics:
 class TestStart:
     def test_by_the_page_the_interface_and_the_command(self, elsewhere):
         page = reverse("play", args=["talk"])
-        asked = {"judge": "=elsewhere", "criterion": "default", "seed": 3}
+        asked = {"basis": "judge", "judge": "elsewhere", "criterion": "", "seed": 3}
         elsewhere.post(elsewhere.alice, page, asked)
         by_page = Tournament.objects.get(seed=3)
-        assert (by_page.judge, by_page.named_judge, by_page.version) == ("other", "elsewhere", None)
-        elsewhere.post(elsewhere.alice, page, {**asked, "judge": "&elsewhere", "seed": 4})
-        assert Tournament.objects.get(seed=4).judge == "calibrated"
+        assert (by_page.basis, by_page.judge_name, by_page.version) == ("judge", "elsewhere", None)
+        elsewhere.post(elsewhere.alice, page, {**asked, "basis": "corrected", "seed": 4})
+        corrected = Tournament.objects.get(seed=4)
+        assert (corrected.basis, corrected.judge) == ("corrected", by_page.judge)
         address = reverse("api_tournaments", args=["talk"])
-        made = elsewhere.client.post(address, {"judge": "other", "named": "elsewhere", "seed": 5}, "application/json")
-        assert made.status_code == 201 and made.json()["named_judge"] == "elsewhere"
+        made = elsewhere.client.post(address, {"basis": "judge", "judge": "elsewhere", "seed": 5}, "application/json")
+        assert made.status_code == 201
+        assert [made.json()[name] for name in ("basis", "judge", "kind", "comparator")] == [
+            "judge",
+            "elsewhere",
+            "imported",
+            None,
+        ]
         elsewhere.client.force_login(elsewhere.charlie)
-        assert elsewhere.client.post(address, {"judge": "people"}, "application/json").status_code == 404
-        said = command("run_tournament", "talk", "--judge", "other", "--named", "elsewhere", "--wait")
-        assert said["named_judge"]["name"] == "elsewhere" and said["games"] > 0
-        told = command("leaderboard", "talk", "--named", "elsewhere")
-        assert told["judge_label"] == "elsewhere"
-        board = elsewhere.get(elsewhere.alice, reverse("leaderboard", args=["talk"]) + "?judge=other&named=elsewhere")
+        assert elsewhere.client.post(address, {"basis": "people"}, "application/json").status_code == 404
+        said = command("run_tournament", "talk", "--judge", "elsewhere", "--wait")
+        assert said["judge"]["name"] == "elsewhere" and said["games"] > 0
+        assert command("leaderboard", "talk", "--judge", "elsewhere")["judge_label"] == "elsewhere"
+
+    @pytest.mark.parametrize("query", ["?basis=judge&judge=elsewhere", "?judge=elsewhere", "?judge=other&named=elsewhere"])
+    def test_its_board_is_found_by_addresses_of_today_and_of_before(self, elsewhere, query):
+        played(elsewhere.campaign, "elsewhere")
+        board = elsewhere.get(elsewhere.alice, reverse("leaderboard", args=["talk"]) + query)
         assert board.status_code == 200 and "judged by elsewhere" in board.content.decode()
         for view in ("history", "breakdown"):
-            assert (
-                elsewhere.get(elsewhere.alice, reverse(view, args=["talk"]) + "?judge=other&named=elsewhere").status_code == 200
-            )
+            assert elsewhere.get(elsewhere.alice, reverse(view, args=["talk"]) + query).status_code == 200
+        api = elsewhere.get(elsewhere.alice, "/api/campaigns/talk/leaderboard/" + query).json()
+        assert (api["basis"], api["judge"]["name"]) == ("judge", "elsewhere")
 
-    @pytest.mark.parametrize(
-        "judge, named, refusal",
-        [
-            ("other", "", "There is no judge ''"),
-            ("other", "nobody", "There is no judge 'nobody' in campaign 'talk'; there are: bleu-1"),
-            ("people", "bleu-1", "Name a judge only with the judge 'other' or 'calibrated'"),
-        ],
-    )
-    def test_refusals(self, world, judge, named, refusal):
-        with pytest.raises(Refused, match=refusal):
-            start_tournament(world.campaign, judge, named=named)
+    def test_an_unknown_judge_is_refused_and_never_taken_for_people(self, elsewhere):
+        tasks.run(start_tournament(elsewhere.campaign, "people", foreground=True).job_id)
+        before, said = Tournament.objects.count(), "There is no judge 'nobody' in campaign 'talk'"
+        page, api = reverse("play", args=["talk"]), reverse("api_tournaments", args=["talk"])
+        for basis in ("judge", "corrected"):
+            elsewhere.post(elsewhere.alice, page, {"basis": basis, "judge": "nobody", "criterion": "", "seed": 3})
+            elsewhere.post(elsewhere.alice, page, {"basis": basis, "judge": "", "criterion": "", "seed": 3})
+            asked = {"basis": basis, "judge": "nobody"}
+            refused = elsewhere.client.post(api, asked, "application/json")
+            assert refused.status_code == 422 and said in refused.content.decode()
+            with pytest.raises(CommandError, match="There is no judge 'nobody'"):
+                command("run_tournament", "talk", "--basis", basis, "--judge", "nobody")
+            query = f"?basis={basis}&judge=nobody"
+            assert elsewhere.get(elsewhere.alice, reverse("leaderboard", args=["talk"]) + query).status_code == 404
+            assert elsewhere.get(elsewhere.alice, "/api/campaigns/talk/leaderboard/" + query).status_code == 422
+        elsewhere.post(elsewhere.alice, page, {"basis": "nobody", "judge": "", "criterion": "", "seed": 3})
+        refused = elsewhere.client.post(api, {"basis": "nobody"}, "application/json")
+        assert refused.status_code == 422 and "The basis is people, judge or corrected" in refused.content.decode()
+        refused = elsewhere.client.post(api, {"basis": "people", "judge": "bleu-1"}, "application/json")
+        assert refused.status_code == 422 and "who use no judge" in refused.content.decode()
+        assert elsewhere.client.post(api, {"judge": "other"}, "application/json").status_code == 422
+        assert Tournament.objects.count() == before
 
-    def test_a_judge_that_a_command_brings_plays_with_it_alone(self, world):
-        started = start_tournament(world.campaign, "other", named="my-model", foreground=True)
-        with pytest.raises(Refused, match="can play only with that command"):
-            tasks.run(started.job_id)
+    def test_no_request_brings_a_command_or_an_address(self, elsewhere):
+        api = reverse("api_tournaments", args=["talk"])
+        elsewhere.client.force_login(elsewhere.alice)
+        for name in ("cat", "http://example.org/v1"):
+            refused = elsewhere.client.post(api, {"basis": "judge", "judge": name, "command": name}, "application/json")
+            assert refused.status_code == 422
+        assert not elsewhere.campaign.judges.exclude(kind="imported").exists()
+
+    def test_a_judge_of_another_campaign_is_refused(self, elsewhere):
+        from tests.evaluator.world import World
+
+        other = World(elsewhere.folder, elsewhere.client, slug="far")
+        with pytest.raises(Refused, match="is of another campaign"):
+            start_tournament(other.campaign, "judge", judge_named(elsewhere.campaign, "elsewhere"))
 
 
 class TestLanguageModel:
@@ -188,19 +220,19 @@ class TestLanguageModel:
 
     def options(self, server, tmp_path, *more):
         return [
-            *("run_tournament", "talk", "--judge", "other", "--wait", "--language-model", "tiny", "--url", server.url),
-            *("--replies", tmp_path / "replies.jsonl", "--price", "2", "10", *more),
+            *("run_tournament", "talk", "--basis", "judge", "--wait", "--language-model", "tiny", "--url", server.url),
+            *("--price", "2", "10", *more),
         ]
 
     def test_it_is_asked_about_the_games_that_are_played_alone(self, world, server, tmp_path):
         said = command(*self.options(server, tmp_path, "--calls", "1000", "--games", "20"))
         pairs = {frozenset((g.output_a_id, g.output_b_id)) for g in Game.objects.filter(tournament=said["tournament"])}
-        used = said["named_judge"]["used"]
+        used = said["judge"]["used"]
         assert used["calls"] == len(server.requests) == 2 * used["pairs"] and used["pairs"] <= len(pairs) <= 20
         flips = [p for p in pairs if all(o.text.endswith("good") for o in Output.objects.filter(pk__in=p))]
         assert used["flips"] == len(flips) > 0  # A both times
         assert used["cost"] == pytest.approx(used["calls"] * (200 * 2 + 20 * 10) / 1e6)
-        assert all(row["settings"]["model"] == "tiny" for row in [said["named_judge"]]) and "named:tiny" in said["signature"]
+        assert all(row["settings"]["model"] == "tiny" for row in [said["judge"]]) and "named:tiny" in said["signature"]
 
     def test_a_budget_is_kept_and_the_next_run_asks_nothing_twice(self, world, server, tmp_path):
         with pytest.raises(CommandError, match="budget of 30 calls is spent"):
@@ -208,7 +240,7 @@ class TestLanguageModel:
         assert len(server.requests) == 30
         said = command(*self.options(server, tmp_path, "--calls", "1000"))
         assert len({json.dumps(r, sort_keys=True) for r in server.requests}) == len(server.requests)
-        used = said["named_judge"]["used"]
+        used = said["judge"]["used"]
         assert (used["kept"], used["kept"] + used["calls"]) == (30, len(server.requests)) and said["games"] > 0
 
     def test_a_forecast_asks_nothing(self, world, server, tmp_path):
@@ -218,15 +250,10 @@ class TestLanguageModel:
 
     def test_with_people(self, world, server, tmp_path):
         words = self.options(server, tmp_path, "--calls", "1000", "--criterion", "Overall")
-        words[words.index("other")] = "calibrated"
+        words[words.index("judge")] = "corrected"
         said = command(*words)
-        assert said["named_judge"]["used"]["pairs"] == 72  # it says something of everything
+        assert said["judge"]["used"]["pairs"] == 72  # it says something of everything
         assert queries.board(Tournament.objects.get(pk=said["tournament"]))["calibrated"]["judgments"] > 0
-
-    def test_it_needs_somebody_who_waits(self, world, server, tmp_path):
-        words = [word for word in self.options(server, tmp_path, "--calls", "9") if word != "--wait"]
-        with pytest.raises(CommandError, match="add --wait"):
-            command(*words)
 
 
 def test_asked_verdicts_read_each_pair_once():

@@ -1,0 +1,152 @@
+"""Options that set up judges which no page may: programs, reward models, COMET, and a language model over HTTP."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from annotation.models import Campaign
+from core.errors import Refused
+from evaluator.judges import protocol
+from evaluator.judges.endpoint import KEY_VARIABLE
+from evaluator.models import Judge
+from evaluator.roster import set_up
+
+REPEATED = (
+    "judge_command",
+    "pair_judge_command",
+    "reward_model",
+    "comet",
+    "language_model",
+    "url",
+    "pairs",
+)  # what gives the same judges again
+Kind = Judge.Kind
+
+
+@dataclass(frozen=True)
+class Option:
+    """A judge that the options name: its kind, its name, and how it is asked."""
+
+    kind: str
+    name: str
+    settings: dict[str, Any]
+
+
+def add_arguments(parser) -> None:
+    parser.add_argument(
+        "--judge-command", metavar="CMD", help="a program: reads {id, context, output, references}, writes {id, score}"
+    )
+    parser.add_argument(
+        "--pair-judge-command",
+        metavar="CMD",
+        help="a program: reads {id, context, output_a, output_b, references}, writes {id, a, tie, b}",
+    )
+    parser.add_argument(
+        "--reward-model", metavar="MODEL", help="a reward model or cross-encoder: a folder, or a name on the hub"
+    )
+    parser.add_argument("--comet", metavar="MODEL", help="a COMET model, run by COMET's own command comet-score")
+    parser.add_argument("--timeout", type=float, default=3600.0, help="time limit of a program, in seconds")
+    parser.add_argument("--language-model", metavar="MODEL", help="name of a language model at --url")
+    parser.add_argument("--url", help="address of a server with OpenAI's chat completions API, including /v1")
+    parser.add_argument(
+        "--key",
+        default=KEY_VARIABLE,
+        metavar="VARIABLE",
+        help="name of the environment variable of workers that holds the key; the key itself is stored nowhere",
+    )
+    parser.add_argument("--calls", type=int, help="maximum number of requests to the language model, ever; required")
+    parser.add_argument("--money", type=float, help="maximum cost of the language model, ever, by --price")
+    parser.add_argument(
+        "--price",
+        type=float,
+        nargs=2,
+        metavar=("READ", "WRITE"),
+        default=(0.0, 0.0),
+        help="prices per million tokens, to estimate the cost",
+    )
+    parser.add_argument(
+        "--forecast", action="store_true", help="estimate the cost of the language model without sending a request"
+    )
+    parser.add_argument("--free-form", action="store_true", help="for servers that do not support response_format")
+    parser.add_argument(
+        "--replies", metavar="FILE", help="a file of replies from an earlier run, which are not asked for again"
+    )
+
+
+def options_of(given: dict) -> list[Option]:
+    """The judges that the options name. Raises Refused where an option lacks another."""
+    found: list[Option] = []
+    timeout = given["timeout"]
+    for option, reads, name in (("judge_command", "pointwise", "program"), ("pair_judge_command", "pairwise", "pair program")):
+        if (command := given[option]) is not None:
+            found.append(Option(Kind.PROGRAM, name, {"command": command, "reads": reads, "timeout": timeout}))
+    if model := given["reward_model"]:
+        source = str(Path(model).resolve()) if Path(model).is_dir() else model
+        found.append(Option(Kind.REWARD_MODEL, Path(model).name, {"model": source}))
+    if model := given["comet"]:
+        name = f"comet {model.rsplit('/', 1)[-1]}"
+        found.append(Option(Kind.PROGRAM, name, {"comet": model, "timeout": timeout}))
+    if model := given["language_model"]:
+        found.append(Option(Kind.LANGUAGE_MODEL, model, _language_model(given)))
+    return found
+
+
+def set_up_judges(given: dict, campaign: Campaign, name: str = "") -> list[Judge]:
+    """Their rows; name: of the one that is named, where it is not to have its own."""
+    found = options_of(given)
+    if name and len(found) > 1:
+        raise Refused(f"One name fits one judge. You named: {', '.join(one.name for one in found)}.")
+    rows = [set_up(campaign, one.kind, name or one.name, one.settings) for one in found]
+    for row in rows:
+        if row.kind == Kind.LANGUAGE_MODEL and given["replies"]:
+            from evaluator.worker.replies import RowReplies
+
+            RowReplies(row, _file(given["replies"])).keep_all()
+    return rows
+
+
+def players(given: dict, campaign: Campaign, criterion: str, seed: int) -> list[tuple[str, protocol.Judge]]:
+    """(name, judge at work) of those that the options name, set up for the campaign too; for a forecast nothing is stored."""
+    from evaluator.worker.players import at_work
+
+    if not given["forecast"]:
+        return [(row.name, at_work(row, criterion, seed)) for row in set_up_judges(given, campaign)]
+    return [(one.name, at_work(_row(campaign, one), criterion, seed)) for one in options_of(given)]
+
+
+def words(given: dict) -> list[str]:
+    """The options that name these judges again, as they were typed."""
+    chosen = {name: given[name] for name in REPEATED if given[name] is not None}
+    return [word for name, value in chosen.items() for word in (f"--{name.replace('_', '-')}", str(value))]
+
+
+def _row(campaign: Campaign, one: Option) -> Judge:
+    """The stored one of these settings, whose replies are known, else one that is never stored."""
+    digest = Judge.digest_of(one.kind, one.settings)
+    known = campaign.judges.filter(kind=one.kind, digest=digest).first()
+    return known or Judge(campaign=campaign, kind=one.kind, name=one.name, settings=one.settings, digest=digest)
+
+
+def _language_model(given: dict) -> dict[str, Any]:
+    if not given["url"]:
+        raise Refused("A language model needs an address: give --url, including /v1.")
+    if given["calls"] is None and not given["forecast"]:
+        raise Refused("Set the maximum number of requests with --calls; --forecast shows how many are needed.")
+    if not re.fullmatch(r"[A-Z][A-Z0-9_]*", given["key"]):
+        raise Refused("--key takes the name of an environment variable, in capitals, and never the key itself.")
+    return {
+        "model": given["language_model"],
+        "url": given["url"],
+        "free_form": given["free_form"],
+        "key": given["key"],
+        "price": list(given["price"]),
+        "budget": {"calls": given["calls"], "money": given["money"]},
+    }
+
+
+def _file(name: str) -> Path:
+    path = Path(name)
+    if not path.exists():
+        raise Refused(f"There is no file {name!r}.")
+    return path

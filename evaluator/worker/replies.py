@@ -1,0 +1,80 @@
+"""A language model's replies as rows, and its budget: kept and counted before anything else happens, for every worker alike."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.db.models import F
+
+from evaluator.judges.endpoint import BudgetSpent, Price
+from evaluator.judges.language_model import LONGEST_REPLY
+from evaluator.judges.replies import Replies
+from evaluator.models import Judge, Reply
+
+
+class RowReplies(Replies):
+    """Those of one judge, beside what earlier versions kept in a file of the campaign."""
+
+    def __init__(self, judge: Judge, further: Path | None = None):
+        """judge: one that is not stored yet has none. further: a file of replies that counts too."""
+        super().__init__(None)
+        self.judge = judge
+        for path in (settings.REPLIES_DIR / f"{judge.campaign.slug}.jsonl", further):
+            if path is not None and path.exists():
+                self._load(path)
+        if judge.pk:
+            self._known.update(judge.replies.filter(is_readable=True).values_list("key", "reply"))
+
+    def get(self, key: str) -> dict[str, Any] | None:
+        """Another worker may have asked since."""
+        if key not in self._known and self.judge.pk:
+            self._known.update(self.judge.replies.filter(key=key, is_readable=True).values_list("key", "reply"))
+        return super().get(key)
+
+    def keep(self, key: str, reply: dict[str, Any]) -> None:
+        self._known[key] = reply
+        self._store(key, reply, True)
+
+    def keep_unreadable(self, key: str, what: Any) -> None:
+        self._known.pop(key, None)
+        self._store(key, what, False)
+
+    def keep_all(self) -> None:
+        """Rows of what a file brought."""
+        rows: Iterable[Reply] = (Reply(judge=self.judge, key=key, reply=reply) for key, reply in self._known.items())
+        Reply.objects.bulk_create(rows, batch_size=500, ignore_conflicts=True)
+
+    def _store(self, key: str, reply: Any, readable: bool) -> None:
+        fields = {"reply": reply, "is_readable": readable}
+        Reply.objects.update_or_create(judge=self.judge, key=key, defaults=fields)
+
+
+class RowMeter:
+    """Counts a judge's requests and tokens in its row, however many workers let it play, and ends at its budget."""
+
+    def __init__(self, judge: Judge, price: Price):
+        self.judge, self.price = judge, price
+        budget = judge.settings.get("budget", {})
+        self.calls, self.money = budget.get("calls"), budget.get("money")
+
+    def spend(self) -> None:
+        """One more request, counted before it is sent. Raises BudgetSpent."""
+        row = Judge.objects.filter(pk=self.judge.pk)
+        if self.money is not None:
+            read, written = row.values_list("tokens_read", "tokens_written").get()
+            if self.price.of(read, written + LONGEST_REPLY) > self.money:
+                cost = self.price.of(read, written)
+                raise BudgetSpent(
+                    f"The budget of {self.money:g} for {self.judge.name} does not reach for another call; {cost:.4f} is spent."
+                    " What was answered is kept: with a larger one it goes on."
+                )
+        allowed = row if self.calls is None else row.filter(calls__lt=self.calls)
+        if not allowed.update(calls=F("calls") + 1):
+            raise BudgetSpent(
+                f"The budget of {self.calls} calls is spent. What was answered is kept: with a larger one it goes on."
+            )
+
+    def add(self, read: int, written: int) -> None:
+        counted = {"tokens_read": F("tokens_read") + read, "tokens_written": F("tokens_written") + written}
+        Judge.objects.filter(pk=self.judge.pk).update(**counted)
