@@ -29,3 +29,15 @@ class Outcome(str, Enum):
 
 CODES = {outcome.value: outcome.code for outcome in Outcome}
 CHOICES = {outcome.code: outcome.value for outcome in Outcome}
+# Other words for an outcome: arenas', MT-bench's, AutoArena's and AlpacaEval's. Both bad rates as a tie.
+WORDS = dict.fromkeys(("a", "model_a", "assistant_a", "response_a", "1", "model 1", "[[a]]"), Outcome.A)
+WORDS |= dict.fromkeys(("b", "model_b", "assistant_b", "response_b", "2", "model 2", "[[b]]"), Outcome.B)
+WORDS |= dict.fromkeys(("tie", "-", "draw", "equal", "same", "0", "[[c]]"), Outcome.TIE)
+WORDS |= dict.fromkeys(("tie (bothbad)", "both_bad", "bothbad", "both bad", "neither"), Outcome.TIE)
+
+
+def outcome_named(word: object) -> Outcome | None:
+    """The outcome that a file's word or whole number stands for; None for any other."""
+    if isinstance(word, bool) or not isinstance(word, str | int):
+        return None
+    return WORDS.get(str(word).strip().lower())

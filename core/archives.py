@@ -1,5 +1,8 @@
 """The files of a zipped folder, read one after the other and never unpacked to a disk."""
 
+import gzip
+import io
+import os
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -60,13 +63,37 @@ def members(archive: zipfile.ZipFile, name: str) -> tuple[list[zipfile.ZipInfo],
     return read, left
 
 
-def unpacked_size(file: BinaryIO) -> int:
-    """Bytes of all files, as the archive says; 0 where it can't be read."""
+def is_longer(file: BinaryIO, name: str, most: int) -> bool:
+    """Is more than `most` bytes to be read of it, when it and the Excel files in it are unpacked? Little is unpacked to say so,
+    and the file is at its beginning again. What is damaged counts as it is: reading it fails at once."""
+    file.seek(0, os.SEEK_END)
+    size = file.tell()
+    file.seek(0)
     try:
-        with zipfile.ZipFile(file) as archive:
-            return sum(info.file_size for info in archive.infolist())
+        return size > most or _unpacked(file, name, most) > most
     except DAMAGED:
+        return False
+    finally:
+        file.seek(0)
+
+
+def _unpacked(file: BinaryIO, name: str, most: int) -> int:
+    """Bytes, or any number above `most`."""
+    if name.lower().endswith(".gz"):
+        with gzip.open(file) as inside:
+            content = inside.read(most + 1)
+        return len(content) if len(content) > most else _unpacked(io.BytesIO(content), name[:-3], most)
+    if not name.lower().endswith((".zip", ".xlsx")):
         return 0
+    total = 0
+    with zipfile.ZipFile(file) as archive:
+        for info in archive.infolist():
+            total += max(info.file_size, info.compress_size)
+            if total > most:
+                break
+            if info.filename.lower().endswith((".xlsx", ".gz")):
+                total += _unpacked(io.BytesIO(archive.read(info)), info.filename, most)
+    return total
 
 
 def opened_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> IO[bytes]:

@@ -17,10 +17,14 @@ LONGEST_LIST = 2**18  # characters of a printed list; reading one takes some hun
 
 
 def has_columns(document: Any) -> bool:
-    """Is every value of the object a column? One row has at least one plain value."""
-    return (
-        isinstance(document, dict) and bool(document) and all(isinstance(column, list | dict) for column in document.values())
-    )
+    """Is every value of the object a column? One row has at least one plain value, or a chat."""
+    if not isinstance(document, dict) or not document:
+        return False
+    return all(isinstance(column, list | dict) and not _is_chat(column) for column in document.values())
+
+
+def _is_chat(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(turn, dict) and "role" in turn for turn in value)
 
 
 def unequal(document: dict[str, Any]) -> tuple[str, str] | None:

@@ -79,7 +79,7 @@ def rich_html(text: str, level: int = 2, images: frozenset[str] = frozenset(), f
 
     images: names of pictures that are shown as such, from the address `folder`.
     """
-    if len(text) > MOST or text.count("[") > MOST_BRACKETS:
+    if is_heavy(text):
         return None
     try:
         env: MutableMapping[str, Any] = {"images": images, "folder": folder}
@@ -92,8 +92,16 @@ def rich_html(text: str, level: int = 2, images: frozenset[str] = frozenset(), f
         return None
 
 
+def is_heavy(text: str) -> bool:
+    """Would the parser take longer than a page may?"""
+    return len(text) > MOST or text.count("[") > MOST_BRACKETS
+
+
 def page_html(text: str) -> str:
-    """What a researcher writes for a page (guidelines, consent): Markdown with harmless HTML; headings start at h2."""
+    """What a researcher writes for a page (guidelines, consent): Markdown with harmless HTML; headings start at h2. A text that
+    would take long is shown as it is written."""
+    if is_heavy(text):
+        return f"<pre>{escapeHtml(text)}</pre>"
     env: MutableMapping[str, Any] = {}
     tokens = PAGES.parse(text, env)
     _set_levels(tokens, 2)

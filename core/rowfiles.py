@@ -1,21 +1,23 @@
 """Reading rows from files that people made: JSON lines, a JSON array, a JSON object of columns, CSV (commas, semicolons or
-tabs) and Excel's first sheet. Every refusal names file, line (or the row of an array) and field."""
+tabs) and a sheet of Excel. Every refusal names file, line (or the row of an array) and field."""
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from core import json_rows, table_rows
+from core.encodings import decoded_lines, plain_name, unpacked
 from core.errors import ImportRefused, RowError
 from core.json_rows import NUMBERS
-from core.rows import MAX_DOCUMENT_BYTES, MAX_LINE_BYTES, BadField, Fail, OnError, Row, one_per_system, refusal, renamed, shown
+from core.rows import MAX_DOCUMENT_BYTES, BadField, NotAnswered, OnError, Row, one_per_system, refusal, renamed, shown
 
 __all__ = [
     "MAX_DEPTH",
     "NUMBERS",
     "BadField",
+    "NotAnswered",
     "OnError",
     "Row",
     "depth_of",
@@ -30,7 +32,6 @@ __all__ = [
 
 
 MAX_DEPTH = 50  # of lists and objects in each other; Python reads about 900, less where much else is under way
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 def read_rows(
@@ -39,16 +40,20 @@ def read_rows(
     columns: dict[str, str] | None = None,
     systems: Sequence[str] = (),
     on_error: OnError | None = None,
+    encoding: str = "",
+    sheet: str = "",
 ) -> Iterator[Row]:
     """Rows of a file, in order. A name ending in .csv or .tsv is a table, .xlsx an Excel file, anything else is JSON: an array
-    of rows where it begins with a bracket, else a row a line.
+    of rows where it begins with a bracket, else a row a line. Any of these may be packed as .gz.
 
     columns: {field: the file's name for it, "" for none}; what it does not speak of keeps its name. systems: columns that each
     hold one system's outputs; a row of the file is then a row for each of them, {system: the column's name, output: its cell}.
+    encoding: one of core.encodings.ENCODINGS; empty: what the file's mark says, else UTF-8. sheet: of an Excel file; empty: its
+    first.
     Raises ImportRefused where the file can't be read; at the first row that can't, unless on_error takes such errors.
     """
     absent = set(systems)
-    for row in _read_rows(source, name, columns or {}, on_error or _raise):
+    for row in _read_rows(source, name, columns or {}, on_error or _raise, encoding, sheet):
         absent -= row.fields.keys()
         yield from one_per_system(row, systems) if systems else [row]
     for column in sorted(absent):
@@ -60,7 +65,9 @@ def _raise(error: RowError) -> None:
     raise ImportRefused([error])
 
 
-def _read_rows(source: str | Path | BinaryIO, name: str | None, columns: dict[str, str], on_error: OnError) -> Iterator[Row]:
+def _read_rows(
+    source: str | Path | BinaryIO, name: str | None, columns: dict[str, str], on_error: OnError, encoding: str, sheet: str
+) -> Iterator[Row]:
     if isinstance(source, (str, Path)):
         path = Path(source)
         name = name or path.name
@@ -68,12 +75,13 @@ def _read_rows(source: str | Path | BinaryIO, name: str | None, columns: dict[st
             raise refusal(name, None, "is a folder; a file was expected")
         try:
             with path.open("rb") as file:
-                yield from _read_rows(file, name, columns, on_error)
+                yield from _read_rows(file, name, columns, on_error, encoding, sheet)
         except OSError as error:
             raise refusal(name, None, f"can't be opened ({error.strerror})") from error
         return
     file_name = name or str(getattr(source, "name", "file"))
-    empty, ending = True, file_name.lower().rpartition(".")[2]
+    empty, ending = True, plain_name(file_name).lower().rpartition(".")[2]
+    source = unpacked(source, file_name)
 
     def fail(line: int | None, message: str, field: str = "", row: int | None = None) -> None:
         nonlocal empty
@@ -82,12 +90,15 @@ def _read_rows(source: str | Path | BinaryIO, name: str | None, columns: dict[st
 
     rows: Iterator[Row]
     if ending == "xlsx":
-        rows = table_rows.of_table(table_rows.sheet_cells(source, file_name, fail), file_name, columns, fail)
+        rows = table_rows.of_table(table_rows.sheet_cells(source, file_name, fail, sheet), file_name, columns, fail)
     elif ending in ("csv", "tsv"):
-        cells = table_rows.csv_cells(_decoded_lines(source, file_name, None), file_name, "\t" if ending == "tsv" else None)
-        rows = table_rows.of_table(cells, file_name, columns, fail)
+        lines = decoded_lines(source, file_name, None, encoding)
+        header = list(islice(lines, 1))
+        delimiter = "\t" if ending == "tsv" or not header else table_rows.delimiter_of(header[0][1])
+        cells = table_rows.csv_cells(chain(header, lines), file_name, delimiter)
+        rows = table_rows.of_table(cells, file_name, columns, fail, "." if delimiter == "," else ",")
     else:
-        lines = _decoded_lines(source, file_name, fail)
+        lines = decoded_lines(source, file_name, fail, encoding)
         begun: list[tuple[int, str]] = []
         for number, line in lines:  # blank ones say nothing
             begun = [(number, line)]
@@ -134,29 +145,6 @@ def rows_from(records: Iterable[dict[str, Any]], name: str) -> Iterator[Row]:
         if flaw := _flaw(row := Row(0, fields)):
             raise refusal(name, None, *flaw)
         yield row
-
-
-def _decoded_lines(file: BinaryIO, name: str, fail: Fail | None) -> Iterator[tuple[int, str]]:
-    """fail: takes lines that are not UTF-8, where the others can be read without them."""
-    number = 0
-    while raw := file.readline(MAX_LINE_BYTES + 1):
-        number += 1
-        if number == 1 and raw.lstrip(BYTE_ORDER_MARK + b" \t").startswith(b"["):  # a whole array may stand on one line
-            raw += file.readline(MAX_DOCUMENT_BYTES) if not raw.endswith(b"\n") else b""
-            if len(raw) > MAX_DOCUMENT_BYTES:
-                raise refusal(name, None, f"is longer than {MAX_DOCUMENT_BYTES // 2**20} MB; write it as JSON lines")
-        elif len(raw) > MAX_LINE_BYTES:
-            raise refusal(name, number, f"is longer than {MAX_LINE_BYTES // 2**20} MB; a row must be shorter")
-        if number == 1 and raw.startswith(BYTE_ORDER_MARK):
-            raw = raw[len(BYTE_ORDER_MARK) :]
-        try:
-            yield number, raw.decode("utf-8")
-        except UnicodeDecodeError as error:
-            byte = raw[error.start]
-            message = f"is not UTF-8 (byte 0x{byte:02X} at position {error.start + 1}); save the file as UTF-8"
-            if fail is None:
-                raise refusal(name, number, message) from None
-            fail(number, message)
 
 
 def _flaw(row: Row) -> tuple[str, str] | None:

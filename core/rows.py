@@ -4,14 +4,43 @@
 import dataclasses
 import json
 import math
+import re
+import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from core.errors import ImportRefused, RowError, shortened
 
+DECIMAL_COMMA = re.compile(r"^(\s*[+-]?\d+),(\d+\s*)$")
+UNSEEN_AROUND = "\u200b\u200c\u200d\u2060\ufeff\u00ad \t\r\n\v\f\u00a0\u2007\u202f\u3000"
+TRUTHS = dict.fromkeys(("true", "yes", "y", "t", "1", "1.0"), True) | dict.fromkeys(
+    ("false", "no", "n", "f", "0", "0.0"), False
+)
+# What pandas.read_csv takes for a missing value (its na_values).
+MISSING = {
+    "",
+    "#n/a",
+    "#n/a n/a",
+    "#na",
+    "-1.#ind",
+    "-1.#qnan",
+    "-nan",
+    "1.#ind",
+    "1.#qnan",
+    "<na>",
+    "n/a",
+    "na",
+    "null",
+    "nan",
+    "none",
+}
 MAX_LINE_BYTES = 8 * 2**20
 MAX_DOCUMENT_BYTES = 64 * 2**20  # of a JSON file that is one value; in memory it takes ten times as much
+
+
+class NotAnswered(Exception):
+    """A row whose answer is missing: left out and counted. Its text is the reason, a clause without a subject."""
 
 
 class BadField(ValueError):
@@ -25,13 +54,15 @@ class BadField(ValueError):
 @dataclass(frozen=True)
 class Row:
     """line: in the file, 0 where it has none. position: which row of a JSON array or of a table by columns it is, from 1; else
-    0. file: the archive's member that it is in. columns: {field: the file's name for it}, where they differ."""
+    0. file: the archive's member that it is in. columns: {field: the file's name for it}, where they differ. decimal: the mark
+    that its numbers may have beside the point."""
 
     line: int
     fields: dict[str, Any]
     position: int = 0
     file: str = ""
     columns: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    decimal: str = "."
 
     def wrong(self, file: str, error: "BadField") -> RowError:
         """What is wrong with a field of this row, in the file's own words."""
@@ -57,12 +88,16 @@ class Row:
         return value
 
     def name(self, *fields: str, default: str | None = None) -> str:
-        """The first present of the fields, as a name of at most 200 characters; a whole number will do."""
+        """The first present of the fields, as a name of at most 200 characters, composed (NFC) and without spaces or invisible
+        characters around it; a whole number will do, also where a spreadsheet wrote it as 1.0."""
         field = next((f for f in fields if self.fields.get(f) is not None), fields[0])
         value = self.fields.get(field)
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
         if isinstance(value, int) and not isinstance(value, bool):
             return replace(self, fields={field: str(value)}).text(field, longest=200)
-        return self.text(field, longest=200, default=default)
+        name = unicodedata.normalize("NFC", self.text(field, longest=200, default=default))
+        return name.strip(UNSEEN_AROUND) or name
 
     def whole(self, field: str, default: int | None = None) -> int | None:
         value = self.fields.get(field)
@@ -79,12 +114,29 @@ class Row:
         if value is None or value == "":
             raise BadField(field, "is missing; it must be given")
         try:
+            if isinstance(value, str) and self.decimal == ",":
+                value = DECIMAL_COMMA.sub(r"\1.\2", value)
             number = math.nan if isinstance(value, bool) else float(value)
         except (TypeError, ValueError, OverflowError):
             number = math.nan
         if not math.isfinite(number):
             raise BadField(field, f"expected a number, found {shown(value)}")
         return number
+
+    def truth(self, field: str) -> bool:
+        """Yes or no in any spelling; no where it is missing."""
+        value = self.fields.get(field)
+        word = str(value).strip().lower() if isinstance(value, bool | int | float | str) else None
+        if value is None or word == "":
+            return False
+        if word not in TRUTHS:
+            raise BadField(field, f"expected true or false, found {shown(value)}")
+        return TRUTHS[word]
+
+    def is_blank(self, field: str) -> bool:
+        """Is the cell empty, or does it hold one of the words for a missing value? A row without the field is no such row."""
+        value = self.fields.get(field)
+        return (value is None and field in self.fields) or (isinstance(value, str) and value.strip().lower() in MISSING)
 
     def texts(self, field: str, required: bool = False) -> list[str]:
         """A list of texts; one text counts as a list of one."""
@@ -130,12 +182,17 @@ OnError = Callable[[RowError], None]
 Fail = Callable[..., None]  # (line, message, field, row)
 
 
+def one_per_column(row: Row, columns: Sequence[str], named: str, valued: str) -> Iterator[Row]:
+    """A row for each of the columns that has a value: its name as the field `named`, its cell as the field `valued`."""
+    shared = {field: value for field, value in row.fields.items() if field not in columns}
+    for column in columns:
+        if row.fields.get(column) is not None:  # an empty cell: nothing was said here
+            fields = shared | {named: column, valued: row.fields[column]}
+            yield replace(row, fields=fields, columns={**row.columns, valued: column})
+
+
 def one_per_system(row: Row, systems: Sequence[str]) -> Iterator[Row]:
-    shared = {field: value for field, value in row.fields.items() if field not in systems}
-    for system in systems:
-        if row.fields.get(system) is not None:  # an empty cell: this system did not answer here
-            fields = shared | {"system": system, "output": row.fields[system]}
-            yield replace(row, fields=fields, columns={**row.columns, "output": system})
+    return one_per_column(row, systems, "system", "output")
 
 
 def renamed(cells: dict[str, Any], columns: dict[str, str]) -> dict[str, Any]:

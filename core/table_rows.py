@@ -1,11 +1,11 @@
-"""Rows of tables: CSV with commas, semicolons or tabs, and Excel's first sheet. `fail` takes what is wrong."""
+"""Rows of tables: CSV with commas, semicolons or tabs, and the sheets of Excel. `fail` takes what is wrong."""
 
 import csv
 import io
 import json
 import zipfile
 from collections.abc import Iterator
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, BinaryIO
 
 from core import column_shapes
@@ -13,7 +13,8 @@ from core.errors import ImportRefused
 from core.json_rows import NUMBERS
 from core.rows import MAX_DOCUMENT_BYTES, MAX_LINE_BYTES, Fail, Row, refusal, renamed
 
-MAX_CELLS = 5_000_000  # of an Excel sheet, with the empty ones between its others; 64 MB hold some 3 million that are written
+MAX_CELLS = 1_000_000  # of an Excel sheet, with the empty ones between its others; a minute of reading
+MAX_COLUMNS = 1000  # of a table
 CSV_ERRORS = {  # {what the module csv says: what a person is told}
     "new-line": "a line break outside of quotes that ends no line",
     "expected after": "text follows a closing quotation mark; write a quotation mark inside a quoted cell twice",
@@ -23,14 +24,24 @@ CSV_ERRORS = {  # {what the module csv says: what a person is told}
 JSON_IN_CSV = ("context", "references", "scale", "metadata", "knowledge", "published", "turns", "expected")
 
 
-def csv_cells(lines: Iterator[tuple[int, str]], name: str, delimiter: str | None) -> Iterator[tuple[int, list[str]]]:
-    """(line, cells) of a CSV file. Without a delimiter: that of comma, semicolon and tab which the header has most of."""
+def delimiter_of(header: str) -> str:
+    """That of comma, semicolon and tab which the header has most of."""
+    return max(",;\t", key="".join(header.split('"')[::2]).count)
+
+
+def csv_cells(lines: Iterator[tuple[int, str]], name: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """(line, cells) of a CSV file. With tabs, quotation marks mean nothing (IANA's text/tab-separated-values) unless each cell
+    that begins with one is quoted as a spreadsheet quotes."""
     csv.field_size_limit(MAX_LINE_BYTES)
     header = next(lines, None)
     if header is None:
         return
-    unquoted = "".join(header[1].split('"')[::2])
-    delimiter = delimiter or max(",;\t", key=unquoted.count)
+    if delimiter == "\t":
+        kept = list(_up_to(MAX_DOCUMENT_BYTES, lines))
+        lines = chain(kept, lines)
+        if not _is_quoted([text for _, text in [header, *kept]]):
+            yield from ((number, text.rstrip("\r\n").split("\t")) for number, text in chain([header], lines))
+            return
     reader = csv.reader((text for _, text in chain([header], lines)), strict=True, delimiter=delimiter)
     try:
         while True:
@@ -44,9 +55,50 @@ def csv_cells(lines: Iterator[tuple[int, str]], name: str, delimiter: str | None
         raise refusal(name, reader.line_num, f"is not CSV ({why})") from None
 
 
-def sheet_cells(file: BinaryIO, name: str, fail: Fail) -> Iterator[tuple[int, list[str]]]:
-    """(row, cells) of an Excel file's first sheet, as CSV would have them: formulas by their values, dates in ISO's form. fail
-    takes the formulas whose values the file does not have."""
+def _up_to(size: int, lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    """As many lines as have so many characters."""
+    for number, text in lines:
+        yield number, text
+        size -= len(text)
+        if size < 0:
+            return
+
+
+def _is_quoted(lines: list[str]) -> bool:
+    """Does each cell that begins with a quotation mark end with one, with those inside written twice?"""
+    try:
+        rows = list(csv.reader(lines, strict=True, delimiter="\t"))
+    except csv.Error:
+        return False
+    width = len(rows[0])
+    begins = any(cell.startswith('"') for text in lines for cell in text.split("\t"))
+    return begins and all(len(row) == width for row in rows if row) and not _breaks_lines(lines, rows)
+
+
+def _breaks_lines(lines: list[str], rows: list[list[str]]) -> bool:
+    """Does each line have the header's number of cells if quotation marks mean nothing, while a quoted cell joins two lines?"""
+    width = len(rows[0])
+    return len(rows) < len(lines) and all(text.count("\t") + 1 == width for text in lines if text.strip())
+
+
+def sheet_names(file: BinaryIO, name: str) -> list[str]:
+    """The names of an Excel file's sheets of cells. The file is at its beginning again."""
+    import openpyxl  # only where somebody sends such a file
+
+    try:
+        content = io.BytesIO(file.read(MAX_DOCUMENT_BYTES + 1))
+        if content.getbuffer().nbytes > MAX_DOCUMENT_BYTES:
+            return []  # which reading it refuses
+        return [sheet.title for sheet in openpyxl.load_workbook(content, read_only=True).worksheets]
+    except Exception:  # a damaged file may fail anywhere inside; reading it says so
+        return []
+    finally:
+        file.seek(0)
+
+
+def sheet_cells(file: BinaryIO, name: str, fail: Fail, title: str = "") -> Iterator[tuple[int, list[str]]]:
+    """(row, cells) of a sheet of an Excel file, the first if none is named, as CSV would have them: formulas by their values,
+    dates in ISO's form. fail takes the formulas whose values the file does not have."""
     import openpyxl  # only where somebody sends such a file
 
     content = io.BytesIO(file.read(MAX_DOCUMENT_BYTES + 1))
@@ -56,12 +108,12 @@ def sheet_cells(file: BinaryIO, name: str, fail: Fail) -> Iterator[tuple[int, li
         unpacked = sum(part.file_size for part in archive.infolist())
         if max(unpacked, content.getbuffer().nbytes) > MAX_DOCUMENT_BYTES:
             raise refusal(name, None, long)
-        sheets = openpyxl.load_workbook(content, read_only=True, data_only=True).worksheets
+        sheets = _sheets(openpyxl.load_workbook(content, read_only=True, data_only=True), title)
         if not sheets:
             raise refusal(name, None, "has no sheet of cells")
         values = list(_spread(sheets[0], name, values_only=True))
         if any(b"<f" in archive.read(part) for part in archive.namelist() if part.startswith("xl/worksheets/")):
-            sheet = openpyxl.load_workbook(content, read_only=True).worksheets[0]
+            sheet = _sheets(openpyxl.load_workbook(content, read_only=True), title)[0]
             for row in _spread(sheet, name):
                 for cell in row:
                     if cell.data_type == "f" and values[cell.row - 1][cell.column - 1] is None:
@@ -79,6 +131,10 @@ def sheet_cells(file: BinaryIO, name: str, fail: Fail) -> Iterator[tuple[int, li
         while len(cells) > width and not cells[-1]:
             cells.pop()
         yield number, cells + [""] * (width - len(cells))
+
+
+def _sheets(book: Any, title: str) -> list[Any]:
+    return [sheet for sheet in book.worksheets if title in ("", sheet.title)]
 
 
 def _spread(sheet: Any, name: str, values_only: bool = False) -> Iterator[tuple[Any, ...]]:
@@ -102,21 +158,29 @@ def _cell(value: Any) -> str:
     return value.isoformat() if hasattr(value, "isoformat") else str(value)
 
 
-def of_table(table: Iterator[tuple[int, list[str]]], name: str, columns: dict[str, str], fail: Fail) -> Iterator[Row]:
+def of_table(
+    table: Iterator[tuple[int, list[str]]], name: str, columns: dict[str, str], fail: Fail, decimal: str = "."
+) -> Iterator[Row]:
+    """decimal: the mark that its numbers have."""
     _, first = next(table, (1, []))
     if not first:
         return
+    if len(first) > MAX_COLUMNS:
+        raise refusal(name, 1, f"has {len(first):,} columns; at most {MAX_COLUMNS:,} are read")
     header = [column.strip() or f"column {number}" for number, column in enumerate(first, start=1)]  # pandas names no index
     if len(set(header)) < len(header):
         raise refusal(name, 1, "two columns have the same name")
-    for line, cells in table:
+    begun = list(islice(table, 2))
+    if len(begun) == 2 and any(cell.startswith('{"ImportId"') for cell in begun[1][1]):
+        begun = []  # Qualtrics: below the names stand the questions, and then their ids
+    for line, cells in chain(begun, table):
         if not any(cell.strip() for cell in cells):
             continue
         if len(cells) != len(header):
             fail(line, f"has {len(cells)} cells; the header has {len(header)} columns")
             continue
         named = renamed(_unguarded(dict(zip(header, cells))), columns)
-        yield Row(line, {column: _csv_value(column, cell) for column, cell in named.items()})
+        yield Row(line, {column: _csv_value(column, cell) for column, cell in named.items()}, decimal=decimal)
 
 
 def _unguarded(cells: dict[str, str]) -> dict[str, str]:

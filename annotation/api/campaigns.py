@@ -28,7 +28,7 @@ from annotation.data.export import CONTENT_TYPES, as_csv, as_jsonl, exported_ans
 from annotation.models import Job
 from annotation.people.audit import exported
 from annotation.people.invitations import invite, revoke_invitation
-from core import errors
+from core import archives, errors
 
 FILES = {(200, kind.partition(";")[0]): OpenApiTypes.STR for kind in CONTENT_TYPES.values()}
 
@@ -111,12 +111,12 @@ class CampaignViewSet(
     def import_file(self, request, slug, what):
         """All rows or none: an answer 422 has one entry for each wrong row, with its line. Repeating it changes nothing.
 
-        A file over 2 MB is a worker's: the answer is 202 with the job, whose address `Location` names; `imported` there says
-        in the end what became of the file."""
+        A file over 200 KB, unpacked, is a worker's: the answer is 202 with the job, whose address `Location` names; `imported`
+        there says in the end what became of the file."""
         campaign = self.get_object()
         data = valid(serializers.ImportSerializer(data=request.data))
         how = {"dry_run": data["dry_run"], "user": request.user, **_about_file(what, data)}
-        if uploads.weight(data["file"]) > uploads.SMALL:
+        if archives.is_longer(data["file"], data["file"].name, uploads.SMALL):
             job = uploads.import_later(campaign, data["file"], what, **how).job
             address = reverse("api_job-detail", args=[job.pk])
             return Response(serializers.JobSerializer(job).data, status=202, headers={"Location": address})
@@ -257,8 +257,7 @@ class JobViewSet(viewsets.GenericViewSet, mixins.RetrieveModelMixin):
 
 def _about_file(what: str, data: dict) -> dict:
     """What the importer of this kind is told beside the file."""
-    names = ("human_systems", "system", "systems", "keep_columns") if what == "outputs" else ("simulated",)
-    return {name: data[name] for name in (*names, "columns", "constants") if name in data}
+    return {name: data[name] for name in importer.OPTIONS[what] if name in data}
 
 
 def _may_create(user) -> None:

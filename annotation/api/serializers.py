@@ -7,6 +7,7 @@ from annotation.campaigns.overview import overview
 from annotation.campaigns.protocol import CriterionSpec
 from annotation.campaigns.templates import TEMPLATES
 from annotation.models import Campaign, Criterion, Invitation, Item, Job, Snapshot, Upload
+from core.encodings import ENCODINGS
 
 PROTOCOL = [
     "title",
@@ -150,6 +151,22 @@ class ImportSerializer(serializers.Serializer):
         max_length=1000,
         help_text="For outputs: columns that each hold one system's outputs.",
     )
+    aspects = serializers.ListField(
+        child=serializers.CharField(max_length=100),
+        required=False,
+        max_length=1000,
+        help_text="For scores: columns that each hold one criterion's scores.",
+    )
+    raters = serializers.ListField(
+        child=serializers.CharField(max_length=200),
+        required=False,
+        max_length=1000,
+        help_text="For scores: columns that each hold one annotator's scores.",
+    )
+    encoding = serializers.ChoiceField(ENCODINGS, required=False, help_text="Of a text file without a mark; UTF-8 if empty.")
+    spellings_apart = serializers.BooleanField(
+        required=False, help_text="Names that differ only in case, spaces or dashes are different names."
+    )
     keep_columns = serializers.BooleanField(required=False, help_text="For outputs: store unknown columns as metadata.")
     simulated = serializers.BooleanField(required=False, help_text="For scores and judgments: a program made them.")
     columns = ShortJSON(
@@ -175,6 +192,21 @@ class ImportedSerializer(serializers.Serializer):
     rows = serializers.IntegerField()
     new = serializers.DictField(child=serializers.IntegerField(), help_text="How many were new, by kind.")
     dry_run = serializers.BooleanField()
+    repeated = serializers.IntegerField(required=False, help_text="Were there already, or stood in the file before.")
+    left_out = serializers.DictField(
+        child=serializers.IntegerField(), required=False, help_text="How many were read and not stored, by reason."
+    )
+    listed = serializers.ListField(
+        child=serializers.ListField(), required=False, help_text="[file, line, reason] of the first that were left out."
+    )
+    elsewhere = serializers.DictField(
+        child=serializers.IntegerField(),
+        required=False,
+        help_text="What else the file holds, by kind; another import reads it.",
+    )
+    assumed = serializers.ListField(
+        child=serializers.CharField(), required=False, help_text="What was taken for granted, in sentences."
+    )
     unused = serializers.ListField(
         child=serializers.CharField(), required=False, help_text="Columns that are no field and are not kept; files not read."
     )
@@ -261,15 +293,17 @@ class JobSerializer(serializers.ModelSerializer):
         ]
 
 
-class ImportedFileSerializer(serializers.Serializer):
-    """What became of a file that a worker imported. errors: the first of them, each with file, line, row, field
-    and message."""
+class ImportedFileSerializer(ImportedSerializer):
+    """What became of a file that a worker imported. errors: the first of them, each with file, line, row, field and message."""
 
     state = serializers.ChoiceField(Upload.State.choices)
     rows = serializers.IntegerField(allow_null=True)
-    new = serializers.DictField(child=serializers.IntegerField(), help_text="How many were new, by kind.")
+    dry_run = None  # the state says it
     error_count = serializers.IntegerField()
     errors = serializers.ListField(child=serializers.DictField())
+
+
+ACCOUNT = {field for field in ImportedSerializer().fields if field != "dry_run"}
 
 
 class JobDetailSerializer(JobSerializer):
@@ -284,5 +318,5 @@ class JobDetailSerializer(JobSerializer):
         if upload is None:
             return None
         errors = [entry | {"field": entry["field"] or None} for entry in upload.error_entries()]
-        result = {"rows": upload.result.get("rows"), "new": upload.result.get("new", {})}
+        result = {"rows": None, "new": {}} | {name: value for name, value in upload.result.items() if name in ACCOUNT}
         return {"state": upload.state, **result, "error_count": upload.error_count, "errors": errors}

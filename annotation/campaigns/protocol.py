@@ -18,6 +18,7 @@ from annotation.models import (
     Submission,
 )
 from core.errors import Refused
+from core.rich_text import MOST, MOST_BRACKETS, is_heavy
 
 PERCENTS = ("overlap_percent", "gold_percent", "repeat_percent", "pass_mark")
 DRAWN_BY = ("likert", "pairwise", "pair_design", "pairs", "overlap", "overlap_percent", "in_file_order", "seed")
@@ -113,6 +114,7 @@ def change_campaign(campaign: Campaign, user=None, criteria=None, consent=None, 
         raise Refused(
             "The shared items were not drawn while one person judged each item. Make a copy of the campaign for that."
         )
+    check_page_text(settings.get("guidelines", ""), "Guidelines")
     for name, new in settings.items():
         setattr(campaign, name, new)
     check_protocol(campaign)
@@ -164,8 +166,17 @@ def _used_criteria(campaign: Campaign) -> set[int]:
     return set(scored.distinct()) | set(judged.distinct())
 
 
+def check_page_text(text: str, what: str) -> None:
+    """Of guidelines or a consent text. Raises Refused where annotators' pages could not show it at once."""
+    if is_heavy(text):
+        raise Refused(
+            f"{what}: {len(text):,} characters; at most {MOST:,} are shown, with {MOST_BRACKETS:,} brackets [ in them."
+        )
+
+
 def set_consent(campaign: Campaign, text: str) -> bool:
     """A new version of what annotators agree to, where the text differs from the latest."""
+    check_page_text(text, "Consent")
     latest = campaign.consent_texts.last()
     if (latest.text if latest else "") == text.strip():
         return False

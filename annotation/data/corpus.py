@@ -5,6 +5,7 @@ import json
 from dataclasses import asdict, dataclass, field
 
 from annotation.data.insertion import Insertion, give_keys
+from annotation.data.spellings import Spellings
 from annotation.models import Campaign, Checkpoint, Context, FormerName, Output, Reference, System
 from core.errors import RowError, quoted
 from core.rowfiles import BadField, Row
@@ -12,15 +13,22 @@ from core.rowfiles import BadField, Row
 
 @dataclass
 class Imported:
-    """What an import did: rows read, rows that were new, by kind."""
+    """What an import did. rows: answers or outputs that were read. Of these, `new` says by kind what was stored, `repeated`
+    were there already or stood in the file before, and `left_out` is the rest, by reason (`listed`: [file, line, reason] of the
+    first). elsewhere: what else the file holds, which another import reads. assumed: what was taken for granted."""
 
     rows: int = 0
     new: dict[str, int] = field(default_factory=dict)
     dry_run: bool = False
+    repeated: int = 0
+    left_out: dict[str, int] = field(default_factory=dict)
+    listed: list[tuple[str, int, str]] = field(default_factory=list)
+    elsewhere: dict[str, int] = field(default_factory=dict)
+    assumed: list[str] = field(default_factory=list)
     unused: list[str] = field(default_factory=list)  # columns that are no field, and of which nothing is kept
 
     def as_dict(self) -> dict:
-        return {name: value for name, value in asdict(self).items() if value or name != "unused"}
+        return {name: value for name, value in asdict(self).items() if value or name in ("rows", "new", "dry_run")}
 
     def add(self, kind: str, count: int = 1) -> None:
         self.new[kind] = self.new.get(kind, 0) + count
@@ -31,6 +39,7 @@ class Corpus:
 
     keys_from_text = False  # is a context without context_id known by its text?
     keeps_columns = False  # are columns that are no field kept?
+    spellings_apart = False  # is each spelling of a name a name of its own?
 
     def __init__(self, campaign: Campaign, human_systems=(), version: str = ""):
         self.campaign = campaign
@@ -40,6 +49,7 @@ class Corpus:
     def begin(self) -> None:
         before = FormerName.objects.filter(system__campaign=self.campaign).select_related("system")
         self.systems = {f.name: f.system for f in before} | {s.name: s for s in self.campaign.systems.all()}
+        self.spellings = Spellings(self.systems, self.spellings_apart)
         self.contexts = {c.key: c for c in self.campaign.contexts.all()}
         self.key_of_turns = {tuple(c.turns): c.key for c in self.contexts.values()}
         checkpoints = Checkpoint.objects.filter(system__campaign=self.campaign).select_related("system")
@@ -78,6 +88,7 @@ class Corpus:
         return known
 
     def system(self, name: str) -> System:
+        name = self.spellings.name_of(name)
         known = self.systems.get(name)
         if known is None:
             known = System(campaign=self.campaign, name=name, is_human=name in self.human)
@@ -123,6 +134,10 @@ class Corpus:
     def check(self) -> list[RowError]:
         """What only the whole file shows to be wrong."""
         return []
+
+    def assumed(self) -> list[str]:
+        """What was taken for granted about names."""
+        return self.spellings.sentences("system")
 
     def corpus_news(self) -> list[tuple[str, list]]:
         return [

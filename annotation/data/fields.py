@@ -1,7 +1,8 @@
 """What a row of each kind of file holds, and by which other names files call it."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -17,7 +18,7 @@ def maybe(name: str, about: str, *others: str) -> Field:
 
 
 def _sides(letter: str, number: str, place: str) -> tuple[str, ...]:
-    texts = ("output", "response", "text", "answer", "completion")
+    texts = ("output", "response", "text", "answer", "completion", "story", "summary", "translation")
     return (*(f"{t}_{letter}" for t in texts), *(f"{t}{number}" for t in texts), *(f"{t}_{number}" for t in texts), place)
 
 
@@ -25,10 +26,25 @@ CONTEXT_ID = Field("context_id", "which input this answers", others=("id", "dial
 CONTEXT = Field(
     "context",
     "the input: a text, or a JSON list of turns or of chat messages {role, content}",
-    others=("source", "input", "prompt", "question", "messages", "conversation"),
+    others=("source", "input", "prompt", "question", "instruction", "messages", "conversation"),
 )
 ANNOTATOR = Field(
-    "annotator", "the annotator's pseudonym", others=("annotator_id", "rater", "worker", "user", "user_id", "judge")
+    "annotator",
+    "the annotator's pseudonym",
+    others=(
+        "annotator_id",
+        "annotator_name",
+        "rater",
+        "rater_id",
+        "worker",
+        "worker_id",
+        "workerid",
+        "user",
+        "user_id",
+        "participant_id",
+        "prolific_pid",
+        "judge",
+    ),
 )
 SAMPLE = maybe("sample", "a number, if a system has several outputs for one input")
 CHECKPOINT = maybe("checkpoint", "the training checkpoint that wrote it", "step")
@@ -51,7 +67,7 @@ FIELDS = {
             "what it wrote",
             others=("response", "reply", "text", "hypothesis", "generation", "prediction", "answer", "completion", "hyp"),
         ),
-        maybe("references", "human-written answers: a text or a JSON list", "reference", "ref", "gold", "target"),
+        maybe("references", "human-written answers: a text or a JSON list", "reference", "ref", "gold"),
         GROUP,
         CHECKPOINT,
         maybe("iteration", "how far that checkpoint's training was"),
@@ -110,22 +126,37 @@ CONSTANT = {
 }
 
 
-def guess(kind: str, columns: list[str]) -> dict[str, str]:
-    """{field: column} for the fields whose column its name gives away; no column is used twice."""
-    plain = {_plain(column): column for column in reversed(columns)}
+def guess(kind: str, columns: list[str], sample: Sequence[Mapping[str, Any]] = ()) -> dict[str, str]:
+    """{field: column} for the fields whose column its name gives away; no column is used twice. sample: the first rows, which
+    may show that a column called id numbers the rows."""
+    by_plain_name = {plain(column): column for column in reversed(columns)}
     columns_by_field: dict[str, str] = {}
     for field in FIELDS[kind]:  # exact names first, so that another field's second name can't take them
-        if field.name in plain:
-            columns_by_field[field.name] = plain[field.name]
+        if field.name in by_plain_name:
+            columns_by_field[field.name] = by_plain_name[field.name]
     for field in FIELDS[kind]:
         for other in field.others:
-            column = plain.get(other)
+            column = by_plain_name.get(other)
             if field.name not in columns_by_field and column and column not in columns_by_field.values():
                 columns_by_field[field.name] = column
+    if numbers_rows(columns_by_field, sample):
+        del columns_by_field["context_id"]
     return columns_by_field
 
 
-def _plain(column: str) -> str:
+def numbers_rows(columns: Mapping[str, str], sample: Sequence[Mapping[str, Any]]) -> bool:
+    """Does the column taken for context_id, under another name, differ in each row while several systems answer one text?"""
+    key, context, system = (columns.get(name, "") for name in ("context_id", "context", "system"))
+    if not (key and context and system) or plain(key) == "context_id":
+        return False
+    keys = [str(row.get(key)) for row in sample]
+    systems_of: dict[str, set[str]] = {}
+    for row in sample:
+        systems_of.setdefault(str(row.get(context)), set()).add(str(row.get(system)))
+    return len(set(keys)) == len(keys) and any(len(systems) > 1 for systems in systems_of.values())
+
+
+def plain(column: str) -> str:
     return column.strip().lower().replace(" ", "_").replace("-", "_")
 
 
@@ -135,3 +166,11 @@ def missing(kind: str, columns: dict[str, str], given: Collection[str] = ()) -> 
     if kind == "scores" and columns.get("context"):
         required.remove("context_id")
     return [name for name in required if not columns.get(name) and not (columns.get("purpose") and name in FOR_CHECKS)]
+
+
+def columns_of_criteria(columns: Mapping[str, str], there: Sequence[str], criteria: Sequence[str]) -> list[str]:
+    """Of scores without a column that says score or criterion: the columns that are called as criteria of the campaign are."""
+    if columns.get("score") or columns.get("aspect"):
+        return []
+    names = {plain(name) for name in criteria}
+    return [column for column in there if plain(column) in names]

@@ -2,52 +2,91 @@
 
 import io
 import zipfile
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
 
-from annotation.data import tool_files
-from annotation.data.fields import guess
+from annotation.data.fields import FIELDS, columns_of_criteria, guess
+from annotation.data.shapes import potato
+from annotation.data.shapes.registry import shape_of
+from annotation.data.shapes.shape import OUTPUTS, SCORES, LeftOut, Shape, Surroundings
+from annotation.data.shapes.values import number
 from core import archives
-from core.errors import ImportRefused, RowError
-from core.rowfiles import BadField, OnError, Row, one_per_system, read_rows, refusal, renamed
+from core.encodings import plain_name
+from core.errors import ImportRefused, RowError, quoted, shortened
+from core.rowfiles import BadField, OnError, Row, read_rows, refusal, renamed
+from core.rows import one_per_column
+from core.table_rows import sheet_names
 
 LOOKED_AT = 50  # rows whose fields are taken for the file's columns
+LISTED = 200  # left-out answers that are listed one by one; all are counted
 POTATO_FILES = ("annotated_instances", "annotations", "user_state")  # answers, beside data files of any name
+SPREAD = {"systems": ("system", "output"), "aspects": ("aspect", "score"), "raters": ("annotator", "score")}
 Columns = Mapping[str, str]
 Source = str | Path | BinaryIO
 
 
 def is_archive(name: str) -> bool:
-    return name.lower().endswith(".zip")
+    return name.lower().endswith((".zip", ".eval"))
 
 
 def name_of(source: Source, name: str | None = None) -> str:
     return str(name or getattr(source, "name", None) or str(source).rsplit("/", 1)[-1])
 
 
+@dataclass
+class Account:
+    """What became of the answers and texts of a file that are not stored. left_out: how many, by reason. listed: (file, line,
+    reason) of the first. elsewhere: what the file holds beside what is asked for, by kind. assumed: what was taken for granted,
+    in sentences."""
+
+    left_out: Counter = field(default_factory=Counter)
+    listed: list[tuple[str, int, str]] = field(default_factory=list)
+    elsewhere: Counter = field(default_factory=Counter)
+    assumed: list[str] = field(default_factory=list)
+
+    def leave(self, file: str, row: Row, reason: str) -> None:
+        self.left_out[reason] += 1
+        if len(self.listed) < LISTED:
+            self.listed.append((row.file or file, row.line or row.position, reason))
+
+    def assume(self, sentence: str) -> None:
+        if sentence not in self.assumed:
+            self.assumed.append(sentence)
+
+
 class Reading:
     """One way through a file's rows.
 
-    kind: what the rows are to be. columns: {field: the file's name for it, "" for none}; None: their names tell. systems:
-    columns that each hold one system's outputs. constants: {field: value} where the rows do not have the field. on_error takes
-    what can't be read. left: the members of an archive that hold no rows, known after reading.
+    kind: what the rows are to be. columns: {field: the file's name for it, "" for none}; None: their names tell. spread:
+    {a key of SPREAD: columns that each hold one system's outputs, one criterion's scores, one annotator's scores}. constants:
+    {field: value} where the rows do not have the field. criteria: the campaign's, whose names may be columns of scores.
+    encoding: of text files, where no mark says it. on_error takes what can't be read. left: the members of an archive that hold
+    no rows, known after reading, as `account` is.
     """
 
     def __init__(
         self,
         kind: str,
         columns: Columns | None,
-        systems: Sequence[str] = (),
+        spread: Mapping[str, Sequence[str]] | None = None,
         constants: Mapping[str, Any] | None = None,
+        criteria: Sequence[str] = (),
+        encoding: str = "",
         on_error: OnError | None = None,
     ):
-        self.kind, self.columns, self.systems, self.constants = kind, columns, tuple(systems), dict(constants or {})
+        self.kind, self.columns, self.constants = kind, columns, dict(constants or {})
+        self.spread = {name: tuple(chosen) for name, chosen in (spread or {}).items() if chosen}
+        self.criteria = list(criteria)
+        self.encoding = encoding
         self.on_error, self.errors = on_error, 0
-        self.absent = set(systems)
+        self.absent = {column for chosen in self.spread.values() for column in chosen}
         self.left: list[str] = []
+        self.account = Account()
 
     def note(self, error: RowError) -> None:
         self.errors += 1
@@ -58,12 +97,27 @@ class Reading:
     def rows(self, source: Source, name: str | None = None, at_most: int | None = None) -> Iterator[Row]:
         """at_most: of each file."""
         file = name_of(source, name)
-        if not is_archive(file):
-            yield from islice(self._rows(lambda: source, file, ""), at_most)
-        else:
+        if is_archive(file):
             yield from self._archive(source, file, at_most)
+        elif len(sheets := _sheets(source, file)) > 1:
+            for title in sheets:
+                yield from islice(self._sheet(source, file, title), at_most)
+        else:
+            yield from islice(self._rows(lambda: source, file, ""), at_most)
         for column in sorted(self.absent) if at_most is None else []:
             self.note(RowError(file, None, column, "is no column of this file"))
+
+    def _sheet(self, source: Source, file: str, title: str) -> Iterator[Row]:
+        """Of one sheet of several. One without any of the fields holds something else."""
+        _rewound(source)
+        sample = _sample(source, file, title)
+        columns = list(dict.fromkeys(column for fields in sample for column in fields))
+        required = {f.name for f in FIELDS[self.kind] if f.required}
+        if not sample or not (required & {*guess(self.kind, columns), *(self.columns or {})} or self.spread):
+            self.left.append(f"sheet {title}")
+            return
+        _rewound(source)
+        yield from self._rows(lambda: source, file, f"{file}/{title}", sheet=title)
 
     def _archive(self, source: Source, file: str, at_most: int | None) -> Iterator[Row]:
         with ExitStack() as stack:
@@ -75,11 +129,16 @@ class Reading:
             archive = stack.enter_context(archives.opened(source, file))
             infos, self.left = archives.members(archive, file)
             opens = {f"{file}/{info.filename}": _opener(archive, info) for info in infos}
-            answers, repeated = self._potato_answers(opens)
-            texts = opens.keys() - answers - repeated
-            self.left += sorted(member.removeprefix(f"{file}/") for member in repeated)
-            read = set(opens) if not answers else texts or answers if self.kind == "outputs" else answers
-            items = self._potato_items(opens, texts) if answers and self.kind != "outputs" else {}
+            items: dict[str, dict[str, Any]] = {}
+            if header := _inspect_header(opens, file):
+                read = {member for member in opens if member.startswith(f"{file}/samples/")}
+                items["header"] = header
+            else:
+                answers, repeated = self._potato_answers(opens)
+                texts = opens.keys() - answers - repeated
+                self.left += sorted(member.removeprefix(f"{file}/") for member in repeated)
+                read = set(opens) if not answers else set(texts or answers if self.kind == OUTPUTS else answers)
+                items = self._potato_items(opens, texts) if answers and self.kind != OUTPUTS else {}
             for member, opened in opens.items():
                 if member not in read:
                     continue
@@ -95,86 +154,149 @@ class Reading:
         """(the members that hold answers which people gave in Potato, those that repeat all of them without names)"""
         likely = {member: opened for member, opened in opens.items() if PurePosixPath(member).stem in POTATO_FILES}
         first_rows = {member: first for member, opened in likely.items() if (first := _first(opened, member)) is not None}
-        answers = {member: first for member, first in first_rows.items() if tool_files.is_potato(first)}
-        named = {m for m, first in answers.items() if {"user", "user_id"} & first.keys() or _annotator_of(m)}
+        answers = {member: first for member, first in first_rows.items() if potato.recognises(first)}
+        named = {m for m, first in answers.items() if _annotator_of(m) or {"user_id", "user"} & first.keys()}
         return (named, answers.keys() - named) if named else (set(answers), set())
 
     def _potato_items(self, opens: Mapping[str, Callable[[], BinaryIO]], texts: Set[str]) -> dict[str, dict[str, Any]]:
         items: dict[str, dict[str, Any]] = {}
         for member in sorted(texts):
             with archives.reading(member):
-                for row in read_rows(opens[member](), member, on_error=self.note):
+                for row in read_rows(opens[member](), member, on_error=self.note, encoding=self.encoding):
                     key = next((row.fields[name] for name in ("id", "instance_id") if name in row.fields), None)
                     if isinstance(key, str | int):
                         items.setdefault(str(key), row.fields)
         return items
 
     def _rows(
-        self, opened: Callable[[], Source], file: str, member: str, items: Mapping[str, dict[str, Any]] | None = None
+        self,
+        opened: Callable[[], Source],
+        file: str,
+        member: str,
+        items: Mapping[str, dict[str, Any]] | None = None,
+        sheet: str = "",
     ) -> Iterator[Row]:
-        """Of one file. member: its name where it is an archive's."""
+        """Of one file. member: its name where it is an archive's, or a sheet's of several."""
         source: Any = opened()
+        how: dict[str, Any] = {"on_error": self.note, "encoding": self.encoding, "sheet": sheet}
         if hasattr(source, "read") and not source.seekable():
-            yield from self._finished(read_rows(source, file, dict(self.columns or {}), on_error=self.note), member, {}, set())
+            yield from self._finished(read_rows(source, file, dict(self.columns or {}), **how), member, sheet, {}, set())
             return
-        sample = _sample(source, file)
-        tool = tool_files.tool_of(self.kind, sample[0]) if sample else ""
-        if tool:
-            rows = self._flattened(tool, source, file, member, items or {})
+        sample = _sample(source, file, sheet, self.encoding)
+        shape = shape_of(self.kind, sample[0]) if sample else None
+        if shape:
+            rows = self._entries(shape, read_rows(source, file, **how), Surroundings(items or {}, _annotator_of(member), file))
             begun = list(islice(rows, LOOKED_AT))
             sample, rows = [row.fields for row in begun], chain(begun, rows)
         there = dict.fromkeys(column for fields in sample for column in fields)
-        columns = self._columns(list(there), bool(member))
-        if tool:
-            rows = (Row(row.line, renamed(row.fields, columns), row.position, row.file) for row in rows)
+        columns = self._columns(list(there), bool(member), sample)
+        if shape:
+            rows = (replace(row, fields=renamed(row.fields, columns)) for row in rows)
         else:
-            rows = read_rows(source, file, columns, on_error=self.note)
-        yield from self._finished(rows, member, columns, set(there))
+            rows = read_rows(source, file, columns, **how)
+        yield from self._finished(rows, member, sheet, columns, set(there))
 
-    def _columns(self, there: list[str], is_member: bool) -> dict[str, str]:
+    def _columns(self, there: list[str], is_member: bool, sample: list[dict[str, Any]]) -> dict[str, str]:
         """{field: column} for this file; an archive's files may call the same field by different names."""
-        free = [column for column in there if column not in self.systems]
+        spread = {column for chosen in self.spread.values() for column in chosen}
+        free = [column for column in there if column not in spread]
+        guessed = guess(self.kind, free, sample)
+        if (named := guess(self.kind, free).get("context_id")) and "context_id" not in guessed:
+            self.account.assume(f"The column {named} numbers the rows, so that contexts are known by their text.")
         if self.columns is None:
-            return {field: column for field, column in guess(self.kind, free).items() if field not in there}
+            return {field: column for field, column in guessed.items() if field not in there}
         if not is_member:
             return dict(self.columns)
         own = {field: column for field, column in self.columns.items() if not column or column in there}
         taken = set(own.values())
-        for field, column in guess(self.kind, free).items():
-            if field in self.columns and field not in own and column not in taken:
-                own[field] = column
+        for name, column in guessed.items():
+            if name in self.columns and name not in own and column not in taken:
+                own[name] = column
         return own
 
-    def _finished(self, rows: Iterator[Row], member: str, columns: dict[str, str], there: set[str]) -> Iterator[Row]:
+    def _finished(
+        self, rows: Iterator[Row], member: str, sheet: str, columns: dict[str, str], there: set[str]
+    ) -> Iterator[Row]:
         constants = dict(self.constants)
-        if member and self.kind == "outputs" and not self.systems:
-            named = "system" in there or "system" in columns or "system" in guess(self.kind, list(there))
-            if not named:
-                constants.setdefault("system", PurePosixPath(member).stem)
+        by_name = "system" if self.kind == OUTPUTS else "annotator"
+        place = sheet or (PurePosixPath(plain_name(member)).stem if member and self.kind == OUTPUTS else "")
+        if place and not (by_name in there or by_name in columns or by_name in guess(self.kind, list(there)) or self.spread):
+            constants.setdefault(by_name, place)
+        spread: dict[str, Sequence[str]] = dict(self.spread)
+        known = {name: name for name in there} | columns | self.constants
+        if self.kind == SCORES and not spread and (named := columns_of_criteria(known, sorted(there), self.criteria)):
+            spread["aspects"] = named
         for row in rows:
             self.absent -= row.fields.keys()
             fields = {name: value for name, value in constants.items() if name not in row.fields}
-            row = Row(row.line, row.fields | fields, row.position, member, columns)
-            yield from one_per_system(row, self.systems) if self.systems else [row]
+            row = replace(row, fields=row.fields | fields, file=member, columns=columns)
+            spread_rows = [row]
+            for name, chosen in spread.items():
+                spread_rows = [part for row in spread_rows for part in one_per_column(row, chosen, *SPREAD[name])]
+            yield from spread_rows
 
-    def _flattened(
-        self, tool: str, source: Source, file: str, member: str, items: Mapping[str, dict[str, Any]]
-    ) -> Iterator[Row]:
-        before, found = self.errors, False
-        annotator = _annotator_of(member)
-        for row in read_rows(source, file, on_error=self.note):
+    def _entries(self, shape: Shape, rows: Iterator[Row], around: Surroundings) -> Iterator[Row]:
+        """What the rows of a shape hold of the kind that is asked for; the rest is counted."""
+        before, any_entry = self.errors, False
+        numbers, words = set(), dict[str, Counter]()
+        self.account.assume(f"Read as {shape.name}. {shape.guess}".strip())
+        for row in rows:
             try:
-                for flat in tool_files.flattened(tool, self.kind, row, items, annotator):
-                    found = True
-                    yield flat
+                for entry in shape.entries(row.fields, around):
+                    if entry.kind != self.kind:
+                        self.account.elsewhere[entry.kind] += not isinstance(entry, LeftOut)
+                        continue
+                    any_entry = True
+                    if isinstance(entry, LeftOut):
+                        self.account.leave(around.file, row, entry.reason)
+                        continue
+                    if self.kind == SCORES:
+                        aspect, score = str(entry.fields.get("aspect")), entry.fields.get("score")
+                        if isinstance(score, str) and number(score) is None:
+                            words.setdefault(aspect, Counter())[score] += 1
+                            self.account.leave(around.file, row, f"answers {aspect} in words: {shortened(score, 40)}")
+                            continue
+                        numbers.add(aspect)
+                    yield replace(row, fields=entry.fields)
             except BadField as error:
-                self.note(row.wrong(file, error))
-        if not found and self.errors == before:
-            self.note(RowError(file, None, "", f"is a file of {tool} and holds no {self.kind}"))
+                self.note(row.wrong(around.file, error))
+        for aspect in numbers & words.keys():
+            said = ", ".join(f"{quoted(word)} ({count})" for word, count in words[aspect].most_common(5))
+            self.note(
+                RowError(around.file, None, aspect, f"has points in numbers and in words ({said}); write each as a number")
+            )
+        if not any_entry and self.errors == before:
+            self.note(RowError(around.file, None, "", f"is a file of {shape.name} and holds no {self.kind}"))
 
 
 def _opener(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Callable[[], BinaryIO]:
     return lambda: io.BufferedReader(archives.opened_member(archive, info))  # type: ignore[type-var]
+
+
+def _inspect_header(opens: Mapping[str, Callable[[], BinaryIO]], file: str) -> dict[str, Any] | None:
+    """Of an archive that Inspect wrote; None for any other."""
+    if not any(member.startswith(f"{file}/samples/") for member in opens) or f"{file}/header.json" not in opens:
+        return None
+    header = _first(opens[f"{file}/header.json"], f"{file}/header.json")
+    return header if header and isinstance(header.get("eval"), dict) else None
+
+
+def _sheets(source: Any, file: str) -> list[str]:
+    """The sheets of an Excel file that can be rewound; none of any other file."""
+    if not file.lower().endswith(".xlsx"):
+        return []
+    if hasattr(source, "read"):
+        return sheet_names(source, file) if source.seekable() else []
+    try:
+        with Path(source).open("rb") as opened:
+            return sheet_names(opened, file)
+    except OSError:
+        return []  # which reading it refuses
+
+
+def _rewound(source: Any) -> None:
+    if hasattr(source, "read"):
+        source.seek(0)
 
 
 def _annotator_of(member: str) -> str:
@@ -185,11 +307,12 @@ def _annotator_of(member: str) -> str:
     return "" if path.parent.name == "annotation_output" or is_archive(path.parent.name) else path.parent.name
 
 
-def _sample(source: Any, file: str) -> list[dict[str, Any]]:
+def _sample(source: Any, file: str, sheet: str = "", encoding: str = "") -> list[dict[str, Any]]:
     """The first rows; none where the file can't be read, which is told when its rows are taken."""
     start = source.tell() if hasattr(source, "read") else 0
     try:
-        return [row.fields for row in islice(read_rows(source, file, on_error=lambda error: None), LOOKED_AT)]
+        rows = read_rows(source, file, on_error=lambda error: None, sheet=sheet, encoding=encoding)
+        return [row.fields for row in islice(rows, LOOKED_AT)]
     except ImportRefused:
         return []
     finally:

@@ -30,10 +30,17 @@ from annotation.models import (
     Reference,
 )
 from core.errors import ImportRefused, Refused, RowError
-from core.rowfiles import BadField
+from core.rowfiles import BadField, NotAnswered
 
 __all__ = ["import_judgments", "import_outputs", "import_scores"]
 
+# What an import may be told beside the file, by kind: the same on the page, in the API and in commands.
+SHARED_OPTIONS = ("columns", "constants", "encoding", "spellings_apart")
+OPTIONS = {
+    "outputs": (*SHARED_OPTIONS, "human_systems", "system", "systems", "keep_columns"),
+    "scores": (*SHARED_OPTIONS, "aspects", "raters", "simulated"),
+    "judgments": (*SHARED_OPTIONS, "simulated"),
+}
 KEPT_ERRORS = 200
 WATCH_EVERY = 500  # rows
 READ_AGAIN = 3  # times without the lock
@@ -81,23 +88,32 @@ def _import(
     user,
     columns: dict | None = None,
     systems: Sequence[str] = (),
+    aspects: Sequence[str] = (),
+    raters: Sequence[str] = (),
     constants: dict | None = None,
+    encoding: str = "",
+    spellings_apart: bool = False,
     watch: Callable | None = None,
 ) -> Imported:
     """Read, check and prepare without keeping anybody from writing; then store in one short transaction. Where somebody
     wrote meanwhile what the rows were compared with, it begins anew; the last time it reads under the lock.
 
     columns: which of the file's columns holds a field, where they have other names; where nothing is said of it, their names
-    tell. systems: columns that each hold one system's outputs. constants: fields that no column holds, the same for every row.
-    watch: called now and then with the number of rows read; what it raises ends the import.
+    tell. systems, aspects, raters: columns that each hold one system's outputs, one criterion's scores, one annotator's scores.
+    constants: fields that no column holds, the same for every row. encoding: of a text file whose mark does not say it.
+    spellings_apart: names that differ in case, spaces or dashes alone are different names. watch: called now and then with the
+    number of rows read; what it raises ends the import.
     """
     file = name_of(source, name)
-    how = {"columns": columns, "systems": systems, "constants": constants}
+    importer.spellings_apart = spellings_apart
+    how = {"columns": columns, "constants": constants, "encoding": encoding}
+    how["spread"] = {"systems": systems, "aspects": aspects, "raters": raters}
+    how["criteria"] = list(campaign.criteria.values_list("name", flat=True))
     take = lambda watch: _take_all(importer, source, file, how, watch)
     for _ in range(READ_AGAIN):
         stand = _stand(campaign, importer.kind)
-        rows, unused = take(watch)
-        result = Imported(rows, _news(importer), dry_run, unused)
+        result = take(watch)
+        result.dry_run = dry_run
         if dry_run:
             return result
         importer.prepare()
@@ -107,8 +123,7 @@ def _import(
         _rewind(source, file)
     with transaction.atomic():
         _locked(campaign)
-        take(None)
-        result.new = _news(importer)
+        result = take(None)
         importer.prepare()
         return _store(importer, campaign, result, file, user)
 
@@ -130,10 +145,9 @@ def _store(importer, campaign: Campaign, result: Imported, file: str, user) -> I
     return result
 
 
-def _take_all(importer, source, file: str, how: dict, watch) -> tuple[int, list[str]]:
-    """Give every row to the importer; returns (the number of rows, the columns that are no field and are not kept, with an
-    archive's files that were not read). Raises ImportRefused with the first KEPT_ERRORS errors, and the number of each kind."""
-    errors, kinds, rows, unused = [], Counter(), 0, {}
+def _take_all(importer, source, file: str, how: dict, watch) -> Imported:
+    """Give every row to the importer. Raises ImportRefused with the first KEPT_ERRORS errors, and the number of each kind."""
+    errors, kinds, rows, taken, unused = [], Counter(), 0, 0, {}
     known = KNOWN[importer.kind]
 
     def note(error: RowError) -> None:
@@ -148,6 +162,9 @@ def _take_all(importer, source, file: str, how: dict, watch) -> tuple[int, list[
         unused |= dict.fromkeys(row.fields.keys() - known)
         try:
             importer.take(row)
+            taken += 1
+        except NotAnswered as reason:
+            reading.account.leave(file, row, str(reason))
         except BadField as error:
             note(row.wrong(file, error))
         if watch and rows % WATCH_EVERY == 0:
@@ -156,7 +173,17 @@ def _take_all(importer, source, file: str, how: dict, watch) -> tuple[int, list[
         note(wrong)
     if errors:
         raise ImportRefused(errors, kinds)
-    return rows, [*([] if importer.keeps_columns else sorted(unused)), *(f"file {member}" for member in reading.left)]
+    account, left_out = reading.account, sum(reading.account.left_out.values())
+    return Imported(
+        rows=taken + left_out,
+        new=_news(importer),
+        repeated=taken - importer.stored(),
+        unused=[*([] if importer.keeps_columns else sorted(unused)), *(f"file {member}" for member in reading.left)],
+        left_out=dict(account.left_out),
+        listed=account.listed,
+        elsewhere=dict(account.elsewhere),
+        assumed=[*account.assumed, *importer.assumed()],
+    )
 
 
 def _stand(campaign: Campaign, kind: str) -> list:

@@ -5,10 +5,11 @@ from annotation.data.corpus import Corpus, Imported
 from annotation.data.insertion import Insertion, give_keys
 from annotation.data.known import KnownRows
 from annotation.data.scores import Annotators
+from annotation.data.spellings import folded
 from annotation.models import Campaign, Context, Criterion, Output, PairwiseJudgment
-from annotation.outcome import Outcome
+from annotation.outcome import Outcome, outcome_named
 from core.errors import quoted
-from core.rowfiles import BadField, Row, shown
+from core.rowfiles import BadField, NotAnswered, Row, shown
 
 
 class JudgmentsImport(Corpus):
@@ -21,7 +22,7 @@ class JudgmentsImport(Corpus):
 
     def begin(self) -> None:
         super().begin()
-        self.annotators = Annotators(self.campaign, self.simulated)
+        self.annotators = Annotators(self.campaign, self.simulated, self.spellings_apart)
         self.criteria = {c.name: c for c in self.campaign.criteria.all()}
         self.known_rows = KnownRows(self.criteria)
         live = PairwiseJudgment.objects.filter(annotator__campaign=self.campaign, retracted_at=None)
@@ -31,7 +32,7 @@ class JudgmentsImport(Corpus):
             if j.output_a_id in names and j.output_b_id in names:  # not of a text that was replaced since
                 about = j.criterion.name if j.criterion else ""
                 self.judgments[names[j.output_a_id], names[j.output_b_id], j.annotator.name, about] = Outcome(j.choice)
-        self.new_judgments = []
+        self.new_judgments, self.cut = [], 0
 
     def take(self, row: Row) -> None:
         context = self.context(row)
@@ -39,12 +40,14 @@ class JudgmentsImport(Corpus):
         if a is b:
             raise BadField("system_b", "names the same output as system_a; a pair needs two")
         if not self.known_rows.take(row, a, b):
+            if row.is_blank("choice"):
+                raise NotAnswered("has no choice")
             self.judgment(row, a, b)
 
     def judgment(self, row: Row, a: Output, b: Output) -> None:
-        annotator, choice, left = self.annotators.named(row), _choice(row), _shown_left(row)
+        annotator, choice, left = self.annotators.named(row), self.choice(row), _shown_left(row)
         criterion = self.criterion(row)
-        reason = row.text("reason", longest=500, empty=True, default="")
+        reason = self.reason(row)
         key_a, key_b = self.key(a), self.key(b)
         if key_a > key_b:  # one stored order for a pair, whichever side it was shown on
             a, b, key_a, key_b, choice = b, a, key_b, key_a, choice.swap()
@@ -65,6 +68,32 @@ class JudgmentsImport(Corpus):
             )
         elif self.judgments[key] != choice:
             raise BadField("choice", f"is not what {quoted(annotator.name)} already said about this pair")
+
+    def choice(self, row: Row) -> Outcome:
+        """A name that is one side's system, and not the other's, is that side."""
+        word = row.fields.get("choice")
+        sides = {side: self.spellings.name_of(row.name(f"system_{side}")) for side in "ab"}
+        if isinstance(word, str) and len(set(sides.values())) == 2:
+            named = [side for side, system in sides.items() if folded(word) == folded(system)]
+            if named and outcome_named(word) is None:
+                return Outcome(named[0].upper())
+        return _choice(row)
+
+    def reason(self, row: Row) -> str:
+        """As long as a comment on the page may be; a longer one is cut, and that is said."""
+        text = row.text("reason", empty=True, default="")
+        if len(text) > LONGEST_REASON:
+            self.cut += 1
+            text = text[: LONGEST_REASON - 1] + "…"
+        return text
+
+    def assumed(self) -> list[str]:
+        cut = [f"{self.cut} comments were longer than {LONGEST_REASON} characters and are cut."] if self.cut else []
+        return [*super().assumed(), *self.annotators.spellings.sentences("annotator"), *cut]
+
+    def stored(self) -> int:
+        """Of the rows taken, those that bring an answer."""
+        return len(self.new_judgments) + len(self.known_rows.rows)
 
     def criterion(self, row: Row) -> Criterion | None:
         """Empty: which is better on the whole."""
@@ -117,20 +146,19 @@ class JudgmentsImport(Corpus):
             result.add("items", items)
 
 
-# Other words for a choice: Chatbot Arena's, and AutoArena's dash for a tie.
-WORDS = {"a": "A", "model_a": "A", "b": "B", "model_b": "B", "tie": "tie", "-": "tie", "tie (bothbad)": "tie"}
+LONGEST_REASON = 500
 
 
 def _choice(row: Row) -> Outcome:
+    if (outcome := outcome_named(row.get("choice"))) is not None:
+        return outcome
     word = row.text("choice").strip().lower()
     if word in ("left", "right"):
         left = _shown_left(row)
         if left is None:
             raise BadField("choice", f"is {word}, but shown_left does not say which of A and B stood there")
         return Outcome(left) if word == "left" else Outcome(left).swap()
-    if word not in WORDS:
-        raise BadField("choice", f"expected A, tie or B, found {shown(row.get('choice'))}")
-    return Outcome(WORDS[word])
+    raise BadField("choice", f"expected A, tie or B, found {shown(row.get('choice'))}")
 
 
 def _shown_left(row: Row) -> str | None:

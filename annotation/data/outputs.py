@@ -47,10 +47,14 @@ class OutputsImport(Corpus):
                 known.append(text)
 
     def check(self) -> list[RowError]:
-        unknown = self.human - set(self.systems)
+        unknown = {name for name in self.human if self.spellings.name_of(name) not in self.systems}
         names = ", ".join(sorted(quoted(n) for n in unknown))
         message = f"no row has the system {names} that was called human-written"
         return [RowError("--human-system", None, "", message)] if unknown else []
+
+    def stored(self) -> int:
+        """Of the rows taken, those that bring an output."""
+        return len(self.new_outputs)
 
     def keep_columns(self) -> None:
         """Columns that are no field, as metadata of what is new: of contexts, where each has one value, else of outputs."""
@@ -87,7 +91,7 @@ class OutputsImport(Corpus):
     def store(self, result: Imported) -> None:
         for insertion in self.insertions:
             insertion.write()
-        human = {self.systems[name].name for name in self.human}
+        human = {self.systems[self.spellings.name_of(name)].name for name in self.human}
         marked = self.campaign.systems.filter(name__in=human, is_human=False).update(is_human=True)
         if marked:
             result.add("systems marked human-written", marked)

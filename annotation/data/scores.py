@@ -3,25 +3,29 @@
 from annotation.campaigns.items import draw_items
 from annotation.data.corpus import Corpus, Imported
 from annotation.data.insertion import Insertion, give_keys
+from annotation.data.spellings import Spellings
 from annotation.models import Annotator, Campaign, Criterion, LikertScore, Output
 from core.errors import RowError, quoted
-from core.rowfiles import BadField, Row
+from core.rowfiles import BadField, NotAnswered, Row
 
 
 class Annotators:
     """The campaign's annotators by name, with the new ones of this file."""
 
-    def __init__(self, campaign: Campaign, simulated: bool):
+    def __init__(self, campaign: Campaign, simulated: bool, spellings_apart: bool = False):
         self.campaign, self.simulated = campaign, simulated
         self.known = {a.name: a for a in campaign.annotators.all()}
+        self.spellings = Spellings(self.known, spellings_apart)
         self.new = []
 
     def named(self, row: Row) -> Annotator:
-        name = row.name("annotator")
+        name = self.spellings.name_of(row.name("annotator"))
+        simulated = row.truth("simulated") or self.simulated
         if name not in self.known:
-            simulated = self.simulated or row.get("simulated") in (True, "true", "True", "1")
             self.known[name] = Annotator(campaign=self.campaign, name=name, is_simulated=simulated)
             self.new.append(self.known[name])
+        elif simulated and not self.known[name].is_simulated:
+            raise BadField("simulated", f"is true, but the annotator {quoted(name)} is a person here")
         return self.known[name]
 
     def mark_simulated(self) -> None:
@@ -32,14 +36,16 @@ class Annotators:
 class ScoresImport:
     kind = "scores"
     keeps_columns = False
+    spellings_apart = False
 
     def __init__(self, campaign: Campaign, simulated: bool):
         self.campaign, self.simulated = campaign, simulated
 
     def begin(self) -> None:
         self.corpus = Corpus(self.campaign)
+        self.corpus.spellings_apart = self.spellings_apart
         self.corpus.begin()
-        self.annotators = Annotators(self.campaign, self.simulated)
+        self.annotators = Annotators(self.campaign, self.simulated, self.spellings_apart)
         self.criteria = {c.name: c for c in self.campaign.criteria.all()}
         self.new_criteria, self.new_scores = [], []
         live = LikertScore.objects.filter(criterion__campaign=self.campaign, retracted_at=None)
@@ -47,6 +53,8 @@ class ScoresImport:
         self.scores = {(c, o, a): v for c, o, a, v in rows}
 
     def take(self, row: Row) -> None:
+        if row.is_blank("score"):
+            raise NotAnswered("has no score")
         output = self.output(row)
         criterion = self.criterion(row)
         annotator = self.annotators.named(row)
@@ -62,7 +70,8 @@ class ScoresImport:
             raise BadField("score", f"is {value:g}, but {quoted(annotator.name)} already gave this output {self.scores[key]:g}")
 
     def output(self, row: Row) -> Output:
-        context, system, sample = self.context(row), row.name("system"), row.whole("sample", default=0)
+        context, sample = self.context(row), row.whole("sample", default=0)
+        system = self.corpus.spellings.name_of(row.name("system"))
         iteration = row.whole("iteration")
         checkpoint = row.name("checkpoint", default="" if iteration is None else str(iteration))
         if system not in self.corpus.systems:
@@ -104,6 +113,13 @@ class ScoresImport:
 
     def check(self) -> list[RowError]:
         return self.corpus.check()
+
+    def assumed(self) -> list[str]:
+        return [*self.corpus.assumed(), *self.annotators.spellings.sentences("annotator")]
+
+    def stored(self) -> int:
+        """Of the rows taken, those that bring an answer."""
+        return len(self.new_scores)
 
     def news(self):
         return [("criteria", self.new_criteria), ("annotators", self.annotators.new), ("scores", self.new_scores)]

@@ -11,14 +11,18 @@ from django.utils import timezone
 
 from annotation import jobs
 from annotation.data import importer
-from annotation.data.fields import guess, missing
-from annotation.data.files import LOOKED_AT, Reading, is_archive
+from annotation.data.fields import columns_of_criteria, guess, missing
+from annotation.data.files import LOOKED_AT, SPREAD, Reading, is_archive
 from annotation.models import Campaign, Upload
-from core import archives
+from core import archives, wall_clock
 from core.errors import ImportRefused, Refused, RowError
+from core.table_rows import MAX_COLUMNS
 
 TASK = "annotation.tasks.import_file"
-SMALL = 2 * 2**20  # bytes that the web process reads itself: well under a second
+SMALL = 200 * 2**10  # bytes, unpacked, that the web process reads itself: well under a second
+READING = 20 * 60  # seconds that a worker reads one file, at most
+LATE = f"takes longer to read than {READING // 60} minutes; send it in parts, or as JSON lines"
+CELL = 200  # characters of a cell that are kept to be shown
 KEPT = timedelta(days=30)  # a file that is not imported
 SHOWN = 2 * LOOKED_AT  # rows of a zipped folder whose fields are taken for its columns, at most
 State = Upload.State
@@ -29,8 +33,11 @@ def receive(campaign: Campaign, files: list[File], kind: str, user=None) -> Uplo
     upload, refused = _kept(campaign, files, kind, user)
     if refused:
         _note_errors(upload, refused)
-    upload.save(force_insert=True)
-    if not refused and not _missing(upload):
+    with transaction.atomic():
+        upload.save(force_insert=True)
+        if not refused and not upload.sample:
+            _enqueue(upload)
+    if not refused and upload.sample and not _missing(upload):
         run(upload, store=False)
     return upload
 
@@ -53,7 +60,7 @@ def import_later(
         upload.path.unlink()
         raise refused
     upload.human_systems, upload.simulated = list(human_systems), simulated
-    upload.options = {name: value for name, value in options.items() if value}
+    upload.options |= {name: value for name, value in options.items() if value}
     upload.columns = upload.columns if columns is None else columns
     upload.state = State.CHECKING if dry_run else State.STORING
     with transaction.atomic():
@@ -63,8 +70,8 @@ def import_later(
 
 
 def _kept(campaign: Campaign, files: list[File], kind: str, user) -> tuple[Upload, ImportRefused | None]:
-    """(an unsaved row whose file is kept and whose columns are guessed, why the file can't be read at all). What nobody
-    imported goes then."""
+    """(an unsaved row whose file is kept and, where it is short, whose columns are guessed, why the file can't be read at all).
+    What nobody imported goes then."""
     for old in Upload.objects.filter(created_at__lt=timezone.now() - KEPT).exclude(state=State.STORED).select_related("job"):
         if not old.is_busy:
             discard(old)
@@ -79,9 +86,43 @@ def _kept(campaign: Campaign, files: list[File], kind: str, user) -> tuple[Uploa
             for chunk in first.chunks():
                 kept.write(chunk)
     upload.size = upload.path.stat().st_size
-    columns, _, refused = look(upload)
-    upload.columns = guess(kind, columns)
-    return upload, refused
+    return upload, None if is_long(upload) else _look(upload)
+
+
+def is_long(upload: Upload) -> bool:
+    """Is the file a worker's to read?"""
+    with upload.path.open("rb") as file:
+        return archives.is_longer(file, upload.name, SMALL)
+
+
+def _look(upload: Upload) -> ImportRefused | None:
+    """Note the columns, what they probably are, and the first rows; returns why the file can't be read at all."""
+    columns, rows, refused = look(upload)
+    if refused is not None:
+        return refused
+    shown = [row | {"cells": [None if cell is None else str(cell)[:CELL] for cell in row["cells"]]} for row in rows]
+    upload.sample = {"columns": columns, "rows": shown, "encoding": upload.options.get("encoding", "")}
+    if not upload.columns:
+        upload.columns = guess(upload.kind, columns, [dict(zip(columns, row["cells"])) for row in rows])
+        if upload.kind == Upload.Kind.SCORES and not upload.options:
+            criteria = list(upload.campaign.criteria.values_list("name", flat=True))
+            named = columns_of_criteria(upload.columns, columns, criteria)
+            upload.options = {"aspects": named} if named else {}
+    return None
+
+
+def sample(upload: Upload) -> tuple[list[str], list[dict]]:
+    """(the file's columns, its first rows). Where nobody has looked yet, and it is long, a worker does."""
+    is_stale = upload.sample.get("encoding", "") != upload.options.get("encoding", "")
+    if (not upload.sample or is_stale) and not upload.is_busy and upload.state != State.REFUSED:
+        if not is_long(upload):
+            _look(upload)
+        else:
+            with transaction.atomic():
+                upload.state, upload.sample = State.NEW, {}
+                upload.save(update_fields=["state", "sample"])
+                _enqueue(upload)
+    return upload.sample.get("columns", []), upload.sample.get("rows", [])
 
 
 def _packed(files: list[File], upload: Upload) -> None:
@@ -100,7 +141,8 @@ def _packed(files: list[File], upload: Upload) -> None:
 def look(upload: Upload, shown: int = 5) -> tuple[list[str], list[dict], ImportRefused | None]:
     """(the file's columns, its first rows, why it can't be read at all) without reading it to the end."""
     errors: list[RowError] = []
-    reading = Reading(upload.kind, {}, on_error=errors.append)
+    encoding = upload.options.get("encoding", "")
+    reading = Reading(upload.kind, {}, encoding=encoding, on_error=errors.append)
     try:
         each = shown if is_archive(upload.name) else LOOKED_AT
         rows = list(islice(reading.rows(upload.path, upload.name, at_most=each), SHOWN))
@@ -109,6 +151,9 @@ def look(upload: Upload, shown: int = 5) -> tuple[list[str], list[dict], ImportR
     if not rows:
         return [], [], ImportRefused(errors[: importer.KEPT_ERRORS], Counter(error.kind for error in errors))
     columns = list(dict.fromkeys(column for row in rows for column in row.fields))
+    if len(columns) > MAX_COLUMNS:
+        many = f"has {len(columns):,} columns; at most {MAX_COLUMNS:,} are read"
+        return [], [], ImportRefused([RowError(upload.name, None, "", many)])
     first = rows[: shown if not is_archive(upload.name) else 2 * shown]
     return columns, [{"line": row.position or row.line, "cells": [row.fields.get(c) for c in columns]} for row in first], None
 
@@ -140,21 +185,10 @@ def run(upload: Upload, store: bool) -> None:
     if not Upload.objects.filter(pk=upload.pk, state=upload.state).update(state=state):
         raise Refused("This file is being read; wait until that is done.")
     upload.state = state
-    with upload.path.open("rb") as file:
-        size = weight(File(file, upload.name))
-    if size <= SMALL:
+    if not is_long(upload):
         return work(upload)
     with transaction.atomic():
         _enqueue(upload)
-
-
-def weight(file) -> int:
-    """Bytes of a file that have to be read: unpacked, where it is an archive. It is at its beginning again."""
-    if not is_archive(file.name):
-        return file.size
-    size = archives.unpacked_size(file)
-    file.seek(0)
-    return max(file.size, size)
 
 
 def _enqueue(upload: Upload) -> None:
@@ -168,8 +202,26 @@ def work(upload: Upload, report=None) -> None:
 
     What is wrong with the file is written down, not raised. Doing it twice changes nothing more.
     """
-    if upload.state not in (State.CHECKING, State.STORING):
+    if upload.state not in (State.NEW, State.CHECKING, State.STORING):
         return
+    try:
+        with wall_clock.at_most(READING, LATE):
+            _work(upload, report)
+    except Refused as refused:
+        _note_errors(upload, ImportRefused([RowError(upload.name, None, "", str(refused))]))
+        upload.save()
+
+
+def _work(upload: Upload, report) -> None:
+    if not upload.sample:
+        if refused := _look(upload):
+            _note_errors(upload, refused)
+            return upload.save()
+        if upload.state == State.NEW and not _missing(upload):
+            upload.state = State.CHECKING
+        upload.save()
+    if upload.state == State.NEW:
+        return  # the columns are for the researcher to name
     how = {"columns": upload.columns, "user": upload.user, "dry_run": upload.state == State.CHECKING}
     if upload.kind == Upload.Kind.OUTPUTS:
         how["human_systems"] = upload.human_systems
@@ -184,9 +236,6 @@ def work(upload: Upload, report=None) -> None:
             result = import_rows(upload.campaign, file, upload.name, **how)
     except ImportRefused as refused:
         _note_errors(upload, refused)
-        upload.save()
-    except Refused as refused:
-        _note_errors(upload, ImportRefused([RowError(upload.name, None, "", str(refused))]))
         upload.save()
     except OSError as error:
         _note_errors(upload, ImportRefused([RowError(upload.name, None, "", f"can't be opened ({error.strerror})")]))
@@ -209,7 +258,8 @@ def discard(upload: Upload) -> None:
 
 def _missing(upload: Upload) -> list[str]:
     """The required fields that nothing says."""
-    given = ["system"] if upload.options.get("system") else ["system", "output"] if upload.options.get("systems") else []
+    given = ["system"] if upload.options.get("system") else []
+    given += [field for name in SPREAD if upload.options.get(name) for field in SPREAD[name]]
     if upload.kind == Upload.Kind.OUTPUTS and is_archive(upload.name):
         given.append("system")  # the file's name
     return missing(upload.kind, upload.columns, [*given, *upload.options.get("constants", {})])

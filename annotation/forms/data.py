@@ -7,8 +7,10 @@ from django import forms
 from annotation.data.fields import CONSTANT, FIELDS
 from annotation.data.files import is_archive
 from annotation.models import Upload
+from core.encodings import ENCODINGS
 from core.errors import quoted
 
+SPREAD_COLUMNS = ("system_columns", "aspects_columns", "raters_columns")
 MOST_FILES = 200  # sent at once; more go as a zipped folder
 
 
@@ -87,9 +89,30 @@ class ColumnsForm(forms.Form):
                         initial=upload.options.get("constants", {}).get(name, ""),
                         help_text="The same for every row.",
                     )
-            self.fields["simulated"] = forms.BooleanField(
+            if upload.kind == Upload.Kind.SCORES:
+                for name, whose in (("aspects", "criterion"), ("raters", "annotator")):
+                    self.fields[f"{name}_columns"] = forms.MultipleChoiceField(
+                        required=False,
+                        label=f"Columns that each hold one {whose}'s scores",
+                        choices=[(column, column) for column in columns],
+                        initial=upload.options.get(name, []),
+                        widget=forms.CheckboxSelectMultiple,
+                        help_text=f"Each column name is used as the {whose}'s name.",
+                    )
+            self.fields["all_simulated"] = forms.BooleanField(
                 required=False, label="A program made these answers", initial=upload.simulated
             )
+        self.fields["spellings_apart"] = forms.BooleanField(
+            required=False,
+            label="Names that differ only in case, spaces or dashes are different names",
+            initial=upload.options.get("spellings_apart", False),
+        )
+        self.fields["encoding"] = forms.ChoiceField(
+            required=False,
+            label="Encoding",
+            choices=[("", "as the file says, else UTF-8"), *((name, name) for name in ENCODINGS)],
+            initial=upload.options.get("encoding", ""),
+        )
 
     def required_columns(self) -> list:
         return [self[field.name] for field in FIELDS[self.kind] if field.required]
@@ -105,13 +128,15 @@ class ColumnsForm(forms.Form):
     def beside_the_columns(self) -> list:
         """What the rows can't say."""
         constants = [f"all_{name}" for name in CONSTANT[self.kind]]
-        names = ("system_columns", "one_system", "keep_columns", "human_systems", *constants, "simulated")
+        names = ("system_columns", "one_system", "keep_columns", "human_systems", *constants)
+        names += ("aspects_columns", "raters_columns", "all_simulated", "spellings_apart", "encoding")
         return [self[name] for name in names if name in self.fields]
 
     def clean(self):
         data = super().clean()
-        if both := {*data.get("system_columns", [])} & {data.get(field.name) for field in FIELDS[self.kind]}:
-            raise forms.ValidationError(f"The column {quoted(min(both))} is chosen as a field and as a system's outputs.")
+        spread = {column for name in SPREAD_COLUMNS for column in data.get(name, [])}
+        if both := spread & {data.get(field.name) for field in FIELDS[self.kind]}:
+            raise forms.ValidationError(f"The column {quoted(min(both))} is chosen as a field and as one of several columns.")
         chosen = [data[f.name] for f in FIELDS[self.kind] if data.get(f.name)]
         if twice := {column for column in chosen if chosen.count(column) > 1}:
             raise forms.ValidationError(f"The column {quoted(min(twice))} is chosen twice.")
@@ -125,10 +150,10 @@ class ColumnsForm(forms.Form):
         constants = {name: said.get(f"all_{name}", "").strip() for name in CONSTANT[self.kind] if not said.get(name)}
         if given := {name: value for name, value in constants.items() if value}:
             options["constants"] = given
-        if said.get("keep_columns"):
-            options["keep_columns"] = True
+        options |= {name: said[name] for name in ("keep_columns", "spellings_apart", "encoding") if said.get(name)}
+        options |= {name: said[f"{name}_columns"] for name in ("aspects", "raters") if said.get(f"{name}_columns")}
         return {
             "human_systems": [line.strip() for line in systems.splitlines() if line.strip()],
-            "simulated": said.get("simulated", False),
+            "simulated": said.get("all_simulated", False),
             "options": options,
         }

@@ -33,6 +33,7 @@ class Upload(models.Model):
     size = models.PositiveBigIntegerField(help_text="Bytes.")
     kind = models.CharField(max_length=10, choices=Kind)
     columns = models.JSONField(default=dict, help_text="{field: the file's column}.")
+    sample = models.JSONField(default=dict, help_text="Its columns and first rows {columns, rows}, once somebody looked.")
     human_systems = models.JSONField(default=list)
     options = models.JSONField(default=dict, help_text="What of {system, systems, keep_columns} `import_outputs` is told.")
     simulated = models.BooleanField("a program made these answers", default=False)
@@ -61,4 +62,5 @@ class Upload(models.Model):
     @property
     def is_busy(self) -> bool:
         """Is a worker at it, or to be?"""
-        return self.state in (self.State.CHECKING, self.State.STORING) and bool(self.job and not self.job.is_finished)
+        at_work = (self.State.NEW, self.State.CHECKING, self.State.STORING)  # new: its columns are being looked for
+        return self.state in at_work and bool(self.job and not self.job.is_finished)

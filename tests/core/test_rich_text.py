@@ -2,6 +2,7 @@
 when a dollar opens a formula in Pandoc's manual, "Extension: tex_math_dollars"."""
 
 import re
+import time
 from html import unescape
 from html.parser import HTMLParser
 
@@ -174,3 +175,11 @@ def test_which_texts_look_like_markdown():
     plain = ["Hello.", "$5 and $10", "a * b * c", "#hashtag", "2 - 1\n", "[sic]", "- Yes.\n\nNo.", "snake_case_name", ""]
     plain += ["$" + "_" * MOST, "-" * MOST, " " * MOST, "** a" * MOST, "- " * MOST]  # and are quickly told
     assert [rich_count([text]) for text in rich] == [1] * len(rich) and rich_count(plain) == 0
+
+
+class TestPagesOfResearchers:
+    @pytest.mark.parametrize("text", ["[" * 1_000_000, "*a " * 300_000, "[" * 5_000])
+    def test_what_takes_long_is_shown_as_it_is_written(self, text):
+        begin = time.process_time()
+        html = page_html(text)
+        assert time.process_time() - begin < 1 and html == f"<pre>{text}</pre>"

@@ -1,17 +1,13 @@
-from annotation.access import campaign_named
-from annotation.data.importer import import_scores
-from core.commands import ServiceCommand
+from annotation.management.import_command import ImportCommand
 
 
-class Command(ServiceCommand):
-    help = "Import people's scores from a JSONL or CSV file."
+class Command(ImportCommand):
+    help = "Import people's scores from a file: JSON lines, a JSON array, CSV, Excel, or another tool's."
+    kind = "scores"
 
     def add_arguments(self, parser):
         super().add_arguments(parser)
-        parser.add_argument("slug")
-        parser.add_argument("file")
+        column = {"action": "append", "default": [], "metavar": "COLUMN"}
+        parser.add_argument("--criterion-column", **column, dest="aspects", help="this column holds one criterion's scores")
+        parser.add_argument("--annotator-column", **column, dest="raters", help="this column holds one annotator's scores")
         parser.add_argument("--simulated", action="store_true", help="the annotators are simulated, not people")
-        parser.add_argument("--dry-run", action="store_true", help="check the file and store nothing")
-
-    def run(self, slug, file, simulated, dry_run, **options):
-        return import_scores(campaign_named(slug), file, simulated=simulated, dry_run=dry_run).as_dict()

@@ -13,6 +13,7 @@ from annotation.jobs import worker_alive
 from annotation.models import Annotator, Campaign
 from annotation.people.languages import speak_english
 from annotation.views.jobs import MADE, with_results
+from core.errors import Refused
 
 
 @login_required
@@ -48,9 +49,13 @@ def guidelines(request, slug):
     if request.method == "POST" and own is None:
         raise Http404
     if request.method == "POST" and form.is_valid():
-        lifecycle.set_guidelines(own, form.cleaned_data["guidelines"], request.user)
-        messages.success(request, "The guidelines are saved.")
-        return redirect("guidelines", slug)
+        try:
+            lifecycle.set_guidelines(own, form.cleaned_data["guidelines"], request.user)
+        except Refused as refused:
+            form.add_error("guidelines", str(refused))
+        else:
+            messages.success(request, "The guidelines are saved.")
+            return redirect("guidelines", slug)
     shown = own or annotator.campaign
     context = {"campaign": shown, "form": form, "annotator": annotator, "is_researcher": own is not None}
-    return render(request, "annotation/guidelines.html", context)
+    return render(request, "annotation/guidelines.html", context, status=422 if form and form.errors else 200)

@@ -41,7 +41,7 @@ def import_data(request, slug):
 def upload(request, slug, pk):
     campaign, stored = _upload(request, slug, pk)
     is_done = stored.state == Upload.State.STORED
-    columns, rows, _ = ([], [], None) if is_done else uploads.look(stored)
+    columns, rows = ([], []) if is_done else uploads.sample(stored)
     form = None if is_done else ColumnsForm(request.POST or None, upload=stored, columns=columns)
     if request.method == "POST" and form and form.is_valid():
         try:
@@ -62,6 +62,8 @@ def upload(request, slug, pk):
         "errors": paged(request, stored.error_entries(), name="errors"),
         "kinds": stored.result.get("kinds", []),
         "unused": stored.result.get("unused", []),
+        "left_out": list(stored.result.get("left_out", {}).items()),
+        "elsewhere": list(stored.result.get("elsewhere", {}).items()),
         "rich_texts": rich_texts(campaign) if is_done else None,
         "new": [(n, kind) for kind, n in stored.result.get("new", {}).items() if n],
     }
@@ -75,7 +77,7 @@ def store(request, slug, pk):
     _, stored = _upload(request, slug, pk)
     try:
         if "columns_form" in request.POST and stored.state == Upload.State.FINE:
-            form = ColumnsForm(request.POST, upload=stored, columns=uploads.look(stored)[0])
+            form = ColumnsForm(request.POST, upload=stored, columns=uploads.sample(stored)[0])
             if not form.is_valid():
                 raise Refused(" ".join(error for errors in form.errors.values() for error in errors))
             if uploads.change(stored, form.columns(), **form.options()):

@@ -71,7 +71,7 @@ class TestAFileInOrder:
     def test_answers_of_a_program_are_marked(self, world):
         score = {"context_id": "c0", "system": "Hydra-system", "aspect": "Overall", "annotator": "p", "score": 3}
         send(world, "scores.jsonl", score, kind="scores")
-        world.post(f"import/{Upload.objects.get().pk}/", {name: name for name in score} | {"simulated": "on"})
+        world.post(f"import/{Upload.objects.get().pk}/", {name: name for name in score} | {"all_simulated": "on"})
         store(world)
         assert LikertScore.objects.get().annotator.is_simulated
 

@@ -16,7 +16,7 @@ from annotation.campaigns.lifecycle import create_campaign
 from annotation.campaigns.protocol import CriterionSpec
 from annotation.data.importer import import_judgments, import_outputs, import_scores
 from annotation.models import Annotator, Context, LikertScore, Output, PairwiseJudgment, System, Upload
-from core import archives, rowfiles
+from core import archives, encodings
 from core.column_shapes import printed_list
 from core.errors import ImportRefused
 from tests.annotation.data.test_import_pages import store
@@ -156,12 +156,12 @@ class TestZippedFolder:
 
 
 def test_a_whole_array_may_stand_on_one_long_line(campaign, file, monkeypatch):
-    monkeypatch.setattr(rowfiles, "MAX_LINE_BYTES", 40)
+    monkeypatch.setattr(encodings, "MAX_LINE_BYTES", 40)
     rows = [{"prompt": f"Hi {n}", "model": "parrot", "response": "Hello"} for n in range(5)]
     assert import_outputs(campaign, file("a.json", rows)).new["outputs"] == 5
     long = refusals_of_more(campaign, file("a.jsonl", json.dumps(rows[0])))
     assert long == ["a.jsonl, line 1: is longer than 0 MB; a row must be shorter"]
-    monkeypatch.setattr(rowfiles, "MAX_DOCUMENT_BYTES", 100)
+    monkeypatch.setattr(encodings, "MAX_DOCUMENT_BYTES", 100)
     assert refusals_of_more(campaign, file("a.json", rows)) == ["a.json: is longer than 0 MB; write it as JSON lines"]
 
 
@@ -304,12 +304,22 @@ class TestLabelStudio:
             result("rating", {"rating": 4}, "quality"),
             result("number", {"number": 3}, "quality"),
             result("choices", {"choices": ["2"]}, "quality"),
-            result("choices", {"choices": ["fluent"]}, "quality"),
+            result("choices", {"choices": ["politics"]}, "topic"),
         ]
         path = file("e.json", [task(n, d, r) for n, (d, r) in enumerate(zip(data, results))])
         import_outputs(campaign, path)
-        import_scores(campaign, path)
+        done = import_scores(campaign, path)
         assert sorted(s[-1] for s in scores()) == [2, 3, 4]
+        assert done.left_out == {"answers topic in words: politics": 1} and done.rows == 4
+
+    def test_a_criterion_in_numbers_and_in_words_is_refused(self, campaign, file):
+        data = [{"prompt": p, "model": "parrot", "response": p.upper()} for p in ("a", "b")]
+        results = [result("rating", {"rating": 4}, "quality"), result("choices", {"choices": ["fluent"]}, "quality")]
+        path = file("e.json", [task(n, d, r) for n, (d, r) in enumerate(zip(data, results))])
+        import_outputs(campaign, path)
+        with pytest.raises(ImportRefused, match=r"'quality': has points in numbers and in words \('fluent' \(1\)\)"):
+            import_scores(campaign, path)
+        assert not scores()
 
     def test_without_judgments_it_says_so(self, campaign, file):
         path = file("e.json", [task(1, self.PAIR, result("rating", {"rating": 4}))])
@@ -400,11 +410,12 @@ class TestAutoArena:
         ["Hi", "parrot", "ape", "Hello", "Oh", "gpt-4o", "B"],
     ]
 
-    def test_votes_are_judgments_and_a_models_are_marked(self, campaign, file):
-        import_judgments(campaign, file("h2h.csv", table([self.COLUMNS, *self.ROWS])))
-        expected = {("ape", "B", "parrot", "Human"), ("ape", "tie", "parrot", "Human"), ("ape", "A", "parrot", "gpt-4o")}
-        assert judgments() == expected
-        assert dict(Annotator.objects.values_list("name", "is_simulated")) == {"Human": False, "gpt-4o": True}
+    def test_peoples_votes_are_judgments_and_a_models_are_not(self, campaign, file):
+        done = import_judgments(campaign, file("h2h.csv", table([self.COLUMNS, *self.ROWS])))
+        assert judgments() == {("ape", "B", "parrot", "Human"), ("ape", "tie", "parrot", "Human")}
+        assert dict(Annotator.objects.values_list("name", "is_simulated")) == {"Human": False}
+        assert done.rows == 2 and done.elsewhere["judge pairs"] == 1
+        assert done.assumed[0].startswith("Read as AutoArena.")
 
     def test_their_texts_are_outputs(self, campaign, file):
         import_outputs(campaign, file("h2h.csv", table([self.COLUMNS, *self.ROWS])))

@@ -1,0 +1,82 @@
+"""Label Studio's tasks and exports, of version 1 and before."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from annotation.data.shapes.pairs import has_sides, outputs_of
+from annotation.data.shapes.shape import JUDGMENTS, OUTPUTS, SCORES, Entry, Fields, LeftOut, Shape, Surroundings
+from annotation.data.shapes.values import point
+from core.rows import BadField
+
+POINTS = ("rating", "number", "choices")  # the parts of a result that hold a point of a scale
+
+
+def _recognises(fields: Fields) -> bool:
+    return isinstance(fields.get("data"), dict)
+
+
+def _entries(task: Fields, around: Surroundings) -> Iterator[Entry | LeftOut]:
+    data = task.get("data")
+    if not isinstance(data, dict):
+        raise BadField("data", "is no JSON object; every task of Label Studio has one")
+    for output in outputs_of(data) if has_sides(data) else [data]:
+        yield Entry(OUTPUTS, output)
+    for annotation in _objects(task, "completions" if "completions" in task else "annotations"):
+        yield from _answers(annotation, data)
+
+
+def _answers(annotation: Fields, data: Fields) -> Iterator[Entry | LeftOut]:
+    pair = has_sides(data)
+    if why := _not_an_answer(annotation):
+        yield LeftOut(JUDGMENTS if pair else SCORES, why)
+        return
+    who = annotation.get("completed_by")
+    who = who.get("id") if isinstance(who, dict) else who  # not the address beside it: annotators are pseudonyms
+    known = data | ({} if who is None else {"annotator": str(who) if isinstance(who, int) else who})
+    results = [(r, r["value"]) for r in _objects(annotation, "result") if isinstance(r.get("value"), dict)]
+    choices = [(r, value.get("selected")) for r, value in results if r.get("type") == "pairwise"]
+    points = [(r, value[part]) for r, value in results for part in POINTS if part in value]
+    for result, choice in choices:
+        about = {"aspect": result.get("from_name")} if len(choices) > 1 else {}
+        yield Entry(JUDGMENTS, known | about | {"choice": choice})
+    for result, value in points:
+        if (score := point(value)) is None:
+            yield LeftOut(SCORES, f"names {'no' if not value else 'more than one'} point of {result.get('from_name')}")
+        else:
+            yield Entry(SCORES, known | {"aspect": result.get("from_name"), "score": score})
+    if pair and not results:  # the tag Pairwise: neither is selected where both are equal
+        yield Entry(JUDGMENTS, known | {"choice": "tie"})
+    elif not choices and not points:
+        yield LeftOut(JUDGMENTS if pair else SCORES, "has no answer")
+
+
+def _not_an_answer(annotation: Fields) -> str:
+    """Why an annotation is not what a person thinks of the outputs; empty where it is."""
+    if annotation.get("was_cancelled") is True:
+        return "was skipped by the annotator"
+    if annotation.get("ground_truth") is True:
+        return "is a ground truth, not a person's answer"
+    reviews = annotation.get("reviews")
+    verdicts = [r.get("accepted") for r in reviews if isinstance(r, dict)] if isinstance(reviews, list) else []
+    if annotation.get("last_action") == "rejected" or (verdicts and verdicts[-1] is False):
+        return "was rejected by a reviewer"
+    return ""
+
+
+def _objects(fields: Fields, name: str) -> list[Any]:
+    value = fields.get(name)
+    if value is None:
+        return []
+    if not isinstance(value, list) or not all(isinstance(part, dict) for part in value):
+        raise BadField(name, "expected a list of JSON objects")
+    return value
+
+
+LABEL_STUDIO = Shape(
+    name="Label Studio",
+    address="https://labelstud.io/guide/task_format",
+    kinds=(OUTPUTS, SCORES, JUDGMENTS),
+    recognises=_recognises,
+    entries=_entries,
+    guess="A pair in which nothing is selected is a tie. Skipped, rejected and ground-truth annotations are left out.",
+)

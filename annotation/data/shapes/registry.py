@@ -1,0 +1,45 @@
+"""All shapes, in the order in which a file's first row is held against them."""
+
+from annotation.data.shapes.alpaca_eval import ALPACA_ANNOTATIONS, ALPACA_OUTPUTS
+from annotation.data.shapes.arena import ARENA, ARENA_55K, COMPARIA
+from annotation.data.shapes.arena_hard import ARENA_HARD, ARENA_HARD_ANSWERS
+from annotation.data.shapes.argilla import ARGILLA, ARGILLA_TABLE
+from annotation.data.shapes.autoarena import AUTOARENA
+from annotation.data.shapes.chat import CHAT, CHOICES, LABELLED, PREFERENCE
+from annotation.data.shapes.crowd import MTURK
+from annotation.data.shapes.harness import HELM, INSPECT, INSPECT_SAMPLE, LM_EVAL
+from annotation.data.shapes.label_studio import LABEL_STUDIO
+from annotation.data.shapes.pairs import PAIRS
+from annotation.data.shapes.potato import POTATO
+from annotation.data.shapes.shape import OUTPUTS, Fields, Shape
+
+SHAPES = (
+    LABEL_STUDIO,
+    POTATO,
+    ARGILLA,
+    ARGILLA_TABLE,
+    MTURK,
+    COMPARIA,
+    ARENA,
+    ARENA_55K,
+    ALPACA_ANNOTATIONS,
+    ALPACA_OUTPUTS,
+    ARENA_HARD,
+    ARENA_HARD_ANSWERS,
+    AUTOARENA,
+    LM_EVAL,
+    INSPECT,
+    INSPECT_SAMPLE,
+    HELM,
+    CHOICES,
+    PREFERENCE,
+    LABELLED,
+    CHAT,
+)
+
+
+def shape_of(kind: str, fields: Fields) -> Shape | None:
+    """Whose file it is, by its first row; None for a file of rows with the fields' own columns."""
+    if shape := next((shape for shape in SHAPES if shape.recognises(fields)), None):
+        return shape
+    return PAIRS if kind == OUTPUTS and PAIRS.recognises(fields) else None

@@ -1,0 +1,93 @@
+"""Values as tools write them: points of a scale with words beside them, messages of a chat, texts that are lists."""
+
+import json
+import math
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from core.column_shapes import printed_list
+from core.rows import BadField, kind_of
+
+LEADING = re.compile(r"\s*([+-]?\d+(?:\.\d+)?)\s*(?:[-–—:.)=,]|\s)\D*$")  # no second number: "2 or 3" is no point
+TRAILING = re.compile(r"\D*\(\s*([+-]?\d+(?:\.\d+)?)\s*\)\s*$")
+
+
+def number(value: Any) -> float | int | None:
+    """A finite number, whole where it is; None for anything else."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        found = float(value)
+    except ValueError:
+        return None
+    if not math.isfinite(found):
+        return None
+    return int(found) if found == int(found) else found
+
+
+def point(value: Any) -> float | int | str | None:
+    """A point of a scale: 4, "4", "scale_4", "4 - good", "good (4)", ["4"]. Words without a number stay words, which are
+    listed by name; None where nothing was answered, or more than one thing."""
+    if isinstance(value, list):
+        return point(value[0]) if len(value) == 1 else None
+    if not isinstance(value, str):
+        return number(value)
+    text = value.strip().removeprefix("scale_")
+    if (plain := number(text)) is not None:
+        return plain
+    for pattern in (LEADING, TRAILING):
+        if found := pattern.match(text):
+            return number(found[1])
+    return text or None
+
+
+def texts(value: Any, name: str) -> list[str]:
+    """A text, a list of texts, or either of these written as JSON or as Python prints it. Raises BadField."""
+    if isinstance(value, str):
+        parsed = _parsed(value)
+        value = parsed if isinstance(parsed, list) else [value]
+    if not isinstance(value, list) or not all(isinstance(part, str) for part in value):
+        raise BadField(name, f"expected a text or a list of texts, found {kind_of(value)}")
+    return value
+
+
+def _parsed(text: str) -> Any:
+    if not text.lstrip().startswith("["):
+        return None
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return printed_list(text)
+
+
+def messages(value: Any, name: str) -> list[dict[str, Any]]:
+    """A chat as a list of {role, content}, also where it is written as JSON in a text. Raises BadField."""
+    if isinstance(value, str):
+        value = _parsed(value)
+    if not isinstance(value, list) or not all(isinstance(turn, dict) for turn in value):
+        raise BadField(name, f"expected a list of messages, found {kind_of(value)}")
+    for turn in value:
+        if not isinstance(turn.get("role"), str):
+            raise BadField(name, 'expected messages with the texts "role" and "content"')
+    return value
+
+
+def content(message: dict[str, Any], name: str) -> str:
+    """The text of a message; its content may be a list of parts, {"type": "text", "text"}. Raises BadField."""
+    said = message.get("content")
+    if isinstance(said, list):
+        parts = [part.get("text") if isinstance(part, dict) and part.get("type", "text") == "text" else None for part in said]
+        if parts and all(isinstance(part, str) for part in parts):
+            said = "\n".join(part for part in parts if part is not None)
+    if not isinstance(said, str):
+        raise BadField(name, "has a message without text; pictures and tool calls are not read")
+    return said
+
+
+def answered(chat: Sequence[dict[str, Any]], name: str) -> tuple[list[dict[str, str]], str]:
+    """(the turns before the last answer, that answer) of a chat that ends with the assistant's. Raises BadField."""
+    plain = [{"role": turn["role"], "content": content(turn, name)} for turn in chat]
+    if len(plain) < 2 or plain[-1]["role"] not in ("assistant", "model", "bot"):
+        raise BadField(name, "does not end with an answer of the assistant")
+    return plain[:-1], plain[-1]["content"]

@@ -1,0 +1,46 @@
+"""One name in several spellings: annotators and systems whose names differ only in what people do not see as a difference."""
+
+import re
+import unicodedata
+from collections.abc import Iterable
+
+INVISIBLE = dict.fromkeys(map(ord, "\u200b\u200c\u200d\u2060\ufeff\u00ad"))
+DASHES = {ord(dash): "-" for dash in "\u2010\u2011\u2012\u2013\u2014\u2212\ufe58\ufe63\uff0d"}
+SPREADSHEET_NUMBER = re.compile(r"^(\d+)\.0+$")
+
+
+def folded(name: str) -> str:
+    """What two spellings of one name have in common: letters without case, width and composition, one dash, single spaces, no
+    invisible characters, 1 for 1.0 (Unicode Standard Annex 15, compatibility composition)."""
+    text = unicodedata.normalize("NFKC", name).translate(INVISIBLE).translate(DASHES)
+    text = SPREADSHEET_NUMBER.sub(r"\1", " ".join(text.split()))
+    return text.casefold()
+
+
+class Spellings:
+    """The names that are known, by what their spellings have in common. kept_apart: each spelling is a name of its own.
+
+    merged: {the name: other spellings that were taken for it}."""
+
+    def __init__(self, names: Iterable[str], kept_apart: bool = False):
+        self.exact = set(names)
+        self.kept_apart = kept_apart
+        self.by_fold: dict[str, str] = {}
+        self.merged: dict[str, list[str]] = {}
+        for name in sorted(self.exact):
+            self.by_fold.setdefault(folded(name), name)
+
+    def name_of(self, spelling: str) -> str:
+        """The name that a spelling stands for; itself, where it is new or was known as it is."""
+        if self.kept_apart or spelling in self.exact:
+            return spelling
+        name = self.by_fold.setdefault(folded(spelling), spelling)
+        if name == spelling:
+            self.exact.add(spelling)
+        elif spelling not in self.merged.setdefault(name, []):
+            self.merged[name].append(spelling)
+        return name
+
+    def sentences(self, what: str) -> list[str]:
+        """What was taken for one, for whoever sends the file."""
+        return [f"The {what} {name!r} stands for {', '.join(map(repr, others))} too." for name, others in self.merged.items()]

@@ -1,0 +1,34 @@
+"""How long work may take, for a worker's process."""
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from core.errors import Refused
+
+
+class _OutOfTime(BaseException):
+    """Not an Exception: nothing that expects errors of a damaged file takes it for one."""
+
+
+@contextmanager
+def at_most(seconds: float, sentence: str) -> Iterator[None]:
+    """Raises Refused with the sentence where the body takes longer. Only in a process's main thread, where a signal can
+    interrupt it; elsewhere there is no limit."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def ring(*_: object) -> None:
+        raise _OutOfTime
+
+    previous = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    except _OutOfTime:
+        raise Refused(sentence) from None
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, previous)
