@@ -33,7 +33,7 @@ class ReadOnlyAdmin(UndeletableAdmin):
 @admin.register(models.User)
 class AccountAdmin(UndeletableAdmin, UserAdmin):
     list_display = ["username", "email", "is_staff", "may_create_campaigns", "is_active", "last_login", "personal_data"]
-    fieldsets = [*UserAdmin.fieldsets, ("Comparena", {"fields": ["may_create_campaigns", "oidc_subject"]})]
+    fieldsets = [*(UserAdmin.fieldsets or ()), ("Comparena", {"fields": ["may_create_campaigns", "oidc_subject"]})]
     actions = ["turn_off_second_factor"]
 
     @admin.display(description="personal data")

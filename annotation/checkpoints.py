@@ -22,5 +22,5 @@ def _age(output: Output) -> tuple[int, int, int]:
     """Rises with training: no checkpoint, a checkpoint without iteration, then by iteration."""
     if output.checkpoint is None:
         return (0, 0, 0)
-    iteration = output.checkpoint.iteration
-    return (1, 0, output.checkpoint_id) if iteration is None else (2, iteration, output.checkpoint_id)
+    iteration, pk = output.checkpoint.iteration, output.checkpoint.pk
+    return (1, 0, pk) if iteration is None else (2, iteration, pk)

@@ -20,7 +20,7 @@ def calculate(job_id: str) -> None:
 def import_file(job_id: str) -> None:
     """Check or store an uploaded file. Its errors are the upload's, not the job's: the job then has done its work."""
     with jobs.claim(job_id) as claim:
-        uploads.work(Upload.objects.select_related("campaign", "user").get(job=job_id), claim.report)
+        uploads.work(Upload.objects.select_related("campaign", "user").get(job_id=job_id), claim.report)
 
 
 @shared_task(name=notices.TASK)

@@ -11,6 +11,7 @@ import sys
 import psycopg
 from django.http import HttpResponse
 from django.template.loader import render_to_string
+from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
 from annotation.api.errors import problem
@@ -34,7 +35,7 @@ OF_POSTGRES = {  # disk_full, read_only_sql_transaction, lock_not_available; adm
 }
 
 
-def outage(error: BaseException | None) -> tuple[int, str]:
+def outage(error: BaseException | None) -> tuple[int, str | Promise]:
     """(status, sentence) of what broke, by the error that came first among those that led to this one."""
     while error is not None:
         told = (

@@ -68,5 +68,5 @@ def block_translate(parser, token):
         sentence % dict.fromkeys(names, "")
     except (KeyError, ValueError):  # a translation that Django then leaves out
         return node
-    node.__class__, node.sentence, node.names = Sentence, sentence, names
+    node.__class__, node.sentence, node.names = Sentence, sentence, names  # type: ignore[attr-defined]
     return node

@@ -127,9 +127,9 @@ def trust_connections_in_use(**kwargs):
             continue
         now = time.monotonic()
         if now - getattr(connection, "looked_at", -IN_USE_SECONDS) < IN_USE_SECONDS and not _can_be_read(connection.connection):
-            connection.health_check_done = True
+            connection.health_check_done = True  # type: ignore[attr-defined]
         else:
-            connection.looked_at = now
+            connection.looked_at = now  # type: ignore[attr-defined]
 
 
 def _can_be_read(connection) -> bool:

@@ -1,5 +1,7 @@
 """What the leaderboard's pages ask."""
 
+from typing import Any
+
 from django import forms
 
 from annotation.snapshots import latest_snapshot
@@ -36,7 +38,8 @@ class PlayForm(forms.Form):
     )
 
     def __init__(self, *args, campaign, **kwargs):
-        super().__init__(*args, label_suffix="", **kwargs)
+        super().__init__(*args, **({"label_suffix": ""} | kwargs))
+        fields: dict[str, Any] = self.fields
         self.campaign, self.criteria = campaign, criteria(latest_snapshot(campaign))
         found = candidates(campaign)
         if any(one.version and architecture(one.version) == "joint" for one in found):
@@ -44,11 +47,11 @@ class PlayForm(forms.Form):
             self.fields["level"].help_text = f"Single outputs cost a joint comparator at most {cost}."
         groups: dict[str, list[tuple[str, str]]] = {}
         for one in found:
-            groups.setdefault(GROUPS.get(one.kind, f"{one.kind}s"), []).append((one.name, one.name))
-        self.fields["judge"].choices = [("", "none: people alone"), *groups.items()]
+            groups.setdefault(GROUPS.get(Kind(one.kind), f"{one.kind}s"), []).append((one.name, one.name))
+        fields["judge"].choices = [("", "none: people alone"), *groups.items()]
         self.fields["judge"].initial = found[0].name if found and found[0].version else ""
         self.fields["basis"].initial = Basis.JUDGE if self.fields["judge"].initial else Basis.PEOPLE
-        self.fields["criterion"].choices = [("", "an accepted one (default)")] + [
+        fields["criterion"].choices = [("", "an accepted one (default)")] + [
             (place, name or "judgments of pairs") for place, name in enumerate(self.criteria)
         ]
 

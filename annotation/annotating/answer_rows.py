@@ -9,7 +9,7 @@ from annotation.outcome import Outcome
 from core.errors import Refused
 
 OUTCOME_OF_SIDE = {"left": Outcome.A, "tie": Outcome.TIE, "right": Outcome.B}
-REASON_LENGTH = PairwiseJudgment._meta.get_field("reason").max_length
+REASON_LENGTH: int = PairwiseJudgment._meta.get_field("reason").max_length or 0
 
 
 def rows_of(annotator: Annotator, assignment: Assignment, campaign: Campaign, answer: dict) -> list:

@@ -216,10 +216,10 @@ def _repeat(annotator: Annotator, history: History) -> Assignment | None:
     earlier = assignments.filter(purpose=Purpose.EVALUATION, status=Status.DONE, item__other__isnull=False)
     earlier = earlier.exclude(pk__in=[handed.pk for handed in history.recent[-REPEAT_GAP:]])
     earlier = earlier.exclude(item__in=assignments.filter(purpose=Purpose.REPEAT).values("item"))
-    earlier = list(earlier.exclude(item__context=history.last_context).order_by("-pk")[:WINDOW])
-    if not earlier:
+    candidates = list(earlier.exclude(item__context=history.last_context).order_by("-pk")[:WINDOW])
+    if not candidates:
         return None
-    chosen = random.Random(f"{_seed(annotator)}:repeat:{history.main}").choice(earlier)
+    chosen = random.Random(f"{_seed(annotator)}:repeat:{history.main}").choice(candidates)
     return _hand(annotator, history, _items(annotator).get(pk=chosen.item_id), not chosen.swapped, Purpose.REPEAT)
 
 

@@ -5,10 +5,11 @@ rows. The tally is a summary and nothing else: forgetting it loses nothing, the 
 """
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from operator import attrgetter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from annotation.design.gold_and_repeats import REPEAT_GAP
 from annotation.models import Annotator, Assignment, Purpose
@@ -88,7 +89,7 @@ class History:
 def read_history(annotator: Annotator) -> History:
     """One query, of FOLD + REPEAT_GAP rows at most (one more is open)."""
     history = _settled(annotator.tally)
-    rows = Assignment.objects.raw(RECENT, (annotator.pk, annotator.tally.get("upto", 0)))
+    rows: Iterable[Any] = Assignment.objects.raw(RECENT, (annotator.pk, annotator.tally.get("upto", 0)))
     recent = [
         Handed(row.pk, row.status, row.purpose, row.item_id, row.cell, row.context_id, row.assigned_at, row.completed_at)
         for row in rows

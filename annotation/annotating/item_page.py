@@ -55,7 +55,7 @@ class Choice:
 
     @property
     def sides(self) -> list[tuple[str, str, bool]]:
-        return [(side, words, side == self.value) for side, words in SIDE_LABELS]
+        return [(side, str(words), side == self.value) for side, words in SIDE_LABELS]
 
 
 def item_context(campaign: Campaign, item: Item, swapped=False, answer=None, refused=None) -> dict:

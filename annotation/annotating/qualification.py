@@ -27,7 +27,7 @@ def right_answers(annotator: Annotator, purpose: str) -> tuple[int, int]:
     assignments = annotator.assignments.filter(purpose=purpose, item__expected__isnull=False)
     assignments = assignments.filter(status__in=[Assignment.Status.DONE, Assignment.Status.SKIPPED])
     expected = dict(assignments.values_list("item", "item__expected"))
-    return sum(item in answers and is_right(known, answers[item]) for item, known in expected.items()), len(expected)
+    return sum(item in answers and is_right(known or {}, answers[item]) for item, known in expected.items()), len(expected)
 
 
 def decide(annotator: Annotator) -> None:

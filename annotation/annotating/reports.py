@@ -8,7 +8,7 @@ from annotation.annotating.assignment import lock
 from annotation.models import Annotator, Assignment, ItemReport, Purpose
 from core.errors import Refused
 
-REASON_LENGTH = ItemReport._meta.get_field("reason").max_length
+REASON_LENGTH: int = ItemReport._meta.get_field("reason").max_length or 0
 
 
 @transaction.atomic

@@ -1,6 +1,7 @@
 """What annotators do: join, agree, take the next item, answer, undo, change, skip, report, withdraw."""
 
 from dataclasses import asdict
+from typing import Any
 
 from drf_spectacular.utils import extend_schema
 from rest_framework import viewsets
@@ -50,9 +51,10 @@ class TaskViewSet(viewsets.GenericViewSet):
     def retrieve(self, request, slug):
         annotator = self.get_object()
         due = consent_due(annotator)
-        annotator.campaign.progress = progress(annotator)
-        annotator.campaign.consent = due and {"version": due.version, "text": due.text}
-        return Response(item_shapes.TaskDetailSerializer(annotator.campaign).data)
+        campaign: Any = annotator.campaign
+        campaign.progress = progress(annotator)
+        campaign.consent = due and {"version": due.version, "text": due.text}
+        return Response(item_shapes.TaskDetailSerializer(campaign).data)
 
     @extend_schema(request=None, responses=item_shapes.NextSerializer)
     @action(detail=True, methods=["post"])

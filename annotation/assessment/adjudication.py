@@ -43,7 +43,7 @@ def adjudicate(
         "reason": reason.strip()[:500],
         "decided_by": user,
     }
-    adjudication, _ = Adjudication.objects.update_or_create(
+    adjudication, _ = Adjudication.objects.update_or_create(  # type: ignore[misc]  # no criterion: the whole
         criterion_id=criterion_id, output_id=output_id, other_id=other_id, defaults=decided
     )
     output = Output.objects.select_related("system", "context").get(pk=output_id)

@@ -79,12 +79,12 @@ def assess_questions(campaign: Campaign, mad=1.0, level="ordinal", on_zero_mad="
             report = assess_scores(table.values, level, rule["mad"], on_zero_mad, seed=rule["seed"])
             keep = _adjudicated(table, criterion.pk, report.keep, believed)
             questions.append(AssessedQuestion(criterion, False, table, report, keep))
-    for criterion in (None, *campaign.criteria.all()):
-        table = pair_table(campaign, criterion)
+    for asked in (None, *campaign.criteria.all()):
+        table = pair_table(campaign, asked)
         if table is not None:
             of_pairs = assess_judgments(table.values, seed=rule["seed"])
-            keep = _adjudicated(table, criterion and criterion.pk, ~np.isnan(table.values), believed)
-            questions.append(AssessedQuestion(criterion, True, table, of_pairs, keep))
+            keep = _adjudicated(table, asked.pk if asked else None, ~np.isnan(table.values), believed)
+            questions.append(AssessedQuestion(asked, True, table, of_pairs, keep))
     if not questions:
         raise Refused(f"Campaign {campaign.slug!r} has no scores and no judgments yet; there is nothing to assess.")
     return rule, questions

@@ -29,7 +29,7 @@ def datasheet(campaign: Campaign, snapshot: Snapshot) -> list[Answer]:
     sampled = "groups of contexts" if campaign.has_groups else "contexts"
     for n, criterion in enumerate(questions):
         letter = "" if len(questions) == 1 else "abcdefghijklmnopqrstuvwxyz"[n % 26]
-        answers += _criterion(criterion, decisions.get(criterion and criterion.pk), letter, sampled)
+        answers += _criterion(criterion, decisions.get(criterion.pk if criterion else None), letter, sampled)
     return answers + _ethics(campaign)
 
 

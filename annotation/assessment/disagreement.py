@@ -51,10 +51,10 @@ def open_disagreements(campaign: Campaign, mad: float, on_zero_mad: str) -> list
         if table is not None:
             kept = np.where(keep_mask(table.values, mad, on_zero_mad), table.values, np.nan)
             disagreements += _wide(criterion, table, kept, _range(kept) / (criterion.high - criterion.low), names, settled)
-    for criterion in (None, *campaign.criteria.all()):
-        table = pair_table(campaign, criterion)
+    for asked in (None, *campaign.criteria.all()):
+        table = pair_table(campaign, asked)
         if table is not None:
-            disagreements += _wide(criterion, table, table.values, _opposed(table.values), names, settled)
+            disagreements += _wide(asked, table, table.values, _opposed(table.values), names, settled)
     return sorted(disagreements, key=lambda one: (-one.spread, one.key))
 
 

@@ -1,6 +1,8 @@
 """How a campaign is going: progress, distributions, times, agreement so far. A fixed number of queries, whatever its size."""
 
 from collections import Counter
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from django.db.models import Count, Max, Q, Sum
@@ -186,10 +188,11 @@ def annotator_figures(people: list[Annotator]) -> None:
             skips=Count("pk", filter=Q(kind=ItemReport.Kind.SKIP)), flags=Count("pk", filter=Q(kind=ItemReport.Kind.FLAG))
         )
     )
-    reports = {row["annotator"]: row for row in reports}
+    by_person = {row["annotator"]: row for row in reports}
     for person in people:
-        report_counts = reports.get(person.pk, {})
+        counts: Mapping[str, Any] = by_person.get(person.pk, {})
         known = [t for t in times.get(person.pk, []) if t is not None]
-        person.last = last.get(person.pk)
-        person.median = float(np.median(known)) if known else None
-        person.skips, person.flags = report_counts.get("skips", 0), report_counts.get("flags", 0)
+        person.last = last.get(person.pk)  # type: ignore[attr-defined]
+        person.median = float(np.median(known)) if known else None  # type: ignore[attr-defined]
+        person.skips = counts.get("skips", 0)  # type: ignore[attr-defined]
+        person.flags = counts.get("flags", 0)  # type: ignore[attr-defined]

@@ -160,12 +160,12 @@ def recount(campaign: Campaign) -> None:
     held = Assignment.objects.filter(
         item__campaign=campaign, status=Assignment.Status.OPEN, purpose=Purpose.EVALUATION
     ).order_by()
-    held = held.values_list("item").annotate(people=Count("id"), swapped=Count("id", filter=Q(swapped=True)))
-    held = {item: (people, swapped) for item, people, swapped in held}
+    counts = held.values_list("item").annotate(people=Count("id"), swapped=Count("id", filter=Q(swapped=True)))
+    holdings = {item: (people, swapped) for item, people, swapped in counts}
     changed = []
     items = campaign.items.filter(purpose=Purpose.EVALUATION).order_by()
     for pk, output, other, *said in items.values_list("pk", "output_id", "other_id", "taken", "taken_swapped"):
-        answered, holding = judged.get((output, other), (0, 0)), held.get(pk, (0, 0))
+        answered, holding = judged.get((output, other), (0, 0)), holdings.get(pk, (0, 0))
         taken, taken_swapped = answered[0] + holding[0], answered[1] + holding[1]
         if [taken, taken_swapped] != said:
             changed.append(Item(pk=pk, taken=taken, taken_swapped=taken_swapped))

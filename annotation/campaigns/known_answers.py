@@ -100,14 +100,14 @@ def _pk(output) -> int | None:
 
 def _refuse_answered(campaign: Campaign, answers: list[KnownAnswer]) -> None:
     scored = LikertScore.objects.filter(criterion__campaign=campaign).order_by()
-    scored = set(scored.values_list("output", flat=True).distinct())
+    scored_outputs = set(scored.values_list("output", flat=True).distinct())
     judged = PairwiseJudgment.objects.filter(annotator__campaign=campaign).order_by()
-    judged = {frozenset(pair) for pair in judged.values_list("output_a", "output_b").distinct()}
+    judged_pairs = {frozenset(pair) for pair in judged.values_list("output_a", "output_b").distinct()}
     items = campaign.items.filter(purpose=Purpose.EVALUATION, assignments__isnull=False).order_by()
     held = {frozenset(pair) for pair in items.values_list("output", "other").distinct()}
     for answer in answers:
         pair = frozenset((answer.output.pk, _pk(answer.other)))
-        if pair in held or pair in judged or (answer.other is None and answer.output.pk in scored):
+        if pair in held or pair in judged_pairs or (answer.other is None and answer.output.pk in scored_outputs):
             where = f"{answer.output.context.key}, {answer.output.system.name}"
             raise Refused(f"{where}: somebody has answered this item or is answering it now, so it stays in the evaluation.")
 

@@ -93,7 +93,12 @@ def _copy_texts(source: Campaign, target: Campaign) -> None:
     store_known(
         target,
         [
-            (item.purpose, KnownAnswer(copies[outputs[item.output_id]], item.expected, copies.get(outputs.get(item.other_id))))
+            (
+                item.purpose,
+                KnownAnswer(
+                    copies[outputs[item.output_id]], item.expected or {}, copies.get(outputs.get(item.other_id or 0, 0))
+                ),
+            )
             for item in known.order_by("position")
         ],
     )

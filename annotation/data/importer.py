@@ -6,6 +6,7 @@ stores, in one transaction. Existing rows are met through dictionaries loaded on
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from django.db import transaction
 from django.db.models import Count, Max, Q
@@ -106,7 +107,7 @@ def _import(
     """
     file = name_of(source, name)
     importer.spellings_apart = spellings_apart
-    how = {"columns": columns, "constants": constants, "encoding": encoding}
+    how: dict[str, Any] = {"columns": columns, "constants": constants, "encoding": encoding}
     how["spread"] = {"systems": systems, "aspects": aspects, "raters": raters}
     how["criteria"] = list(campaign.criteria.values_list("name", flat=True))
     take = lambda watch: _take_all(importer, source, file, how, watch)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from django.db import connection, transaction
-from django.db.models import Model
+from django.db.models import ForeignKey, Model
 
 BATCH = 500
 
@@ -13,7 +13,7 @@ def give_keys(rows: Sequence[Model]) -> None:
     point to. Keys of rows that are not written after all stay unused."""
     if not rows:
         return
-    foreign = [field for field in rows[0]._meta.concrete_fields if field.is_relation]
+    foreign = [field for field in rows[0]._meta.concrete_fields if isinstance(field, ForeignKey)]
     for row, key in zip(rows, _reserved(type(rows[0]), len(rows)), strict=True):
         row.pk = key
         for field in foreign:
@@ -51,7 +51,7 @@ class Insertion:
             tuple(field.get_db_prep_save(field.pre_save(row, add=True), connection) for field in fields) for row in rows
         ]
         quote = connection.ops.quote_name
-        columns, marks = ", ".join(quote(field.column) for field in fields), ", ".join(["%s"] * len(fields))
+        columns, marks = ", ".join(quote(str(field.column)) for field in fields), ", ".join(["%s"] * len(fields))
         table = quote(rows[0]._meta.db_table)
         self.statement = f"INSERT INTO {table} ({columns}) VALUES ({marks})"
 
@@ -60,7 +60,7 @@ class Insertion:
         if not self.rows:
             return
         if connection.vendor != "sqlite":
-            type(self.rows[0]).objects.bulk_create(self.rows, batch_size=BATCH)
+            type(self.rows[0])._default_manager.bulk_create(self.rows, batch_size=BATCH)
             return
         with connection.cursor() as cursor:
             cursor.executemany(self.statement, self.values)

@@ -70,7 +70,7 @@ class ScoresImport:
             raise BadField("score", f"is {value:g}, but {quoted(annotator.name)} already gave this output {self.scores[key]:g}")
 
     def output(self, row: Row) -> Output:
-        context, sample = self.context(row), row.whole("sample", default=0)
+        context, sample = self.context(row), row.whole("sample", default=0) or 0
         system = self.corpus.spellings.name_of(row.name("system"))
         iteration = row.whole("iteration")
         checkpoint = row.name("checkpoint", default="" if iteration is None else str(iteration))

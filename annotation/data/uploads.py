@@ -76,7 +76,7 @@ def _kept(campaign: Campaign, files: list[File], kind: str, user) -> tuple[Uploa
         if not old.is_busy:
             discard(old)
     first, *others = files
-    name = f"{first.name[-180:]} and {len(others)} more.zip" if others else (first.name or "")[-200:]
+    name = f"{(first.name or '')[-180:]} and {len(others)} more.zip" if others else (first.name or "")[-200:]
     upload = Upload(campaign=campaign, user=user, name=name, size=0, kind=kind)
     upload.path.parent.mkdir(parents=True, exist_ok=True)
     if others:

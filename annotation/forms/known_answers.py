@@ -22,7 +22,7 @@ class KnownAnswerForm(forms.Form):
         self.item, self.criteria = item, list(criteria)
         known = item.expected or {}
         initial = {"purpose": item.purpose if item.purpose in KNOWN else "gold", "feedback": known.get("feedback", "")}
-        super().__init__(*args, initial=initial, **kwargs)
+        super().__init__(*args, **{**kwargs, "initial": initial})
         if item.is_pair:
             choices = [("", "–"), ("A", f"A: {item.output.system}"), ("tie", "a tie"), ("B", f"B: {item.other.system}")]
             self.fields["choice"] = forms.ChoiceField(

@@ -1,5 +1,7 @@
 """What a plan is worked out from."""
 
+from typing import Any
+
 from django import forms
 
 PROTOCOL = ("systems", "contexts", "overlap", "overlap_percent", "quota", "annotators")
@@ -24,7 +26,8 @@ class PlanForm(forms.Form):
 
     def __init__(self, *args, pilots, **kwargs):
         super().__init__(*args, **kwargs)
-        self.fields["pilot"].choices = [("", "none: use assumed variances"), *((c.slug, c.title) for c in pilots)]
+        fields: dict[str, Any] = self.fields
+        fields["pilot"].choices = [("", "none: use assumed variances"), *((c.slug, c.title) for c in pilots)]
 
     def protocol(self) -> dict:
         return {name: self.cleaned_data[name] for name in PROTOCOL}

@@ -91,6 +91,11 @@ class WorkerPulse(models.Model):
     queues = models.JSONField(default=list, help_text="Those that it takes jobs from; none: all.")
     seen_at = models.DateTimeField()
 
+    # What annotation.health says of it
+    is_alive: bool
+    has_gpu: bool
+    shared_queues: list[str]
+
     def __str__(self):
         return self.name
 

@@ -42,7 +42,7 @@ class User(AbstractUser):
 
     def save(self, *args, **kwargs):
         """A new password ends what the old one's owner had made: every token goes, as every session does."""
-        has_new_password, is_new = self._password is not None, self._state.adding
+        has_new_password, is_new = self._password is not None, self._state.adding  # type: ignore[attr-defined]
         super().save(*args, **kwargs)
         if has_new_password and not is_new:
             self.api_tokens.all().delete()

@@ -40,4 +40,4 @@ def speak_english(request: HttpRequest) -> None:
     """From here on this request is answered in English, and its page offers no other language."""
     translation.activate("en")
     request.LANGUAGE_CODE = "en"
-    request.offers_languages = False
+    request.offers_languages = False  # type: ignore[attr-defined]

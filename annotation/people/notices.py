@@ -54,6 +54,7 @@ def tell_finished(job: Job) -> int:
     """Write to the researchers of the job's campaign who has finished; the last letter says that all items have their answers.
     Beyond `MAILED_BY_CAMPAIGN` only that one is written. Returns the number of letters sent."""
     campaign = job.campaign
+    assert campaign  # TASK is of one
     finished = campaign.audit_events.filter(action=FINISHED, created_at__lte=job.created_at)
     last, complete, detail = finished.first(), _is_complete(campaign), {"items": campaign.items.count()}
     if last is None or campaign.audit_events.filter(action=COMPLETE, detail__items=detail["items"]).exists():

@@ -72,7 +72,8 @@ def with_results(jobs: Iterable[Job]) -> list[Job]:
     listed = list(jobs)
     uploads = dict(Upload.objects.filter(job__in=listed).values_list("job_id", "pk"))
     for job in listed:
-        job.result = _result(job, uploads.get(job.pk)) if job.status == Job.Status.DONE and job.campaign else ""
+        is_made = job.status == Job.Status.DONE and job.campaign
+        job.result = _result(job, uploads.get(job.pk)) if is_made else ""  # type: ignore[attr-defined]
     return listed
 
 

@@ -25,6 +25,6 @@ def paged(request, rows, size: int = PAGE, name: str = "page"):
         query[name] = number
         return f"?{query.urlencode()}"
 
-    page.before = address(page.number - 1) if page.has_previous() else None
-    page.after = address(page.number + 1) if page.has_next() else None
+    page.before = address(page.number - 1) if page.has_previous() else None  # type: ignore[attr-defined]
+    page.after = address(page.number + 1) if page.has_next() else None  # type: ignore[attr-defined]
     return page

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Manager
 
 from annotation.data.corpus import Imported
 from annotation.data.insertion import BATCH
@@ -74,7 +75,8 @@ def _import(kind: _Kind, campaign: Campaign, judge: str, source, name, replace: 
             kept.delete()
         row = imported_judge(campaign, judge)
         made = [kind.model(campaign=campaign, judge=row, **kind.fields(key, value)) for key, value in new.items()]
-        kind.model.objects.bulk_create(made, batch_size=BATCH)
+        manager: Manager[Any] = kind.model._default_manager
+        manager.bulk_create(made, batch_size=BATCH)
         detail = {"file": file, "kind": f"judge {kind.called}", "judge": judge, "replaced": replace, **result.as_dict()}
         AuditEvent.objects.create(campaign=campaign, user=user, action="import", detail=detail)
     return result

@@ -4,6 +4,7 @@ import logging
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from functools import lru_cache
+from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
@@ -56,7 +57,7 @@ def start_training(
     joint = (recipe or {}).get("architecture") == "joint"
     snapshots, found = _basis_of(campaigns, criterion, others, Settings(**(recipe or {})).human)
     first = next((b.criterion for slug, b in found.items() if b.criterion and slug not in lent), "")
-    settings = {
+    settings: dict[str, Any] = {
         "sources": {slug: [b.criterion, b.judgments] for slug, b in found.items()},
         "recipe": (recipe or {}) | ({"base": start} if start else {}),
     }

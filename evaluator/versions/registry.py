@@ -16,7 +16,7 @@ FIRST, PASSED = "The first of this campaign.", "Passed the gate."
 def serving(campaign: Campaign) -> ComparatorVersion | None:
     """The version promoted last that is not retired; None where there is none."""
     latest = campaign.promotions.filter(version__retired_at=None).select_related("version__run").first()
-    return latest and latest.version
+    return latest.version if latest else None
 
 
 def serving_or_named(name: str) -> ComparatorVersion:

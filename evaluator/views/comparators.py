@@ -1,5 +1,7 @@
 """The comparators' page: which serves, which were trained, what is being trained now."""
 
+from typing import Any
+
 from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -52,18 +54,20 @@ class TrainForm(forms.Form):
 
     def __init__(self, *args, snapshot: Snapshot | None, lenders: list[Snapshot], named: str = "", **kwargs):
         """named: the recipe that fills it in at first"""
-        super().__init__(*args, label_suffix="", initial=_filled_in(named, unjudged=snapshot is None), **kwargs)
+        own: dict[str, Any] = {"label_suffix": "", "initial": _filled_in(named, unjudged=snapshot is None)}
+        super().__init__(*args, **(own | kwargs))
+        fields: dict[str, Any] = self.fields
         names = selectors.criteria(snapshot)
-        self.fields["criterion"].choices = [(DEFAULT, "an accepted criterion (default)")] + [
+        fields["criterion"].choices = [(DEFAULT, "an accepted criterion (default)")] + [
             (f":{name}", f"scores of {name}") if name else (PAIRS, "judgments of pairs only") for name in names
         ]
-        self.fields["others"].choices = [(name, name) for name in names if name]
-        self.fields["base"].choices = [(name, _base(name, made)) for name, made in selectors.bases().items()] + [
+        fields["others"].choices = [(name, name) for name in names if name]
+        fields["base"].choices = [(name, _base(name, made)) for name, made in selectors.bases().items()] + [
             (selectors.NO_BASE, "no base")
         ]
-        self.fields["base"].initial = selectors.base_for({}, None) or selectors.NO_BASE
+        fields["base"].initial = selectors.base_for({}, None) or selectors.NO_BASE
         self.lenders = {lender.campaign.slug: lender for lender in lenders}
-        self.fields["beside"].choices = [(slug, _described(lender)) for slug, lender in self.lenders.items()]
+        fields["beside"].choices = [(slug, _described(lender)) for slug, lender in self.lenders.items()]
 
     def clean_criterion(self) -> str | None:
         choice = self.cleaned_data["criterion"]

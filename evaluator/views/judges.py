@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from typing import Any
 
 from django import forms
 from django.contrib import messages
@@ -42,11 +43,9 @@ class EvaluateForm(forms.Form):
     )
 
     def __init__(self, *args, criteria: list[str], **kwargs):
-        super().__init__(*args, label_suffix="", **kwargs)
-        self.fields["criterion"].choices = [
-            ("", "an accepted criterion (default)"),
-            *((name, name) for name in criteria if name),
-        ]
+        super().__init__(*args, **({"label_suffix": ""} | kwargs))
+        fields: dict[str, Any] = self.fields
+        fields["criterion"].choices = [("", "an accepted criterion (default)"), *((name, name) for name in criteria if name)]
 
 
 @login_required

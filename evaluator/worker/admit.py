@@ -73,7 +73,7 @@ def _enter(job: Job, card: archive.Card, manifest: Manifest, work: Path) -> Comp
     fingerprint, architecture = manifest.fingerprint, manifest.settings.architecture
     if card.settings.get("architecture", architecture) != architecture:
         raise Refused(f"Its card names another architecture than comparator.json, which says {architecture}.")
-    campaign = Campaign.objects.select_for_update().get(pk=job.campaign_id)
+    campaign = Campaign.objects.select_for_update().get(pk=job.campaign_id or 0)
     files = identity(work)
     version = same_files(fingerprint, files)
     if version is None:

@@ -163,12 +163,12 @@ def utilities(
 ) -> dict[int, float]:
     """{output id: utility}; each output is judged once by a version, and remembered. Of a joint version the scores, which
     depend on what is judged together and so are not. shared: as `verdicts`."""
-    outputs = {output.pk: output for output in outputs}
+    by_id = {output.pk: output for output in outputs}
     if architecture(version) == "joint":
-        scores = load(version).score([text_of(output) for output in outputs.values()])
-        return dict(zip(outputs, scores.tolist(), strict=True))
-    known = _known(version, outputs)
-    missing = [output for pk, output in outputs.items() if pk not in known]
+        scores = load(version).score([text_of(output) for output in by_id.values()])
+        return dict(zip(by_id, scores.tolist(), strict=True))
+    known = _known(version, by_id)
+    missing = [output for pk, output in by_id.items() if pk not in known]
     missing.sort(key=lambda output: -sum(map(len, output.context.turns)))  # like lengths together: less padding
     if not missing:
         return known

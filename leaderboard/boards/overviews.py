@@ -1,6 +1,7 @@
 """Several boards at once: over time, by criterion, side by side; and the systems that take part."""
 
 from itertools import combinations
+from typing import Any
 
 from django.db.models import Count, Q
 
@@ -85,7 +86,7 @@ def boards_of(system: System) -> list[SystemRating]:
     )
 
 
-def versions_of(system: System) -> list[dict]:
+def versions_of(system: System) -> list[Any]:
     """Its sets of outputs, the newest first: {checkpoint, replaced_at, outputs, judged}."""
     found = Output.objects.filter(system=system).values("checkpoint__name", "replaced_at")
     return list(

@@ -58,7 +58,7 @@ def best_and_worst(tournament: Tournament, system: System) -> tuple[list[OutputR
     share = "people" if tournament.basis == Tournament.Basis.PEOPLE else "comparator"
     found = OutputResult.objects.filter(tournament=tournament, system=system, **{f"{share}__isnull": False})
     found = found.select_related("context", "output").annotate(share=F(share))
-    best = list(found.order_by("-share", "context_id")[:BEST])
+    best: list[OutputResult] = list(found.order_by("-share", "context_id")[:BEST])
     shown = {row.pk for row in best}
-    worst = [row for row in found.order_by("share", "context_id")[: 2 * BEST] if row.pk not in shown]
+    worst: list[OutputResult] = [row for row in found.order_by("share", "context_id")[: 2 * BEST] if row.pk not in shown]
     return best, worst[:BEST]

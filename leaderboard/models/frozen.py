@@ -46,6 +46,7 @@ class Result(models.Model):
     """One row of what a tournament found."""
 
     objects = ResultQuerySet.as_manager()
+    tournament: models.ForeignKey
 
     class Meta:
         abstract = True

@@ -88,6 +88,8 @@ def _order_fit(entrants: Entrants, games: Games) -> dict:
 
 def _sides(tournament: Tournament, entrants: Entrants, population: str) -> dict | None:
     """Of the accepted judgments of pairs that play, where it is known which output stood on the left; None without any."""
+    if tournament.snapshot is None:
+        return None
     try:
         rows = list(snapshot_contents.rows(tournament.snapshot, "judgments"))
     except Refused:  # a snapshot of before they were written down

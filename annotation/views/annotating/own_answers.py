@@ -41,7 +41,7 @@ def _in_words(payload: dict, names: dict[str, str]) -> list[tuple[str, str]]:
     words = [(names.get(pk, ""), str(score)) for pk, score in payload.get("scores", {}).items()]
     words += [(names.get(pk, ""), str(sides.get(side, ""))) for pk, side in payload.get("choices", {}).items()]
     if "choice" in payload:
-        words.append(("", sides.get(payload["choice"], "")))
+        words.append(("", str(sides.get(payload["choice"], ""))))
     if payload.get("reason"):
         words.append((gettext("Comment") if "scores" in payload else gettext("Reason"), payload["reason"]))
     return words

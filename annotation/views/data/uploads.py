@@ -79,7 +79,7 @@ def store(request, slug, pk):
         if "columns_form" in request.POST and stored.state == Upload.State.FINE:
             form = ColumnsForm(request.POST, upload=stored, columns=uploads.sample(stored)[0])
             if not form.is_valid():
-                raise Refused(" ".join(error for errors in form.errors.values() for error in errors))
+                raise Refused(" ".join(str(error) for errors in form.errors.values() for error in errors))
             if uploads.change(stored, form.columns(), **form.options()):
                 uploads.run(stored, store=False)
                 if stored.state != Upload.State.FINE:

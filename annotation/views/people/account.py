@@ -1,6 +1,7 @@
 """A user's own account: the way to a new password, and the tokens of programs that act for them."""
 
 from datetime import timedelta
+from typing import Any
 
 from django import forms
 from django.contrib import messages
@@ -39,8 +40,9 @@ class TokenForm(forms.Form):
 
     def __init__(self, *args, user, **kwargs):
         super().__init__(*args, **kwargs)
-        self.fields["days"].choices = [(d, ngettext("%(days)d day", "%(days)d days", d) % {"days": d}) for d in DAYS]
-        self.fields["scopes"].choices = [(s.value, SCOPES[s]) for s in Scope if s != Scope.ADMIN or user.is_admin]
+        fields: dict[str, Any] = self.fields
+        fields["days"].choices = [(d, ngettext("%(days)d day", "%(days)d days", d) % {"days": d}) for d in DAYS]
+        fields["scopes"].choices = [(s.value, SCOPES[s]) for s in Scope if s != Scope.ADMIN or user.is_admin]
 
 
 @never_cache

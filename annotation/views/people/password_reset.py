@@ -16,7 +16,7 @@ class WhereMailIsOn:
     def dispatch(self, request, *args, **kwargs):
         if not mail.is_on():
             raise Http404
-        return super().dispatch(request, *args, **kwargs)
+        return super().dispatch(request, *args, **kwargs)  # type: ignore[misc]
 
 
 class Ask(WhereMailIsOn, auth.PasswordResetView):

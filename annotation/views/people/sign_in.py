@@ -1,6 +1,7 @@
 """Signing in without losing what was being sent: an answer that meets the log-in waits in its form, signed."""
 
 from functools import wraps
+from typing import Any
 
 from django.conf import settings
 from django.contrib import admin, messages
@@ -62,15 +63,16 @@ class CountedPasswords:
         self.limits = password_limits(request, self.account())
         if any(limit.is_reached(key) for limit, key in self.limits):
             messages.error(request, gettext("Too many failed attempts. Please try again in 15 minutes."))
-            unchecked = self.get_form_class()(**{**self.get_form_kwargs(), "data": None})
-            return self.render_to_response(self.get_context_data(form=unchecked), status=429)
-        return super().post(request, *args, **kwargs)
+            view: Any = self
+            unchecked = view.get_form_class()(**{**view.get_form_kwargs(), "data": None})
+            return view.render_to_response(view.get_context_data(form=unchecked), status=429)
+        return super().post(request, *args, **kwargs)  # type: ignore[misc]
 
     def form_invalid(self, form):
         if self.password_field in form.errors or form.non_field_errors():
             for limit, key in self.limits:
                 limit.count_one(key)
-        return super().form_invalid(form)
+        return super().form_invalid(form)  # type: ignore[misc]
 
 
 @method_decorator(login_not_required, name="dispatch")
