@@ -296,6 +296,9 @@ SPECTACULAR_SETTINGS = {
         "CampaignStatusEnum": "annotation.models.campaign.Campaign.Status",
         "JobStatusEnum": "annotation.models.job.Job.Status",
         "TournamentLevelEnum": "leaderboard.models.tournament.Tournament.Level",
+        "BoardBasisEnum": ["people", "judge", "corrected"],  # of leaderboard.boards
+        "BoardAnswersEnum": ["scores", "pairs", "both"],
+        "BoardPopulationEnum": ["people", "annotators", "contexts"],
         "PurposeEnum": "annotation.models.campaign.Purpose",
     },
     "POSTPROCESSING_HOOKS": ["drf_spectacular.hooks.postprocess_schema_enums", "annotation.api.schema.with_errors"],

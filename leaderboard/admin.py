@@ -10,4 +10,4 @@ from leaderboard.models import Tournament
 class TournamentAdmin(ReadOnly):
     list_display = ["id", "campaign", "basis", "judge", "criterion", "seed", "settled", "finished_at"]
     list_select_related = ["campaign", "judge"]
-    exclude = ["replicates", "head_to_head", "findings"]
+    exclude = ["replicates", "head_to_head", "findings", "board"]

@@ -20,70 +20,15 @@ from annotation.models import System
 from leaderboard import systems
 from leaderboard.access import campaign_with_boards, tournament_for
 from leaderboard.asked import asked_of
+from leaderboard.board_serializers import BoardSerializer
 from leaderboard.boards import overviews, queries
+from leaderboard.boards.exports import as_json
 from leaderboard.models import Tournament
 
 BASIS = OpenApiParameter("basis", enum=Tournament.Basis.values, description="Default: the board that the page opens on.")
 JUDGE = OpenApiParameter("judge", description="By name; default, unless the basis is people: any comparator.")
 CRITERION = OpenApiParameter("criterion")
 ROWS_OR_FILE = [ShallowJSON, MultiPartParser]
-
-
-class StandingSerializer(serializers.Serializer):
-    """A system on a board; docs/boards/read.md says what its numbers mean."""
-
-    id = serializers.IntegerField()
-    system = serializers.CharField()
-    human_written = serializers.BooleanField()
-    rank_low = serializers.IntegerField()
-    rank_high = serializers.IntegerField()
-    rating = serializers.FloatField()
-    low = serializers.FloatField()
-    high = serializers.FloatField()
-    cluster = serializers.IntegerField(allow_null=True, help_text="No difference within a cluster is established.")
-    best = serializers.FloatField(allow_null=True, help_text="Probability that it is the best, in percent.")
-
-
-class BoardSerializer(serializers.Serializer):
-    """A finished tournament (`boards.queries.board`); docs/formulas/ says what its figures are."""
-
-    signature = serializers.CharField()
-    campaign = serializers.CharField()
-    tournament = serializers.IntegerField()
-    permalink = serializers.CharField()
-    basis = serializers.ChoiceField(Tournament.Basis.choices)
-    judge = serializers.DictField(allow_null=True, help_text="Name, kind, settings, ties, cost; null where people alone judge.")
-    judge_label = serializers.CharField()
-    comparator = serializers.CharField(allow_null=True)
-    criterion = serializers.CharField(allow_blank=True)
-    snapshot = serializers.CharField(allow_null=True)
-    seed = serializers.IntegerField()
-    level = serializers.CharField()
-    rating = serializers.CharField()
-    pairing = serializers.CharField()
-    ties = serializers.CharField()
-    games = serializers.IntegerField()
-    contexts = serializers.IntegerField(allow_null=True)
-    groups = serializers.IntegerField(allow_null=True)
-    settled = serializers.BooleanField(allow_null=True)
-    ending = serializers.CharField(allow_null=True)
-    simulated = serializers.BooleanField()
-    warning = serializers.CharField(allow_blank=True)
-    finished_at = serializers.DateTimeField()
-    speaks_of = serializers.DictField(allow_null=True)
-    people = serializers.DictField(allow_null=True)
-    standings = StandingSerializer(many=True)
-    neighbours = serializers.ListField(child=serializers.DictField())
-    known = serializers.ListField(child=serializers.DictField())
-    stability = serializers.ListField(child=serializers.DictField())
-    three_scores = serializers.ListField(child=serializers.DictField())
-    calibrated = serializers.DictField(allow_null=True)
-    length_control = serializers.DictField(allow_null=True)
-    gate = serializers.DictField(allow_null=True, help_text="The gate's verdict on the comparator; null on people's boards.")
-    ranks_said = serializers.CharField(allow_blank=True, help_text="One sentence on why ranks are wide.")
-    order_fit = serializers.DictField(allow_null=True)
-    sides = serializers.DictField(allow_null=True)
-    agreement_with_people = serializers.DictField(allow_null=True)
 
 
 class LeaderboardView(APIView):
@@ -100,7 +45,7 @@ class LeaderboardView(APIView):
         if tournament is None:
             raise Http404
         people = queries.latest(campaign, Tournament.Basis.PEOPLE, tournament.criterion)
-        return Response(queries.board(tournament, people, live=True))
+        return Response(as_json(queries.board(tournament, people, live=True)))
 
 
 class TournamentView(APIView):
@@ -113,7 +58,7 @@ class TournamentView(APIView):
         tournament = tournament_for(request.user, pk)
         if tournament.finished_at is None:
             raise Http404
-        return Response(queries.board(tournament))
+        return Response(as_json(queries.board(tournament)))
 
 
 class SystemSerializer(serializers.ModelSerializer):

@@ -66,7 +66,7 @@ class TournamentsView(APIView):
         campaign = campaign_for_researcher(request.user, slug)
         newest = (
             campaign.tournaments.select_related("job", "judge__version")
-            .defer("replicates", "head_to_head")
+            .defer("replicates", "head_to_head", "board")
             .order_by("-pk")[:100]
         )
         return Response(TournamentRowSerializer(newest, many=True).data)

@@ -1,7 +1,7 @@
 """The string that every published number carries, so that it can be made again (after sacrebleu; Post 2018).
 
     judge:comparator|comparator:v3|refit:none|snapshot:9f2c|entrants:4x12-5d1e0a77|criterion:Overall|level:system|
-    extends:none|rating:glicko2|pairing:random|ties:half|stop:parted|idle:no|wanted:none|games:1200|looks:9|seed:7|resampling:0|
+    extends:none|method:glicko2|rating:glicko2|pairing:random|ties:half|stop:parted|idle:no|wanted:none|games:1200|looks:9|seed:7|resampling:0|
     replicates:200|draws:100000|circles:999|confidence:0.95|population:people|code:1.0+a1b2c3
 
 A signature never changes once it is stored. So a key that comes later has a place in KEYS, and signatures without it are
@@ -22,7 +22,8 @@ KEYS = (
     "criterion",
     "level",
     "extends",  # the tournament whose games are taken over
-    "rating",
+    "method",  # that made the numbers, as `boards.board.Method` names it
+    "rating",  # this and the next four: rules of games; none where no games were rated, or none were drawn
     "pairing",
     "ties",
     "stop",
@@ -41,7 +42,8 @@ KEYS = (
 )
 FIRST = ("judge", "comparator", "snapshot", "rating", "pairing", "ties", "games", "seed", "code")
 NUMBERS = ("wanted", "games", "looks", "seed", "resampling", "replicates", "draws", "circles")
-OPTIONAL = ("comparator", "refit", "extends", "wanted", "circles", "population")  # may be None
+RULES = ("rating", "pairing", "ties", "stop", "idle")
+OPTIONAL = ("comparator", "refit", "extends", "wanted", "circles", "population", *RULES)  # may be None
 NONE = "none"
 
 

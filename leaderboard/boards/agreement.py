@@ -1,41 +1,45 @@
 """How far two boards order the systems alike."""
 
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
 from evaluator.metaevaluation.correlation import UndefinedCorrelation, spearman
+from leaderboard.boards.estimates import Estimate
+from leaderboard.boards.panels import Agreement, Correlation
+from leaderboard.boards.row_facts import BasisKind, basis_kind
 from leaderboard.models import Tournament
-from leaderboard.rating.board_agreement import MIN_SYSTEMS, BoardAgreement, Estimate, board_agreement, joint_noise
+from leaderboard.rating import board_agreement
+from leaderboard.rating.board_agreement import MIN_SYSTEMS, joint_noise
 
 
-def agreement_with_people(tournament: Tournament, people: Tournament | None) -> dict | None:
+def agreement_with_people(tournament: Tournament, people: Tournament | None) -> Agreement | None:
     """Of a board with people's; None where there is no people's board, or where this is theirs."""
-    if people is None or tournament.basis == Tournament.Basis.PEOPLE:
+    if people is None or basis_kind(tournament) == "people":
         return None
-    signed = {"tournament": people.pk, "signature": people.signature, "simulated": people.is_simulated}
-    return {"people": signed, **agreement(tournament, people)}
+    ceiling_of, every, generated = agreement(tournament, people)
+    return Agreement(
+        tournament=people.pk,
+        signature=people.signature,
+        simulated=people.is_simulated,
+        ceiling_of=ceiling_of,
+        all=every,
+        generated=generated,
+    )
 
 
-def agreement(one: Tournament, other: Tournament) -> dict:
-    """{all, generated}: how two boards agree, over all systems and over those not written by people.
-
-    spearman, low, high: as the two boards show it, and the interval of what two boards like these are expected to show;
-    true_spearman, true_pearson: {value, low, high} of the two judges' strengths, without the noise of the boards;
-    ceiling: {value, low, high}, Spearman's correlation of the board named by `ceiling_of` with another one like it. Noise
-    is paired: both boards were rated on the same draws of contexts."""
-    if one.basis == Tournament.Basis.PEOPLE:  # the ceiling is people's, where one of the boards is
+def agreement(one: Tournament, other: Tournament) -> tuple[BasisKind, Correlation, Correlation]:
+    """(whose board the ceiling is of, over all systems, over those not written by people). The interval of Spearman's
+    correlation is of what two boards like these are expected to show. Noise is paired: both boards were rated on the same
+    draws of contexts."""
+    if basis_kind(one) == "people":  # the ceiling is people's, where one of the boards is
         one, other = other, one
     ours, theirs = _by_system(one), _by_system(other)
     common = [pk for pk in ours if pk in theirs]
     generated = [pk for pk in common if not ours[pk][2]]
     contexts = (_contexts(one), _contexts(other)) if one.settings["contexts"] == other.settings["contexts"] else None
-    return {
-        "ceiling_of": other.basis,
-        "all": _agreement(ours, theirs, common, contexts),
-        "generated": _agreement(ours, theirs, generated, contexts),
-    }
+    found = (_correlation(ours, theirs, systems, contexts) for systems in (common, generated))
+    return basis_kind(other), *found
 
 
 def _by_system(tournament: Tournament) -> dict[int, tuple]:
@@ -48,41 +52,44 @@ def _by_system(tournament: Tournament) -> dict[int, tuple]:
 
 def _contexts(tournament: Tournament) -> int:
     """On how many contexts it was played; boards of before did not say."""
-    return tournament.findings.get("contexts_played", tournament.settings["contexts"])
+    played = (tournament.board or {}).get("population", {}).get("contexts")
+    return played or tournament.findings.get("contexts_played", tournament.settings["contexts"])
 
 
-def _agreement(ours: dict, theirs: dict, systems: list[int], contexts: tuple[int, int] | None) -> dict:
+def _correlation(ours: dict, theirs: dict, systems: list[int], contexts: tuple[int, int] | None) -> Correlation:
     """contexts: how many each board was played on; None where they are not paired."""
-    result: dict[str, Any] = {"spearman": None, "low": None, "high": None, "systems": len(systems), "reason": ""}
-    result |= {"true_spearman": None, "true_pearson": None, "ceiling": None}
-    if len(systems) < MIN_SYSTEMS:
-        return result | {"reason": f"A rank correlation needs at least {MIN_SYSTEMS} systems; {len(systems)} played on both."}
+    n = len(systems)
+    if n < MIN_SYSTEMS:
+        return Correlation(n, reason=f"A rank correlation needs at least {MIN_SYSTEMS} systems; {n} played on both.")
     one, other = ([board[pk][0] for pk in systems] for board in (ours, theirs))
     try:
-        result["spearman"] = round(spearman(one, other), 4)
+        shown = round(spearman(one, other), 4)
     except UndefinedCorrelation as error:
-        return result | {"reason": str(error)}
+        return Correlation(n, reason=str(error))
     if contexts is None:
-        return result | {"reason": "Contexts were added between the two tournaments; play both again for an interval."}
+        reason = "Contexts were added between the two tournaments; play both again for an interval."
+        return Correlation(n, shown, reason=reason)
     first, second = (np.column_stack([board[pk][1] for pk in systems]) for board in (ours, theirs))
     noise = joint_noise(first, second, *contexts)
     estimated = _estimated(tuple(one), tuple(other), noise.tobytes())
     low, high = (round(end, 4) for end in (estimated.observed.low, estimated.observed.high))
-    return result | {
-        "low": min(low, result["spearman"]),
-        "high": max(high, result["spearman"]),
-        "true_spearman": _rounded(estimated.spearman),
-        "true_pearson": _rounded(estimated.pearson),
-        "ceiling": _rounded(estimated.ceiling),
-    }
+    return Correlation(
+        systems=n,
+        spearman=shown,
+        low=min(low, shown),
+        high=max(high, shown),
+        true_spearman=_rounded(estimated.spearman),
+        true_pearson=_rounded(estimated.pearson),
+        ceiling=_rounded(estimated.ceiling),
+    )
 
 
 @lru_cache(maxsize=256)
-def _estimated(one: tuple[float, ...], other: tuple[float, ...], noise: bytes) -> BoardAgreement:
-    """`board_agreement`, which takes a tenth of a second, once for the same two boards."""
+def _estimated(one: tuple[float, ...], other: tuple[float, ...], noise: bytes) -> board_agreement.BoardAgreement:
+    """Their agreement, which takes a tenth of a second, once for the same two boards."""
     n = len(one)
-    return board_agreement(one, other, np.frombuffer(noise).reshape(2 * n, 2 * n))
+    return board_agreement.board_agreement(one, other, np.frombuffer(noise).reshape(2 * n, 2 * n))
 
 
-def _rounded(estimate: Estimate) -> dict[str, float]:
-    return {"value": round(estimate.value, 4), "low": round(estimate.low, 4), "high": round(estimate.high, 4)}
+def _rounded(estimate: board_agreement.Estimate) -> Estimate:
+    return Estimate(round(estimate.value, 4), round(estimate.low, 4), round(estimate.high, 4))

@@ -2,6 +2,9 @@
 
 import textwrap
 import unicodedata
+from collections.abc import Sequence
+
+from leaderboard.boards.board import Board
 
 WIDTH, SIDE, TOP = 360, 18, 8
 LINE, GAP = 11, 10  # of a whisker chart: each whisker of a system, and what parts the systems
@@ -35,33 +38,33 @@ def name_lines(name: str, human: bool) -> list[str]:
     return [*lines, "(human-written)"] if human else lines
 
 
-def whiskers(boards: list[dict]) -> dict | None:
+def whiskers(boards: Sequence[Board]) -> dict | None:
     """One row per system of the first board: its name in a column on the left, and on the same row its interval there and on
-    each other board.
-
-    boards: as `selectors.board` gives them.
-    """
-    rows_of = [{row["system"]: row for row in board["standings"]} for board in boards]
-    ends = [row[end] for rows in rows_of for row in rows.values() for end in ("low", "high", "rating")]
+    each other board. Groups of systems that never met stand one after the other, each under its number."""
+    rows_of = [{row.system: row for row in board.standings} for board in boards]
+    ends = [end for rows in rows_of for row in rows.values() for end in (row.low, row.high, row.rating)]
     if not ends:
         return None
     x, ticks = scale(ends, NAMES, WIDTH - SIDE)
-    y, rows = TOP, []
-    for name, row in rows_of[0].items():
-        names = name_lines(name, row["human_written"])
+    y, rows, heads = TOP, [], []
+    for system, _, group in boards[0].rows:
+        if group:
+            heads.append({"text": f"Group {group}", "y": y + NAME_LINE})
+            y += NAME_LINE + BASELINE
+        names = name_lines(system.system, system.human_written)
         height = max(LINE * len(boards), NAME_LINE * len(names)) + GAP
         middle = y + height / 2
         first = middle - LINE * (len(boards) - 1) / 2
         lines = [
-            {"low": x(r["low"]), "high": x(r["high"]), "at": x(r["rating"]), "y": first + LINE * k, "board": k + 1}
-            for k, r in enumerate(rows.get(name) for rows in rows_of)
+            {"low": x(r.low), "high": x(r.high), "at": x(r.rating), "y": first + LINE * k, "board": k + 1}
+            for k, r in enumerate(rows.get(system.system) for rows in rows_of)
             if r
         ]
         top = middle - NAME_LINE * (len(names) - 1) / 2 + BASELINE
         labels = [{"text": text, "y": top + NAME_LINE * k} for k, text in enumerate(names)]
-        rows.append({"name": name, "labels": labels, "lines": lines})
+        rows.append({"name": system.system, "labels": labels, "lines": lines})
         y += height
-    return {"width": WIDTH, "height": y + 20, "base": y, "top": TOP, "rows": rows, "ticks": ticks}
+    return {"width": WIDTH, "height": y + 20, "base": y, "top": TOP, "rows": rows, "heads": heads, "ticks": ticks}
 
 
 def history(systems: list[dict]) -> list[dict]:

@@ -1,156 +1,221 @@
-"""A finished board as a file: CSV, a LaTeX table, and an SVG to embed. What is in them is what the page shows."""
+"""A finished board as JSON and as files: CSV, a LaTeX table, text, and an SVG to embed. All of them carry its warnings."""
 
 import csv
 import io
 import textwrap
+from collections.abc import Iterator
+from typing import Any
 
 from django.template.loader import render_to_string
 
+from leaderboard.boards import diagnoses, wording
+from leaderboard.boards.board import Board
+from leaderboard.boards.cautions import cautions
 from leaderboard.boards.charts import whiskers
-from leaderboard.boards.queries import with_lines
+from leaderboard.boards.estimates import Estimate, Standing
+from leaderboard.boards.tree import hints, to_json
 
-COLUMNS = [
-    "system",
-    "human_written",
-    "rank_low",
-    "rank_high",
-    "rating",
-    "low",
-    "high",
-    "rd",
-    "games",
-    "wins",
-    "ties",
-    "losses",
-    "human_mean",
-    "cluster",
-    "best",
-    "win_rate",
-    "equal_length_win_rate",
-    "equal_length_low",
-    "equal_length_high",
-    "mean_length",
-]
+SENTENCES = {
+    "question": wording.question,
+    "judged_by": wording.judged_by,
+    "method": wording.method,
+    "headline": wording.headline,
+    "ranks": wording.ranks,
+    "population": wording.population,
+    "intervals": wording.intervals,
+    "answers": wording.answers,
+    "worth": wording.worth,
+    "gate": wording.gate_verdict,
+    "ending": wording.ending,
+    "length": diagnoses.length,
+    "circles": diagnoses.circles,
+    "side": diagnoses.side,
+}
 LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"} | {c: "\\" + c for c in "&%$#_{}"}
+WIDTH = 66  # characters of a line under a chart
 
 
-def as_csv(board: dict) -> str:
-    """A row per system; the signature, tournament and address in every row, so that no row travels without them."""
+def as_json(board: Board) -> dict[str, Any]:
+    """The whole tree, with its sentences under `said`, and all its warnings."""
+    said = {name: say(board) for name, say in SENTENCES.items()}
+    return {**to_json(board), "said": said, "warnings": [to_json(one) for one in cautions(board)]}
+
+
+def warnings(board: Board) -> str:
+    return " ".join(one.text for one in cautions(board))
+
+
+def as_csv(board: Board) -> str:
+    """A row per system; what made the board in every row, so that no row travels without it."""
     out = io.StringIO()
-    made = {
-        "judge": board["judge_label"],
-        "population": population(board),
-        "gate": gate(board),
-        "signature": board["signature"],
-    }
-    made |= {"permalink": board["permalink"], "simulated": board["simulated"]}
-    writer = csv.DictWriter(out, [*COLUMNS, *made], extrasaction="ignore")
+    rows = [{**_flat(row), **_lengths(board).get(row.system, {}), **_made(board)} for row in board.standings]
+    writer = csv.DictWriter(out, list(rows[0]) if rows else [])
     writer.writeheader()
-    rates = _win_rates(board)
-    for row in board["standings"]:
-        writer.writerow({**row, **rates.get(row["id"], {}), **made, "system": _no_formula(row["system"])})
+    writer.writerows(
+        {name: _no_formula(value) if isinstance(value, str) else value for name, value in row.items()} for row in rows
+    )
     return out.getvalue()
 
 
-def _win_rates(board: dict) -> dict[int, dict]:
-    """By a system's id: plain, and at equal length with its 95% interval; the mean length in characters."""
-    found = {}
-    for row in (board.get("length_control") or {"systems": []})["systems"]:
-        rate = row["controlled"] or {"value": None, "low": None, "high": None}
-        at_equal_length = {"win_rate": rate["value"], "low": rate["low"], "high": rate["high"]}
-        found[row["id"]] = {"win_rate": row["plain"], "mean_length": row["length"]}
-        found[row["id"]] |= {f"equal_length_{name}": value for name, value in at_equal_length.items()}
+def _flat(row: Standing) -> dict[str, Any]:
+    """Its fields; an estimate takes three columns."""
+    found: dict[str, Any] = {}
+    for name in hints(Standing):
+        found |= _ends(name, row.own) if name == "own" else {name: getattr(row, name)}
     return found
 
 
-def population(board: dict) -> str:
-    """Whom the intervals speak of."""
-    people, contexts = board["speaks_of"], "groups of contexts" if board.get("groups") else "contexts"
-    if people is None:
-        return (
-            f"{contexts} like these"
-            if board["judge"] in ("comparator", "other")
-            else f"{contexts} like these, these annotators"
-        )
-    if people["population"] == "annotators":
-        return f"{contexts} like these, these {people['annotators']} annotators"
-    return f"{contexts} and people like these (annotators: {people['annotators']})"
+def _ends(name: str, estimate: Estimate | None) -> dict[str, float | None]:
+    """{name, name_low, name_high}"""
+    ends = (None, None, None) if estimate is None else (estimate.value, estimate.low, estimate.high)
+    return dict(zip((name, f"{name}_low", f"{name}_high"), ends, strict=True))
 
 
-def gate(board: dict) -> str:
-    """The verdict of the gate on its comparator, with the reasons; empty where people alone judged."""
-    asked = board.get("gate")
-    return " ".join([asked["verdict"], *asked["reasons"]]) if asked else ""
+def _lengths(board: Board) -> dict[str, dict[str, float | None]]:
+    """By system: the plain win rate, that at equal length with its interval, the mean length in characters."""
+    found = {row.system: {"win_rate": None, **_ends("equal_length", None), "mean_length": None} for row in board.standings}
+    for row in board.length.systems if board.length else ():
+        found[row.system] = {"win_rate": row.plain, **_ends("equal_length", row.controlled), "mean_length": row.length}
+    return found
 
 
-def as_latex(board: dict) -> str:
-    """A booktabs table with its intervals, a rule between clusters; the signature is its last line. That a comparator did not
-    pass its gate stands in the table."""
-    best = any(row.get("best") is not None for row in board["standings"])
-    asked = board.get("gate")
-    doubt = []
-    if asked and not asked["passed"]:
-        doubt = [rf"\multicolumn{{{5 + best}}}{{l}}{{\footnotesize {_latex(asked['verdict'])}}} \\"]
-    rows = [_latex_row(row, best) for row in board["standings"]]
+def _made(board: Board) -> dict[str, str | int | bool | None]:
+    made = board.provenance
+    return {
+        "question": wording.question(board),
+        "unit": board.question.unit,
+        "judge": wording.judged_by(board),
+        "method": wording.method(board),
+        "error_is": wording.error_name(board),
+        "population": wording.population(board),
+        "answers_of_people": wording.answers(board),
+        "gate": wording.gate(board),
+        "warnings": warnings(board),
+        "simulated": board.basis.simulated,
+        "snapshot": made.snapshot,
+        "finished_at": made.finished_at,
+        "tournament": made.tournament,
+        "signature": made.signature,
+        "permalink": made.permalink,
+    }
+
+
+def as_latex(board: Board) -> str:
+    """A booktabs table with its intervals, a rule between clusters, and its warnings in it; the signature is its last line."""
+    best = any(row.best is not None for row in board.standings)
+    own = wording.own_name(board)
+    columns = 5 + best + bool(own)
+    head = ["Rank", "System", "Rating", r"95\% interval", *([_latex(own)] if own else []), *(["Best"] if best else [])]
     lines = [
-        rf"\begin{{tabular}}{{llrrr{'r' * best}}}",
+        rf"\begin{{tabular}}{{ll{'r' * (columns - 2)}}}",
         r"\toprule",
-        rf"Rank & System & Rating & 95\% interval & {'Best & ' * best}{'Answers' if board['people'] else 'Games'} \\",
-        r"\midrule",
-        *(rf"\midrule{chr(10)}{row}" if line else row for row, (_, line) in zip(rows, with_lines(board["standings"]))),
+        rf"{' & '.join([*head, wording.counted(board)])} \\",
+        *_latex_rows(board, best, bool(own), columns),
         r"\bottomrule",
-        *doubt,
+        *(
+            rf"\multicolumn{{{columns}}}{{p{{0.9\linewidth}}}}{{\footnotesize {_latex(one.text)}}} \\"
+            for one in cautions(board)
+        ),
         r"\end{tabular}",
     ]
-    if any(row.get("cluster") for row in board["standings"]):
+    if any(row.cluster for row in board.standings):
         lines.append("% Rules separate clusters: every system above a rule is known to be better than every system below it.")
     if best:
         lines.append("% Best: the probability that a system is the best of these.")
-    lines.append(f"% Judged by {board['judge_label']}.")
-    if asked:
-        lines.append(f"% {gate(board)}")
-    if board["simulated"]:
-        lines.append("% Simulated data: judgments made by a program, not by people.")
-    return "\n".join([*lines, f"% Intervals: {population(board)}.", f"% {board['signature']}", ""])
+    if own:
+        lines.append(f"% {wording.own_meaning(board)}")
+    lines += [f"% Judged by {wording.judged_by(board)}, on {wording.question(board)}; rated by {wording.method(board)}."]
+    lines += [f"% {said}" for said in (wording.gate(board), wording.answers(board), wording.ranks(board)) if said]
+    return "\n".join([*lines, f"% Intervals: {wording.population(board)}.", f"% {board.provenance.signature}", ""])
 
 
-def as_svg(board: dict) -> str:
+def _latex_rows(board: Board, best: bool, own: bool, columns: int) -> Iterator[str]:
+    if not board.is_split:
+        yield r"\midrule"
+    for row, line, group in board.rows:
+        if line:
+            yield r"\midrule"
+        if group:
+            yield r"\midrule"
+            yield rf"\multicolumn{{{columns}}}{{l}}{{\textit{{Group {group}}}}} \\"
+        name = _latex(row.system) + (" (human)" if row.human_written else "")
+        cells = [_latex(wording.rank(row)), name, f"{row.rating:.0f}", f"{row.low:.0f}--{row.high:.0f}"]
+        cells += [_latex(own_estimate(board, row.own))] if own else []
+        cells += [_latex(wording.chance(row.best))] if best else []
+        yield " & ".join([*cells, str(wording.count(row))]) + r" \\"
+
+
+def own_estimate(board: Board, estimate: Estimate | None) -> str:
+    """In the question's unit, with its interval: 3.42 (3.10 to 3.74), or 71% (64% to 77%)."""
+    if estimate is None:
+        return "–"
+    write = "{:.0%}".format if board.question.unit == "share" else "{:.2f}".format
+    ends = () if estimate.low is None or estimate.high is None else (estimate.low, estimate.high)
+    return write(estimate.value) + (f" ({' to '.join(map(write, ends))})" if ends else "")
+
+
+def as_text(board: Board) -> str:
+    """For a terminal."""
+    own, width = wording.own_name(board), 22
+    head = f"{'system':<32}{'rank':>6}{'rating':>8}{wording.error_name(board):>6}  {'95% interval':<15}"
+    head += f"{own.lower():<{width}}" if own else ""
+    counts = f"{wording.counted(board).lower():>8}{'W':>6}{'T':>6}{'L':>6}{'people':>8}"
+    head += f"{'best':>6}{counts}"
+    lines = [f"Judged by {wording.judged_by(board)}, on {wording.question(board)}.", head]
+    for row, line, group in board.rows:
+        if group:
+            lines.append(f"Group {group}")
+        if line:
+            lines.append("-" * len(head))
+        mean = "" if row.human_mean is None else f"{row.human_mean:.2f}"
+        name = row.system + (" (human)" if row.human_written else "")
+        estimate = f"{own_estimate(board, row.own):<{width}}" if own else ""
+        lines.append(
+            f"{name:<32}{wording.rank(row):>6}{row.rating:>8.0f}{row.error:>6.0f}  {row.low:>6.0f}–{row.high:<8.0f}{estimate}"
+            f"{wording.chance(row.best):>6}{wording.count(row):>8}{row.wins:>6}{row.ties:>6}{row.losses:>6}{mean:>8}"
+        )
+    lines += [f"Rated by {wording.method(board)}.", wording.error_meaning(board), wording.answers(board)]
+    lines += [
+        *_agreement_lines(board),
+        wording.worth(board),
+        wording.gate(board),
+        wording.headline(board),
+        wording.ranks(board),
+    ]
+    lines += [wording.intervals(board), *(f"Warning: {one.text}" for one in cautions(board)), board.provenance.signature]
+    return "\n".join(filter(None, lines))
+
+
+def _agreement_lines(board: Board) -> Iterator[str]:
+    if board.agreement is None:
+        return
+    for who, found in (("all", board.agreement.all), ("generated", board.agreement.generated)):
+        yield f"Spearman with people, {who} ({found.systems} systems): {diagnoses.correlation(found)}"
+        if found.true_spearman and found.ceiling:
+            yield f"  without noise {_interval(found.true_spearman)}; ceiling {_interval(found.ceiling)}"
+
+
+def _interval(estimate: Estimate) -> str:
+    return f"{estimate.value:.2f} ({estimate.low:.2f} to {estimate.high:.2f})"
+
+
+def as_svg(board: Board) -> str:
     chart = whiskers([board])
     below = (chart or {"height": 0})["height"] + 14  # of the chart's last line
-    caption = f"Ratings with 95% intervals, judged by {board['judge_label']}{', simulated data' if board['simulated'] else ''}"
-    said = [line for text in (caption, gate(board)) for line in textwrap.wrap(text, 66)]
+    data = ", simulated data" if board.basis.simulated else ""
+    caption = f"Ratings with 95% intervals, judged by {wording.judged_by(board)}{data}: {wording.question(board)}"
+    passed = "" if any(one.kind == "gate" for one in cautions(board)) else wording.gate(board)
+    made = f"Rated by {wording.method(board)}. {wording.intervals(board)}"
+    texts = [caption, made, passed, *(one.text for one in cautions(board))]
+    said = [line for text in texts for line in textwrap.wrap(text, WIDTH)]
     lines = [(below + 14 * i, line) for i, line in enumerate(said)]
-    return render_to_string(
-        "leaderboard/embed.svg", {"board": board, "chart": chart, "said": lines, "height": below + 14 * len(said) - 4}
-    )
-
-
-def _latex_row(row: dict, best: bool) -> str:
-    chance = ""
-    if best:
-        chance = _latex(chance_in_percent(row["best"])).replace("<", "$<$").replace(">", "$>$").replace("–", "--") + " & "
-    return (
-        rf"{ranks(row)} & {_latex(row['system'])} & {row['rating']:.0f} & "
-        rf"{row['low']:.0f}--{row['high']:.0f} & {chance}{row['games']} \\"
-    )
-
-
-def chance_in_percent(chance: float | None) -> str:
-    """Whole percents, as far as the draws settle them; never 0% or 100%, which no sample shows."""
-    if chance is None:
-        return "–"
-    return "<1%" if chance < 0.01 else ">99%" if chance > 0.99 else f"{100 * chance:.0f}%"
-
-
-def ranks(row: dict) -> str:
-    """A rank interval in print: 2, or 2-4."""
-    if row["rank_low"] is None:
-        return ""
-    return str(row["rank_low"]) if row["rank_low"] == row["rank_high"] else f"{row['rank_low']}--{row['rank_high']}"
+    shown = {"board": board, "chart": chart, "said": lines, "height": below + 14 * len(said) - 4}
+    return render_to_string("leaderboard/embed.svg", shown)
 
 
 def _latex(text: str) -> str:
-    return "".join(LATEX.get(character, character) for character in text)
+    written = "".join(LATEX.get(character, character) for character in text)
+    return written.replace("<", "$<$").replace(">", "$>$").replace("–", "--")
 
 
 def _no_formula(text: str) -> str:

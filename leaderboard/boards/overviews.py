@@ -19,7 +19,7 @@ def history(campaign: Campaign, basis: str, criterion: str, judge: str = "") -> 
     Systems as they stand on the newest board they were on: {name, system, points: SystemRating or None a board}.
     """
     boards = of_judge(finished(campaign), basis, judge).filter(criterion=criterion, level=Tournament.Level.SYSTEM)
-    boards = list(boards.defer("replicates", "head_to_head", "findings")[:SHOWN])[::-1]
+    boards = list(boards.defer("replicates", "head_to_head", "findings", "board")[:SHOWN])[::-1]
 
     def newest_first(system: dict) -> tuple:
         last = max(i for i, row in enumerate(system["points"]) if row)
@@ -56,7 +56,10 @@ def side_by_side(campaign: Campaign, criterion: str | None) -> tuple[list[Tourna
     if first is None:
         return [], []
     boards = [board for basis in (PEOPLE, JUDGE, CORRECTED) if (board := latest(campaign, basis, first.criterion))]
-    pairs = [{"one": a, "other": b, **agreement(a, b)} for a, b in combinations(boards, 2)]
+    pairs = []
+    for one, other in combinations(boards, 2):
+        _, every, generated = agreement(one, other)
+        pairs.append({"one": one, "other": other, "all": every, "generated": generated})
     return boards, pairs
 
 

@@ -4,7 +4,10 @@ from django.core.cache import cache
 from django.db.models import Exists, OuterRef, Subquery
 
 from annotation.models import Campaign, Snapshot
-from leaderboard.boards.queries import default_board, gate, judge_label, neighbours
+from leaderboard.boards import wording
+from leaderboard.boards.board import Board
+from leaderboard.boards.cautions import cautions
+from leaderboard.boards.queries import alone, default_board
 from leaderboard.models import Tournament
 
 KEPT = 600  # seconds that a board's few words are kept; a newer board or snapshot has words of its own at once
@@ -30,28 +33,26 @@ def summaries(listed) -> list[dict]:
 
 
 def summary(campaign: Campaign) -> dict:
-    """Of the board that the campaign's leaderboard opens on: systems, judgments (answers of people that its snapshot keeps),
-    played, simulated, judge; and `leader` {name, human, rating, low, high, next, known}, None where nobody was rated."""
-    board = default_board(campaign)
-    assert board is not None  # `campaigns` lists those that have one
-    rows = list(board.ratings.select_related("system"))
-    first = next(iter(neighbours(board, live=True)), None)
-    leader = rows[0] if rows else None
+    """Of the board that the campaign's leaderboard opens on: `in_short`, and when it was played."""
+    opened = default_board(campaign)
+    assert opened is not None  # `campaigns` lists those that have one
+    return {**in_short(alone(opened, live=True)), "played": opened.finished_at}
+
+
+def in_short(board: Board) -> dict:
+    """systems, and what it rests on: judgments of people, or games; simulated, judge; headline, with the first system's
+    rating, low and high, empty where nobody was compared; and cautions."""
+    people = board.basis.people
+    judgments = people.answers if people and people.answers is not None else None
+    first = board.standings[0] if board.standings else None
     return {
-        "systems": len(rows),
-        "judgments": board.snapshot.scores + board.snapshot.judgments if board.snapshot else 0,
-        "played": board.finished_at,
-        "simulated": board.is_simulated,
-        "judge": judge_label(board),
-        "gate": gate(board),
-        "leader": leader
-        and {
-            "name": leader.system.name,
-            "human": leader.is_human,
-            "rating": leader.rating,
-            "low": leader.low,
-            "high": leader.high,
-            "next": first["lower"] if first else "",
-            "known": bool(first and first["above"]),
-        },
+        "systems": len(board.standings),
+        "rests_on": board.provenance.rests_on if judgments is None else judgments,
+        "thing": "game" if judgments is None else "judgment",
+        "simulated": board.basis.simulated,
+        "judge": wording.judged_by(board),
+        "question": wording.question(board),
+        "headline": wording.headline(board),
+        "cautions": [one.text for one in cautions(board)],
+        **({"rating": first.rating, "low": first.low, "high": first.high} if first else {}),
     }

@@ -55,7 +55,8 @@ class Tournament(models.Model):
     settled = models.BooleanField(null=True, help_text="Did it end by the rule for its end?")
     head_to_head = models.JSONField(default=list, help_text="[i][j]: games i won against j, tied, lost.")
     replicates = models.JSONField(default=list, help_text="Ratings on resampled contexts: a row per replicate.")
-    findings = models.JSONField(default=dict, help_text="What the board shows beside the ratings, by name.")
+    board = models.JSONField(null=True, blank=True, help_text="`boards.board.Board`, with its schema. Empty: read `findings`.")
+    findings = models.JSONField(default=dict, help_text="What boards of before show beside the ratings, by name.")
     signature = models.CharField(max_length=1000, blank=True)
     is_simulated = models.BooleanField(default=False)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -98,12 +99,6 @@ class Tournament(models.Model):
     def judge_name(self) -> str:
         """Empty where people alone judge."""
         return self.judge.name if self.judge else ""
-
-    @property
-    def speaks_of(self) -> dict:
-        """Where people had a part in it: {population, annotators, only: what is known of these annotators only, None where the
-        rest is just that}; empty on boards that only resample contexts."""
-        return self.findings.get("people") or {"only": None, **self.findings.get("calibrated", {})}
 
     def _must_be_open(self) -> None:
         if self.pk and Tournament.objects.filter(pk=self.pk, finished_at__isnull=False).exists():

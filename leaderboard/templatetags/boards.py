@@ -1,42 +1,84 @@
-"""How a board's numbers are written on a page."""
+"""How a board is written on a page."""
+
+from inspect import isfunction
 
 from django import template
 
-from leaderboard.boards import charts
-from leaderboard.boards.exports import chance_in_percent
-from leaderboard.boards.queries import asked_by, judge_label, link_label, with_lines
+from leaderboard.boards import charts, diagnoses, wording
+from leaderboard.boards.board import Board
+from leaderboard.boards.cautions import Caution
+from leaderboard.boards.cautions import cautions as every_caution
+from leaderboard.boards.estimates import Difference, Estimate, Name
+from leaderboard.boards.exports import own_estimate
+from leaderboard.boards.queries import asked_by, link_label
 
 register = template.Library()
 
-ENDINGS = {
-    "settled": "by its rule",
-    "asked": "after the requested number of games",
-    "all": "every pair was compared on every context",
-    "limit": "at the limit, before the stopping rule was met",
-}
+SENTENCES = {name: say for module in (wording, diagnoses) for name, say in vars(module).items() if isfunction(say)}
+
+
+@register.filter
+def say(about, name: str) -> str:
+    """What `wording` or `diagnoses` says of a board, or of a part of one."""
+    return SENTENCES[name](about)
+
+
+@register.filter
+def cautions(board: Board) -> tuple[Caution, ...]:
+    return every_caution(board)
+
+
+@register.filter
+def own(estimate: Estimate | None, board: Board) -> str:
+    """In the question's unit."""
+    return own_estimate(board, estimate)
+
+
+@register.filter
+def own_difference(pair: Difference, board: Board) -> str:
+    return own_estimate(board, pair.own)
+
+
+@register.filter
+def known(board: Board) -> list[dict]:
+    """For each system, best first: {system, above, below, open}: those it is known to be above, below, or neither."""
+    found = {row.system: {"system": row.system, "above": [], "below": [], "open": []} for row in board.standings}
+    for pair in board.differences:
+        found[pair.upper]["above" if pair.known else "open"].append(pair.lower)
+    for row in board.standings:
+        for other in board.standings:
+            if (pair := board.by_pair.get((other.system, row.system))) is not None:
+                found[row.system]["below" if pair.known else "open"].append(other.system)
+    place = {row.system: i for i, row in enumerate(board.standings)}
+    for row in found.values():
+        row["open"].sort(key=place.__getitem__)
+    return list(found.values())
+
+
+@register.filter
+def head_to_head(board: Board) -> list[dict]:
+    """Best first: {system, cells}, a cell [won, tied, lost] against each system in the same order, None for itself."""
+    names = [row.system for row in board.standings]
+
+    def cell(one: Name, other: Name) -> list[int] | None:
+        if pair := board.by_pair.get((one, other)):
+            return [pair.won, pair.tied, pair.lost]
+        pair = board.by_pair.get((other, one))
+        return pair and [pair.lost, pair.tied, pair.won]
+
+    return [{"system": one, "cells": [cell(one, other) for other in names]} for one in names]
 
 
 @register.filter
 def ranks(row) -> str:
-    """A rank interval: 2, or 2–4. row: a standing as JSON, or a SystemRating."""
-    low, high = (row[k] if isinstance(row, dict) else getattr(row, k) for k in ("rank_low", "rank_high"))
-    return "–" if low is None else str(low) if low == high else f"{low}–{high}"
+    """A rank interval: 2, or 2–4. row: of a board, or a SystemRating."""
+    return wording.rank(row)
 
 
 @register.filter
-def chance(share) -> str:
-    return chance_in_percent(share)
-
-
-@register.filter
-def lines(standings) -> list:
-    return with_lines(standings)
-
-
-@register.filter
-def say(standings, key: str) -> bool:
+def any_has(standings, name: str) -> bool:
     """Does any system have it?"""
-    return any(row.get(key) is not None for row in standings)
+    return any(getattr(row, name) is not None for row in standings)
 
 
 @register.filter
@@ -73,26 +115,10 @@ def rating_heat(row) -> str:
     """The class of a cell that holds a rating: coloured only where its interval leaves out 1500, the mean of all."""
     if not row:
         return ""
-    rating, low, high = (row[k] if isinstance(row, dict) else getattr(row, k) for k in ("rating", "low", "high"))
-    return charts.heat(0.5 + (rating - 1500) / 800) if low > 1500 or high < 1500 else ""
-
-
-@register.filter
-def ending(board: dict) -> str:
-    """How a tournament came to its end."""
-    if board["basis"] == "people":
-        return (
-            ENDINGS["asked"] if board["ending"] == "asked" else "every answer counts" if board["people"] else "every game once"
-        )
-    return ENDINGS.get(board["ending"], "settled" if board["settled"] else "not settled")
+    return charts.heat(0.5 + (row.rating - 1500) / 800) if row.low > 1500 or row.high < 1500 else ""
 
 
 @register.filter
 def judge_name(tournament) -> str:
     """Short, for links."""
     return link_label(*asked_by(tournament))
-
-
-@register.filter
-def judged_by(tournament) -> str:
-    return judge_label(tournament)

@@ -1,12 +1,17 @@
 """What a careful reader asks of a board: win rates at equal length, circles and ties beyond one order, the side shown."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
 import numpy as np
-from django.db.models.functions import Length
+from django.db.models.functions import Length as LengthOf
 
 from annotation.assessment import snapshot_contents
 from annotation.models import Output
 from annotation.outcome import Outcome
 from core.errors import Refused
+from leaderboard.boards.estimates import Estimate, Standing
+from leaderboard.boards.panels import Closeness, Length, LengthRow, OrderFit, Sides, WinRate
 from leaderboard.models import Tournament
 from leaderboard.rating.diagnostics.length_control import Rates, control_length
 from leaderboard.rating.diagnostics.order_fit import order_fit
@@ -14,48 +19,78 @@ from leaderboard.rating.diagnostics.side_effect import side_effect
 from leaderboard.rating.games import Games
 from leaderboard.tournaments.entrants import Entrants
 from leaderboard.tournaments.people_games import PeopleAnswers, as_pairs
-from leaderboard.tournaments.rate import RESAMPLING_SEED, between_systems, rounded
+from leaderboard.tournaments.rate import RESAMPLING_SEED, between_systems, names, rounded
 
 CHUNK = 500  # SQLite takes a limited number of parameters
 
 
-def diagnostics(tournament: Tournament, entrants: Entrants, games: Games, answers: PeopleAnswers, population: str) -> dict:
-    """{length_control, order_fit, sides}, as far as there is something to say. games: between outputs; population: "people"
+@dataclass(frozen=True)
+class Diagnostics:
+    """Each None where there is nothing to say."""
+
+    length: Length | None = None
+    order_fit: OrderFit | None = None
+    sides: Sides | None = None
+
+
+def diagnostics(
+    tournament: Tournament, entrants: Entrants, games: Games, answers: PeopleAnswers, population: str
+) -> Diagnostics:
+    """As far as there is something to say. games: between outputs; population: "people"
     where the board speaks of people like these annotators, so that they are a sample as contexts are."""
     annotator = None
     if population == "people":
         first, second, outcome, annotator = as_pairs(entrants, answers)
         games = Games(first, second, outcome, entrants.context_of[first])
-    found: dict[str, dict | None] = {}
-    if len(games):
-        found["length_control"] = _length_control(entrants, games, annotator)
-        found["order_fit"] = _order_fit(entrants, games)
-    if not tournament.plays_itself and tournament.snapshot:
-        found["sides"] = _sides(tournament, entrants, population)
-    return found
+    sides = _sides(tournament, entrants, population) if tournament.snapshot and not tournament.plays_itself else None
+    if not len(games):
+        return Diagnostics(sides=sides)
+    return Diagnostics(_length(entrants, games, annotator), _order_fit(entrants, games), sides)
 
 
-def _length_control(entrants: Entrants, games: Games, annotator: np.ndarray | None) -> dict:
-    """By system in the order of the board's settings; lengths in characters."""
+def _length(entrants: Entrants, games: Games, annotator: np.ndarray | None) -> Length:
+    """The rows in the order of the entrants; `in_order` puts them in that of a board."""
     length, between = _lengths(entrants), between_systems(entrants, games)
     contexts = entrants.groups[games.context]
     clusters = [contexts] if annotator is None else [contexts, annotator]
     sides = length[games.first], length[games.second]
     found = control_length(len(entrants.systems), between.first, between.second, between.outcome, sides, clusters)
-    return {
-        "plain": rounded(found.plain),
-        "controlled": _rates(found.controlled),
-        "pairs": [_rates(Rates(*row)) for row in zip(found.pairs.rate, found.pairs.low, found.pairs.high)],
-        "length": rounded(found.length, 1),
-        "odds": dict(zip(("value", "low", "high"), rounded(np.array(found.odds)))),
-        "scale": round(found.scale, 1),
-    }
+    won = score_shares(len(entrants.systems), between)
+    against = [_estimates(Rates(*row)) for row in zip(found.pairs.rate, found.pairs.low, found.pairs.high)]
+    plain, lengths, controlled = rounded(found.plain), rounded(found.length, 1), _estimates(found.controlled)
+    odds, low, high = rounded(np.array(found.odds))
+    rows = [
+        LengthRow(name, plain[i], controlled[i], lengths[i], tuple(_win_rates(won[i], against[i])))
+        for i, name in enumerate(names(entrants))
+    ]
+    return Length(None if odds is None else Estimate(odds, low, high), round(found.scale, 1), tuple(rows))
 
 
-def _rates(rates: Rates) -> list[dict | None]:
-    """A cell for each; None where nothing was played."""
+def score_shares(n_systems: int, games: Games) -> np.ndarray:
+    """(systems, systems) share of the points that i took from j, a tie half; nan where they did not meet."""
+    points = np.zeros((n_systems, n_systems))
+    np.add.at(points, (games.first, games.second), (1 + games.outcome) / 2)
+    np.add.at(points, (games.second, games.first), (1 - games.outcome) / 2)
+    met = points + points.T
+    return np.divide(points, met, out=np.full_like(points, np.nan), where=met > 0)
+
+
+def _win_rates(won: np.ndarray, controlled: list[Estimate | None]) -> list[WinRate | None]:
+    return [one and WinRate(round(float(plain), 4), one) for plain, one in zip(won, controlled, strict=True)]
+
+
+def _estimates(rates: Rates) -> list[Estimate | None]:
+    """One for each; None where nothing was played."""
     rows = zip(*(rounded(column) for column in (rates.rate, rates.low, rates.high)), strict=True)
-    return [None if rate is None else {"value": rate, "low": low, "high": high} for rate, low, high in rows]
+    return [None if rate is None else Estimate(rate, low, high) for rate, low, high in rows]
+
+
+def in_order(found: Length, standings: Sequence[Standing]) -> Length:
+    """Its rows and columns in the order of the standings."""
+    place = {row.system: i for i, row in enumerate(found.systems)}
+    order = [place[row.system] for row in standings]
+    rows = (found.systems[i] for i in order)
+    return replace(found, systems=tuple(replace(row, against=tuple(row.against[j] for j in order)) for row in rows))
 
 
 def _lengths(entrants: Entrants) -> np.ndarray:
@@ -63,30 +98,35 @@ def _lengths(entrants: Entrants) -> np.ndarray:
     ids, length = [output.pk for output in entrants.outputs], {}
     for start in range(0, len(ids), CHUNK):
         part = Output.objects.filter(pk__in=ids[start : start + CHUNK])
-        length |= dict(part.annotate(length=Length("text")).values_list("pk", "length"))
+        length |= dict(part.annotate(length=LengthOf("text")).values_list("pk", "length"))
     return np.array([length[pk] for pk in ids], dtype=float)
 
 
-def _order_fit(entrants: Entrants, games: Games) -> dict:
+def _order_fit(entrants: Entrants, games: Games) -> OrderFit:
     found = order_fit(len(entrants.systems), between_systems(entrants, games), seed=RESAMPLING_SEED)
-    return {
-        "triples": found.triples,
-        "circles": found.circles,
-        "expected": round(found.expected, 2),
-        "p": round(found.p, 3),
-        "ties": round(found.ties, 4),
-        "by_closeness": [
-            {
-                "games": ties.games,
-                "points": [round(end, 4) for end in ties.points],
-                **{name: round(getattr(ties, name), 4) for name in ("share", "expected", "low", "high")},
-            }
-            for ties in found.by_closeness
-        ],
-    }
+    closeness = (
+        Closeness(
+            games=ties.games,
+            points_low=round(ties.points[0], 4),
+            points_high=round(ties.points[1], 4),
+            share=round(ties.share, 4),
+            expected=round(ties.expected, 4),
+            low=round(ties.low, 4),
+            high=round(ties.high, 4),
+        )
+        for ties in found.by_closeness
+    )
+    return OrderFit(
+        triples=found.triples,
+        circles=found.circles,
+        expected=round(found.expected, 2),
+        p=round(found.p, 3),
+        ties=round(found.ties, 4),
+        by_closeness=tuple(closeness),
+    )
 
 
-def _sides(tournament: Tournament, entrants: Entrants, population: str) -> dict | None:
+def _sides(tournament: Tournament, entrants: Entrants, population: str) -> Sides | None:
     """Of the accepted judgments of pairs that play, where it is known which output stood on the left; None without any."""
     if tournament.snapshot is None:
         return None
@@ -111,4 +151,4 @@ def _sides(tournament: Tournament, entrants: Entrants, population: str) -> dict 
     clusters = [entrants.groups[np.array(contexts)]] + ([np.array(annotators)] if population == "people" else [])
     found = side_effect(left, clusters)
     low, high = rounded(np.array([found.low, found.high]))
-    return {"left": round(found.left, 4), "low": low, "high": high, "judgments": found.judgments}
+    return Sides(found.judgments, Estimate(round(found.left, 4), low, high))

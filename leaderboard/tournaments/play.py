@@ -12,17 +12,22 @@ from core.errors import Refused
 from evaluator.judges.protocol import AskedVerdicts, PointwiseVerdicts, Verdicts
 from evaluator.models import ComparatorVersion, Utility
 from evaluator.versions.selectors import architecture
+from leaderboard.boards import row_facts
+from leaderboard.boards.basis import LeftOut, People, Usage, Variance
+from leaderboard.boards.tree import hints
 from leaderboard.models import Game, Tournament
 from leaderboard.rating import tournament as playing
 from leaderboard.rating.games import Games
+from leaderboard.rating.people_board import Reading
 from leaderboard.rating.rules import Rules
 from leaderboard.tournaments import people_games, rate
+from leaderboard.tournaments.assembly import Found, Played
 from leaderboard.tournaments.context_results import shares
 from leaderboard.tournaments.diagnostics import diagnostics
 from leaderboard.tournaments.entrants import Entrants, entrants_of
 from leaderboard.tournaments.people_games import PeopleAnswers
 from leaderboard.tournaments.prediction_powered import calibrated
-from leaderboard.tournaments.record import Found, Played, record
+from leaderboard.tournaments.record import record
 from leaderboard.tournaments.samples import drawn_ids, sampled, three_scores
 
 CHUNK = 500  # SQLite takes a limited number of parameters
@@ -49,16 +54,16 @@ def play(tournament: Tournament, report: Report, judging: Judging | None = None,
     content = snapshots.read(tournament.snapshot) if tournament.snapshot else None
     answers = people_games.people_answers(entrants, content, tournament.criterion)
     people = people_games.games_of(entrants, answers, tournament.seed)
-    if tournament.basis == Tournament.Basis.PEOPLE and not tournament.wanted_games and tournament.rules().rates_by_default:
+    if row_facts.reads_answers(tournament):
         found = _of_people(tournament, entrants, answers, people, report)
     else:
         found = _found(tournament, entrants, answers, people, verdicts, learnt, report)
     if tournament.level == Tournament.Level.SYSTEM:
-        population = found.findings.get("people", {}).get("population", "")
-        beside = diagnostics(tournament, entrants, found.played.games, answers, population)
-        found = replace(found, findings={**found.findings, **beside})
+        games = found.played.games
+        found = replace(found, beside=diagnostics(tournament, entrants, games, answers, found.speaks_of(tournament)))
     if isinstance(verdicts, AskedVerdicts):
-        found = replace(found, findings={**found.findings, "used": dict(getattr(verdicts.judge, "used", {}))})
+        used = dict(getattr(verdicts.judge, "used", {}))
+        found = replace(found, used=Usage(**{name: used[name] for name in hints(Usage) if name in used}))
     report(0.95, "Recording")
     means = people_games.human_means(entrants, answers)
     return record(tournament, entrants, found, means, shares(entrants, people, verdicts))
@@ -80,10 +85,10 @@ def _found(
         games, board, outputs, points = sampled(tournament, entrants, verdicts)
         scores = three_scores(tournament, entrants, board, points)
         played = Played(games, "asked" if tournament.wanted_games else "all", verdicts=verdicts)
-        return Found(played, board, {"three_scores": scores}, outputs=outputs, points=points)
+        return Found(played, board, three_scores=scores, outputs=outputs, points=points)
     if tournament.basis == Tournament.Basis.CORRECTED:
-        people, board, worth = calibrated(tournament, entrants, answers, verdicts, learnt)
-        return Found(Played(people), board, {"calibrated": worth})
+        corrected = calibrated(tournament, entrants, answers, verdicts, learnt)
+        return Found(Played(corrected.games), corrected.rated, people=corrected.people)
     return _rated(tournament, entrants, _comparator_plays(tournament, entrants, verdicts, report), report)
 
 
@@ -100,12 +105,25 @@ def _of_people(tournament: Tournament, entrants: Entrants, answers: PeopleAnswer
     draws = rate.draws_of(entrants)
     board = rate.rate_people(entrants, answers, reading, draws, population)
     unfiltered = people_games.unfiltered_answers(tournament, entrants)
-    findings = {
-        "people": rate.of_people(entrants, answers, reading, board, population),
-        "categories": rate.people_categories(entrants, answers, reading, draws, population),
-        "stability": rate.people_stability(entrants, board, answers, reading, unfiltered),
-    }
-    return Found(Played(people), board, findings)
+    return Found(
+        played=Played(people),
+        rated=board,
+        people=_who(answers, reading),
+        reading=reading,
+        categories=rate.people_categories(entrants, answers, reading, draws, population),
+        stability=rate.people_stability(entrants, board, answers, reading, unfiltered),
+    )
+
+
+def _who(answers: PeopleAnswers, reading: Reading) -> People:
+    left_out = LeftOut("outputs", answers.left_out, answers.left_out + len(answers))
+    return People(
+        annotators=reading.annotators,
+        kind=answers.kind,
+        answers=len(answers),
+        left_out=(left_out,) if answers.left_out else (),
+        variances=tuple(Variance(name, round(value, 4)) for name, value in reading.variances.items()),
+    )
 
 
 def _some(tournament: Tournament, answers: PeopleAnswers) -> PeopleAnswers:
@@ -124,11 +142,12 @@ def _rated(tournament: Tournament, entrants: Entrants, played: Played, report: R
     games, draws = rate.between_systems(entrants, played.games), rate.draws_of(entrants)
     board = rate.rate(entrants, games, draws, tournament.rules(), played.looks)
     others = _other_games(tournament, entrants, played, report)
-    findings = {
-        "categories": rate.categories(entrants, games, draws),
-        "stability": rate.stability(entrants, board, tournament.rules(), others),
-    }
-    return Found(played, board, findings)
+    return Found(
+        played,
+        board,
+        categories=rate.categories(entrants, games, draws),
+        stability=rate.stability(entrants, board, tournament.rules(), others),
+    )
 
 
 def _other_games(tournament: Tournament, entrants: Entrants, played: Played, report: Report) -> dict[str, Games]:

@@ -1,32 +1,42 @@
 """People and comparator together on one board (`rating.prediction_powered`), read from the snapshot and the utilities."""
 
 from collections.abc import Set
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from core.errors import Refused
 from evaluator.judges.protocol import Verdicts
 from evaluator.judges.texts import context_key
+from leaderboard.boards.basis import LeftOut, People, Worth
 from leaderboard.models import Tournament
 from leaderboard.rating import ranking
 from leaderboard.rating.games import Games
 from leaderboard.rating.people_board import drawn_tastes
-from leaderboard.rating.prediction_powered import Calibrated, calibrate, tastes
+from leaderboard.rating.prediction_powered import Calibrated, calibrate, tastes, worth_by_chance
 from leaderboard.rating.ranking import Tastes
 from leaderboard.tournaments import rate
 from leaderboard.tournaments.context_results import meetings
 from leaderboard.tournaments.entrants import Entrants
+from leaderboard.tournaments.own_unit import Shares
 from leaderboard.tournaments.people_games import PeopleAnswers, as_pairs, games_of, read_answers
-from leaderboard.tournaments.rate import Rated
+from leaderboard.tournaments.rate import Known, Rated
+
+
+@dataclass(frozen=True)
+class Corrected:
+    """games: people's between outputs, as far as they count; people: what the comparator was worth beside them."""
+
+    games: Games
+    rated: Rated
+    people: People
 
 
 def calibrated(
     tournament: Tournament, entrants: Entrants, answers: PeopleAnswers, verdicts: Verdicts, learnt: Set[str]
-) -> tuple[Games, Rated, dict]:
-    """(people's games between outputs that count, the board, what the comparator was worth and whom the board speaks of).
-    learnt: keys of the contexts that every member of the comparator learned from. What people said there is left out, since
-    the comparator was taught it and would seem to foresee it."""
+) -> Corrected:
+    """The board of people corrected by a comparator. learnt: keys of the contexts that every member of the comparator learned
+    from. What people said there is left out, since the comparator was taught it and would seem to foresee it."""
     about = f"scores of {tournament.criterion!r}" if tournament.criterion else "judgments of pairs"
     given = games_of(entrants, answers, tournament.seed)
     if not len(given):
@@ -45,27 +55,39 @@ def calibrated(
         found = calibrate(n, games, rate.between_systems(entrants, imitated), everything, draws, tournament.rules())
     except ValueError as error:
         raise Refused(str(error)) from error
-    units = entrants.units(games.context)
-    only = ranking.compare(found.standings, found.replicates, units, component=rate.components(n, games))
+    units, component = entrants.units(games.context), rate.components(n, games)
     low, high = ranking.intervals(found.standings, found.replicates, units)
-    board = Rated(games, found.standings, found.replicates, low, high, only, len(games), found.contexts, units)
-    worth: dict = {
-        "weight": round(found.weight, 3),
-        "judgments": found.judgments,
-        "worth": round(found.worth),
-        "saved": round(found.saved),
-        "games": len(everything),
-        "left_out": len(given) - len(people),
-    }
+    board = Rated(
+        games=games,
+        standings=found.standings,
+        replicates=found.replicates,
+        known=Known(low, high, ranking.compare(found.standings, found.replicates, units, component=component)),
+        count=len(games),
+        contexts=found.contexts,
+        units=units,
+        component=component,
+    )
+    worth = Worth(
+        weight=round(found.weight, 3),
+        judgments=found.judgments,
+        worth=round(found.worth),
+        saved=round(found.saved),
+        games=len(everything),
+        by_chance=round(worth_by_chance(found.judgments, units), 1),
+    )
+    who, left_out = as_pairs(entrants, answers)[3], len(given) - len(people)
+    whose = People(
+        annotators=len(np.unique(who)),
+        kind=answers.kind,
+        answers=len(answers),
+        left_out=(LeftOut("learnt", left_out, len(given)),) if left_out else (),
+        worth=worth,
+    )
     if not tournament.rules().rates_by_default:  # how leanings move another rating is not known
-        return people, board, worth
-    who = as_pairs(entrants, answers)[3]
-    worth |= {"population": "annotators", "annotators": len(np.unique(who)), "only": None}
+        return Corrected(people, board, whose)
+    board = replace(board, own=Shares() if answers.kind == "pairs" else None)
     others = _other_people(entrants, answers, found)
-    if others is None:
-        return people, board, worth
-    worth |= {"population": "people", "only": rate.only(entrants, found.standings, low, high, only, rate.chances(board))}
-    return people, _of_people(board, others, only), worth
+    return Corrected(people, board if others is None else _of_people(board, others), whose)
 
 
 def _other_people(entrants: Entrants, answers: PeopleAnswers, found: Calibrated) -> Tastes | None:
@@ -80,14 +102,14 @@ def _other_people(entrants: Entrants, answers: PeopleAnswers, found: Calibrated)
     return tastes(found.people, games, who, reading) if reading.speaks_of_people() else None
 
 
-def _of_people(board: Rated, others: Tastes, only: ranking.Ranking) -> Rated:
+def _of_people(board: Rated, others: Tastes) -> Rated:
     """The board, which speaks of these annotators only, speaking of people like them."""
     low, high = ranking.intervals(board.standings, board.replicates, board.units, tastes=others)
-    met = rate.components(len(board.standings.rating), board.games)
-    compared = ranking.compare(board.standings, board.replicates, board.units, tastes=others, component=met)
+    compared = ranking.compare(board.standings, board.replicates, board.units, tastes=others, component=board.component)
     drawn = drawn_tastes(others.covariance, len(board.replicates), rate.RESAMPLING_SEED)
-    best = rate.chances(board, others)
-    return replace(board, replicates=board.replicates + drawn, low=low, high=high, ranking=compared, only=only, best=best)
+    known = Known(low, high, compared, rate.chances(board, others))
+    narrow = replace(board.known, best=rate.chances(board))
+    return replace(board, replicates=board.replicates + drawn, known=known, narrow=narrow)
 
 
 def _not_taught(tournament: Tournament, entrants: Entrants, answers: PeopleAnswers, learnt: Set[str]) -> PeopleAnswers:

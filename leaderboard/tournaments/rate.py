@@ -1,4 +1,5 @@
-"""From games to what a board says: ratings, intervals, ranks, who is above whom, and the same within categories."""
+"""From games, or from people's answers, to ratings: with intervals, ranks, who is above whom, and the same within
+categories."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -9,6 +10,8 @@ from scipy.sparse import csgraph
 
 from annotation.models import Context
 from core.errors import Refused
+from leaderboard.boards.estimates import Name
+from leaderboard.boards.panels import Alternative, Category, CategoryCell, CategoryRow, CategoryValue
 from leaderboard.rating import ranking, rules
 from leaderboard.rating.bootstrap import group_draws
 from leaderboard.rating.games import Games, Standings, tally
@@ -18,6 +21,7 @@ from leaderboard.rating.ranking import Ranking, Tastes
 from leaderboard.rating.rules import DEFAULT, Rules
 from leaderboard.rating.stability import Order, orders, rank_stability
 from leaderboard.tournaments.entrants import Entrants
+from leaderboard.tournaments.own_unit import OwnUnit, Points, Shares
 from leaderboard.tournaments.people_games import PeopleAnswers, games_of, read_answers
 
 REPLICATES = 200
@@ -27,67 +31,93 @@ CATEGORY_CONTEXTS = 2  # fewer say nothing about how contexts differ
 
 
 @dataclass(frozen=True)
+class Known:
+    """What is known of a population: intervals of ratings, low and high (systems,), and who is above whom. best: (systems,)
+    chance to be the best, where the games do not tell it (`chances`)."""
+
+    low: np.ndarray
+    high: np.ndarray
+    ranking: Ranking
+    best: np.ndarray | None = None
+
+
+@dataclass(frozen=True)
 class Rated:
     """All by system, in the field's order; replicates: (replicates, systems). count: the games it rests on, or people's
-    answers; contexts: how many they are about; units: in how many groups (a context without one is
-    its own), which is what intervals resample."""
+    answers; by_answers: are the standings' games answers? contexts: how many they are about; units: in how many groups (a
+    context without one is its own), which is what intervals resample; component: int (systems,), the group of systems that
+    can be compared; narrow: of these annotators alone, where `known` speaks of people in general."""
 
     games: Games
     standings: Standings
     replicates: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-    ranking: Ranking
+    known: Known
     count: int
     contexts: int
     units: int
-    only: Ranking | None = None  # of these annotators alone, where the rest speaks of people in general
-    best: np.ndarray | None = None  # (systems,) chance to be the best, where the games do not tell it: `chances`
+    component: np.ndarray
+    narrow: Known | None = None
+    by_answers: bool = False
+    own: OwnUnit | None = None
 
 
 def rate(entrants: Entrants, games: Games, draws: np.ndarray, by: Rules = DEFAULT, looks: int = 1) -> Rated:
     """games: between systems; draws: (replicates, contexts); looks: at how many moments the tournament might have ended."""
     n_systems, units = len(entrants.systems), entrants.units(games.context)
+    component = components(n_systems, games)
     standings = rules.standings(n_systems, games, by)
     replicates = rules.replicates(n_systems, games, draws, by, RESAMPLING_SEED)
     low, high = ranking.intervals(standings, replicates, units)
-    compared = ranking.compare(standings, replicates, units, looks=looks, component=components(n_systems, games))
-    return Rated(games, standings, replicates, low, high, compared, len(games), len(np.unique(games.context)), units)
+    compared = ranking.compare(standings, replicates, units, looks=looks, component=component)
+    return Rated(
+        games=games,
+        standings=standings,
+        replicates=replicates,
+        known=Known(low, high, compared),
+        count=len(games),
+        contexts=len(np.unique(games.context)),
+        units=units,
+        component=component,
+    )
 
 
-def rate_people(entrants: Entrants, answers: PeopleAnswers, reading: Reading, draws: np.ndarray, population: str) -> Rated:
+def rate_people(
+    entrants: Entrants, answers: PeopleAnswers, reading: Reading, draws: np.ndarray, population: str, whole: bool = True
+) -> Rated:
     """What people's answers say, in ratings. A system's games are its answers; it won, tied and lost where one person had two
-    outputs of a context before them."""
+    outputs of a context before them. whole: with the chances to be the best, and what is known of these annotators alone?"""
     n, board = len(entrants.systems), reading.board(population)
     games = between_systems(entrants, games_of(entrants, answers, RESAMPLING_SEED))
     spread = np.sqrt(np.maximum(np.diag(board.covariance), 0.0))
     alone = np.bincount(board.component)[board.component] == 1
-    rd = np.where(alone, START_RD, spread)
-    standings = Standings(board.rating, rd, np.zeros(n), answers.by_system(entrants), *tally(n, games))
-    compared = _ranking(board)
-    played = len(reading.by_context)
-    replicates = reading.replicates(draws[:, :played], population, groups=entrants.groups[:played])
-    contexts = answers.contexts(entrants)
-    only = _ranking(reading.board("annotators")) if population == "people" else None
+    count, rd = answers.by_system(entrants), np.where(alone, START_RD, spread)
+    standings = Standings(board.rating, rd, np.zeros(n), count, *tally(n, games))
+    played, contexts = len(reading.by_context), answers.contexts(entrants)
     return Rated(
-        games,
-        standings,
-        replicates,
-        board.low,
-        board.high,
-        compared,
-        len(answers),
-        len(contexts),
-        entrants.units(contexts),
-        only,
-        _best_of_people(board),
+        games=games,
+        standings=standings,
+        replicates=reading.replicates(draws[:, :played], population, groups=entrants.groups[:played]),
+        known=_known(board, whole),
+        count=len(answers),
+        contexts=len(contexts),
+        units=entrants.units(contexts),
+        component=board.component,
+        narrow=_known(reading.board("annotators"), whole) if whole and population == "people" else None,
+        by_answers=True,
+        own=_own_unit(answers, reading),
     )
 
 
-def best(rated: Rated) -> list[float | None]:
-    """Each system's chance to be the best, by the distribution that the intervals are of. None: it was not compared with the
-    others; all None: not all that played can be compared."""
-    return rounded(chances(rated) if rated.best is None else rated.best)
+def _own_unit(answers: PeopleAnswers, reading: Reading) -> OwnUnit | None:
+    if answers.kind == "scores":
+        level = reading.systems @ reading.fit.effects
+        return Points(level, reading.scale, reading.rating, getattr(answers, "sign", 1))
+    return Shares() if answers.kind == "pairs" else None
+
+
+def _known(board: PeopleBoard, whole: bool) -> Known:
+    compared = Ranking(board.above, board.rank_low, board.rank_high, board.difference, board.margin)
+    return Known(board.low, board.high, compared, _best_of_people(board) if whole else None)
 
 
 def chances(rated: Rated, others: Tastes | None = None) -> np.ndarray:
@@ -129,59 +159,6 @@ def rounded(values: np.ndarray, digits: int = 4) -> list[float | None]:
     return [None if np.isnan(value) else round(value, digits) for value in values.tolist()]
 
 
-def _ranking(board: PeopleBoard) -> Ranking:
-    return Ranking(board.above, board.rank_low, board.rank_high, board.difference, board.margin)
-
-
-def of_people(entrants: Entrants, answers: PeopleAnswers, reading: Reading, rated: Rated, population: str) -> dict:
-    """What a people's board says of its people: {population, annotators, kind, answers, left_out, variances, groups: ids of
-    systems that can be compared, and `only`: what is known of these annotators only, by system id, where the board speaks of
-    others too}"""
-    board = reading.board("annotators")
-    groups = [np.flatnonzero(reading.component == k) for k in np.unique(reading.component)]
-    return {
-        "population": population,
-        "annotators": reading.annotators,
-        "kind": answers.kind,
-        "answers": len(answers),
-        "left_out": answers.left_out,
-        "variances": {name: round(v, 4) for name, v in reading.variances.items()},
-        "groups": [[entrants.systems[i].pk for i in group] for group in groups],
-        "joining": _joining(entrants, groups),
-        "only": only(entrants, rated.standings, board.low, board.high, _ranking(board), _best_of_people(board))
-        if population == "people"
-        else None,
-    }
-
-
-def only(entrants: Entrants, standings: Standings, low: np.ndarray, high: np.ndarray, known: Ranking, best: np.ndarray) -> dict:
-    """What is known of these annotators only, as a board keeps it."""
-    ids = [system.pk for system in entrants.systems]
-    cells = {
-        str(pk): {"low": round(lowest, 2), "high": round(highest, 2), "rank_low": int(first), "rank_high": int(last)}
-        for pk, lowest, highest, first, last in zip(
-            ids, low.tolist(), high.tolist(), known.rank_low, known.rank_high, strict=True
-        )
-    }
-    return {
-        "systems": cells,
-        "above": known.above.astype(int).tolist(),
-        "best": rounded(best),
-        "neighbours": _neighbours(entrants, known, standings.rating, {}),
-    }
-
-
-def _joining(entrants: Entrants, groups: list[np.ndarray]) -> list[dict]:
-    """Which judgments would join each group to the first: two systems with the most contexts in common."""
-    pairs, first = entrants.contexts_by_pair(), groups[0]
-    joining = []
-    for group in groups[1:]:
-        shared = {(i, j): len(pairs[min(i, j), max(i, j)]) for i in first.tolist() for j in group.tolist()}
-        (i, j), contexts = max(shared.items(), key=lambda item: item[1])
-        joining.append({"one": entrants.systems[i].pk, "other": entrants.systems[j].pk, "contexts": contexts})
-    return joining
-
-
 def between_systems(entrants: Entrants, games: Games) -> Games:
     """Games between outputs as games between their systems."""
     return Games(entrants.system_of[games.first], entrants.system_of[games.second], games.outcome, games.context)
@@ -191,31 +168,8 @@ def draws_of(entrants: Entrants) -> np.ndarray:
     return group_draws(entrants.groups, REPLICATES, RESAMPLING_SEED)
 
 
-def neighbours(entrants: Entrants, rated: Rated) -> list[dict]:
-    """Each system and the next in rank: is it known to be above, by how much, and how many more games would tell."""
-    rating = rated.standings.rating
-    forecast = {rank: games for rank, _, games in ranking.games_to_part(rated.ranking, rating, rated.count, only=rated.only)}
-    return _neighbours(entrants, rated.ranking, rating, forecast)
-
-
-def _neighbours(entrants: Entrants, known: Ranking, rating: np.ndarray, forecast: dict[int, int | None]) -> list[dict]:
-    order = np.argsort(-rating, kind="stable")
-    return [
-        {
-            "upper": entrants.systems[i].pk,
-            "lower": entrants.systems[j].pk,
-            "above": bool(known.above[i, j]),
-            "difference": round(float(known.difference[i, j]), 1),
-            "margin": round(float(known.margin[i, j]), 1) if np.isfinite(known.margin[i, j]) else None,
-            "more_games": forecast.get(rank),
-            "more_people": rank in forecast and forecast[rank] is None,
-        }
-        for rank, (i, j) in enumerate(zip(order[:-1], order[1:]), start=1)
-    ]
-
-
-def categories(entrants: Entrants, games: Games, draws: np.ndarray) -> list[dict]:
-    """Ratings from the games on the contexts of each category: {key, values: [{value, contexts}], systems: {id: cells}}.
+def categories(entrants: Entrants, games: Games, draws: np.ndarray) -> tuple[Category, ...]:
+    """Ratings from the games on the contexts of each category.
 
     Always by the default rule, which reads few games better than a rule for each game."""
 
@@ -229,7 +183,7 @@ def categories(entrants: Entrants, games: Games, draws: np.ndarray) -> list[dict
 
 def people_categories(
     entrants: Entrants, answers: PeopleAnswers, whole: Reading, draws: np.ndarray, population: str
-) -> list[dict]:
+) -> tuple[Category, ...]:
     """The same of people's answers on the contexts of each category, with the variances of all answers: few contexts do not
     tell how much people differ."""
 
@@ -243,35 +197,35 @@ def people_categories(
         except Refused:
             return None
         who = population if reading.speaks_of_people() else "annotators"
-        return rate_people(entrants, part, reading, draws, who)
+        return rate_people(entrants, part, reading, draws, who, whole=False)
 
     return _by_category(entrants, rated)
 
 
-def _by_category(entrants: Entrants, rated: Callable[[np.ndarray], Rated | None]) -> list[dict]:
+def _by_category(entrants: Entrants, rated: Callable[[np.ndarray], Rated | None]) -> tuple[Category, ...]:
     """rated: bool (contexts,) -> the board of these contexts; None where they are too few."""
     found = []
     for key, values in _metadata(entrants).items():
-        columns = []
+        there, columns = [], []
         for value in sorted(set(values.values())):
             board = rated(np.array([values.get(context) == value for context in range(len(entrants.contexts))]))
             if board is not None:
-                columns.append(({"value": value, "contexts": board.contexts}, _cells(board)))
+                there.append(CategoryValue(value, board.contexts))
+                columns.append(_cells(board))
         if len(columns) in CATEGORY_VALUES:
-            systems = {str(s.pk): [cells[i] for _, cells in columns] for i, s in enumerate(entrants.systems)}
-            found.append({"key": key, "values": [value for value, _ in columns], "systems": systems})
-    return found
+            rows = zip(names(entrants), zip(*columns, strict=True), strict=True)
+            found.append(Category(key, tuple(there), tuple(CategoryRow(name, cells) for name, cells in rows)))
+    return tuple(found)
 
 
-def stability(entrants: Entrants, rated: Rated, by: Rules, others: dict[str, Games]) -> list[dict]:
-    """Does the order hold under another choice? {name, order: system ids, tau: None where undefined, moved: system ids}"""
-
+def stability(entrants: Entrants, rated: Rated, by: Rules, others: dict[str, Games]) -> tuple[Alternative, ...]:
+    """Does the order hold under another choice?"""
     return _named_orders(entrants, rank_stability(len(entrants.systems), rated.games, by, others))
 
 
 def people_stability(
     entrants: Entrants, rated: Rated, answers: PeopleAnswers, reading: Reading, unfiltered: PeopleAnswers
-) -> list[dict]:
+) -> tuple[Alternative, ...]:
     """The same of a people's board: beside plain means, games within one person, and all scores before the filter, with the
     variances of those that are kept."""
     n, tried = len(entrants.systems), {}
@@ -289,14 +243,20 @@ def people_stability(
     return _named_orders(entrants, orders(rated.standings, tried))
 
 
-def _named_orders(entrants: Entrants, found: list[Order]) -> list[dict]:
-    def ids(systems: np.ndarray) -> list[int]:
-        return [entrants.systems[i].pk for i in systems]
+def _named_orders(entrants: Entrants, found: list[Order]) -> tuple[Alternative, ...]:
+    every = names(entrants)
 
-    return [
-        {"name": o.name, "order": ids(o.order), "tau": None if np.isnan(o.tau) else round(o.tau, 3), "moved": ids(o.moved)}
-        for o in found
-    ]
+    def named(systems: np.ndarray) -> tuple[Name, ...]:
+        return tuple(every[i] for i in systems)
+
+    return tuple(
+        Alternative(o.name, named(o.order), None if np.isnan(o.tau) else round(o.tau, 3), named(o.moved)) for o in found
+    )
+
+
+def names(entrants: Entrants) -> list[Name]:
+    """(systems,)"""
+    return [Name(system.name) for system in entrants.systems]
 
 
 def _metadata(entrants: Entrants) -> dict[str, dict[int, str]]:
@@ -311,18 +271,18 @@ def _metadata(entrants: Entrants) -> dict[str, dict[int, str]]:
     return {key: values for key, values in sorted(found.items()) if len(set(values.values())) in CATEGORY_VALUES}
 
 
-def _cells(rated: Rated) -> list[dict | None]:
-    """A cell for each system: what the page shows; None where it did not play."""
-    s, r = rated.standings, rated.ranking
+def _cells(rated: Rated) -> list[CategoryCell | None]:
+    """A cell for each system; None where it did not play."""
+    s, known = rated.standings, rated.known
     return [
-        None
-        if not s.games[i]
-        else {
-            "rating": round(float(s.rating[i]), 1),
-            "low": round(float(rated.low[i]), 1),
-            "high": round(float(rated.high[i]), 1),
-            "rank_low": int(r.rank_low[i]),
-            "rank_high": int(r.rank_high[i]),
-        }
+        CategoryCell(
+            rating=round(float(s.rating[i]), 1),
+            low=round(float(known.low[i]), 1),
+            high=round(float(known.high[i]), 1),
+            rank_low=int(known.ranking.rank_low[i]),
+            rank_high=int(known.ranking.rank_high[i]),
+        )
+        if s.games[i]
+        else None
         for i in range(len(s.rating))
     ]

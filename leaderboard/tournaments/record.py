@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-from dataclasses import dataclass
 
 import numpy as np
 from django.db import transaction
@@ -11,41 +10,22 @@ from django.utils import timezone
 from annotation.outcome import Outcome
 from annotation.snapshots import output_names
 from core.version import code_version
-from evaluator.judges.protocol import Verdicts
+from leaderboard.boards import row_facts
+from leaderboard.boards.tree import to_json
 from leaderboard.models import ContextResult, Game, OutputResult, SystemRating, Tournament
 from leaderboard.rating.decision import CONFIDENCE
 from leaderboard.rating.diagnostics.order_fit import REPLICATES
-from leaderboard.rating.games import Games, Standings
 from leaderboard.rating.ranking import DRAWS
-from leaderboard.rating.rules import DEFAULT, PAPER
+from leaderboard.rating.rules import PAPER
 from leaderboard.signature import signature
+from leaderboard.tournaments.assembly import Found, Played, assembled
 from leaderboard.tournaments.context_results import Shares
 from leaderboard.tournaments.entrants import Entrants
-from leaderboard.tournaments.rate import RESAMPLING_SEED, Rated, best, neighbours
+from leaderboard.tournaments.rate import RESAMPLING_SEED, Rated
+from leaderboard.tournaments.standings import head_to_head
 
 BATCH = 2000
 OUTCOMES = {1: Outcome.A.value, 0: Outcome.TIE.value, -1: Outcome.B.value}
-
-
-@dataclass(frozen=True)
-class Played:
-    """Games between outputs; ending and looks as in `rating.tournament.Played`; verdicts: a comparator's, on everything."""
-
-    games: Games
-    ending: str = "all"
-    looks: int = 1
-    verdicts: Verdicts | None = None
-
-
-@dataclass(frozen=True)
-class Found:
-    """What there is to record."""
-
-    played: Played
-    rated: Rated
-    findings: dict  # what the board shows beside the ratings, by name
-    outputs: Standings | None = None  # where outputs play: theirs
-    points: np.ndarray | None = None  # (outputs,) mean points against common references
 
 
 def record(tournament: Tournament, entrants: Entrants, found: Found, means: list[float | None], shares: Shares) -> Tournament:
@@ -70,27 +50,21 @@ def record(tournament: Tournament, entrants: Entrants, found: Found, means: list
         }
         tournament.played = rated.count
         tournament.settled = played.ending == "settled" if tournament.plays_itself else None
-        tournament.head_to_head = head_to_head(len(entrants.systems), rated.games)
+        tournament.head_to_head = head_to_head(rated).tolist()
         tournament.replicates = np.round(rated.replicates, 2).tolist()
-        tournament.findings = {
-            "above": rated.ranking.above.astype(int).tolist(),
-            "best": best(rated),
-            "neighbours": neighbours(entrants, rated),
-            **found.findings,
-            **({"gate": tournament.version.gates.get(tournament.campaign.slug, [])} if tournament.version else {}),
-            "contexts_played": rated.contexts,
-            **({"groups_played": rated.units} if rated.units < rated.contexts else {}),
-        }
-        tournament.signature = _signature(tournament, entrants)
+        tournament.signature = _signature(tournament, entrants, found)
         tournament.finished_at = timezone.now()
+        tournament.board = to_json(assembled(tournament, entrants, found, means))
         tournament.save()
     return tournament
 
 
-def _signature(tournament: Tournament, entrants: Entrants) -> str:
+def _signature(tournament: Tournament, entrants: Entrants, found: Found) -> str:
     """Every setting that can change a digit; what is none of these follows from them and from the code."""
     about, rules = tournament.criterion.replace("|", "/").strip() or "pairs", tournament.rules()
     by_people = not tournament.plays_itself
+    method = row_facts.method(tournament, found.people.kind if found.people else None)
+    reads_answers = method.rating is None
     return signature(
         **_judge(tournament, about),
         refit=_refit(tournament.settings.get("refit")),
@@ -99,11 +73,12 @@ def _signature(tournament: Tournament, entrants: Entrants) -> str:
         criterion=about,
         level=tournament.level,
         extends=tournament.extends_id,
-        rating=_rating(tournament),
-        pairing="once" if by_people and rules.pairing == DEFAULT.pairing else rules.pairing,
-        ties=rules.ties,
-        stop=rules.stop,
-        idle="yes" if rules.idle_growth else "no",
+        method=method.name,
+        rating=None if reads_answers else _rating(tournament),
+        pairing=method.pairing,
+        ties=method.ties,
+        stop=None if by_people else rules.stop,
+        idle=None if reads_answers else "yes" if rules.idle_growth else "no",
         wanted=tournament.wanted_games,
         games=tournament.played,
         looks=tournament.settings["looks"],
@@ -111,9 +86,9 @@ def _signature(tournament: Tournament, entrants: Entrants) -> str:
         resampling=tournament.settings["resampling_seed"],
         replicates=len(tournament.replicates),
         draws=DRAWS,
-        circles=REPLICATES if "order_fit" in tournament.findings else None,
+        circles=REPLICATES if found.beside.order_fit else None,
         confidence=CONFIDENCE,
-        population=tournament.speaks_of.get("population"),
+        population=None if found.speaks_of(tournament) == "contexts" else found.speaks_of(tournament),
         code=code_version(),
     )
 
@@ -166,7 +141,12 @@ def _game_rows(tournament: Tournament, entrants: Entrants, played: Played):
 
 def _rating_rows(tournament: Tournament, entrants: Entrants, rated: Rated, means: list[float | None]):
     s = rated.standings
-    low, high, rank_low, rank_high = rated.low, rated.high, rated.ranking.rank_low, rated.ranking.rank_high
+    low, high, rank_low, rank_high = (
+        rated.known.low,
+        rated.known.high,
+        rated.known.ranking.rank_low,
+        rated.known.ranking.rank_high,
+    )
     for i, system in enumerate(entrants.systems):
         yield SystemRating(
             tournament=tournament,
@@ -218,11 +198,3 @@ def _context_rows(tournament: Tournament, entrants: Entrants, shares: Shares):
 
 def _or_none(values: np.ndarray) -> list[float | None]:
     return [None if np.isnan(value) else value for value in values.tolist()]
-
-
-def head_to_head(n: int, games: Games) -> list:
-    """[i][j] = [won, tied, lost] by i against j."""
-    table = np.zeros((n, n, 3), dtype=int)
-    np.add.at(table, (games.first, games.second, 1 - games.outcome), 1)
-    np.add.at(table, (games.second, games.first, 1 + games.outcome), 1)
-    return table.tolist()

@@ -4,6 +4,8 @@ import numpy as np
 
 from core.errors import Refused
 from evaluator.judges.protocol import Verdicts
+from leaderboard.boards.estimates import Name
+from leaderboard.boards.panels import ThreeScores
 from leaderboard.boards.queries import asked_by, latest
 from leaderboard.models import Tournament
 from leaderboard.rating import ranking, rules, sample_scores
@@ -11,7 +13,7 @@ from leaderboard.rating.games import Games, Standings, tally
 from leaderboard.tournaments import rate
 from leaderboard.tournaments.entrants import Entrants
 from leaderboard.tournaments.prediction_powered import decided
-from leaderboard.tournaments.rate import Rated
+from leaderboard.tournaments.rate import Known, Rated
 
 MOST_AT_ONCE = 1500  # players of an order-free rating, which solves a system of as many equations
 
@@ -44,21 +46,21 @@ def sampled(tournament: Tournament, entrants: Entrants, verdicts: Verdicts) -> t
     return games, _board(entrants, games, standings), standings, points
 
 
-def three_scores(tournament: Tournament, entrants: Entrants, board: Rated, points: np.ndarray) -> list[dict]:
+def three_scores(tournament: Tournament, entrants: Entrants, board: Rated, points: np.ndarray) -> tuple[ThreeScores, ...]:
     """The paper's three model-level scores of each system; its rating as a player from the newest board of systems."""
     basis, judge = asked_by(tournament)
     systems = latest(tournament.campaign, basis, tournament.criterion, judge=judge)
     ratings = dict(systems.ratings.values_list("system", "rating")) if systems else {}
     mean_points = sample_scores.mean_by_system(len(entrants.systems), entrants.system_of, points)
-    return [
-        {
-            "system": system.pk,
-            "sample_rating": round(float(board.standings.rating[i]), 1),
-            "points": None if np.isnan(mean_points[i]) else round(float(mean_points[i]), 3),
-            "rating": round(ratings[system.pk], 1) if system.pk in ratings else None,
-        }
+    return tuple(
+        ThreeScores(
+            system=Name(system.name),
+            sample_rating=round(float(board.standings.rating[i]), 1),
+            points=None if np.isnan(mean_points[i]) else round(float(mean_points[i]), 3),
+            rating=round(ratings[system.pk], 1) if system.pk in ratings else None,
+        )
         for i, system in enumerate(entrants.systems)
-    ]
+    )
 
 
 def _board(entrants: Entrants, games: Games, of_outputs: Standings) -> Rated:
@@ -76,7 +78,16 @@ def _board(entrants: Entrants, games: Games, of_outputs: Standings) -> Rated:
     low, high = ranking.intervals(standings, replicates, units)
     compared = ranking.compare(standings, replicates, units)
     contexts = np.unique(between.context)
-    return Rated(between, standings, replicates, low, high, compared, len(between), len(contexts), entrants.units(contexts))
+    return Rated(
+        games=between,
+        standings=standings,
+        replicates=replicates,
+        known=Known(low, high, compared),
+        count=len(between),
+        contexts=len(contexts),
+        units=entrants.units(contexts),
+        component=rate.components(n, between),
+    )
 
 
 def _resampled_means(entrants: Entrants, rating: np.ndarray) -> np.ndarray:

@@ -121,16 +121,15 @@ def shown_board(shown: Tournament, live: bool, population: str = "") -> dict:
     other = queries.latest(
         shown.campaign, PEOPLE if shown.plays_itself or not shown.version and shown.judge else JUDGE, shown.criterion, until
     )
-    board = queries.board(shown, other if other and other.basis == PEOPLE else None, live, population)
-    beside = queries.board(other, live=live) if other else None
+    people = other if other and other.basis == PEOPLE else None
+    board = queries.board(shown, people, live, population)
+    beside = queries.alone(other, live) if other else None
     return {
         "tournament": shown,
         "board": board,
         "other": other,
         "beside": beside,
         "chart": charts.whiskers([b for b in (board, beside) if b]),
-        "head_to_head": queries.head_to_head(shown, live),
-        "neighbours": board["neighbours"],
         "marks": shown.snapshot.marks.all() if shown.snapshot else [],
     }
 

@@ -2,7 +2,7 @@
 
 from django.shortcuts import render
 
-from leaderboard.boards import charts, overviews, queries
+from leaderboard.boards import charts, overviews, queries, wording
 from leaderboard.views.common import JUDGE, asked_board, board_links, confidence_of, public_page, sign_in_first
 
 
@@ -10,8 +10,8 @@ from leaderboard.views.common import JUDGE, asked_board, board_links, confidence
 def beside(request, slug):
     context = public_page(request, slug, "beside")
     boards, pairs = overviews.side_by_side(context["campaign"], request.GET.get("criterion"))
-    shown = [queries.board(board, live=True) for board in boards]
-    rows_of = [{row["system"]: row for row in board["standings"]} for board in shown]
+    shown = [queries.alone(board, live=True) for board in boards]
+    rows_of = [{row.system: row for row in board.standings} for board in shown]
     names = list(dict.fromkeys(name for rows in rows_of for name in rows))
     criteria = sorted({criterion for *_, criterion in queries.choices(context["campaign"])})
     context |= {
@@ -23,15 +23,16 @@ def beside(request, slug):
         "table": [{"name": name, "cells": [rows.get(name) for rows in rows_of]} for name in names],
     }
     if boards:
-        tried = next((board for board in boards if board.basis == JUDGE), boards[0])
+        place = next((i for i, board in enumerate(boards) if board.basis == JUDGE), 0)
+        tried = boards[place]
         samples = queries.latest_of_samples(context["campaign"], boards[0].criterion)
         context |= {
             "of": tried,
             "confidence": confidence_of(tried),
-            "stability": queries.stability(tried, live=True),
-            "worth": next((board["calibrated"] for board in shown if board["calibrated"]), None),
+            "stability": shown[place].stability,
+            "corrected": next((board for board in shown if board.basis.kind == "corrected"), None),
             "samples_board": samples,
-            "three_scores": queries.three_scores(samples, live=True) if samples else [],
+            "three_scores": queries.alone(samples, live=True).three_scores if samples else (),
         }
     return render(request, "leaderboard/beside.html", context)
 
@@ -57,7 +58,8 @@ def breakdown(request, slug):
     boards, systems = overviews.by_criterion(campaign, *queries.asked_by(shown)) if shown else ([], [])
     context |= {"boards": board_links(campaign, shown), "shown": shown, "by_criterion": boards, "systems": systems}
     if shown:
-        context["categories"] = queries.categories(shown, live=True)
+        board = queries.alone(shown, live=True)
+        context |= {"board": board, "judged_by": wording.judged_by(board)}
     return render(request, "leaderboard/breakdown.html", context)
 
 

@@ -18,7 +18,8 @@ from evaluator.versions.selectors import architecture
 from evaluator.versions.selectors import basis as what_counts
 from leaderboard import tasks
 from leaderboard.asked import asked_of
-from leaderboard.boards.queries import judge_record
+from leaderboard.boards import queries
+from leaderboard.boards.tree import to_json
 from leaderboard.models import Tournament
 from leaderboard.rating.rules import PAIRINGS, RATINGS, STOPS
 from leaderboard.tournaments.start import readings, rules_named, start_tournament
@@ -82,7 +83,7 @@ class Command(ServiceCommand):
             "permalink": tournament.get_absolute_url(),
             "signature": tournament.signature,
             "basis": tournament.basis,
-            "judge": judge_record(tournament),
+            "judge": to_json(queries.alone(tournament).basis.judge),
             "level": tournament.level,
             "comparator": tournament.version.name if tournament.version else None,
             "criterion": tournament.criterion,

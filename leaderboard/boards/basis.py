@@ -1,0 +1,136 @@
+"""Whose judgments a board rests on: people's, a judge's, or people's corrected by a judge."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from leaderboard.boards.estimates import Estimate
+
+
+@dataclass(frozen=True)
+class Setting:
+    name: str
+    value: str
+
+
+@dataclass(frozen=True)
+class Refit:
+    """How a judge's scores became answers: scale, theta and tie threshold, fitted on people's pairs."""
+
+    snapshot: str
+    pairs: int
+    scale: float
+    theta: float
+    tie_threshold: float
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """How far a judge's probabilities are off, over these pairs of people: as they came, and after the refit."""
+
+    pairs: int
+    as_it_came: Estimate
+    refitted: Estimate
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What a judge took of which each pair costs: calls, replies kept from before, tokens read and written, the cost, and how
+    many of so many pairs it answered the other way round when the sides changed."""
+
+    calls: int = 0
+    kept: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost: float = 0.0
+    flips: int = 0
+    pairs: int = 0
+
+
+@dataclass(frozen=True)
+class Gate:
+    """What a comparator was asked before it might serve. passed: None where it was not asked; reasons: what it failed."""
+
+    passed: bool | None
+    reasons: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Judge:
+    """kind: of `evaluator.Judge`; reads: "pointwise" or "pairwise", "" where it is not known; unjudged: outputs that it says
+    nothing of, which do not play."""
+
+    name: str
+    kind: str
+    reads: str = ""
+    settings: tuple[Setting, ...] = ()
+    unjudged: int = 0
+    refit: Refit | None = None
+    calibration: Calibration | None = None
+    used: Usage | None = None
+    gate: Gate | None = None
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What was decided about people's answers when they were frozen. usable: accepted, tentatively or by a researcher."""
+
+    verdict: str
+    usable: bool
+    alpha: float | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """Answers that do not count, of how many. why: their outputs no longer take part, a filter dropped them, or the judge
+    learned from their contexts in other campaigns (games)."""
+
+    why: Literal["outputs", "filter", "learnt"]
+    count: int
+    of: int | None = None
+
+
+@dataclass(frozen=True)
+class Variance:
+    """Of a term of the mixed model, on the scores' scale or in squared logits."""
+
+    name: str
+    value: float
+
+
+@dataclass(frozen=True)
+class Worth:
+    """What a judge is worth beside people: its weight, from 0; so many of their games say as much as `worth` would without it;
+    by_chance: what an uninformative judge can reach; games: how many the judge decided."""
+
+    weight: float
+    judgments: int
+    worth: int
+    saved: int
+    games: int
+    by_chance: float
+
+
+@dataclass(frozen=True)
+class People:
+    """Whose answers the board rests on. kind: "scores", "pairs" or "both"."""
+
+    annotators: int | None = None
+    kind: Literal["scores", "pairs", "both"] | None = None
+    answers: int | None = None
+    verdict: Verdict | None = None
+    left_out: tuple[LeftOut, ...] = ()
+    variances: tuple[Variance, ...] = ()
+    worth: Worth | None = None
+
+
+@dataclass(frozen=True)
+class Basis:
+    """Whose judgments: people's, a judge's, or people's corrected by a judge."""
+
+    kind: Literal["people", "judge", "corrected"]
+    judge: Judge | None = None
+    people: People | None = None
+    simulated: bool = False

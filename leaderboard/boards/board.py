@@ -1,0 +1,177 @@
+"""A finished board: all that a tournament found, as one frozen tree. Pages, files, the API and the client are derived from it.
+
+A field that comes later has a default, so that boards of before are read; where a default would say something wrong, SCHEMA
+rises and `older_boards` mends what it reads. `wording` has the sentences, `tree` makes JSON of it and back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Literal
+
+from leaderboard.boards.basis import Basis
+from leaderboard.boards.estimates import Difference, Joining, Name, Standing
+from leaderboard.boards.panels import Agreement, Alternative, Category, Length, OrderFit, Sides, ThreeScores
+
+SCHEMA = 1
+
+MethodName = Literal[
+    "mixed-model", "bradley-terry-mixed-model", "prediction-powered", "glicko2", "glicko2-by-game", "bradley-terry"
+]
+
+
+@dataclass(frozen=True)
+class Question:
+    """What was asked. criterion: "" for judgments of pairs on the whole; kind: of answer; unit: of an answer and of `own`
+    estimates, "" where there is none; low, high: the ends of its scale; best: which end is the best."""
+
+    criterion: str
+    kind: str
+    unit: Literal["", "points", "share"] = ""
+    low: float | None = None
+    high: float | None = None
+    best: Literal["high", "low"] = "high"
+
+
+@dataclass(frozen=True)
+class Method:
+    """What made the numbers. rating, ties, pairing: rules of games, None where they made nothing; scale: rating points for a
+    unit of the question; confidence: of intervals, and of all known differences together; looks: moments at which the
+    tournament might have ended, which the margins pay for; campaign_looks: how many boards of this question were played on
+    growing answers, this one too."""
+
+    name: MethodName
+    rating: str | None = None
+    ties: str | None = None
+    pairing: str | None = None
+    scale: float | None = None
+    confidence: float = 0.95
+    looks: int = 1
+    campaign_looks: int | None = None
+
+
+@dataclass(frozen=True)
+class Population:
+    """Whom the intervals speak of: people like these annotators, these annotators only, or, where a judge decided, contexts
+    alone; each on contexts (or groups of contexts) like these."""
+
+    kind: Literal["people", "annotators", "contexts"]
+    annotators: int | None = None
+    contexts: int | None = None
+    groups: int | None = None
+
+
+@dataclass(frozen=True)
+class Narrow:
+    """What is known of these annotators only, where the board speaks of others too."""
+
+    standings: tuple[Standing, ...]
+    differences: tuple[Difference, ...]
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """Why the board is not above every doubt, where no other field tells. kind: a word for programs."""
+
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """How to get the board again. rests_on: so many games, or answers; ending: how the tournament ended."""
+
+    campaign: str
+    tournament: int
+    permalink: str
+    signature: str
+    snapshot: str | None
+    seed: int
+    level: Literal["system", "sample"]
+    finished_at: str
+    rests_on: int
+    ending: str | None = None
+    settled: bool | None = None
+
+
+@dataclass(frozen=True)
+class Board:
+    """standings: best first; differences: of each two systems; narrow: None where the board speaks of these annotators alone,
+    or of no people; groups: systems that can be compared, directly or through others; joining: what would join the groups;
+    agreement: set when a board is read, since people's board may come later."""
+
+    question: Question
+    basis: Basis
+    method: Method
+    population: Population
+    standings: tuple[Standing, ...]
+    differences: tuple[Difference, ...]
+    provenance: Provenance
+    narrow: Narrow | None = None
+    groups: tuple[tuple[Name, ...], ...] = ()
+    joining: tuple[Joining, ...] = ()
+    doubts: tuple[Doubt, ...] = ()
+    stability: tuple[Alternative, ...] = ()
+    categories: tuple[Category, ...] = ()
+    three_scores: tuple[ThreeScores, ...] = ()
+    length: Length | None = None
+    order_fit: OrderFit | None = None
+    sides: Sides | None = None
+    agreement: Agreement | None = None
+    schema: int = SCHEMA
+
+    def for_annotators(self) -> Board:
+        """What is known of these annotators only; the same board where it speaks of nobody else."""
+        if self.narrow is None:
+            return self
+        shown = self.narrow
+        kind = replace(self.population, kind="annotators")
+        return replace(self, population=kind, standings=shown.standings, differences=shown.differences)
+
+    @cached_property
+    def by_pair(self) -> dict[tuple[Name, Name], Difference]:
+        """(upper, lower) -> their difference"""
+        return {(d.upper, d.lower): d for d in self.differences}
+
+    @cached_property
+    def neighbours(self) -> tuple[Difference, ...]:
+        """Each system and the next one down; of each group, where some never met."""
+        if not self.is_split:
+            return self.neighbours_within(())
+        return tuple(pair for members in self.groups for pair in self.neighbours_within(members))
+
+    def neighbours_within(self, members: Collection[Name]) -> tuple[Difference, ...]:
+        """The same among these systems; empty: all."""
+        names = [row.system for row in self.standings if not members or row.system in members]
+        found = (self.by_pair.get(pair) for pair in zip(names, names[1:], strict=False))
+        return tuple(one for one in found if one is not None)
+
+    @cached_property
+    def comparable(self) -> tuple[Difference, ...]:
+        """Of each two systems of one group."""
+        group = {name: k for k, members in enumerate(self.groups) for name in members}
+        return tuple(pair for pair in self.differences if group.get(pair.upper) == group.get(pair.lower))
+
+    @property
+    def is_split(self) -> bool:
+        """Are there groups of systems that never met?"""
+        return len(self.groups) > 1
+
+    @cached_property
+    def rows(self) -> tuple[tuple[Standing, bool, int | None], ...]:
+        """Each standing, and whether a new cluster begins with it, so that a line is drawn above; and, with the first of each
+        of several groups that never met, the group's number. Groups stand one after the other."""
+        made: list[tuple[Standing, bool, int | None]] = []
+        group, cluster = None, None
+        for row in sorted(self.standings, key=lambda row: row.group or 0) if self.is_split else self.standings:
+            begins = self.is_split and row.group != group
+            line = bool(cluster and row.cluster and row.cluster != cluster)
+            made.append((row, line and not begins, row.group if begins else None))
+            group, cluster = row.group, row.cluster or cluster
+        return tuple(made)
+
+    def between(self, one: Name, other: Name) -> Difference | None:
+        """Their difference, whichever is higher."""
+        return self.by_pair.get((one, other)) or self.by_pair.get((other, one))

@@ -1,0 +1,97 @@
+"""What must be said wherever a board goes, so that nobody takes it for more than it is. Every form of a board prints all of
+it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from leaderboard.boards.basis import LeftOut
+from leaderboard.boards.board import Board
+from leaderboard.boards.estimates import Joining
+from leaderboard.boards.wording import by_answers, gate_verdict, question
+
+SIMULATED = "Simulated data: judgments made by a program, not by people."
+
+
+@dataclass(frozen=True)
+class Caution:
+    """kind: a word for programs; text: one or more sentences."""
+
+    kind: str
+    text: str
+
+
+def cautions(board: Board) -> tuple[Caution, ...]:
+    """All that there is, what weighs most first, each once."""
+    first: dict[str, Caution] = {}
+    for kind, text in _cautions(board):
+        first.setdefault(text, Caution(kind, text))
+    return tuple(caution for text, caution in first.items() if text)
+
+
+def _cautions(board: Board) -> Iterator[tuple[str, str]]:
+    yield "gate", failed_gate(board)
+    yield "verdict", verdict(board)
+    yield "groups", groups(board)
+    yield from ((doubt.kind, doubt.text) for doubt in board.doubts)
+    for found in board.basis.people.left_out if board.basis.people else ():
+        yield "left out", left_out(board, found)
+    yield "looks", looks(board)
+    yield "simulated", SIMULATED if board.basis.simulated else ""
+
+
+def failed_gate(board: Board) -> str:
+    """Where a comparator judged that did not pass its gate, or was not asked."""
+    judge = board.basis.judge
+    if judge is None or judge.gate is None or judge.gate.passed:
+        return ""
+    alone = ["Do not rely on its judgments alone."] if judge.gate.reasons else []
+    return " ".join([gate_verdict(board), *judge.gate.reasons, *alone])
+
+
+def verdict(board: Board) -> str:
+    """Where people's answers to the question were not accepted."""
+    found = board.basis.people and board.basis.people.verdict
+    if not found or found.usable:
+        return ""
+    what = f"The scores of {question(board)}" if board.question.criterion else "The judgments of pairs"
+    return f"{what} are not accepted: {found.reason or found.verdict}"
+
+
+def groups(board: Board) -> str:
+    """Where systems never met."""
+    if not board.is_split:
+        return ""
+    who = "No annotator judged these groups of systems" if board.basis.kind != "judge" else "These groups of systems never met"
+    named = "; ".join(", ".join(group) for group in board.groups)
+    said = f"{who} on a common context. So each group has its own scale, and the groups cannot be compared: {named}."
+    return " ".join([said, *map(joining, board.joining)])
+
+
+def joining(join: Joining) -> str:
+    """What would join two groups."""
+    if not join.contexts:
+        return f"{join.one} and {join.other} answered no common context; import outputs for the same contexts to join them."
+    return f"Judging {join.one} and {join.other} on some of the {join.contexts:,} contexts that both answered would join them."
+
+
+def left_out(board: Board, found: LeftOut) -> str:
+    """Which answers do not count."""
+    thing = "answers" if found.why != "learnt" or by_answers(board) else "games of people"
+    of = "" if found.of is None else f" of {found.of:,}"
+    why = {
+        "outputs": "because their outputs no longer take part (retired systems, replaced texts, older checkpoints)",
+        "filter": "because a filter dropped them",
+        "learnt": "because the comparator learned from their contexts in other campaigns",
+    }
+    return f"{found.count:,}{of} {thing} are left out, {why[found.why]}."
+
+
+def looks(board: Board) -> str:
+    """Where earlier boards of the same question had a say in when to stop."""
+    n = board.method.campaign_looks
+    if n is None or n < 2:
+        return ""
+    return (
+        f"This is board {n} of this question, each on newer answers. Its margins do not allow for the earlier looks, so a"
+        " difference may be called known by chance more often than the confidence says."
+    )
