@@ -10,8 +10,8 @@
     print(talk.invite("pilot"))                     # the link to send to annotators
     talk.assess()                                   # accept their answers as a snapshot
     client.wait(talk.train())
-    for row in talk.play("people"):
-        print(row["rank_low"], row["rank_high"], row["system"])
+    board = talk.play("people")                     # a list of rows, with board.warnings beside them
+    print(board)                                    # the table, and what must be said with it
 
 Install it with `pip install ./clients`, or copy this file. What the server refuses is raised as `Refused`.
 """
@@ -127,6 +127,34 @@ class Client:
             time.sleep(every)
 
 
+class Board(list[dict[str, Any]]):
+    """The standings of a board, the best first: {system, rank_low, rank_high, rating, low, high, ...}.
+
+    details: the whole board as the API gives it. warnings: what must be said with these numbers wherever they go; str() ends with
+    them. signature: with which the board can be made again.
+    """
+
+    def __init__(self, details: dict[str, Any]):
+        super().__init__(details["standings"])
+        self.details = details
+        self.warnings: list[str] = [one["text"] for one in details["warnings"]]
+        self.signature: str = details["provenance"]["signature"]
+
+    def __str__(self) -> str:
+        said = self.details["said"]
+        rows = [
+            f"{_rank(row):>7}  {row['system']:<32}{row['rating']:>7.0f}  {row['low']:.0f} to {row['high']:.0f}" for row in self
+        ]
+        head = f"Judged by {said['judged_by']}, on {said['question']}. Rated by {said['method']}. {said['intervals']}"
+        return "\n".join([head, *rows, *(f"Warning: {text}" for text in self.warnings), self.signature])
+
+
+def _rank(row: dict[str, Any]) -> str:
+    """2, or 2-4."""
+    low, high = row["rank_low"], row["rank_high"]
+    return "" if low is None else str(low) if low == high else f"{low}-{high}"
+
+
 class Campaign:
     """One campaign. Rows and boards are lists of dicts, as docs/campaigns/import.md and docs/api.md name their fields."""
 
@@ -218,18 +246,15 @@ class Campaign:
         """Let a comparator serve the campaign; reason: needed where it did not pass its gate."""
         self.call("POST", f"comparators/{name}/promote/", {"reason": reason})
 
-    def play(self, basis: str = "people", judge: str = "", timeout: float = 3600.0, **how: Any) -> list[dict[str, Any]]:
-        """Play a tournament and return its standings when it is finished. basis: people, judge, or corrected, which is people
+    def play(self, basis: str = "people", judge: str = "", timeout: float = 3600.0, **how: Any) -> Board:
+        """Play a tournament and return its board when it is finished. basis: people, judge, or corrected, which is people
         corrected by a judge. judge: its name; by default the comparator in use. how: criterion, rating, seed, games."""
         made = self.call("POST", "tournaments/", {"basis": basis, "judge": judge, **how})
         self.client.wait(made["job"], timeout)
-        standings: list[dict[str, Any]] = self.client.call("GET", f"tournaments/{made['id']}/")["standings"]
-        return standings
+        return Board(self.client.call("GET", f"tournaments/{made['id']}/"))
 
-    def board(self, basis: str = "", judge: str = "", criterion: str | None = None) -> list[dict[str, Any]]:
-        """The standings of the newest board: {system, rank_low, rank_high, rating, low, high, ...}, the best first. Without a
-        basis, of the board that the leaderboard's page opens on."""
+    def board(self, basis: str = "", judge: str = "", criterion: str | None = None) -> Board:
+        """The newest board. Without a basis, the one that the leaderboard's page opens on."""
         params = {"basis": basis, "judge": judge} | ({} if criterion is None else {"criterion": criterion})
         path = f"campaigns/{self.slug}/leaderboard/"
-        standings: list[dict[str, Any]] = self.client.request("GET", path, params=params).json()["standings"]
-        return standings
+        return Board(self.client.request("GET", path, params=params).json())
