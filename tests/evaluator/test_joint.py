@@ -19,6 +19,7 @@ from evaluator.trainings.services import start_training
 from evaluator.versions import archive, registry
 from evaluator.versions.card_shape import first_wrong
 from evaluator.worker import judge
+from leaderboard.boards import queries
 from leaderboard.models import Game, Tournament
 from leaderboard.tasks import run as play
 from leaderboard.tournaments import start
@@ -93,8 +94,8 @@ def test_single_outputs_play_across_contexts(world, version, monkeypatch):
     asked = {"level": Tournament.Level.SAMPLE, "games": 100}
     board = play(start_tournament(world.campaign, "judge", judge_of(world.campaign, version), foreground=True, **asked).job_id)
     games = list(Game.objects.filter(tournament=board).select_related("output_a__context", "output_b__context"))
-    assert len(games) == 100 and {row["system"] for row in board.findings["three_scores"]} == set(
-        world.campaign.systems.values_list("pk", flat=True)
+    assert len(games) == 100 and {row.system for row in queries.alone(board).three_scores} == set(
+        world.campaign.systems.values_list("name", flat=True)
     )
     apart = next(g for g in games if g.output_a.context_id != g.output_b.context_id)
     a, b = ((tuple(o.context.turns), o.text) for o in (apart.output_a, apart.output_b))

@@ -72,7 +72,7 @@ class TestRegistering:
         assert judged and all(mine & {a, b} for a, b in judged)
         per_system = {r.name: r.games for r in new.ratings.all()}
         assert per_system["New"] == 2 * board.played / 4  # as many as each of the others had
-        assert [row["system"] for row in queries.board(new)["standings"]][0] == "New"
+        assert queries.board(new).standings[0].system == "New"
         assert f"|extends:{board.pk}|" in new.signature and "|pairing:random|" in new.signature
 
     def test_checkpoints_come_along_and_the_last_one_plays(self, world):

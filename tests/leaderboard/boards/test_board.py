@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -12,15 +13,18 @@ from django.utils import timezone
 from annotation.models import Job
 from evaluator import tasks as training_tasks
 from evaluator.trainings import services as training
-from leaderboard.boards import exports
 from leaderboard.boards import queries as selectors
+from leaderboard.boards import wording
 from leaderboard.boards.agreement import agreement
 from leaderboard.boards.charts import name_lines, whiskers
+from leaderboard.boards.estimates import Estimate, Standing
+from leaderboard.boards.tree import to_json
 from leaderboard.models import Tournament
 from leaderboard.rating.board_agreement import board_agreement, joint_noise
 from leaderboard.tournaments import start
 from leaderboard.tournaments.start import start_tournament
 from tests.evaluator.world import SCORES, World, recipe
+from tests.leaderboard.boards.example import example
 from tests.leaderboard.played import by_comparator, by_people, calibrated
 
 pytestmark = pytest.mark.django_db
@@ -41,21 +45,26 @@ class TestCommands:
         played = command("run_tournament", "talk", "--basis", "judge", "--seed", "5", "--games", "60", "--wait")
         assert (played["comparator"], played["games"], played["criterion"]) == (comparator.name, 60, "Overall")
         command("run_tournament", "talk", "--basis", "people", "--wait")
-        assert command("leaderboard", "talk")["basis"] == "people"
+        assert command("leaderboard", "talk")["basis"]["kind"] == "people"
         board = command("leaderboard", "talk", "--basis", "judge")
-        assert board["signature"] == played["signature"] and f"comparator:{comparator.name}" in board["signature"]
-        assert (board["basis"], board["comparator"], board["seed"]) == ("judge", comparator.name, 5)
-        assert board["snapshot"] == world.campaign.snapshots.get().name and board["simulated"] is False
-        assert {"system", "rating", "rd", "low", "high", "games", "wins", "ties", "losses", "human_mean"} <= set(
+        made = board["provenance"]
+        assert made["signature"] == played["signature"] and f"comparator:{comparator.name}" in made["signature"]
+        assert (board["basis"]["kind"], board["basis"]["judge"]["name"], board["provenance"]["seed"]) == (
+            "judge",
+            comparator.name,
+            5,
+        )
+        assert made["snapshot"] == world.campaign.snapshots.get().name and board["basis"]["simulated"] is False
+        assert {"system", "rating", "error", "low", "high", "games", "wins", "ties", "losses", "human_mean"} <= set(
             board["standings"][0]
         )
         assert sum(row["games"] for row in board["standings"]) == 120
         assert {row["system"]: row["human_mean"] for row in board["standings"]} == SCORES
-        agreement = board["agreement_with_people"]
+        agreement = board["agreement"]
         assert agreement["all"]["systems"] == 4 and agreement["generated"]["systems"] == 3
         assert -1 <= agreement["all"]["low"] <= agreement["all"]["high"] <= 1
         together = command("run_tournament", "talk", "--basis", "corrected", "--wait")
-        assert command("leaderboard", "talk", "--basis", "corrected")["signature"] == together["signature"]
+        assert command("leaderboard", "talk", "--basis", "corrected")["provenance"]["signature"] == together["signature"]
         asked = ["--level", "sample", "--rating", "paper", "--games", "50"]
         outputs = command("run_tournament", "talk", "--basis", "judge", *asked, "--wait")
         assert (outputs["level"], outputs["games"]) == ("sample", Tournament.objects.get(pk=outputs["tournament"]).played)
@@ -87,13 +96,13 @@ class TestCommands:
 class TestAgreement:
     def test_two_boards_that_agree(self, world, version):
         by_people(world.campaign)
-        found = selectors.board(by_comparator(world.campaign, games=300))["agreement_with_people"]
-        assert found["all"]["spearman"] >= 0.8 and found["all"]["systems"] == 4
-        assert found["generated"]["systems"] == 3 and found["ceiling_of"] == "people"
+        found = selectors.board(by_comparator(world.campaign, games=300)).agreement
+        assert found.all.spearman >= 0.8 and found.all.systems == 4
+        assert found.generated.systems == 3 and found.ceiling_of == "people"
 
     def test_it_is_what_board_agreement_gives_for_these_ratings_and_replicates(self, world, version):
         people, board = by_people(world.campaign), by_comparator(world.campaign, games=300)
-        found = selectors.board(board)["agreement_with_people"]["all"]
+        found = selectors.board(board).agreement.all
         ratings = [[t.ratings.get(system=pk).rating for pk in t.settings["systems"]] for t in (board, people)]
         noise = joint_noise(board.replicates, people.replicates, 12, 12)
         expected = board_agreement(*ratings, noise)
@@ -102,15 +111,15 @@ class TestAgreement:
             ("true_pearson", expected.pearson),
             ("ceiling", expected.ceiling),
         ):
-            assert found[name] == {end: round(getattr(estimate, end), 4) for end in ("value", "low", "high")}
-        assert (found["low"], found["high"]) == (round(expected.observed.low, 4), round(expected.observed.high, 4))
-        assert found["low"] <= found["spearman"] <= found["high"]
+            assert getattr(found, name) == Estimate(*(round(getattr(estimate, end), 4) for end in ("value", "low", "high")))
+        assert (found.low, found.high) == (round(expected.observed.low, 4), round(expected.observed.high, 4))
+        assert found.low <= found.spearman <= found.high
 
     def test_the_ceiling_is_peoples_whichever_board_comes_first(self, world, version):
         people, board = by_people(world.campaign), by_comparator(world.campaign, games=300)
         assert agreement(people, board) == agreement(board, people)
         html = world.get(world.alice, "/c/talk/leaderboard/beside/").content.decode()
-        found = agreement(board, people)["all"]
+        found = to_json(agreement(board, people)[1])
         for name, label in (("true_spearman", "without noise"), ("ceiling", "ceiling")):
             shown = '<td>{}</td><td class="num">{value:.2f}<br><span class="muted small">{low:.2f} to {high:.2f}</span>'
             assert shown.format(label, **found[name]) in html
@@ -123,22 +132,22 @@ class TestAgreement:
     def test_fewer_than_three_systems_have_none_and_a_reason(self, world, version):
         world.campaign.systems.filter(name="Plain").update(is_human=True)
         by_people(world.campaign)
-        found = selectors.board(by_comparator(world.campaign, games=100))["agreement_with_people"]["generated"]
-        assert found["spearman"] is None and found["low"] is None
-        assert found["reason"] == "A rank correlation needs at least 3 systems; 2 played on both."
+        found = selectors.board(by_comparator(world.campaign, games=100)).agreement.generated
+        assert found.spearman is None and found.low is None
+        assert found.reason == "A rank correlation needs at least 3 systems; 2 played on both."
 
     def test_contexts_added_in_between_leave_no_interval(self, world, version):
         by_people(world.campaign)
         world.campaign.contexts.create(key="new", turns=["x"])
-        found = selectors.board(by_comparator(world.campaign, games=100))["agreement_with_people"]["all"]
-        assert found["spearman"] is not None and found["low"] is None and "Contexts were added" in found["reason"]
-        assert found["true_spearman"] is None and found["ceiling"] is None
+        found = selectors.board(by_comparator(world.campaign, games=100)).agreement.all
+        assert found.spearman is not None and found.low is None and "Contexts were added" in found.reason
+        assert found.true_spearman is None and found.ceiling is None
 
     def test_another_criterion_is_not_compared(self, world, version):
         world.score("Wit", SCORES)
         world.freeze()
         by_people(world.campaign, criterion="Wit")
-        assert selectors.board(by_comparator(world.campaign, games=100))["agreement_with_people"] is None
+        assert selectors.board(by_comparator(world.campaign, games=100)).agreement is None
 
 
 class TestChoice:
@@ -187,8 +196,8 @@ class TestTrustAtFirstSight:
         beside = html.index("For comparison: judged by the comparator")  # its table is there, under the verdict and the reason
         verdict = html.index(f"Comparator {version.name} did not pass its gate.")
         assert verdict < html.index("The most successful attack is padded text: the honest output wins in 0%.") < beside
-        assert world.get(world.alice, "/api/campaigns/talk/leaderboard/").json()["basis"] == "people"
-        assert command("leaderboard", "talk")["signature"] == people.signature
+        assert world.get(world.alice, "/api/campaigns/talk/leaderboard/").json()["basis"]["kind"] == "people"
+        assert command("leaderboard", "talk")["provenance"]["signature"] == people.signature
 
     def test_a_comparator_that_passed_stands_together_with_people(self, world, version):
         gated(version, PASSED)
@@ -217,18 +226,15 @@ class TestTrustAtFirstSight:
         table = world.get(world.alice, f"/tournaments/{board.pk}.csv").content.decode()
         assert {row["gate"] for row in csv.DictReader(io.StringIO(table))} == {said}
         latex = world.get(world.alice, f"/tournaments/{board.pk}.tex").content.decode()
-        assert f"% {said}" in latex  # and in print, with fewer words:
-        assert f"{{\\footnotesize Comparator {version.name} did not pass its gate.}}" in latex
+        assert f"% {said}" in latex  # and in print:
+        assert rf"{{\footnotesize {said.replace('%', chr(92) + '%')} Do not rely on its judgments alone.}}" in latex
         drawn = ET.fromstring(world.get(world.alice, f"/tournaments/{board.pk}.svg").content)
         lines = [element for element in drawn if element.tag.endswith("text") and element.get("font-size") == "10"]
         assert said in " ".join(line.text for line in lines)
         assert max(float(line.get("y")) for line in lines) < float(drawn.get("height"))
-        served = world.get(world.alice, f"/api/tournaments/{board.pk}/").json()["gate"]
-        assert served == {
-            "passed": False,
-            "verdict": f"Comparator {version.name} did not pass its gate.",
-            "reasons": [FAILED[1]["answer"]],
-        }
+        served = world.get(world.alice, f"/api/tournaments/{board.pk}/").json()
+        assert served["basis"]["judge"]["gate"] == {"passed": False, "reasons": [FAILED[1]["answer"]]}
+        assert served["said"]["gate"] == f"Comparator {version.name} did not pass its gate."
         out = io.StringIO()
         call_command("leaderboard", "talk", stdout=out)
         assert said in out.getvalue()
@@ -240,11 +246,11 @@ class TestTrustAtFirstSight:
         gated(version, FAILED)
         board = by_comparator(world.campaign)
         gated(version, PASSED)
-        assert selectors.gate(board)["passed"] is False
+        assert selectors.alone(board).basis.judge.gate.passed is False
 
     def test_peoples_board_has_no_gate(self, world):
         board = selectors.board(by_people(world.campaign))
-        assert board["gate"] is None and exports.gate(board) == ""
+        assert board.basis.judge is None and wording.gate(board) == ""
 
 
 class TestWideRanks:
@@ -254,22 +260,22 @@ class TestWideRanks:
         world.score("Wit", {name: 6 - score for name, score in SCORES.items()}, annotators=("Ben",))
         world.freeze()
         board = selectors.board(by_people(world.campaign, criterion="Wit"))
-        assert {(row["rank_low"], row["rank_high"]) for row in board["standings"]} == {(1, 4)}
+        assert {(row.rank_low, row.rank_high) for row in board.standings} == {(1, 4)}
         expected = (
             "No two systems can be separated with 95% confidence, so every rank is 1–4. "
             "Ranks generalise to other contexts like these. With more than 12, more pairs may be separated."
         )
-        assert board["ranks_said"] == expected
+        assert wording.ranks(board) == expected
         assert expected in world.get(world.alice, PAGE + "?judge=people&criterion=Wit").content.decode()
 
     def test_where_some_are_told_apart_it_counts_them(self, world, version):
         """Strict ties Fine with Plain and orders the rest: 5 of 6 pairs."""
-        said = selectors.board(by_comparator(world.campaign))["ranks_said"]
+        said = wording.ranks(selectors.board(by_comparator(world.campaign)))
         assert said.startswith("5 of 6 pairs of systems can be separated with 95% confidence; the order of the others is open.")
 
     def test_nothing_is_said_where_all_are_told_apart(self, world):
         board = selectors.board(by_people(world.campaign))
-        assert all(row["rank_low"] == row["rank_high"] for row in board["standings"]) and board["ranks_said"] == ""
+        assert all(row.rank_low == row.rank_high for row in board.standings) and wording.ranks(board) == ""
 
 
 class TestPages:
@@ -417,16 +423,17 @@ class TestPages:
         world.score("Overall", SCORES, simulated=True)
         world.freeze()
         tournament = by_people(world.campaign)
-        assert selectors.board(tournament)["simulated"] is True
+        assert selectors.board(tournament).basis.simulated is True
         for page in (PAGE, f"/tournaments/{tournament.pk}/"):
             assert world.get(world.alice, page).content.decode().count("badge-simulated") >= 3
-        assert world.get(world.alice, f"/api/tournaments/{tournament.pk}/").json()["simulated"] is True
+        assert world.get(world.alice, f"/api/tournaments/{tournament.pk}/").json()["basis"]["simulated"] is True
 
     def test_the_api_gives_what_the_command_prints(self, world):
         by_people(world.campaign)
         served = world.get(world.alice, "/api/campaigns/talk/leaderboard/?judge=people").json()
         assert served == command("leaderboard", "talk", "--basis", "people")
-        assert (served["pairing"], served["games"], served["level"], served["ending"]) == ("once", 96, "system", "all")
+        made = served["provenance"]
+        assert (served["method"]["pairing"], made["rests_on"], made["level"], made["ending"]) == (None, 96, "system", "all")
 
     def test_an_unfinished_tournament_has_no_json(self, world):
         tournament = start_tournament(world.campaign, "people")
@@ -447,16 +454,20 @@ class TestPages:
 
 
 class TestWhiskers:
-    ROW = {"system": "A", "human_written": False, "rating": 1500.0, "low": 1400.0, "high": 1600.0}
+    ROW = Standing(1, "A", False, 1, 1, rating=1500.0, low=1400.0, high=1600.0, error=50.0)
+
+    @staticmethod
+    def drawn(*boards):
+        return whiskers([replace(example(), standings=tuple(rows), groups=()) for rows in boards])
 
     def test_the_scale_holds_both_boards(self):
-        chart = whiskers([{"standings": [self.ROW]}, {"standings": [self.ROW | {"low": 900.0, "high": 2100.0}]}])
+        chart = self.drawn([self.ROW], [replace(self.ROW, low=900.0, high=2100.0)])
         main, other = chart["rows"][0]["lines"]
         assert chart["ticks"][0][1] <= 900 and chart["ticks"][-1][1] >= 2100
         assert other["low"] < main["low"] < main["at"] < main["high"] < other["high"]
 
     def test_a_system_that_only_one_board_knows(self):
-        assert len(whiskers([{"standings": [self.ROW]}, {"standings": []}])["rows"][0]["lines"]) == 1
+        assert len(self.drawn([self.ROW], [])["rows"][0]["lines"]) == 1
 
     @pytest.mark.parametrize(
         ("name", "human", "lines"),
@@ -473,8 +484,8 @@ class TestWhiskers:
         assert name_lines(name, human) == lines
 
     def test_a_row_has_room_for_its_names_and_its_whiskers(self):
-        systems = [self.ROW | {"system": f"a rather long name, {n}", "human_written": n == 1} for n in range(3)]
-        chart = whiskers([{"standings": systems}] * 3)
+        systems = [replace(self.ROW, system=f"a rather long name, {n}", human_written=n == 1) for n in range(3)]
+        chart = self.drawn(*[systems] * 3)
         ends = [
             (row["labels"][0]["y"], row["labels"][-1]["y"], row["lines"][0]["y"], row["lines"][-1]["y"])
             for row in chart["rows"]
@@ -484,4 +495,4 @@ class TestWhiskers:
         assert chart["base"] > max(ends[-1][1], ends[-1][3])
 
     def test_no_system_no_chart(self):
-        assert whiskers([{"standings": []}]) is None
+        assert self.drawn([]) is None

@@ -45,7 +45,7 @@ class TestWhatStandsThere:
         first = board.ratings.get(name="Person")
         html = page(client)
         assert '<a href="/c/talk/leaderboard/">Small talk</a>' in html
-        assert "<strong>Person</strong> (human-written) leads, with 95% confidence above Fine." in html
+        assert "Person is first. It is above Fine with 95% confidence." in html
         assert f"Rating {first.rating:.0f}, 95% interval {first.low:.0f} to {first.high:.0f}" in html
         assert "<dt>systems</dt><dd>4</dd>" in html and "<dt>judgments</dt><dd>96</dd>" in html
         assert f'datetime="{timezone.localtime(board.finished_at).isoformat()[:19]}' in html
@@ -76,7 +76,7 @@ class TestWhatStandsThere:
         public.score("Overall", {"Person": 1, "Fine": 5, "Plain": 1, "Poor": 1}, annotators=("Cleo", "Dan", "Eve", "Fay"))
         public.freeze()
         by_people(public.campaign)
-        assert "<strong>Fine</strong> leads" in page(client)
+        assert "Fine is first" in page(client)
 
 
 class TestMany:
@@ -89,6 +89,7 @@ class TestMany:
             ratings = list(board.ratings.all())
             job = type(board.job).objects.create(task="t", title="t", campaign=campaign)
             copy = type(board)(campaign=campaign, job=job, basis="people", settings=board.settings, criterion="Overall")
+            copy.board = board.board
             copy.save()
             for row in ratings:
                 row.pk, row.tournament, row._state.adding = None, copy, True

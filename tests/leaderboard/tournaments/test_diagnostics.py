@@ -5,13 +5,14 @@ import io
 
 import numpy as np
 import pytest
-from django.db.models import QuerySet
 
 from annotation.models import Output, PairwiseJudgment
 from leaderboard.boards import exports, queries
-from leaderboard.models import Tournament
+from leaderboard.boards.board import Board
+from leaderboard.boards.estimates import Standing
 from leaderboard.rating.rules import PAPER, Rules
 from leaderboard.signature import parse
+from leaderboard.templatetags.boards import head_to_head
 from leaderboard.tournaments import play
 from leaderboard.tournaments.start import start_tournament
 from tests.evaluator.world import World
@@ -19,7 +20,6 @@ from tests.leaderboard.played import by_comparator, by_people, quiet
 
 pytestmark = pytest.mark.django_db
 PAGE = "/c/talk/leaderboard/"
-LATER = ("best", "length_control", "order_fit", "sides")  # findings that boards of before do not have
 
 
 class Longer:
@@ -47,23 +47,15 @@ def judged(tmp_path, client, choices) -> World:
     return world
 
 
-def row_of(board: dict, system: str) -> dict:
-    return next(row for row in board["standings"] if row["system"] == system)
-
-
-def as_of_before(tournament: Tournament) -> Tournament:
-    findings = {key: value for key, value in tournament.findings.items() if key not in LATER}
-    if people := findings.get("people"):
-        findings["people"] = {**people, "only": people["only"] and {k: v for k, v in people["only"].items() if k != "best"}}
-    QuerySet(Tournament).filter(pk=tournament.pk).update(findings=findings)
-    return Tournament.objects.get(pk=tournament.pk)
+def row_of(board: Board, system: str) -> Standing:
+    return next(row for row in board.standings if row.system == system)
 
 
 class TestBest:
     def test_a_boards_chances_and_clusters(self, world):
         """Two annotators who always say 5, 4, 3 and 1: every system is known to be above the next."""
         board = queries.board(by_people(world.campaign))
-        assert [(r["system"], r["cluster"], r["best"]) for r in board["standings"]] == [
+        assert [(r.system, r.cluster, r.best) for r in board.standings] == [
             ("Person", 1, 1.0),
             ("Fine", 2, 0.0),
             ("Plain", 3, 0.0),
@@ -74,9 +66,9 @@ class TestBest:
         """Fine and Plain always tie: below Person, above Poor, and nothing between them."""
         found = by_comparator(world.campaign, rules=Rules(stop="all"))
         board = queries.board(found)
-        assert [row["cluster"] for row in board["standings"]] == [1, 2, 2, 3]
-        assert sum(found.findings["best"]) == pytest.approx(1, abs=0.001)
-        assert row_of(board, "Person")["best"] > 0.98
+        assert [row.cluster for row in board.standings] == [1, 2, 2, 3]
+        assert sum(row.best for row in board.standings) == pytest.approx(1, abs=0.02)
+        assert row_of(board, "Person").best > 0.98
 
     def test_a_system_that_was_not_judged_is_in_no_cluster(self, tmp_path, client):
         world = World(tmp_path, client, judged=False)
@@ -84,17 +76,17 @@ class TestBest:
         world.score("Overall", {"Person": 5, "Fine": 4, "Plain": 3})
         world.freeze()
         board = queries.board(by_people(world.campaign))
-        assert (row_of(board, "Poor")["cluster"], row_of(board, "Poor")["best"]) == (None, None)
-        assert [row_of(board, name)["cluster"] for name in ("Person", "Fine", "Plain")] == [1, 2, 3]
+        assert (row_of(board, "Poor").cluster, row_of(board, "Poor").best) == (None, None)
+        assert [row_of(board, name).cluster for name in ("Person", "Fine", "Plain")] == [1, 2, 3]
 
     def test_groups_that_never_met_have_neither(self, tmp_path, client):
         pairs = (("Person", "Fine"), ("Plain", "Poor"))
         choices = [(f"c{c:02}", a, b, f"A{n}", "A") for c in range(12) for a, b in pairs for n in range(4)]
         world = judged(tmp_path, client, choices)
         world.freeze()
-        played = by_people(world.campaign)
-        for board in (queries.board(played), queries.board(as_of_before(played))):
-            assert {row["cluster"] for row in board["standings"]} == {row["best"] for row in board["standings"]} == {None}
+        board = queries.board(by_people(world.campaign))
+        assert {row.cluster for row in board.standings} == {row.best for row in board.standings} == {None}
+        assert board.groups == (("Person", "Fine"), ("Plain", "Poor"))
         html = world.get(world.alice, PAGE + "?judge=people").content.decode()
         assert "Cluster" not in html and "line-above" not in html and ">Best<" not in html
 
@@ -107,46 +99,46 @@ class TestBest:
         world.freeze()
         played = by_people(world.campaign)
         everybody, only = (queries.board(played, population=who) for who in ("people", "annotators"))
-        assert everybody["people"]["population"] == "people" and only["people"]["population"] == "annotators"
-        assert 0.5 < row_of(everybody, "Fine")["best"] < row_of(only, "Fine")["best"]
+        assert everybody.population.kind == "people" and only.population.kind == "annotators"
+        assert 0.5 < row_of(everybody, "Fine").best < row_of(only, "Fine").best
 
 
 class TestEqualLength:
     def test_a_judge_of_length_alone(self, world, version):
         board = queries.board(by_length(world.campaign))
-        found = board["length_control"]
-        assert found["odds"]["low"] > 1
+        found = board.length
+        assert found.odds.low > 1
         length = {}
         for system, text in Output.objects.values_list("system__name", "text"):
             length.setdefault(system, []).append(len(text))
-        for row in found["systems"]:
-            played = row_of(board, row["system"])
-            assert row["plain"] == pytest.approx((played["wins"] + played["ties"] / 2) / played["games"], abs=1e-4)
-            assert row["length"] == pytest.approx(np.mean(length[row["system"]]), abs=0.06)  # every output met three others
-            assert abs(row["controlled"]["value"] - 0.5) < abs(row["plain"] - 0.5)
-            assert row["controlled"]["low"] <= row["controlled"]["value"] <= row["controlled"]["high"]
+        for row in found.systems:
+            played = row_of(board, row.system)
+            assert row.plain == pytest.approx((played.wins + played.ties / 2) / played.games, abs=1e-4)
+            assert row.length == pytest.approx(np.mean(length[row.system]), abs=0.06)  # every output met three others
+            assert abs(row.controlled.value - 0.5) < abs(row.plain - 0.5)
+            assert row.controlled.low <= row.controlled.value <= row.controlled.high
 
     def test_pairs_stand_in_the_boards_order_with_their_plain_share(self, world, version):
-        played = by_length(world.campaign)
-        rows, table = queries.board(played)["length_control"]["systems"], queries.head_to_head(played)
-        assert [row["system"] for row in rows] == [row["system"] for row in table]
+        board = queries.board(by_length(world.campaign))
+        rows, table = board.length.systems, head_to_head(board)
+        assert [row.system for row in rows] == [row["system"] for row in table]
         for i, row in enumerate(rows):
-            assert row["against"][i] is None
+            assert row.against[i] is None
             for j in range(4):
                 if i != j:
                     won, tied, lost = table[i]["cells"][j]
-                    assert row["against"][j]["plain"] == pytest.approx((won + tied / 2) / (won + tied + lost), abs=1e-4)
-                    both = row["against"][j]["value"] + rows[j]["against"][i]["value"]
+                    assert row.against[j].plain == pytest.approx((won + tied / 2) / (won + tied + lost), abs=1e-4)
+                    both = row.against[j].controlled.value + rows[j].against[i].controlled.value
                     assert both == pytest.approx(1, abs=2e-4)
 
     def test_every_judge_has_them_but_outputs_that_play(self, world, version):
         for played in (by_people(world.campaign), by_comparator(world.campaign, games=100)):
-            assert queries.board(played)["length_control"]["scale"] > 0
+            assert queries.board(played).length.scale > 0
             assert parse(played.signature)["circles"] == 999 and parse(played.signature)["draws"] == 100_000
         samples = by_comparator(world.campaign, level="sample", games=100, rules=PAPER)
         board = queries.board(samples)
-        assert (board["length_control"], board["order_fit"], board["sides"]) == (None, None, None)
-        assert parse(samples.signature)["circles"] is None and board["standings"][0]["cluster"] == 1
+        assert (board.length, board.order_fit, board.sides) == (None, None, None)
+        assert parse(samples.signature)["circles"] is None and board.standings[0].cluster == 1
 
 
 class TestOneOrder:
@@ -156,8 +148,8 @@ class TestOneOrder:
         choices = [(f"c{c:02}", a, b, f"A{n}", "A" if n < 4 else "tie") for c in range(12) for a, b in circle for n in range(5)]
         world = judged(tmp_path, client, choices)
         world.freeze()
-        fit = queries.board(by_people(world.campaign))["order_fit"]
-        assert (fit["triples"], fit["circles"], fit["ties"]) == (1, 1, 0.2)
+        fit = queries.board(by_people(world.campaign)).order_fit
+        assert (fit.triples, fit.circles, fit.ties) == (1, 1, 0.2)
         html = world.get(world.alice, PAGE + "?judge=people").content.decode()
         assert "1 of 1 groups of three systems form a circle" in html and "20% of the games." in html
 
@@ -173,8 +165,8 @@ class TestOneOrder:
             judgment.save()
         PairwiseJudgment.objects.filter(choice="tie").update(shown_swapped=True)
         world.freeze()
-        sides = queries.board(by_people(world.campaign))["sides"]
-        assert (sides["judgments"], sides["left"]) == (30, 0.6667) and sides["low"] < 0.6667 < sides["high"]
+        sides = queries.board(by_people(world.campaign)).sides
+        assert (sides.judgments, sides.left.value) == (30, 0.6667) and sides.left.low < 0.6667 < sides.left.high
         html = world.get(world.alice, PAGE + "?judge=people").content.decode()
         assert "Of 30 judgments that are not ties, 67% prefer the output on the left" in html
 
@@ -196,11 +188,11 @@ class TestShown:
         played = by_comparator(world.campaign, rules=Rules(stop="all"))
         board = queries.board(played)
         first, *_, last = csv.DictReader(io.StringIO(exports.as_csv(board)))
-        rate = next(r for r in board["length_control"]["systems"] if r["system"] == "Person")
+        rate = next(r for r in board.length.systems if r.system == "Person")
         assert (first["system"], first["cluster"], last["cluster"], float(first["best"])) == ("Person", "1", "3", 1.0)
-        assert float(first["win_rate"]) == rate["plain"] == 1.0 and float(first["mean_length"]) == rate["length"]
-        for column, end in (("win_rate", "value"), ("low", "low"), ("high", "high")):
-            assert float(first[f"equal_length_{column}"]) == rate["controlled"][end]
+        assert float(first["win_rate"]) == rate.plain == 1.0 and float(first["mean_length"]) == rate.length
+        for column, end in (("", rate.controlled.value), ("_low", rate.controlled.low), ("_high", rate.controlled.high)):
+            assert float(first[f"equal_length{column}"]) == end
         lines = exports.as_latex(board).splitlines()
         assert lines[:4] == [
             r"\begin{tabular}{llrrrr}",
@@ -211,13 +203,3 @@ class TestShown:
         assert [lines.index(line) for line in lines if "Fine" in line or "Plain" in line] == [6, 7]
         assert lines[5] == lines[8] == r"\midrule" and r" & $>$99\% & 36 \\" in lines[4] and r"$<$1\%" in lines[9]
         assert "% Best: the probability that a system is the best of these." in lines
-
-    def test_boards_of_before_still_show(self, world, version):
-        played = as_of_before(by_comparator(world.campaign, rules=Rules(stop="all")))
-        board = queries.board(played)
-        assert [row["cluster"] for row in board["standings"]] == [1, 2, 2, 3]  # who is above whom was recorded
-        assert {row["best"] for row in board["standings"]} == {None}
-        assert (board["length_control"], board["order_fit"], board["sides"]) == (None, None, None)
-        html = world.get(world.alice, f"/tournaments/{played.pk}/").content.decode()
-        assert "Cluster" in html and ">Best<" not in html and '<h2 id="diagnostics"' not in html
-        assert r"{llrrr}" in exports.as_latex(board) and "win_rate" in exports.as_csv(board)

@@ -1,9 +1,11 @@
 """Boards on contexts that are not independent: whole groups are drawn and counted."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from leaderboard.boards import exports, queries
+from leaderboard.boards import queries, wording
 from leaderboard.rating import ranking, rules
 from leaderboard.rating.bootstrap import context_draws
 from leaderboard.rating.rules import Rules
@@ -67,7 +69,8 @@ def test_a_board_without_groups_is_what_it_was_to_the_last_digit(world, version,
     put_in_groups(world, 1)
     after = play_one(world)
     assert figures(after) == figures(before) and after.replicates == before.replicates
-    assert after.findings == before.findings and "groups_played" not in before.findings
+    shown = [replace(queries.alone(board), provenance=None) for board in (before, after)]
+    assert shown[0] == shown[1] and shown[0].population.groups is None
 
 
 def test_a_board_without_groups_resamples_contexts(world, version):
@@ -95,20 +98,22 @@ def test_intervals_are_wider_where_the_luck_of_a_system_is_its_groups(world, ver
     for (*_, low, high, _, _, _), (*_, wide_low, wide_high, _, _, _) in zip(figures(alone), figures(together), strict=True):
         assert wide_low < low < high < wide_high
     assert [row[1] for row in figures(together)] == [row[1] for row in figures(alone)]  # the ratings stay
-    assert together.findings["contexts_played"] == 12 and together.findings["groups_played"] == 3
+    played = queries.alone(together).population
+    assert (played.contexts, played.groups) == (12, 3)
 
 
 def test_samples_count_their_groups_too(world, version):
     put_in_groups(world, 4)
     board = by_comparator(world.campaign, level="sample")
-    assert board.findings["groups_played"] == 3
+    assert queries.alone(board).population.groups == 3
 
 
 def test_the_model_of_peoples_answers_has_a_term_for_groups(world):
-    assert "topic" not in by_people(world.campaign).findings["people"]["variances"]
+    terms = lambda board: {variance.name for variance in queries.alone(board).basis.people.variances}
+    assert "topic" not in terms(by_people(world.campaign))
     put_in_groups(world, 4)
     board = by_people(world.campaign)
-    assert {"group", "topic"} <= board.findings["people"]["variances"].keys() and board.findings["groups_played"] == 3
+    assert {"group", "topic"} <= terms(board) and queries.alone(board).population.groups == 3
 
 
 def test_the_page_and_the_files_say_so(world, version):
@@ -120,7 +125,8 @@ def test_the_page_and_the_files_say_so(world, version):
     page = world.get(world.alice, "/c/talk/leaderboard/").content.decode()
     assert "12 contexts in 3 groups" in page
     assert "resampling the groups of contexts. They hold for groups of contexts like these" in page
-    assert (board["contexts"], board["groups"]) == (12, 3) and exports.population(board) == "groups of contexts like these"
+    assert (board.population.contexts, board.population.groups) == (12, 3)
+    assert wording.population(board) == "groups of contexts like these"
 
 
 def test_a_tournament_does_not_end_by_what_only_single_contexts_would_say():

@@ -15,7 +15,8 @@ from evaluator.judges.protocol import AskedVerdicts, Preferences
 from evaluator.judges.texts import Text
 from evaluator.roster import judge_named
 from leaderboard import tasks
-from leaderboard.boards import exports, queries
+from leaderboard.boards import exports, queries, wording
+from leaderboard.boards.basis import Setting
 from leaderboard.models import Game, Tournament
 from leaderboard.signature import parse, signature
 from leaderboard.tournaments.start import start_tournament
@@ -81,11 +82,15 @@ class TestImportedScores:
         assert len(settings["settings"]) == 12 and settings["refit"].count("/") == 4
         assert signature(**settings) == board.signature
         shown = queries.board(board)
-        assert shown["judge_label"] == "elsewhere" and shown["judge"]["settings"]["imported"] == 48
-        assert shown["judge"]["refit"]["pairs"] == 72 and shown["gate"] is None
+        judge = shown.basis.judge
+        assert wording.judged_by(shown) == "elsewhere" and Setting("imported", "48") in judge.settings
+        assert judge.refit.pairs == judge.calibration.pairs == 72 and judge.gate is None
         (row, *_) = csv.DictReader(io.StringIO(exports.as_csv(shown)))
         assert row["judge"] == "elsewhere" and "named:elsewhere" in row["signature"]
-        assert "% Judged by elsewhere." in exports.as_latex(shown)
+        assert (
+            "% Judged by elsewhere, on Overall; rated by Glicko-2 on all games at once; a tie is half a win."
+            in exports.as_latex(shown)
+        )
         assert "judged by elsewhere" in exports.as_svg(shown)
         page = elsewhere.get(elsewhere.alice, board.get_absolute_url()).content.decode()
         assert "judged by elsewhere" in page and "fitted on 72 pairs that people judged" in page
@@ -101,8 +106,8 @@ class TestImportedScores:
     def test_it_is_calibrated_with_people(self, elsewhere):
         board = played(elsewhere.campaign, "elsewhere", "corrected", criterion="Overall")
         shown = queries.board(board)
-        assert shown["judge_label"] == "people and elsewhere together"
-        assert shown["calibrated"]["said"].startswith("With the judge, ")
+        assert wording.judged_by(shown) == "people and elsewhere together"
+        assert wording.worth(shown).startswith("With the judge, ")
         assert parse(board.signature)["named"] == "elsewhere"
         # A comparator's boards are looked for without it.
         assert queries.latest(elsewhere.campaign, "corrected") is None and queries.default_board(elsewhere.campaign) is None
@@ -164,7 +169,7 @@ class TestStart:
         assert elsewhere.client.post(address, {"basis": "people"}, "application/json").status_code == 404
         said = command("run_tournament", "talk", "--judge", "elsewhere", "--wait")
         assert said["judge"]["name"] == "elsewhere" and said["games"] > 0
-        assert command("leaderboard", "talk", "--judge", "elsewhere")["judge_label"] == "elsewhere"
+        assert command("leaderboard", "talk", "--judge", "elsewhere")["said"]["judged_by"] == "elsewhere"
 
     @pytest.mark.parametrize("query", ["?basis=judge&judge=elsewhere", "?judge=elsewhere", "?judge=other&named=elsewhere"])
     def test_its_board_is_found_by_addresses_of_today_and_of_before(self, elsewhere, query):
@@ -232,7 +237,7 @@ class TestLanguageModel:
         flips = [p for p in pairs if all(o.text.endswith("good") for o in Output.objects.filter(pk__in=p))]
         assert used["flips"] == len(flips) > 0  # A both times
         assert used["cost"] == pytest.approx(used["calls"] * (200 * 2 + 20 * 10) / 1e6)
-        assert all(row["settings"]["model"] == "tiny" for row in [said["judge"]]) and "named:tiny" in said["signature"]
+        assert {"name": "model", "value": "tiny"} in said["judge"]["settings"] and "named:tiny" in said["signature"]
 
     def test_a_budget_is_kept_and_the_next_run_asks_nothing_twice(self, world, server, tmp_path):
         with pytest.raises(CommandError, match="budget of 30 calls is spent"):
@@ -253,7 +258,7 @@ class TestLanguageModel:
         words[words.index("judge")] = "corrected"
         said = command(*words)
         assert said["judge"]["used"]["pairs"] == 72  # it says something of everything
-        assert queries.board(Tournament.objects.get(pk=said["tournament"]))["calibrated"]["judgments"] > 0
+        assert queries.board(Tournament.objects.get(pk=said["tournament"])).basis.people.worth.judgments > 0
 
 
 def test_asked_verdicts_read_each_pair_once():

@@ -12,6 +12,8 @@ from core.errors import Refused
 from evaluator.judges.texts import context_key
 from evaluator.roster import judge_of
 from leaderboard.boards import queries
+from leaderboard.boards.basis import LeftOut
+from leaderboard.boards.board import Population
 from leaderboard.rating.games import Games
 from leaderboard.rating.prediction_powered import calibrate
 from leaderboard.rating.rules import PAPER, Rules
@@ -43,17 +45,18 @@ class TestCalibrated:
         )
         shown = {r.system_id: r.rating for r in board.ratings.all()}
         assert [shown[s.pk] for s in there.systems] == pytest.approx(expected.standings.rating.tolist())
-        said = queries.board(board)["calibrated"]
-        assert said["judgments"] == len(people) == 144 and said["games"] == 72
-        assert said["worth"] == round(expected.worth)
+        said = queries.board(board).basis.people.worth
+        assert said.judgments == len(people) == 144 and said.games == 72
+        assert said.worth == round(expected.worth)
 
     def test_it_says_where_a_comparator_had_a_say_in_what_people_judged(self, world, version):
-        assert "had a say" not in queries.board(calibrated(world.campaign))["warning"]
+        doubts = lambda board: " ".join(one.text for one in queries.board(board).doubts)
+        assert "had a say" not in doubts(calibrated(world.campaign))
         AuditEvent.objects.create(campaign=world.campaign, action=active_selection.IN_ORDER["systems"])
-        assert "had a say" not in queries.board(calibrated(world.campaign, seed=2))["warning"]  # after the snapshot
+        assert "had a say" not in doubts(calibrated(world.campaign, seed=2))  # after the snapshot
         world.campaign.snapshots.update(created_at=timezone.now())  # the audit log itself can't be changed
-        assert "A comparator chose which pairs people" in queries.board(calibrated(world.campaign, seed=3))["warning"]
-        assert "had a say" not in queries.board(by_people(world.campaign))["warning"]
+        assert "A comparator chose which pairs people" in doubts(calibrated(world.campaign, seed=3))
+        assert "had a say" not in doubts(by_people(world.campaign))
 
     def test_what_people_said_where_the_comparator_was_taught_it_is_left_out(self, world, version, client):
         """Of 12 contexts with 12 games each the comparator learned from one elsewhere."""
@@ -62,34 +65,34 @@ class TestCalibrated:
         there = entrants.entrants_of(board)
         people = people_games.people_games(there, _content(board), "Overall", 0)
         assert (people.context == 0).sum() == 12
-        said = queries.board(board)["calibrated"]
-        assert (said["judgments"], said["left_out"], board.played) == (132, 12, 132)
+        said = queries.board(board).basis.people
+        assert (said.worth.judgments, said.left_out, board.played) == (132, (LeftOut("learnt", 12, 144),), 132)
         by_people(world.campaign)
         html = world.get(world.alice, "/c/talk/leaderboard/beside/").content.decode()
-        assert "12 more judgments are left out, because the comparator learned from their contexts in other campaigns." in html
+        told = "12 of 144 games of people are left out, because the comparator learned from their contexts in other campaigns."
+        assert told in html
         out = io.StringIO()
         call_command("leaderboard", "talk", "--basis", "corrected", stdout=out)
-        assert "12 more are left out: the comparator learned from their contexts in other campaigns." in out.getvalue()
+        assert told in out.getvalue()
         with pytest.raises(Refused, match="learned from every context of people's scores of 'Overall'"):
             calibrated(world.campaign, set(keys), seed=2)
 
     def test_it_speaks_of_people_in_general(self, world, version, client):
         """Two annotators can speak of themselves only; with four who disagree, others may be expected to as well."""
         few = queries.board(calibrated(world.campaign))
-        assert few["speaks_of"] == {"population": "annotators", "annotators": 2, "choice": False}
-        html = world.get(world.alice, f"/tournaments/{few['tournament']}/").content.decode()
+        assert few.population == Population("annotators", 2, 12) and few.narrow is None
+        html = world.get(world.alice, few.provenance.permalink).content.decode()
         assert "With only 2 annotators, the board cannot generalise to other people." in html
         world.score("Overall", {"Person": 3, "Fine": 5, "Plain": 4, "Poor": 1}, annotators=("Cid", "Dan"))
         world.freeze()
         shown = calibrated(world.campaign, seed=1)
         general, only = queries.board(shown), queries.board(shown, population="annotators")
-        assert general["speaks_of"] == {"population": "people", "annotators": 4, "choice": True}
-        assert only["speaks_of"]["population"] == "annotators"
-        for wide, narrow in zip(general["standings"], only["standings"], strict=True):
-            assert wide["rating"] == narrow["rating"]
-            assert wide["high"] - wide["low"] > narrow["high"] - narrow["low"]
-        assert general["neighbours"][0]["margin"] > only["neighbours"][0]["margin"]
-        assert set(general["calibrated"]) == {"weight", "judgments", "worth", "saved", "games", "left_out", "adds", "said"}
+        assert general.population == Population("people", 4, 12) and general.narrow is not None
+        assert only.population.kind == "annotators"
+        for wide, narrow in zip(general.standings, only.standings, strict=True):
+            assert wide.rating == narrow.rating
+            assert wide.high - wide.low > narrow.high - narrow.low
+        assert general.neighbours[0].margin > only.neighbours[0].margin
         assert parse(shown.signature)["population"] == "people"
         permalink = f"/tournaments/{shown.pk}/"
         html = world.get(world.alice, permalink).content.decode()
@@ -103,9 +106,9 @@ class TestCalibrated:
         world.score("Overall", {"Person": 3, "Fine": 5, "Plain": 4, "Poor": 1}, annotators=("Cid", "Dan"))
         world.freeze()
         board = calibrated(world.campaign, rules=Rules("bradley-terry", "davidson"))
-        assert queries.board(board)["speaks_of"] is None and parse(board.signature)["population"] is None
+        assert queries.board(board).narrow is None and parse(board.signature)["population"] == "annotators"
         html = world.get(world.alice, f"/tournaments/{board.pk}/").content.decode()
-        assert "and for these annotators only" in html
+        assert "Intervals hold for these 4 annotators only" in html
 
     def test_its_signature_and_its_place_beside_the_others(self, world, version, client):
         by_people(world.campaign), by_comparator(world.campaign)
@@ -153,7 +156,7 @@ class TestSamples:
         """The references are all 36 machine-written outputs, as there are fewer than 50. Person beats each: 3 points.
         Fine and Plain meet 23 of their like (1 point) and 12 of Poor (3): 59 / 35. Poor draws with 11 of its like."""
         board = by_comparator(world.campaign, level="sample", games=100)
-        found = {row["system"]: row["points"] for row in queries.board(board)["three_scores"]}
+        found = {row.system: row.points for row in queries.board(board).three_scores}
         assert found["Person"] == 3.0
         assert found["Fine"] == found["Plain"] == pytest.approx((23 * 1 + 12 * 3) / 35, abs=5e-4)
         assert found["Poor"] == pytest.approx(11 / 35, abs=5e-4)
@@ -163,8 +166,8 @@ class TestSamples:
         board = by_comparator(world.campaign, level="sample", games=200)
         assert queries.latest(world.campaign) == systems
         rating = {r.name: r.rating for r in systems.ratings.all()}
-        for row in queries.board(board)["three_scores"]:
-            assert row["rating"] == pytest.approx(rating[row["system"]], abs=0.06)
+        for row in queries.board(board).three_scores:
+            assert row.rating == pytest.approx(rating[row.system], abs=0.06)
         html = world.get(world.alice, f"/tournaments/{board.pk}/").content.decode()
         assert "Three scores" in html
         assert f"/tournaments/{board.pk}/" in world.get(world.alice, "/c/talk/leaderboard/beside/").content.decode()
@@ -177,7 +180,7 @@ class TestSamples:
 class TestStability:
     def test_another_seed_and_other_rules_on_the_page(self, world, version):
         by_comparator(world.campaign, games=40)
-        names = {row["name"] for row in queries.stability(queries.latest(world.campaign))}
+        names = {row.name for row in queries.alone(queries.latest(world.campaign)).stability}
         assert "Another seed (1)" in names and "Bradley-Terry, fitted ties" in names and len(names) == 4
         html = world.get(world.alice, "/c/talk/leaderboard/beside/").content.decode()
         assert "Another seed (1)" in html and "Robustness of the order" in html
@@ -195,8 +198,8 @@ class TestStability:
             people_games.games_of(there, people_games.unfiltered_answers(board, there), 0),
         )
         assert len(kept) == 12 * 6 * 4 and len(all_of_them) == 12 * 6 * 5
-        found = next(row for row in queries.stability(board) if row["name"] == "Every score, none filtered out")
-        assert found["tau"] == 1.0 and found["order"][0] == "Person"  # one against four changes no rank
+        found = next(row for row in queries.alone(board).stability if row.name == "Every score, none filtered out")
+        assert found.tau == 1.0 and found.order[0] == "Person"  # one against four changes no rank
         assert np.array_equal(np.sort(np.unique(all_of_them.outcome)), [-1, 0, 1])
 
     def test_what_is_kept_is_frozen(self, world):

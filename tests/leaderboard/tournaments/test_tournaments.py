@@ -18,6 +18,8 @@ from leaderboard.rating import glicko2_sequential
 from leaderboard.rating.games import Games
 from leaderboard.rating.rules import PAPER, Rules
 from leaderboard.signature import parse
+from leaderboard.templatetags.boards import head_to_head
+from leaderboard.templatetags.boards import known as all_known
 from leaderboard.tournaments import entrants, start
 from leaderboard.tournaments import play as playing
 from leaderboard.tournaments.start import start_tournament
@@ -65,7 +67,7 @@ class TestPeople:
 
     def test_head_to_head_by_hand(self, small):
         tournament = by_people(small.campaign)
-        rows = {r["system"]: r["cells"] for r in queries.head_to_head(tournament)}
+        rows = {r["system"]: r["cells"] for r in head_to_head(queries.alone(tournament))}
         order = list(rows)
         cell = lambda a, b: rows[a][order.index(b)]
         assert cell("Fine", "Plain") == [0, 1, 1] and cell("Plain", "Fine") == [1, 1, 0]
@@ -95,7 +97,7 @@ class TestPeople:
     def test_how_games_are_paired_says_nothing_of_peoples_answers(self, world):
         """All of them count, by the mixed model, whatever pairing and end are asked for."""
         usual, other = by_people(world.campaign), by_people(world.campaign, rules=Rules(pairing="round-robin", stop="all"))
-        assert other.findings["people"] == usual.findings["people"]
+        assert queries.alone(other).basis == queries.alone(usual).basis
         ratings = [list(t.ratings.order_by("system").values_list("rating", "low", "high")) for t in (usual, other)]
         assert ratings[0] == ratings[1]
 
@@ -114,7 +116,8 @@ class TestPeople:
         said = parse(tournament.signature)
         assert said["judge"] == "people/Overall" and said["comparator"] is None
         assert said["snapshot"] == world.campaign.snapshots.get().name
-        assert (said["games"], said["seed"], said["pairing"], said["rating"]) == (96, 7, "once", "glicko2")
+        assert (said["games"], said["seed"], said["pairing"], said["rating"]) == (96, 7, None, None)
+        assert (said["method"], said["ties"]) == ("mixed-model", None)
 
 
 class TestComparator:
@@ -122,7 +125,7 @@ class TestComparator:
         tournament = by_comparator(world.campaign, games=400, rules=PAPER)
         order = [r.system.name for r in tournament.ratings.select_related("system")]
         assert order[0] == "Person" and order[-1] == "Poor" and tournament.games.count() == 400
-        table = {r["system"]: r["cells"] for r in queries.head_to_head(tournament)}
+        table = {r["system"]: r["cells"] for r in head_to_head(queries.alone(tournament))}
         assert table["Fine"][order.index("Plain")][0] == table["Fine"][order.index("Plain")][2] == 0  # ties alone
         assert (tournament.version, tournament.criterion, tournament.settled) == (version, "Overall", tournament.settled)
 
@@ -185,16 +188,14 @@ class TestComparator:
 
     def test_whether_each_is_above_the_next(self, world, version):
         """Person always beats Fine, Fine and Plain always tie, both always beat Poor: 12 contexts tell all but the tie."""
-        found = queries.neighbours(by_comparator(world.campaign))
-        assert [n["above"] for n in found] == [True, False, True]
-        assert (found[0]["upper"], found[2]["lower"]) == ("Person", "Poor")
-        known = {row["system"]: row for row in queries.known(by_comparator(world.campaign))}
+        board = queries.alone(by_comparator(world.campaign))
+        found = board.neighbours
+        assert [pair.known for pair in found] == [True, False, True]
+        assert (found[0].upper, found[2].lower) == ("Person", "Poor")
+        known = {row["system"]: row for row in all_known(board)}
         assert known["Person"]["above"] == ["Fine", "Plain", "Poor"] and known["Poor"]["below"] == ["Person", "Fine", "Plain"]
         assert known["Fine"] == {"system": "Fine", "above": ["Poor"], "below": ["Person"], "open": ["Plain"]}
-        ranks = {
-            row["system"]: (row["rank_low"], row["rank_high"])
-            for row in queries.board(by_comparator(world.campaign))["standings"]
-        }
+        ranks = {row.system: (row.rank_low, row.rank_high) for row in queries.board(by_comparator(world.campaign)).standings}
         assert ranks == {"Person": (1, 1), "Fine": (2, 3), "Plain": (2, 3), "Poor": (4, 4)}
 
     def test_the_same_seed_plays_the_same_games(self, world, version):
@@ -240,7 +241,7 @@ class TestComparator:
         new = World(tmp_path / "new", slug="new", judged=False)
         tournament = by_comparator(new.campaign, version=version, games=20)
         assert parse(tournament.signature)["snapshot"] == "none" and tournament.snapshot is None
-        assert queries.board(tournament)["agreement_with_people"] is None
+        assert queries.board(tournament).agreement is None
 
     def test_without_a_comparator_it_is_refused(self, world):
         with pytest.raises(Refused, match="No comparator has been trained on people's judgments of campaign 'talk'"):
@@ -320,12 +321,12 @@ class TestImmutable:
 
     def test_a_renamed_system_keeps_its_name_on_it(self, finished, world):
         world.campaign.systems.filter(name="Fine").update(name="Finer")
-        assert "Fine" in {row["system"] for row in queries.board(finished)["standings"]}
+        assert "Fine" in {row.system for row in queries.board(finished).standings}
 
     def test_a_later_board_of_people_does_not_change_it(self, finished, world):
         before = queries.board(finished)
         by_people(world.campaign)
-        assert queries.board(finished) == before and before["agreement_with_people"] is None
+        assert queries.board(finished) == before and before.agreement is None
 
 
 class TestResumed:

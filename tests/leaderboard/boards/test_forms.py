@@ -1,0 +1,192 @@
+"""What every form of a board carries: all its warnings, and every field, or why not."""
+
+import csv
+import html
+import io
+import json
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+from dataclasses import is_dataclass, replace
+from datetime import datetime
+from typing import Any, Literal, get_args, get_origin
+
+import pytest
+from django.template.loader import render_to_string
+
+from annotation.models import Campaign
+from leaderboard.boards import cautions as every
+from leaderboard.boards import charts, exports, public_boards
+from leaderboard.boards.board import Board
+from leaderboard.boards.tree import from_json, hints, renamed, to_json, without_none
+from tests.leaderboard.boards.dropped import DROPPED
+from tests.leaderboard.boards.example import ANT, BEE, CAT, example
+
+PLAYED = datetime.fromisoformat(example().provenance.finished_at)
+PAGE = {"campaign": Campaign(slug="talk", title="Small talk"), "here": "permalink", "member": True, "marks": []}
+
+
+def page(board: Board) -> str:
+    return render_to_string("leaderboard/board.html", {**PAGE, "board": board, "chart": charts.whiskers([board])})
+
+
+def embedded(board: Board) -> str:
+    tournament = {"finished_at": PLAYED}
+    context = {**PAGE, "board": board, "chart": charts.whiskers([board]), "tournament": tournament}
+    return render_to_string("leaderboard/embed.html", context)
+
+
+def listed(board: Board) -> str:
+    row = {**public_boards.in_short(board), "campaign": PAGE["campaign"], "played": PLAYED}
+    return render_to_string("leaderboard/public_boards.html", {"boards": [row], "asked": "", "page": None})
+
+
+FORMS = {
+    "json": lambda board: json.dumps(exports.as_json(board), ensure_ascii=False),
+    "csv": exports.as_csv,
+    "latex": exports.as_latex,
+    "text": exports.as_text,
+    "svg": exports.as_svg,
+    "page": page,
+    "embed": embedded,
+    "public index": listed,
+}
+WARNINGS = {
+    "gate": "Comparator v3 did not pass its gate.",
+    "verdict": "The scores of Overall are not accepted: Alpha is 0.26, below 0.667.",
+    "groups": "the groups cannot be compared: Ant & Co_50%, =bee(); Cat.",
+    "start": "A comparator chose which pairs people judged.",
+    "left out": "256 of 900 answers are left out, because a filter dropped them.",
+    "looks": "This is board 3 of this question, each on newer answers.",
+    "simulated": "Simulated data: judgments made by a program, not by people.",
+}
+
+
+def words(form: str, board: Board) -> str:
+    """What a reader of the form sees, in one line."""
+    text = FORMS[form](board)
+    if form == "svg":
+        text = " ".join(element.text or "" for element in ET.fromstring(text).iter() if element.tag.endswith("text"))
+    if form == "csv":
+        text = " ".join(" ".join(row.values()) for row in csv.DictReader(io.StringIO(text)))
+    if form in ("page", "embed"):
+        text = re.sub(r"<svg.*?</svg>", "", text, flags=re.DOTALL)
+    if form == "latex":
+        text = re.sub(r"\\([&%$#_{}])", r"\1", text)
+    return " ".join(html.unescape(text).split())
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_warning_is_in_every_form(form):
+    board = example()
+    assert {one.kind for one in every.cautions(board)} == set(WARNINGS)
+    seen = words(form, board)
+    for kind, text in WARNINGS.items():
+        assert text in seen, kind
+    calm = replace(
+        board,
+        basis=replace(board.basis, simulated=False, judge=None, people=replace(board.basis.people, verdict=None, left_out=())),
+        groups=(),
+        doubts=(),
+        method=replace(board.method, campaign_looks=1),
+    )
+    assert every.cautions(calm) == () and not any(text in words(form, calm) for text in WARNINGS.values())
+
+
+@pytest.mark.parametrize("form", ["latex", "text", "svg", "page", "embed"])
+def test_groups_that_never_met_are_no_one_list(form):
+    """A head for each group, its systems after it."""
+    seen = words(form, example())
+    places = [seen.index("Group 1"), seen.index("Group 2")]
+    assert "Group 1" not in words(form, replace(example(), groups=()))
+    assert places == sorted(places)
+    if form != "svg":  # which names its groups before its systems, each at its own height
+        tail = seen[places[1] :]
+        assert "Cat" in tail and "=bee()" in seen[places[0] : places[1]]
+
+
+def test_groups_are_apart_in_a_chart_and_in_a_table():
+    chart = charts.whiskers([example()])
+    heads, rows = [head["y"] for head in chart["heads"]], [row["labels"][0]["y"] for row in chart["rows"]]
+    assert heads[0] < rows[0] < rows[1] < heads[1] < rows[2]
+    assert [row["group"] for row in csv.DictReader(io.StringIO(exports.as_csv(example())))] == ["1", "1", "2"]
+
+
+# ---- fields
+
+
+def leaves(value: Any, kind: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """(path, its type) of everything in the tree; of several of a kind the first."""
+    kind = without_none(kind)
+    if is_dataclass(kind):
+        for name, inside in hints(kind).items():
+            yield from leaves(getattr(value, name), inside, f"{path}.{name}" if path else name)
+    elif get_origin(kind) is tuple:
+        yield from leaves(next(one for one in value if one is not None), get_args(kind)[0], path)
+    else:
+        yield path, kind
+
+
+def changed(value: Any, kind: Any, path: str) -> Any:
+    """The tree with another value there."""
+    kind = without_none(kind)
+    if get_origin(kind) is tuple:
+        at = next(i for i, one in enumerate(value) if one is not None)
+        return (*value[:at], changed(value[at], get_args(kind)[0], path), *value[at + 1 :])
+    if is_dataclass(kind):
+        name, _, rest = path.partition(".")
+        return replace(value, **{name: changed(getattr(value, name), hints(kind)[name], rest)})
+    if get_origin(kind) is Literal:
+        return next(other for other in get_args(kind) if other != value)
+    if kind is bool:
+        return not value
+    if kind in (int, float):
+        return value + 3 if kind is int or abs(value) > 1 else value / 3
+    return f"{value}-other"
+
+
+def test_the_example_has_something_everywhere():
+    """So that no field is left unseen below."""
+    empty = [path for path, _ in leaves(example(), Board) if _at(example(), path) is None]
+    assert empty == []
+
+
+def _at(value: Any, path: str) -> Any:
+    for name in path.split("."):
+        while isinstance(value, tuple):
+            value = next(one for one in value if one is not None)
+        value = getattr(value, name)
+    return value
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_field_is_in_the_form_or_listed_as_dropped(form):
+    """Another value there changes the form."""
+    board, paths = example(), [path for path, _ in leaves(example(), Board)]
+    was = FORMS[form](board)
+    dropped = {path for path in paths if FORMS[form](changed(board, Board, path)) == was}
+    below = lambda path, name: f"{path}.".startswith(f"{name}.")
+    listed = [name for name, forms, why in DROPPED if form in forms.split(", ") and why]
+    assert {path for path in dropped if not any(below(path, name) for name in listed)} == set(), "nowhere is said why"
+    assert {path for path in paths if any(below(path, name) for name in listed)} <= dropped, "not dropped any more"
+
+
+def test_json_leads_back_to_the_board():
+    assert from_json(Board, json.loads(json.dumps(to_json(example())))) == example()
+    with pytest.raises(ValueError, match="is not"):
+        from_json(Board, {**to_json(example()), "schema": "1"})
+
+
+def test_a_field_that_came_later_takes_its_default():
+    stored = to_json(example())
+    del stored["doubts"], stored["method"]["campaign_looks"]
+    read = from_json(Board, stored)
+    assert read.doubts == () and read.method.campaign_looks is None
+
+
+def test_systems_are_renamed_wherever_they_stand():
+    names = {ANT: "Bee", BEE: "Ant"}  # each takes the other's
+    board = renamed(example(), names)
+    assert ANT not in json.dumps(to_json(board)) and board.groups == (("Bee", "Ant"), (CAT,))
+    assert board.length.systems[0].system == "Bee" and board.differences[0].lower == "Ant"
+    assert renamed(board, {"Bee": ANT, "Ant": BEE}) == example()
