@@ -32,6 +32,7 @@ NOUNS = {
     "throttling",
     "training",
     "utility_training",
+    "wording",
 }
 
 GLOSSARY = (ROOT / "docs/glossary.md").read_text(encoding="utf-8")
