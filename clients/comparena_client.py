@@ -130,8 +130,8 @@ class Client:
 class Board(list[dict[str, Any]]):
     """The standings of a board, the best first: {system, rank_low, rank_high, rating, low, high, ...}.
 
-    details: the whole board as the API gives it. warnings: what must be said with these numbers wherever they go; str() ends with
-    them. signature: with which the board can be made again.
+    details: the whole board as the API gives it. warnings: what must be said with these numbers wherever they go; str() ends
+    with them. signature: with which the board can be made again.
     """
 
     def __init__(self, details: dict[str, Any]):

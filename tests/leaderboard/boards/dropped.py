@@ -5,6 +5,11 @@ DROPPED: list[tuple[str, str, str]] = [  # (field and all below it, the forms, w
     ("question.low", "csv, svg, embed, public index", "no estimate in points stands there"),
     ("question.high", "csv, svg, embed, public index", "no estimate in points stands there"),
     (
+        "basis.judge.reads",
+        "csv, latex, text, svg, page, embed, public index",
+        "the page of a judge that is no comparator, and the JSON",
+    ),
+    (
         "basis.judge.settings",
         "csv, latex, text, svg, page, embed, public index",
         "the page of a judge that is no comparator, and the JSON",

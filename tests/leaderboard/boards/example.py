@@ -84,6 +84,7 @@ def example() -> Board:
             Judge(
                 name="v3",
                 kind="comparator",
+                reads="pointwise",
                 settings=(Setting("model", "tiny"),),
                 unjudged=12,
                 refit=Refit("9f2c", 72, 0.437, 0.215, 0.0981),
