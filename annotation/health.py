@@ -9,12 +9,12 @@ from pathlib import Path
 import redis
 from celery import current_app
 from django.conf import settings
-from django.db import Error, connection
+from django.db import Error, connection, transaction
 from django.db.models import Count
 from django.utils import timezone
 
 from annotation import jobs
-from annotation.models import Job, WorkerPulse
+from annotation.models import Heartbeat, Job, WorkerPulse
 from annotation.workers import has_gpu
 
 FEWEST_FREE_BYTES = 500 * 2**20  # a training writes that much
@@ -32,7 +32,7 @@ def live() -> dict[str, str]:
 
 def ready() -> dict[str, str]:
     """The same of all that the installation needs to do its work."""
-    return _lately("ready", {"database": _database, "broker": _broker, "worker": _worker, "disk": _disk})
+    return _lately("ready", {"database": _database, "storing": _storing, "broker": _broker, "worker": _worker, "disk": _disk})
 
 
 def _lately(name: str, checks: dict) -> dict[str, str]:
@@ -50,6 +50,16 @@ def _database() -> str:
             cursor.execute("SELECT 1")
     except Error:
         return "cannot be reached"
+    return WELL
+
+
+def _storing() -> str:
+    """A row is written: a database that can only be read, or whose disk is full, answers everything else."""
+    try:
+        with transaction.atomic():
+            Heartbeat.objects.update_or_create(pk=1, defaults={"at": timezone.now()})
+    except Error:
+        return "nothing can be stored"
     return WELL
 
 

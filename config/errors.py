@@ -26,10 +26,17 @@ AWAY = (
     503,
     gettext_lazy("The database cannot be reached at the moment. Confirmed answers are stored. Please try again in a minute."),
 )
+DAMAGED = (
+    503,
+    gettext_lazy("The database of this server is damaged. Nothing was stored. Please tell the people who run this server."),
+)
 BROKEN = 500, gettext_lazy("Something went wrong on our side. Confirmed answers are stored.")
 OF_SYSTEM = {errno.ENOSPC: FULL, errno.EDQUOT: FULL, errno.EROFS: READ_ONLY}
 OF_SQLITE = {sqlite3.SQLITE_FULL: FULL, sqlite3.SQLITE_READONLY: READ_ONLY, sqlite3.SQLITE_BUSY: BUSY}
-OF_POSTGRES = {  # disk_full, read_only_sql_transaction, lock_not_available; admin_shutdown, crash_shutdown, cannot_connect_now
+OF_SQLITE |= {sqlite3.SQLITE_CORRUPT: DAMAGED, sqlite3.SQLITE_NOTADB: DAMAGED}
+OF_POSTGRES = {  # disk_full, read_only_sql_transaction, lock_not_available; admin_shutdown, crash_shutdown, cannot_connect_now;
+    # data_corrupted, index_corrupted
+    **{"XX001": DAMAGED, "XX002": DAMAGED},
     **{"53100": FULL, "25006": READ_ONLY, "55P03": BUSY},
     **{"57P01": AWAY, "57P02": AWAY, "57P03": AWAY},
 }

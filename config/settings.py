@@ -152,7 +152,10 @@ if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     }
 else:
     # Statements that come again and again are prepared on the server and planned once.
-    DATABASES["default"].setdefault("OPTIONS", {}).update(server_side_binding=True, prepare_threshold=5)
+    # They are short: compiling one takes longer than running it.
+    DATABASES["default"].setdefault("OPTIONS", {}).update(
+        server_side_binding=True, prepare_threshold=5, options="-c jit=off", application_name="comparena"
+    )
     # Kept connections are looked at (config/middleware.py says when): no request fails because PostgreSQL was restarted.
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"

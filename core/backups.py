@@ -22,6 +22,7 @@ from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 from django.utils import timezone
 
+from core import database_checks
 from core.errors import Refused
 from core.version import code_version
 
@@ -61,9 +62,14 @@ def _fill(archive: zipfile.ZipFile, work: Path) -> dict[str, Any]:
     copy = work / name
     if connection.vendor == "sqlite":
         connection.ensure_connection()
-        copy_sqlite(connection.connection, copy)
+        with database_checks.told():
+            copy_sqlite(connection.connection, copy)
+        rows = database_checks.rows_of_sqlite(copy)
     else:
-        _run_postgres("pg_dump", "--format=custom", "--no-owner", f"--file={copy}")
+        with database_checks.snapshot(connection) as (name_of_snapshot, rows):
+            snapshot = f"--snapshot={name_of_snapshot}"
+            _run_postgres("pg_dump", "--format=custom", "--no-owner", snapshot, f"--file={copy}")
+        _run_postgres("pg_restore", "--list", "--file=/dev/null", str(copy))
     _add(archive, files, copy, name)
     for folder in _folders():
         _add_folder(archive, files, folder)
@@ -76,6 +82,7 @@ def _fill(archive: zipfile.ZipFile, work: Path) -> dict[str, Any]:
         "code": code_version(),
         "database": connection.vendor,
         "migrations": sorted(".".join(name) for name in MigrationLoader(connection).applied_migrations),
+        "rows": rows,
         "files": files,
     }
     archive.writestr(MANIFEST, json.dumps(manifest, indent=1))
@@ -124,9 +131,34 @@ def restore(file: Path) -> dict[str, Any]:
             manifest = _checked(archive, file)
             with tempfile.TemporaryDirectory(dir=settings.DATA_DIR) as work:
                 archive.extractall(work)
+                if connection.vendor == "sqlite":
+                    database_checks.rows_of_sqlite(Path(work) / DATABASE["sqlite"])
                 _bring_in(Path(work), manifest)
     except (OSError, zipfile.BadZipFile) as error:
         raise Refused(f"{file} can't be restored: {error}.") from error
+    return manifest
+
+
+def verify(file: Path) -> dict[str, Any]:
+    """Restore a backup's database into an empty place beside ours, and compare: every file's SHA-256, the database's own
+    checks, and the rows of each table. Returns the manifest. Raises Refused."""
+    try:
+        with zipfile.ZipFile(file) as archive, tempfile.TemporaryDirectory(dir=settings.DATA_DIR) as work:
+            manifest = _checked(archive, file)
+            copy = Path(archive.extract(DATABASE[manifest["database"]], work))
+            if connection.vendor == "sqlite":
+                rows = database_checks.rows_of_sqlite(copy)
+            else:
+                with database_checks.empty_database(connection) as name:
+                    into = f"--dbname={name}"
+                    _run_postgres("pg_restore", "--no-owner", "--exit-on-error", "--single-transaction", into, str(copy))
+                    rows = database_checks.rows_of_postgres(connection, name)
+    except (OSError, zipfile.BadZipFile) as error:
+        raise Refused(f"{file} can't be read: {error}.") from error
+    said = manifest.get("rows", rows)  # backups of 0.1 do not count them
+    if different := sorted(table for table in {*said, *rows} if said.get(table) != rows.get(table)):
+        counts = f"{rows.get(different[0])} rows, and {said.get(different[0])} when it was made"
+        raise Refused(f"{file} does not hold what was backed up: the table {different[0]} has {counts}.")
     return manifest
 
 

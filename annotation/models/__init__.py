@@ -2,7 +2,7 @@
 
 from annotation.models.campaign import Assignment, Campaign, ConsentText, Criterion, Invitation, Item, ItemReport, Purpose
 from annotation.models.corpus import Checkpoint, Context, FormerName, Output, Reference, System
-from annotation.models.job import AuditEvent, Job, JobPart, WorkerPulse
+from annotation.models.job import AuditEvent, Heartbeat, Job, JobPart, WorkerPulse
 from annotation.models.judgment import (
     FrozenAnswers,
     LikertScore,
@@ -31,6 +31,7 @@ __all__ = [
     "FormerName",
     "FrozenAnswers",
     "Invitation",
+    "Heartbeat",
     "Item",
     "ItemReport",
     "Job",

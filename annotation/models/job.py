@@ -84,6 +84,15 @@ class JobPart(models.Model):
         return f"part {self.number} of {self.job}"
 
 
+class Heartbeat(models.Model):
+    """One row, which the probe of readiness writes to see that something can be stored."""
+
+    at = models.DateTimeField()
+
+    def __str__(self):
+        return f"{self.at:%Y-%m-%d %H:%M:%S}"
+
+
 class WorkerPulse(models.Model):
     """When a worker was last seen alive."""
 

@@ -1,11 +1,12 @@
 """Keys with which programs act for a user through the REST API."""
 
 import hashlib
+import logging
 import secrets
 from collections.abc import Iterable
-from datetime import timedelta
+from datetime import datetime, timedelta
 
-from django.db.models import Q
+from django.db import DatabaseError, transaction
 from django.utils import timezone
 from django.utils.translation import gettext
 
@@ -13,6 +14,7 @@ from annotation.models import ApiToken, Scope, User
 from annotation.models.people import TOKEN_LIFE
 from core.errors import Refused
 
+log = logging.getLogger(__name__)
 MOST = 20  # of one user
 PREFIX = "comparena_"  # so that scanners for leaked keys know one
 USED_WITHIN = timedelta(hours=1)  # a busy key writes its last use once an hour, not with every request
@@ -43,9 +45,18 @@ def token_of(key: str) -> ApiToken | None:
     token = valid.select_related("user").filter(digest=_digest(key)).first()
     if token is None:
         return None
-    unused = Q(used_at=None) | Q(used_at__lt=now - USED_WITHIN)
-    ApiToken.objects.filter(unused, pk=token.pk).update(used_at=now)
+    if token.used_at is None or token.used_at < now - USED_WITHIN:
+        _note_use(token, now)
     return token
+
+
+def _note_use(token: ApiToken, now: datetime) -> None:
+    """Where nothing can be stored, what is only read is read all the same."""
+    try:
+        with transaction.atomic():
+            ApiToken.objects.filter(pk=token.pk).update(used_at=now)
+    except DatabaseError as error:
+        log.warning("the last use of a token was not noted: %s", error)
 
 
 def _digest(key: str) -> str:

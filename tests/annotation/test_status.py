@@ -41,7 +41,7 @@ class TestProbes:
         monkeypatch.setattr(health.shutil, "disk_usage", lambda path: SimpleNamespace(free=health.FEWEST_FREE_BYTES))
         jobs.pulse("w1")
         answer = client.get("/readyz")
-        well = {"database": "ok", "broker": "ok", "worker": "ok", "disk": "ok"}
+        well = {"database": "ok", "storing": "ok", "broker": "ok", "worker": "ok", "disk": "ok"}
         assert (answer.status_code, answer.json()) == (200, {"ok": True, "checks": well})
         answer = client.get("/healthz")
         assert (answer.status_code, answer.json()) == (200, {"ok": True, "checks": {"database": "ok"}})
@@ -50,7 +50,13 @@ class TestProbes:
         monkeypatch.setattr(health.shutil, "disk_usage", lambda path: SimpleNamespace(free=health.FEWEST_FREE_BYTES - 1))
         monkeypatch.setattr(health.current_app.conf, "broker_url", "redis://127.0.0.1:1/0")
         answer = client.get("/readyz")
-        checks = {"database": "ok", "broker": "cannot be reached", "worker": "none is alive", "disk": "nearly full"}
+        checks = {
+            "database": "ok",
+            "storing": "ok",
+            "broker": "cannot be reached",
+            "worker": "none is alive",
+            "disk": "nearly full",
+        }
         assert (answer.status_code, answer.json()) == (503, {"ok": False, "checks": checks})
 
     @pytest.mark.parametrize("path", ["/healthz", "/readyz"])

@@ -1,7 +1,9 @@
+from datetime import UTC, datetime
 from pathlib import Path
 
-from core.backups import back_up
+from core.backups import back_up, verify
 from core.commands import ServiceCommand
+from core.errors import Refused
 
 
 class Command(ServiceCommand):
@@ -9,9 +11,40 @@ class Command(ServiceCommand):
 
     def add_arguments(self, parser):
         super().add_arguments(parser)
-        parser.add_argument("file", type=Path, help="a new file. Anyone who can read it can sign in as any user")
+        parser.add_argument("file", type=Path, nargs="?", help="a new file. Anyone who can read it can sign in as any user")
+        parser.add_argument(
+            "--verify",
+            action="store_true",
+            dest="check",
+            help="restore the file, an existing backup, into an empty place, check it, count its rows, and throw that place away",
+        )
+        parser.add_argument("--into", type=Path, metavar="FOLDER", help="make and verify a backup that is named by the time")
+        parser.add_argument(
+            "--keep", type=int, default=14, help="backups of --into that stay, the newest; default: %(default)s"
+        )
 
-    def run(self, file, **options):
-        manifest = back_up(file)
-        size = file.stat().st_size
-        return {"file": str(file), "bytes": size, "files": len(manifest["files"]), "database": manifest["database"]}
+    def run(self, file, check, into, keep, **options):
+        if (file is None) == (into is None) or (check and into):
+            raise Refused("Name a file, or a folder with --into.")
+        if into:
+            return self._nightly(into, keep)
+        manifest = verify(file) if check else back_up(file)
+        return _told(file, manifest) | ({"verified": True} if check else {})
+
+    def _nightly(self, folder: Path, keep: int) -> dict:
+        """Older ones go only when the new one is known to restore."""
+        if keep < 1:
+            raise Refused("--keep: at least 1.")
+        folder.mkdir(parents=True, exist_ok=True)
+        file = folder / f"comparena-{datetime.now(UTC):%Y%m%d-%H%M%S}.zip"
+        back_up(file)
+        manifest = verify(file)
+        gone = sorted(folder.glob("comparena-*.zip"))[:-keep]
+        for old in gone:
+            old.unlink()
+        return _told(file, manifest) | {"verified": True, "deleted": [old.name for old in gone]}
+
+
+def _told(file: Path, manifest: dict) -> dict:
+    size = file.stat().st_size
+    return {"file": str(file), "bytes": size, "files": len(manifest["files"]), "database": manifest["database"]}

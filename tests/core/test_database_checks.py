@@ -1,0 +1,121 @@
+"""A damaged database, one of a newer version, and one that can only be read are said, and no backup hides them."""
+
+import json
+import sqlite3
+import zipfile
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import OperationalError, connection
+
+from annotation import health
+from annotation.models import ApiToken, Heartbeat, User
+from annotation.people.tokens import make_token, token_of
+from config.errors import DAMAGED, outage
+from core import backups, database_checks
+from core.errors import Refused
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "some.sqlite3"
+    with sqlite3.connect(path) as made:
+        made.execute("CREATE TABLE words (word TEXT)")
+        made.execute("CREATE INDEX by_word ON words (word)")
+        made.executemany("INSERT INTO words VALUES (?)", [(f"word {number}" * 20,) for number in range(2000)])
+    made.close()
+    return path
+
+
+def overwrite(path, at: int, size: int) -> None:
+    with path.open("r+b") as damaged:
+        damaged.seek(at)
+        damaged.write(b"\xa5" * size)
+
+
+class TestDamage:
+    def test_a_whole_file_is_counted(self, file):
+        assert database_checks.rows_of_sqlite(file) == {"words": 2000}
+
+    @pytest.mark.parametrize("at", [0, 4096 * 5, 4096 * 20], ids=["the header", "a page", "another page"])
+    def test_a_page_that_was_overwritten_is_found(self, file, at):
+        overwrite(file, at, 4096)
+        with pytest.raises(Refused, match="damaged"):
+            database_checks.rows_of_sqlite(file)
+
+    def test_pages_say_it(self, file):
+        overwrite(file, 0, 100)
+        with pytest.raises(sqlite3.DatabaseError) as error:
+            sqlite3.connect(file).execute("SELECT * FROM words")
+        assert outage(error.value) == DAMAGED
+
+
+@pytest.mark.django_db(transaction=True)
+class TestBackups:
+    @pytest.fixture
+    def made(self, tmp_path, settings):
+        for name in ("models", "uploads", "images", "replies"):
+            setattr(settings, f"{name.upper()}_DIR", tmp_path / name)
+        User.objects.create_user("alice")
+        backups.back_up(tmp_path / "backup.zip")
+        return tmp_path / "backup.zip"
+
+    def test_one_that_restores_is_verified_and_one_that_lost_a_row_is_refused(self, made, tmp_path):
+        manifest = backups.verify(made)
+        assert manifest["rows"]["annotation_user"] == User.objects.count() > 0
+        other = tmp_path / "other.zip"
+        with zipfile.ZipFile(made) as archive, zipfile.ZipFile(other, "w") as changed:
+            for name in archive.namelist():
+                content = archive.read(name)
+                if name == backups.MANIFEST:
+                    manifest["rows"]["annotation_user"] += 1
+                    content = json.dumps(manifest).encode()
+                changed.writestr(name, content)
+        with pytest.raises(Refused, match="annotation_user"):
+            backups.verify(other)
+
+    @pytest.mark.skipif(connection.vendor != "sqlite", reason="SQLite's file")
+    def test_a_damaged_database_is_not_backed_up(self, file, tmp_path, monkeypatch):
+        overwrite(file, 4096 * 5, 4096)
+        monkeypatch.setattr(backups, "copy_sqlite", lambda source, path: path.write_bytes(file.read_bytes()))
+        with pytest.raises(Refused, match="damaged"):
+            backups.back_up(tmp_path / "new.zip")
+        assert not (tmp_path / "new.zip").exists()
+
+
+@pytest.mark.django_db
+class TestNewerDatabase:
+    def test_migrate_refuses_it(self):
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "INSERT INTO django_migrations (app, name, applied) VALUES ('annotation', '9999_later', '2030-01-01 00:00:00')"
+            )
+        with pytest.raises(CommandError, match="newer version.*9999_later"):
+            call_command("migrate", verbosity=0)
+
+
+@pytest.mark.django_db
+class TestReadOnly:
+    @pytest.fixture
+    def read_only(self):
+        """Every write fails, as on a standby of PostgreSQL."""
+
+        def refuse(execute, sql, params, many, context):
+            if sql.split()[0] in ("INSERT", "UPDATE", "DELETE"):
+                raise OperationalError("cannot execute UPDATE in a read-only transaction")
+            return execute(sql, params, many, context)
+
+        return lambda: connection.execute_wrapper(refuse)
+
+    def test_a_token_reads(self, read_only):
+        key = make_token(User.objects.create_user("alice"), "test")[1]
+        with read_only():
+            assert token_of(key).user.username == "alice"
+        assert ApiToken.objects.get().used_at is None
+        token_of(key)
+        assert ApiToken.objects.get().used_at is not None
+
+    def test_the_probe_of_readiness_tells(self, read_only):
+        with read_only():
+            assert health._storing() == "nothing can be stored"
+        assert health._storing() == health.WELL and Heartbeat.objects.count() == 1
