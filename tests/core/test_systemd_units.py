@@ -14,7 +14,7 @@ from django.conf import settings
 from leaderboard.management.commands.serve import Command
 
 ROOT = Path(__file__).parents[2]
-UNITS = sorted((ROOT / "systemd").iterdir())
+UNITS = sorted((ROOT / "systemd").glob("*.service"))
 MOST_EXPOSED = 20  # tenths, of systemd-analyze's scale from 0 to 10; a service without settings has 9.6
 analyze = pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="systemd-analyze is not installed")
 
@@ -61,9 +61,17 @@ def test_it_writes_where_its_data_are(unit):
     assert "PASSWORD" not in unit.read_text().upper() and service["EnvironmentFile"] == "/etc/comparena.env"
 
 
-def test_both_are_hardened_alike():
-    one, other = (path.read_text().partition("# It writes")[2] for path in UNITS)
-    assert one == other and "ProtectSystem" in one
+def test_all_are_hardened_alike():
+    (one,) = {path.read_text().partition("# It writes")[2].partition("[Install]")[0].strip() for path in UNITS}
+    assert "ProtectSystem" in one
+
+
+@analyze
+def test_the_timer_starts_the_backup():
+    timer = of("comparena-backup.timer")["Timer"]["OnCalendar"]
+    assert subprocess.run(["systemd-analyze", "calendar", timer], capture_output=True).returncode == 0
+    program, script, *words = of("comparena-backup.service")["Service"]["ExecStart"].split()
+    assert (ROOT / script).is_file() and words[0] == "backup"
 
 
 def test_serve_understands_its_command():

@@ -16,12 +16,10 @@ class Command(ServiceCommand):
             "--verify",
             action="store_true",
             dest="check",
-            help="restore the file, an existing backup, into an empty place, check it, count its rows, and throw that place away",
+            help="restore an existing backup into an empty place, check it, count its rows, and throw that place away",
         )
         parser.add_argument("--into", type=Path, metavar="FOLDER", help="make and verify a backup that is named by the time")
-        parser.add_argument(
-            "--keep", type=int, default=14, help="backups of --into that stay, the newest; default: %(default)s"
-        )
+        parser.add_argument("--keep", type=int, default=14, help="how many of --into stay, the newest; default: %(default)s")
 
     def run(self, file, check, into, keep, **options):
         if (file is None) == (into is None) or (check and into):
