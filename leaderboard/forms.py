@@ -6,6 +6,7 @@ from django import forms
 
 from annotation.snapshots import latest_snapshot
 from evaluator.comparator.settings import MAX_SEED
+from evaluator.forms import CriterionField
 from evaluator.roster import Kind, candidates, judge_named
 from evaluator.versions.selectors import architecture, criteria
 from leaderboard.models import Tournament
@@ -25,7 +26,7 @@ class PlayForm(forms.Form):
     ]
     basis = forms.ChoiceField(label="Who decides", choices=Basis.choices)
     judge = forms.ChoiceField(label="Judge", required=False, help_text="Not used where people alone decide.")
-    criterion = forms.TypedChoiceField(label="People's criterion", required=False, coerce=int, empty_value=None)
+    criterion = CriterionField(label="People's criterion")
     rating = forms.ChoiceField(label="Rating", choices=RULES, required=False)
     level = forms.ChoiceField(label="Who plays", choices=[("system", "systems"), ("sample", "single outputs")], required=False)
     seed = forms.IntegerField(min_value=0, max_value=MAX_SEED, initial=0)
@@ -40,7 +41,7 @@ class PlayForm(forms.Form):
     def __init__(self, *args, campaign, **kwargs):
         super().__init__(*args, **({"label_suffix": ""} | kwargs))
         fields: dict[str, Any] = self.fields
-        self.campaign, self.criteria = campaign, criteria(latest_snapshot(campaign))
+        self.campaign = campaign
         found = candidates(campaign)
         if any(one.version and architecture(one.version) == "joint" for one in found):
             cost = f"{start.readings(campaign):,} readings of two outputs together"
@@ -51,9 +52,8 @@ class PlayForm(forms.Form):
         fields["judge"].choices = [("", "none: people alone"), *groups.items()]
         self.fields["judge"].initial = found[0].name if found and found[0].version else ""
         self.fields["basis"].initial = Basis.JUDGE if self.fields["judge"].initial else Basis.PEOPLE
-        fields["criterion"].choices = [("", "an accepted one (default)")] + [
-            (place, name or "judgments of pairs") for place, name in enumerate(self.criteria)
-        ]
+        names = criteria(latest_snapshot(campaign))
+        fields["criterion"].offer(names, "an accepted one (default)", "judgments of pairs")
 
     def clean(self):
         basis, judge = self.cleaned_data.get("basis"), self.cleaned_data.get("judge")
@@ -69,11 +69,11 @@ class PlayForm(forms.Form):
 
     def request(self) -> dict:
         """The arguments of `start_tournament`. Raises Refused where the rules mean nothing, or the judge went meanwhile."""
-        place, judge = self.cleaned_data["criterion"], self.cleaned_data["judge"]
+        judge = self.cleaned_data["judge"]
         return {
             "basis": self.cleaned_data["basis"],
             "judge": judge_named(self.campaign, judge) if judge else None,
-            "criterion": None if place is None else self.criteria[place],
+            "criterion": self.cleaned_data["criterion"],
             "seed": self.cleaned_data["seed"],
             "games": self.cleaned_data["games"],
             "rules": start.rules_named(self.cleaned_data["rating"]),

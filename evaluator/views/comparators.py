@@ -14,12 +14,12 @@ from annotation.models import Snapshot
 from annotation.snapshots import latest_snapshot
 from core.errors import Refused
 from evaluator.comparator.settings import ARCHITECTURES, MAX_SEED, RECIPES, Settings, fields_of
+from evaluator.forms import CriterionField
 from evaluator.models import RetrainingRule
 from evaluator.trainings import services
 from evaluator.versions import registry, selectors
 from evaluator.views.curves import learning_curves
 
-DEFAULT, PAIRS = "default", "pairs"
 ASKED = ("architecture", "next_utterance", "strong", "weak", "two_stages", "from_scratch")  # fields of comparator.settings
 LEFT_OUT = ("ties", "references", "guards")  # asked as no_NAME
 UTILITY, JOINT = ARCHITECTURES
@@ -28,7 +28,7 @@ UTILITY, JOINT = ARCHITECTURES
 class TrainForm(forms.Form):
     """Criterion names are sent behind a colon, so that none can be taken for the two other choices."""
 
-    criterion = forms.ChoiceField(label="Learn from")
+    criterion = CriterionField(label="Learn from")
     next_utterance = forms.BooleanField(required=False, initial=True)
     strong = forms.BooleanField(required=False, label="Human-written text is better than generated")
     weak = forms.BooleanField(required=False, label="A later checkpoint is better than an earlier one")
@@ -58,9 +58,7 @@ class TrainForm(forms.Form):
         super().__init__(*args, **(own | kwargs))
         fields: dict[str, Any] = self.fields
         names = selectors.criteria(snapshot)
-        fields["criterion"].choices = [(DEFAULT, "an accepted criterion (default)")] + [
-            (f":{name}", f"scores of {name}") if name else (PAIRS, "judgments of pairs only") for name in names
-        ]
+        fields["criterion"].offer(names, "an accepted criterion (default)", "judgments of pairs only", "scores of {}")
         fields["others"].choices = [(name, name) for name in names if name]
         fields["base"].choices = [(name, _base(name, made)) for name, made in selectors.bases().items()] + [
             (selectors.NO_BASE, "no base")
@@ -68,10 +66,6 @@ class TrainForm(forms.Form):
         fields["base"].initial = selectors.base_for({}, None) or selectors.NO_BASE
         self.lenders = {lender.campaign.slug: lender for lender in lenders}
         fields["beside"].choices = [(slug, _described(lender)) for slug, lender in self.lenders.items()]
-
-    def clean_criterion(self) -> str | None:
-        choice = self.cleaned_data["criterion"]
-        return None if choice == DEFAULT else "" if choice == PAIRS else choice[1:]
 
     def clean_beside(self) -> list:
         return [self.lenders[slug].campaign for slug in self.cleaned_data["beside"]]

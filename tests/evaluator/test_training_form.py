@@ -13,7 +13,7 @@ from tests.evaluator.world import SCORES, World
 pytestmark = pytest.mark.django_db
 PAGE = "/c/talk/comparator/"
 SWITCHED = ("two_stages", "no_human", "no_ties", "no_references", "no_guards", "from_scratch")
-PLAIN = {"criterion": "default", "seed": "0", "architecture": "utility", "next_utterance": "on"}
+PLAIN = {"criterion": "null", "seed": "0", "architecture": "utility", "next_utterance": "on"}
 
 
 @pytest.fixture
@@ -87,7 +87,7 @@ class TestOffered:
 
 class TestStarted:
     def test_everything_chosen_goes_into_the_run(self, twice, lender):
-        chosen = {"criterion": ":Overall", "others": ["Overall", "Wit"], "beside": ["lender"], "seed": "4", "strong": "on"}
+        chosen = {"criterion": '"Overall"', "others": ["Overall", "Wit"], "beside": ["lender"], "seed": "4", "strong": "on"}
         twice.post(twice.alice, PAGE, PLAIN | chosen)
         run = TrainingRun.objects.get()
         assert (run.criterion, run.seed) == ("Overall", 4)
@@ -121,7 +121,7 @@ class TestStarted:
         ticked = {name for name in ("strong", "weak", *SWITCHED) if re.search(f'name="{name}"[^>]* checked', form)}
         assert ticked == {"strong", "weak", "two_stages", "no_references", "no_guards"}
         assert checked(form, "architecture") == ["joint"] and 'name="next_utterance"' not in form
-        chosen = {"criterion": "default", "seed": "0", "architecture": "joint", "recipe": "paper"} | dict.fromkeys(ticked, "on")
+        chosen = {"criterion": "null", "seed": "0", "architecture": "joint", "recipe": "paper"} | dict.fromkeys(ticked, "on")
         world.post(world.alice, PAGE, chosen)
         assert TrainingRun.objects.get().settings["recipe"] == fields_of("paper")
         world.post(world.alice, PAGE, chosen | {"no_ties": "on"})  # what is chosen goes before the recipe
@@ -166,7 +166,7 @@ class TestRefused:
 
     def test_joint_with_several_criteria_is_told_at_the_form_and_what_was_typed_stays(self, twice, lender):
         chosen = {
-            "criterion": ":Overall",
+            "criterion": '"Overall"',
             "others": ["Wit"],
             "beside": ["lender"],
             "architecture": "joint",
@@ -176,12 +176,12 @@ class TestRefused:
         html = self.refused(twice, **chosen)
         assert "A joint comparator learns one criterion; name one, or train a utility comparator." in html
         assert [checked(html, name) for name in ("others", "beside", "architecture")] == [["Wit"], ["lender"], ["joint"]]
-        assert '<option value=":Overall" selected>' in html and 'name="seed" value="7"' in html
+        assert '<option value="&quot;Overall&quot;" selected>' in html and 'name="seed" value="7"' in html
         assert re.search('name="weak"[^>]* checked', html) and not re.search('name="strong"[^>]* checked', html)
 
     def test_a_campaign_that_lacks_the_criterion_is_named(self, twice, lender):
         assert "no scores for the criterion &#x27;Wit&#x27; in snapshot" in self.refused(
-            twice, criterion=":Wit", beside=["lender"]
+            twice, criterion='"Wit"', beside=["lender"]
         )
 
     def test_a_campaign_that_one_does_not_research(self, world, tmp_path):
@@ -195,7 +195,7 @@ class TestRefused:
     @pytest.mark.parametrize(
         "field, value",
         [
-            ("criterion", ":Charm"),
+            ("criterion", '"Charm"'),
             ("others", ["Charm"]),
             ("seed", "many"),
             ("seed", "-1"),

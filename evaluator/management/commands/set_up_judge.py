@@ -1,0 +1,25 @@
+from annotation.access import campaign_named
+from core.commands import ServiceCommand
+from core.errors import Refused
+from evaluator.management import judge_options
+
+
+class Command(ServiceCommand):
+    help = (
+        "Set up a program, a reward model or a language model as a judge of a campaign. Its researchers can then let it play by"
+        " its name, from the page and the API. The same options with another budget change the budget."
+    )
+
+    def add_arguments(self, parser):
+        super().add_arguments(parser)
+        parser.add_argument("slug")
+        parser.add_argument("--name", default="", help="what pages, commands and the API call it; default: the model's name")
+        judge_options.add_arguments(parser)
+
+    def run(self, slug, name, **options):
+        if options["forecast"]:
+            raise Refused("A forecast is made by run_tournament and evaluate_judges.")
+        rows = judge_options.set_up_judges(options, campaign_named(slug), name)
+        if not rows:
+            raise Refused("Name a judge: a program, a reward model or a language model.")
+        return {"judges": [{"name": row.name, "kind": row.kind, "calls": row.calls} for row in rows]}
