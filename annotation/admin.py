@@ -9,6 +9,7 @@ from django.utils.html import format_html
 from annotation import jobs, models
 from annotation.campaigns import lifecycle
 from annotation.people import second_factor
+from annotation.questions import store
 
 admin.site.unregister(Group)  # nobody has rights by groups
 
@@ -106,18 +107,15 @@ class SubmissionAdmin(ReadOnlyAdmin):
     list_select_related = ["annotator"]
 
 
-@admin.register(models.LikertScore)
-class ScoreAdmin(ReadOnlyAdmin):
-    list_display = ["criterion", "value", "annotator", "created_at", "retracted_at"]
-    list_filter = ["criterion__campaign"]
+class AnswerAdmin(ReadOnlyAdmin):
+    """People's answers to any kind of question."""
+
+    list_display = ["__str__", "criterion", "annotator", "cannot_say", "created_at", "retracted_at"]
+    list_filter = ["annotator__campaign", "cannot_say"]
     list_select_related = ["criterion", "annotator"]
 
 
-@admin.register(models.PairwiseJudgment)
-class JudgmentAdmin(ReadOnlyAdmin):
-    list_display = ["choice", "annotator", "shown_swapped", "created_at", "retracted_at"]
-    list_filter = ["annotator__campaign", "choice"]
-    list_select_related = ["annotator"]
+admin.site.register(list(store.TABLES.values()), AnswerAdmin)
 
 
 @admin.register(models.Snapshot)

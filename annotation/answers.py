@@ -5,7 +5,8 @@ from dataclasses import dataclass, fields
 from django.db.models import F, Q
 from django.db.models.functions import Coalesce
 
-from annotation.models import Campaign, LikertScore, PairwiseJudgment, Submission
+from annotation.models import Campaign, Item, Submission
+from annotation.questions import store
 
 TIME = Coalesce("active_seconds", "seconds")  # idle time excluded where the page could measure it
 
@@ -43,7 +44,7 @@ def _read(text: str | None, kind):
 
 
 def scores(campaign: Campaign, f: Filters):
-    rows = _narrowed(LikertScore.objects.counted().filter(criterion__campaign=campaign), f)
+    rows = _narrowed(store.about_outputs(campaign).given(), f)
     if f.system is not None:
         rows = rows.filter(output__system=f.system)
     if f.item is not None:
@@ -52,12 +53,18 @@ def scores(campaign: Campaign, f: Filters):
 
 
 def judgments(campaign: Campaign, f: Filters):
-    rows = _narrowed(PairwiseJudgment.objects.counted().filter(annotator__campaign=campaign), f)
+    rows = _narrowed(store.about_pairs(campaign).given(), f)
     if f.system is not None:
         rows = rows.filter(Q(output_a__system=f.system) | Q(output_b__system=f.system))
     if f.item is not None:
         rows = rows.filter(output_a__items=f.item, output_a__items__other=F("output_b"))
     return rows if f.choice is None else rows.filter(choice=f.choice)
+
+
+def about(item: Item):
+    """Everything that was answered about an item, by question."""
+    f = Filters(item=item.pk)
+    return judgments(item.campaign, f) if item.is_pair else scores(item.campaign, f)
 
 
 def _narrowed(rows, f: Filters):

@@ -9,7 +9,8 @@ from django.db.models import Count, Exists, Min, OuterRef
 from django.utils import timezone
 
 from annotation import health, jobs
-from annotation.models import Annotator, Job, JobPart, LikertScore, PairwiseJudgment, Submission
+from annotation.models import Annotator, Job, JobPart, Submission
+from annotation.questions import store
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 ACTIVE = timedelta(minutes=5)
@@ -75,7 +76,8 @@ def _workers() -> Samples:
 
 
 def _answers() -> Samples:
-    return [({"kind": "score"}, LikertScore.objects.count()), ({"kind": "pair"}, PairwiseJudgment.objects.count())]
+    totals = store.totals()
+    return [({"kind": "score"}, totals["scores"]), ({"kind": "pair"}, totals["judgments"])]
 
 
 def _active() -> int:

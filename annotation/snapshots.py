@@ -11,8 +11,18 @@ import zlib
 from dataclasses import dataclass, field
 
 from annotation.models import Campaign, FormerName, Output, Snapshot
+from annotation.questions import registry
 
 FORMAT = 1
+# By the type of a line, where its row stands.
+LISTS = {
+    "criterion": "criteria",
+    "output": "outputs",
+    "score": "scores",
+    "judgment": "judgments",
+    "criterion_judgment": "criterion_judgments",
+    "unsaid": "unsaid",
+}
 
 
 @dataclass
@@ -23,7 +33,8 @@ class SnapshotContent:
     scores:    {context, system, checkpoint, sample, criterion, annotator, value}
     judgments: {context, a: [system, checkpoint, sample], b: the same, annotator, choice}, on the whole
     criterion_judgments: the same with their criterion
-    criteria:  {name, low, high}
+    criteria:  {name, low, high}, and what is not as usual: {kind, best, cannot_say, optional, settings}
+    unsaid:    who could not say: rows like scores or criterion_judgments, less the answer
     """
 
     rule: dict = field(default_factory=dict)
@@ -33,6 +44,12 @@ class SnapshotContent:
     scores: list[dict] = field(default_factory=list)
     judgments: list[dict] = field(default_factory=list)
     criterion_judgments: list[dict] = field(default_factory=list)
+    unsaid: list[dict] = field(default_factory=list)
+
+    def sign(self, criterion: str) -> int:
+        """1 where higher scores on the criterion are better, -1 where lower ones are."""
+        row = next((row for row in self.criteria if row["name"] == criterion), {})
+        return registry.kind_named(row.get("kind", "scale")).sign(row.get("best", "high"))
 
 
 def latest_snapshot(campaign: Campaign) -> Snapshot | None:
@@ -44,8 +61,8 @@ def write(content: SnapshotContent) -> tuple[str, bytes]:
     """(SHA-256 of the canonical lines in hex, the lines zlib-compressed)."""
     lines = [_line("rule", {"format": FORMAT, **content.rule})]
     lines += sorted(_line("context", {"key": key, "turns": turns}) for key, turns in content.contexts.items())
-    for kind in ("criterion", "output", "score", "judgment", "criterion_judgment"):
-        rows = content.criteria if kind == "criterion" else getattr(content, kind + "s")
+    for kind, name in LISTS.items():
+        rows = getattr(content, name)
         lines += sorted(_line(kind, row) for row in rows)
     data = "".join(lines).encode("utf-8")
     return hashlib.sha256(data).hexdigest(), zlib.compress(data, 6)
@@ -74,17 +91,15 @@ def read(snapshot: Snapshot) -> SnapshotContent:
             content.rule = row
         elif kind == "context":
             content.contexts[row["key"]] = row["turns"]
-        elif kind == "criterion":
-            content.criteria.append(row)
         else:
-            getattr(content, kind + "s").append(row)
+            getattr(content, LISTS[kind]).append(row)
     return content
 
 
 def annotators_in(snapshot: Snapshot) -> set[str]:
     """The names under which the snapshot holds answers."""
     content = read(snapshot)
-    return {row["annotator"] for kind in VALUES for row in getattr(content, kind)}
+    return {row["annotator"] for kind in (*VALUES, "unsaid") for row in getattr(content, kind)}
 
 
 def systems_in(snapshot: Snapshot) -> set[str]:
@@ -118,7 +133,7 @@ class Difference:
     changed: list[dict]  # answers whose value changed: the row with "before"
 
 
-KINDS = ("criteria", "outputs", "scores", "judgments", "criterion_judgments")
+KINDS = tuple(LISTS.values())
 VALUES = {"scores": "value", "judgments": "choice", "criterion_judgments": "choice"}  # kinds of answers
 
 

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from django.db.models import F
 from django.urls import reverse
 
-from annotation.models import Campaign, Job, LikertScore, Output, PairwiseJudgment, Purpose, Snapshot, Submission
+from annotation.models import Campaign, Job, Output, Purpose, Snapshot, Submission
+from annotation.questions import registry
+from annotation.questions.store import is_answered
 from annotation.snapshots import latest_snapshot
 from evaluator.versions.registry import passed
 from leaderboard.models import Tournament
@@ -37,7 +39,7 @@ def next_step(campaign: Campaign) -> NextStep | None:
 
 def _first_answers(campaign: Campaign) -> NextStep:
     items = campaign.items.filter(purpose=Purpose.EVALUATION)
-    if _is_answered(campaign):
+    if is_answered(campaign):
         if campaign.status != Campaign.Status.OPEN or not items.filter(taken__lt=F("places")).exists():
             return NextStep("Filter the answers and freeze a snapshot", "quality")
         return NextStep("Freeze a snapshot as soon as enough people have answered", "quality")
@@ -73,15 +75,11 @@ def _boards(campaign: Campaign, snapshot: Snapshot) -> NextStep | None:
     return None
 
 
-def _is_answered(campaign: Campaign) -> bool:
-    scores = LikertScore.objects.counted().filter(criterion__campaign=campaign)
-    return scores.exists() or PairwiseJudgment.objects.counted().filter(annotator__campaign=campaign).exists()
-
-
 def _has_newer_answers(campaign: Campaign, snapshot: Snapshot) -> bool:
     """Given on the pages since then, or imported."""
     since = snapshot.accepted_at
     given = Submission.objects.filter(annotator__campaign=campaign, created_at__gt=since, retracted_at=None, is_surplus=False)
     imports = campaign.audit_events.filter(action="import", created_at__gt=since)
-    imported = any({"scores", "judgments"} & set(event.detail.get("new", {})) for event in imports)
+    files = {kind.files for kind in registry.kinds()}
+    imported = any(files & set(event.detail.get("new", {})) for event in imports)
     return imported or given.filter(assignment__purpose=Purpose.EVALUATION).exists()

@@ -350,7 +350,6 @@ def _items(annotator: Annotator):
 def _with_context(assignment: Assignment) -> Assignment:
     """The outputs' context is the item's: not read twice."""
     item = assignment.item
-    for output in (item.output, item.other):
-        if output is not None:
-            output.context = item.context
+    for output in item.texts:
+        output.context = item.context
     return assignment

@@ -5,7 +5,8 @@ from django.utils import timezone
 from django.utils.translation import gettext
 
 from annotation.annotating import places
-from annotation.models import Annotator, AuditEvent, ConsentText, LikertScore, PairwiseJudgment, SnapshotMark
+from annotation.models import Annotator, AuditEvent, ConsentText, SnapshotMark
+from annotation.questions import store
 from annotation.snapshots import annotators_in
 from core.errors import Refused
 
@@ -34,12 +35,7 @@ def withdraw_annotator(annotator: Annotator, user=None) -> None:
     annotator.refresh_from_db(fields=["withdrawn_at"])
     places.free_all_of(annotator)
     marked = _mark_snapshots(annotator)
-    detail = {
-        "annotator": annotator.name,
-        "scores": LikertScore.objects.filter(annotator=annotator, retracted_at=None).count(),
-        "judgments": PairwiseJudgment.objects.filter(annotator=annotator, retracted_at=None).count(),
-        "snapshots marked": marked,
-    }
+    detail = {"annotator": annotator.name, **store.live_counts(annotator), "snapshots marked": marked}
     AuditEvent.objects.create(campaign=annotator.campaign, user=user, action="annotator withdrew", detail=detail)
 
 

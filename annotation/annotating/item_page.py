@@ -2,60 +2,15 @@
 
 import time
 import uuid
-from dataclasses import dataclass
 
 from django.core import signing
-from django.utils.translation import gettext_lazy
 
-from annotation.models import Assignment, Campaign, Criterion, Item, PairwiseJudgment
+from annotation.models import Assignment, Campaign, Item
+from annotation.questions import registry
+from annotation.questions.store import REASON_LENGTH
 
 SHOWN = "annotation.shown"  # salt of the signed time at which a page was shown
-ONE_LINE, BUTTONS = 11, 21  # points that fit beside each other on a phone; that are buttons and not a number field
-REASON_LENGTH = PairwiseJudgment._meta.get_field("reason").max_length
-# In reading order: "left" is the first, which a page from right to left shows on the right.
-SIDE_LABELS = (("left", gettext_lazy("A is better")), ("tie", gettext_lazy("Tie")), ("right", gettext_lazy("B is better")))
-
-
-@dataclass(frozen=True)
-class Scale:
-    """One criterion as its fieldset shows it. value: what was answered; points: (point, what it means, is it chosen)."""
-
-    criterion: Criterion
-    value: int | None
-    is_missing: bool
-
-    @property
-    def shape(self) -> str:
-        """anchored: a text beside each point; line, many: buttons in one line or several; number: a field to type in."""
-        count = len(self.criterion.points)
-        if count > BUTTONS:
-            return "number"
-        if any(self.criterion.anchors.values()):
-            return "anchored"
-        return "many" if count > ONE_LINE else "line"
-
-    @property
-    def field(self) -> str:
-        return f"score_{self.criterion.pk}"
-
-    @property
-    def points(self) -> list[tuple[str, str, bool]]:
-        criterion = self.criterion
-        ends = {criterion.low: criterion.low_label, criterion.high: criterion.high_label}
-        return [(str(p), criterion.anchors.get(str(p)) or ends.get(p, ""), p == self.value) for p in criterion.points]
-
-
-@dataclass(frozen=True)
-class Choice:
-    """A / tie / B about the whole (no criterion) or on one criterion."""
-
-    criterion: Criterion | None
-    value: str | None
-    is_missing: bool
-
-    @property
-    def sides(self) -> list[tuple[str, str, bool]]:
-        return [(side, str(words), side == self.value) for side, words in SIDE_LABELS]
+PAGES = {1: "annotation/score.html", 2: "annotation/pair.html"}  # by how many outputs an item shows
 
 
 def item_context(campaign: Campaign, item: Item, swapped=False, answer=None, refused=None) -> dict:
@@ -63,6 +18,7 @@ def item_context(campaign: Campaign, item: Item, swapped=False, answer=None, ref
     stored, so that what is missing is marked."""
     answer = answer or {}
     left, right = (item.other, item.output) if swapped else (item.output, item.other)
+    questions = registry.asked(campaign, item)
     return {
         "campaign": campaign,
         "item": item,
@@ -70,46 +26,28 @@ def item_context(campaign: Campaign, item: Item, swapped=False, answer=None, ref
         "output": item.output,
         "left": left,
         "right": right,
-        "questions": _choices(campaign, answer, refused) if item.is_pair else _scales(campaign, answer, refused),
+        "questions": [question.kind.widget(question, answer, bool(refused)) for question in questions],
+        "keys": list(dict.fromkeys(key for question in questions for key in question.keys)),
         "reason": answer.get("reason", ""),
         "reason_length": REASON_LENGTH,
         "refused": refused,
     }
 
 
-def _scales(campaign, answer, refused) -> list[Scale]:
-    scores = answer.get("scores", {})
-    return [
-        Scale(criterion, value := scores.get(criterion.pk), bool(refused) and value not in criterion.points)
-        for criterion in campaign.asked
-    ]
-
-
-def _choices(campaign, answer, refused) -> list[Choice]:
-    if not campaign.pairwise_by_criterion:
-        return [Choice(None, value := answer.get("choice"), bool(refused) and value is None)]
-    sides = answer.get("choices", {})
-    return [
-        Choice(criterion, value := sides.get(criterion.pk), bool(refused) and value is None) for criterion in campaign.asked
-    ]
+def page_of(item: Item) -> str:
+    """The template of its page."""
+    return PAGES[len(item.texts)]
 
 
 def answer_of(posted) -> dict:
-    """{"scores": {criterion id: score}}, {"choices": {criterion id: side}} or {"choice": side} of what was filled in,
-    with the reason if one was given; the service says what is missing."""
-    scores = _by_criterion(posted, "score_", number)
-    choices = _by_criterion(posted, "choice_", str)
-    answer = {"scores": scores} if scores else {"choices": choices} if choices else {}
-    if "choice" in posted:
-        answer = {"choice": posted["choice"]}
+    """{part: {criterion id: answer}}, or {"choice": side}, of what was filled in, with the reason if one was given; the service
+    says what is missing."""
+    answer: dict = {}
+    for kind in registry.kinds():
+        answer |= kind.posted(posted)
     if posted.get("reason", "").strip():
         answer["reason"] = posted["reason"].strip()
     return answer
-
-
-def _by_criterion(posted, prefix: str, read) -> dict:
-    named = {number(name.removeprefix(prefix)): read(value) for name, value in posted.items() if name.startswith(prefix)}
-    return {pk: value for pk, value in named.items() if pk is not None and value is not None}
 
 
 def answer_again(payload: dict) -> dict:

@@ -3,21 +3,20 @@
 from collections import defaultdict
 
 from annotation.design.known_answer_check import is_right, passes
-from annotation.models import Annotator, Assignment, LikertScore, PairwiseJudgment, Purpose
+from annotation.models import Annotator, Assignment, Purpose
+from annotation.questions import registry, store
 
 
 def answers_of(annotator: Annotator, purpose: str) -> dict[int, dict]:
     """{item id: answer, as annotation.design.known_answer_check reads it} of this person's live answers for one purpose."""
-    answers: dict[int, dict] = defaultdict(lambda: {"scores": {}, "choices": {}})
-    live = {"annotator": annotator, "purpose": purpose, "retracted_at": None, "submission__isnull": False}
-    item = "submission__assignment__item"
-    for key, criterion, value in LikertScore.objects.filter(**live).values_list(item, "criterion__name", "value"):
-        answers[key]["scores"][criterion] = value
-    for key, criterion, choice in PairwiseJudgment.objects.filter(**live).values_list(item, "criterion__name", "choice"):
-        if criterion is None:
-            answers[key]["choice"] = choice
-        else:
-            answers[key]["choices"][criterion] = choice
+    answers: dict[int, dict] = defaultdict(dict)
+    for rows in store.checks_of(annotator, purpose).values():
+        for row in rows:
+            kind, answer = registry.of_row(row).kind, answers[row.submission.assignment.item_id]
+            if row.criterion is None:
+                answer["choice"] = kind.as_given(row)
+            else:
+                answer.setdefault(kind.part, {})[row.criterion.name] = kind.as_given(row)
     return answers
 
 

@@ -5,13 +5,13 @@ import uuid
 from django.db import connection, transaction
 from django.db.models import BooleanField
 from django.db.models.expressions import RawSQL
-from django.utils import timezone
 from django.utils.translation import gettext
 
 from annotation.annotating import places
 from annotation.annotating.answer_rows import rows_of
 from annotation.annotating.assignment import Turn, lock, turn
-from annotation.models import Annotator, Assignment, Campaign, LikertScore, PairwiseJudgment, Purpose, Submission
+from annotation.models import Annotator, Assignment, Campaign, Purpose, Submission
+from annotation.questions import store
 from core.errors import Refused
 
 ANSWERED = ("annotator", "purpose", "swapped", "item__output", "item__other")  # what storing an answer looks at
@@ -69,7 +69,7 @@ def revise(
     if earlier is None:
         raise Refused(gettext("There is no answer of yours to change here."))
     rows = rows_of(annotator, assignment, annotator.campaign, answer)
-    retract(earlier)
+    store.retract(earlier)
     return _store(annotator, assignment, key, answer, rows, seconds, active_seconds)
 
 
@@ -82,13 +82,6 @@ def may_change(assignment: Assignment, campaign: Campaign) -> bool:
 def live_submissions(annotator: Annotator):
     """The answers that stand, the latest first."""
     return annotator.submissions.filter(retracted_at=None, is_surplus=False).order_by("-created_at")
-
-
-def retract(submission: Submission) -> None:
-    now = timezone.now()
-    for model in (LikertScore, PairwiseJudgment):
-        model.objects.filter(submission=submission).update(retracted_at=now)
-    Submission.objects.filter(pk=submission.pk).update(retracted_at=now)
 
 
 def _assignment(annotator: Annotator, assignment_id: int, key: uuid.UUID) -> tuple[Assignment | None, Submission | None]:
@@ -121,7 +114,5 @@ def _store(annotator, assignment, key, answer, rows, seconds, active_seconds, su
         payload={k: {str(c): v for c, v in a.items()} if isinstance(a, dict) else a for k, a in answer.items()},
     )
     if not surplus:
-        for row in rows:
-            row.submission = submission
-        type(rows[0]).objects.bulk_create(rows)
+        store.save(rows, submission)
     return submission

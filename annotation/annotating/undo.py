@@ -5,8 +5,9 @@ from django.utils.translation import gettext
 
 from annotation.annotating import places
 from annotation.annotating.assignment import lock
-from annotation.annotating.submissions import live_submissions, may_change, retract
+from annotation.annotating.submissions import live_submissions, may_change
 from annotation.models import Annotator, Assignment
+from annotation.questions.store import retract
 from core.errors import Refused
 
 

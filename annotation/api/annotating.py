@@ -16,7 +16,7 @@ from annotation.annotating import reports, submissions
 from annotation.annotating.assignment import progress, turn
 from annotation.annotating.completion import is_finished
 from annotation.annotating.consent import agree, consent_due, withdraw_annotator
-from annotation.annotating.feedback import checks, rows_of_submission, shows_known_answer
+from annotation.annotating.feedback import checks, shows_known_answer
 from annotation.annotating.item_page import times_of
 from annotation.annotating.submissions import live_submissions
 from annotation.annotating.undo import undo_last
@@ -25,6 +25,7 @@ from annotation.api.campaigns import valid
 from annotation.models import Annotator, Campaign, Scope
 from annotation.people import invitations, notices
 from annotation.people.tokens import make_token
+from annotation.questions.store import of_submission
 from core import errors
 
 
@@ -92,7 +93,7 @@ class TaskViewSet(viewsets.GenericViewSet):
         feedback = []
         if shows_known_answer(stored, annotator.campaign):
             assignment = stored.assignment
-            feedback = [asdict(check) for check in checks(assignment.item, rows_of_submission(stored), assignment.swapped)]
+            feedback = [asdict(check) for check in checks(assignment.item, of_submission(stored), assignment.swapped)]
         return Response({"key": stored.key, "is_surplus": stored.is_surplus, "feedback": feedback}, status=201)
 
     @extend_schema(request=item_shapes.InHandSerializer, responses=item_shapes.NextSerializer)

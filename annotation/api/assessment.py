@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from django.http import HttpResponse, StreamingHttpResponse
+from django.http import Http404, HttpResponse, StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema, inline_serializer
 from rest_framework import serializers
@@ -19,7 +19,7 @@ from annotation.assessment.disagreement import open_disagreements, with_texts
 from annotation.assessment.report import CONTENT_TYPES as REPORT_TYPES
 from annotation.assessment.report import WRITERS, report_sections
 from annotation.campaigns.study import design_study
-from annotation.data.export import CONTENT_TYPES, KINDS, as_csv, as_jsonl
+from annotation.data.export import CONTENT_TYPES, PREFERENCES, answer_files, as_csv, as_jsonl
 from annotation.models import Campaign
 from annotation.snapshots import difference, latest_snapshot
 from core import errors
@@ -163,21 +163,23 @@ class QualityActions:
     @extend_schema(
         responses={(200, kind.partition(";")[0]): OpenApiTypes.STR for kind in CONTENT_TYPES.values()},
         parameters=[
-            OpenApiParameter("what", enum=list(KINDS), location="path"),
+            OpenApiParameter("what", enum=[*answer_files(), PREFERENCES], location="path"),
             OpenApiParameter("kind", enum=list(CONTENT_TYPES), location="path"),
             OpenApiParameter("margin", float, description="For preferences: also from scores that differ by so many points."),
         ],
     )
     @action(
         detail=True,
-        url_path=rf"{DIGEST}/export/(?P<what>{'|'.join(KINDS)})/(?P<kind>{'|'.join(CONTENT_TYPES)})",
+        url_path=rf"{DIGEST}/export/(?P<what>[a-z_]+)/(?P<kind>{'|'.join(CONTENT_TYPES)})",
         url_name="snapshot_export",
         pagination_class=None,
     )
     def snapshot_export(self, request, slug, digest, what, kind):
         """A snapshot's answers with what became of them, or preference pairs: the same bytes whenever it is asked for."""
+        if what not in (*answer_files(), PREFERENCES):
+            raise Http404
         snapshot = self._snapshot(digest)
-        if what == "preferences":
+        if what == PREFERENCES:
             margin = MarginSerializer(data=request.query_params.dict())
             margin.is_valid(raise_exception=True)
             rows = list(snapshot_contents.preferences(snapshot, margin.validated_data.get("margin")))

@@ -24,7 +24,8 @@ from annotation.campaigns import lifecycle, protocol
 from annotation.campaigns.overview import annotators_with_counts
 from annotation.campaigns.templates import settings_of, template_named
 from annotation.data import importer, uploads
-from annotation.data.export import CONTENT_TYPES, as_csv, as_jsonl, exported_answers
+from annotation.data.export import CONTENT_TYPES, answer_files, as_csv, as_jsonl, exported_answers
+from annotation.data.fields import kinds_of_files
 from annotation.models import Job
 from annotation.people.audit import exported
 from annotation.people.invitations import invite, revoke_invitation
@@ -99,20 +100,18 @@ class CampaignViewSet(
     @extend_schema(
         request={"multipart/form-data": serializers.ImportSerializer},
         responses={200: serializers.ImportedSerializer, 202: serializers.JobSerializer},
-        parameters=[OpenApiParameter("what", enum=["outputs", "scores", "judgments"], location="path")],
+        parameters=[OpenApiParameter("what", enum=kinds_of_files(), location="path")],
     )
     @action(
-        detail=True,
-        methods=["post"],
-        url_path="import/(?P<what>outputs|scores|judgments)",
-        url_name="import",
-        parser_classes=[MultiPartParser],
+        detail=True, methods=["post"], url_path="import/(?P<what>[a-z_]+)", url_name="import", parser_classes=[MultiPartParser]
     )
     def import_file(self, request, slug, what):
         """All rows or none: an answer 422 has one entry for each wrong row, with its line. Repeating it changes nothing.
 
         A file over 200 KB, unpacked, is a worker's: the answer is 202 with the job, whose address `Location` names; `imported`
         there says in the end what became of the file."""
+        if what not in kinds_of_files():
+            raise Http404
         campaign = self.get_object()
         data = valid(serializers.ImportSerializer(data=request.data))
         how = {"dry_run": data["dry_run"], "user": request.user, **_about_file(what, data)}
@@ -120,21 +119,21 @@ class CampaignViewSet(
             job = uploads.import_later(campaign, data["file"], what, **how).job
             address = reverse("api_job-detail", args=[job.pk])
             return Response(serializers.JobSerializer(job).data, status=202, headers={"Location": address})
-        done = getattr(importer, f"import_{what}")(campaign, data["file"], data["file"].name, **how)
+        done = importer.import_file(campaign, what, data["file"], data["file"].name, **how)
         return Response(serializers.ImportedSerializer(done).data)
 
     @extend_schema(
         responses=FILES,
         parameters=[
-            OpenApiParameter("what", enum=["scores", "judgments"], location="path"),
+            OpenApiParameter("what", enum=answer_files(), location="path"),
             OpenApiParameter("kind", enum=list(CONTENT_TYPES), location="path"),
         ],
     )
-    @action(
-        detail=True, url_path=r"export/(?P<what>scores|judgments)/(?P<kind>jsonl|csv)", url_name="export", pagination_class=None
-    )
+    @action(detail=True, url_path=r"export/(?P<what>[a-z_]+)/(?P<kind>jsonl|csv)", url_name="export", pagination_class=None)
     def export(self, request, slug, what, kind):
         """The answers that count now, under pseudonyms, as the importers read them back."""
+        if what not in answer_files():
+            raise Http404
         campaign = self.get_object()
         rows = exported_answers(campaign, what)
         exported(f"{what} ({kind})", campaign, request.user)
@@ -257,7 +256,7 @@ class JobViewSet(viewsets.GenericViewSet, mixins.RetrieveModelMixin):
 
 def _about_file(what: str, data: dict) -> dict:
     """What the importer of this kind is told beside the file."""
-    return {name: data[name] for name in importer.OPTIONS[what] if name in data}
+    return {name: data[name] for name in importer.options_of(what) if name in data}
 
 
 def _may_create(user) -> None:

@@ -6,10 +6,13 @@ from rest_framework import serializers
 
 from annotation.annotating.item_page import hidden_fields, item_context
 from annotation.api.serializers import CriterionSerializer
-from annotation.models import Annotator, Assignment, Campaign, PairwiseJudgment
+from annotation.models import Annotator, Assignment, Campaign
+from annotation.questions import registry
+from annotation.questions.kind import CANNOT_SAY
+from annotation.questions.store import REASON_LENGTH
 
 BIGGEST = 2**63 - 1
-REASON_LENGTH = PairwiseJudgment._meta.get_field("reason").max_length
+MOST_CHARACTERS = 1000  # of one answer
 
 
 class ProgressSerializer(serializers.Serializer):
@@ -67,23 +70,41 @@ class NextSerializer(serializers.Serializer):
 
 class SideField(serializers.ChoiceField):
     def __init__(self, **kwargs):
-        super().__init__(choices=["left", "tie", "right"], **kwargs)
+        super().__init__(choices=["left", "tie", "right", CANNOT_SAY], **kwargs)
+
+
+class SentField(serializers.JSONField):
+    """A number of a scale; "cannot_say", where the criterion lets people say so; or what another kind of question takes."""
+
+    def to_internal_value(self, data):
+        if isinstance(data, bool) or isinstance(data, str) and len(data) > MOST_CHARACTERS:
+            self.fail("invalid")
+        return super().to_internal_value(data)
 
 
 class AnswerSerializer(serializers.Serializer):
-    """`scores` for an output; `choice` for a pair, or `choices` where pairs are judged on each criterion (by its id)."""
+    """`scores` for an output; `choice` for a pair, or `choices` where pairs are judged on each criterion (by its id). Criteria
+    of another kind than a scale have a part of their own, called as the kind says."""
 
     assignment = serializers.IntegerField(min_value=1, max_value=BIGGEST)
     key = serializers.UUIDField(default=uuid.uuid4, help_text="The same key again stores nothing twice.")
-    scores = serializers.DictField(child=serializers.IntegerField(), required=False, help_text="By the criterion's id.")
+    scores = serializers.DictField(child=SentField(), required=False, help_text="By the criterion's id.")
     choice = SideField(required=False)
     choices = serializers.DictField(child=SideField(), required=False)
     reason = serializers.CharField(required=False, allow_blank=True, max_length=REASON_LENGTH)
     shown = serializers.CharField(required=False, allow_blank=True, max_length=200)
     active_milliseconds = serializers.IntegerField(required=False, min_value=0, max_value=BIGGEST)
 
+    def get_fields(self):
+        """With a part for each kind that is registered."""
+        fields = super().get_fields()
+        for kind in registry.about_outputs():
+            if kind.part not in fields:
+                fields[kind.part] = serializers.DictField(child=SentField(), required=False)
+        return fields
+
     def answer(self) -> dict:
-        names = ("scores", "choice", "choices", "reason")
+        names = {"choice", "reason", *(kind.part for kind in registry.kinds())}
         return {name: value for name, value in self.validated_data.items() if name in names}
 
 

@@ -43,13 +43,32 @@ class CriterionSerializer(serializers.ModelSerializer):
     id = serializers.IntegerField(required=False, min_value=1, max_value=LARGEST)
     low = serializers.IntegerField(default=1, min_value=-1000, max_value=1000)
     high = serializers.IntegerField(default=5, min_value=-1000, max_value=1000)
+    kind = serializers.CharField(default="scale", max_length=20, help_text="A kind of question about one output.")
+    best = serializers.ChoiceField(Criterion.Best.choices, default="high", help_text="Which end of the scale is best.")
+    cannot_say = serializers.BooleanField(default=False, help_text="Annotators may answer that they cannot say.")
+    optional = serializers.BooleanField(default=False, help_text="Annotators may leave it empty.")
+    settings = serializers.DictField(default=dict, help_text="What only its kind of question knows.")
     anchors = serializers.DictField(
         child=serializers.CharField(max_length=200), default=dict, help_text='What a point means: {"3": "would do"}.'
     )
 
     class Meta:
         model = Criterion
-        fields = ["id", "name", "description", "low", "high", "low_label", "high_label", "anchors"]
+        fields = [
+            "id",
+            "name",
+            "description",
+            "kind",
+            "low",
+            "high",
+            "low_label",
+            "high_label",
+            "anchors",
+            "best",
+            "cannot_say",
+            "optional",
+            "settings",
+        ]
 
     def validate(self, criterion: dict) -> dict:
         if "name" not in criterion:  # also in a PATCH, which asks for no field: the list is sent as a whole

@@ -2,7 +2,8 @@
 
 from django.db import transaction
 
-from annotation.models import Adjudication, AuditEvent, Campaign, LikertScore, Output, PairwiseJudgment, User
+from annotation.models import Adjudication, AuditEvent, Campaign, Output, User
+from annotation.questions import store
 from core.errors import Refused
 
 LET_STAND = ""
@@ -25,10 +26,10 @@ def adjudicate(
     if not reason.strip():
         raise Refused("Give a reason. It is stored with your decision.")
     if other_id is None:
-        answers = LikertScore.objects.counted().filter(criterion=criterion_id, criterion__campaign=campaign, output=output_id)
+        answers = store.about_outputs(campaign).counted().filter(criterion=criterion_id, output=output_id)
         values = {f"{value:g}": value for value in answers.values_list("value", flat=True)}
     else:
-        answers = PairwiseJudgment.objects.counted().filter(annotator__campaign=campaign, criterion=criterion_id)
+        answers = store.about_pairs(campaign).counted().filter(criterion=criterion_id)
         answers = answers.filter(output_a=output_id, output_b=other_id)
         values = {choice: choice for choice in answers.values_list("choice", flat=True)}
     if not values:

@@ -20,7 +20,7 @@ def pictures(campaign: Campaign, mad: float, level: Level, on_zero_mad: str) -> 
 
 
 def _question(question: AssessedQuestion, level: Level, seed: int, names: dict[int, str]) -> dict:
-    level = "nominal" if question.on_pairs else level
+    level = question.level(level)
     return {
         "name": question.name,
         "on_pairs": question.on_pairs,

@@ -5,13 +5,14 @@ from typing import Any
 import numpy as np
 
 from annotation.annotating.feedback import checks
-from annotation.assessment.tables import games_of, pair_table, score_table, systems_of
-from annotation.models import Assignment, Campaign, LikertScore, PairwiseJudgment, Purpose, Submission
+from annotation.assessment.tables import games_of, systems_of, tables_of
+from annotation.models import Assignment, Campaign, Purpose, Submission
 from annotation.outcome import Outcome
 from annotation.quality.annotator_cards import Behaviour, cards
 from annotation.quality.answer_arrays import Answers
 from annotation.quality.influence import influences, ranks, ratings
 from annotation.quality.suspicion import suspicion
+from annotation.questions import store
 from leaderboard.rating.games import Games
 
 
@@ -48,8 +49,7 @@ def _concerns(suspect) -> dict:
 
 def _answers(campaign: Campaign, number: dict[int, int]) -> Answers:
     """All counted answers, scores and choices, each question a criterion of its own."""
-    scores = LikertScore.objects.counted().filter(criterion__campaign=campaign)
-    judgments = PairwiseJudgment.objects.counted().filter(annotator__campaign=campaign)
+    scores, judgments = (rows.counted() for rows in store.both(campaign))
     common = ("annotator_id", "criterion_id", "submission__created_at")
     rows = [
         (number[who], output, ("score", criterion), value, when, context)
@@ -75,7 +75,7 @@ def _answers(campaign: Campaign, number: dict[int, int]) -> Answers:
 
 
 def _behaviour(campaign: Campaign, number: dict[int, int]) -> Behaviour:
-    judgments = PairwiseJudgment.objects.counted().filter(annotator__campaign=campaign, shown_swapped__isnull=False)
+    judgments = store.about_pairs(campaign).counted().filter(shown_swapped__isnull=False)
     sides = [
         (number[who], 0 if choice == Outcome.TIE.value else 1 if (choice == Outcome.A.value) != swapped else -1)
         for who, choice, swapped in judgments.values_list("annotator_id", "choice", "shown_swapped")
@@ -92,33 +92,15 @@ def _behaviour(campaign: Campaign, number: dict[int, int]) -> Behaviour:
         for who, active, elapsed in submissions.values_list("annotator_id", "active_seconds", "seconds")
         if active is not None or elapsed is not None
     ]
-    observed = sides, _repeats(campaign, number), _gold(campaign, number), seconds
+    repeats = [(number[who], same) for who, same in store.repeats(campaign)]
+    observed = sides, repeats, _gold(campaign, number), seconds
     columns: list[Any] = [tuple(zip(*rows)) or ((), ()) for rows in observed]
     return Behaviour(*columns)
 
 
-def _repeats(campaign: Campaign, number: dict[int, int]) -> list[tuple[int, bool]]:
-    """(annotator, same answer as before) of everything that was shown twice and answered both times."""
-    live = PairwiseJudgment.objects.filter(annotator__campaign=campaign, annotator__withdrawn_at=None, retracted_at=None)
-    fields = ("annotator_id", "output_a_id", "output_b_id", "criterion_id", "choice")
-    first = {tuple(row[:4]): row[4] for row in live.filter(purpose=Purpose.EVALUATION).values_list(*fields)}
-    again = live.filter(purpose=Purpose.REPEAT).values_list(*fields)
-    return [(number[row[0]], first[row[:4]] == row[4]) for row in again if row[:4] in first]
-
-
 def _gold(campaign: Campaign, number: dict[int, int]) -> list[tuple[int, bool]]:
     """(annotator, was the known answer given) of every gold item answered."""
-    rows: dict = {}
-    for model in (LikertScore, PairwiseJudgment):
-        live = model.objects.filter(
-            annotator__campaign=campaign,
-            annotator__withdrawn_at=None,
-            retracted_at=None,
-            purpose=Purpose.GOLD,
-            submission__isnull=False,
-        )
-        for row in live.select_related("criterion", "submission__assignment__item"):
-            rows.setdefault(row.submission_id, []).append(row)
+    rows = store.checks_of(campaign, Purpose.GOLD)
     checked_answers = [(of[0].annotator_id, checks(of[0].submission.assignment.item, of)) for of in rows.values()]
     return [(number[who], all(check.is_right for check in checked)) for who, checked in checked_answers if checked]
 
@@ -126,9 +108,7 @@ def _gold(campaign: Campaign, number: dict[int, int]) -> list[tuple[int, bool]]:
 def _influence(campaign: Campaign, number: dict[int, int], who: list) -> dict:
     """What leaving out each annotator does to the ranking, over all questions together."""
     systems = systems_of(campaign)
-    criteria = list(campaign.criteria.all())
-    tables = [score_table(criterion) for criterion in criteria] + [pair_table(campaign, c) for c in (None, *criteria)]
-    parts = [(*games_of(table, systems), table) for table in tables if table is not None]
+    parts = [(*games_of(table, systems), table) for _, table in tables_of(campaign)]
     if not parts or len(systems.names) < 2:
         return {"systems": systems.names, "influence": []}
     fields = ("first", "second", "outcome", "context")

@@ -11,10 +11,13 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.assessment import snapshot_contents
-from annotation.assessment.tables import Table, pair_table, score_table
+from annotation.assessment.tables import Table, tables_of
 from annotation.models import Adjudication, AuditEvent, Campaign, Criterion, Output, QualityDecision, Snapshot
 from annotation.outcome import CHOICES, Outcome
-from annotation.quality.report import JudgmentReport, ScoreReport, assess_judgments, assess_scores
+from annotation.quality.krippendorff import Level
+from annotation.quality.report import JudgmentReport, ScoreReport
+from annotation.questions import registry, store
+from annotation.questions.kind import AgreementRule, Question
 from annotation.snapshots import SnapshotContent, write
 from core.errors import Refused
 
@@ -25,16 +28,28 @@ LEVELS = ("ordinal", "interval", "nominal", "ratio")
 class AssessedQuestion:
     """The answers to one question, what is known about their agreement, and which of them are kept."""
 
-    criterion: Criterion | None  # None: pairs on the whole
-    on_pairs: bool
+    question: Question
     table: Table
     report: ScoreReport | JudgmentReport
     keep: np.ndarray  # bool like table.values: after the filter and the adjudications
 
     @property
+    def criterion(self) -> Criterion | None:
+        """None: pairs on the whole."""
+        return self.question.criterion
+
+    @property
+    def on_pairs(self) -> bool:
+        return self.question.on_pairs
+
+    @property
     def name(self) -> str:
         """What was judged, as QualityDecision.what."""
-        return (f"{self.criterion} (pairs)" if self.on_pairs else str(self.criterion)) if self.criterion else "Pairs"
+        return self.question.name
+
+    def level(self, of_rule: Level) -> Level:
+        """At which agreement is measured."""
+        return self.question.kind.level(of_rule)
 
 
 @dataclass(frozen=True)
@@ -73,18 +88,12 @@ def assess_questions(campaign: Campaign, mad=1.0, level="ordinal", on_zero_mad="
     rule = checked_rule(campaign, mad, level, on_zero_mad)
     believed = _believed(campaign)
     questions = []
-    for criterion in campaign.criteria.all():
-        table = score_table(criterion)
-        if table is not None:
-            report = assess_scores(table.values, level, rule["mad"], on_zero_mad, seed=rule["seed"])
-            keep = _adjudicated(table, criterion.pk, report.keep, believed)
-            questions.append(AssessedQuestion(criterion, False, table, report, keep))
-    for asked in (None, *campaign.criteria.all()):
-        table = pair_table(campaign, asked)
-        if table is not None:
-            of_pairs = assess_judgments(table.values, seed=rule["seed"])
-            keep = _adjudicated(table, asked.pk if asked else None, ~np.isnan(table.values), believed)
-            questions.append(AssessedQuestion(asked, True, table, of_pairs, keep))
+    measured = AgreementRule(rule["level"], rule["mad"], on_zero_mad, rule["seed"])
+    for question, table in tables_of(campaign):
+        report = question.kind.assess(table.values, measured)
+        kept = getattr(report, "keep", None)
+        keep = _adjudicated(table, question.key, ~np.isnan(table.values) if kept is None else kept, believed)
+        questions.append(AssessedQuestion(question, table, report, keep))
     if not questions:
         raise Refused(f"Campaign {campaign.slug!r} has no scores and no judgments yet; there is nothing to assess.")
     return rule, questions
@@ -148,9 +157,28 @@ def _content(campaign: Campaign, rule: dict, questions: list[AssessedQuestion]) 
                 content.scores.append(keys[unit] | row)
                 used.add(unit)
     for criterion in dict.fromkeys(q.criterion for q in questions if q.criterion):
-        content.criteria.append({"name": criterion.name, "low": criterion.low, "high": criterion.high})
+        content.criteria.append(_criterion_row(criterion))
+    _add_unsaid(campaign, content, keys, place, names)
     _add_texts(content, used)
     return content
+
+
+def _criterion_row(criterion: Criterion) -> dict:
+    """What a scale has always had, and of the rest what is not as usual: the same answers keep their hash."""
+    row: dict = {"name": criterion.name, "low": criterion.low, "high": criterion.high}
+    usual = Criterion()
+    beside = ("kind", "best", "cannot_say", "optional", "settings")
+    return row | {f: getattr(criterion, f) for f in beside if getattr(criterion, f) != getattr(usual, f)}
+
+
+def _add_unsaid(campaign: Campaign, content: SnapshotContent, keys: dict, place: dict, names: dict) -> None:
+    """Who could not say: no answer that counts, and kept all the same."""
+    about_outputs, about_pairs = (rows.given().filter(cannot_say=True) for rows in store.both(campaign))
+    for output, annotator, criterion in about_outputs.values_list("output_id", "annotator_id", "criterion__name"):
+        content.unsaid.append({**keys[output], "criterion": criterion, "annotator": names[annotator]})
+    for a, b, annotator, criterion in about_pairs.values_list("output_a_id", "output_b_id", "annotator_id", "criterion__name"):
+        row = {"context": keys[a]["context"], "a": place[a], "b": place[b], "annotator": names[annotator]}
+        content.unsaid.append(row | ({"criterion": criterion} if criterion else {}))
 
 
 def _output_keys(campaign: Campaign) -> dict[int, dict]:
@@ -232,7 +260,8 @@ def as_dict(snapshot: Snapshot) -> dict:
         elif decision.on_pairs:
             by_criterion.append({"name": decision.criterion.name, **report})
         else:
-            criteria.append({"name": decision.criterion.name, "level": snapshot.rule["level"], **report})
+            level = registry.about_output(decision.criterion).kind.level(snapshot.rule["level"])
+            criteria.append({"name": decision.criterion.name, "level": level, **report})
     return {
         "snapshot": snapshot.name,
         "digest": snapshot.digest,

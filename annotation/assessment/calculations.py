@@ -13,7 +13,8 @@ from annotation.assessment.agreement_figures import pictures
 from annotation.assessment.annotator_review import annotators
 from annotation.assessment.filter_preview import preview
 from annotation.assessment.protocol_study import study
-from annotation.models import AuditEvent, Calculation, Campaign, Job, LikertScore, PairwiseJudgment, User
+from annotation.models import AuditEvent, Calculation, Campaign, Job, User
+from annotation.questions import store
 from core.errors import Refused
 
 AT_ONCE = 10_000  # answers: about a second on one core
@@ -74,16 +75,14 @@ def _store(campaign: Campaign, what: str, key: str, settings: dict, result: dict
 
 
 def _answers(campaign: Campaign) -> int:
-    scores = LikertScore.objects.counted().filter(criterion__campaign=campaign)
-    return scores.count() + PairwiseJudgment.objects.counted().filter(annotator__campaign=campaign).count()
+    return sum(store.counts(campaign).values())
 
 
 def _key(campaign: Campaign, what: str, settings: dict) -> str:
     """SHA-256 of everything that the figures depend on, as far as it changes: answers, withdrawals, adjudications, and
     what the audit trail saw last (imports, replaced outputs, changed criteria)."""
     state = [
-        LikertScore.objects.filter(criterion__campaign=campaign).aggregate(Count("pk"), Max("pk"), Max("retracted_at")),
-        PairwiseJudgment.objects.filter(annotator__campaign=campaign).aggregate(Count("pk"), Max("pk"), Max("retracted_at")),
+        *store.state(campaign),
         campaign.annotators.aggregate(Count("pk"), Max("withdrawn_at")),
         campaign.adjudications.aggregate(Count("pk"), Max("pk")),
         AuditEvent.objects.filter(campaign=campaign).exclude(NOT_READ).aggregate(Max("pk")),

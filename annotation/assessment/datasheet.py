@@ -189,7 +189,9 @@ def _criterion(criterion: Criterion | None, decision: QualityDecision | None, le
 def _points(criterion: Criterion) -> str:
     ends = [f"{criterion.low}" + (f" ({criterion.low_label})" if criterion.low_label else "")]
     ends.append(f"{criterion.high}" + (f" ({criterion.high_label})" if criterion.high_label else ""))
-    return " to ".join(ends)
+    beside = [f"{criterion.low} is the best"] if criterion.best == Criterion.Best.LOW else []
+    beside += (["or: cannot say"] if criterion.cannot_say else []) + (["may be left empty"] if criterion.optional else [])
+    return "; ".join([" to ".join(ends), *beside])
 
 
 def _agreement(decision: QualityDecision | None) -> str | None:

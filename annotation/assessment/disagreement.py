@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from annotation.assessment.tables import Table, pair_table, score_table
+from annotation.assessment.tables import Table, tables_of
 from annotation.models import Campaign, Criterion, Output
 from annotation.outcome import CHOICES, Outcome
 from annotation.quality.mad import keep_mask
@@ -46,15 +46,13 @@ def open_disagreements(campaign: Campaign, mad: float, on_zero_mad: str) -> list
         for one in campaign.adjudications.all()
     }
     disagreements = []
-    for criterion in campaign.criteria.all():
-        table = score_table(criterion)
-        if table is not None:
+    for question, table in tables_of(campaign):
+        criterion = question.criterion
+        if question.on_pairs:
+            disagreements += _wide(criterion, table, table.values, _opposed(table.values), names, settled)
+        elif criterion is not None:
             kept = np.where(keep_mask(table.values, mad, on_zero_mad), table.values, np.nan)
             disagreements += _wide(criterion, table, kept, _range(kept) / (criterion.high - criterion.low), names, settled)
-    for asked in (None, *campaign.criteria.all()):
-        table = pair_table(campaign, asked)
-        if table is not None:
-            disagreements += _wide(asked, table, table.values, _opposed(table.values), names, settled)
     return sorted(disagreements, key=lambda one: (-one.spread, one.key))
 
 

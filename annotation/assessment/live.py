@@ -14,6 +14,7 @@ from annotation.outcome import CODES
 from annotation.quality.crossed import context_mean, of_whom
 from annotation.quality.errors import UndefinedAgreement
 from annotation.quality.krippendorff import Level, alpha, alpha_interval
+from annotation.questions import registry
 
 SECONDS = (0, 5, 10, 20, 40, 80)  # lower ends of the classes in which times are counted
 TIMES_READ = 20_000  # the newest answers whose times are read
@@ -62,14 +63,19 @@ def score_figures(campaign: Campaign, f: Filters, criteria) -> list[dict]:
     figures = []
     for criterion in criteria:
         rows_of_criterion = table[table[:, 0] == criterion.pk]
+        unsaid = np.isnan(rows_of_criterion[:, 4])  # cannot say
+        rows_of_criterion = rows_of_criterion[~unsaid]
         if len(rows_of_criterion):
+            level = registry.about_output(criterion).kind.level("ordinal")
             figures.append(
                 {
                     "criterion": criterion,
                     "scores": len(rows_of_criterion),
+                    "unsaid": int(unsaid.sum()),
                     "distribution": _distribution(criterion, rows_of_criterion[:, 4]),
-                    "systems": _means(rows_of_criterion),
-                    "agreement": _agreement(rows_of_criterion[:, 3], rows_of_criterion[:, 4], "ordinal"),
+                    "systems": _means(rows_of_criterion, registry.about_output(criterion).sign),
+                    "agreement": _agreement(rows_of_criterion[:, 3], rows_of_criterion[:, 4], level),
+                    "level": level,
                 }
             )
     return figures
@@ -82,8 +88,8 @@ def _distribution(criterion, values: np.ndarray) -> list[dict]:
     return [{"value": f"{v:g}", "n": counts[v], "share": counts[v] / len(values)} for v in points]
 
 
-def _means(rows: np.ndarray) -> list[dict]:
-    """Each system's mean over contexts with its 95% interval and whom that speaks of (`quality.crossed`), the highest first."""
+def _means(rows: np.ndarray, sign: int) -> list[dict]:
+    """Each system's mean over contexts with its 95% interval and whom that speaks of (`quality.crossed`), the best first."""
     means_by_system = []
     for system in np.unique(rows[:, 1]):
         rows_of_system = rows[rows[:, 1] == system]
@@ -102,7 +108,7 @@ def _means(rows: np.ndarray) -> list[dict]:
                 "annotators": annotators,
             }
         )
-    return sorted(means_by_system, key=lambda row: -row["mean"])
+    return sorted(means_by_system, key=lambda row: -sign * row["mean"])
 
 
 def _agreement(units: np.ndarray, values: np.ndarray, level: Level) -> dict:
@@ -130,6 +136,7 @@ def pair_figures(campaign: Campaign, f: Filters) -> dict | None:
     """Judgments of pairs: wins by system, which side was chosen, agreement on whole pairs so far."""
     rows = list(
         judgments(campaign, f)
+        .filter(cannot_say=False)
         .order_by("output_a_id", "output_b_id")
         .values_list(
             "output_a_id",

@@ -4,21 +4,22 @@ from dataclasses import asdict
 
 import numpy as np
 
-from annotation.assessment.tables import Table, pair_table, score_table
+from annotation.assessment.tables import Table, table_of
 from annotation.models import Campaign
 from annotation.outcome import Outcome
 from annotation.quality.errors import UndefinedAgreement
 from annotation.quality.protocols import compare_protocols, scores_from_comparisons
+from annotation.questions import registry
 
 
 def study(campaign: Campaign) -> dict:
     """Plain JSON: {criteria: [{name, study or None, nothing: why there is none}]}, one for each criterion with scores."""
-    whole = pair_table(campaign)
+    whole = table_of(campaign, registry.about_pair())
     criteria = []
     for criterion in campaign.criteria.all():
-        direct = score_table(criterion)
+        direct = table_of(campaign, registry.about_output(criterion))
         if direct is not None:
-            pairs = pair_table(campaign, criterion) or whole
+            pairs = table_of(campaign, registry.about_pair(criterion)) or whole
             criteria.append({"name": criterion.name, **_of_criterion(direct, pairs, campaign.seed)})
     return {"criteria": criteria}
 
@@ -27,7 +28,7 @@ def _of_criterion(direct: Table, pairs: Table | None, seed: int) -> dict:
     if pairs is None:
         return {"study": None, "nothing": "No pair has been judged yet."}
     try:
-        comparison = compare_protocols(direct.values, _compared(pairs, direct.units), seed=seed)
+        comparison = compare_protocols(direct.sign * direct.values, _compared(pairs, direct.units), seed=seed)
     except UndefinedAgreement as error:
         return {"study": None, "nothing": str(error)}
     return {"study": asdict(comparison), "nothing": ""}

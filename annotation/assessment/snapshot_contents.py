@@ -13,6 +13,7 @@ import numpy as np
 from annotation import snapshots
 from annotation.data.export import exported_answers
 from annotation.models import Campaign, FrozenAnswers, Snapshot
+from annotation.questions import registry
 from core.errors import Refused
 
 OUTPUT_NAME = ("system", "checkpoint", "sample")
@@ -37,7 +38,7 @@ def freeze(campaign: Campaign, snapshot: Snapshot, assessment) -> None:
 
     lines = [
         json.dumps({"kind": kind, **row}, ensure_ascii=False) + "\n"
-        for kind in ("scores", "judgments")
+        for kind in (kind.files for kind in registry.kinds())
         for row in exported_answers(campaign, kind, decide)
     ]
     FrozenAnswers.objects.create(snapshot=snapshot, lines=zlib.compress("".join(lines).encode(), 6))
@@ -61,10 +62,10 @@ def preferences(snapshot: Snapshot, min_margin: float | None = None) -> Iterator
     min_margin is given, also from scores: outputs of one context whose means on a criterion differ by as many points.
     answers: how many people's answers stand behind a pair. A dialogue's turns are one prompt, a line each.
     """
-    yield from _from_judgments(row for row in rows(snapshot, "judgments") if row["kept"] is not False)
+    judgments = (row for row in rows(snapshot, registry.PAIR.files) if row["kept"] is not False)
+    yield from _from_judgments(row for row in judgments if row["choice"])  # not of who could not say
     if min_margin is not None:
-        scores = [row for row in rows(snapshot, "scores") if row["kept"]]
-        yield from _from_scores(snapshots.read(snapshot), scores, min_margin)
+        yield from _from_scores(snapshots.read(snapshot), min_margin)
 
 
 def _from_judgments(judgments) -> Iterator[dict]:
@@ -92,11 +93,13 @@ def _from_judgments(judgments) -> Iterator[dict]:
             }
 
 
-def _from_scores(content, scores: list[dict], min_margin: float) -> Iterator[dict]:
+def _from_scores(content: snapshots.SnapshotContent, min_margin: float) -> Iterator[dict]:
+    signs = {criterion["name"]: content.sign(criterion["name"]) for criterion in content.criteria}
     scores_by_output: dict[tuple, dict[tuple, list[float]]] = {}
-    for row in scores:
-        outputs = scores_by_output.setdefault((row["context_id"], row["aspect"]), {})
-        outputs.setdefault((row["system"], row["checkpoint"] or "", row["sample"]), []).append(row["score"])
+    for row in content.scores:
+        outputs = scores_by_output.setdefault((row["context"], row["criterion"]), {})
+        value = signs[row["criterion"]] * row["value"]
+        outputs.setdefault((row["system"], row["checkpoint"], row["sample"]), []).append(value)
     texts = {(o["context"], o["system"], o["checkpoint"], o["sample"]): o["text"] for o in content.outputs}
     for context, aspect in sorted(scores_by_output):
         outputs = scores_by_output[context, aspect]

@@ -1,12 +1,15 @@
 """A campaign's counted answers as the arrays that the statistics read. The only place that goes from rows to arrays."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from annotation.models import Campaign, Criterion, LikertScore, Output, PairwiseJudgment
+from annotation.models import Campaign, Output
 from annotation.outcome import CODES
 from annotation.quality.influence import ratings
+from annotation.questions import registry, store
+from annotation.questions.kind import Question
 from leaderboard.rating.games import Games
 from leaderboard.rating.games_from_answers import games_from_judgments, games_from_scores
 
@@ -14,28 +17,34 @@ from leaderboard.rating.games_from_answers import games_from_judgments, games_fr
 @dataclass(frozen=True)
 class Table:
     """Answers to one question. annotators: ids, one a row; units: output ids, or (A, B) ids, one a column;
-    values: float (annotators, units), scores or codes of choices, nan where missing; when: seconds since 1970, the same."""
+    values: float (annotators, units), scores or codes of choices, nan where missing; when: seconds since 1970, the same.
+    sign: 1 where a higher score is better, -1 where a lower one is."""
 
     annotators: list[int]
     units: list
     values: np.ndarray
     when: np.ndarray
+    sign: int = 1
 
 
-def score_table(criterion: Criterion) -> Table | None:
-    """Everyone's scores on a criterion; None where there are none."""
-    live = LikertScore.objects.counted().filter(criterion=criterion)
-    return _table(list(live.values_list("annotator_id", "output_id", "value", "created_at")))
+def table_of(campaign: Campaign, question: Question) -> Table | None:
+    """Everyone's answers to a question that say something; None where there are none."""
+    live = store.to(campaign, question).counted()
+    if question.on_pairs:
+        rows = live.values_list("annotator_id", "output_a_id", "output_b_id", "choice", "created_at")
+        return _table([(who, (a, b), CODES[choice], when) for who, a, b, choice, when in rows])
+    return _table(list(live.values_list("annotator_id", "output_id", "value", "created_at")), question.sign)
 
 
-def pair_table(campaign: Campaign, criterion: Criterion | None = None) -> Table | None:
-    """Everyone's choices between pairs on the whole, or on one criterion; None where there are none."""
-    live = PairwiseJudgment.objects.counted().filter(annotator__campaign=campaign, criterion=criterion)
-    rows = live.values_list("annotator_id", "output_a_id", "output_b_id", "choice", "created_at")
-    return _table([(who, (a, b), CODES[choice], when) for who, a, b, choice, when in rows])
+def tables_of(campaign: Campaign) -> Iterator[tuple[Question, Table]]:
+    """Of each question with answers: about outputs by criterion, about pairs on the whole and by criterion."""
+    for question in registry.all_questions(campaign):
+        table = table_of(campaign, question)
+        if table is not None:
+            yield question, table
 
 
-def _table(rows: list[tuple]) -> Table | None:
+def _table(rows: list[tuple], sign: int = 1) -> Table | None:
     if not rows:
         return None
     who, what, value, when = zip(*rows)
@@ -44,7 +53,7 @@ def _table(rows: list[tuple]) -> Table | None:
     place = [row[pk] for pk in who], [column[unit] for unit in what]
     values, times = (np.full((len(annotators), len(units)), np.nan) for _ in range(2))
     values[place], times[place] = value, [moment.timestamp() for moment in when]
-    return Table(annotators, units, values, times)
+    return Table(annotators, units, values, times, sign)
 
 
 @dataclass(frozen=True)
@@ -75,7 +84,7 @@ def games_of(table: Table, systems: Systems, keep: np.ndarray | None = None) -> 
         games = (
             _games_of_pairs(units, value, systems)
             if units and isinstance(units[0], tuple)
-            else _games_of_scores(units, value, systems)
+            else _games_of_scores(units, table.sign * value, systems)
         )
         parts.append(games)
         whose.append(np.full(len(games), i))

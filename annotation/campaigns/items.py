@@ -8,8 +8,9 @@ from django.db.models import Count, F, Q
 
 from annotation.checkpoints import of_newest_checkpoints
 from annotation.design.draw import Design, draw
-from annotation.models import Assignment, Campaign, Item, LikertScore, Output, PairwiseJudgment, Purpose
+from annotation.models import Assignment, Campaign, Item, Output, Purpose
 from annotation.outcome import Outcome
+from annotation.questions.store import people_by_unit
 from core.errors import Refused
 
 BATCH = 500
@@ -141,22 +142,9 @@ def mirrored(expected: dict) -> dict:
     return mirrored
 
 
-def _already_judged(campaign: Campaign) -> dict[tuple, tuple[int, int]]:
-    """How many people already judged an output or a pair, and how many of them with its sides swapped, by (output,
-    other) ids; imported answers count."""
-    scores = LikertScore.objects.counted().filter(criterion__campaign=campaign)
-    counts = scores.order_by().values_list("output").annotate(people=Count("annotator", distinct=True))
-    judged = {(output, None): (people, 0) for output, people in counts}
-    judgments = PairwiseJudgment.objects.counted().filter(annotator__campaign=campaign)
-    people = Count("annotator", distinct=True)
-    swapped = Count("annotator", distinct=True, filter=Q(shown_swapped=True))
-    counts = judgments.order_by().values_list("output_a", "output_b").annotate(people=people, swapped=swapped)
-    return judged | {(a, b): (people, swapped) for a, b, people, swapped in counts}
-
-
 def recount(campaign: Campaign) -> None:
     """Bring the taken places and the summary in line with what is stored (after an import, or items made by hand)."""
-    judged = _already_judged(campaign)
+    judged = people_by_unit(campaign)
     held = Assignment.objects.filter(
         item__campaign=campaign, status=Assignment.Status.OPEN, purpose=Purpose.EVALUATION
     ).order_by()

@@ -6,12 +6,12 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.campaigns.items import KnownAnswer, mirrored, recount, set_known_answers
-from annotation.models import AuditEvent, Campaign, Item, ItemReport, LikertScore, PairwiseJudgment, Purpose, User
-from annotation.outcome import Outcome
-from core.errors import Refused, quoted, shortened
+from annotation.models import AuditEvent, Campaign, Item, ItemReport, Purpose, User
+from annotation.questions import registry
+from annotation.questions.store import answered_units
+from core.errors import Refused, quoted
 
 KNOWN = (Purpose.GOLD, Purpose.TRAINING, Purpose.QUALIFICATION)
-EXPECTED_PARTS = {"scores", "choice", "choices", "feedback"}
 LONGEST_FEEDBACK = 1000
 
 
@@ -19,22 +19,21 @@ def check_expected(expected, criteria: dict, is_pair: bool) -> dict:
     """The known answer of an item in the one shape that is stored; raises Refused with what is wrong.
 
     expected: {"scores": {criterion: value or [values]}} for an output; {"choice": "A" | "tie" | "B"} or
-    {"choices": {criterion: ...}} for a pair; "feedback": text, if there is any. criteria: the campaign's, by name.
+    {"choices": {criterion: ...}} for a pair; "feedback": text, if there is any. criteria: the campaign's, by name;
+    those of another kind than a scale have a part of their own, like "scores".
     """
-    if not isinstance(expected, dict) or not set(expected) <= EXPECTED_PARTS:
+    parts = {kind.part for kind in registry.kinds()}
+    if not isinstance(expected, dict) or not set(expected) <= parts | {"choice", "feedback"}:
         raise Refused("A known answer has scores or a choice, and optionally feedback.")
     known: dict[str, Any] = {}
     feedback = expected.get("feedback") or ""
     if not isinstance(feedback, str) or len(feedback) > LONGEST_FEEDBACK:
         raise Refused(f"The feedback must be a text of at most {LONGEST_FEEDBACK} characters.")
-    if is_pair:
-        if expected.get("choice"):
-            known["choice"] = _choice(expected["choice"])
-        by_criterion = _mapping(expected.get("choices"), "choices")
-        if by_criterion:
-            known["choices"] = {_known(name, criteria).name: _choice(choice) for name, choice in by_criterion.items()}
-    elif scores := _mapping(expected.get("scores"), "scores"):
-        known["scores"] = {name: _values(_known(name, criteria), value) for name, value in scores.items()}
+    if is_pair and expected.get("choice"):
+        known["choice"] = registry.PAIR.known(None, expected["choice"])
+    for part in sorted({kind.part for kind in registry.kinds() if (kind.sides == 2) == is_pair}):
+        if by_criterion := _mapping(expected.get(part), part):
+            known[part] = {name: _accepted(part, name, answer, criteria) for name, answer in by_criterion.items()}
     if not known:
         raise Refused("Give the right choice." if is_pair else "Give the right score on at least one criterion.")
     return known | ({"feedback": feedback} if feedback else {})
@@ -46,28 +45,15 @@ def _mapping(value, what: str) -> dict:
     return value or {}
 
 
-def _known(name: str, criteria: dict):
+def _accepted(part: str, name: str, answer, criteria: dict):
+    """What counts as right on a criterion."""
     if name not in criteria:
         raise Refused(f"{quoted(name)} is not a criterion of this campaign.")
-    return criteria[name]
-
-
-def _choice(value) -> str:
-    for outcome in Outcome:
-        if isinstance(value, str) and value.strip().lower() == outcome.value.lower():
-            return outcome.value
-    raise Refused(f"The right choice is A, tie or B, not {quoted(str(value))}.")
-
-
-def _values(criterion, answer) -> list[int]:
-    values = answer if isinstance(answer, list) else [answer]
-    for value in values:
-        if isinstance(value, bool) or value not in criterion.points:
-            scale = f"{criterion.low} to {criterion.high}"
-            raise Refused(f"{criterion.name}: {shortened(str(value))} is not a point of its scale ({scale}).")
-    if not values:
-        raise Refused(f"{criterion.name}: at least one right score was expected.")
-    return sorted({int(value) for value in values})
+    criterion = criteria[name]
+    kind = registry.PAIR if part == registry.PAIR.part else registry.kind_named(criterion.kind)
+    if kind.part != part:
+        raise Refused(f"{quoted(name)} is asked as {kind.title}: its known answer stands in {quoted(kind.part)}.")
+    return kind.known(criterion, answer)
 
 
 @transaction.atomic
@@ -99,15 +85,12 @@ def _pk(output) -> int | None:
 
 
 def _refuse_answered(campaign: Campaign, answers: list[KnownAnswer]) -> None:
-    scored = LikertScore.objects.filter(criterion__campaign=campaign).order_by()
-    scored_outputs = set(scored.values_list("output", flat=True).distinct())
-    judged = PairwiseJudgment.objects.filter(annotator__campaign=campaign).order_by()
-    judged_pairs = {frozenset(pair) for pair in judged.values_list("output_a", "output_b").distinct()}
+    answered = answered_units(campaign)
     items = campaign.items.filter(purpose=Purpose.EVALUATION, assignments__isnull=False).order_by()
     held = {frozenset(pair) for pair in items.values_list("output", "other").distinct()}
     for answer in answers:
         pair = frozenset((answer.output.pk, _pk(answer.other)))
-        if pair in held or pair in judged_pairs or (answer.other is None and answer.output.pk in scored_outputs):
+        if pair in held or pair in answered:
             where = f"{answer.output.context.key}, {answer.output.system.name}"
             raise Refused(f"{where}: somebody has answered this item or is answering it now, so it stays in the evaluation.")
 

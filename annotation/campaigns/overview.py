@@ -3,7 +3,8 @@
 from django.db.models import Count, F, IntegerField, OuterRef, Subquery
 from django.db.models.functions import Coalesce
 
-from annotation.models import Assignment, Campaign, LikertScore, Output, PairwiseJudgment, Purpose, Submission
+from annotation.models import Assignment, Campaign, Output, Purpose, Submission
+from annotation.questions import store
 from core.rich_text import rich_count
 
 LOOKED_AT = 200  # outputs
@@ -23,8 +24,7 @@ def overview(campaign: Campaign) -> dict:
         "criteria": campaign.criteria.count(),
         "annotators": campaign.annotators.count(),
         "simulated_annotators": campaign.annotators.filter(is_simulated=True).count(),
-        "scores": LikertScore.objects.counted().filter(criterion__campaign=campaign).count(),
-        "judgments": PairwiseJudgment.objects.counted().filter(annotator__campaign=campaign).count(),
+        **store.counts(campaign),
         "snapshots": campaign.snapshots.count(),
     }
 
@@ -48,8 +48,7 @@ def counted(rows, group: str):
 
 def annotators_with_counts(campaign: Campaign):
     """The campaign's annotators with how many answers each gave, the busiest first."""
-    scores = LikertScore.objects.counted().filter(annotator=OuterRef("pk"))
-    judgments = PairwiseJudgment.objects.counted().filter(annotator=OuterRef("pk"))
+    scores, judgments = (rows.filter(annotator=OuterRef("pk")) for rows in store.counted())
     return campaign.annotators.annotate(
         score_count=counted(scores, "annotator"), judgment_count=counted(judgments, "annotator")
     ).order_by((F("score_count") + F("judgment_count")).desc(), "name")

@@ -18,8 +18,9 @@ from annotation.design.power import (
     detectable_difference,
     detectable_win_rate,
 )
-from annotation.models import Campaign, LikertScore, PairwiseJudgment, Purpose
+from annotation.models import Campaign, Purpose
 from annotation.outcome import CODES
+from annotation.questions import store
 
 KEPT = ("likert", "pairwise", "pair_design", "pairs", "overlap", "overlap_percent", "quota", "gold_percent", "repeat_percent")
 SYSTEMS, CONTEXTS = 4, 100  # assumed before any outputs are there
@@ -44,8 +45,8 @@ def seconds_of(campaign: Campaign) -> tuple[float | None, float | None]:
     newest = submissions(campaign, Filters()).exclude(took=None).order_by("-created_at")
     rows = list(newest.values_list("assignment__item__other", "took")[:TIMES_READ])
     medians = []
-    for is_pair in (False, True):
-        took = [seconds for other, seconds in rows if (other is not None) == is_pair]
+    for sides in (1, 2):
+        took = [seconds for other, seconds in rows if (other is not None) == (sides == 2)]
         medians.append(float(np.median(took)) if took else None)
     return medians[0], medians[1]
 
@@ -95,7 +96,7 @@ def grounds_of(campaign: Campaign, protocol: Protocol, pilot: Campaign | None) -
 
 def _components_of(pilot: Campaign) -> dict[str, list[tuple[str, Components, Scale | None]]]:
     """(source, variances, scale) by the name of the criterion, where the pilot has LEAST_PILOT scores on it."""
-    live = LikertScore.objects.counted().filter(criterion__campaign=pilot)
+    live = store.about_outputs(pilot).counted()
     of_criterion = "criterion__name", "criterion__low", "criterion__high"
     by_criterion: dict[tuple, list] = {}
     for *criterion, value, system, context, annotator in live.values_list(
@@ -112,7 +113,7 @@ def _components_of(pilot: Campaign) -> dict[str, list[tuple[str, Components, Sca
 
 
 def _pairs_of(pilot: Campaign) -> tuple[str, PairAssumptions] | None:
-    live = PairwiseJudgment.objects.counted().filter(annotator__campaign=pilot, criterion=None)
+    live = store.about_pairs(pilot).counted().filter(criterion=None)
     rows = list(live.values_list("choice", "output_a__system", "output_b__system", "output_a__context", "annotator"))
     if len(rows) < LEAST_PILOT:
         return None

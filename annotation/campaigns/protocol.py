@@ -6,17 +6,8 @@ from typing import Any
 from django.db import transaction
 
 from annotation.campaigns.items import draw_items
-from annotation.models import (
-    AuditEvent,
-    Campaign,
-    ConsentText,
-    Criterion,
-    ItemReport,
-    LikertScore,
-    PairwiseJudgment,
-    Purpose,
-    Submission,
-)
+from annotation.models import AuditEvent, Campaign, ConsentText, Criterion, ItemReport, Purpose, Submission
+from annotation.questions import registry, store
 from core.errors import Refused
 from core.rich_text import MOST, MOST_BRACKETS, is_heavy
 
@@ -27,7 +18,8 @@ FIXED_BY_ANSWERS = ("pairwise_by_criterion", "pair_design", "pairs", "overlap_pe
 
 @dataclass(frozen=True)
 class CriterionSpec:
-    """A criterion as a researcher writes it. anchors: what a point means, by the point as text; pk: the one it changes."""
+    """A criterion as a researcher writes it. anchors: what a point means, by the point as text; kind: a name in the registry of
+    questions; best: which end of its scale is best; pk: the one it changes."""
 
     name: str
     low: int = 1
@@ -36,6 +28,11 @@ class CriterionSpec:
     high_label: str = ""
     description: str = ""
     anchors: dict = field(default_factory=dict)
+    kind: str = "scale"
+    best: str = "high"
+    cannot_say: bool = False
+    optional: bool = False
+    settings: dict = field(default_factory=dict)
     pk: int | None = None
 
     def fields(self) -> dict:
@@ -63,18 +60,18 @@ def check_criteria(specs) -> None:
     for spec in specs:
         if not spec.name.strip() or len(spec.name) > 100:
             raise Refused("A criterion needs a name of at most 100 characters.")
-        if not -1000 <= spec.low < spec.high <= 1000:
-            raise Refused(f"The scale of {spec.name!r} must run from a lower to a higher whole number.")
-        strange = set(spec.anchors) - {str(point) for point in range(spec.low, spec.high + 1)}
-        if strange:
-            raise Refused(f"{spec.name}: {min(strange)} is not a point of its scale, so it can't have a meaning.")
+        if spec.best not in Criterion.Best.values:
+            raise Refused(f"{spec.name}: best is high or low, not {spec.best!r}.")
+        kind = registry.kind_named(spec.kind)
+        if kind.sides != 1:
+            raise Refused(f"{spec.name}: criteria are asked about single outputs; pairs are chosen for the whole campaign.")
+        kind.check(spec)
 
 
 def answers_in(campaign: Campaign) -> dict[str, int]:
     """Counts of all answers so far, undone and imported ones included. A change must not remove what they answer."""
     return {
-        "scores": LikertScore.objects.filter(criterion__campaign=campaign).count(),
-        "judgments": PairwiseJudgment.objects.filter(annotator__campaign=campaign).count(),
+        **store.stored(campaign),
         "submissions": Submission.objects.filter(annotator__campaign=campaign).count(),
         "reports": ItemReport.objects.filter(item__campaign=campaign).count(),
     }
@@ -139,7 +136,7 @@ def _label(name: str) -> str:
 def _change_criteria(campaign: Campaign, specs, answers) -> bool:
     check_criteria(specs)
     present = {criterion.pk: criterion for criterion in campaign.criteria.all()}
-    scored = _used_criteria(campaign)
+    scored = store.used_criteria(campaign)
     kept = {spec.pk for spec in specs if spec.pk in present}
     for pk, criterion in present.items():
         if pk not in kept and pk in scored:
@@ -149,8 +146,11 @@ def _change_criteria(campaign: Campaign, specs, answers) -> bool:
         criterion = present.get(spec.pk) or Criterion(campaign=campaign)
         if criterion.pk is None and answers["submissions"]:
             raise Refused(f"{spec.name}: people have already answered without it. Make a copy of the campaign to add criteria.")
-        if criterion.pk in scored and (criterion.name, criterion.low, criterion.high) != (spec.name, spec.low, spec.high):
-            raise Refused(f"{criterion.name}: people have answered on it, so its name and its scale can't change.")
+        if criterion.pk in scored and _meaning(criterion) != _meaning(spec):
+            raise Refused(
+                f"{criterion.name}: people have answered on it, so its name, its kind, its scale and which end is best can't"
+                " change. Make a copy of the campaign instead."
+            )
         new = spec.fields() | {"position": position}
         if criterion.pk is None or any(getattr(criterion, name) != value for name, value in new.items()):
             for name, value in new.items():
@@ -160,10 +160,8 @@ def _change_criteria(campaign: Campaign, specs, answers) -> bool:
     return changed
 
 
-def _used_criteria(campaign: Campaign) -> set[int]:
-    scored = LikertScore.objects.filter(criterion__campaign=campaign).order_by().values_list("criterion", flat=True)
-    judged = PairwiseJudgment.objects.filter(criterion__campaign=campaign).order_by().values_list("criterion", flat=True)
-    return set(scored.distinct()) | set(judged.distinct())
+def _meaning(criterion) -> tuple:
+    return registry.kind_named(criterion.kind).fixed_by_answers(criterion)
 
 
 def check_page_text(text: str, what: str) -> None:

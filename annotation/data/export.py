@@ -6,11 +6,13 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 
-from annotation.models import Campaign, Context, LikertScore, PairwiseJudgment
+from annotation.models import Campaign, Context, Criterion
+from annotation.questions import registry, store
+from annotation.questions.kind import Kind
 
 ABOUT = ["annotator", "seconds", "active_seconds", "answered_at", "simulated", "kept", "dropped_by"]
-SCORE_FIELDS = ["context_id", "group", "system", "checkpoint", "sample", "aspect", "scale", "score", "reason", *ABOUT]
-JUDGMENT_FIELDS = [
+OUTPUT_FIELDS = ["context_id", "group", "system", "checkpoint", "sample", "aspect"]
+PAIR_FIELDS = [
     "context_id",
     "context",
     "group",
@@ -23,10 +25,6 @@ JUDGMENT_FIELDS = [
     "sample_b",
     "output_b",
     "aspect",
-    "choice",
-    "reason",
-    "shown_left",
-    *ABOUT,
 ]
 PREFERENCE_FIELDS = [
     "prompt",
@@ -41,12 +39,27 @@ PREFERENCE_FIELDS = [
     "system_rejected",
 ]
 CONTENT_TYPES = {"jsonl": "application/x-ndjson", "csv": "text/csv; charset=utf-8"}
-KINDS = {"scores": SCORE_FIELDS, "judgments": JUDGMENT_FIELDS, "preferences": PREFERENCE_FIELDS}
+PREFERENCES = "preferences"
 # Fields that a file has only where the campaign does, so that files of other campaigns stay as they were.
-OPTIONAL = {"scores": {"group", "reason"}, "judgments": {"group"}, "preferences": set()}
+OPTIONAL = {"group", "best", "cannot_say"}
 # What makes a spreadsheet run a cell (OWASP, "CSV Injection"), the full-width signs too.
 FORMULA = tuple("=+-@\t\r\n＝＋－＠")
 Decide = Callable[[int | None, int, object], tuple[bool | None, str | None]]
+
+
+def answer_files() -> list[str]:
+    """What answers are exported as: a file for each kind of question."""
+    return [kind.files for kind in registry.kinds()]
+
+
+def columns_of(what: str) -> list[str]:
+    """Of a file of answers, or of preferences."""
+    kind = registry.of_files(what)
+    if kind is None:
+        return PREFERENCE_FIELDS
+    about = PAIR_FIELDS if kind.sides == 2 else OUTPUT_FIELDS
+    comment = [] if "reason" in kind.columns else ["reason"]
+    return [*about, *kind.columns, "best", "cannot_say", *comment, *ABOUT]
 
 
 def undecided(criterion, annotator, unit) -> tuple[None, None]:
@@ -59,11 +72,15 @@ def exported_answers(campaign: Campaign, what: str, decide: Decide = undecided) 
 
     decide(criterion id or None, annotator id, output id or pair of ids) -> (kept, what dropped it).
     """
-    return _scores(campaign, decide) if what == "scores" else _judgments(campaign, decide)
+    kind = registry.of_files(what)
+    assert kind is not None, f"{what} are no answers"
+    return _about_pairs(campaign, kind, decide) if kind.sides == 2 else _about_outputs(campaign, kind, decide)
 
 
-def _scores(campaign: Campaign, decide: Decide) -> Iterator[dict]:
-    live = LikertScore.objects.counted().filter(criterion__campaign=campaign)
+def _about_outputs(campaign: Campaign, kind: Kind, decide: Decide) -> Iterator[dict]:
+    live = store.about_outputs(campaign).given().filter(criterion__kind=kind.name)
+    turned = live.exclude(criterion__best=Criterion.Best.HIGH).exists()
+    unsaid = live.filter(cannot_say=True).exists()
     about = ["output__context", "output__system", "output__checkpoint", "criterion", "annotator", "submission"]
     live, grouped = live.select_related(*about), campaign.has_groups
     for score in live.order_by("pk").iterator(chunk_size=2000):
@@ -75,15 +92,17 @@ def _scores(campaign: Campaign, decide: Decide) -> Iterator[dict]:
             "checkpoint": output.checkpoint.name if output.checkpoint else None,
             "sample": output.sample,
             "aspect": score.criterion.name,
-            "scale": [score.criterion.low, score.criterion.high],
-            "score": score.value,
+            **kind.cells(score),
+            **({"best": score.criterion.best} if turned else {}),
+            **({"cannot_say": score.cannot_say} if unsaid else {}),
             **_comment(score, campaign.asks_reason),
             **_about(score, decide(score.criterion_id, score.annotator_id, score.output_id)),
         }
 
 
-def _judgments(campaign: Campaign, decide: Decide) -> Iterator[dict]:
-    live = PairwiseJudgment.objects.counted().filter(annotator__campaign=campaign)
+def _about_pairs(campaign: Campaign, kind: Kind, decide: Decide) -> Iterator[dict]:
+    live = store.about_pairs(campaign).given()
+    unsaid = live.filter(cannot_say=True).exists()
     sides = [f"output_{side}__{part}" for side in "ab" for part in ("system", "checkpoint")]
     live = live.select_related("output_a__context", *sides, "annotator", "submission", "criterion")
     grouped = campaign.has_groups
@@ -98,9 +117,8 @@ def _judgments(campaign: Campaign, decide: Decide) -> Iterator[dict]:
         yield {
             **row,
             "aspect": judgment.criterion.name if judgment.criterion else None,
-            "choice": judgment.choice,
-            "reason": judgment.reason or None,
-            "shown_left": {None: None, True: "B", False: "A"}[judgment.shown_swapped],
+            **kind.cells(judgment),
+            **({"cannot_say": judgment.cannot_say} if unsaid else {}),
             **_about(judgment, decide(judgment.criterion_id, judgment.annotator_id, unit)),
         }
 
@@ -110,7 +128,7 @@ def _group(context: Context, grouped: bool) -> dict:
     return {"group": context.group or None} if grouped else {}
 
 
-def _comment(score: LikertScore, asked: bool) -> dict:
+def _comment(score, asked: bool) -> dict:
     """Only where the campaign asks for one. It is of the item, so all scores of one answer have the same."""
     return {"reason": score.submission.payload.get("reason") if score.submission else None} if asked else {}
 
@@ -128,6 +146,11 @@ def _about(answer, decision: tuple) -> dict:
     }
 
 
+def _is_optional(what: str, name: str) -> bool:
+    kind = registry.of_files(what)
+    return name in OPTIONAL or name == "reason" and kind is not None and name not in kind.columns
+
+
 def as_jsonl(rows: Iterable[dict]) -> Iterator[str]:
     for row in rows:
         yield json.dumps(row, ensure_ascii=False) + "\n"
@@ -142,7 +165,7 @@ def as_csv(rows: Iterable[dict], what: str) -> Iterator[str]:
     """
     line, rows = io.StringIO(), iter(rows)
     first = next(rows, {})
-    columns = [name for name in KINDS[what] if name not in OPTIONAL[what] or name in first]
+    columns = [name for name in columns_of(what) if not _is_optional(what, name) or name in first]
     writer = csv.DictWriter(line, [*columns, "guarded"])
     writer.writeheader()
     for row in chain([first] if first else [], rows):

@@ -1,20 +1,10 @@
 """What a row of each kind of file holds, and by which other names files call it."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
-
-@dataclass(frozen=True)
-class Field:
-    name: str
-    about: str
-    required: bool = True
-    others: tuple[str, ...] = ()  # other names under which it is recognised
-
-
-def maybe(name: str, about: str, *others: str) -> Field:
-    return Field(name, about, False, others)
+from annotation.questions.columns import FILES, Field, maybe
 
 
 def _sides(letter: str, number: str, place: str) -> tuple[str, ...]:
@@ -57,73 +47,84 @@ EXPECTED = maybe("expected", 'the known answer: {"scores": {criterion: [values]}
 
 KNOWN_BY_TEXT = replace(CONTEXT_ID, required=False, about="the input's id; without it, inputs are matched by their text")
 
-FIELDS = {
-    "outputs": [
-        KNOWN_BY_TEXT,
-        CONTEXT,
-        Field("system", "which system wrote it", others=("model", "system_id", "generator", "sys")),
-        Field(
-            "output",
-            "what it wrote",
-            others=("response", "reply", "text", "hypothesis", "generation", "prediction", "answer", "completion", "hyp"),
-        ),
-        maybe("references", "human-written answers: a text or a JSON list", "reference", "ref", "gold"),
-        GROUP,
-        CHECKPOINT,
-        maybe("iteration", "how far that checkpoint's training was"),
-        maybe("total_iterations", "length of the whole training"),
-        SAMPLE,
-        maybe("knowledge", "facts shown with the input"),
-        maybe("metadata", "anything else, a JSON object"),
-        PURPOSE,
-        EXPECTED,
-    ],
-    "scores": [
-        CONTEXT_ID,
-        replace(CONTEXT, required=False, about="the input, where no context_id says which it is"),
-        Field("system", "whose output was scored", others=("model", "system_id", "generator", "sys")),
-        Field("aspect", "the criterion", others=("criterion", "dimension", "quality")),
-        ANNOTATOR,
-        Field("score", "a number on the scale", others=("rating", "value", "label")),
-        maybe("scale", "[lowest, highest] or 1-5; required for a new criterion"),
-        CHECKPOINT,
-        maybe("iteration", "how far that checkpoint's training was"),
-        SAMPLE,
-        SIMULATED,
-    ],
-    "judgments": [
-        KNOWN_BY_TEXT,
-        CONTEXT,
-        Field("system_a", "the system called A", others=("model_a", "system1", "model1", "system_1", "model_1")),
-        Field("output_a", "what A wrote", others=_sides("a", "1", "left")),
-        Field("system_b", "the system called B", others=("model_b", "system2", "model2", "system_2", "model_2")),
-        Field("output_b", "what B wrote", others=_sides("b", "2", "right")),
-        ANNOTATOR,
-        Field("choice", "A, tie or B (or left, right)", others=("preference", "winner", "judgment", "label")),
-        maybe("aspect", "the criterion; empty: overall", "criterion"),
-        GROUP,
-        maybe("reason", "why"),
-        maybe("shown_left", "A or B: which was on the left; default A"),
-        maybe("sample_a", "A's sample"),
-        maybe("sample_b", "B's sample"),
-        maybe("checkpoint_a", "A's checkpoint"),
-        maybe("checkpoint_b", "B's checkpoint"),
-        SIMULATED,
-        PURPOSE,
-        EXPECTED,
-    ],
-}
-# By kind, what an importer reads of a row: the fields, and what our own exports have beside them.
+OUTPUTS = [
+    KNOWN_BY_TEXT,
+    CONTEXT,
+    Field("system", "which system wrote it", others=("model", "system_id", "generator", "sys")),
+    Field(
+        "output",
+        "what it wrote",
+        others=("response", "reply", "text", "hypothesis", "generation", "prediction", "answer", "completion", "hyp"),
+    ),
+    maybe("references", "human-written answers: a text or a JSON list", "reference", "ref", "gold"),
+    GROUP,
+    CHECKPOINT,
+    maybe("iteration", "how far that checkpoint's training was"),
+    maybe("total_iterations", "length of the whole training"),
+    SAMPLE,
+    maybe("knowledge", "facts shown with the input"),
+    maybe("metadata", "anything else, a JSON object"),
+    PURPOSE,
+    EXPECTED,
+]
+ABOUT_OUTPUT = [
+    CONTEXT_ID,
+    replace(CONTEXT, required=False, about="the input, where no context_id says which it is"),
+    Field("system", "whose output was scored", others=("model", "system_id", "generator", "sys")),
+    Field("aspect", "the criterion", others=("criterion", "dimension", "quality")),
+    ANNOTATOR,
+]
+WHICH_OUTPUT = [CHECKPOINT, maybe("iteration", "how far that checkpoint's training was"), SAMPLE, SIMULATED]
+ABOUT_PAIR = [
+    KNOWN_BY_TEXT,
+    CONTEXT,
+    Field("system_a", "the system called A", others=("model_a", "system1", "model1", "system_1", "model_1")),
+    Field("output_a", "what A wrote", others=_sides("a", "1", "left")),
+    Field("system_b", "the system called B", others=("model_b", "system2", "model2", "system_2", "model_2")),
+    Field("output_b", "what B wrote", others=_sides("b", "2", "right")),
+    ANNOTATOR,
+]
+WHICH_PAIR = [
+    GROUP,
+    maybe("sample_a", "A's sample"),
+    maybe("sample_b", "B's sample"),
+    maybe("checkpoint_a", "A's checkpoint"),
+    maybe("checkpoint_b", "B's checkpoint"),
+    SIMULATED,
+    PURPOSE,
+    EXPECTED,
+]
+# What our own exports have beside the fields of an import.
 EXPORTED = {"criterion", "published", "guarded", "seconds", "active_seconds", "answered_at", "kept", "dropped_by"}
-KNOWN = {kind: {field.name for field in fields} | EXPORTED for kind, fields in FIELDS.items()}
-KNOWN["scores"].add("reason")  # the comment that came with them
 FOR_CHECKS = {"annotator", "choice"}  # what a row with a known answer of a pair does without
-# What may be the same for all rows, and then need not be a column.
-CONSTANT = {
-    "outputs": (),
-    "scores": ("system", "aspect", "annotator", "scale"),
-    "judgments": ("system_a", "system_b", "annotator"),
-}
+
+
+def kinds_of_files() -> list[str]:
+    """What a file may hold: outputs, or answers to a kind of question."""
+    return ["outputs", *FILES]
+
+
+def fields_of(what: str) -> list[Field]:
+    """What a row of a file of this kind holds."""
+    if what not in FILES:
+        return OUTPUTS
+    sides, own = FILES[what]
+    about, which = (ABOUT_PAIR, WHICH_PAIR) if sides == 2 else (ABOUT_OUTPUT, WHICH_OUTPUT)
+    return [*about, *own, *which]
+
+
+def known_columns(what: str) -> set[str]:
+    """What an importer reads of a row: the fields, the comment that came with them, and what our own exports have."""
+    return {field.name for field in fields_of(what)} | EXPORTED | ({"reason"} if what in FILES else set())
+
+
+def constants_of(what: str) -> tuple[str, ...]:
+    """What may be the same for all rows, and then need not be a column."""
+    if what not in FILES:
+        return ()
+    sides, own = FILES[what]
+    about_output = ("system", "aspect", "annotator", *(field.name for field in own if field.name == "scale"))
+    return ("system_a", "system_b", "annotator") if sides == 2 else about_output
 
 
 def guess(kind: str, columns: list[str], sample: Sequence[Mapping[str, Any]] = ()) -> dict[str, str]:
@@ -131,10 +132,10 @@ def guess(kind: str, columns: list[str], sample: Sequence[Mapping[str, Any]] = (
     may show that a column called id numbers the rows."""
     by_plain_name = {plain(column): column for column in reversed(columns)}
     columns_by_field: dict[str, str] = {}
-    for field in FIELDS[kind]:  # exact names first, so that another field's second name can't take them
+    for field in fields_of(kind):  # exact names first, so that another field's second name can't take them
         if field.name in by_plain_name:
             columns_by_field[field.name] = by_plain_name[field.name]
-    for field in FIELDS[kind]:
+    for field in fields_of(kind):
         for other in field.others:
             column = by_plain_name.get(other)
             if field.name not in columns_by_field and column and column not in columns_by_field.values():
@@ -162,8 +163,8 @@ def plain(column: str) -> str:
 
 def missing(kind: str, columns: dict[str, str], given: Collection[str] = ()) -> list[str]:
     """The required fields that no column holds and that are not given beside the file."""
-    required = [field.name for field in FIELDS[kind] if field.required and field.name not in given]
-    if kind == "scores" and columns.get("context"):
+    required = [field.name for field in fields_of(kind) if field.required and field.name not in given]
+    if columns.get("context") and "context_id" in required:  # outputs that are there are known by their input's text too
         required.remove("context_id")
     return [name for name in required if not columns.get(name) and not (columns.get("purpose") and name in FOR_CHECKS)]
 

@@ -10,7 +10,7 @@ from itertools import chain, islice
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
 
-from annotation.data.fields import FIELDS, columns_of_criteria, guess
+from annotation.data.fields import columns_of_criteria, fields_of, guess
 from annotation.data.shapes import potato
 from annotation.data.shapes.registry import shape_of
 from annotation.data.shapes.shape import OUTPUTS, SCORES, LeftOut, Shape, Surroundings
@@ -112,7 +112,7 @@ class Reading:
         _rewound(source)
         sample = _sample(source, file, title)
         columns = list(dict.fromkeys(column for fields in sample for column in fields))
-        required = {f.name for f in FIELDS[self.kind] if f.required}
+        required = {f.name for f in fields_of(self.kind) if f.required}
         if not sample or not (required & {*guess(self.kind, columns), *(self.columns or {})} or self.spread):
             self.left.append(f"sheet {title}")
             return

@@ -13,35 +13,21 @@ from django.db.models import Count, Max, Q
 
 from annotation.campaigns.items import design_of
 from annotation.data.corpus import Imported
-from annotation.data.fields import KNOWN
+from annotation.data.fields import known_columns
 from annotation.data.files import Reading, name_of
 from annotation.data.judgments import JudgmentsImport
 from annotation.data.outputs import OutputsImport
 from annotation.data.scores import ScoresImport
-from annotation.models import (
-    Annotator,
-    AuditEvent,
-    Campaign,
-    Context,
-    Criterion,
-    LikertScore,
-    Output,
-    PairwiseJudgment,
-    Purpose,
-    Reference,
-)
+from annotation.models import Annotator, AuditEvent, Campaign, Context, Criterion, Output, Purpose, Reference
+from annotation.questions import registry, store
 from core.errors import ImportRefused, Refused, RowError
 from core.rowfiles import BadField, NotAnswered
 
-__all__ = ["import_judgments", "import_outputs", "import_scores"]
-
-# What an import may be told beside the file, by kind: the same on the page, in the API and in commands.
+# What an import may be told beside the file: the same on the page, in the API and in commands.
 SHARED_OPTIONS = ("columns", "constants", "encoding", "spellings_apart")
-OPTIONS = {
-    "outputs": (*SHARED_OPTIONS, "human_systems", "system", "systems", "keep_columns"),
-    "scores": (*SHARED_OPTIONS, "aspects", "raters", "simulated"),
-    "judgments": (*SHARED_OPTIONS, "simulated"),
-}
+ABOUT_OUTPUTS = (*SHARED_OPTIONS, "human_systems", "system", "systems", "keep_columns")
+ABOUT_ANSWERS = (*SHARED_OPTIONS, "aspects", "raters", "simulated")
+ABOUT_PAIRS = (*SHARED_OPTIONS, "simulated")
 KEPT_ERRORS = 200
 WATCH_EVERY = 500  # rows
 READ_AGAIN = 3  # times without the lock
@@ -70,14 +56,40 @@ def import_outputs(
     return _import(campaign, source, name, importer, dry_run, user, **how)
 
 
-def import_scores(campaign: Campaign, source, name=None, simulated=False, dry_run=False, user=None, **how) -> Imported:
-    """Rows {context_id or context, system, aspect, scale, annotator, score}; each must meet an output that is there."""
-    return _import(campaign, source, name, ScoresImport(campaign, simulated), dry_run, user, **how)
+def import_answers(
+    campaign: Campaign, what: str, source, name=None, simulated=False, dry_run=False, user=None, **how
+) -> Imported:
+    """Answers to a kind of question, called by what its files are: "scores", "judgments", ...
+
+    About outputs: rows {context_id or context, system, aspect, annotator, ...}; each must meet an output that is there. About
+    pairs: rows {[context_id], context, system_a, output_a, system_b, output_b, annotator, ...}; they bring their texts.
+    """
+    kind = registry.of_files(what)
+    if kind is None:
+        raise Refused(f"There are no answers called {what!r}; there are: {', '.join(k.files for k in registry.kinds())}.")
+    rows: Any = JudgmentsImport if kind.sides == 2 else ScoresImport
+    return _import(campaign, source, name, rows(campaign, simulated, kind), dry_run, user, **how)
 
 
-def import_judgments(campaign: Campaign, source, name=None, simulated=False, dry_run=False, user=None, **how) -> Imported:
-    """Rows {[context_id], context, system_a, output_a, system_b, output_b, annotator, choice}; they bring their texts."""
-    return _import(campaign, source, name, JudgmentsImport(campaign, simulated), dry_run, user, **how)
+def import_scores(campaign: Campaign, source, name=None, **how) -> Imported:
+    return import_answers(campaign, registry.SCALE.files, source, name, **how)
+
+
+def import_judgments(campaign: Campaign, source, name=None, **how) -> Imported:
+    return import_answers(campaign, registry.PAIR.files, source, name, **how)
+
+
+def options_of(what: str) -> tuple[str, ...]:
+    """What an import of these rows may be told."""
+    kind = registry.of_files(what)
+    return ABOUT_OUTPUTS if kind is None else ABOUT_PAIRS if kind.sides == 2 else ABOUT_ANSWERS
+
+
+def import_file(campaign: Campaign, what: str, source, name=None, **how) -> Imported:
+    """Outputs, or answers."""
+    if what == "outputs":
+        return import_outputs(campaign, source, name, **how)
+    return import_answers(campaign, what, source, name, **how)
 
 
 def _import(
@@ -149,7 +161,7 @@ def _store(importer, campaign: Campaign, result: Imported, file: str, user) -> I
 def _take_all(importer, source, file: str, how: dict, watch) -> Imported:
     """Give every row to the importer. Raises ImportRefused with the first KEPT_ERRORS errors, and the number of each kind."""
     errors, kinds, rows, taken, unused = [], Counter(), 0, 0, {}
-    known = KNOWN[importer.kind]
+    known = known_columns(importer.kind)
 
     def note(error: RowError) -> None:
         kinds[error.kind] += 1
@@ -192,11 +204,9 @@ def _stand(campaign: Campaign, kind: str) -> list:
     People's answers are no such thing for outputs."""
     live = Q(retracted_at=None)
     people = (Annotator.objects.filter(campaign=campaign), Q())
-    answers = {
-        "outputs": [],
-        "scores": [people, (LikertScore.objects.filter(criterion__campaign=campaign), live)],
-        "judgments": [people, (PairwiseJudgment.objects.filter(annotator__campaign=campaign), live)],
-    }
+    asked = registry.of_files(kind)
+    about = store.about_pairs if asked and asked.sides == 2 else store.about_outputs
+    answers = [people, (about(campaign), live)] if asked else []
     compared = [
         (Output.objects.filter(context__campaign=campaign), Q(replaced_at=None)),
         (Context.objects.filter(campaign=campaign), Q()),
@@ -205,7 +215,7 @@ def _stand(campaign: Campaign, kind: str) -> list:
         (campaign.systems.all(), Q(retired_at=None)),
         (campaign.items.order_by(), ~Q(purpose=Purpose.EVALUATION)),
         (campaign.items.order_by(), Q()),
-        *answers[kind],
+        *answers,
     ]
     counts = [rows.filter(counted).aggregate(n=Count("pk"), newest=Max("pk")) for rows, counted in compared]
     return [*counts, design_of(Campaign.objects.get(pk=campaign.pk))]

@@ -4,34 +4,40 @@ from annotation.campaigns.items import draw_items
 from annotation.data.corpus import Corpus, Imported
 from annotation.data.insertion import Insertion, give_keys
 from annotation.data.known import KnownRows
-from annotation.data.scores import Annotators
+from annotation.data.scores import UNSAID, Annotators
 from annotation.data.spellings import folded
-from annotation.models import Campaign, Context, Criterion, Output, PairwiseJudgment
+from annotation.models import Campaign, Context, Criterion, Output
 from annotation.outcome import Outcome, outcome_named
+from annotation.questions import store
+from annotation.questions.kind import CANNOT_SAY, Given
+from annotation.questions.pair import Pair, shown_left
 from core.errors import quoted
-from core.rowfiles import BadField, NotAnswered, Row, shown
+from core.rowfiles import BadField, NotAnswered, Row
+
+LONGEST_REASON = store.REASON_LENGTH
 
 
 class JudgmentsImport(Corpus):
-    kind = "judgments"
+    """Answers about pairs."""
+
     keys_from_text = True
 
-    def __init__(self, campaign: Campaign, simulated: bool):
+    def __init__(self, campaign: Campaign, simulated: bool, asked: Pair):
         super().__init__(campaign)
-        self.simulated = simulated
+        self.simulated, self.asked, self.kind = simulated, asked, asked.files
 
     def begin(self) -> None:
         super().begin()
         self.annotators = Annotators(self.campaign, self.simulated, self.spellings_apart)
         self.criteria = {c.name: c for c in self.campaign.criteria.all()}
         self.known_rows = KnownRows(self.criteria)
-        live = PairwiseJudgment.objects.filter(annotator__campaign=self.campaign, retracted_at=None)
+        live = store.about_pairs(self.campaign).filter(retracted_at=None)
         names = {output.pk: key for key, output in self.outputs.items()}
         self.judgments = {}
         for j in live.select_related("annotator", "criterion"):
             if j.output_a_id in names and j.output_b_id in names:  # not of a text that was replaced since
-                about = j.criterion.name if j.criterion else ""
-                self.judgments[names[j.output_a_id], names[j.output_b_id], j.annotator.name, about] = Outcome(j.choice)
+                about, said = j.criterion.name if j.criterion else "", Outcome(j.choice) if j.choice else None
+                self.judgments[names[j.output_a_id], names[j.output_b_id], j.annotator.name, about] = said
         self.new_judgments, self.cut = [], 0
 
     def take(self, row: Row) -> None:
@@ -40,44 +46,36 @@ class JudgmentsImport(Corpus):
         if a is b:
             raise BadField("system_b", "names the same output as system_a; a pair needs two")
         if not self.known_rows.take(row, a, b):
-            if row.is_blank("choice"):
+            if row.is_blank("choice") and not row.truth(CANNOT_SAY):
                 raise NotAnswered("has no choice")
             self.judgment(row, a, b)
 
     def judgment(self, row: Row, a: Output, b: Output) -> None:
-        annotator, choice, left = self.annotators.named(row), self.choice(row), _shown_left(row)
+        annotator, left = self.annotators.named(row), shown_left(row)
         criterion = self.criterion(row)
+        choice = self.choice(row, criterion)
         reason = self.reason(row)
         key_a, key_b = self.key(a), self.key(b)
         if key_a > key_b:  # one stored order for a pair, whichever side it was shown on
-            a, b, key_a, key_b, choice = b, a, key_b, key_a, choice.swap()
+            a, b, key_a, key_b, choice = b, a, key_b, key_a, choice and choice.swap()
             left = left and {"A": "B", "B": "A"}[left]
         key = (key_a, key_b, annotator.name, criterion.name if criterion else "")
         if key not in self.judgments:
             self.judgments[key] = choice
-            self.new_judgments.append(
-                PairwiseJudgment(
-                    annotator=annotator,
-                    output_a=a,
-                    output_b=b,
-                    choice=choice.value,
-                    criterion=criterion,
-                    reason=reason,
-                    shown_swapped=None if left is None else left == "B",
-                )
-            )
+            swapped = None if left is None else left == "B"
+            self.new_judgments.append(self.asked.imported_row(criterion, a, b, annotator, Given(choice), reason, swapped))
         elif self.judgments[key] != choice:
             raise BadField("choice", f"is not what {quoted(annotator.name)} already said about this pair")
 
-    def choice(self, row: Row) -> Outcome:
-        """A name that is one side's system, and not the other's, is that side."""
+    def choice(self, row: Row, criterion: Criterion | None) -> Outcome | None:
+        """A name that is one side's system, and not the other's, is that side. None: cannot say."""
         word = row.fields.get("choice")
         sides = {side: self.spellings.name_of(row.name(f"system_{side}")) for side in "ab"}
         if isinstance(word, str) and len(set(sides.values())) == 2:
             named = [side for side, system in sides.items() if folded(word) == folded(system)]
             if named and outcome_named(word) is None:
                 return Outcome(named[0].upper())
-        return _choice(row)
+        return self.asked.imported(row, criterion).value
 
     def reason(self, row: Row) -> str:
         """As long as a comment on the page may be; a longer one is cut, and that is said."""
@@ -124,7 +122,8 @@ class JudgmentsImport(Corpus):
         return [
             *self.corpus_news(),
             ("annotators", self.annotators.new),
-            ("judgments", self.new_judgments),
+            (self.kind, [row for row in self.new_judgments if not row.cannot_say]),
+            (UNSAID, [row for row in self.new_judgments if row.cannot_say]),
             ("known answers", self.known_rows.rows),
         ]
 
@@ -144,28 +143,3 @@ class JudgmentsImport(Corpus):
         self.known_rows.store(self.campaign, result)
         if items := draw_items(self.campaign):
             result.add("items", items)
-
-
-LONGEST_REASON = 500
-
-
-def _choice(row: Row) -> Outcome:
-    if (outcome := outcome_named(row.get("choice"))) is not None:
-        return outcome
-    word = row.text("choice").strip().lower()
-    if word in ("left", "right"):
-        left = _shown_left(row)
-        if left is None:
-            raise BadField("choice", f"is {word}, but shown_left does not say which of A and B stood there")
-        return Outcome(left) if word == "left" else Outcome(left).swap()
-    raise BadField("choice", f"expected A, tie or B, found {shown(row.get('choice'))}")
-
-
-def _shown_left(row: Row) -> str | None:
-    """Which of the row's A and B stood on the left: A, unless the file says otherwise; None where it says that nobody knows."""
-    if "shown_left" not in row.fields:
-        return "A"
-    value = row.get("shown_left")
-    if value not in (None, "", "A", "B"):
-        raise BadField("shown_left", f"expected A or B, or nothing where it is not known, found {shown(value)}")
-    return value or None

@@ -4,7 +4,7 @@ from typing import Any
 
 from annotation.campaigns.items import draw_items, known_outputs, new_items, of_playing, recount
 from annotation.data.corpus import Corpus, Imported
-from annotation.data.fields import KNOWN
+from annotation.data.fields import known_columns
 from annotation.data.insertion import Insertion, give_keys
 from annotation.data.known import KnownRows
 from annotation.models import Campaign, Output, Reference
@@ -25,6 +25,7 @@ class OutputsImport(Corpus):
     def begin(self) -> None:
         super().begin()
         self.known_rows = KnownRows({criterion.name: criterion for criterion in self.campaign.criteria.all()})
+        self.fields = known_columns(self.kind)
         self.others: list[tuple[Output, dict]] = []  # of each row its columns that are no field
 
     def take(self, row: Row) -> None:
@@ -39,7 +40,8 @@ class OutputsImport(Corpus):
         output = self.output(context, system, checkpoint, sample, text, "output", row.mapping("published"))
         self.known_rows.take(row, output)
         if self.keeps_columns:
-            self.others.append((output, {c: v for c, v in row.fields.items() if c not in KNOWN["outputs"] and v is not None}))
+            beside = {c: v for c, v in row.fields.items() if c not in self.fields and v is not None}
+            self.others.append((output, beside))
         known = self.references.setdefault(context.key, [])
         for text in row.texts("references"):
             if text not in known:

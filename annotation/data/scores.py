@@ -4,9 +4,13 @@ from annotation.campaigns.items import draw_items
 from annotation.data.corpus import Corpus, Imported
 from annotation.data.insertion import Insertion, give_keys
 from annotation.data.spellings import Spellings
-from annotation.models import Annotator, Campaign, Criterion, LikertScore, Output
+from annotation.models import Annotator, Campaign, Criterion, Output
+from annotation.questions import registry, store
+from annotation.questions.kind import CANNOT_SAY, ValueKind
 from core.errors import RowError, quoted
 from core.rowfiles import BadField, NotAnswered, Row
+
+UNSAID = "answers that say they cannot say"
 
 
 class Annotators:
@@ -34,12 +38,13 @@ class Annotators:
 
 
 class ScoresImport:
-    kind = "scores"
+    """Answers about single outputs, to one kind of question."""
+
     keeps_columns = False
     spellings_apart = False
 
-    def __init__(self, campaign: Campaign, simulated: bool):
-        self.campaign, self.simulated = campaign, simulated
+    def __init__(self, campaign: Campaign, simulated: bool, asked: ValueKind):
+        self.campaign, self.simulated, self.asked, self.kind = campaign, simulated, asked, asked.files
 
     def begin(self) -> None:
         self.corpus = Corpus(self.campaign)
@@ -47,27 +52,25 @@ class ScoresImport:
         self.corpus.begin()
         self.annotators = Annotators(self.campaign, self.simulated, self.spellings_apart)
         self.criteria = {c.name: c for c in self.campaign.criteria.all()}
-        self.new_criteria, self.new_scores = [], []
-        live = LikertScore.objects.filter(criterion__campaign=self.campaign, retracted_at=None)
+        self.new_criteria, self.new_answers = [], []
+        live = store.about_outputs(self.campaign).filter(retracted_at=None)
         rows = live.values_list("criterion__name", "output_id", "annotator__name", "value")
-        self.scores = {(c, o, a): v for c, o, a, v in rows}
+        self.answers = {(c, o, a): v for c, o, a, v in rows}
 
     def take(self, row: Row) -> None:
-        if row.is_blank("score"):
-            raise NotAnswered("has no score")
+        if row.is_blank(self.asked.value_column) and not row.truth(CANNOT_SAY):
+            raise NotAnswered(f"has no {self.asked.value_column}")
         output = self.output(row)
         criterion = self.criterion(row)
         annotator = self.annotators.named(row)
-        value = row.number("score")
-        if not criterion.low <= value <= criterion.high:
-            scale = f"{criterion.low} to {criterion.high}"
-            raise BadField("score", f"is {value:g}, outside the scale {scale} of {quoted(criterion.name)}")
+        given = self.asked.imported(row, criterion)
         key = (criterion.name, output.pk, annotator.name)
-        if key not in self.scores:
-            self.scores[key] = value
-            self.new_scores.append(LikertScore(criterion=criterion, output=output, annotator=annotator, value=value))
-        elif self.scores[key] != value:
-            raise BadField("score", f"is {value:g}, but {quoted(annotator.name)} already gave this output {self.scores[key]:g}")
+        if key not in self.answers:
+            self.answers[key] = given.value
+            self.new_answers.append(self.asked.imported_row(criterion, output, annotator, given))
+        elif self.answers[key] != given.value:
+            now, before = ("empty" if v is None else f"{v:g}" for v in (given.value, self.answers[key]))
+            raise BadField(self.asked.value_column, f"is {now}, but {quoted(annotator.name)} already gave this output {before}")
 
     def output(self, row: Row) -> Output:
         context, sample = self.context(row), row.whole("sample", default=0) or 0
@@ -98,18 +101,27 @@ class ScoresImport:
         name = row.name("aspect", "criterion")
         if len(name) > 100:
             raise BadField("aspect", "is longer than 100 characters")
-        scale = _scale(row)
         known = self.criteria.get(name)
         if known is None:
-            if scale is None:
-                raise BadField("scale", f"is missing, and {quoted(name)} is a new criterion; expected [lowest, highest]")
-            known = Criterion(campaign=self.campaign, name=name, low=scale[0], high=scale[1], position=len(self.criteria))
+            known = Criterion(campaign=self.campaign, name=name, kind=self.asked.name, position=len(self.criteria))
+            for field, value in self.asked.new_settings(row, name).items():
+                setattr(known, field, value)
             self.criteria[name] = known
             self.new_criteria.append(known)
-        elif scale is not None and scale != (known.low, known.high):
-            stated, existing = f"{scale[0]} to {scale[1]}", f"{known.low} to {known.high}"
-            raise BadField("scale", f"is {stated}, but criterion {quoted(name)} has the scale {existing}")
+        elif known.kind != self.asked.name:
+            raise BadField("aspect", f"{quoted(name)} is asked as {registry.kind_named(known.kind).title} in this campaign")
+        else:
+            self._refuse_others(row, known)
         return known
+
+    def _refuse_others(self, row: Row, known: Criterion) -> None:
+        stated = self.asked.imported_settings(row)
+        ends = stated.get("low", known.low), stated.get("high", known.high)
+        if ends != (known.low, known.high):
+            scale = f"{known.low} to {known.high}"
+            raise BadField("scale", f"is {ends[0]} to {ends[1]}, but criterion {quoted(known.name)} has the scale {scale}")
+        if stated.get("best", known.best) != known.best:
+            raise BadField("best", f"is {stated['best']}, but for criterion {quoted(known.name)} it is {known.best}")
 
     def check(self) -> list[RowError]:
         return self.corpus.check()
@@ -119,15 +131,17 @@ class ScoresImport:
 
     def stored(self) -> int:
         """Of the rows taken, those that bring an answer."""
-        return len(self.new_scores)
+        return len(self.new_answers)
 
     def news(self):
-        return [("criteria", self.new_criteria), ("annotators", self.annotators.new), ("scores", self.new_scores)]
+        said = [row for row in self.new_answers if not row.cannot_say]
+        unsaid = [row for row in self.new_answers if row.cannot_say]
+        return [("criteria", self.new_criteria), ("annotators", self.annotators.new), (self.kind, said), (UNSAID, unsaid)]
 
     def prepare(self) -> None:
         """Everything that needs no lock."""
         self.insertions = []
-        for _, rows in self.news():
+        for rows in (self.new_criteria, self.annotators.new, self.new_answers):
             give_keys(rows)
             self.insertions.append(Insertion(rows))
 
@@ -135,24 +149,7 @@ class ScoresImport:
         for insertion in self.insertions:
             insertion.write()
         self.annotators.mark_simulated()
-        if self.new_scores:
+        if self.new_answers:
             if not self.campaign.likert:
                 Campaign.objects.filter(pk=self.campaign.pk).update(likert=True)
             draw_items(self.campaign)
-
-
-def _scale(row: Row) -> tuple[int, int] | None:
-    """[lowest, highest] as a list, or "1-5" / "1:5" as CSV writes it."""
-    value = row.get("scale")
-    if value is None:
-        return None
-    if isinstance(value, str):
-        value = value.replace(":", "-").split("-")
-    try:
-        numbers = [float(v) for v in value if not isinstance(v, bool)]
-        low, high = (int(n) for n in numbers if n == int(n))
-    except (TypeError, ValueError, OverflowError):
-        raise BadField("scale", "expected [lowest, highest], two whole numbers") from None
-    if not -1000 <= low < high <= 1000:
-        raise BadField("scale", "expected the lowest number first, and both between -1000 and 1000")
-    return low, high

@@ -14,6 +14,7 @@ from annotation.data import importer
 from annotation.data.fields import columns_of_criteria, guess, missing
 from annotation.data.files import LOOKED_AT, SPREAD, Reading, is_archive
 from annotation.models import Campaign, Upload
+from annotation.questions import registry
 from core import archives, wall_clock
 from core.errors import ImportRefused, Refused, RowError
 from core.table_rows import MAX_COLUMNS
@@ -104,7 +105,7 @@ def _look(upload: Upload) -> ImportRefused | None:
     upload.sample = {"columns": columns, "rows": shown, "encoding": upload.options.get("encoding", "")}
     if not upload.columns:
         upload.columns = guess(upload.kind, columns, [dict(zip(columns, row["cells"])) for row in rows])
-        if upload.kind == Upload.Kind.SCORES and not upload.options:
+        if upload.kind == registry.SCALE.files and not upload.options:
             criteria = list(upload.campaign.criteria.values_list("name", flat=True))
             named = columns_of_criteria(upload.columns, columns, criteria)
             upload.options = {"aspects": named} if named else {}
@@ -223,17 +224,16 @@ def _work(upload: Upload, report) -> None:
     if upload.state == State.NEW:
         return  # the columns are for the researcher to name
     how = {"columns": upload.columns, "user": upload.user, "dry_run": upload.state == State.CHECKING}
-    if upload.kind == Upload.Kind.OUTPUTS:
+    if upload.kind == Upload.OUTPUTS:
         how["human_systems"] = upload.human_systems
     else:
         how["simulated"] = upload.simulated
     how |= upload.options
-    import_rows = getattr(importer, f"import_{upload.kind}")
     try:
         with upload.path.open("rb") as file:
             if report:
                 how["watch"] = lambda rows: report(min(0.9, 0.9 * file.tell() / upload.size), f"{rows:,} rows read")
-            result = import_rows(upload.campaign, file, upload.name, **how)
+            result = importer.import_file(upload.campaign, upload.kind, file, upload.name, **how)
     except ImportRefused as refused:
         _note_errors(upload, refused)
         upload.save()
@@ -260,7 +260,7 @@ def _missing(upload: Upload) -> list[str]:
     """The required fields that nothing says."""
     given = ["system"] if upload.options.get("system") else []
     given += [field for name in SPREAD if upload.options.get(name) for field in SPREAD[name]]
-    if upload.kind == Upload.Kind.OUTPUTS and is_archive(upload.name):
+    if upload.kind == Upload.OUTPUTS and is_archive(upload.name):
         given.append("system")  # the file's name
     return missing(upload.kind, upload.columns, [*given, *upload.options.get("constants", {})])
 

@@ -3,10 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
+NOT_BY_CRITERION = ("choice", "choices", "feedback")  # parts of a known answer that hold no accepted values by criterion
 
-def wanted_scores(expected: Mapping[str, Any], criterion: str) -> list[Any] | None:
-    """The accepted values of a criterion; None where it has no known answer."""
-    values = (expected.get("scores") or {}).get(criterion)
+
+def wanted_values(expected: Mapping[str, Any], part: str, criterion: str) -> list[Any] | None:
+    """The accepted values of a criterion, in the part ("scores") of its kind; None where it has no known answer."""
+    values = (expected.get(part) or {}).get(criterion)
     return values if values is None or isinstance(values, list) else [values]
 
 
@@ -16,7 +18,8 @@ def wanted_choice(expected: Mapping[str, Any], criterion: str = "") -> str | Non
 
 
 def is_right(expected: Mapping[str, Any], given: Mapping[str, Any]) -> bool:
-    """expected: {"scores": {criterion: [accepted values]}, "choice": "A", "choices": {criterion: "A"}}, any part of it.
+    """expected: {"scores": {criterion: [accepted values]}, "choice": "A", "choices": {criterion: "A"}}, any part of it; other
+    kinds of questions have parts like "scores".
     given: {"scores": {criterion: value}, "choice": ..., "choices": {criterion: ...}}; choices are about the outputs as
     stored ("A", "tie", "B"), not about left and right. Where pairs are judged on each criterion, an expected "choice"
     holds for every criterion that has none of its own.
@@ -24,13 +27,14 @@ def is_right(expected: Mapping[str, Any], given: Mapping[str, Any]) -> bool:
     Right where every expected part is met; what is not expected may be anything. Raises ValueError where nothing is
     expected: such an item has no known answer.
     """
-    scores, choices, choice = expected.get("scores") or {}, expected.get("choices") or {}, expected.get("choice")
-    if not scores and not choices and choice is None:
+    choices, choice = expected.get("choices") or {}, expected.get("choice")
+    valued = [(part, criterion) for part in expected if part not in NOT_BY_CRITERION for criterion in expected[part] or {}]
+    if not valued and not choices and choice is None:
         raise ValueError("this item has no known answer")
-    given_scores, given_choices = given.get("scores") or {}, given.get("choices") or {}
+    given_choices = given.get("choices") or {}
     asked = [*choices, *(given_choices if choice is not None else ())]  # criteria of which a choice is expected
     return (
-        all(given_scores.get(criterion) in (wanted_scores(expected, criterion) or ()) for criterion in scores)
+        all((given.get(part) or {}).get(name) in (wanted_values(expected, part, name) or ()) for part, name in valued)
         and all(given_choices.get(criterion) == wanted_choice(expected, criterion) for criterion in asked)
         and (choice is None or bool(given_choices) or given.get("choice") == choice)
     )

@@ -1,11 +1,15 @@
 """How a campaign is designed."""
 
+import copy
+
 from django import forms
+from django.core.exceptions import NON_FIELD_ERRORS
 from django.forms import formset_factory
 from django.utils.text import slugify
 
 from annotation.campaigns.protocol import CriterionSpec
-from annotation.models import Campaign
+from annotation.models import Campaign, Criterion
+from annotation.questions import registry
 
 CRITERIA_ROWS = 50
 SECTIONS = [
@@ -142,52 +146,67 @@ class DuplicateForm(SlugMixin):
     with_texts = forms.BooleanField(required=False, initial=True, label="With its outputs and known answers")
 
 
+def kinds_to_choose() -> list[tuple[str, str]]:
+    return [(kind.name, kind.title) for kind in registry.about_outputs()]
+
+
 class CriterionForm(forms.Form):
+    """A criterion: what all kinds of questions share, and the settings of each kind, of which the chosen one's count. A kind's
+    fields are called KIND-FIELD, but for a scale's, which are called as they are."""
+
     pk = forms.IntegerField(required=False, widget=forms.HiddenInput)
     name = forms.CharField(max_length=100, required=False)
-    low = forms.IntegerField(initial=1, required=False, label="Lowest")
-    high = forms.IntegerField(initial=5, required=False, label="Highest")
-    low_label = forms.CharField(max_length=60, required=False, label="Lowest means")
-    high_label = forms.CharField(max_length=60, required=False, label="Highest means")
     description = forms.CharField(max_length=300, required=False, label="Question to annotators")
-    anchors = forms.CharField(
-        required=False,
-        widget=forms.Textarea(attrs={"rows": 3}),
-        label="What each point means",
-        help_text="One point on each line, for example: 3 acceptable",
-    )
+    kind = forms.ChoiceField(choices=kinds_to_choose, required=False, label="Answered on")
+    best = forms.ChoiceField(choices=Criterion.Best.choices, required=False, label="The best is")
+    cannot_say = forms.BooleanField(required=False, label="Annotators may answer “Cannot say”")
+    optional = forms.BooleanField(required=False, label="Annotators may leave it empty")
     remove = forms.BooleanField(required=False, label="Remove this criterion")
 
-    def clean_anchors(self) -> dict[str, str]:
-        anchors = {}
-        for line in filter(None, map(str.strip, self.cleaned_data["anchors"].splitlines())):
-            point, _, meaning = line.partition(" ")
-            point, meaning = point.rstrip(":.="), meaning.lstrip("=:- ").strip()
-            if not point.removeprefix("-").isdecimal() or len(point) > 5 or not meaning:
-                raise forms.ValidationError(f"“{line}”: start with a point of the scale, then give its meaning.")
-            if str(int(point)) in anchors:
-                raise forms.ValidationError(f"The point {point} occurs twice.")
-            if len(meaning) > 200:
-                raise forms.ValidationError(f"The meaning of {point} is longer than 200 characters.")
-            anchors[str(int(point))] = meaning
-        return anchors
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        for kind in registry.about_outputs():
+            for name, field in kind.form.base_fields.items() if kind.form else ():
+                self.fields[_form_name(kind, name)] = copy.deepcopy(field)
+                self.fields[_form_name(kind, name)].required = False  # the kind's own form says what is wrong
+        if len(registry.about_outputs()) == 1:
+            self.fields["kind"].widget = forms.HiddenInput()
+
+    def settings(self) -> list[dict]:
+        """For the page: each kind's title with its fields."""
+        return [
+            {"kind": kind, "fields": [self[_form_name(kind, name)] for name in (kind.form.base_fields if kind.form else ())]}
+            for kind in registry.about_outputs()
+        ]
 
     def clean(self):
         data = super().clean()
         if data.get("remove"):
             return data
+        kind = registry.kind_named(data.get("kind") or registry.SCALE.name)
+        data |= {"kind": kind.name, "best": data.get("best") or Criterion.Best.HIGH}
+        own = {name: self[_form_name(kind, name)].data for name in (kind.form.base_fields if kind.form else ())}
         if not data.get("name"):
-            if any(data.get(field) for field in ("low_label", "high_label", "description", "anchors")):
+            if data.get("description") or any(own.get(name) for name in own if not kind.form.base_fields[name].initial):
                 self.add_error("name", "This criterion needs a name.")
             return data
-        low, high = data.get("low"), data.get("high")
-        if low is None or high is None:
-            self.add_error(None, "The ends of the scale must be two whole numbers.")
-        elif low >= high:
-            self.add_error(None, "The highest point of the scale must be above the lowest.")
-        elif strange := [point for point in data.get("anchors") or () if not low <= int(point) <= high]:
-            self.add_error("anchors", f"{strange[0]} is no point of this scale.")
+        data["spec"] = self._own_settings(kind, own)
         return data
+
+    def _own_settings(self, kind, own: dict) -> dict:
+        """The criterion's fields that only its kind knows; what was typed for another kind does not count."""
+        for name in [name for name in self.errors if name not in self.base_fields and name != NON_FIELD_ERRORS]:
+            del self.errors[name]
+        form = kind.form(own) if kind.form else forms.Form({})
+        if not form.is_valid():
+            for name, errors in form.errors.items():
+                self.add_error(None if name == NON_FIELD_ERRORS else _form_name(kind, name), errors)
+            return {}
+        return kind.spec_fields(form.cleaned_data)
+
+
+def _form_name(kind, name: str) -> str:
+    return name if kind is registry.SCALE else f"{kind.name}-{name}"
 
 
 def criteria_formset(data=None, rows=()):
@@ -197,16 +216,17 @@ def criteria_formset(data=None, rows=()):
     return formset(data, initial=rows, prefix="criteria")
 
 
+SHARED = ("pk", "name", "description", "kind", "best", "cannot_say", "optional")
+
+
 def rows_of(criteria) -> list[dict]:
     """Criteria, or specifications of criteria, as the rows show them."""
-    names = ("pk", "name", "low", "high", "low_label", "high_label", "description")
-    return [
-        {
-            **{name: getattr(c, name) for name in names},
-            "anchors": "\n".join(f"{point} {meaning}" for point, meaning in sorted(c.anchors.items(), key=lambda a: int(a[0]))),
-        }
-        for c in criteria
-    ]
+    rows = []
+    for criterion in criteria:
+        kind = registry.kind_named(criterion.kind)
+        own = {_form_name(kind, name): value for name, value in kind.form_values(criterion).items()}
+        rows.append({name: getattr(criterion, name) for name in SHARED} | own)
+    return rows
 
 
 def as_typed(form) -> dict:
@@ -215,8 +235,8 @@ def as_typed(form) -> dict:
 
 
 def filled_rows(formset) -> list[CriterionSpec]:
-    rows = [dict(form.cleaned_data) for form in formset if form.cleaned_data.get("name")]
-    return [CriterionSpec(**row) for row in rows if not row.pop("remove")]
+    rows = [form.cleaned_data for form in formset if form.cleaned_data.get("name") and not form.cleaned_data["remove"]]
+    return [CriterionSpec(**({name: row[name] for name in SHARED} | row["spec"])) for row in rows]
 
 
 class GuidelinesForm(forms.Form):

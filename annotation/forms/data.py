@@ -4,9 +4,10 @@ from pathlib import Path
 
 from django import forms
 
-from annotation.data.fields import CONSTANT, FIELDS
+from annotation.data.fields import constants_of, fields_of
 from annotation.data.files import is_archive
 from annotation.models import Upload
+from annotation.questions import registry
 from core.encodings import ENCODINGS
 from core.errors import quoted
 
@@ -30,8 +31,14 @@ class FilesField(forms.FileField):
         return files
 
 
+def contents() -> list[tuple[str, str]]:
+    """What a file may hold, in words."""
+    answers = [(kind.files, kind.about) for kind in registry.kinds()]
+    return [(Upload.OUTPUTS, "Outputs: what the systems wrote"), *answers]
+
+
 class UploadForm(forms.Form):
-    kind = forms.ChoiceField(choices=Upload.Kind.choices, label="Content")
+    kind = forms.ChoiceField(choices=contents, label="Content")
     file = FilesField(
         label="File", help_text="JSON, JSON lines, CSV or Excel; one file, several files, or a zip file.", allow_empty_file=True
     )
@@ -44,7 +51,7 @@ class ColumnsForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.there = set(columns)
         self.kind, choices = upload.kind, [("", "–"), *((column, column) for column in columns)]
-        for field in FIELDS[upload.kind]:
+        for field in fields_of(upload.kind):
             self.fields[field.name] = forms.ChoiceField(
                 choices=choices,
                 required=False,
@@ -52,7 +59,7 @@ class ColumnsForm(forms.Form):
                 help_text=field.about,
                 initial=upload.columns.get(field.name, ""),
             )
-        if upload.kind == Upload.Kind.OUTPUTS:
+        if upload.kind == Upload.OUTPUTS:
             if not upload.columns.get("system") and not is_archive(upload.name):
                 self.fields["one_system"] = forms.CharField(
                     required=False,
@@ -80,7 +87,7 @@ class ColumnsForm(forms.Form):
                 help_text="Systems whose texts were written by people, one name on each line.",
             )
         else:
-            for name in CONSTANT[upload.kind]:
+            for name in constants_of(upload.kind):
                 if not upload.columns.get(name):
                     self.fields[f"all_{name}"] = forms.CharField(
                         required=False,
@@ -89,7 +96,7 @@ class ColumnsForm(forms.Form):
                         initial=upload.options.get("constants", {}).get(name, ""),
                         help_text="The same for every row.",
                     )
-            if upload.kind == Upload.Kind.SCORES:
+            if upload.kind == registry.SCALE.files:
                 for name, whose in (("aspects", "criterion"), ("raters", "annotator")):
                     self.fields[f"{name}_columns"] = forms.MultipleChoiceField(
                         required=False,
@@ -115,19 +122,19 @@ class ColumnsForm(forms.Form):
         )
 
     def required_columns(self) -> list:
-        return [self[field.name] for field in FIELDS[self.kind] if field.required]
+        return [self[field.name] for field in fields_of(self.kind) if field.required]
 
     def more_columns(self) -> list:
-        return [self[field.name] for field in FIELDS[self.kind] if not field.required]
+        return [self[field.name] for field in fields_of(self.kind) if not field.required]
 
     def columns(self) -> dict[str, str]:
         """Chosen columns by field; "" for a field whose own column is there and not wanted."""
-        chosen = {field.name: self.cleaned_data[field.name] for field in FIELDS[self.kind]}
+        chosen = {field.name: self.cleaned_data[field.name] for field in fields_of(self.kind)}
         return {name: column for name, column in chosen.items() if column or name in self.there}
 
     def beside_the_columns(self) -> list:
         """What the rows can't say."""
-        constants = [f"all_{name}" for name in CONSTANT[self.kind]]
+        constants = [f"all_{name}" for name in constants_of(self.kind)]
         names = ("system_columns", "one_system", "keep_columns", "human_systems", *constants)
         names += ("aspects_columns", "raters_columns", "all_simulated", "spellings_apart", "encoding")
         return [self[name] for name in names if name in self.fields]
@@ -135,9 +142,9 @@ class ColumnsForm(forms.Form):
     def clean(self):
         data = super().clean()
         spread = {column for name in SPREAD_COLUMNS for column in data.get(name, [])}
-        if both := spread & {data.get(field.name) for field in FIELDS[self.kind]}:
+        if both := spread & {data.get(field.name) for field in fields_of(self.kind)}:
             raise forms.ValidationError(f"The column {quoted(min(both))} is chosen as a field and as one of several columns.")
-        chosen = [data[f.name] for f in FIELDS[self.kind] if data.get(f.name)]
+        chosen = [data[f.name] for f in fields_of(self.kind) if data.get(f.name)]
         if twice := {column for column in chosen if chosen.count(column) > 1}:
             raise forms.ValidationError(f"The column {quoted(min(twice))} is chosen twice.")
         return data
@@ -147,7 +154,7 @@ class ColumnsForm(forms.Form):
         said = self.cleaned_data
         columns, one = said.get("system_columns"), said.get("one_system", "").strip()
         options: dict = {"systems": columns} if columns else {"system": one} if one and not said.get("system") else {}
-        constants = {name: said.get(f"all_{name}", "").strip() for name in CONSTANT[self.kind] if not said.get(name)}
+        constants = {name: said.get(f"all_{name}", "").strip() for name in constants_of(self.kind) if not said.get(name)}
         if given := {name: value for name, value in constants.items() if value}:
             options["constants"] = given
         options |= {name: said[name] for name in ("keep_columns", "spellings_apart", "encoding") if said.get(name)}

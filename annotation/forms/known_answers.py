@@ -4,6 +4,7 @@ from django import forms
 
 from annotation.campaigns.known_answers import KNOWN, LONGEST_FEEDBACK
 from annotation.models import Item
+from annotation.questions import registry
 
 
 class KnownAnswerForm(forms.Form):
@@ -30,11 +31,12 @@ class KnownAnswerForm(forms.Form):
             )
         else:
             for criterion in self.criteria:
-                right = known.get("scores", {}).get(criterion.name, [])
-                self.fields[f"score_{criterion.pk}"] = forms.CharField(
+                kind = registry.kind_named(criterion.kind)
+                right = known.get(kind.part, {}).get(criterion.name, [])
+                self.fields[f"{kind.prefix}_{criterion.pk}"] = forms.CharField(
                     required=False,
                     max_length=100,
-                    label=f"{criterion.name}: right scores",
+                    label=f"{criterion.name}: right {kind.files}",
                     initial=", ".join(map(str, right)),
                     help_text=f"From {criterion.low} to {criterion.high}; separate several with commas. Empty: not checked.",
                 )
@@ -50,8 +52,12 @@ class KnownAnswerForm(forms.Form):
         if self.item.is_pair:
             choices = (self.item.expected or {}).get("choices")  # by criterion: kept as imported
             return {"choice": data["choice"], "choices": choices, "feedback": data["feedback"]}
-        scores = {c.name: _whole_numbers(data[f"score_{c.pk}"]) for c in self.criteria if data[f"score_{c.pk}"].strip()}
-        return {"scores": scores, "feedback": data["feedback"]}
+        expected: dict = {"feedback": data["feedback"]}
+        for criterion in self.criteria:
+            kind = registry.kind_named(criterion.kind)
+            if right := data[f"{kind.prefix}_{criterion.pk}"].strip():
+                expected.setdefault(kind.part, {})[criterion.name] = _whole_numbers(right)
+        return expected
 
 
 def _whole_numbers(text: str) -> list:

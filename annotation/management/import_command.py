@@ -5,7 +5,7 @@ from typing import Any
 
 from annotation.access import campaign_named
 from annotation.data import importer
-from annotation.data.fields import FIELDS
+from annotation.data.fields import fields_of
 from core.commands import ServiceCommand
 from core.encodings import ENCODINGS
 from core.errors import Refused
@@ -37,17 +37,16 @@ class ImportCommand(ServiceCommand):
     def run(
         self, slug: str, file: str, dry_run: bool, column: list[str], constant: list[str], **options: Any
     ) -> dict[str, Any]:
-        how = {name: options[name] for name in importer.OPTIONS[self.kind] if options.get(name)}
+        how = {name: options[name] for name in importer.options_of(self.kind) if options.get(name)}
         if column:
             how["columns"] = self._named(column, "--column")
         if constant:
             how["constants"] = self._named(constant, "--constant")
-        import_rows = getattr(importer, f"import_{self.kind}")
-        return import_rows(campaign_named(slug), file, dry_run=dry_run, **how).as_dict()
+        return importer.import_file(campaign_named(slug), self.kind, file, dry_run=dry_run, **how).as_dict()
 
     def _named(self, pairs: list[str], option: str) -> dict[str, str]:
         named = dict(pair.partition("=")[::2] for pair in pairs)
-        fields = [field.name for field in FIELDS[self.kind]]
+        fields = [field.name for field in fields_of(self.kind)]
         for pair, field in zip(pairs, named):
             if "=" not in pair or field not in fields:
                 raise Refused(f"{option} expects FIELD=..., where the field is one of {', '.join(fields)}; found {pair!r}.")

@@ -103,7 +103,11 @@ class Campaign(models.Model):
 
 
 class Criterion(models.Model):
-    """One quality dimension with its Likert scale."""
+    """One quality dimension, and how it is asked about an output: `annotation/questions` has a module for each kind."""
+
+    class Best(models.TextChoices):
+        HIGH = "high", "the highest point"
+        LOW = "low", "the lowest point"
 
     campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="criteria")
     name = models.CharField(max_length=100)
@@ -114,6 +118,11 @@ class Criterion(models.Model):
     high_label = models.CharField(max_length=60, blank=True)
     anchors = models.JSONField(default=dict, blank=True, help_text='What each point means: {"3": "understandable"}.')
     position = models.PositiveSmallIntegerField(default=0)
+    kind = models.CharField(max_length=20, default="scale", help_text="How outputs are asked about: a name in the registry.")
+    best = models.CharField("best is", max_length=4, choices=Best, default=Best.HIGH)
+    cannot_say = models.BooleanField("annotators may answer that they cannot say", default=False)
+    optional = models.BooleanField("annotators may leave it empty", default=False)
+    settings = models.JSONField(default=dict, blank=True, help_text="What only its kind of question knows.")
 
     class Meta:
         ordering = ["position", "id"]
@@ -189,6 +198,11 @@ class Item(models.Model):
     @property
     def is_pair(self) -> bool:
         return self.other_id is not None
+
+    @property
+    def texts(self) -> list:
+        """The outputs that it shows: one to score, or two of a pair."""
+        return [self.output, self.other] if self.is_pair else [self.output]
 
 
 class Assignment(models.Model):

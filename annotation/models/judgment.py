@@ -34,19 +34,25 @@ class Submission(models.Model):
 
 
 class AnswerQuerySet(models.QuerySet):
-    def counted(self):
-        """The answers that quality, snapshots, ratings and exports count: live ones on items that are evaluated, not
-        gold, training or repeats, by people who have not withdrawn."""
+    def given(self):
+        """The answers that exports hold: live ones on items that are evaluated, not gold, training or repeats, by people
+        who have not withdrawn. Among them are those who could not say."""
         return self.filter(retracted_at=None, purpose=Purpose.EVALUATION, annotator__withdrawn_at=None)
+
+    def counted(self):
+        """Those that say something: what quality, snapshots and ratings count."""
+        return self.given().filter(cannot_say=False)
 
 
 class Answer(models.Model):
-    """What a score and a judgment share. Imported rows have no submission."""
+    """What answers to all kinds of questions share. Imported rows have no submission."""
 
     submission = models.ForeignKey(Submission, models.CASCADE, null=True, blank=True)
     purpose = models.CharField(max_length=13, choices=Purpose, default=Purpose.EVALUATION)
     created_at = models.DateTimeField(auto_now_add=True)
     retracted_at = models.DateTimeField(null=True, blank=True)
+    cannot_say = models.BooleanField(default=False, help_text="Answered, without a value.")
+    detail = models.JSONField(null=True, blank=True, help_text="What a kind of question keeps beside the value.")
 
     objects = AnswerQuerySet.as_manager()
 
@@ -55,25 +61,28 @@ class Answer(models.Model):
 
 
 class LikertScore(Answer):
-    """A person's Likert answer. Fractional where a release holds only the mean of several people."""
+    """A person's answer about one output, as a number. Fractional where a release holds only the mean of several people."""
 
     annotator = models.ForeignKey("annotation.Annotator", models.CASCADE, related_name="scores")
     output = models.ForeignKey("annotation.Output", models.CASCADE, related_name="scores")
     criterion = models.ForeignKey("annotation.Criterion", models.CASCADE, related_name="scores")
-    value = models.FloatField()
+    value = models.FloatField(null=True, blank=True, help_text="Empty: cannot say.")
 
     class Meta:
         ordering = ["id"]
         constraints = [
+            models.CheckConstraint(
+                condition=Q(cannot_say=True, value=None) | Q(cannot_say=False, value__isnull=False), name="score_says_a_value"
+            ),
             models.UniqueConstraint(
                 fields=["criterion", "output", "annotator", "purpose"],
                 condition=Q(retracted_at__isnull=True),
                 name="one_live_score",
-            )
+            ),
         ]
 
     def __str__(self):
-        return f"{self.criterion} {self.value:g}"
+        return f"{self.criterion} {'cannot say' if self.value is None else f'{self.value:g}'}"
 
 
 class PairwiseJudgment(Answer):
@@ -90,7 +99,9 @@ class PairwiseJudgment(Answer):
         related_name="judgments",
         help_text="Empty: which output is better on the whole.",
     )
-    choice = models.CharField(max_length=3, choices=[(o.value, o.value) for o in Outcome])
+    choice = models.CharField(
+        max_length=3, blank=True, choices=[(o.value, o.value) for o in Outcome], help_text="Empty: cannot say."
+    )
     reason = models.CharField(max_length=500, blank=True)
     shown_swapped = models.BooleanField(null=True, help_text="True: output_b stood on the left. Empty: not known.")
 
@@ -107,10 +118,13 @@ class PairwiseJudgment(Answer):
                 condition=Q(retracted_at__isnull=True, criterion__isnull=False),
                 name="one_live_judgment_per_criterion",
             ),
+            models.CheckConstraint(
+                condition=Q(cannot_say=True, choice="") | (Q(cannot_say=False) & ~Q(choice="")), name="judgment_says_a_choice"
+            ),
         ]
 
     def __str__(self):
-        return self.choice
+        return self.choice or "cannot say"
 
 
 class Snapshot(models.Model):

@@ -13,10 +13,7 @@ class Upload(models.Model):
     The file lies in UPLOADS_DIR under the row's id until it is stored or thrown away.
     """
 
-    class Kind(models.TextChoices):
-        OUTPUTS = "outputs", "Outputs: what the systems wrote"
-        SCORES = "scores", "Scores: people's Likert answers on outputs already here"
-        JUDGMENTS = "judgments", "Judgments: people's A / tie / B on pairs"
+    OUTPUTS = "outputs"
 
     class State(models.TextChoices):
         NEW = "new", "not checked yet"
@@ -31,7 +28,7 @@ class Upload(models.Model):
     user = models.ForeignKey("annotation.User", models.SET_NULL, null=True, related_name="+")
     name = models.CharField(max_length=200)
     size = models.PositiveBigIntegerField(help_text="Bytes.")
-    kind = models.CharField(max_length=10, choices=Kind)
+    kind = models.CharField(max_length=20, help_text="Outputs, or what a kind of question calls its files.")
     columns = models.JSONField(default=dict, help_text="{field: the file's column}.")
     sample = models.JSONField(default=dict, help_text="Its columns and first rows {columns, rows}, once somebody looked.")
     human_systems = models.JSONField(default=list)

@@ -19,19 +19,9 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from annotation.models import (
-    Annotator,
-    AuditEvent,
-    FrozenAnswers,
-    ItemReport,
-    Job,
-    KeptResponse,
-    LikertScore,
-    PairwiseJudgment,
-    Submission,
-    User,
-)
+from annotation.models import Annotator, AuditEvent, FrozenAnswers, ItemReport, Job, KeptResponse, Submission, User
 from annotation.people import audit
+from annotation.questions import store
 from core.errors import Refused
 
 PROFILE = ("username", "email", "first_name", "last_name", "date_joined", "last_login", *audit.RIGHTS)
@@ -75,8 +65,6 @@ def _everything(user: User) -> dict[str, Any]:
 
 
 def _as_annotator(annotator: Annotator) -> dict[str, Any]:
-    fields = ("value", "created_at", "retracted_at", "purpose", "criterion__name", "output__text", "output__system__name")
-    pair = ("choice", "reason", "created_at", "retracted_at", "purpose", "criterion__name", "output_a__text", "output_b__text")
     return {
         "campaign": annotator.campaign.slug,
         "pseudonym": annotator.name,
@@ -85,8 +73,7 @@ def _as_annotator(annotator: Annotator) -> dict[str, Any]:
         "agreed_to_version": annotator.consent.version if annotator.consent else None,
         "agreed_at": annotator.consented_at,
         "withdrew_at": annotator.withdrawn_at,
-        "scores": list(LikertScore.objects.filter(annotator=annotator).values(*fields)),
-        "judgments": list(PairwiseJudgment.objects.filter(annotator=annotator).values(*pair)),
+        **store.everything_of(annotator),
         "as_sent": list(annotator.submissions.values("payload", "seconds", "active_seconds", "created_at", "retracted_at")),
         "reports": list(annotator.reports.values("item_id", "kind", "reason", "created_at")),
     }
@@ -120,7 +107,7 @@ def erase(user: User) -> None:
 
 def _take_words_of(annotator: Annotator) -> None:
     """Comments and reasons, also where they were written down beside a snapshot; its own content has none."""
-    PairwiseJudgment.objects.filter(annotator=annotator).update(reason="")
+    store.take_words_of(annotator)
     annotator.reports.update(reason="")
     for submission in annotator.submissions.filter(payload__has_key="reason").iterator():
         del submission.payload["reason"]

@@ -10,7 +10,7 @@ import numpy as np
 
 from annotation import snapshots
 from annotation.models import Campaign, Output, Reference, Snapshot
-from annotation.snapshots import former_names, output_names
+from annotation.snapshots import SnapshotContent, former_names, output_names
 from evaluator.comparator.examples import Exchange, aligned
 from evaluator.comparator.settings import Settings
 from evaluator.comparator.supervision.self_supervision import Origin, exchanges, reply_pairs, strong_pairs, weak_pairs
@@ -53,7 +53,7 @@ def read(snapshot: Snapshot, criterion: str, with_judgments: bool, others: Seque
         return f"{snapshot.campaign_id}/{row['annotator']}"  # a name stands for one person within a campaign
 
     of_criterion = [[r for r in content.scores if name and r["criterion"] == name] for name in (criterion, *others)]
-    scored = [[(place(_key(r)), who(r), r["value"]) for r in rows] for rows in of_criterion]
+    scored = [[(place(_key(r)), who(r), r["value"]) for r in _best_highest(content, rows)] for rows in of_criterion]
     judged = content.judgments if with_judgments else []
     sides = [((r["context"], *r["a"]), (r["context"], *r["b"])) for r in judged]
     judgment_rows = [(place(a), place(b), who(r), r["choice"]) for (a, b), r in zip(sides, judged)]
@@ -85,6 +85,15 @@ def read(snapshot: Snapshot, criterion: str, with_judgments: bool, others: Seque
             [(a[0], (a, b), r["annotator"], r["choice"]) for (a, b), r in zip(sides, judged)],
         ),
     )
+
+
+def _best_highest(content: SnapshotContent, rows: list[dict]) -> list[dict]:
+    """Scores on one criterion, turned about the middle of its scale where its lowest point is the best."""
+    name = rows[0]["criterion"] if rows else ""
+    if content.sign(name) > 0:
+        return rows
+    ends = next(c["low"] + c["high"] for c in content.criteria if c["name"] == name)
+    return [row | {"value": ends - row["value"]} for row in rows]
 
 
 def _ceilings(scores, judgments) -> dict:

@@ -2,8 +2,9 @@
 
 from django.db.models import Avg, Count, F
 
-from annotation.models import Context, LikertScore, PairwiseJudgment, System
+from annotation.models import Context, System
 from annotation.outcome import Outcome
+from annotation.questions import store
 from leaderboard.models import ContextResult, OutputResult, Tournament
 
 PER_PAGE = 25
@@ -29,7 +30,7 @@ def outputs(tournament: Tournament, context: Context) -> list[OutputResult]:
 def scores(context: Context) -> dict[int, dict[str, dict]]:
     """{output id: {criterion: {mean, n}}} of every answer that counts, kept by the filter or not."""
     here = list(context.outputs.values_list("pk", flat=True))
-    rows = LikertScore.objects.counted().filter(output__in=here).order_by("criterion__position", "criterion_id")
+    rows = store.rows_about(here)[0].order_by("criterion__position", "criterion_id")
     found: dict[int, dict[str, dict]] = {}
     for row in rows.values("output_id", "criterion__name", "criterion__position", "criterion_id").annotate(
         mean=Avg("value"), n=Count("pk")
@@ -41,7 +42,7 @@ def scores(context: Context) -> dict[int, dict[str, dict]]:
 def judgments(context: Context) -> list[dict]:
     """Every pair that was judged there: {a, b: system names, won, tied, lost: by a}."""
     here = list(context.outputs.values_list("pk", flat=True))
-    rows = PairwiseJudgment.objects.counted().filter(output_a__in=here).order_by("output_a_id", "output_b_id")
+    rows = store.rows_about(here)[1].order_by("output_a_id", "output_b_id")
     columns = ("criterion_id", "output_a_id", "output_b_id", "output_a__system__name", "output_b__system__name", "choice")
     found: dict[tuple, dict] = {}
     column = {Outcome.A.value: "won", Outcome.TIE.value: "tied", Outcome.B.value: "lost"}

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from annotation.models import LikertScore
+from annotation.models import Criterion
 from annotation.outcome import Outcome
+from annotation.questions import registry, store
 from annotation.snapshots import SnapshotContent
 from core.errors import Refused
 from leaderboard.models import Tournament
@@ -22,7 +23,8 @@ from leaderboard.tournaments.entrants import Entrants
 @dataclass(frozen=True)
 class PeopleAnswers:
     """Of one question. All arrays are int but the scores' values: outputs and annotators by number, outcomes +1, 0 or -1.
-    left_out: kept answers about outputs that do not play."""
+    left_out: kept answers about outputs that do not play. sign: -1 where low scores are good ones; values are negative then, so
+    that the higher is always the better."""
 
     scored: np.ndarray  # (scores,) outputs
     scorer: np.ndarray  # (scores,)
@@ -32,6 +34,7 @@ class PeopleAnswers:
     outcome: np.ndarray
     judge: np.ndarray  # (judgments,)
     left_out: int = 0
+    sign: int = 1
 
     def __len__(self) -> int:
         return len(self.value) + len(self.outcome)
@@ -45,8 +48,10 @@ class PeopleAnswers:
     def of_contexts(self, entrants: Entrants, wanted: np.ndarray) -> PeopleAnswers:
         """The answers on the wanted contexts: bool (contexts,)"""
         scores, pairs = wanted[entrants.context_of[self.scored]], wanted[entrants.context_of[self.first]]
-        of_pairs = (column[pairs] for column in (self.first, self.second, self.outcome, self.judge))
-        return PeopleAnswers(self.scored[scores], self.scorer[scores], self.value[scores], *of_pairs)
+        first, second, outcome, judge = (column[pairs] for column in (self.first, self.second, self.outcome, self.judge))
+        return PeopleAnswers(
+            self.scored[scores], self.scorer[scores], self.value[scores], first, second, outcome, judge, 0, self.sign
+        )
 
     def contexts(self, entrants: Entrants) -> np.ndarray:
         """The numbers of the contexts with an answer."""
@@ -67,9 +72,10 @@ def people_answers(entrants: Entrants, content: SnapshotContent | None, criterio
     else:
         scores, judged = [], content.judgments
     numbers: dict[str, int] = {}
+    sign = content.sign(criterion)
     of = entrants.number_of
     known = [(of.get((r["context"], r["system"], r["checkpoint"], r["sample"])), r) for r in scores]
-    rows = [(o, numbers.setdefault(r["annotator"], len(numbers)), r["value"]) for o, r in known if o is not None]
+    rows = [(o, numbers.setdefault(r["annotator"], len(numbers)), sign * r["value"]) for o, r in known if o is not None]
     places = [(of.get((r["context"], *r["a"])), of.get((r["context"], *r["b"])), r) for r in judged]
     pairs = [
         (a, b, 1 - Outcome(r["choice"]).code, numbers.setdefault(r["annotator"], len(numbers)))
@@ -79,20 +85,19 @@ def people_answers(entrants: Entrants, content: SnapshotContent | None, criterio
     left_out = len(scores) + len(judged) - len(rows) - len(pairs)
     of_pairs = np.array(pairs, dtype=np.int64).reshape(-1, 4)
     first, second, outcome, judge = of_pairs.T
-    return PeopleAnswers(*_scores(rows), first, second, outcome, judge, left_out)
+    return PeopleAnswers(*_scores(rows), first, second, outcome, judge, left_out, sign)
 
 
 def unfiltered_answers(tournament: Tournament, entrants: Entrants) -> PeopleAnswers:
     """Had no score of the criterion been filtered out, by what counts now and was there by the snapshot."""
-    scores = LikertScore.objects.counted().filter(
-        criterion__campaign=tournament.campaign,
-        criterion__name=tournament.criterion,
-        created_at__lte=tournament.snapshot.created_at,
-    )
+    criterion = tournament.campaign.criteria.filter(name=tournament.criterion).first()
+    question = registry.about_output(criterion or Criterion())
+    scores = store.to(tournament.campaign, question).counted().filter(created_at__lte=tournament.snapshot.created_at)
     number = {output.pk: i for i, output in enumerate(entrants.outputs)}
     rows = scores.order_by("pk").values_list("output_id", "annotator_id", "value")
-    kept = [(number[output], annotator, value) for output, annotator, value in rows if output in number]
-    return PeopleAnswers(*_scores(kept), *np.zeros((4, 0), dtype=np.int64))
+    kept = [(number[output], annotator, question.sign * value) for output, annotator, value in rows if output in number]
+    none = np.zeros(0, dtype=np.int64)
+    return PeopleAnswers(*_scores(kept), none, none, none, none, 0, question.sign)
 
 
 def _scores(rows: list[tuple[int, int, float]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -149,7 +154,7 @@ def people_games(entrants: Entrants, content: SnapshotContent | None, criterion:
 
 
 def human_means(entrants: Entrants, answers: PeopleAnswers) -> list[float | None]:
-    """Each system's mean kept score; None where nobody scored it."""
+    """Each system's mean kept score, as people gave it; None where nobody scored it."""
     system, n = entrants.system_of[answers.scored], len(entrants.systems)
     count, total = np.bincount(system, minlength=n), np.bincount(system, answers.value, n)
-    return [float(t / c) if c else None for t, c in zip(total.tolist(), count.tolist(), strict=True)]
+    return [answers.sign * float(t / c) if c else None for t, c in zip(total.tolist(), count.tolist(), strict=True)]

@@ -1,3 +1,4 @@
+from annotation.api.protocol_file import protocol_from
 from annotation.campaigns.lifecycle import create_campaign
 from annotation.campaigns.protocol import CriterionSpec
 from annotation.campaigns.templates import TEMPLATES, settings_of, template_named
@@ -14,10 +15,18 @@ class Command(ServiceCommand):
         parser.add_argument("--title", default="")
         parser.add_argument("--template", choices=sorted(TEMPLATES), help="guidelines and criteria of a kind of campaign")
         parser.add_argument("--criterion", action="append", default=[], metavar="NAME:LOW:HIGH")
+        parser.add_argument("--protocol", metavar="FILE", help="JSON with the fields that the API takes for a new campaign")
         parser.add_argument("--pairwise", action="store_true", help="judge pairs (with --criterion: beside the scores)")
         parser.add_argument("--overlap", type=int, default=3, help="how many people judge each item")
 
-    def run(self, slug, title, template, criterion, pairwise, overlap, **options):
+    def run(self, slug, title, template, criterion, pairwise, overlap, protocol, **options):
+        if protocol:
+            if template or criterion or pairwise:
+                raise Refused("--protocol says what is asked; leave --template, --criterion and --pairwise out.")
+            asked = protocol_from(protocol)
+            asked = {"title": title} | asked if not title else asked | {"title": title}
+            campaign = create_campaign(slug=slug, **({"overlap": overlap} | asked))
+            return {"campaign": campaign.slug, "criteria": [c.name for c in campaign.criteria.all()]}
         if template and criterion:
             raise Refused("--template brings its own criteria; leave --criterion out, and change them in the design later.")
         asked = settings_of(template_named(template)) if template else _asked(criterion, pairwise)

@@ -11,11 +11,21 @@ from django.views.decorators.http import require_POST
 from annotation.annotating import consent, reports, submissions
 from annotation.annotating.assignment import progress, turn
 from annotation.annotating.completion import is_finished
-from annotation.annotating.feedback import checks, rows_of_submission, shows_known_answer
-from annotation.annotating.item_page import answer_again, answer_of, hidden_fields, item_context, key_of, number, times_of
+from annotation.annotating.feedback import checks, shows_known_answer
+from annotation.annotating.item_page import (
+    answer_again,
+    answer_of,
+    hidden_fields,
+    item_context,
+    key_of,
+    number,
+    page_of,
+    times_of,
+)
 from annotation.annotating.undo import undo_last
 from annotation.models import Campaign, Submission
 from annotation.people import notices
+from annotation.questions.store import of_submission
 from annotation.views.people.sign_in import for_annotators
 from core.errors import Refused
 
@@ -71,7 +81,7 @@ def feedback(request, annotator, key):
     if not shows_known_answer(submission, annotator.campaign):
         raise Http404
     assignment = submission.assignment
-    answer_checks = checks(assignment.item, rows_of_submission(submission), assignment.swapped)
+    answer_checks = checks(assignment.item, of_submission(submission), assignment.swapped)
     context = {
         **item_context(annotator.campaign, assignment.item, assignment.swapped),
         "checks": answer_checks,
@@ -127,8 +137,7 @@ def _item(request, annotator, current, refused=None, status=200):
         "minutes": current.minutes,
         "swap": wants_swap(request),
     }
-    template = "annotation/pair.html" if assignment.item.is_pair else "annotation/score.html"
-    return render(request, template, context, status=status)
+    return render(request, page_of(assignment.item), context, status=status)
 
 
 def _undone(assignment) -> dict | None:

@@ -8,8 +8,9 @@ from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 
 from annotation.annotating import submissions
-from annotation.annotating.item_page import SIDE_LABELS, answer_again, answer_of, hidden_fields, item_context, key_of, times_of
+from annotation.annotating.item_page import answer_again, answer_of, hidden_fields, item_context, key_of, page_of, times_of
 from annotation.annotating.submissions import live_submissions, may_change
+from annotation.questions import registry
 from annotation.views.paging import paged
 from annotation.views.people.sign_in import for_annotators
 from core.errors import Refused
@@ -27,8 +28,7 @@ def answers(request, annotator):
     for submission in page:
         assignment = submission.assignment
         assignment.item.campaign = campaign
-        texts = [text for text in (assignment.item.output, assignment.item.other) if text]
-        submission.texts = texts[::-1] if assignment.swapped else texts
+        submission.texts = assignment.item.texts[::-1] if assignment.swapped else assignment.item.texts
         submission.words = _in_words(submission.payload, names)
         submission.may_change = may_change(assignment, campaign)
     context = {"campaign": campaign, "annotator": annotator, "page": page}
@@ -37,13 +37,15 @@ def answers(request, annotator):
 
 def _in_words(payload: dict, names: dict[str, str]) -> list[tuple[str, str]]:
     """[(criterion, what was answered)], the criterion empty for the whole."""
-    sides = dict(SIDE_LABELS)
-    words = [(names.get(pk, ""), str(score)) for pk, score in payload.get("scores", {}).items()]
-    words += [(names.get(pk, ""), str(sides.get(side, ""))) for pk, side in payload.get("choices", {}).items()]
-    if "choice" in payload:
-        words.append(("", str(sides.get(payload["choice"], ""))))
+    words = []
+    for part, answers in payload.items():
+        if part == "choice":
+            words.append(("", registry.PAIR.in_words(answers)))
+        elif (kind := registry.of_part(part)) and isinstance(answers, dict):
+            words += [(names.get(pk, ""), kind.in_words(sent)) for pk, sent in answers.items()]
     if payload.get("reason"):
-        words.append((gettext("Comment") if "scores" in payload else gettext("Reason"), payload["reason"]))
+        on_pair = registry.PAIR.part in payload or "choice" in payload
+        words.append((gettext("Reason") if on_pair else gettext("Comment"), payload["reason"]))
     return words
 
 
@@ -72,8 +74,7 @@ def answer(request, annotator, pk):
         "revising": True,
         "may_change": may_change(assignment, annotator.campaign),
     }
-    template = "annotation/pair.html" if assignment.item.is_pair else "annotation/score.html"
-    return render(request, template, context, status=422 if refused else 200)
+    return render(request, page_of(assignment.item), context, status=422 if refused else 200)
 
 
 def _revise(request, annotator, pk):

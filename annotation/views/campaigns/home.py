@@ -8,9 +8,10 @@ from django.utils import timezone
 from annotation.access import campaigns_researched_by
 from annotation.campaigns.overview import counted
 from annotation.jobs import ALIVE, worker_alive
-from annotation.models import Annotator, Assignment, Job, LikertScore, Output, PairwiseJudgment, WorkerPulse
+from annotation.models import Annotator, Assignment, Job, Output, WorkerPulse
 from annotation.people import first_admin
 from annotation.people.languages import speak_english
+from annotation.questions import store
 from annotation.views.jobs import MADE, with_results
 from annotation.views.paging import paged, searched
 
@@ -51,11 +52,10 @@ def _annotators(user):
 
 def _with_numbers(campaigns):
     """One query: each campaign with its counts, by subqueries that do not multiply each other."""
+    scores, judgments = store.counted()
     return campaigns.annotate(
         output_count=counted(Output.objects.filter(context__campaign=OuterRef("pk")), "context__campaign"),
-        score_count=counted(LikertScore.objects.counted().filter(criterion__campaign=OuterRef("pk")), "criterion__campaign"),
-        judgment_count=counted(
-            PairwiseJudgment.objects.counted().filter(annotator__campaign=OuterRef("pk")), "annotator__campaign"
-        ),
+        score_count=counted(scores.filter(criterion__campaign=OuterRef("pk")), "criterion__campaign"),
+        judgment_count=counted(judgments.filter(annotator__campaign=OuterRef("pk")), "annotator__campaign"),
         annotator_count=counted(Annotator.objects.filter(campaign=OuterRef("pk")), "campaign"),
     )

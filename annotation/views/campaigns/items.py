@@ -52,12 +52,13 @@ def item(request, slug, pk):
         else:
             messages.success(request, "The known answer is set. The item is no longer part of the evaluation.")
             return redirect("item", slug, pk)
-    about = answers.judgments(campaign, Filters(item=pk)) if item.is_pair else answers.scores(campaign, Filters(item=pk))
     context = {
         "campaign": campaign,
         "item": item,
         "form": form,
-        "page": paged(request, about.select_related("annotator", "criterion", "submission").order_by("criterion", "pk")),
+        "page": paged(
+            request, answers.about(item).select_related("annotator", "criterion", "submission").order_by("criterion", "pk")
+        ),
         "reports": paged(request, item.reports.select_related("annotator", "resolved_by"), name="reports"),
     }
     return render(request, "annotation/item_answers.html", context, status=422 if request.method == "POST" else 200)

@@ -5,7 +5,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 
 from annotation.access import campaign_for_researcher
-from annotation.annotating.item_page import item_context
+from annotation.annotating.item_page import item_context, page_of
 
 
 @login_required
@@ -29,4 +29,4 @@ def preview(request, slug):
         "action": request.get_full_path(),
         "consent": campaign.consent_texts.last(),
     }
-    return render(request, f"annotation/{'pair' if item.is_pair else 'score'}.html", context)
+    return render(request, page_of(item), context)

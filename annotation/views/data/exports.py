@@ -6,7 +6,7 @@ from django.http import Http404, HttpResponse, StreamingHttpResponse
 from annotation import snapshots
 from annotation.access import campaign_for_researcher
 from annotation.assessment import snapshot_contents
-from annotation.data.export import CONTENT_TYPES, KINDS, as_csv, as_jsonl, exported_answers
+from annotation.data.export import CONTENT_TYPES, PREFERENCES, answer_files, as_csv, as_jsonl, exported_answers
 from annotation.people.audit import exported
 from core.errors import Refused, quoted
 
@@ -15,7 +15,7 @@ from core.errors import Refused, quoted
 def export(request, slug, what, format):
     """The answers that count now."""
     campaign = campaign_for_researcher(request.user, slug)
-    if what not in ("scores", "judgments") or format not in CONTENT_TYPES:
+    if what not in answer_files() or format not in CONTENT_TYPES:
         raise Http404
     exported(f"{what} ({format})", campaign, request.user)
     return _file(exported_answers(campaign, what), what, format, f"{campaign.slug}-{what}")
@@ -25,10 +25,10 @@ def export(request, slug, what, format):
 def snapshot_export(request, slug, digest, what, format):
     """A snapshot's answers with what became of them, or preference pairs: the same bytes whenever it is asked for."""
     campaign, snapshot = _snapshot(request, slug, digest)
-    if what not in KINDS or format not in CONTENT_TYPES:
+    if what not in (*answer_files(), PREFERENCES) or format not in CONTENT_TYPES:
         raise Http404
     try:
-        if what == "preferences":
+        if what == PREFERENCES:
             rows = list(snapshot_contents.preferences(snapshot, _margin(request.GET.get("margin"))))
         else:
             rows = list(snapshot_contents.rows(snapshot, what))

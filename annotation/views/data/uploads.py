@@ -9,7 +9,7 @@ from annotation.access import campaign_for_researcher
 from annotation.campaigns.images import image_names
 from annotation.campaigns.overview import overview, rich_texts
 from annotation.data import uploads
-from annotation.data.fields import FIELDS
+from annotation.data.fields import fields_of, kinds_of_files
 from annotation.forms import ColumnsForm, UploadForm
 from annotation.jobs import worker_alive
 from annotation.models import Upload
@@ -31,7 +31,7 @@ def import_data(request, slug):
         "form": form,
         "numbers": overview(campaign),
         "pictures": image_names(campaign),
-        "shapes": FIELDS,
+        "shapes": {what: fields_of(what) for what in kinds_of_files()},
         "files": paged(request, campaign.uploads.select_related("user"), FILES_SHOWN, "files"),
     }
     return render(request, "annotation/import.html", context, status=422 if request.method == "POST" else 200)

@@ -31,6 +31,12 @@ document.addEventListener("change", ({ target }) => {
   try { target.checked ? localStorage.removeItem(OFF) : localStorage.setItem(OFF, "1"); } catch { /* not remembered */ }
 });
 
+// A number that is typed after "Cannot say" was chosen is the answer.
+document.addEventListener("input", ({ target }) => {
+  if (!target.matches("[data-scale] input[type=number]")) return;
+  for (const radio of target.closest("[data-scale]").querySelectorAll("input[type=radio]")) radio.checked = false;
+});
+
 const answered = (scale) => Boolean(scale.querySelector("input:checked") || scale.querySelector("input[type=number]")?.value);
 const focusOn = (scale) => (scale.querySelector("input:checked") || scale.querySelector("input")).focus();
 const current = () => {
@@ -54,9 +60,15 @@ export const chooseSide = (side) => {
   say(answerOf(scale, input));
 };
 
+// A widget names the key of an input itself: data-key="n".
+const named = (key) => (/^[a-z0-9]$/.test(key) ? current()?.querySelector(`input[data-key="${key}"]`) : null);
+
 const choose = (values, pressed) => {
   const scale = current();
-  const input = values.map((value) => scale.querySelector(`input[type=radio][value="${value}"]`)).find(Boolean);
+  pick(scale, values.map((value) => scale.querySelector(`input[type=radio][value="${value}"]`)).find(Boolean), pressed);
+};
+
+const pick = (scale, input, pressed) => {
   if (!input) return say(word("no_such_point", { question: name(scale), key: pressed }));
   check(scale, input);
   const next = scales()[scales().indexOf(scale) + 1];
@@ -89,6 +101,7 @@ const press = (key) => {
   if (key === "Enter") form() ? form().requestSubmit() : document.querySelector("[data-go-on]")?.click();
   else if (key === "g") open("guidelines");
   else if (key === "?") open("keys");
+  else if (scale && named(key)) pick(current(), named(key), key);
   else if (key === "c") toggleContext();
   else if (key === "d") document.querySelector("[data-differences]")?.click();
   else if (key === "u") document.querySelector("[data-undo]")?.requestSubmit();

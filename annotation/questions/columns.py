@@ -1,0 +1,58 @@
+"""What columns of files are called, and the words for an answer that says nothing."""
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Field:
+    """A field of a row. about: what it holds; others: other names under which it is recognised."""
+
+    name: str
+    about: str
+    required: bool = True
+    others: tuple[str, ...] = ()
+
+
+def maybe(name: str, about: str, *others: str) -> Field:
+    return Field(name, about, False, others)
+
+
+DIRECTION_FIELDS = (
+    maybe("best", "high or low: which end of the scale is best; default high", "direction"),
+    maybe("cannot_say", "true where the person could not say"),
+)
+SCALE_FIELDS = (
+    Field("score", "a number on the scale, or empty with cannot_say", others=("rating", "value", "label")),
+    maybe("scale", "[lowest, highest] or 1-5; required for a new criterion"),
+    *DIRECTION_FIELDS,
+)
+PAIR_FIELDS = (
+    Field("choice", "A, tie or B (or left, right)", others=("preference", "winner", "judgment", "label")),
+    maybe("aspect", "the criterion; empty: overall", "criterion"),
+    maybe("reason", "why"),
+    maybe("shown_left", "A or B: which was on the left; default A"),
+    maybe("cannot_say", "true where the person could not say"),
+)
+# By what files of answers are called: (how many outputs an answer is about, its fields). `registry.register` adds others; these
+# are here so that other programs' files are recognised without Django.
+FILES: dict[str, tuple[int, tuple[Field, ...]]] = {"scores": (1, SCALE_FIELDS), "judgments": (2, PAIR_FIELDS)}
+
+# As surveys write it. An empty cell, or N/A, is no answer at all.
+CANNOT_SAY = {
+    "cannot_say",
+    "cannot say",
+    "can't say",
+    "can not say",
+    "not applicable",
+    "don't know",
+    "dont know",
+    "do not know",
+    "i don't know",
+    "unsure",
+    "not sure",
+}
+
+
+def is_cannot_say(value: Any) -> bool:
+    return isinstance(value, str) and value.strip().lower().replace("’", "'") in CANNOT_SAY

@@ -1,0 +1,396 @@
+"""A kind of question: everything about it that the rest of the product asks, in one class.
+
+A new kind is a module with a subclass, given to `registry.register`, and a template for its widget. `ValueKind` has what
+kinds share that ask for a number about one output; `scale` and `pair` are the kinds that come with the product.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, ClassVar
+
+import numpy as np
+from django.forms import Form
+from django.utils.translation import gettext, gettext_lazy
+
+from annotation.design.known_answer_check import wanted_values
+from annotation.models import Annotator, Assignment, Criterion, LikertScore, Output
+from annotation.quality.krippendorff import Level
+from annotation.quality.report import JudgmentReport, ScoreReport, assess_scores
+from annotation.questions.columns import Field, is_cannot_say
+from core.errors import Refused, quoted, shortened
+from core.rowfiles import BadField, Row, shown
+
+CANNOT_SAY = "cannot_say"  # what a page or a program sends for it
+CANNOT_SAY_WORDS = gettext_lazy("Cannot say")
+WORST_TO_BEST = {Criterion.Best.HIGH: 1, Criterion.Best.LOW: -1}
+
+
+class Says(StrEnum):
+    """What an answer says for a board."""
+
+    VALUE = "value"
+    PREFERENCE = "preference"
+    ORDER = "order"
+    COUNT = "count"
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked: of which kind, on which criterion (None: on the whole)."""
+
+    kind: Kind
+    criterion: Criterion | None = None
+
+    @property
+    def on_pairs(self) -> bool:
+        return self.kind.sides == 2
+
+    @property
+    def name(self) -> str:
+        """What was judged, as QualityDecision.what."""
+        return self.kind.question_name(self.criterion)
+
+    @property
+    def key(self) -> int | None:
+        """The criterion's id."""
+        return self.criterion.pk if self.criterion else None
+
+    @property
+    def cannot_say(self) -> bool:
+        return bool(self.criterion and self.criterion.cannot_say)
+
+    @property
+    def is_optional(self) -> bool:
+        return bool(self.criterion and self.criterion.optional)
+
+    @property
+    def keys(self) -> list[tuple[Any, Any]]:
+        """What the list of keys says of it."""
+        return [*self.kind.keys, *([("<kbd>n</kbd>", CANNOT_SAY_WORDS)] if self.cannot_say else [])]
+
+    @property
+    def sign(self) -> int:
+        """1 where higher values are better, -1 where lower ones are."""
+        return self.kind.sign(self.criterion.best if self.criterion else Criterion.Best.HIGH)
+
+
+@dataclass(frozen=True)
+class Widget:
+    """A question as its template shows it. value: what was answered, as it is sent; None: nothing yet. is_missing: it was sent
+    without a usable answer."""
+
+    question: Question
+    value: Any
+    is_missing: bool
+
+    @property
+    def template(self) -> str:
+        return self.question.kind.template
+
+    @property
+    def criterion(self) -> Criterion | None:
+        return self.question.criterion
+
+    @property
+    def field(self) -> str:
+        """The name of its inputs."""
+        return self.question.kind.field(self.question)
+
+    @property
+    def cannot_say(self) -> tuple[str, Any, bool] | None:
+        """(what is sent, words, is it chosen) where the criterion lets people say so."""
+        return (CANNOT_SAY, CANNOT_SAY_WORDS, self.value == CANNOT_SAY) if self.question.cannot_say else None
+
+    @property
+    def is_required(self) -> bool:
+        return not self.question.is_optional
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that was asked of an item with a known answer. what: the criterion's name, empty for the whole; given and
+    expected in words."""
+
+    what: str
+    given: str
+    expected: str
+    is_right: bool
+
+
+@dataclass(frozen=True)
+class Given:
+    """An answer as it is kept. value: None for "cannot say"."""
+
+    value: Any
+    detail: dict | None = None
+
+    @property
+    def cannot_say(self) -> bool:
+        return self.value is None
+
+
+@dataclass(frozen=True)
+class AgreementRule:
+    """How answers are filtered and agreement measured."""
+
+    level: Level
+    mad: float
+    on_zero_mad: str
+    seed: int
+
+
+class Kind:
+    """The base of all kinds.
+
+    name: under which criteria, files and snapshots know it. part: where its answers stand in what is sent, {part: {criterion
+    id: answer}}; prefix: of its inputs' names. template: of its widget; keys: (HTML of the keys, what they do), for the list
+    of keys. table: the model that stores its answers. files: what its exports and imports are called.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    about: ClassVar[str] = ""
+    sides: ClassVar[int] = 1
+    part: ClassVar[str]
+    prefix: ClassVar[str]
+    template: ClassVar[str]
+    keys: ClassVar[Sequence[tuple[Any, Any]]] = ()
+    table: ClassVar[type]
+    files: ClassVar[str]
+    says: ClassVar[Says] = Says.VALUE
+    is_repeated: ClassVar[bool] = False  # may the same item be shown again, to see whether the answer stays?
+    form: ClassVar[type[Form] | None] = None  # of its settings, on the page of the campaign's design
+    form_template: ClassVar[str] = "includes/kind_settings.html"
+
+    # -- settings
+
+    def question_name(self, criterion: Criterion | None) -> str:
+        return str(criterion)
+
+    def spec_fields(self, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """A criterion's fields from what its `form` was filled in with."""
+        return dict(settings)
+
+    def form_values(self, spec: Any) -> dict[str, Any]:
+        """What the form shows of a criterion, or of a specification of one."""
+        return {name: getattr(spec, name, None) for name in (self.form.base_fields if self.form else ())}
+
+    def check(self, spec: Any) -> None:
+        """Raises Refused where a criterion of this kind can't be asked."""
+
+    def fixed_by_answers(self, criterion: Any) -> tuple:
+        """What of a criterion gives its answers their meaning, and can't change once there are any."""
+        return criterion.name, criterion.kind, criterion.low, criterion.high, criterion.best, criterion.settings
+
+    # -- answering
+
+    def field(self, question: Question) -> str:
+        return f"{self.prefix}_{question.key}"
+
+    def posted(self, posted: Mapping[str, str]) -> dict[str, Any]:
+        """{part: {criterion id: answer}} of what a form sent, {} where it has nothing of this kind."""
+        start, answers = f"{self.prefix}_", {}
+        for name, text in posted.items():
+            key = name.removeprefix(start)
+            if name.startswith(start) and key.isascii() and key.isdecimal() and len(key) < 19:
+                value = text if text == CANNOT_SAY else self.typed(text)
+                if value is not None:
+                    answers[int(key)] = value
+        return {self.part: answers} if answers else {}
+
+    def typed(self, text: str) -> Any:
+        """One input's text as the answer that is sent; None where it is none."""
+        return text or None
+
+    def sent(self, answer: Mapping[str, Any], question: Question) -> Any:
+        """The answer to this question in all that was sent; None where there is none."""
+        by_criterion = answer.get(self.part)
+        if not isinstance(by_criterion, dict):
+            return None
+        value = by_criterion.get(question.key, by_criterion.get(str(question.key)))
+        return None if value == "" else value
+
+    def widget(self, question: Question, answer: Mapping[str, Any], was_refused: bool) -> Widget:
+        value = self.sent(answer, question)
+        return Widget(question, value, was_refused and not self._is_answered(question, value))
+
+    def _is_answered(self, question: Question, value: Any) -> bool:
+        if value is None:
+            return question.is_optional
+        try:
+            self.given(question, value)
+        except Refused:
+            return False
+        return True
+
+    def given(self, question: Question, sent: Any) -> Given:
+        """Raises Refused where what was sent is no answer to the question."""
+        raise NotImplementedError
+
+    def please(self, questions: Sequence[Question]) -> str:
+        """What is said where these were left open."""
+        names = ", ".join(question.criterion.name for question in questions if question.criterion)
+        return gettext("Please also answer: %(criteria)s.") % {"criteria": names}
+
+    def row(self, question: Question, assignment: Assignment, given: Given, reason: str) -> Any:
+        """An unsaved row of `table`; `store.rows_of` fills in who and why."""
+        raise NotImplementedError
+
+    def in_words(self, sent: Any) -> str:
+        """A sent answer, for the person who gave it."""
+        return str(CANNOT_SAY_WORDS if sent == CANNOT_SAY else sent)
+
+    def row_in_words(self, row: Any) -> str:
+        raise NotImplementedError
+
+    # -- checks: items whose answer is known, and items shown again
+
+    def known(self, criterion: Criterion, answer: Any) -> list:
+        """The accepted answers as they are stored; raises Refused."""
+        raise NotImplementedError
+
+    def checked(self, row: Any, expected: Mapping[str, Any], swapped: bool) -> Check | None:
+        """None where nothing is expected of it."""
+        raise NotImplementedError
+
+    def as_given(self, row: Any) -> Any:
+        """The answer as known answers have it."""
+        raise NotImplementedError
+
+    # -- files
+
+    columns: ClassVar[Sequence[str]] = ()  # of an export, between the criterion and the comment
+    fields: ClassVar[Sequence[Field]] = ()  # of an import
+
+    def cells(self, row: Any) -> dict[str, Any]:
+        """{column: value} of an answer."""
+        raise NotImplementedError
+
+    # -- quality
+
+    def assess(self, values: np.ndarray, rule: AgreementRule) -> ScoreReport | JudgmentReport:
+        """values: (raters, units), nan where missing."""
+        raise NotImplementedError
+
+    def level(self, rule_level: Level) -> Level:
+        """At which level agreement is measured where the rule says this one."""
+        return rule_level
+
+    # -- board
+
+    def sign(self, best: str) -> int:
+        return WORST_TO_BEST[Criterion.Best(best)]
+
+
+class ValueKind(Kind):
+    """A number about one output, on a criterion from `low` to `high`."""
+
+    part, prefix = "scores", "score"
+    table = LikertScore
+    columns = ("scale", "score")
+    value_column = "score"
+
+    def typed(self, text: str) -> int | None:
+        try:
+            value = int(text or "")
+        except ValueError:
+            return None
+        return value if abs(value) < 2**63 else None
+
+    def given(self, question: Question, sent: Any) -> Given:
+        criterion = question.criterion
+        assert criterion is not None, "asked on a criterion"
+        if sent == CANNOT_SAY and question.cannot_say:
+            return Given(None)
+        try:
+            value = int(sent)
+            if isinstance(sent, float) and sent != value:
+                raise ValueError
+        except (TypeError, ValueError, OverflowError):
+            message = gettext("%(criterion)s: choose one of the points of its scale.")
+            raise Refused(message % {"criterion": criterion.name}) from None
+        if value not in criterion.points:
+            about = {"criterion": criterion.name, "low": criterion.low, "high": criterion.high}
+            raise Refused(gettext("%(criterion)s: choose a point from %(low)s to %(high)s.") % about)
+        return Given(value)
+
+    def row(self, question: Question, assignment: Assignment, given: Given, reason: str) -> LikertScore:
+        """A comment on scores stays with the submission."""
+        row = LikertScore(output_id=assignment.item.output_id, criterion=question.criterion, value=given.value)
+        row.cannot_say, row.detail = given.cannot_say, given.detail
+        return row
+
+    def row_in_words(self, row: LikertScore) -> str:
+        return str(CANNOT_SAY_WORDS) if row.value is None else f"{row.value:g}"
+
+    def known(self, criterion: Criterion, answer: Any) -> list:
+        values = answer if isinstance(answer, list) else [answer]
+        if not values:
+            raise Refused(f"{criterion.name}: at least one right score was expected.")
+        numbers = [value for value in values if not (criterion.cannot_say and is_cannot_say(value))]
+        for value in numbers:
+            if isinstance(value, bool) or value not in criterion.points:
+                scale = f"{criterion.low} to {criterion.high}"
+                raise Refused(f"{criterion.name}: {shortened(str(value))} is not a point of its scale ({scale}).")
+        return sorted({int(value) for value in numbers}) + ([CANNOT_SAY] if len(numbers) < len(values) else [])
+
+    def as_given(self, row: LikertScore) -> float | str:
+        return CANNOT_SAY if row.value is None else row.value
+
+    def checked(self, row: LikertScore, expected: Mapping[str, Any], swapped: bool) -> Check | None:
+        wanted = wanted_values(expected, self.part, row.criterion.name)
+        if not wanted:
+            return None
+        words = [str(CANNOT_SAY_WORDS) if value == CANNOT_SAY else f"{value:g}" for value in wanted]
+        given = self.as_given(row)
+        return Check(row.criterion.name, self.row_in_words(row), gettext(" or ").join(words), given in wanted)
+
+    def cells(self, row: LikertScore) -> dict[str, Any]:
+        return {"scale": [row.criterion.low, row.criterion.high], self.value_column: row.value}
+
+    def imported(self, row: Row, criterion: Criterion) -> Given:
+        """An answer that a file holds; raises BadField."""
+        if row.truth(CANNOT_SAY) or is_cannot_say(row.get(self.value_column)):
+            return Given(None)
+        value = row.number(self.value_column)
+        if not criterion.low <= value <= criterion.high:
+            scale = f"{criterion.low} to {criterion.high}"
+            raise BadField(self.value_column, f"is {value:g}, outside the scale {scale} of {quoted(criterion.name)}")
+        return Given(value)
+
+    def imported_row(self, criterion: Criterion, output: Output, annotator: Annotator, given: Given) -> LikertScore:
+        """An unsaved row of `table`."""
+        row = LikertScore(criterion=criterion, output=output, annotator=annotator, value=given.value)
+        row.cannot_say, row.detail = given.cannot_say, given.detail
+        return row
+
+    def imported_settings(self, row: Row) -> dict[str, Any]:
+        """What a row of a file says of its criterion, by the criterion's fields; raises BadField."""
+        return imported_direction(row)
+
+    def new_settings(self, row: Row, name: str) -> dict[str, Any]:
+        """The fields of a criterion that a file is the first to name; raises BadField."""
+        return self.imported_settings(row)
+
+    def assess(self, values: np.ndarray, rule: AgreementRule) -> ScoreReport:
+        return assess_scores(values, self.level(rule.level), rule.mad, rule.on_zero_mad, seed=rule.seed)
+
+
+DIRECTIONS = {"high": "high", "highest": "high", "higher": "high", "low": "low", "lowest": "low", "lower": "low"}
+
+
+def imported_direction(row: Row) -> dict[str, str]:
+    said = row.get("best")
+    if said in (None, ""):
+        return {}
+    word = str(said).strip().lower()
+    if word not in DIRECTIONS:
+        raise BadField("best", f"expected high or low, found {shown(said)}")
+    return {"best": DIRECTIONS[word]}
+
+
+def by_sides(kinds: Iterable[Kind], sides: int) -> list[Kind]:
+    return [kind for kind in kinds if kind.sides == sides]

@@ -1,0 +1,85 @@
+"""The kinds of questions that there are, and which questions are asked about what."""
+
+from annotation.models import Campaign, Criterion, Item
+from annotation.questions.columns import FILES
+from annotation.questions.kind import Kind, Question
+from annotation.questions.pair import Pair
+from annotation.questions.scale import Scale
+from core.errors import Refused, quoted
+
+SCALE, PAIR = Scale(), Pair()
+_kinds: dict[str, Kind] = {}
+
+
+def register(kind: Kind) -> None:
+    """Raises ValueError where another kind has its name or its file's, or its answers would be mixed up with another's."""
+    for other in kinds():
+        shares = (kind.part == other.part or kind.prefix == other.prefix) and type(kind).typed is not type(other).typed
+        if kind.name == other.name or kind.files == other.files or shares:
+            raise ValueError(f"{kind.name}: {other.name} is known by the same name.")
+    _kinds[kind.name] = kind
+    FILES[kind.files] = kind.sides, tuple(kind.fields)
+
+
+def unregister(kind: Kind) -> None:
+    """What asked by this kind can't be shown from then on."""
+    _kinds.pop(kind.name, None)
+    FILES.pop(kind.files, None)
+
+
+def kinds() -> list[Kind]:
+    """In the order in which they were registered."""
+    return list(_kinds.values())
+
+
+def kind_named(name: str) -> Kind:
+    if name not in _kinds:
+        raise Refused(f"There is no kind of question {quoted(name)}; there are: {', '.join(_kinds)}.")
+    return _kinds[name]
+
+
+def of_files(what: str) -> Kind | None:
+    """Whose answers a file called so holds."""
+    return next((kind for kind in kinds() if kind.files == what), None)
+
+
+def of_part(part: str) -> Kind | None:
+    """Whose answers stand in this part of what was sent."""
+    return next((kind for kind in kinds() if kind.part == part), None)
+
+
+def about_outputs() -> list[Kind]:
+    """Those that a criterion may have."""
+    return [kind for kind in kinds() if kind.sides == 1]
+
+
+def about_output(criterion: Criterion) -> Question:
+    return Question(kind_named(criterion.kind), criterion)
+
+
+def about_pair(criterion: Criterion | None = None) -> Question:
+    return Question(PAIR, criterion)
+
+
+def asked(campaign: Campaign, item: Item) -> list[Question]:
+    """What an annotator is asked about an item, in order."""
+    if not item.is_pair:
+        return [about_output(criterion) for criterion in campaign.asked]
+    if campaign.pairwise_by_criterion:
+        return [about_pair(criterion) for criterion in campaign.asked]
+    return [about_pair()]
+
+
+def of_row(row) -> Question:
+    """What a stored answer answers; its criterion is loaded."""
+    return about_pair(row.criterion) if isinstance(row, PAIR.table) else about_output(row.criterion)
+
+
+def all_questions(campaign: Campaign) -> list[Question]:
+    """Everything that may have been asked: outputs by criterion, pairs on the whole, pairs by criterion."""
+    criteria = list(campaign.criteria.all())
+    return [*map(about_output, criteria), about_pair(), *map(about_pair, criteria)]
+
+
+register(SCALE)
+register(PAIR)

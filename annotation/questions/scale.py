@@ -1,0 +1,149 @@
+"""A Likert scale: whole numbers from `low` to `high`, with words for its ends or for each point."""
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext, gettext_lazy
+
+from annotation.questions.columns import SCALE_FIELDS
+from annotation.questions.kind import Question, ValueKind, Widget, imported_direction
+from core.errors import Refused, quoted
+from core.rowfiles import BadField, Row
+
+ONE_LINE, BUTTONS = 11, 21  # points that fit beside each other on a phone; that are buttons and not a number field
+LOWEST, HIGHEST = -1000, 1000  # ends that a scale may have
+
+
+class ScaleForm(forms.Form):
+    low = forms.IntegerField(initial=1, required=False, label="Lowest")
+    low_label = forms.CharField(max_length=60, required=False, label="Lowest means")
+    high = forms.IntegerField(initial=5, required=False, label="Highest")
+    high_label = forms.CharField(max_length=60, required=False, label="Highest means")
+    anchors = forms.CharField(
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        label="What each point means",
+        help_text="One point on each line, for example: 3 acceptable",
+    )
+
+    def clean_anchors(self) -> dict[str, str]:
+        anchors: dict[str, str] = {}
+        for line in filter(None, map(str.strip, self.cleaned_data["anchors"].splitlines())):
+            point, _, meaning = line.partition(" ")
+            point, meaning = point.rstrip(":.="), meaning.lstrip("=:- ").strip()
+            if not point.removeprefix("-").isdecimal() or len(point) > 5 or not meaning:
+                raise forms.ValidationError(f"“{line}”: start with a point of the scale, then give its meaning.")
+            if str(int(point)) in anchors:
+                raise forms.ValidationError(f"The point {point} occurs twice.")
+            if len(meaning) > 200:
+                raise forms.ValidationError(f"The meaning of {point} is longer than 200 characters.")
+            anchors[str(int(point))] = meaning
+        return anchors
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or {}
+        low, high = data.get("low"), data.get("high")
+        if low is None or high is None:
+            self.add_error(None, "The ends of the scale must be two whole numbers.")
+        elif low >= high:
+            self.add_error(None, "The highest point of the scale must be above the lowest.")
+        elif strange := [point for point in data.get("anchors") or () if not low <= int(point) <= high]:
+            self.add_error("anchors", f"{strange[0]} is no point of this scale.")
+        return data
+
+
+class ScaleWidget(Widget):
+    """Its points as buttons, or a field for a number."""
+
+    @property
+    def shape(self) -> str:
+        """anchored: a text beside each point; line, many: buttons in one line or several; number: a field to type in."""
+        assert self.criterion is not None, "a scale is a criterion's"
+        count = len(self.criterion.points)
+        if count > BUTTONS:
+            return "number"
+        if any(self.criterion.anchors.values()):
+            return "anchored"
+        return "many" if count > ONE_LINE else "line"
+
+    @property
+    def points(self) -> list[tuple[str, str, bool]]:
+        """(point, what it means, is it chosen)"""
+        criterion = self.criterion
+        assert criterion is not None, "a scale is a criterion's"
+        ends = {criterion.low: criterion.low_label, criterion.high: criterion.high_label}
+        return [(str(p), criterion.anchors.get(str(p)) or ends.get(p, ""), p == self.value) for p in criterion.points]
+
+    @property
+    def number(self) -> int | None:
+        """What stands in the field for a number."""
+        return self.value if isinstance(self.value, int) else None
+
+    @property
+    def lowest_is_best(self) -> bool:
+        return self.question.sign < 0
+
+
+class Scale(ValueKind):
+    name = "scale"
+    title = "a scale"
+    about = "Scores: people's Likert answers on outputs already here"
+    files = "scores"
+    template = "includes/scale.html"
+    keys = (
+        (
+            gettext_lazy("<kbd>0</kbd> to <kbd>9</kbd>"),
+            gettext_lazy("score the current criterion and go to the next (<kbd>0</kbd> also means ten)"),
+        ),
+        ("<kbd>Tab</kbd>", gettext_lazy("go from criterion to criterion")),
+        ("<kbd>Backspace</kbd>", gettext_lazy("go back to the previous criterion")),
+    )
+    form = ScaleForm
+    form_template = "includes/scale_settings.html"
+    fields = SCALE_FIELDS
+
+    def form_values(self, spec: Any) -> dict[str, Any]:
+        lines = sorted(spec.anchors.items(), key=lambda anchor: int(anchor[0]))
+        return super().form_values(spec) | {"anchors": "\n".join(f"{point} {meaning}" for point, meaning in lines)}
+
+    def check(self, spec: Any) -> None:
+        if not LOWEST <= spec.low < spec.high <= HIGHEST:
+            raise Refused(f"The scale of {spec.name!r} must run from a lower to a higher whole number.")
+        strange = set(spec.anchors) - {str(point) for point in range(spec.low, spec.high + 1)}
+        if strange:
+            raise Refused(f"{spec.name}: {min(strange)} is not a point of its scale, so it can't have a meaning.")
+
+    def widget(self, question: Question, answer, was_refused: bool) -> ScaleWidget:
+        plain = super().widget(question, answer, was_refused)
+        return ScaleWidget(plain.question, plain.value, plain.is_missing)
+
+    def please(self, questions) -> str:
+        names = ", ".join(question.criterion.name for question in questions)
+        return gettext("Please also score: %(criteria)s.") % {"criteria": names}
+
+    def imported_settings(self, row: Row) -> dict[str, Any]:
+        scale = _scale(row)
+        return imported_direction(row) | ({"low": scale[0], "high": scale[1]} if scale else {})
+
+    def new_settings(self, row: Row, name: str) -> dict[str, Any]:
+        settings = self.imported_settings(row)
+        if "low" not in settings:
+            raise BadField("scale", f"is missing, and {quoted(name)} is a new criterion; expected [lowest, highest]")
+        return settings
+
+
+def _scale(row: Row) -> tuple[int, int] | None:
+    """[lowest, highest] as a list, or "1-5" / "1:5" as CSV writes it."""
+    value = row.get("scale")
+    if value is None:
+        return None
+    if isinstance(value, str):
+        value = value.replace(":", "-").split("-")
+    try:
+        numbers = [float(v) for v in value if not isinstance(v, bool)]
+        low, high = (int(n) for n in numbers if n == int(n))
+    except (TypeError, ValueError, OverflowError):
+        raise BadField("scale", "expected [lowest, highest], two whole numbers") from None
+    if not LOWEST <= low < high <= HIGHEST:
+        raise BadField("scale", "expected the lowest number first, and both between -1000 and 1000")
+    return low, high

@@ -1,0 +1,174 @@
+"""People's answers to all kinds of questions, in two tables: about one output, and about two. Everybody else asks here."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Any
+
+from django.db.models import Count, Max, Q, QuerySet
+from django.utils import timezone
+
+from annotation.models import Annotator, Campaign, Criterion, LikertScore, PairwiseJudgment, Purpose, Submission
+from annotation.questions.kind import Question
+
+ABOUT_OUTPUT, ABOUT_PAIR = LikertScore, PairwiseJudgment
+TABLES = {"scores": ABOUT_OUTPUT, "judgments": ABOUT_PAIR}  # as counts name them
+REASON_LENGTH: int = PairwiseJudgment._meta.get_field("reason").max_length or 0
+Unit = tuple[int, int | None]  # ids of an output and of the other one of a pair
+
+
+def about_outputs(campaign: Campaign) -> QuerySet:
+    return ABOUT_OUTPUT.objects.filter(criterion__campaign=campaign)
+
+
+def about_pairs(campaign: Campaign) -> QuerySet:
+    return ABOUT_PAIR.objects.filter(annotator__campaign=campaign)
+
+
+def both(campaign: Campaign) -> list[QuerySet]:
+    """All answers of a campaign, whatever became of them."""
+    return [about_outputs(campaign), about_pairs(campaign)]
+
+
+def to(campaign: Campaign, question: Question) -> QuerySet:
+    """All answers to one question."""
+    if question.on_pairs:
+        return about_pairs(campaign).filter(criterion=question.criterion)
+    return ABOUT_OUTPUT.objects.filter(criterion=question.criterion)
+
+
+def counted() -> tuple[QuerySet, QuerySet]:
+    """The answers that count, of all campaigns: about outputs, about pairs."""
+    return ABOUT_OUTPUT.objects.counted(), ABOUT_PAIR.objects.counted()
+
+
+def sides_of(answers: QuerySet) -> tuple[str, ...]:
+    """The fields that point at what was judged."""
+    return ("output_a", "output_b") if answers.model is ABOUT_PAIR else ("output",)
+
+
+# -- one person's answers
+
+
+def save(rows: list, submission: Submission) -> None:
+    by_table: dict[Any, list] = defaultdict(list)
+    for row in rows:
+        row.submission = submission
+        by_table[type(row)].append(row)
+    for table, of_table in by_table.items():
+        table.objects.bulk_create(of_table)
+
+
+def retract(submission: Submission) -> None:
+    """The rows stay, and count no more."""
+    now = timezone.now()
+    for table in TABLES.values():
+        table.objects.filter(submission=submission).update(retracted_at=now)
+    Submission.objects.filter(pk=submission.pk).update(retracted_at=now)
+
+
+def of_submission(submission: Submission) -> list:
+    """Its rows, in the order in which the questions are asked."""
+    table = ABOUT_PAIR if submission.assignment.item.is_pair else ABOUT_OUTPUT
+    rows = table.objects.filter(submission=submission).select_related("criterion")
+    return list(rows.order_by("criterion__position", "pk"))
+
+
+def checks_of(people: Campaign | Annotator, purpose: str) -> dict[Any, list]:
+    """{submission id: its live rows, with criterion, submission, assignment and item} of items of one purpose."""
+    of_campaign = {"annotator__campaign": people, "annotator__withdrawn_at": None}
+    whose = {"annotator": people} if isinstance(people, Annotator) else of_campaign
+    rows: dict[Any, list] = defaultdict(list)
+    for table in TABLES.values():
+        live = table.objects.filter(**whose, retracted_at=None, purpose=purpose, submission__isnull=False)
+        for row in live.select_related("criterion", "submission__assignment__item"):
+            rows[row.submission_id].append(row)
+    return rows
+
+
+def live_counts(annotator: Annotator) -> dict[str, int]:
+    return {name: table.objects.filter(annotator=annotator, retracted_at=None).count() for name, table in TABLES.items()}
+
+
+def everything_of(annotator: Annotator) -> dict[str, list[dict]]:
+    """Each answer that a person gave, as it is handed out to them."""
+    common = ("created_at", "retracted_at", "purpose", "cannot_say", "detail", "criterion__name")
+    fields = {
+        "scores": ("value", *common, "output__text", "output__system__name"),
+        "judgments": ("choice", "reason", *common, "output_a__text", "output_b__text"),
+    }
+    return {name: list(table.objects.filter(annotator=annotator).values(*fields[name])) for name, table in TABLES.items()}
+
+
+def take_words_of(annotator: Annotator) -> None:
+    ABOUT_PAIR.objects.filter(annotator=annotator).update(reason="")
+
+
+# -- a campaign's answers
+
+
+def counts(campaign: Campaign) -> dict[str, int]:
+    """Those that count."""
+    return {name: rows.counted().count() for name, rows in zip(TABLES, both(campaign), strict=True)}
+
+
+def stored(campaign: Campaign) -> dict[str, int]:
+    """All of them, undone and imported ones included."""
+    return {name: rows.count() for name, rows in zip(TABLES, both(campaign), strict=True)}
+
+
+def is_answered(campaign: Campaign) -> bool:
+    return any(rows.given().exists() for rows in both(campaign))
+
+
+def state(campaign: Campaign) -> list[dict]:
+    """Changes whenever an answer comes, or goes."""
+    return [rows.aggregate(Count("pk"), Max("pk"), Max("retracted_at")) for rows in both(campaign)]
+
+
+def used_criteria(campaign: Campaign) -> set[int]:
+    """Ids of the criteria with answers."""
+    used: set[int] = set()
+    for table in TABLES.values():
+        rows = table.objects.filter(criterion__campaign=campaign).order_by()
+        used |= set(rows.values_list("criterion", flat=True).distinct())
+    return used
+
+
+def people_by_unit(campaign: Campaign) -> dict[Unit, tuple[int, int]]:
+    """How many people judged an output or a pair, and how many of them with its sides swapped; imported answers count."""
+    people, swapped = Count("annotator", distinct=True), Count("annotator", distinct=True, filter=Q(shown_swapped=True))
+    of_outputs = about_outputs(campaign).given().order_by().values_list("output").annotate(people=people)
+    of_pairs = about_pairs(campaign).given().order_by().values_list("output_a", "output_b")
+    judged: dict[Unit, tuple[int, int]] = {(output, None): (n, 0) for output, n in of_outputs}
+    return judged | {(a, b): (n, m) for a, b, n, m in of_pairs.annotate(people=people, swapped=swapped)}
+
+
+def answered_units(campaign: Campaign) -> set[frozenset]:
+    """What somebody ever answered about: an output alone, or both of a pair."""
+    outputs = about_outputs(campaign).order_by().values_list("output", flat=True).distinct()
+    pairs = about_pairs(campaign).order_by().values_list("output_a", "output_b").distinct()
+    return {frozenset((output, None)) for output in outputs} | set(map(frozenset, pairs))
+
+
+def repeats(campaign: Campaign) -> list[tuple[int, bool]]:
+    """(annotator id, same answer as before) of everything that was shown twice and answered both times."""
+    live = about_pairs(campaign).filter(annotator__withdrawn_at=None, retracted_at=None, cannot_say=False)
+    fields = ("annotator_id", "output_a_id", "output_b_id", "criterion_id", "choice")
+    first = {tuple(row[:4]): row[4] for row in live.filter(purpose=Purpose.EVALUATION).values_list(*fields)}
+    again = live.filter(purpose=Purpose.REPEAT).values_list(*fields)
+    return [(row[0], first[row[:4]] == row[4]) for row in again if row[:4] in first]
+
+
+def totals() -> dict[str, int]:
+    """Of the whole installation."""
+    return {name: table.objects.count() for name, table in TABLES.items()}
+
+
+def rows_about(outputs: Iterable[int]) -> tuple[QuerySet, QuerySet]:
+    """Answers that count about these outputs, and about pairs of which the first is one of them."""
+    here = list(outputs)
+    return ABOUT_OUTPUT.objects.counted().filter(output__in=here), ABOUT_PAIR.objects.counted().filter(output_a__in=here)
+
+
+def criterion_of(campaign: Campaign, pk: int | None) -> Criterion | None:
+    return None if pk is None else campaign.criteria.filter(pk=pk).first()
