@@ -1,0 +1,104 @@
+"""A board with everything wrong at once, through every door: simulated people who disagree, about two groups of systems that
+never met. Each door has to say all three."""
+
+import html
+import importlib.util
+import io
+import json
+import random
+import re
+from pathlib import Path
+
+import pytest
+from django.core.management import call_command
+from django.test import Client
+
+from annotation.assessment.assess import assess
+from annotation.campaigns.lifecycle import create_campaign
+from annotation.data.importer import import_judgments
+from annotation.models import Campaign, User
+from leaderboard.models import Tournament
+from tests.evaluator.world import write
+
+pytestmark = pytest.mark.django_db
+DOORS = ["json", "api", "csv", "tex", "svg", "page", "leaderboard", "embed", "index", "text", "client"]
+
+
+@pytest.fixture(scope="module")
+def said(django_db_setup, django_db_blocker, tmp_path_factory):
+    """{door: what it says}, made once."""
+    from tests.evaluator.fixtures import rows_for_a_module
+
+    with rows_for_a_module(django_db_blocker), django_db_blocker.unblock():
+        yield through_every_door(tmp_path_factory.mktemp("doors"))
+
+
+def through_every_door(folder) -> dict[str, str]:
+    alice = User.objects.create_user("alice-of-doors")
+    campaign = create_campaign(slug="doors", title="Doors", criteria=[], likert=False, pairwise=True, user=alice)
+    import_judgments(campaign, write(folder, "judgments.jsonl", disagreeing()), simulated=True)
+    assess(Campaign.objects.get(pk=campaign.pk))
+    Campaign.objects.filter(pk=campaign.pk).update(board_is_public=True)
+    call_command("run_tournament", "doors", "--judge", "people", "--wait", "--json", stdout=io.StringIO())
+    pk = Tournament.objects.get(campaign=campaign).pk
+    printed = io.StringIO()
+    call_command("leaderboard", "doors", stdout=printed)
+    anybody = Client()  # boards are public, so what is said is said to strangers
+    get = lambda address: anybody.get(address).content.decode()
+    as_json = get(f"/api/tournaments/{pk}/")
+    return {
+        "json": as_json,
+        "api": get("/api/campaigns/doors/leaderboard/"),
+        **{kind: get(f"/tournaments/{pk}.{kind}") for kind in ("csv", "tex", "svg")},
+        "page": get(f"/tournaments/{pk}/"),
+        "leaderboard": get("/c/doors/leaderboard/"),
+        "embed": get("/c/doors/leaderboard/embed/"),
+        "index": get("/boards/"),
+        "text": printed.getvalue(),
+        "client": str(client_s_board(json.loads(as_json))),
+    }
+
+
+def client_s_board(answer: dict):
+    """What the Python client makes of the API's answer."""
+    path = Path(__file__).parents[3] / "clients" / "comparena_client.py"
+    spec = importlib.util.spec_from_file_location("client_of_boards", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.Board(answer)
+
+
+def disagreeing() -> list[dict]:
+    """Everybody draws lots, so alpha is about 0; m1 meets m2 alone, m3 meets m4."""
+    draw = random.Random(0)
+    return [
+        {"context_id": f"c{c}", "context": "?", "system_a": a, "output_a": f"{a} {c}", "system_b": b, "output_b": f"{b} {c}"}
+        | {"annotator": f"p{n}", "choice": draw.choice(["A", "B", "tie"])}
+        for c in range(12)
+        for a, b in (("m1", "m2"), ("m3", "m4"))
+        for n in range(3)
+    ]
+
+
+def words(door: str, text: str) -> str:
+    if door in ("page", "leaderboard", "embed"):
+        text = re.sub(r"<svg.*?</svg>", "", text, flags=re.DOTALL)  # not in the picture alone
+    if door == "tex":
+        text = re.sub(r"\\([&%$#_{}])", r"\1", text)
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", text)).split())
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_each_door_says_all_that_is_wrong(said, door):
+    seen = words(door, said[door]).lower()
+    assert "simulated" in seen
+    assert "not accepted" in seen or "rejected" in seen
+    assert "m1, m2" in seen and "m3, m4" in seen and "cannot be compared" in seen
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_each_warning_of_the_json_stands_in_every_door_in_full(said, door):
+    warnings = [warning["text"] for warning in json.loads(said["json"])["warnings"]]
+    assert len(warnings) >= 3
+    seen = words(door, said[door]).replace('\\"', '"')
+    assert [warning for warning in warnings if " ".join(warning.split()) not in seen] == []
