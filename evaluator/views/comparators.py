@@ -26,8 +26,6 @@ UTILITY, JOINT = ARCHITECTURES
 
 
 class TrainForm(forms.Form):
-    """Criterion names are sent behind a colon, so that none can be taken for the two other choices."""
-
     criterion = CriterionField(label="Learn from")
     next_utterance = forms.BooleanField(required=False, initial=True)
     strong = forms.BooleanField(required=False, label="Human-written text is better than generated")
