@@ -6,7 +6,7 @@ kinds share that ask for a number about one output; `scale` and `pair` are the k
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, ClassVar
@@ -390,7 +390,3 @@ def imported_direction(row: Row) -> dict[str, str]:
     if word not in DIRECTIONS:
         raise BadField("best", f"expected high or low, found {shown(said)}")
     return {"best": DIRECTIONS[word]}
-
-
-def by_sides(kinds: Iterable[Kind], sides: int) -> list[Kind]:
-    return [kind for kind in kinds if kind.sides == sides]

@@ -7,7 +7,7 @@ from typing import Any
 from django.db.models import Count, Max, Q, QuerySet
 from django.utils import timezone
 
-from annotation.models import Annotator, Campaign, Criterion, LikertScore, PairwiseJudgment, Purpose, Submission
+from annotation.models import Annotator, Campaign, LikertScore, PairwiseJudgment, Purpose, Submission
 from annotation.questions.kind import Question
 
 ABOUT_OUTPUT, ABOUT_PAIR = LikertScore, PairwiseJudgment
@@ -39,11 +39,6 @@ def to(campaign: Campaign, question: Question) -> QuerySet:
 def counted() -> tuple[QuerySet, QuerySet]:
     """The answers that count, of all campaigns: about outputs, about pairs."""
     return ABOUT_OUTPUT.objects.counted(), ABOUT_PAIR.objects.counted()
-
-
-def sides_of(answers: QuerySet) -> tuple[str, ...]:
-    """The fields that point at what was judged."""
-    return ("output_a", "output_b") if answers.model is ABOUT_PAIR else ("output",)
 
 
 # -- one person's answers
@@ -168,7 +163,3 @@ def rows_about(outputs: Iterable[int]) -> tuple[QuerySet, QuerySet]:
     """Answers that count about these outputs, and about pairs of which the first is one of them."""
     here = list(outputs)
     return ABOUT_OUTPUT.objects.counted().filter(output__in=here), ABOUT_PAIR.objects.counted().filter(output_a__in=here)
-
-
-def criterion_of(campaign: Campaign, pk: int | None) -> Criterion | None:
-    return None if pk is None else campaign.criteria.filter(pk=pk).first()
