@@ -35,6 +35,7 @@ class PlaySerializer(serializers.Serializer):
     )  # fmt: skip
     rating = serializers.ChoiceField(choices=["", "bradley-terry", "paper"], default="", help_text="Empty: Glicko-2.")
     level = serializers.ChoiceField(Tournament.Level.choices, default=Tournament.Level.SYSTEM)
+    only_kept = serializers.BooleanField(default=False, help_text="Of people's answers, only those that the filter kept.")
     seed = serializers.IntegerField(min_value=0, max_value=MAX_SEED, default=0)
     games = serializers.IntegerField(min_value=1, max_value=start.MAX_GAMES, required=False, allow_null=True)
 

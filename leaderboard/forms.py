@@ -29,6 +29,11 @@ class PlayForm(forms.Form):
     criterion = CriterionField(label="People's criterion")
     rating = forms.ChoiceField(label="Rating", choices=RULES, required=False)
     level = forms.ChoiceField(label="Who plays", choices=[("system", "systems"), ("sample", "single outputs")], required=False)
+    only_kept = forms.BooleanField(
+        required=False,
+        label="Only what the filter kept",
+        help_text="Of people's answers. The board then speaks of these annotators only. Else all answers count.",
+    )
     seed = forms.IntegerField(min_value=0, max_value=MAX_SEED, initial=0)
     games = forms.IntegerField(
         min_value=1,
@@ -77,6 +82,7 @@ class PlayForm(forms.Form):
             "seed": self.cleaned_data["seed"],
             "games": self.cleaned_data["games"],
             "rules": start.rules_named(self.cleaned_data["rating"]),
+            "only_kept": self.cleaned_data["only_kept"],
             "level": self.cleaned_data["level"] or Tournament.Level.SYSTEM,
         }
 

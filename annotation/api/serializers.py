@@ -265,7 +265,7 @@ class InvitationSerializer(serializers.ModelSerializer):
 class RuleSerializer(serializers.Serializer):
     """How scores are filtered before agreement is judged: see the statistics in the documentation."""
 
-    mad = serializers.FloatField(default=1.0, min_value=0.1, max_value=10)
+    mad = serializers.FloatField(default=1.0, min_value=0.1, max_value=10, allow_null=True, help_text="null: no filter")
     level = serializers.ChoiceField(choices=["ordinal", "interval", "nominal", "ratio"], default="ordinal")
     on_zero_mad = serializers.ChoiceField(choices=["drop", "keep"], default="drop")
 

@@ -64,14 +64,14 @@ class Assessment:
 
 
 def checked_rule(campaign: Campaign, mad=1.0, level="ordinal", on_zero_mad="drop") -> dict:
-    """The rule as it is stored; Refused with a sentence where it is not one."""
+    """The rule as it is stored; Refused with a sentence where it is not one. mad: None is no filter."""
     if level not in LEVELS:
         raise Refused(f"The level must be one of {', '.join(LEVELS)}, not {level!r}.")
-    if not mad > 0 or not np.isfinite(mad):
+    if mad is not None and (not mad > 0 or not np.isfinite(mad)):
         raise Refused("The MAD threshold must be a number above zero.")
     if on_zero_mad not in ("drop", "keep"):
         raise Refused("on_zero_mad must be 'drop' (drop scores off the median if the MAD is zero) or 'keep'.")
-    rule = {"mad": float(mad), "level": level, "on_zero_mad": on_zero_mad, "seed": campaign.seed}
+    rule = {"mad": None if mad is None else float(mad), "level": level, "on_zero_mad": on_zero_mad, "seed": campaign.seed}
     adjudicated = campaign.adjudications.count()
     return rule | ({"adjudicated": adjudicated} if adjudicated else {})
 
@@ -88,15 +88,21 @@ def assess_questions(campaign: Campaign, mad=1.0, level="ordinal", on_zero_mad="
     rule = checked_rule(campaign, mad, level, on_zero_mad)
     believed = _believed(campaign)
     questions = []
-    measured = AgreementRule(rule["level"], rule["mad"], on_zero_mad, rule["seed"])
     for question, table in tables_of(campaign):
-        report = question.kind.assess(table.values, measured)
+        threshold = rule["mad"] if question.criterion is None else threshold_of(question.criterion, rule["mad"])
+        report = question.kind.assess(table.values, AgreementRule(rule["level"], threshold, on_zero_mad, rule["seed"]))
         kept = getattr(report, "keep", None)
         keep = _adjudicated(table, question.key, ~np.isnan(table.values) if kept is None else kept, believed)
         questions.append(AssessedQuestion(question, table, report, keep))
     if not questions:
         raise Refused(f"Campaign {campaign.slug!r} has no scores and no judgments yet; there is nothing to assess.")
     return rule, questions
+
+
+def threshold_of(criterion: Criterion, mad: float | None) -> float | None:
+    """The filter's threshold on this criterion; None keeps all scores. Two points have no outliers: the median of three or more
+    scores is one of them, and the filter would drop every vote of the minority."""
+    return None if criterion.high - criterion.low <= 1 else mad
 
 
 @transaction.atomic

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from annotation.assessment.assess import threshold_of
 from annotation.assessment.tables import Table, tables_of
 from annotation.models import Campaign, Criterion, Output
 from annotation.outcome import CHOICES, Outcome
@@ -38,7 +39,7 @@ class Disagreement:
         return f"{self.criterion.pk if self.criterion else 0}-{output}-{other}"
 
 
-def open_disagreements(campaign: Campaign, mad: float, on_zero_mad: str) -> list[Disagreement]:
+def open_disagreements(campaign: Campaign, mad: float | None, on_zero_mad: str) -> list[Disagreement]:
     """Those that nobody has settled, the widest first."""
     names = dict(campaign.annotators.values_list("pk", "name"))
     settled = {
@@ -51,7 +52,7 @@ def open_disagreements(campaign: Campaign, mad: float, on_zero_mad: str) -> list
         if question.on_pairs:
             disagreements += _wide(criterion, table, table.values, _opposed(table.values), names, settled)
         elif criterion is not None:
-            kept = np.where(keep_mask(table.values, mad, on_zero_mad), table.values, np.nan)
+            kept = np.where(keep_mask(table.values, threshold_of(criterion, mad), on_zero_mad), table.values, np.nan)
             disagreements += _wide(criterion, table, kept, _range(kept) / (criterion.high - criterion.low), names, settled)
     return sorted(disagreements, key=lambda one: (-one.spread, one.key))
 

@@ -11,7 +11,7 @@ from annotation.quality.influence import ranks
 DROPPED_SHOWN = 100
 
 
-def preview(campaign: Campaign, mad: float, level: str, on_zero_mad: str) -> dict:
+def preview(campaign: Campaign, mad: float | None, level: str, on_zero_mad: str) -> dict:
     """Plain JSON: {digest, rule, scores, judgments, questions: one for each criterion and for the pairs}."""
     assessment = work_out_assessment(campaign, mad, level, on_zero_mad)
     content, systems = assessment.content, systems_of(campaign)

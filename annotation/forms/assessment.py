@@ -5,12 +5,14 @@ from django import forms
 
 class AssessForm(forms.Form):
     mad = forms.FloatField(
+        required=False,
         min_value=0.1,
         max_value=10,
         initial=1.0,
         label="MAD threshold",
         help_text="MAD is the median absolute deviation. A score that is more than this many MADs away from its output's"
-        " median is dropped.",
+        " median is dropped. Leave it empty for no filter. Scales with two points are never filtered. People's board reads"
+        " all answers, dropped ones too; a comparator learns from those that are kept.",
     )
     level = forms.ChoiceField(
         choices=[(level, level) for level in ("ordinal", "interval", "nominal", "ratio")], label="Level of measurement"

@@ -19,7 +19,7 @@ ROUNDING = 1e-9
 def alpha_null(
     scores: ArrayLike,
     level: Level = "interval",
-    threshold: float = 1.0,
+    threshold: float | None = 1.0,
     on_zero_mad: str = "drop",
     draws: int = 50,
     seed: int = 0,
@@ -31,7 +31,7 @@ def alpha_null(
 def shuffled_alphas(
     scores: ArrayLike,
     level: Level = "interval",
-    threshold: float = 1.0,
+    threshold: float | None = 1.0,
     on_zero_mad: str = "drop",
     draws: int = 50,
     seed: int = 0,

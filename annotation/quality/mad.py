@@ -14,13 +14,15 @@ CONSISTENCY = 1.4826  # makes the MAD of normal data their standard deviation (L
 ON_ZERO_MAD = ("drop", "keep")
 
 
-def keep_mask(scores: ArrayLike, threshold: float = 1.0, on_zero_mad: str = "drop") -> NDArray[np.bool_]:
-    """Which scores to believe: bool (raters, units), False where missing.
+def keep_mask(scores: ArrayLike, threshold: float | None = 1.0, on_zero_mad: str = "drop") -> NDArray[np.bool_]:
+    """Which scores to believe: bool (raters, units), False where missing. threshold: None keeps all of them.
 
     Where more than half of a unit's scores agree, MAD is 0 (common on Likert data) and the formula drops everything off
     the median: `on_zero_mad="drop"`, as Zhao et al.'s code does. "keep" keeps all scores of such a unit.
     """
     scores = as_scores(scores)
+    if threshold is None:
+        return ~np.isnan(scores)
     if not (np.isfinite(threshold) and threshold > 0):
         raise ValueError(f"The MAD threshold must be a positive number, not {threshold}.")
     if on_zero_mad not in ON_ZERO_MAD:

@@ -87,7 +87,7 @@ class JudgmentReport(Agreement):
 def assess_scores(
     scores: ArrayLike,
     level: Level = "ordinal",
-    threshold: float = 1.0,
+    threshold: float | None = 1.0,
     on_zero_mad: str = "drop",
     seed: int = 0,
     draws: int = 50,
@@ -119,7 +119,7 @@ def score_agreement(
     scores: np.ndarray,
     keep: np.ndarray,
     level: Level,
-    threshold: float,
+    threshold: float | None,
     on_zero_mad: str,
     seed: int,
     draws: int,

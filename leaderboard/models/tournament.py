@@ -86,6 +86,11 @@ class Tournament(models.Model):
         return Rules(self.rating, self.ties, self.pairing, self.stop)
 
     @property
+    def only_kept(self) -> bool:
+        """Of people's answers, only what the filter kept? Else all that count."""
+        return bool(self.settings.get("only_kept"))
+
+    @property
     def plays_itself(self) -> bool:
         """Is each of its games decided by one judge that is not people?"""
         return self.basis == self.Basis.JUDGE

@@ -27,10 +27,11 @@ from scipy import sparse, stats
 from scipy.sparse import csgraph
 from scipy.special import expit
 
-from leaderboard.rating import mixed_model
+from leaderboard.rating import mixed_model, sandwich
 from leaderboard.rating.decision import CONFIDENCE, decide
 from leaderboard.rating.glicko2 import SCALE, START_RATING, START_RD
 from leaderboard.rating.mixed_model import Fit, Term
+from leaderboard.rating.sandwich import Contrasts, Sandwich
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -77,7 +78,8 @@ class Reading:
     """What the model makes of people's answers. systems: (s, p), each system in the fitted effects; scale: rating points for
     a unit of the effects; component: int (s,); annotators: how many; by_context: (contexts, s), what each context's answers,
     as far as the model does not expect them, move the ratings; variances: the fit's, with what all systems have in common as
-    a variance of its own; scores: whether scores were read."""
+    a variance of its own; scores: whether scores were read; shown: how surely differences are known, by what the answers show
+    (None: by the model, whose variances are those of more answers)."""
 
     fit: Fit
     systems: Floats
@@ -87,6 +89,7 @@ class Reading:
     by_context: Floats
     variances: dict[str, float]
     scores: bool
+    shown: Sandwich | None = None
 
     @property
     def rating(self) -> Floats:
@@ -97,24 +100,27 @@ class Reading:
         """Are there enough annotators to speak of others like them?"""
         return speak_of_people(self.annotators, int((np.abs(self.systems).sum(axis=1) > 0).sum()))
 
+    def rated_by(self, part: Reading) -> Reading:
+        """With the ratings of a part of these answers, and the uncertainty of all of them."""
+        if part.component.tolist() != self.component.tolist() or part.systems.shape != self.systems.shape:
+            raise ValueError("What the filter kept does not compare all systems that people's answers compare.")
+        return replace(self, fit=replace(self.fit, effects=part.fit.effects * part.scale / self.scale))
+
     def board(self, population: str = "people") -> PeopleBoard:
         """What is known of "people" like these annotators, or of these "annotators" only."""
         if population not in POPULATIONS:
             raise ValueError(f"The population must be one of {', '.join(POPULATIONS)}, not {population!r}.")
-        without = PERSONAL if population == "annotators" else ()
         n, component = len(self.component), self.component
         same = component[:, None] == component[None, :]
-        first, second = np.triu_indices(n, 1)
-        pairs = self.systems[first] - self.systems[second]  # (m, p)
-        se, df = np.zeros((n, n)), np.full((n, n), np.inf)
-        se[first, second] = se[second, first] = self._errors(pairs, without)
-        df[first, second] = df[second, first] = self.fit.freedom(pairs, without)
+        variance, df = self._differences(population)
+        se = self.scale * np.sqrt(variance)
         se[~same] = np.inf
         rating = self.rating
         difference = rating[:, None] - rating[None, :]
         margin, above = decide(difference, se, df, component)
-        against_mean = self._against_mean()
-        reach = stats.t.ppf((1 + CONFIDENCE) / 2, self.fit.freedom(against_mean, without)) * self._errors(against_mean, without)
+        covariance = self.covariance(population)
+        lowest = np.where(same & ~np.eye(n, dtype=bool), df, np.inf).min(axis=1)  # of a system against each other
+        reach = stats.t.ppf((1 + CONFIDENCE) / 2, lowest) * np.sqrt(np.diag(covariance))
         reach[same.sum(axis=1) == 1] = stats.norm.ppf((1 + CONFIDENCE) / 2) * START_RD  # alone: nothing but the start is known
         return PeopleBoard(
             rating,
@@ -128,17 +134,33 @@ class Reading:
             1 + above.sum(axis=0),
             n - above.sum(axis=1),
             component,
-            self.covariance(population),
+            covariance,
             self.scale if self.scores else None,
             self.variances,
             self.annotators,
         )
 
     def covariance(self, population: str = "people") -> Floats:
-        """(s, s) of the ratings"""
-        against_mean = self._against_mean()
-        without = PERSONAL if population == "annotators" else ()
-        return np.asarray(self.scale**2 * (against_mean @ self.fit.covariance(without) @ against_mean.T))
+        """(s, s) of the ratings, each against its group's mean: the one whose differences vary as they are known to"""
+        same = (self.component[:, None] == self.component[None, :]).astype(float)
+        centre = np.eye(len(same)) - same / same.sum(axis=1, keepdims=True)
+        size, direction = np.linalg.eigh(-centre @ (self._differences(population)[0] * same) @ centre / 2)
+        return np.asarray(self.scale**2 * (direction * np.maximum(size, 0.0)) @ direction.T)
+
+    def _differences(self, population: str) -> tuple[Floats, Floats]:
+        """(variance in the effects' unit, degrees of freedom) of i less j, (s, s) each"""
+        without, n = PERSONAL if population == "annotators" else (), len(self.component)
+        first, second = np.triu_indices(n, 1)
+        pairs = self.systems[first] - self.systems[second]  # (m, p)
+        variance, df = np.zeros((n, n)), np.full((n, n), np.inf)
+        of_model = ((pairs @ self.fit.covariance(without)) * pairs).sum(-1)
+        variance[first, second] = variance[second, first] = np.maximum(of_model, 0.0)
+        df[first, second] = df[second, first] = self.fit.freedom(pairs, without)
+        if self.shown is None:
+            return variance, df
+        shown, freedom = self.shown.differences(population == "annotators")
+        told = np.isfinite(shown) & ~np.eye(n, dtype=bool)
+        return np.where(told, shown, variance), np.where(told, freedom, df)
 
     def replicates(
         self, draws: ArrayLike, population: str = "people", seed: int = 0, groups: ArrayLike | None = None
@@ -161,10 +183,6 @@ class Reading:
         """(s, p) each system less the mean of its group"""
         same = self.component[:, None] == self.component[None, :]
         return np.asarray((np.eye(len(same)) - same / same.sum(axis=1, keepdims=True)) @ self.systems)
-
-    def _errors(self, contrasts: Floats, without: Sequence[str]) -> Floats:
-        variance = ((contrasts @ self.fit.covariance(without)) * contrasts).sum(-1)
-        return np.asarray(self.scale * np.sqrt(np.maximum(variance, 0.0)))
 
 
 def drawn_tastes(covariance: Floats, replicates: int, seed: int = 0) -> Floats:
@@ -226,9 +244,12 @@ def read_scores(
     fit = _fitted(y, x, terms, annotator, least, _covering(like, terms))
     scale = SCALE * PROBIT_SLOPE / float(np.sqrt(2 * sum(fit.variances[name] for name in ("answer", "output", "taste"))))
     component = _components(n_systems, system, context) if least > 0 else np.arange(n_systems)  # all alike: nothing is known
-    moved = _moved(fit, systems, y - x @ fit.effects, terms, places, component)
+    residual = y - x @ fit.effects
+    moved = _moved(fit, systems, residual, terms, places, component)
     variances = _of_model(fit.variances, len(played))
-    return Reading(fit, systems, scale, component, int(annotator.max()) + 1, scale * moved, variances, scores=True)
+    where = context if group is None else _index(group)
+    shown = None if like is not None else _shown(fit, residual, x, annotator, where, Contrasts(systems, component), least)
+    return Reading(fit, systems, scale, component, int(annotator.max()) + 1, scale * moved, variances, scores=True, shown=shown)
 
 
 def read_pairs(
@@ -267,7 +288,23 @@ def read_pairs(
     x = sparse.csr_matrix((x.data, x.indices, x.indptr), shape=(len(rows), n_systems))
     fit, unexpected = _marginal(y, x, systems, terms, annotator, _covering(like, terms))
     moved = _moved(fit, systems, unexpected, terms, places, component)
-    return Reading(fit, systems, SCALE, component, int(annotator.max()) + 1, SCALE * moved, fit.variances, scores=False)
+    where = context if group is None else _index(group)
+    shown = (
+        None if like is not None else _shown(fit, unexpected, x @ systems, annotator, where, Contrasts(systems, component), 1.0)
+    )
+    people = int(annotator.max()) + 1
+    return Reading(fit, systems, SCALE, component, people, SCALE * moved, fit.variances, scores=False, shown=shown)
+
+
+def _shown(
+    fit: Fit, residual: Floats, x: Any, annotator: Integers, context: Integers, contrasts: Contrasts, least: float
+) -> Sandwich:
+    """What the answers show of the estimate. x: (answers, p); least: what the variance of a single answer is at least"""
+    design = np.asarray(x.toarray() if sparse.issparse(x) else x)
+    model = fit.covariance()
+    cells = _index(annotator * (context.max() + 1) + context)
+    of = [sandwich.of_clusters(by, fit.answers, residual, design, model, contrasts) for by in (annotator, context, cells)]
+    return Sandwich(contrasts, *of, model, fit.covariance(PERSONAL), least * fit.parts["answer"])
 
 
 def _marginal(

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 from django.db import transaction
 
-from annotation import jobs, snapshots
+from annotation import jobs
 from annotation.models import AuditEvent, Campaign, Item, Job, Output, Purpose, Snapshot
 from annotation.snapshots import latest_snapshot
 from core.errors import Refused
@@ -104,17 +104,16 @@ def _open_pairs(campaign: Campaign):
 
 
 def _people(campaign: Campaign, there: Entrants) -> Games:
-    """People's accepted games so far, between systems: of pairs, and of the scores that a comparator would learn from."""
+    """People's games so far, between systems: of pairs, and of the scores that a comparator would learn from."""
     snapshot = latest_snapshot(campaign)
     if snapshot is None:
         return between_systems(there, people_games(there, None, "", campaign.seed))
-    content = snapshots.read(snapshot)
     try:
         criterion = basis(snapshot).criterion
     except Refused:  # pairs judged by criterion alone
         criterion = ""
-    games = people_games(there, content, "", campaign.seed)
-    return between_systems(there, games.then(people_games(there, content, criterion, campaign.seed)) if criterion else games)
+    games = people_games(there, snapshot, "", campaign.seed)
+    return between_systems(there, games.then(people_games(there, snapshot, criterion, campaign.seed)) if criterion else games)
 
 
 def _place(campaign: Campaign, order: list[int], goal: str, detail: dict, user) -> None:

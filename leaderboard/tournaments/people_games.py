@@ -1,14 +1,20 @@
-"""People's accepted answers about what plays, from the snapshot: as they are, as games, and as mean scores."""
+"""People's answers about what plays, from the snapshot: as they are, as games, and as mean scores.
+
+All answers that were assessed are read, whether or not the filter kept them: what it drops is the disagreement from which
+the board learns how people differ. Those of withdrawn and excluded people were not assessed."""
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
 
-from annotation.models import Criterion
+from annotation import snapshots
+from annotation.assessment import snapshot_contents
+from annotation.models import Snapshot
 from annotation.outcome import Outcome
-from annotation.questions import registry, store
 from annotation.snapshots import SnapshotContent
 from core.errors import Refused
 from leaderboard.models import Tournament
@@ -23,8 +29,8 @@ from leaderboard.tournaments.entrants import Entrants
 @dataclass(frozen=True)
 class PeopleAnswers:
     """Of one question. All arrays are int but the scores' values: outputs and annotators by number, outcomes +1, 0 or -1.
-    left_out: kept answers about outputs that do not play. sign: -1 where low scores are good ones; values are negative then, so
-    that the higher is always the better."""
+    left_out: answers about outputs that do not play; dropped: those of the filter, where it was asked for. sign: -1 where low
+    scores are good ones; values are negative then, so that the higher is always the better."""
 
     scored: np.ndarray  # (scores,) outputs
     scorer: np.ndarray  # (scores,)
@@ -35,6 +41,7 @@ class PeopleAnswers:
     judge: np.ndarray  # (judgments,)
     left_out: int = 0
     sign: int = 1
+    dropped: int = 0
 
     def __len__(self) -> int:
         return len(self.value) + len(self.outcome)
@@ -63,9 +70,10 @@ class PeopleAnswers:
         return np.bincount(entrants.system_of[outputs], minlength=len(entrants.systems))
 
 
-def people_answers(entrants: Entrants, content: SnapshotContent | None, criterion: str) -> PeopleAnswers:
-    """Everything accepted about one question: a criterion's scores, and the judgments of pairs by it or on the whole."""
-    content = content or SnapshotContent()
+def people_answers(entrants: Entrants, snapshot: Snapshot | None, criterion: str, kept: bool = False) -> PeopleAnswers:
+    """Everything said about one question: a criterion's scores, and the judgments of pairs by it or on the whole. kept: only
+    what the filter kept."""
+    content, dropped = (_kept if kept else _assessed)(snapshot)
     if criterion:
         scores = [row for row in content.scores if row["criterion"] == criterion]
         judged = [row for row in content.criterion_judgments if row["criterion"] == criterion]
@@ -85,19 +93,79 @@ def people_answers(entrants: Entrants, content: SnapshotContent | None, criterio
     left_out = len(scores) + len(judged) - len(rows) - len(pairs)
     of_pairs = np.array(pairs, dtype=np.int64).reshape(-1, 4)
     first, second, outcome, judge = of_pairs.T
-    return PeopleAnswers(*_scores(rows), first, second, outcome, judge, left_out, sign)
+    return PeopleAnswers(*_scores(rows), first, second, outcome, judge, left_out, sign, dropped.get(criterion, 0))
 
 
-def unfiltered_answers(tournament: Tournament, entrants: Entrants) -> PeopleAnswers:
-    """Had no score of the criterion been filtered out, by what counts now and was there by the snapshot."""
-    criterion = tournament.campaign.criteria.filter(name=tournament.criterion).first()
-    question = registry.about_output(criterion or Criterion())
-    scores = store.to(tournament.campaign, question).counted().filter(created_at__lte=tournament.snapshot.created_at)
-    number = {output.pk: i for i, output in enumerate(entrants.outputs)}
-    rows = scores.order_by("pk").values_list("output_id", "annotator_id", "value")
-    kept = [(number[output], annotator, question.sign * value) for output, annotator, value in rows if output in number]
-    none = np.zeros(0, dtype=np.int64)
-    return PeopleAnswers(*_scores(kept), none, none, none, none, 0, question.sign)
+def answers_of(tournament: Tournament, entrants: Entrants) -> PeopleAnswers:
+    """What the tournament rests on: all answers, or, where somebody chose so, what the filter kept."""
+    return people_answers(entrants, tournament.snapshot, tournament.criterion, tournament.only_kept)
+
+
+def other_answers(tournament: Tournament, entrants: Entrants) -> tuple[str, PeopleAnswers]:
+    """The other choice, for the panel on rank stability: (its name, the answers)"""
+    kept = not tournament.only_kept
+    name = "Only what the filter kept" if kept else "All answers"
+    return name, people_answers(entrants, tournament.snapshot, tournament.criterion, kept)
+
+
+def reading_of(tournament: Tournament, entrants: Entrants, answers: PeopleAnswers) -> Reading:
+    """What the answers say. Of what the filter kept, only the ratings are read: how surely they are known comes from all
+    answers, since those that disagree are the ones that a filter drops."""
+    if not tournament.only_kept:
+        return read_answers(entrants, answers)
+    whole = read_answers(entrants, people_answers(entrants, tournament.snapshot, tournament.criterion))
+    try:
+        return whole.rated_by(read_answers(entrants, answers, whole.fit))
+    except ValueError as error:
+        raise Refused(str(error)) from error
+
+
+def _kept(snapshot: Snapshot | None) -> tuple[SnapshotContent, dict[str, int]]:
+    """(what the filter kept, how many answers it dropped by criterion, "" for pairs on the whole)"""
+    if snapshot is None:
+        return SnapshotContent(), {}
+    try:
+        assessed = [row for what in ("scores", "judgments") for row in snapshot_contents.rows(snapshot, what)]
+    except Refused:  # an old snapshot
+        assessed = []
+    return snapshots.read(snapshot), Counter(row["aspect"] or "" for row in assessed if row["kept"] is False)
+
+
+def _assessed(snapshot: Snapshot | None) -> tuple[SnapshotContent, dict[str, int]]:
+    """Every answer that was assessed, as a snapshot's rows. A snapshot without a record of those has what it kept."""
+    if snapshot is None:
+        return SnapshotContent(), {}
+    content = SnapshotContent(criteria=snapshots.read(snapshot).criteria)
+    try:
+        for row in snapshot_contents.rows(snapshot, "scores"):
+            if row["score"] is not None:
+                content.scores.append(_score_row(row))
+        for row in snapshot_contents.rows(snapshot, "judgments"):
+            if row["choice"] is None:
+                continue
+            (content.criterion_judgments if row["aspect"] else content.judgments).append(_judgment_row(row))
+    except Refused:
+        return snapshots.read(snapshot), {}
+    content.scores.sort(key=_canonical)
+    content.judgments.sort(key=_canonical)
+    content.criterion_judgments.sort(key=_canonical)
+    return content, {}
+
+
+def _canonical(row: dict) -> str:
+    return json.dumps(row, sort_keys=True)
+
+
+def _score_row(row: dict) -> dict:
+    place = {"context": row["context_id"], "system": row["system"], "checkpoint": row["checkpoint"] or ""}
+    answer = {"criterion": row["aspect"], "annotator": row["annotator"], "value": row["score"]}
+    return {**place, "sample": row["sample"], **answer}
+
+
+def _judgment_row(row: dict) -> dict:
+    sides = {x: [row[f"system_{x}"], row[f"checkpoint_{x}"] or "", row[f"sample_{x}"]] for x in "ab"}
+    judged = {"context": row["context_id"], **sides, "annotator": row["annotator"], "choice": row["choice"]}
+    return judged | ({"criterion": row["aspect"]} if row["aspect"] else {})
 
 
 def _scores(rows: list[tuple[int, int, float]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -148,13 +216,13 @@ def games_of(entrants: Entrants, answers: PeopleAnswers, seed: int) -> Games:
     return both.take(apart).shuffled(seed)
 
 
-def people_games(entrants: Entrants, content: SnapshotContent | None, criterion: str, seed: int) -> Games:
-    """`games_of` what was accepted."""
-    return games_of(entrants, people_answers(entrants, content, criterion), seed)
+def people_games(entrants: Entrants, snapshot: Snapshot | None, criterion: str, seed: int) -> Games:
+    """`games_of` everything that was said."""
+    return games_of(entrants, people_answers(entrants, snapshot, criterion), seed)
 
 
 def human_means(entrants: Entrants, answers: PeopleAnswers) -> list[float | None]:
-    """Each system's mean kept score, as people gave it; None where nobody scored it."""
+    """Each system's mean score, as people gave it; None where nobody scored it."""
     system, n = entrants.system_of[answers.scored], len(entrants.systems)
     count, total = np.bincount(system, minlength=n), np.bincount(system, answers.value, n)
     return [answers.sign * float(t / c) if c else None for t, c in zip(total.tolist(), count.tolist(), strict=True)]

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from annotation import snapshots
 from annotation.models import Output
 from annotation.outcome import Outcome
 from core.errors import Refused
@@ -51,8 +50,7 @@ def play(tournament: Tournament, report: Report, judging: Judging | None = None,
         assert judging is not None, "the task hands in who judges"
         verdicts = _verdicts(tournament, entrants, report, judging)
         entrants = _judged(tournament, entrants, verdicts)
-    content = snapshots.read(tournament.snapshot) if tournament.snapshot else None
-    answers = people_games.people_answers(entrants, content, tournament.criterion)
+    answers = people_games.answers_of(tournament, entrants)
     people = people_games.games_of(entrants, answers, tournament.seed)
     if row_facts.reads_answers(tournament):
         found = _of_people(tournament, entrants, answers, people, report)
@@ -94,34 +92,35 @@ def _found(
 
 def _of_people(tournament: Tournament, entrants: Entrants, answers: PeopleAnswers, people: Games, report: Report) -> Found:
     """The board that follows from all of people's answers (`rating.people_board`)."""
-    reading = people_games.read_answers(entrants, _some(tournament, answers))
+    reading = people_games.reading_of(tournament, entrants, _some(tournament, answers))
     if not (np.bincount(reading.component) > 1).any():
         raise Refused(
             f"No rating follows from {_about(tournament)}: no two systems were judged on the same context, or all answers are"
             " equal."
         )
-    population = "people" if reading.speaks_of_people() else "annotators"
+    population = "people" if reading.speaks_of_people() and not tournament.only_kept else "annotators"
     report(0.8, f"Rating from {len(answers)} answers")
     draws = rate.draws_of(entrants)
     board = rate.rate_people(entrants, answers, reading, draws, population)
-    unfiltered = people_games.unfiltered_answers(tournament, entrants)
+    other = people_games.other_answers(tournament, entrants)
     return Found(
         played=Played(people),
         rated=board,
         people=_who(answers, reading),
         reading=reading,
         categories=rate.people_categories(entrants, answers, reading, draws, population),
-        stability=rate.people_stability(entrants, board, answers, reading, unfiltered),
+        stability=rate.people_stability(entrants, board, answers, reading, other),
     )
 
 
 def _who(answers: PeopleAnswers, reading: Reading) -> People:
-    left_out = LeftOut("outputs", answers.left_out, answers.left_out + len(answers))
+    whole = len(answers) + answers.left_out + answers.dropped
+    left_out = (LeftOut("outputs", answers.left_out, whole), LeftOut("filter", answers.dropped, whole))
     return People(
         annotators=reading.annotators,
         kind=answers.kind,
         answers=len(answers),
-        left_out=(left_out,) if answers.left_out else (),
+        left_out=tuple(one for one in left_out if one.count),
         variances=tuple(Variance(name, round(value, 4)) for name, value in reading.variances.items()),
     )
 
@@ -153,8 +152,9 @@ def _rated(tournament: Tournament, entrants: Entrants, played: Played, report: R
 def _other_games(tournament: Tournament, entrants: Entrants, played: Played, report: Report) -> dict[str, Games]:
     """Games that another choice would have given, for the panel on rank stability."""
     if tournament.basis == Tournament.Basis.PEOPLE:
-        unfiltered = people_games.games_of(entrants, people_games.unfiltered_answers(tournament, entrants), tournament.seed)
-        return {"Every score, none filtered out": rate.between_systems(entrants, unfiltered)} if len(unfiltered) else {}
+        name, answers = people_games.other_answers(tournament, entrants)
+        others = people_games.games_of(entrants, answers, tournament.seed)
+        return {name: rate.between_systems(entrants, others)} if len(others) else {}
     if played.verdicts is None or played.ending == "all" or tournament.extends_id:  # another seed plays the same games
         return {}
     if isinstance(played.verdicts, AskedVerdicts):  # other games would cost as much again

@@ -224,10 +224,11 @@ def stability(entrants: Entrants, rated: Rated, by: Rules, others: dict[str, Gam
 
 
 def people_stability(
-    entrants: Entrants, rated: Rated, answers: PeopleAnswers, reading: Reading, unfiltered: PeopleAnswers
+    entrants: Entrants, rated: Rated, answers: PeopleAnswers, reading: Reading, other: tuple[str, PeopleAnswers]
 ) -> tuple[Alternative, ...]:
-    """The same of a people's board: beside plain means, games within one person, and all scores before the filter, with the
-    variances of those that are kept."""
+    """The same of a people's board: beside plain means, games within one person, and the other of all answers and what the
+    filter kept, with the variances of these."""
+    name, others = other
     n, tried = len(entrants.systems), {}
     if answers.kind == "scores":
         count = answers.by_system(entrants)
@@ -236,10 +237,9 @@ def people_stability(
     if len(rated.games):
         tried["Glicko-2 on games within one person"] = rules.standings(n, rated.games, DEFAULT)
         tried["Bradley-Terry on these games, fitted ties"] = rules.standings(n, rated.games, Rules("bradley-terry", "davidson"))
-    if len(unfiltered.contexts(entrants)) and answers.kind == "scores":
-        board = read_answers(entrants, unfiltered, reading.fit).board("annotators")
-        every = replace(rated.standings, rating=board.rating, games=unfiltered.by_system(entrants))
-        tried["Every score, none filtered out"] = every
+    if len(others) and len(others) != len(answers) and answers.kind == others.kind == "scores":
+        board = read_answers(entrants, others, reading.fit).board("annotators")
+        tried[name] = replace(rated.standings, rating=board.rating, games=others.by_system(entrants))
     return _named_orders(entrants, orders(rated.standings, tried))
 
 

@@ -43,19 +43,23 @@ def start_tournament(
     rules: Rules = DEFAULT,
     level: str = Tournament.Level.SYSTEM,
     extends: Tournament | None = None,
+    only_kept: bool = False,
 ) -> Tournament:
     """Record a tournament and its job. basis: people, a judge, or people corrected by one; judge: who that is, by default the
     comparator in use. criterion: "" for judgments of pairs, None for what a training would take.
 
     games: so many, as far as there are; None plays until the rules' stop, or, where people judge, all their games.
     level: do systems play, or outputs? extends: a finished board of this judge whose games are taken over, so that only
-    what is new since then plays.
+    what is new since then plays. only_kept: where people judge, by what the filter kept of their answers, else by all that
+    count.
     """
     if basis not in Tournament.Basis.values:
         raise Refused(f"The basis is people, judge or corrected, not {basis!r}.")
     if games is not None and not 1 <= games <= MAX_GAMES:
         raise Refused(f"The number of games must be from 1 to {MAX_GAMES}, not {games}.")
     check_seed(seed)
+    if only_kept and basis != PEOPLE:
+        raise Refused("Only people's board can rest on what the filter kept; every other one counts all of people's answers.")
     _check_level(basis, level, rules)
     snapshot = latest_snapshot(campaign)
     judge, criterion, warning = _who_judges(campaign, basis, judge, snapshot, criterion)
@@ -85,7 +89,7 @@ def start_tournament(
     )
     if not foreground:
         _refuse_the_same_twice(asked)
-    return _enqueue(asked, warning, user, foreground)
+    return _enqueue(asked, warning, user, foreground, only_kept)
 
 
 def readings(campaign, games: int | None = None) -> int:
@@ -132,7 +136,7 @@ def set_board(campaign, is_public: bool, plays_new: bool, user=None) -> None:
     AuditEvent.objects.create(campaign=campaign, user=user, action="boards set", detail=detail)
 
 
-def _enqueue(asked: dict, warning: str, user, foreground: bool) -> Tournament:
+def _enqueue(asked: dict, warning: str, user, foreground: bool, only_kept: bool) -> Tournament:
     campaign, judge, snapshot = asked["campaign"], asked["judge"], asked["snapshot"]
     version = judge.version if judge else None
     who = {PEOPLE: "people", CORRECTED: "people and {}"}.get(asked["basis"], "{}").format(judge)
@@ -140,7 +144,7 @@ def _enqueue(asked: dict, warning: str, user, foreground: bool) -> Tournament:
     title = f"Tournament on {campaign.slug}, judged by {who}{about}, seed {asked['seed']}"[:200]
     simulated = bool((version and version.is_simulated) or (snapshot and snapshot.is_simulated))
     job = jobs.enqueue(TASK, title, campaign=campaign, user=user, foreground=foreground)
-    settings = {"warning": warning, **entrants.bounds()}
+    settings = {"warning": warning, **entrants.bounds(), **({"only_kept": True} if only_kept else {})}
     tournament = Tournament.objects.create(**asked, job=job, is_simulated=simulated, settings=settings)
     detail = {
         "tournament": tournament.pk,

@@ -56,16 +56,18 @@ class Command(ServiceCommand):
             "--stop", default="", choices=["", *STOPS], help="parted: stop when neighbours in rank can be separated"
         )
         parser.add_argument("--level", default="system", choices=Tournament.Level.values, help="sample: single outputs play")
+        parser.add_argument("--only-kept", action="store_true", help="with --judge people: only what the filter kept")
         parser.add_argument("--wait", action="store_true", help="play in this process instead of in a worker")
         judge_options.add_arguments(parser)
 
-    def run(self, slug, criterion, seed, games, rating, ties, pairing, stop, level, wait, **options):
+    def run(self, slug, criterion, seed, games, rating, ties, pairing, stop, level, wait, only_kept, **options):
         campaign = campaign_named(slug)
         rules = rules_named(rating, ties, pairing, stop)
         if options["forecast"]:
             return _forecast(campaign, options, criterion, seed)
         basis, judge = _who_judges(campaign, options)
-        tournament = start_tournament(campaign, basis, judge, criterion, seed, games, foreground=wait, rules=rules, level=level)
+        asked = dict(foreground=wait, rules=rules, level=level, only_kept=only_kept)
+        tournament = start_tournament(campaign, basis, judge, criterion, seed, games, **asked)
         if warning := tournament.settings["warning"]:
             self.progress(f"Warning: {warning}")
         if level == Tournament.Level.SAMPLE and tournament.version and architecture(tournament.version) == "joint":

@@ -2,7 +2,6 @@
 
 import io
 
-import numpy as np
 import pytest
 from django.core.management import call_command
 from django.utils import timezone
@@ -31,7 +30,7 @@ class TestCalibrated:
         """People's games, the comparator's outcomes of the same ones, and of every pair on every context."""
         board = calibrated(world.campaign)
         there = entrants.entrants_of(board)
-        people = people_games.people_games(there, _content(board), "Overall", 0)
+        people = people_games.people_games(there, board.snapshot, "Overall", 0)
         judge = Strict(there.outputs)
 
         def decided(a, b):
@@ -63,7 +62,7 @@ class TestCalibrated:
         keys = [context_key(turns) for turns in world.campaign.contexts.order_by("pk").values_list("turns", flat=True)]
         board = calibrated(world.campaign, {keys[0], "another"})
         there = entrants.entrants_of(board)
-        people = people_games.people_games(there, _content(board), "Overall", 0)
+        people = people_games.people_games(there, board.snapshot, "Overall", 0)
         assert (people.context == 0).sum() == 12
         said = queries.board(board).basis.people
         assert (said.worth.judgments, said.left_out, board.played) == (132, (LeftOut("learnt", 12, 144),), 132)
@@ -185,31 +184,40 @@ class TestStability:
         html = world.get(world.alice, "/c/talk/leaderboard/beside/").content.decode()
         assert "Another seed (1)" in html and "Robustness of the order" in html
 
-    def test_without_the_filter(self, tmp_path):
-        """Cid's lone scores of Poor are filtered out; with them Poor would be first."""
+    def test_what_the_filter_dropped_counts_unless_it_is_left_out(self, tmp_path):
+        """Cid's lone scores are filtered out: 4 systems on 12 contexts, 5 people, of whom one disagrees about every output."""
         world = World(tmp_path, judged=False)
         world.score("Overall", SCORES, annotators=("Ann", "Bob", "Bea", "Ben"))
         world.score("Overall", {"Person": 1, "Fine": 1, "Plain": 1, "Poor": 5}, annotators=("Cid",))
         world.freeze()
         board = by_people(world.campaign)
         there = entrants.entrants_of(board)
-        kept, all_of_them = (
-            people_games.people_games(there, _content(board), "Overall", 0),
-            people_games.games_of(there, people_games.unfiltered_answers(board, there), 0),
-        )
-        assert len(kept) == 12 * 6 * 4 and len(all_of_them) == 12 * 6 * 5
-        found = next(row for row in queries.alone(board).stability if row.name == "Every score, none filtered out")
+        assert len(people_games.answers_of(board, there)) == 12 * 4 * 5
+        assert len(people_games.people_games(there, board.snapshot, "Overall", 0)) == 12 * 6 * 5
+        found = next(row for row in queries.alone(board).stability if row.name == "Only what the filter kept")
         assert found.tau == 1.0 and found.order[0] == "Person"  # one against four changes no rank
-        assert np.array_equal(np.sort(np.unique(all_of_them.outcome)), [-1, 0, 1])
+        assert queries.board(board).basis.people.answers == 240 and not queries.board(board).basis.people.left_out
+
+    def test_only_what_the_filter_kept_is_as_unsure_as_all_answers(self, tmp_path, client):
+        world = World(tmp_path, client, judged=False)
+        world.score("Overall", SCORES, annotators=("Ann", "Bob", "Bea", "Ben"))
+        world.score("Overall", {"Person": 1, "Fine": 1, "Plain": 1, "Poor": 5}, annotators=("Cid",))
+        world.freeze()
+        every, kept = by_people(world.campaign), by_people(world.campaign, only_kept=True)
+        there = entrants.entrants_of(kept)
+        assert (len(people_games.answers_of(kept, there)), people_games.answers_of(kept, there).dropped) == (192, 48)
+        said = queries.board(kept)
+        assert (said.basis.people.answers, said.basis.people.left_out) == (192, (LeftOut("filter", 48, 240),))
+        assert said.population.kind == "annotators"
+        width = lambda board: [row.high - row.low for row in sorted(board.standings, key=lambda row: row.system)]
+        assert width(said) == pytest.approx(width(queries.board(every, population="annotators")), abs=0.2)
+        html = world.get(world.alice, kept.get_absolute_url()).content.decode()
+        assert "48 of 240" in html
+        with pytest.raises(Refused, match="Only people's board"):
+            calibrated(world.campaign, only_kept=True)
 
     def test_what_is_kept_is_frozen(self, world):
         board = by_people(world.campaign)
         before = queries.board(board)
         world.score("Overall", {"Person": 1, "Fine": 2, "Plain": 3, "Poor": 5}, annotators=("Cid", "Dan", "Eva"))
         assert queries.board(board) == before
-
-
-def _content(board):
-    from annotation import snapshots
-
-    return snapshots.read(board.snapshot)
