@@ -1,0 +1,77 @@
+"""Simulated campaigns through what people take: tables, the default filter, the default board. How often is a system called
+better than its equal, how often do 95% intervals hold the truth, and how wide are they?
+
+    python -m benchmarks.validity.default_path --n 200
+
+A test imports two such campaigns with the commands and finds the same board. `--filtered` reads only what the filter kept."""
+
+import argparse
+import sys
+import time
+
+import numpy as np
+from scipy import stats
+
+from annotation.quality.mad import keep_mask
+from benchmarks.validity.crowds import Crowd, Entered, draw, scenarios
+from leaderboard.rating.decision import CONFIDENCE
+from leaderboard.rating.people_board import PeopleBoard, board_from_pairs, board_from_scores
+
+
+def kept(entered: Entered) -> np.ndarray:
+    """(scores,) what the default filter keeps, by the table that the assessment makes."""
+    unit = entered.context * (entered.system.max() + 1) + entered.system
+    _, column = np.unique(unit, return_inverse=True)
+    _, row = np.unique(entered.person, return_inverse=True)
+    table = np.full((row.max() + 1, column.max() + 1), np.nan)
+    table[row, column] = entered.value
+    return keep_mask(table)[row, column]
+
+
+def board(crowd: Crowd, entered: Entered, filtered: bool = False) -> PeopleBoard:
+    """What the default board states."""
+    if crowd.form == "pairs":
+        judged = entered.first, entered.second, entered.outcome, entered.pair_context, entered.pair_person
+        return board_from_pairs(crowd.systems, *judged)
+    rows = kept(entered) if filtered else np.ones(len(entered.value), dtype=bool)
+    columns = (entered.system, entered.context, entered.person, entered.value)
+    return board_from_scores(crowd.systems, *(column[rows] for column in columns))
+
+
+def errs(crowd: Crowd, seed: int, filtered: bool) -> tuple[bool, float, float]:
+    """(is a system called better than its equal at any look, the share of pairs whose interval holds 0, the median width)"""
+    entered, wrong = draw(crowd, seed), False
+    for look in range(1, crowd.looks + 1):
+        seen = entered.until(crowd.contexts * look // crowd.looks)
+        found = board(crowd, seen, filtered)
+        strength = np.asarray(crowd.strengths)
+        wrong |= bool((found.above & (strength[:, None] <= strength[None, :])).any())
+    pairs = np.triu_indices(crowd.systems, 1)
+    reach = (stats.t.ppf((1 + CONFIDENCE) / 2, found.df) * found.se)[pairs]
+    return wrong, float((np.abs(found.difference[pairs]) <= reach).mean()), float(np.median(2 * reach))
+
+
+def main(args: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.validity.default_path", description=__doc__)
+    parser.add_argument("--n", type=int, default=200, help="campaigns of each scenario (default %(default)s)")
+    parser.add_argument("--seed", type=int, default=0, help="of the first campaign (default %(default)s)")
+    parser.add_argument("--only", default="", help="scenarios whose name contains this")
+    parser.add_argument("--filtered", action="store_true", help="read only what the default filter keeps")
+    asked = parser.parse_args(args)
+    print("| equal systems | N | called different | SE | 95% intervals that hold 0 | median width, points | seconds |")
+    print("|---|---:|---:|---:|---:|---:|---:|")
+    for name, crowd in scenarios().items():
+        if asked.only not in name:
+            continue
+        start = time.process_time()
+        found = [errs(crowd, asked.seed + k, asked.filtered) for k in range(asked.n)]
+        wrong, covered, width = np.array(found, dtype=float).T
+        rate, seconds = wrong.mean(), (time.process_time() - start) / asked.n
+        error = np.sqrt(max(rate, 1 / asked.n) * (1 - rate) / asked.n)
+        figures = f"{rate:.1%} | {error:.1%} | {covered.mean():.1%} | {np.median(width):.0f} | {seconds:.2f}"
+        print(f"| {name} | {asked.n} | {figures} |", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
