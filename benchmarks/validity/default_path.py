@@ -8,6 +8,7 @@ A test imports two such campaigns with the commands and finds the same board. `-
 import argparse
 import sys
 import time
+from dataclasses import replace
 
 import numpy as np
 from scipy import stats
@@ -15,7 +16,7 @@ from scipy import stats
 from annotation.quality.mad import keep_mask
 from benchmarks.validity.crowds import Crowd, Entered, draw, scenarios
 from leaderboard.rating.decision import CONFIDENCE
-from leaderboard.rating.people_board import PeopleBoard, board_from_pairs, board_from_scores
+from leaderboard.rating.people_board import PeopleBoard, read_pairs, read_scores
 
 
 def kept(entered: Entered) -> np.ndarray:
@@ -28,14 +29,14 @@ def kept(entered: Entered) -> np.ndarray:
     return keep_mask(table)[row, column]
 
 
-def board(crowd: Crowd, entered: Entered, filtered: bool = False) -> PeopleBoard:
+def board(crowd: Crowd, entered: Entered, filtered: bool = False, look: int = 1) -> PeopleBoard:
     """What the default board states."""
     if crowd.form == "pairs":
         judged = entered.first, entered.second, entered.outcome, entered.pair_context, entered.pair_person
-        return board_from_pairs(crowd.systems, *judged)
+        return replace(read_pairs(crowd.systems, *judged), look=look).board()
     rows = kept(entered) if filtered else np.ones(len(entered.value), dtype=bool)
     columns = (entered.system, entered.context, entered.person, entered.value)
-    return board_from_scores(crowd.systems, *(column[rows] for column in columns))
+    return replace(read_scores(crowd.systems, *(column[rows] for column in columns)), look=look).board()
 
 
 def errs(crowd: Crowd, seed: int, filtered: bool) -> tuple[bool, float, float]:
@@ -43,7 +44,7 @@ def errs(crowd: Crowd, seed: int, filtered: bool) -> tuple[bool, float, float]:
     entered, wrong = draw(crowd, seed), False
     for look in range(1, crowd.looks + 1):
         seen = entered.until(crowd.contexts * look // crowd.looks)
-        found = board(crowd, seen, filtered)
+        found = board(crowd, seen, filtered, look)
         strength = np.asarray(crowd.strengths)
         wrong |= bool((found.above & (strength[:, None] <= strength[None, :])).any())
     pairs = np.triu_indices(crowd.systems, 1)

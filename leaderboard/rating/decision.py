@@ -11,6 +11,7 @@ from scipy import stats
 Floats = NDArray[np.float64]
 
 CONFIDENCE = 0.95
+FIRST_LOOK = 0.8  # of the error, spent where the answers are read for the first time, as most are read once
 MOST_FREEDOM, FREEDOM_STEPS = 10_000.0, 20  # degrees of freedom that differ from infinitely many; steps of a power of ten
 
 
@@ -29,6 +30,14 @@ def decide(
     above = difference > margin
     np.fill_diagonal(above, False)
     return margin, above
+
+
+def at_look(look: int, confidence: float = CONFIDENCE) -> float:
+    """The confidence of the statements of one look, so that those of all looks hold together with `confidence`, however many
+    there will be: the first look spends FIRST_LOOK of the error, look k the share 1 / (k (k - 1)) of the rest (alpha
+    spending, Lan & DeMets 1983, Biometrika 70; the shares sum to 1)."""
+    share = FIRST_LOOK if look < 2 else (1 - FIRST_LOOK) / (look * (look - 1))
+    return 1 - (1 - confidence) * share
 
 
 def critical(n: int, df: float, confidence: float = CONFIDENCE) -> float:

@@ -27,11 +27,12 @@ from scipy import sparse, stats
 from scipy.sparse import csgraph
 from scipy.special import expit
 
-from leaderboard.rating import mixed_model, sandwich
-from leaderboard.rating.decision import CONFIDENCE, decide
+from leaderboard.rating import mixed_model
+from leaderboard.rating.crossed import many_pairs, sandwich
+from leaderboard.rating.crossed.sandwich import Contrasts, Sandwich
+from leaderboard.rating.decision import CONFIDENCE, at_look, decide
 from leaderboard.rating.glicko2 import SCALE, START_RATING, START_RD
 from leaderboard.rating.mixed_model import Fit, Term
-from leaderboard.rating.sandwich import Contrasts, Sandwich
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -79,7 +80,8 @@ class Reading:
     a unit of the effects; component: int (s,); annotators: how many; by_context: (contexts, s), what each context's answers,
     as far as the model does not expect them, move the ratings; variances: the fit's, with what all systems have in common as
     a variance of its own; scores: whether scores were read; shown: how surely differences are known, by what the answers show
-    (None: by the model, whose variances are those of more answers)."""
+    (None: by the model, whose variances are those of more answers); look: how often
+    these answers were read as they grew, this time included."""
 
     fit: Fit
     systems: Floats
@@ -90,6 +92,7 @@ class Reading:
     variances: dict[str, float]
     scores: bool
     shown: Sandwich | None = None
+    look: int = 1
 
     @property
     def rating(self) -> Floats:
@@ -117,7 +120,7 @@ class Reading:
         se[~same] = np.inf
         rating = self.rating
         difference = rating[:, None] - rating[None, :]
-        margin, above = decide(difference, se, df, component)
+        margin, above = decide(difference, se, df, component, at_look(self.look))
         covariance = self.covariance(population)
         lowest = np.where(same & ~np.eye(n, dtype=bool), df, np.inf).min(axis=1)  # of a system against each other
         reach = stats.t.ppf((1 + CONFIDENCE) / 2, lowest) * np.sqrt(np.diag(covariance))
@@ -266,6 +269,10 @@ def read_pairs(
     """All (judgments,): outcome +1 the first system is better, 0 a tie, -1 the second is; the rest as in `read_scores`."""
     first, second, places, annotator = _integers(first), _integers(second), _integers(context), _index(annotator)
     context, y = _index(places), (1 + np.asarray(outcome, dtype=float)) / 2
+    component = _components(n_systems, np.concatenate([first, second]), np.tile(np.arange(len(first)), 2))
+    if len(np.unique(np.concatenate([annotator * n_systems + side for side in (first, second)]))) > mixed_model.MOST_DENSE:
+        where = context if group is None else _index(group)
+        return _many(first, second, y, where, annotator, Contrasts(_contrasts(component), component), places, group)
     sides = [_integers(side) for side in outputs] if outputs else [context * n_systems + side for side in (first, second)]
     both, of_context = _nested(np.concatenate(sides), np.tile(context, 2))
     both, signs = both.reshape(2, -1).T, (1.0, -1.0)
@@ -281,7 +288,6 @@ def read_pairs(
     if group is not None:
         groups = _index(group)
         terms = _inside_groups([*terms, _crossed("topic", groups, [first, second], n_systems, signs)], groups)
-    component = _components(n_systems, np.concatenate([first, second]), np.tile(np.arange(len(first)), 2))
     systems = _contrasts(component)  # (s, p)
     rows = np.arange(len(y))
     x = sparse.csr_matrix((np.tile([1.0, -1.0], len(y)), np.stack([first, second], 1).ravel(), 2 * np.arange(len(y) + 1)))
@@ -294,6 +300,37 @@ def read_pairs(
     )
     people = int(annotator.max()) + 1
     return Reading(fit, systems, SCALE, component, people, SCALE * moved, fit.variances, scores=False, shown=shown)
+
+
+def _many(
+    first: Integers,
+    second: Integers,
+    y: Floats,
+    where: Integers,
+    annotator: Integers,
+    contrasts: Contrasts,
+    places: Integers,
+    group: ArrayLike | None,
+) -> Reading:
+    """`read_pairs` of more people and systems than one dense matrix takes. where: (judgments,), the context or its group."""
+    ridge = (SCALE / START_RD) ** 2
+    found = many_pairs.read(first, second, y, where, annotator, contrasts, ridge)
+    names, p = ("taste", "answer"), len(found.effects)
+    variances = {"taste": found.taste, "answer": 1.0}
+    of_taste = (found.covariance - found.chance) / found.taste if found.taste else np.zeros((p, p))
+    parts = {"taste": of_taste, "answer": found.chance}
+    information = np.diag([1 / found.uncertainty if found.uncertainty else 0.0, 0.0])
+    fit = Fit(found.effects, dict(zip(names, variances.values())), parts, information, np.nan, np.zeros((0, p)), {})
+    told = (found.people, found.contexts, found.both)
+    shown = Sandwich(contrasts, *told, found.covariance, found.chance, found.chance)
+    systems, component = contrasts.systems, contrasts.component
+    same = component[:, None] == component[None, :]
+    moved = found.by_context @ (systems - same @ systems / same.sum(axis=1, keepdims=True)).T
+    by_context = np.zeros((int(places.max()) + 1, len(component)))
+    _, one = np.unique(where, return_index=True)  # a group moves the ratings where its first context stands
+    by_context[places[one]] = moved
+    people = int(annotator.max()) + 1
+    return Reading(fit, systems, SCALE, component, people, SCALE * by_context, variances, scores=False, shown=shown)
 
 
 def _shown(

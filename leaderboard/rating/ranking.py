@@ -25,6 +25,7 @@ from leaderboard.rating.decision import CONFIDENCE, decide
 from leaderboard.rating.games import Standings
 from leaderboard.rating.glicko2 import START_RATING, START_RD
 
+MOST_TIMES = 10  # as much as there is now: no realistic campaign has more
 PRECISION = 100.0  # rating points; a difference of 100 is an expected score of 0.64
 DRAWS = 100_000  # of all ratings, for the chance to be the best: its error is at most 0.0016
 DRAWS_AT_ONCE = 10_000
@@ -162,20 +163,24 @@ def best_chances(
 def games_to_part(
     ranking: Ranking, rating: ArrayLike, games: int, precision: float = PRECISION, only: Ranking | None = None
 ) -> list[tuple[int, int, int | None]]:
-    """A forecast, best rank first: (rank, next rank, how many more games until the two part or are known to be close).
+    """A forecast, best rank first: (rank, next rank, how many more games until the two part).
 
-    Only neighbours that have done neither are listed. Margins shrink with the root of the number of games, and the
-    difference is taken to be what it seems, so this is a rough guess. only: what is known of these annotators alone; what the
+    Only neighbours that have not parted and are not known to be close are listed, and of these only those that MOST_TIMES the
+    games would part. Margins shrink with the root of the number of games. If the difference is what it seems, half of
+    all campaigns have told it by then. only: what is known of these annotators alone; what the
     margin is wider than that, no game of theirs makes narrower. None games: only more annotators would tell.
     """
     order = np.argsort(-np.asarray(rating), kind="stable")
     forecast = []
     for rank, (i, j) in enumerate(zip(order[:-1], order[1:]), start=1):
-        enough = max(ranking.difference[i, j], precision)
+        enough = ranking.difference[i, j]
         if not ranking.above[i, j] and precision < ranking.margin[i, j] < np.inf:  # infinite: they never met
             of_games = (ranking.margin if only is None else only.margin)[i, j] ** 2
             allowed = enough**2 - (ranking.margin[i, j] ** 2 - of_games)
-            forecast.append((rank, rank + 1, int(np.ceil(games * (of_games / allowed - 1))) if allowed > 0 else None))
+            if allowed <= 0 and MOST_TIMES * enough**2 > ranking.margin[i, j] ** 2:
+                forecast.append((rank, rank + 1, None))
+            elif allowed > 0 and of_games <= MOST_TIMES * allowed:
+                forecast.append((rank, rank + 1, int(np.ceil(games * (of_games / allowed - 1)))))
     return forecast
 
 

@@ -24,6 +24,7 @@ from leaderboard.tournaments.assembly import Found, Played
 from leaderboard.tournaments.context_results import shares
 from leaderboard.tournaments.diagnostics import diagnostics
 from leaderboard.tournaments.entrants import Entrants, entrants_of
+from leaderboard.tournaments.looks import look_of
 from leaderboard.tournaments.people_games import PeopleAnswers
 from leaderboard.tournaments.prediction_powered import calibrated
 from leaderboard.tournaments.record import record
@@ -92,7 +93,8 @@ def _found(
 
 def _of_people(tournament: Tournament, entrants: Entrants, answers: PeopleAnswers, people: Games, report: Report) -> Found:
     """The board that follows from all of people's answers (`rating.people_board`)."""
-    reading = people_games.reading_of(tournament, entrants, _some(tournament, answers))
+    look = look_of(tournament, answers.assessed)
+    reading = replace(people_games.reading_of(tournament, entrants, _some(tournament, answers)), look=look)
     if not (np.bincount(reading.component) > 1).any():
         raise Refused(
             f"No rating follows from {_about(tournament)}: no two systems were judged on the same context, or all answers are"
@@ -104,7 +106,7 @@ def _of_people(tournament: Tournament, entrants: Entrants, answers: PeopleAnswer
     board = rate.rate_people(entrants, answers, reading, draws, population)
     other = people_games.other_answers(tournament, entrants)
     return Found(
-        played=Played(people),
+        played=Played(people, looks=look),
         rated=board,
         people=_who(answers, reading),
         reading=reading,

@@ -89,7 +89,7 @@ class Sandwich:
         total = people + places - chance
         spread = people**2 / self.annotators.freedom + places**2 / self.contexts.freedom
         spread += chance**2 / (self.annotators.freedom * self.contexts.freedom)
-        return total, total**2 / np.maximum(spread, LEAST), told
+        return total, np.maximum(total**2 / np.maximum(spread, LEAST), 1.0), told
 
     def _of_contexts(self, model: Floats) -> tuple[Floats, Floats, Booleans]:
         of = self.contrasts.variances

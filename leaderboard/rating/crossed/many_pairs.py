@@ -1,0 +1,209 @@
+"""Judgments of pairs, however many, by Bradley and Terry's model (1952; a tie is half a win) as generalised estimating
+equations (Liang & Zeger 1986): people's leanings to systems are in the working covariance, outputs are not. That a context's
+judgments vary together is in the sandwich alone (`sandwich`), so that the uncertainty is right and no matrix is larger than
+the systems.
+
+A person's judgments have the covariance D^-1 + v X X', with D their precisions, v the variance of leanings and X (judgments,
+systems) 1 and -1 where a system is first and second. By Woodbury's identity all that counts of a person is G = X' D X and
+X' D r, (systems, systems) and (systems,), sums over the judgments: X' V^-1 X = G (1 + v G)^-1, X' V^-1 r = (1 + v G)^-1 X' D r.
+v is found by moments: the expected square of X' D r is tr G + v tr G^2. People come in chunks, so that memory is bounded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from leaderboard.rating.crossed.sandwich import Clusters, Contrasts, summed
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+AT_ONCE = 4_000_000  # numbers of one array
+ROUNDS, SETTLED = 30, 1e-6  # logits
+WEIGHED = 3  # rounds with people's leanings in the weights
+MOST_CONTEXTS = 1_000  # whose part in the estimate is worked out
+
+
+@dataclass(frozen=True)
+class ManyPairs:
+    """effects: (p,) logits; taste, uncertainty: the variance of leanings, and of that estimate; covariance, chance: (p, p) of
+    the effects by the working model, and what judgments alone add; people, contexts, both: as `sandwich` takes them;
+    by_context: (contexts, p), what each context moves the effects."""
+
+    effects: Floats
+    taste: float
+    uncertainty: float
+    covariance: Floats
+    chance: Floats
+    people: Clusters
+    contexts: Clusters
+    both: Clusters
+    by_context: Floats
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """By person. All (n,), sorted by person and context: first, second, y in 0, 1/2, 1; person, context: from 0."""
+
+    first: Integers
+    second: Integers
+    y: Floats
+    person: Integers
+    context: Integers
+    systems: int
+
+    def laplacians(self, rows: slice, by: Integers, count: int, weight: Floats) -> Floats:
+        """X' D X of the rows of each of `by`: (count, s, s)"""
+        s, w = self.systems, weight[rows]
+        f, g, k = self.first[rows], self.second[rows], by * s * s
+        flat = np.bincount(k + f * s + f, w, count * s * s) + np.bincount(k + g * s + g, w, count * s * s)
+        flat -= np.bincount(k + f * s + g, w, count * s * s) + np.bincount(k + g * s + f, w, count * s * s)
+        return np.asarray(flat.reshape(count, s, s))
+
+    def scores(self, rows: slice, by: Integers, count: int, value: Floats) -> Floats:
+        """X' value of the rows of each of `by`: (count, s)"""
+        s, v = self.systems, value[rows]
+        flat = np.bincount(by * s + self.first[rows], v, count * s) - np.bincount(by * s + self.second[rows], v, count * s)
+        return np.asarray(flat.reshape(count, s))
+
+    def chunks(self) -> Iterator[tuple[slice, Integers, int]]:
+        """(the rows of some people, their numbers from 0, how many people)"""
+        ends = np.append(np.flatnonzero(np.diff(self.person, prepend=-1)), len(self.person))
+        each = max(1, AT_ONCE // self.systems**2)
+        for start in range(0, len(ends) - 1, each):
+            stop = min(start + each, len(ends) - 1)
+            rows = slice(int(ends[start]), int(ends[stop]))
+            yield rows, self.person[rows] - self.person[rows.start], stop - start
+
+
+def read(
+    first: Integers, second: Integers, y: Floats, context: Integers, person: Integers, contrasts: Contrasts, ridge: float
+) -> ManyPairs:
+    """All (judgments,), numbered from 0 without gaps; ridge: precision of a normal prior of the effects around 0."""
+    order = np.lexsort((context, person))
+    columns = (first[order], second[order], y[order], person[order], context[order])
+    judged, basis = _Judged(*columns, systems=len(contrasts.systems)), contrasts.systems
+    b, taste, uncertainty = np.zeros(basis.shape[1]), 0.0, 0.0
+    for turn in range(ROUNDS):
+        weight, value = _linearised(judged, basis @ b)
+        information, score = _weighed(judged, weight, value, taste)
+        reduced = basis.T @ information @ basis
+        step = np.linalg.solve(reduced + ridge * np.eye(len(b)), basis.T @ score - ridge * b)
+        b = b + step
+        if turn >= WEIGHED and taste and np.abs(step).max() < SETTLED:
+            break
+        if np.abs(step).max() < 0.01 and not taste:
+            taste, uncertainty = _leanings(judged, *_linearised(judged, basis @ b))
+            if not taste:
+                break
+    return _told(judged, contrasts, b, taste, uncertainty)
+
+
+def _linearised(judged: _Judged, strength: Floats) -> tuple[Floats, Floats]:
+    """(precision of each judgment in logits, precision times what is unexpected): (n,) each. Ties leave less to chance."""
+    p = expit(strength[judged.first] - strength[judged.second])
+    slope = np.maximum(p * (1 - p), 1e-6)
+    left = max(1 - float((judged.y == 0.5).sum()) / (4 * float(slope.sum()) + 1), 1e-3)
+    return slope / left, (judged.y - p) / left
+
+
+def _weighed(judged: _Judged, weight: Floats, value: Floats, taste: float) -> tuple[Floats, Floats]:
+    """X' V^-1 X (s, s) and X' V^-1 r (s,)"""
+    s = judged.systems
+    information, score = np.zeros((s, s)), np.zeros(s)
+    for rows, by, count in judged.chunks():
+        g, t = judged.laplacians(rows, by, count, weight), judged.scores(rows, by, count, value)
+        if taste:
+            shrunk = np.linalg.inv(np.eye(s) + taste * g)  # (count, s, s)
+            g, t = shrunk @ g, np.einsum("kij,kj->ki", shrunk, t)
+        information, score = information + g.sum(axis=0), score + t.sum(axis=0)
+    return information, score
+
+
+def _leanings(judged: _Judged, weight: Floats, value: Floats) -> tuple[float, float]:
+    """(variance of people's leanings, not below 0; the variance of that estimate, over people)"""
+    excess, square = [], []
+    for rows, by, count in judged.chunks():
+        g, t = judged.laplacians(rows, by, count, weight), judged.scores(rows, by, count, value)
+        excess.append((t**2).sum(axis=1) - np.trace(g, axis1=1, axis2=2))
+        square.append((g**2).sum(axis=(1, 2)))
+    e, q = np.concatenate(excess), np.concatenate(square)
+    taste = max(float(e.sum() / q.sum()), 0.0)
+    return taste, float(((e - taste * q) ** 2).sum() / q.sum() ** 2)
+
+
+def _told(judged: _Judged, contrasts: Contrasts, b: Floats, taste: float, uncertainty: float) -> ManyPairs:
+    """What the sums over people, over contexts and over both say of the estimate."""
+    s, basis = judged.systems, contrasts.systems
+    weight, value = _linearised(judged, basis @ b)
+    information, _ = _weighed(judged, weight, value, taste)
+    q = np.linalg.inv(basis.T @ information @ basis)
+    root, side = np.linalg.cholesky(q), q @ basis.T  # (p, p), (p, s)
+    contexts = int(judged.context.max()) + 1
+    by_context, own = np.zeros((contexts, s)), np.zeros((contexts, s))
+    sums, halves, squares, chance = [], [], np.zeros((s, s)), np.zeros((s, s))
+    for rows, by, count in judged.chunks():
+        g, t = judged.laplacians(rows, by, count, weight), judged.scores(rows, by, count, value)
+        shrunk = np.linalg.inv(np.eye(s) + taste * g)  # (count, s, s), not symmetric
+        chance += (shrunk @ g @ shrunk.transpose(0, 2, 1)).sum(axis=0)
+        of_people = np.einsum("kij,kj->ki", shrunk, t)
+        leaning = taste * of_people
+        sums.append(of_people @ side.T)
+        halves += [side @ (one @ (basis @ root)) for one in shrunk @ g]
+        expected = weight[rows] * (leaning[by, judged.first[rows]] - leaning[by, judged.second[rows]])
+        cell, where, whose = _cells(by, judged.context[rows])
+        all_of, own_of = (
+            judged.scores(rows, cell, len(where), v) for v in (value, value - _placed(expected, rows, len(value)))
+        )
+        ends = np.searchsorted(whose, np.arange(count + 1))
+        for k in range(count):
+            here = slice(ends[k], ends[k + 1])
+            turned = all_of[here] @ shrunk[k].T
+            squares += turned.T @ turned
+            by_context[where[here]] += turned  # a person has one cell in each context
+            own[where[here]] += own_of[here] @ shrunk[k].T
+    nothing = np.zeros_like(q)
+    both = Clusters(side @ squares @ side.T, nothing, np.ones(len(contrasts.own)))
+    of_people = summed(np.concatenate(sums), halves, 1.0, contrasts)
+    of_contexts = summed(by_context @ side.T, *_context_halves(judged, weight, basis, root, contexts), contrasts)
+    told = {"people": of_people, "contexts": of_contexts, "both": both, "by_context": own @ side.T}
+    return ManyPairs(b, taste, uncertainty, q, side @ chance @ side.T, **told)
+
+
+def _placed(values: Floats, rows: slice, n: int) -> Floats:
+    """(n,) with the values at these rows, else 0"""
+    whole = np.zeros(n)
+    whole[rows] = values
+    return whole
+
+
+def _cells(by: Integers, context: Integers) -> tuple[Integers, Integers, Integers]:
+    """(the cell of each row, the context and the person of each cell); rows are sorted by both"""
+    begins = (np.diff(by, prepend=-1) != 0) | (np.diff(context, prepend=-1) != 0)
+    first = np.flatnonzero(begins)
+    return np.cumsum(begins) - 1, context[first], by[first]
+
+
+def _context_halves(
+    judged: _Judged, weight: Floats, basis: Floats, root: Floats, contexts: int
+) -> tuple[Iterator[Floats], float]:
+    """(each context's part in the estimate as it is without leanings, how many contexts each stands for)"""
+    drawn = np.sort(np.random.default_rng(0).permutation(contexts)[:MOST_CONTEXTS])
+    whole = judged.laplacians(slice(None), np.zeros(len(weight), dtype=np.int64), 1, weight)[0]
+    inverse = np.linalg.inv(basis.T @ whole @ basis) @ basis.T
+    order = np.argsort(judged.context, kind="stable")
+    ends = np.searchsorted(judged.context[order], np.arange(contexts + 1))
+
+    def halves() -> Iterator[Floats]:
+        for c in drawn:
+            rows = order[ends[c] : ends[c + 1]]
+            g = _Judged(
+                judged.first[rows], judged.second[rows], judged.y[rows], judged.person[rows], rows, judged.systems
+            ).laplacians(slice(None), np.zeros(len(rows), dtype=np.int64), 1, weight[rows])[0]
+            yield inverse @ (g @ (basis @ root))
+
+    return halves(), contexts / len(drawn)
