@@ -251,7 +251,9 @@ def read_scores(
     moved = _moved(fit, systems, residual, terms, places, component)
     variances = _of_model(fit.variances, len(played))
     where = context if group is None else _index(group)
-    shown = None if like is not None else _shown(fit, residual, x, annotator, where, Contrasts(systems, component), least)
+    shown = (
+        None if like is not None else _shown(fit, residual, x, terms, annotator, where, Contrasts(systems, component), least)
+    )
     return Reading(fit, systems, scale, component, int(annotator.max()) + 1, scale * moved, variances, scores=True, shown=shown)
 
 
@@ -296,7 +298,9 @@ def read_pairs(
     moved = _moved(fit, systems, unexpected, terms, places, component)
     where = context if group is None else _index(group)
     shown = (
-        None if like is not None else _shown(fit, unexpected, x @ systems, annotator, where, Contrasts(systems, component), 1.0)
+        None
+        if like is not None
+        else _shown(fit, unexpected, x @ systems, terms, annotator, where, Contrasts(systems, component), 1.0)
     )
     people = int(annotator.max()) + 1
     return Reading(fit, systems, SCALE, component, people, SCALE * moved, fit.variances, scores=False, shown=shown)
@@ -322,7 +326,9 @@ def _many(
     information = np.diag([1 / found.uncertainty if found.uncertainty else 0.0, 0.0])
     fit = Fit(found.effects, dict(zip(names, variances.values())), parts, information, np.nan, np.zeros((0, p)), {})
     told = (found.people, found.contexts, found.both)
-    shown = Sandwich(contrasts, *told, found.covariance, found.chance, found.chance)
+    fixed = found.by_context.T @ found.by_context
+    every = np.full((2, len(contrasts.compared)), np.inf)
+    shown = Sandwich(contrasts, *told, found.covariance, found.chance, fixed, found.chance, *every)
     systems, component = contrasts.systems, contrasts.component
     same = component[:, None] == component[None, :]
     moved = found.by_context @ (systems - same @ systems / same.sum(axis=1, keepdims=True)).T
@@ -334,14 +340,31 @@ def _many(
 
 
 def _shown(
-    fit: Fit, residual: Floats, x: Any, annotator: Integers, context: Integers, contrasts: Contrasts, least: float
+    fit: Fit,
+    residual: Floats,
+    x: Any,
+    terms: Sequence[Term],
+    annotator: Integers,
+    context: Integers,
+    contrasts: Contrasts,
+    least: float,
 ) -> Sandwich:
     """What the answers show of the estimate. x: (answers, p); least: what the variance of a single answer is at least"""
     design = np.asarray(x.toarray() if sparse.issparse(x) else x)
     model = fit.covariance()
     cells = _index(annotator * (context.max() + 1) + context)
     of = [sandwich.of_clusters(by, fit.answers, residual, design, model, contrasts) for by in (annotator, context, cells)]
-    return Sandwich(contrasts, *of, model, fit.covariance(PERSONAL), least * fit.parts["answer"])
+    fixed = sandwich.meat(context, fit.answers, _impersonal(fit, residual, terms))
+    pooled = (fit.freedom(contrasts.rows, without) for without in ((), PERSONAL))
+    return Sandwich(contrasts, *of, model, fit.covariance(PERSONAL), fixed, least * fit.parts["answer"], *pooled)
+
+
+def _impersonal(fit: Fit, unexpected: Floats, terms: Sequence[Term]) -> Floats:
+    """(answers,) less what each annotator would have said anywhere"""
+    for term in terms:
+        if term.name in PERSONAL:
+            unexpected = unexpected - term.matrix() @ fit.predicted[term.name]
+    return unexpected
 
 
 def _marginal(
@@ -457,9 +480,7 @@ def _moved(
 ) -> Floats:
     """(contexts, s) how far each context's answers move the systems, each against its group; what an annotator would have said
     anywhere moves nothing"""
-    for term in terms:
-        if term.name in PERSONAL:
-            unexpected = unexpected - term.matrix() @ fit.predicted[term.name]
+    unexpected = _impersonal(fit, unexpected, terms)
     moved = np.stack([np.bincount(places, column * unexpected) for column in fit.answers.T], axis=1)  # (contexts, p)
     same = component[:, None] == component[None, :]
     centre = np.eye(len(component)) - same / same.sum(axis=1, keepdims=True)

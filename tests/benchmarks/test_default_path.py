@@ -35,7 +35,8 @@ def judgments(entered):
     names = {1: "A", 0: "tie", -1: "B"}
     columns = (entered.pair_context, entered.first, entered.second, entered.pair_person, entered.outcome)
     for c, i, j, a, outcome in zip(*columns):
-        place = {"context_id": f"c{c:03}", "system_a": f"s{i}", "system_b": f"s{j}"}
+        place = {"context_id": f"c{c:03}", "context": [f"context {c}"], "system_a": f"s{i}", "system_b": f"s{j}"}
+        place |= {"output_a": f"output {i} on {c}", "output_b": f"output {j} on {c}"}
         yield place | {"annotator": f"a{a:02}", "choice": names[int(outcome)]}
 
 

@@ -167,7 +167,7 @@ def _told(judged: _Judged, contrasts: Contrasts, b: Floats, taste: float, uncert
             by_context[where[here]] += turned  # a person has one cell in each context
             own[where[here]] += own_of[here] @ shrunk[k].T
     nothing = np.zeros_like(q)
-    both = Clusters(side @ squares @ side.T, nothing, np.ones(len(contrasts.own)))
+    both = Clusters(side @ squares @ side.T, nothing, np.ones(len(contrasts.compared)))
     of_people = summed(np.concatenate(sums), halves, 1.0, contrasts)
     of_contexts = summed(by_context @ side.T, *_context_halves(judged, weight, basis, root, contexts), contrasts)
     told = {"people": of_people, "contexts": of_contexts, "both": both, "by_context": own @ side.T}

@@ -17,14 +17,13 @@ clusters, (sum q)^2 / sum q^2, less one (Carter, Schnepel & Steigerwald 2017, Re
 
 Few annotators tell each difference's variance badly. As far as the systems vary alike, they tell it together: the variances
 are moderated towards the model's, which is one for all, with the weight of an inverse chi-square prior (Smyth 2004, Stat. Appl.
-Genet. Mol. Biol. 3, section 4) whose degrees of freedom come from how the systems' own variances spread. The upper limit (90%)
+Genet. Mol. Biol. 3, section 4) whose degrees of freedom come from how the differences' variances spread. The upper limit (90%)
 of that spread is taken, so that few systems, which cannot show that they are alike, are hardly moderated."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,7 +52,9 @@ class Clusters:
 @dataclass(frozen=True)
 class Sandwich:
     """What annotators, contexts and both add. contrasts: of the systems; model, alone: (p, p), the model's covariance with and
-    without what annotators add; least: (p, p), which the variance is not below."""
+    without what annotators add; fixed: (p, p), the meat over contexts of what is left when these annotators' ways are known;
+    least: (p, p), which the variance is not below; pooled, pooled_alone: (m,) degrees of freedom of the model's variances, with
+    and without annotators: all that the systems can tell together."""
 
     contrasts: Contrasts
     annotators: Clusters
@@ -61,7 +62,10 @@ class Sandwich:
     both: Clusters
     model: Floats
     alone: Floats
+    fixed: Floats
     least: Floats
+    pooled: Floats
+    pooled_alone: Floats
 
     def differences(self, alone: bool = False) -> tuple[Floats, Floats]:
         """(variance, degrees of freedom) of i less j, (s, s) each, not a number where there are too few clusters to tell.
@@ -70,9 +74,12 @@ class Sandwich:
         model = np.maximum(of(self.alone if alone else self.model), LEAST)
         variance, freedom, told = self._of_contexts(model) if alone else self._of_both(model)
         variance = np.maximum(variance, of(self.least))
-        prior, centre = alike(*(column[self.contrasts.own & told] for column in (variance / model, freedom)))
-        total = prior + freedom
-        variance = (prior * centre * model + freedom * variance) / total
+        rows = self.contrasts.compared & told
+        prior, centre = alike(variance[rows] / model[rows], freedom[rows], self.contrasts.independent)
+        pooled = np.maximum(self.pooled_alone if alone else self.pooled, 1.0)
+        prior = np.minimum(prior, pooled)
+        total = np.minimum(prior + freedom, np.maximum(freedom, pooled))
+        variance = (prior * centre * model + freedom * variance) / (prior + freedom)
         square = self.contrasts.square
         return square(np.where(told, variance, np.nan)), square(np.where(told, total, np.nan))
 
@@ -95,13 +102,13 @@ class Sandwich:
         of = self.contrasts.variances
         lacks = of(self.contexts.explained) / of(self.model).clip(LEAST)
         told = lacks < MOST_EXPLAINED
-        return of(self.contexts.meat) / np.where(told, 1 - lacks, 1.0), self.contexts.freedom, told
+        return of(self.fixed) / np.where(told, 1 - lacks, 1.0), self.contexts.freedom, told
 
 
 @dataclass(frozen=True)
 class Contrasts:
-    """Each difference of two systems, and each system against the others of its group. systems: (s, p), each system in the
-    effects; component: int (s,)"""
+    """Each difference of two systems. systems: (s, p), each system in the effects; component: int (s,), those that can be
+    compared"""
 
     systems: Floats
     component: Integers
@@ -111,29 +118,31 @@ class Contrasts:
         of = self.systems @ covariance @ self.systems.T
         own = np.diag(of)
         pairs = (own[:, None] + own[None, :] - 2 * of)[np.triu_indices(len(of), 1)]
-        against = ((self._against @ of) * self._against).sum(axis=1)
-        return np.asarray(np.maximum(np.concatenate([pairs, against]), 0.0))
+        return np.asarray(np.maximum(pairs, 0.0))
 
     @property
-    def own(self) -> Booleans:
-        """Which are of a system against others: bool (m,)"""
-        n = len(self.component)
-        several = np.bincount(self.component)[self.component] > 2
-        return np.concatenate([np.zeros(n * (n - 1) // 2, dtype=bool), several])
+    def rows(self) -> Floats:
+        """(m, p)"""
+        first, second = np.triu_indices(len(self.systems), 1)
+        return np.asarray(self.systems[first] - self.systems[second])
+
+    @property
+    def compared(self) -> Booleans:
+        """(m,)"""
+        first, second = np.triu_indices(len(self.component), 1)
+        return np.asarray(self.component[first] == self.component[second])
+
+    @property
+    def independent(self) -> int:
+        """How many differences there are of which none follows from others."""
+        return len(self.component) - len(np.unique(self.component))
 
     def square(self, values: Floats) -> Floats:
         """(m,) -> (s, s), 0 for a system less itself"""
         n = len(self.component)
-        table, places = np.zeros((n, n)), np.triu_indices(n, 1)
-        table[places] = values[: len(places[0])]
+        table = np.zeros((n, n))
+        table[np.triu_indices(n, 1)] = values
         return table + table.T
-
-    @cached_property
-    def _against(self) -> Floats:
-        """(s, s)"""
-        same = (self.component[:, None] == self.component[None, :]).astype(float)
-        others = same - np.eye(len(same))
-        return np.asarray(np.eye(len(same)) - others / np.maximum(others.sum(axis=1, keepdims=True), 1.0))
 
 
 def of_clusters(
@@ -150,11 +159,18 @@ def of_clusters(
     return summed(sums, halves, len(starts) / len(of), contrasts)
 
 
+def meat(cluster: Integers, weights: Floats, residual: Floats) -> Floats:
+    """(p, p) sum over clusters of u u', u = W_c' r_c"""
+    count = int(cluster.max()) + 1
+    sums = np.stack([np.bincount(cluster, column * residual, count) for column in weights.T], axis=1)  # (clusters, p)
+    return np.asarray(sums.T @ sums)
+
+
 def summed(sums: Floats, halves: Iterable[Floats], times: float, contrasts: Contrasts) -> Clusters:
     """sums: (clusters, p), of weights times residuals; halves: h times a root of Q, (p, p) each, of the clusters or of some of
     them; times: how many clusters each of those stands for"""
     p = sums.shape[1]
-    explained, shares, squares = np.zeros((p, p)), np.zeros(len(contrasts.own)), np.zeros(len(contrasts.own))
+    explained, shares, squares = np.zeros((p, p)), np.zeros(len(contrasts.compared)), np.zeros(len(contrasts.compared))
     for half in halves:
         one = half @ half.T
         q = contrasts.variances(one)
@@ -175,15 +191,16 @@ def _root(covariance: Floats) -> Floats:
     return np.asarray(direction * np.sqrt(np.maximum(size, 0.0)))
 
 
-def alike(ratio: Floats, freedom: Floats) -> tuple[float, float]:
-    """(degrees of freedom, centre) of the prior that these variances, each relative to the model's, show: (m,) each."""
-    if len(ratio) < 3:
+def alike(ratio: Floats, freedom: Floats, independent: int) -> tuple[float, float]:
+    """(degrees of freedom, centre) of the prior that these variances, each relative to the model's, show: (m,) each, of which
+    so many are independent."""
+    if independent < 2 or len(ratio) < 3 or not (ratio > 0).all():
         return 0.0, 1.0
     logs = np.log(ratio) - special.digamma(freedom / 2) + np.log(freedom / 2)
-    least = float(np.var(logs, ddof=1)) * (len(logs) - 1) / float(stats.chi2.ppf(1 - ALIKE, len(logs) - 1))
+    least = float(np.var(logs, ddof=1)) * independent / float(stats.chi2.ppf(1 - ALIKE, independent))
     excess = least - float(special.polygamma(1, freedom / 2).mean())
     if excess <= 0:  # they differ by less than chance
-        return float(len(logs) * freedom.mean()), float(np.exp(logs.mean()))
+        return float(independent * freedom.mean()), float(np.exp(logs.mean()))
     prior = 2 * _inverse_trigamma(excess)
     return prior, float(np.exp(logs.mean() + special.digamma(prior / 2) - np.log(prior / 2)))
 

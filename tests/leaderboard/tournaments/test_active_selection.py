@@ -17,7 +17,7 @@ from evaluator.trainings.services import start_training
 from evaluator.versions.registry import serving
 from leaderboard import tasks
 from leaderboard.rating.pairing import order_to_ask
-from leaderboard.tournaments import active_selection
+from leaderboard.tournaments import active_selection, people_games
 from tests.evaluator.world import recipe
 
 pytestmark = pytest.mark.django_db
@@ -87,7 +87,7 @@ def test_judged_pairs_count_whatever_criterion_the_comparator_learnt(world, camp
     item = pairs(campaign).first()
     names = {side: [output.system.name, "", output.sample] for side, output in (("a", item.output), ("b", item.other))}
     judged = replace(content, judgments=[{"context": item.context.key, "choice": "A", "annotator": "Ann", **names}])
-    monkeypatch.setattr(active_selection.snapshots, "read", lambda snapshot: judged)
+    monkeypatch.setattr(people_games, "_assessed", lambda snapshot: (judged, {}))
     active_selection.for_the_systems(campaign, Says(set()))
     assert len(seen[1]) == len(seen[0]) + 1
 
