@@ -12,7 +12,7 @@ def look_of(tournament: Tournament, answers: int) -> int:
     before = Tournament.objects.filter(
         campaign=tournament.campaign,
         criterion=tournament.criterion,
-        judge=tournament.judge,
+        basis=tournament.basis,
         finished_at__isnull=False,
         pk__lt=tournament.pk,
     ).exclude(snapshot=tournament.snapshot)

@@ -49,7 +49,7 @@ def played(tmp_path, crowd, entered, *more) -> Tournament:
         call_command("import_scores", "crowd", lines(tmp_path / "scores.jsonl", scores(entered)))
     call_command("assess_quality", "crowd", *more)
     criterion = "" if crowd.form == "pairs" else "Quality"
-    call_command("run_tournament", "crowd", "--judge", "people", "--criterion", criterion, "--wait")
+    call_command("run_tournament", "crowd", "--basis", "people", "--criterion", criterion, "--wait")
     return Campaign.objects.get(slug="crowd").tournaments.get()
 
 

@@ -56,7 +56,7 @@ class Command(ServiceCommand):
             "--stop", default="", choices=["", *STOPS], help="parted: stop when neighbours in rank can be separated"
         )
         parser.add_argument("--level", default="system", choices=Tournament.Level.values, help="sample: single outputs play")
-        parser.add_argument("--only-kept", action="store_true", help="with --judge people: only what the filter kept")
+        parser.add_argument("--only-kept", action="store_true", help="with --basis people: only what the filter kept")
         parser.add_argument("--wait", action="store_true", help="play in this process instead of in a worker")
         judge_options.add_arguments(parser)
 
