@@ -158,6 +158,5 @@ def scenarios() -> dict[str, Crowd]:
         "yes or no": replace(base, points=2),
         "pairs": replace(base, form="pairs"),
         "pairs, one system polarises": replace(base, form="pairs", polarising=1.6),
-        "scores and 50 pairs": replace(base, pairs_too=50),
         "8 looks": replace(base, looks=8, contexts=80),
     }
