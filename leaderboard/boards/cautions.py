@@ -92,6 +92,6 @@ def looks(board: Board) -> str:
     if n is None or n < 2:
         return ""
     return (
-        f"This is board {n} of this question, each on newer answers. Its margins do not allow for the earlier looks, so a"
-        " difference may be called known by chance more often than the confidence says."
+        f"This is board {n} of this question, each on newer answers. Its margins allow for the earlier looks, so they are"
+        " wider than those of a first board of the same answers would be."
     )

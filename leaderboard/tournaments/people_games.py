@@ -47,11 +47,6 @@ class PeopleAnswers:
         return len(self.value) + len(self.outcome)
 
     @property
-    def assessed(self) -> int:
-        """How many answers there were, with those that do not play and those that the filter dropped."""
-        return len(self) + self.left_out + self.dropped
-
-    @property
     def kind(self) -> str:
         """What there is: "scores", "pairs", "both", or ""."""
         names = {(True, False): "scores", (False, True): "pairs", (True, True): "both"}

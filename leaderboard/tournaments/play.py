@@ -24,7 +24,6 @@ from leaderboard.tournaments.assembly import Found, Played
 from leaderboard.tournaments.context_results import shares
 from leaderboard.tournaments.diagnostics import diagnostics
 from leaderboard.tournaments.entrants import Entrants, entrants_of
-from leaderboard.tournaments.looks import look_of
 from leaderboard.tournaments.people_games import PeopleAnswers
 from leaderboard.tournaments.prediction_powered import calibrated
 from leaderboard.tournaments.record import record
@@ -93,7 +92,7 @@ def _found(
 
 def _of_people(tournament: Tournament, entrants: Entrants, answers: PeopleAnswers, people: Games, report: Report) -> Found:
     """The board that follows from all of people's answers (`rating.people_board`)."""
-    look = look_of(tournament, answers.assessed)
+    look = row_facts.campaign_looks(tournament) or 1
     reading = replace(people_games.reading_of(tournament, entrants, _some(tournament, answers)), look=look)
     if not (np.bincount(reading.component) > 1).any():
         raise Refused(
