@@ -91,7 +91,13 @@ def looks(board: Board) -> str:
     n = board.method.campaign_looks
     if n is None or n < 2:
         return ""
-    return (
-        f"This is board {n} of this question, each on newer answers. Its margins allow for the earlier looks, so they are"
-        " wider than those of a first board of the same answers would be."
-    )
+    if board.method.looks >= n:
+        allowed = (
+            "Its margins allow for the earlier looks, so they are wider than a first board's of the same answers would be."
+        )
+    else:
+        allowed = (
+            "Its margins do not allow for the earlier looks, so a difference may be called known by chance more often than the"
+            " confidence says."
+        )
+    return f"This is board {n} of this question, each on newer answers. {allowed}"

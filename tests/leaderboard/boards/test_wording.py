@@ -207,8 +207,14 @@ SAID = [
     (
         cautions.looks,
         BOARD,
-        "This is board 3 of this question, each on newer answers. Its margins allow for the earlier looks, so "
-        "they are wider than those of a first board of the same answers would be.",
+        "This is board 3 of this question, each on newer answers. Its margins do not allow for the earlier looks, so "
+        "a difference may be called known by chance more often than the confidence says.",
+    ),
+    (
+        cautions.looks,
+        replace(BOARD, method=replace(BOARD.method, looks=3)),
+        "This is board 3 of this question, each on newer answers. Its margins allow for the earlier looks, so they are wider "
+        "than a first board's of the same answers would be.",
     ),
     (cautions.looks, OF_PEOPLE, ""),
 ]
