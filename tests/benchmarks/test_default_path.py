@@ -31,39 +31,18 @@ def scores(entered):
         yield place | {"aspect": "Quality", "score": float(value)}
 
 
-def judgments(entered):
-    names = {1: "A", 0: "tie", -1: "B"}
-    columns = (entered.pair_context, entered.first, entered.second, entered.pair_person, entered.outcome)
-    for c, i, j, a, outcome in zip(*columns):
-        place = {"context_id": f"c{c:03}", "context": [f"context {c}"], "system_a": f"s{i}", "system_b": f"s{j}"}
-        place |= {"output_a": f"output {i} on {c}", "output_b": f"output {j} on {c}"}
-        yield place | {"annotator": f"a{a:02}", "choice": names[int(outcome)]}
-
-
 def played(tmp_path, crowd, entered, *more) -> Tournament:
-    call_command("create_campaign", "crowd", "--criterion", "Quality:1:5", "--pairwise")
+    call_command("create_campaign", "crowd", "--criterion", "Quality:1:5")
     call_command("import_outputs", "crowd", lines(tmp_path / "outputs.jsonl", outputs(crowd)))
-    if crowd.form == "pairs":
-        call_command("import_judgments", "crowd", lines(tmp_path / "judgments.jsonl", judgments(entered)))
-    else:
-        call_command("import_scores", "crowd", lines(tmp_path / "scores.jsonl", scores(entered)))
+    call_command("import_scores", "crowd", lines(tmp_path / "scores.jsonl", scores(entered)))
     call_command("assess_quality", "crowd", *more)
-    criterion = "" if crowd.form == "pairs" else "Quality"
-    call_command("run_tournament", "crowd", "--basis", "people", "--criterion", criterion, "--wait")
+    call_command("run_tournament", "crowd", "--basis", "people", "--criterion", "Quality", "--wait")
     return Campaign.objects.get(slug="crowd").tournaments.get()
 
 
-@pytest.mark.parametrize("form", ["scores", "pairs"])
-def test_the_commands_give_the_harness_board(tmp_path, form):
-    crowd = Crowd((0.0, 0.3, 0.6), people=6, contexts=12, form=form)
+def test_the_commands_give_the_harness_board(tmp_path):
+    crowd = Crowd((0.0, 0.3, 0.6), people=6, contexts=12)
     entered = draw(crowd, 3)
-    if form == "pairs":  # a person judges a pair once
-        keys = {k: i for i, k in enumerate(zip(entered.pair_context, entered.first, entered.second, entered.pair_person))}
-        kept = sorted(keys.values())
-        names = ("pair_context", "first", "second", "pair_person", "outcome")
-        entered = type(entered)(
-            entered.context, entered.system, entered.person, entered.value, *(getattr(entered, n)[kept] for n in names)
-        )
     expected = default_path.board(crowd, entered)
     board = played(tmp_path, crowd, entered)
     rows = {r.name: r for r in board.ratings.all()}
