@@ -137,7 +137,7 @@ class AgreementRule:
     """How answers are filtered and agreement measured."""
 
     level: Level
-    mad: float
+    mad: float | None
     on_zero_mad: str
     seed: int
 
