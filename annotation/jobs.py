@@ -25,7 +25,7 @@ from django.dispatch import Signal
 from django.utils import timezone
 
 from annotation import workers
-from annotation.models import Job, JobPart, WorkerPulse
+from annotation.models import Job, JobPart, KeptResponse, WorkerPulse
 from core.errors import Refused
 from core.request_id import current
 
@@ -213,6 +213,7 @@ def task_body(work: Callable[[str], object]) -> Callable[[str], None]:
 def sweep(now=None) -> int:
     """Find jobs whose worker died and messages that were lost; send them again. Safe to run anywhere, any time."""
     now = now or timezone.now()
+    KeptResponse.objects.filter(created_at__lt=now - timedelta(days=1)).delete()
     dead = Job.objects.filter(status=Job.Status.RUNNING, lease_until__lt=now)
     dead.filter(cancel_requested=True).update(status=Job.Status.CANCELLED, finished_at=now, holder="")
     dead.filter(attempts__gte=Job.MAX_ATTEMPTS).update(

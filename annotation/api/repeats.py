@@ -9,6 +9,7 @@ import json
 from datetime import timedelta
 from functools import wraps
 
+from django.core.serializers.json import DjangoJSONEncoder
 from django.db import transaction
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter
@@ -17,6 +18,7 @@ from rest_framework.response import Response
 
 from annotation.models import KeptResponse
 from core.errors import Refused
+from core.sealed import seal, unseal
 
 KEPT = timedelta(hours=24)
 HEADER = OpenApiParameter(
@@ -45,12 +47,16 @@ def once(make):
             )
             if is_new:
                 response = make(view, request, *args, **kwargs)
-                kept.status, kept.body = response.status_code, response.data
+                kept.status = response.status_code
+                kept.body = seal(json.dumps(response.data, cls=DjangoJSONEncoder))  # it may name a password or a key
                 kept.save(update_fields=["status", "body"])
                 return response
         if (kept.path, kept.digest) != (asked["path"], asked["digest"]):
             raise Refused("Another request was sent under this Idempotency-Key; choose a new one.")
-        return Response(kept.body, status=kept.status)
+        body = unseal(kept.body) if isinstance(kept.body, str) else None
+        if body is None:
+            raise Refused("This was done before, and its answer can't be shown again. Look at what there is now.")
+        return Response(json.loads(body), status=kept.status)
 
     return wrapped
 

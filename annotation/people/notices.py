@@ -8,7 +8,7 @@ from django.urls import reverse
 from annotation import jobs
 from annotation.models import Annotator, Assignment, AuditEvent, Campaign, Invitation, Job, Purpose, User
 from core import mail
-from core.throttling import MAILED_BY_CAMPAIGN
+from core.throttling import FAILED_FOR_ACCOUNT_ANYWHERE, MAILED_BY_CAMPAIGN
 
 FINISHED, COMPLETE = "annotator finished", "all items answered"  # in the audit
 TASK = "annotation.tasks.tell_finished"
@@ -81,3 +81,16 @@ def _is_complete(campaign: Campaign) -> bool:
     items = campaign.items.filter(purpose=Purpose.EVALUATION)
     held = Assignment.objects.filter(item__in=items, status=Assignment.Status.OPEN)
     return items.exists() and not items.filter(taken__lt=F("places")).exists() and not held.exists()
+
+
+def tell_of_guesses(username: str) -> None:
+    """A letter to the owner of an account whose password somebody guesses, at most one in the hour that the limit lasts."""
+    user = User.objects.filter(username__iexact=username, is_active=True).first()
+    if user is not None:
+        mail.send(
+            user.email,
+            "Somebody tries passwords for your account",
+            f"There were over {FAILED_FOR_ACCOUNT_ANYWHERE.count} wrong passwords for the account {user.username} within "
+            "an hour. New browsers can't sign in to it for up to an hour. A browser in which you signed in before can, and so "
+            "can one in which you choose a new password by e-mail.",
+        )

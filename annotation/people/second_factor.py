@@ -18,7 +18,7 @@ from django.utils.translation import gettext
 from annotation.models import User
 from annotation.people import audit
 from core.errors import Refused
-from core.throttling import CODES_OF_ACCOUNT
+from core.throttling import CODES_OF_ACCOUNT, RECOVERY_CODES_OF_ACCOUNT
 
 SECONDS, DIGITS = 30, 6  # what every authenticator app takes for granted
 DRIFT = 1  # steps that the phone's clock may be off, either way (RFC 6238, 5.2)
@@ -78,12 +78,14 @@ def turn_off(user: User) -> None:
 def check(user: User, typed: str) -> None:
     """Raises Refused where this is neither a code of now that was not used yet, nor a recovery code that is left; after
     ten wrong ones in a quarter of an hour, in any case."""
-    if CODES_OF_ACCOUNT.is_reached(str(user.pk)):
+    is_recovery = len(_bare(typed)) > DIGITS
+    limit = RECOVERY_CODES_OF_ACCOUNT if is_recovery else CODES_OF_ACCOUNT  # guessed codes do not lock the others
+    if limit.take(str(user.pk)) > limit.count:
         raise Refused(gettext("Too many wrong codes. Wait 15 minutes, then try again."))
     if not (_uses_step(user, step_of(user.totp_secret, typed)) or _uses_recovery_code(user, typed)):
-        CODES_OF_ACCOUNT.count_one(str(user.pk))
         audit.about(user, "second factor failed")
         raise Refused(gettext("This code is wrong, or was used already. Enter the code that the app shows now."))
+    limit.give_back(str(user.pk))
 
 
 def _uses_step(user: User, step: int | None) -> bool:

@@ -5,6 +5,7 @@ import json
 from datetime import timedelta
 
 import pytest
+from django.apps import apps
 from django.test import Client
 from django.utils import timezone
 
@@ -417,3 +418,18 @@ class TestReference:
         page = client.get("/api/").content.decode()
         assert "/api/campaigns/{slug}/import/{what}/" in page and "/api/tasks/{slug}/judgments/" in page
         assert page.count("<script") == page.count('<script src="/static/js/times.js"') == 1 and "https://" not in page
+
+
+def test_what_is_kept_of_a_response_names_no_password(client, db):
+    """Nor does any table of the database, of which a backup is made."""
+    alice = User.objects.create_user("alice", may_create_campaigns=True)
+    campaign = create_campaign(slug="kept", user=alice)
+    client.force_login(alice)
+    sent = {"username": "newcomer"}
+    headers = {"Idempotency-Key": "one"}
+    send = lambda: client.post(f"/api/campaigns/{campaign.slug}/accounts/", sent, "application/json", headers=headers)
+    first, again = send(), send()
+    assert first.status_code == again.status_code == 201 and first.json() == again.json()
+    password = first.json()["password"]
+    rows = [str(row) for model in apps.get_models() if model._meta.managed for row in model.objects.all().values()]
+    assert password and rows and not any(password in row for row in rows)

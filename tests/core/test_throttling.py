@@ -1,13 +1,16 @@
 """Who tries too often waits."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from django.core.cache import cache
+from django.test import Client as client_class
 
 from annotation.campaigns.lifecycle import create_campaign
 from annotation.models import User
 from annotation.people.invitations import invite
 from annotation.people.tokens import make_token
-from core.throttling import JOINED_FROM_ADDRESS, address
+from core.throttling import JOINED_FROM_ADDRESS, Limit, address
 
 pytestmark = pytest.mark.django_db
 PASSWORD = "a-long-password"  # noqa: S105
@@ -144,3 +147,39 @@ class TestWhileRedisIsAway:
         assert client.get("/").status_code == 200
         headers = {"Authorization": f"Bearer {make_token(alice, 'laptop')[1]}"}
         assert client.get("/api/campaigns/talk/", headers=headers).status_code == 200
+
+
+class TestGuessesFromEverywhere:
+    @pytest.fixture(autouse=True)
+    def bob(self, client, settings):
+        settings.EMAIL_URL = "smtp://example.org"
+        settings.EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
+        return User.objects.create_user("bob", password=PASSWORD, email="bob@example.org")
+
+    def test_an_account_has_a_limit_over_all_addresses_and_its_owner_gets_in(self, client, mailoutbox):
+        own = client_class()
+        assert log_in(own, PASSWORD).status_code == 302
+        own.cookies.pop("sessionid")  # signed out, in a browser that is known
+        statuses = [log_in(client_class(), "wrong", REMOTE_ADDR=f"192.0.{n // 250}.{n % 250}").status_code for n in range(225)]
+        assert statuses == [200] * 100 + [429] * 125
+        assert log_in(client_class(), PASSWORD, REMOTE_ADDR="203.0.113.9").status_code == 429
+        assert log_in(own, PASSWORD).status_code == 302
+        assert [(letter.to, "over 100 wrong passwords" in letter.body) for letter in mailoutbox] == [
+            (["bob@example.org"], True)
+        ]
+
+    def test_a_whole_64_of_ipv6_counts_as_one_address(self, client):
+        guesses = [log_in(client_class(), "wrong", REMOTE_ADDR=f"2001:db8:0:7::{n:x}").status_code for n in range(1, 16)]
+        assert guesses == [200] * 10 + [429] * 5
+        assert log_in(client_class(), PASSWORD, REMOTE_ADDR="2001:db8:0:8::1").status_code == 302
+
+    def test_one_address_alone_does_not_use_up_the_account(self, client):
+        for _ in range(150):
+            log_in(client_class(), "wrong", REMOTE_ADDR="192.0.2.1")
+        assert log_in(client_class(), PASSWORD, REMOTE_ADDR="192.0.2.2").status_code == 302
+
+    def test_tries_side_by_side_are_all_counted(self):
+        limit = Limit("side-by-side", 10, 60)
+        with ThreadPoolExecutor(13) as pool:
+            counts = sorted(pool.map(limit.take, ["x"] * 13))
+        assert counts == list(range(1, 14))

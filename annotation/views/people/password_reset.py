@@ -8,7 +8,7 @@ from django.urls import path
 from django.utils.decorators import method_decorator
 
 from core import mail
-from core.throttling import RESETS_FOR_EMAIL, RESETS_FROM_ADDRESS, address
+from core.throttling import RESETS_FOR_EMAIL, RESETS_FROM_ADDRESS, address, remember_browser
 
 
 class WhereMailIsOn:
@@ -35,7 +35,11 @@ class Asked(WhereMailIsOn, auth.PasswordResetDoneView):
 
 
 class Choose(WhereMailIsOn, auth.PasswordResetConfirmView):
-    pass
+    def form_valid(self, form):
+        """The letter's owner signs in next, whoever guesses passwords elsewhere."""
+        response = super().form_valid(form)
+        remember_browser(response, self.user.get_username())
+        return response
 
 
 class Done(WhereMailIsOn, auth.PasswordResetCompleteView):

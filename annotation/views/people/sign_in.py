@@ -18,10 +18,10 @@ from django.utils.decorators import method_decorator
 from django.utils.translation import gettext
 
 from annotation.access import annotator_of
-from annotation.people import second_factor
+from annotation.people import notices, second_factor
 from annotation.people.first_admin import is_offered
 from core import mail
-from core.throttling import password_limits
+from core.throttling import FAILED_FOR_ACCOUNT_ANYWHERE, Limit, password_limits, remember_browser
 
 WAITING = "annotation.waiting"  # salt of an answer that waits for its log-in
 WAITS = 7 * 24 * 3600  # seconds
@@ -60,18 +60,26 @@ class CountedPasswords:
         return self.request.POST.get("username", "")
 
     def post(self, request, *args, **kwargs):
-        self.limits = password_limits(request, self.account())
-        if any(limit.is_reached(key) for limit, key in self.limits):
+        self.limits, self.has_failed = password_limits(request, self.account()), False
+        if any(self._is_one_too_many(limit, key) for limit, key in self.limits):  # the later ones count what is tried at all
             messages.error(request, gettext("Too many failed attempts. Please try again in 15 minutes."))
             view: Any = self
             unchecked = view.get_form_class()(**{**view.get_form_kwargs(), "data": None})
             return view.render_to_response(view.get_context_data(form=unchecked), status=429)
-        return super().post(request, *args, **kwargs)  # type: ignore[misc]
+        response = super().post(request, *args, **kwargs)  # type: ignore[misc]
+        if not self.has_failed:
+            for limit, key in self.limits:
+                limit.give_back(key)
+        return response
+
+    def _is_one_too_many(self, limit: Limit, key: str) -> bool:
+        count = limit.take(key)
+        if limit is FAILED_FOR_ACCOUNT_ANYWHERE and count == limit.count + 1:
+            notices.tell_of_guesses(key)
+        return count > limit.count
 
     def form_invalid(self, form):
-        if self.password_field in form.errors or form.non_field_errors():
-            for limit, key in self.limits:
-                limit.count_one(key)
+        self.has_failed = self.password_field in form.errors or bool(form.non_field_errors())
         return super().form_invalid(form)  # type: ignore[misc]
 
 
@@ -90,8 +98,10 @@ class SignIn(CountedPasswords, auth.LoginView):
         response, waiting = super().form_valid(form), self.request.POST.get("waiting", "")
         if second_factor.is_due(self.request):
             self.request.session[WAITING] = waiting
-            return response
-        return send_waiting(self.request, waiting) or response
+        else:
+            response = send_waiting(self.request, waiting) or response
+        remember_browser(response, self.request.user.get_username())
+        return response
 
     def get_context_data(self, **kwargs):
         waiting = self.request.POST.get("waiting", "")
