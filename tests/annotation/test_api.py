@@ -425,7 +425,7 @@ def test_what_is_kept_of_a_response_names_no_password(client, db):
     alice = User.objects.create_user("alice", may_create_campaigns=True)
     campaign = create_campaign(slug="kept", user=alice)
     client.force_login(alice)
-    sent = {"username": "newcomer"}
+    sent = {"email": "newcomer@example.org"}
     headers = {"Idempotency-Key": "one"}
     send = lambda: client.post(f"/api/campaigns/{campaign.slug}/accounts/", sent, "application/json", headers=headers)
     first, again = send(), send()
