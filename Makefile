@@ -7,9 +7,9 @@ BEFORE ?= HEAD~1
 PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder --durations 10
 TESTS ?= tests
 ON_POSTGRES := tests/annotation tests/core/test_outages.py tests/evaluator tests/leaderboard tests/worker
-METHODS := $(addprefix tests/,core annotation/design annotation/quality evaluator leaderboard)
+METHODS := $(addprefix tests/,annotation/design annotation/quality evaluator/metaevaluation leaderboard/rating leaderboard/test_signature.py)
 
-.PHONY: help setup demo serve check test test-sqlite test-postgres lint messages lock bench load docs validity tune clean
+.PHONY: help setup demo serve check methods test test-sqlite test-postgres lint messages lock bench load docs validity tune clean
 
 help:  ## say what there is
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile
@@ -25,7 +25,10 @@ serve: .venv/runtime  ## run it; its first page makes the first admin (PORT=8000
 check test test-sqlite test-postgres: export OMP_NUM_THREADS := 1
 check test test-sqlite test-postgres: export OPENBLAS_NUM_THREADS := 1
 
-check: lint  ## check style, types, imports, and the methods' quick tests: no database, no browser
+check: .venv/dev  ## check style, types, imports, and the methods' quick tests, side by side: no database, no browser
+	$(MAKE) --no-print-directory -j2 --output-sync lint methods
+
+methods:
 	$(PYTEST) -m "not database and not long" $(METHODS)
 
 test: test-sqlite test-postgres  ## run all tests, then those marked `database` again on PostgreSQL and Redis

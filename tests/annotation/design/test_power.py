@@ -119,6 +119,7 @@ class TestScores:
         assert nct.sf(most, df, found.difference / own) == pytest.approx(0.8, abs=1e-4)
         assert found.difference < detectable_difference(components, **known).difference
 
+    @pytest.mark.long
     def test_the_difference_planned_from_pilots_is_right_on_average(self):
         # The residual variance alone, told by pilots as chi2 / 6.
         known = {"contexts": 30, "annotators": 2, "people": [(1, 2)]}
@@ -143,6 +144,7 @@ class TestScores:
             with pytest.raises(ValueError, match="two contexts and two annotators"):
                 detectable_difference(HIGH_VARIANCE, contexts, annotators)
 
+    @pytest.mark.long
     def test_simulated_campaigns_find_it_as_often_as_planned(self):
         setting, components = Setting(3, 60, 12), HIGH_VARIANCE.on(1, 5)
         found = detectable_difference(components, setting.contexts, setting.annotators, setting.people, systems=setting.systems)
@@ -151,6 +153,7 @@ class TestScores:
 
 
 class TestPairs:
+    @pytest.mark.long
     def test_simulated_campaigns_find_it_as_often_as_planned(self):
         setting, ties = Setting(2, 100, 8), 0.2
         assumed = PairAssumptions(ties, correlation_of_outcomes(0.4, ties), correlation_of_outcomes(0.08, ties))
@@ -173,6 +176,7 @@ class TestPairs:
 
 
 class TestPilot:
+    @pytest.mark.long
     def test_known_variances_are_found_again(self):
         truth = Components(context_system=0.5, annotator_system=0.2, residual=0.6, context=0.4, annotator=0.3)
         rng, estimates = np.random.default_rng(0), []
@@ -185,6 +189,7 @@ class TestPilot:
         expected = [truth.context_system, truth.annotator_system, truth.residual, truth.context, truth.annotator]
         assert np.mean(estimates, axis=0) == pytest.approx(expected, rel=0.1)
 
+    @pytest.mark.long
     def test_pairs_correlations_are_found_again(self):
         rng = np.random.default_rng(1)
         c, a = (grid.ravel() for grid in np.meshgrid(range(3000), range(8), indexing="ij"))

@@ -17,6 +17,7 @@ def answers_of(*rows):
     return Answers(*np.array(rows, dtype=float).T)
 
 
+@pytest.mark.long
 @given(arrays(float, array_shapes(min_dims=2, max_dims=2, min_side=2, max_side=12), elements=LIKERT))
 def test_agreement_and_severity_are_those_of_numpy_annotator_by_annotator(scores):
     made = cards(Answers.of_table(scores), annotators=len(scores))

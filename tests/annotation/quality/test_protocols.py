@@ -46,6 +46,7 @@ def test_each_measure_is_that_of_its_own_package(study):
     )
 
 
+@pytest.mark.long
 def test_the_difference_is_paired_by_output(study):
     direct, compared = study
     found = compare_protocols(direct, compared, replicates=1000).measures["alpha_interval"]

@@ -12,6 +12,7 @@ from tests.annotation.quality.campaigns import campaign
 SEEDS = 25  # `make bench` runs 200
 
 
+@pytest.mark.long
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=20))
 def test_holm_is_statsmodels(p):
     assert holm(p) == pytest.approx(multipletests(p, method="holm")[1])
@@ -22,6 +23,7 @@ def test_holm_with_weights_by_hand():
     assert holm([0.01, 0.04, 0.04], [1, 1, 2]) == pytest.approx([0.04, 0.06, 0.06])
 
 
+@pytest.mark.long
 def test_the_two_careless_of_ten_stand_first():
     found = [suspicion(cards(campaign(seed))) for seed in range(SEEDS)]
     assert np.mean([{suspect.annotator for suspect in suspects[:2]} == {8, 9} for suspects in found]) >= 0.95
@@ -30,6 +32,7 @@ def test_the_two_careless_of_ten_stand_first():
     assert all(suspects[0].reasons[0].startswith("Correlation with the others") for suspects in found if suspects[0].is_flagged)
 
 
+@pytest.mark.long
 def test_of_ten_honest_annotators_hardly_ever_is_anybody_flagged():
     found = [suspicion(cards(campaign(seed, honest=10, careless=0))) for seed in range(SEEDS)]
     assert np.mean([suspects[0].is_flagged for suspects in found]) <= 0.08  # two of 25

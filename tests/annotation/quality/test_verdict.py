@@ -29,6 +29,7 @@ def test_each_step_of_the_rule(evidence, verdict):
     assert f"Alpha is {evidence.before:.3f} before the filter" in reason and reason.endswith(".")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("errors", "verdict"), [(1.25, "collect more"), (0.12, "accepted"), (0.35, "tentative")])
 def test_a_filter_buys_nothing(errors, verdict):
     """Alpha of a true variance of 1 with independent errors is 1 / (1 + their variance): about .44, .89 and .74. Rounded to
@@ -40,6 +41,7 @@ def test_a_filter_buys_nothing(errors, verdict):
     assert report.alpha_after > report.alpha_before and report.verdict == verdict
 
 
+@pytest.mark.long
 def test_noise_is_not_accepted():
     """At most 2.5% may be, of campaigns so small that alpha reaches 0.8 by luck: 5 of 200 and three standard errors."""
     lucky = accepted = 0

@@ -102,6 +102,7 @@ def test_what_cannot_play_is_refused():
         scored("elo", ByLength(), FIELD)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("architecture", ["utility", "joint"])
 def test_a_tiny_comparator_plays_all_three(architecture, settings, judged, tmp_path):  # noqa: F811
     """Trained on "good" before neither before "bad"; 12 contexts play, out of fold."""

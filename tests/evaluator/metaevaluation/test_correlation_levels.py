@@ -59,6 +59,7 @@ def test_two_systems_have_no_correlation():
     assert {name.split("_")[0] for name in levels(u, scores, c, s, seed=0)} == {"sample", "context"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("annotators", [6, 2])
 def test_intervals_hold_the_value_and_narrow_with_contexts(annotators):
     """With two annotators these alone are spoken of, and contexts are drawn."""

@@ -24,6 +24,7 @@ def test_without_noise_these_systems_correlation_is_known():
         assert triple == pytest.approx((known, known, known))
 
 
+@pytest.mark.long
 def test_the_attenuation_is_undone():
     # Spearman 1904: r of the true values = r observed / sqrt(reliability * reliability). 60 systems of variance 1 and noise
     # of variance 0.25: reliability 0.8 each, so what is seen as 0.64 was 0.8.
@@ -73,6 +74,7 @@ def test_the_same_seed_gives_the_same_digits():
     assert board_agreement(STRENGTHS, OTHERS, noise, seed=1) != board_agreement(STRENGTHS, OTHERS, noise, seed=2)
 
 
+@pytest.mark.long
 def test_intervals_cover_judges_that_all_but_agree():
     """The true correlation is 0.998, where percentiles of paired replicates cover 10% (8 systems, noise a third of the
     strengths). 60 runs: at 95% fewer than 53 would come by chance once in 100 (binomial)."""

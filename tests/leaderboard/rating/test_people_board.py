@@ -30,6 +30,7 @@ def pairs(seed=0, systems=4, contexts=30, annotators=8, judgments=400, taste=0.4
 
 
 class TestScores:
+    @pytest.mark.long
     def test_scores_by_different_people_count(self):
         """Each output has one annotator, and nobody saw two systems on one context: no game follows, a board does."""
         s, c = np.tile(np.arange(4), 40), np.repeat(np.arange(40), 4)
@@ -40,6 +41,7 @@ class TestScores:
         assert np.argsort(board.rating).tolist() == [0, 1, 2, 3]
         assert board.above[3, 0] and not board.above[0, 3]
 
+    @pytest.mark.long
     def test_severity_is_taken_out(self):
         """Strict annotators scored the better system more often: plain means deceive, the board does not."""
         rng = np.random.default_rng(1)
@@ -50,6 +52,7 @@ class TestScores:
         board = board_from_scores(2, s, c, a, y)
         assert board.difference[1, 0] / board.scale == pytest.approx(0.4, abs=0.15)
 
+    @pytest.mark.long
     def test_a_rating_says_how_often_one_person_prefers_it(self):
         """Two systems d points apart: one person scores one output above the other with chance Phi(d / sqrt(2 v))."""
         s, c, a, y = scores(systems=2, contexts=400, annotators=40, taste=0.0)
@@ -104,6 +107,7 @@ class TestScores:
 
 
 class TestPairs:
+    @pytest.mark.long
     def test_one_person_one_context_each_is_bradley_terry(self):
         """Nothing varies but luck: the fit is the posterior mode with a normal prior of SD 350 (bradley_terry.fit)."""
         from leaderboard.rating import bradley_terry
@@ -118,6 +122,7 @@ class TestPairs:
         board = board_from_pairs(4, first, second, outcome, np.arange(150), np.arange(150))
         assert board.rating == pytest.approx(bradley_terry.fit(met, score, prior_sd=350).rating, abs=1.0)
 
+    @pytest.mark.long
     def test_order_and_sides_make_no_difference(self):
         first, second, outcome, c, a = pairs()
         board, turned = board_from_pairs(4, first, second, outcome, c, a), board_from_pairs(4, second, first, -outcome, c, a)
@@ -127,6 +132,7 @@ class TestPairs:
         board = board_from_pairs(2, [0] * 5, [1] * 5, [1] * 5, range(5), range(5))
         assert 1600 < board.rating[0] < 2000 and not board.above[0, 1]
 
+    @pytest.mark.long
     def test_several_judgments_of_one_output_by_one_person_are_not_independent(self):
         first, second = np.array([(i, j) for i in range(4) for j in range(i + 1, 4)] * 30).T
         who = np.repeat(np.arange(30), 6)
@@ -151,6 +157,7 @@ class TestPopulation:
         assert not read_scores(4, *scores(annotators=3)).speaks_of_people()
         assert read_scores(4, *scores(annotators=4)).speaks_of_people()
 
+    @pytest.mark.long
     def test_more_answers_by_the_same_people_do_not_make_it_sure(self):
         """The annotators' leanings stay: of 5 people, a difference of two systems keeps the variance 2 v / 5."""
         few, many = (read_scores(4, *scores(contexts=c, annotators=5, taste=0.8)) for c in (20, 200))
@@ -199,6 +206,7 @@ class TestNeverMet:
 class TestAPartOfTheAnswers:
     """Read with the variances of all answers."""
 
+    @pytest.mark.long
     @pytest.mark.parametrize(("read", "answers"), [(read_scores, scores()), (read_pairs, pairs())])
     def test_takes_the_variances_and_what_is_known_of_them(self, read, answers):
         whole = read(4, *answers)
@@ -217,6 +225,7 @@ class TestAPartOfTheAnswers:
         assert grouped.fit.variances == read_scores(4, s, c, a, y, group=c // 4).fit.variances
 
 
+@pytest.mark.long
 def test_many_annotators_are_read_from_a_part_of_them(monkeypatch):
     """Above MOST_DENSE levels the variances come from some annotators and the effects from all; both are near the full fit."""
     answers = scores(annotators=60, contexts=60)
@@ -229,6 +238,7 @@ def test_many_annotators_are_read_from_a_part_of_them(monkeypatch):
     assert people_board.LEAST_ANNOTATORS < 20
 
 
+@pytest.mark.long
 def test_looking_from_what_a_few_annotators_tell_finds_the_same(monkeypatch):
     """The restricted likelihood has one highest place here: many answers start nearer to it, and end there."""
     answers = scores(annotators=30, contexts=60)
