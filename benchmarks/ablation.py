@@ -43,7 +43,7 @@ def table(slug: str, fields: dict[str, Any], seed: int, out: Path, show: Callabl
     from annotation.snapshots import latest_snapshot
     from evaluator.comparator.examples import Examples
     from evaluator.comparator.settings import Settings
-    from evaluator.metaevaluation.card_figures import Judged
+    from evaluator.metaevaluation.card_figures import JudgedTexts
     from evaluator.trainings import sources
     from evaluator.versions.selectors import basis
 
@@ -57,7 +57,7 @@ def table(slug: str, fields: dict[str, Any], seed: int, out: Path, show: Callabl
     scores = np.concatenate([source.scores, np.full((len(texts) - len(source.texts), 1), np.nan)])
     exchanges = sources.conversations(campaign) if full.next_utterance else []
     examples = Examples(texts, [*source.pairs, *supervised], scores, [found.criterion], exchanges=exchanges)
-    judged = Judged(source.texts, source.pairs, source.scores[:, 0], source.ratings)
+    judged = JudgedTexts(source.texts, source.pairs, source.scores[:, 0], source.ratings)
     systems = np.unique([key[1] for key in source.keys], return_inverse=True)[1]
     show(f"{slug}, {found.criterion or 'judgments of pairs'}: {len(judged.texts)} outputs of {systems.max() + 1} systems")
     show(f"| {' | '.join(HEAD)} |\n|{'---|' * len(HEAD)}")

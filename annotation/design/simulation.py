@@ -28,7 +28,7 @@ from leaderboard.rating.people_board import Reading, read_pairs, read_scores, sp
 
 
 @dataclass(frozen=True)
-class Judged:
+class SimulatedJudgment:
     """One judgment: which item, whose, on which side its second output stood."""
 
     item: DrawnItem
@@ -39,7 +39,7 @@ class Judged:
 Simulation = Callable[[np.random.Generator], bool]  # draws new effects; does the board say that s0 and s1 differ?
 
 
-def hand_out(items: list[DrawnItem], annotators: int, seed: int) -> list[Judged]:
+def hand_out(items: list[DrawnItem], annotators: int, seed: int) -> list[SimulatedJudgment]:
     """What annotation/annotating/assignment.py does, without a database: people come in random order until nothing is left."""
     rng = np.random.default_rng(seed)
     free = {index: item.places for index, item in enumerate(items)}
@@ -60,7 +60,7 @@ def hand_out(items: list[DrawnItem], annotators: int, seed: int) -> list[Judged]
             continue
         index = min(open_to, key=lambda i: (items[i].context == last.get(who), *excess[items[i].cell], i))
         item = items[index]
-        judged.append(Judged(item, who, item.swapped ^ (taken[index] % 2 == 1)))
+        judged.append(SimulatedJudgment(item, who, item.swapped ^ (taken[index] % 2 == 1)))
         free[index] -= 1
         taken[index] += 1
         had[who].add(index)

@@ -26,7 +26,7 @@ MIN_SHARED = 5  # items: below, a correlation says nothing and Fisher's z has no
 
 
 @dataclass(frozen=True)
-class Card:
+class AnnotatorCard:
     """One annotator. None where a number is undefined or nothing is known.
 
     agreement: correlation with the mean of the others' answers to the same items and criteria, with its 95% interval
@@ -88,7 +88,7 @@ class Behaviour:
     seconds: Observations = ((), ())
 
 
-def cards(answers: Answers, behaviour: Behaviour = Behaviour(), annotators: int | None = None) -> list[Card]:
+def cards(answers: Answers, behaviour: Behaviour = Behaviour(), annotators: int | None = None) -> list[AnnotatorCard]:
     """A card for each annotator from 0 to annotators - 1 (as many as answered, when left out)."""
     people = int(answers.annotator.max(initial=-1)) + 1 if annotators is None else annotators
     columns = {
@@ -103,7 +103,7 @@ def cards(answers: Answers, behaviour: Behaviour = Behaviour(), annotators: int 
         **_behaviour(behaviour, people),
     }
     rows = zip(*(column.tolist() for column in columns.values()))
-    return [Card(**{name: _or_none(value) for name, value in zip(columns, row)}) for row in rows]
+    return [AnnotatorCard(**{name: _or_none(value) for name, value in zip(columns, row)}) for row in rows]
 
 
 def _or_none(value: Any) -> Any:

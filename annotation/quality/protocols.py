@@ -26,7 +26,7 @@ AGAINST = 4  # other outputs, so that wins 0 to 4 become scores 1 to 5
 
 
 @dataclass(frozen=True)
-class Estimate:
+class ProtocolEstimate:
     """A value with its 95% interval over outputs drawn with replacement; None where it is not defined."""
 
     value: float | None
@@ -42,8 +42,8 @@ class Study:
     outputs: int
     direct_raters: int
     compared_raters: int
-    measures: dict[str, dict[str, Estimate]]
-    across: dict[str, Estimate]
+    measures: dict[str, dict[str, ProtocolEstimate]]
+    across: dict[str, ProtocolEstimate]
     replicates: int
     seed: int
 
@@ -124,13 +124,13 @@ def _spearman(a: np.ndarray, b: np.ndarray) -> float:
     return float(spearmanr(a, b).statistic) if np.ptp(a) > 0 and np.ptp(b) > 0 else np.nan
 
 
-def _estimate(draws: np.ndarray) -> Estimate:
+def _estimate(draws: np.ndarray) -> ProtocolEstimate:
     """The first is the value, the rest are its bootstrap; no interval where most of them are not defined."""
     value, rest = draws[0], draws[1:]
     rest = rest[~np.isnan(rest)]
     if np.isnan(value):
-        return Estimate(None, None, None)
+        return ProtocolEstimate(None, None, None)
     if len(rest) <= len(draws) / 2:
-        return Estimate(float(value), None, None)
+        return ProtocolEstimate(float(value), None, None)
     low, high = np.quantile(rest, [0.025, 0.975])
-    return Estimate(float(value), float(low), float(high))
+    return ProtocolEstimate(float(value), float(low), float(high))

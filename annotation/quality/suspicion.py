@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import binom, norm
 
-from annotation.quality.annotator_cards import Behaviour, Card
+from annotation.quality.annotator_cards import AnnotatorCard, Behaviour
 from annotation.quality.random_effects import Floats, lower_tail
 
 HALF = 1 / 2  # surely below this share of what the others reach, or over half the way from them to always
@@ -26,7 +26,7 @@ PRIOR_DF = 4  # annotators that the prior of the spread among honest annotators 
 PRIOR_SPREAD = 1 / 10  # of what is usual, or of the way from chance to always: its standard deviation
 
 Result = tuple[float, str]  # p, the finding in words
-Test = Callable[[list[Card], Behaviour], list[Result | None]]  # one of each card; None where there is nothing to test
+Test = Callable[[list[AnnotatorCard], Behaviour], list[Result | None]]  # one of each card; None where there is nothing to test
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Suspect:
         return [concern.reason for concern in self.concerns if concern.is_flagged]
 
 
-def suspicion(cards: list[Card], behaviour: Behaviour = Behaviour()) -> list[Suspect]:  # noqa: B008
+def suspicion(cards: list[AnnotatorCard], behaviour: Behaviour = Behaviour()) -> list[Suspect]:  # noqa: B008
     """Every annotator for whom there is a test, the most suspicious first."""
     tested = [
         (card.annotator, kind, *result)
@@ -87,13 +87,13 @@ def holm(p: ArrayLike, weight: ArrayLike | None = None) -> list[float]:
     return corrected.tolist()
 
 
-def _known(cards: list[Card], name: str) -> Floats:
+def _known(cards: list[AnnotatorCard], name: str) -> Floats:
     """(cards,), nan where a card does not know it"""
     values = [getattr(card, name) for card in cards]
     return np.array([np.nan if value is None else value for value in values], dtype=float)
 
 
-def _agreement(cards: list[Card], _: Behaviour) -> list[Result | None]:
+def _agreement(cards: list[AnnotatorCard], _: Behaviour) -> list[Result | None]:
     """Surely below what the others differ by: random effects, on Fisher's z."""
     z, error = _known(cards, "association"), _known(cards, "association_error")
     usual = np.array([np.nanmedian(np.delete(z, i)) if np.isfinite(np.delete(z, i)).any() else 0.0 for i in range(len(z))])
@@ -111,7 +111,7 @@ def _agreement(cards: list[Card], _: Behaviour) -> list[Result | None]:
     ]
 
 
-def _constancy(cards: list[Card], _: Behaviour) -> list[Result | None]:
+def _constancy(cards: list[AnnotatorCard], _: Behaviour) -> list[Result | None]:
     """One answer so often that nobody honest would give it, with half the others' variance."""
     return [
         (card.commonest_p, f"The same answer to {100 * card.commonest:.0f}% of {card.items} items.")
@@ -121,7 +121,7 @@ def _constancy(cards: list[Card], _: Behaviour) -> list[Result | None]:
     ]
 
 
-def _repetition(cards: list[Card], _: Behaviour) -> list[Result | None]:
+def _repetition(cards: list[AnnotatorCard], _: Behaviour) -> list[Result | None]:
     """Surely more often the answer before, given how often each is given, than what the others differ by: random effects."""
     rate, error = _known(cards, "repetition"), _known(cards, "repetition_error")
     p, usual = lower_tail(-rate, error, PRIOR_SPREAD, PRIOR_DF)
@@ -137,7 +137,7 @@ def _repetition(cards: list[Card], _: Behaviour) -> list[Result | None]:
     ]
 
 
-def _run(cards: list[Card], _: Behaviour) -> list[Result | None]:
+def _run(cards: list[AnnotatorCard], _: Behaviour) -> list[Result | None]:
     """One answer longer in a row than somebody gets who gives it as often, and repeats a tenth more than the others do."""
     rate = _known(cards, "repetition")
     results: list[Result | None] = []
@@ -154,7 +154,7 @@ def _run(cards: list[Card], _: Behaviour) -> list[Result | None]:
     return results
 
 
-def _side(cards: list[Card], _: Behaviour) -> list[Result | None]:
+def _side(cards: list[AnnotatorCard], _: Behaviour) -> list[Result | None]:
     """Surely over half the way from the others to one side always: exact binomial tests."""
     left, right = (np.array([getattr(card, side) for card in cards], dtype=float) for side in ("left", "right"))
     results: list[Result | None] = []
@@ -173,7 +173,7 @@ def _side(cards: list[Card], _: Behaviour) -> list[Result | None]:
 def _below_the_others(total: str, right: str, words: str) -> Test:
     """A test that a share (right of total) is surely below HALF of the others': exact binomial test."""
 
-    def test(cards: list[Card], _: Behaviour) -> list[Result | None]:
+    def test(cards: list[AnnotatorCard], _: Behaviour) -> list[Result | None]:
         results: list[Result | None] = []
         for card in cards:
             n, reached = getattr(card, total), getattr(card, right)
@@ -189,7 +189,7 @@ def _below_the_others(total: str, right: str, words: str) -> Test:
     return test
 
 
-def _speed(cards: list[Card], behaviour: Behaviour) -> list[Result | None]:
+def _speed(cards: list[AnnotatorCard], behaviour: Behaviour) -> list[Result | None]:
     """Surely more than half of the answers took less than FAST of the others' median time: exact binomial test."""
     who, seconds = np.asarray(behaviour.seconds[0]), np.asarray(behaviour.seconds[1], dtype=float)
     results: list[Result | None] = []

@@ -32,7 +32,7 @@ from evaluator.judges.protocol import utilities
 from evaluator.metaevaluation.agreement import Share, accuracy
 from evaluator.metaevaluation.correlation import kendall, spearman
 from evaluator.metaevaluation.correlation_levels import Figure, levels
-from evaluator.metaevaluation.judges_table import LONGER, Answers, People
+from evaluator.metaevaluation.judges_table import LONGER, JudgeAnswers, People
 from evaluator.metrics.inputs import MissingInput, turns_of
 from evaluator.metrics.language_models import LanguageModel
 from evaluator.metrics.registry import METRICS, build
@@ -44,7 +44,7 @@ FOLDS = 5  # of a comparator
 
 def answers(
     known: JudgedSet, given: Mapping[str, Any], seed: int, out: Path, left_out: Sequence[str] = ()
-) -> tuple[list[Answers], dict[str, str]]:
+) -> tuple[list[JudgeAnswers], dict[str, str]]:
     """What each metric says of the outputs, and why the others say nothing; kept in `out`."""
     found, without = [], {}
     for position, name in enumerate(METRICS):
@@ -65,7 +65,7 @@ def answers(
             without[name] = record["why"]
             continue
         u = np.array([np.nan if value is None else value for value in record["utilities"]])
-        found.append(Answers(name, u, seconds=record["seconds"], lacks=record["lacks"], settings=record["settings"]))
+        found.append(JudgeAnswers(name, u, seconds=record["seconds"], lacks=record["lacks"], settings=record["settings"]))
     return found, without
 
 
@@ -83,7 +83,7 @@ def _asked(known: JudgedSet, name: str, given: Mapping[str, Any], seed: int) -> 
     return {"utilities": utilities, "lacks": lacks, "settings": metric.settings, "seconds": seconds}
 
 
-def comparator(known: JudgedSet, architecture: str, dialogues: Path | None, seed: int, out: Path) -> Answers:
+def comparator(known: JudgedSet, architecture: str, dialogues: Path | None, seed: int, out: Path) -> JudgeAnswers:
     """A comparator of the default recipe, learnt from the set's people and asked out of fold; kept in `out`."""
     name = f"comparator, {architecture}" + (", and dialogues" if dialogues else "")
     beside = hashlib.sha256(dialogues.read_bytes()).hexdigest()[:12] if dialogues else "alone"
@@ -99,20 +99,20 @@ def comparator(known: JudgedSet, architecture: str, dialogues: Path | None, seed
         kept.write_text(json.dumps(record), encoding="utf-8")
     record = json.loads(kept.read_text(encoding="utf-8"))
     print(f"{known.name} {name}: {record['seconds']} s", flush=True)
-    return Answers(name, np.array(record["utilities"]), seconds=record["seconds"], settings=record["settings"])
+    return JudgeAnswers(name, np.array(record["utilities"]), seconds=record["seconds"], settings=record["settings"])
 
 
 def read_exchanges(file: Path) -> list[Exchange]:
     return exchanges((row["dialogue_id"], row["turns"], row["references"]) for row in lines(file))
 
 
-def markdown(known: JudgedSet, judges: list[Answers], without: Mapping[str, str], seed: int) -> str:
+def markdown(known: JudgedSet, judges: list[JudgeAnswers], without: Mapping[str, str], seed: int) -> str:
     """The table of the set's first criterion; what people wrote has a column without it, where there is any."""
     people = known.people
     machine = np.flatnonzero(~people.human)
     part = people.take(machine) if len(machine) < len(people.human) else None
     rows = []
-    for judge in [*judges, Answers(LONGER, people.words.astype(float), kind="baseline")]:
+    for judge in [*judges, JudgeAnswers(LONGER, people.words.astype(float), kind="baseline")]:
         figures, right = _measured(people, judge.utilities, seed)
         others = _pearson(part, judge.utilities[machine], seed) if part else {}
         rows.append(
@@ -143,7 +143,7 @@ def _pearson(people: People, u: np.ndarray, seed: int) -> dict[str, Figure]:
     return levels(u, people.scores, people.contexts, people.systems, seed, ["pearson"])
 
 
-def _cells(judge: Answers, people: People, figures: Mapping[str, Figure], right: Share | None) -> list[str]:
+def _cells(judge: JudgeAnswers, people: People, figures: Mapping[str, Figure], right: Share | None) -> list[str]:
     judged = np.isfinite(judge.utilities) & np.isfinite(people.scores).any(axis=1)
     of_both = judge.utilities[judged], np.nanmean(people.scores[judged], axis=1)
     ranks = [f"{measure(*of_both):.2f}" if "sample_pearson" in figures else "" for measure in (spearman, kendall)]
@@ -157,7 +157,7 @@ def _without_human(part: People | None, figures: Mapping[str, Figure]) -> list[s
     return [] if part is None else [_figure(figures.get("sample_pearson"))]
 
 
-def _seconds(judge: Answers) -> str:
+def _seconds(judge: JudgeAnswers) -> str:
     return "" if judge.seconds is None else f"{judge.seconds:.1f}"
 
 
@@ -192,7 +192,7 @@ def main() -> None:
         known = read(options.folder, name, references)
         judges, without = answers(known, given, options.seed, options.out, options.leave_out)
         judges += [comparator(known, one, options.dialogues, options.seed, options.out) for one in options.comparator]
-        judges += [Answers(f"{metric} as published", u) for metric, u in known.published.items()]
+        judges += [JudgeAnswers(f"{metric} as published", u) for metric, u in known.published.items()]
         begun = time.process_time()
         table = markdown(known, judges, without, options.seed)
         seconds = time.process_time() - begun

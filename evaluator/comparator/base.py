@@ -20,7 +20,7 @@ from evaluator.comparator.references import kept
 from evaluator.comparator.settings import BASE_MANIFEST, Settings
 from evaluator.comparator.supervision.pretraining import Pretraining
 from evaluator.comparator.supervision.self_supervision import Conversations
-from evaluator.comparator.training.progress import OnProgress, Progress
+from evaluator.comparator.training.progress import OnProgress, TrainingProgress
 from evaluator.encoders import pretrained
 from evaluator.encoders.pretrained import default_encoder
 
@@ -38,7 +38,7 @@ def make_base(
 ) -> dict[str, Any]:
     """Learn from the exchanges into `directory` and return its manifest; a run that was cut goes on where it was. Raises
     ValueError in one sentence where they cannot be learnt from, and where another base lies there."""
-    progress = Progress(on_progress, should_stop)
+    progress = TrainingProgress(on_progress, should_stop)
     if len({exchange.dialogue for exchange in exchanges}) < 2:
         raise ValueError("A base learns from at least two conversations, since a wrong reply is another one's.")
     asked = storage.digest([asdict(settings), seed, FORMAT, storage.FORMAT, [asdict(exchange) for exchange in exchanges]])

@@ -10,7 +10,7 @@ from evaluator.comparator.joint_model import JointComparator
 from evaluator.comparator.predict import Comparator
 from evaluator.encoders.hidden_states import embeddings
 from evaluator.judges.texts import Text
-from evaluator.metaevaluation.card_figures import Judged, calibration, correlations, pairwise
+from evaluator.metaevaluation.card_figures import JudgedTexts, calibration, correlations, pairwise
 from evaluator.metaevaluation.pairs import as_arrays
 
 MOST_OUTPUTS = 300  # of another campaign: whole contexts drawn by the seed, so that many campaigns cost minutes
@@ -20,7 +20,7 @@ Watch = Callable[[float, str, dict[str, Any] | None], None]
 
 
 def transfer(
-    comparator: Comparator | JointComparator, judged: Judged, seed: int, on_progress: Watch | None = None
+    comparator: Comparator | JointComparator, judged: JudgedTexts, seed: int, on_progress: Watch | None = None
 ) -> dict[str, Any]:
     """{outputs, of_outputs, contexts, pairs, calibration, comparator, cosine, longer} on at most MOST_OUTPUTS outputs; each
     judge has `pairwise` and `correlation`, None where people gave nothing to measure it by."""
@@ -59,7 +59,7 @@ def judge(
     return u, comparator.preferences(u[a], u[b]).probabilities
 
 
-def stated(p: np.ndarray, judged: Judged, seed: int) -> dict[str, Any] | None:
+def stated(p: np.ndarray, judged: JudgedTexts, seed: int) -> dict[str, Any] | None:
     """How far the probabilities p (p, 3) of the pairs are from what people said."""
     a, _, targets, weights = as_arrays(judged.pairs)
     return calibration(p, targets, weights, judged.contexts[a], seed)

@@ -14,7 +14,7 @@ import numpy as np
 
 from core.errors import Refused
 from evaluator.judges.endpoint import Endpoint, Price, UnreadableReply, Usage
-from evaluator.judges.prompt import REPLY, VERSION, Answer, Prompt, Unreadable, read_answer
+from evaluator.judges.prompt import REPLY, VERSION, Prompt, PromptAnswer, Unreadable, read_answer
 from evaluator.judges.protocol import Numbers, OnProgress, Preferences
 from evaluator.judges.replies import Replies, key_of
 from evaluator.judges.texts import Text
@@ -108,7 +108,7 @@ class LanguageModelJudge:
         """Raises Refused where the server fails, the budget is spent, or a reply cannot be read; every reply that can be is
         kept, so that the same again asks for the others only."""
         asked = dict(self._requests(texts_a, texts_b))
-        answers: dict[str, Answer] = {}
+        answers: dict[str, PromptAnswer] = {}
         unreadable: list[str] = []
         for i, (key, request) in enumerate(asked.items()):
             try:
@@ -132,7 +132,7 @@ class LanguageModelJudge:
         kept = [self.replies.get(self._keyed(first, second)[0]) for first, second in ((a, b), (b, a))]
         return [read_answer(reply).reason for reply in kept if reply is not None]
 
-    def _both_orders(self, a: Text, b: Text, answers: dict[str, Answer]) -> tuple[Numbers, str]:
+    def _both_orders(self, a: Text, b: Text, answers: dict[str, PromptAnswer]) -> tuple[Numbers, str]:
         """((3,) mean of both orders, the choice)"""
         if a.output == b.output:
             return np.array([0.0, 1.0, 0.0]), "tie"
@@ -162,7 +162,7 @@ class LanguageModelJudge:
             request["response_format"] = REPLY
         return key_of(request, self.endpoint.url), request
 
-    def _answer(self, key: str, request: dict[str, Any]) -> Answer:
+    def _answer(self, key: str, request: dict[str, Any]) -> PromptAnswer:
         kept = self.replies.get(key)
         if kept is not None:
             if key not in self._answered:
@@ -185,7 +185,7 @@ class LanguageModelJudge:
         return answer
 
 
-def _said(answer: Answer) -> Numbers:
+def _said(answer: PromptAnswer) -> Numbers:
     """(3,) P(first), P(tie), P(second); certain of the choice where the server tells no probabilities."""
     certain = [float(answer.choice == choice) for choice in ORDER]
     return np.array(answer.probabilities or certain)

@@ -46,7 +46,7 @@ class Unreadable(ValueError):
 
 
 @dataclass(frozen=True)
-class Answer:
+class PromptAnswer:
     """To one order of a pair: first and second as they were shown."""
 
     choice: str  # "A" (the first is better) | "tie" | "B"
@@ -84,7 +84,7 @@ class Prompt:
         return "\n\n".join([*parts, QUESTION.format(on=on)])
 
 
-def read_answer(reply: Any) -> Answer:
+def read_answer(reply: Any) -> PromptAnswer:
     """The answer in a chat completion. Raises Unreadable."""
     try:
         choice = reply["choices"][0]
@@ -102,7 +102,7 @@ def read_answer(reply: Any) -> Answer:
     if not isinstance(letter, str) or letter not in LETTERS:
         raise Unreadable(f"The answer is none of A, B and C: {content[:100]!r}.")
     reason = said.get("reason")
-    return Answer(LETTERS[letter], reason if isinstance(reason, str) else "", _probabilities(choice, letter))
+    return PromptAnswer(LETTERS[letter], reason if isinstance(reason, str) else "", _probabilities(choice, letter))
 
 
 def _probabilities(choice: dict[str, Any], letter: str) -> tuple[float, float, float] | None:

@@ -51,7 +51,7 @@ class Share:
 
 
 @dataclass(frozen=True)
-class Answers:
+class PairAnswers:
     """What single people said of p pairs: pair (answers,), context (answers,), annotator (answers,) numbers, a and b
     (answers,) as `Said` has them."""
 
@@ -63,7 +63,7 @@ class Answers:
     b: np.ndarray
 
     @classmethod
-    def of(cls, pairs: Sequence[Pair], contexts: np.ndarray) -> Answers:
+    def of(cls, pairs: Sequence[Pair], contexts: np.ndarray) -> PairAnswers:
         """contexts: (p,)"""
         rows = [(i, *said) for i, pair in enumerate(pairs) for said in pair.said]
         pair = np.array([row[0] for row in rows], dtype=np.int64)
@@ -103,7 +103,7 @@ def share(
         return Share(np.nan, np.nan, np.nan, None, None)
     values = of(choices)[clear]
     mean = float(values.mean())
-    answers = Answers.of(pairs, contexts)
+    answers = PairAnswers.of(pairs, contexts)
     population, annotators = of_whom(answers.annotator)
 
     def again(kept: Kept) -> float:

@@ -28,7 +28,7 @@ Ahead = Callable[[Sequence[Text], Sequence[Text]], np.ndarray]  # two texts (n,)
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedTexts:
     """Texts of some contexts with what people said of them; a slice of a campaign's accepted judgments."""
 
     texts: list[Text]
@@ -42,22 +42,22 @@ class Judged:
         number: dict[str, int] = {}
         return np.array([number.setdefault(context_key(text.context), len(number)) for text in self.texts], dtype=int)
 
-    def sample(self, limit: int, seed: int) -> "Judged":
+    def sample(self, limit: int, seed: int) -> "JudgedTexts":
         """Whole contexts, at most `limit` texts."""
         rows = drawn(self.contexts, limit, seed)
         return self.take(rows)
 
-    def without(self, keys: Collection[str]) -> "Judged":
+    def without(self, keys: Collection[str]) -> "JudgedTexts":
         """Less the texts of the contexts with these keys (`context_key`)."""
         return self.take(np.array([i for i, text in enumerate(self.texts) if context_key(text.context) not in keys], dtype=int))
 
-    def take(self, rows: np.ndarray) -> "Judged":
+    def take(self, rows: np.ndarray) -> "JudgedTexts":
         """The texts `rows`, and the pairs of which both are there."""
         place = {int(row): i for i, row in enumerate(rows)}
         kept = [p for p in self.pairs if p.a in place and p.b in place]
         pairs = [replace(pair, a=place[pair.a], b=place[pair.b]) for pair in kept]
         ratings = [self.ratings[i] for i in rows] if self.ratings else ()
-        return Judged([self.texts[i] for i in rows], pairs, self.scores[rows], ratings)
+        return JudgedTexts([self.texts[i] for i in rows], pairs, self.scores[rows], ratings)
 
 
 def calibration(
@@ -126,7 +126,7 @@ def correlations(
     return figures | {"population": population} | found
 
 
-def pairwise(u: np.ndarray, judged: Judged, seed: int) -> dict[str, Any] | None:
+def pairwise(u: np.ndarray, judged: JudgedTexts, seed: int) -> dict[str, Any] | None:
     """Share of people's clear preferences that u (n,) orders the same way. None where there is none."""
     clear = [pair for pair in judged.pairs if pair.choice != "tie"]
     if not clear:
@@ -143,7 +143,7 @@ def pairwise(u: np.ndarray, judged: Judged, seed: int) -> dict[str, Any] | None:
     }
 
 
-def good_answers(judged: Judged, seed: int) -> list[Text]:
+def good_answers(judged: JudgedTexts, seed: int) -> list[Text]:
     """At most MOST_ANSWERS that people found good: mean score in the upper quarter of the scale; where an output has no
     score, one that won a judged pair and lost none."""
     won = {side for pair in judged.pairs if (side := _winner(pair)) is not None}
@@ -188,7 +188,7 @@ def _texts(contexts: Sequence[Sequence[str]], answers: Sequence[str]) -> list[Te
     return [Text(tuple(context), answer) for context, answer in zip(contexts, answers, strict=True)]
 
 
-def flips(compare: Callable[[list[Text], list[Text]], Preferences], judged: Judged, seed: int) -> dict[str, Any] | None:
+def flips(compare: Callable[[list[Text], list[Text]], Preferences], judged: JudgedTexts, seed: int) -> dict[str, Any] | None:
     """Share of judged pairs, at most MOST_PAIRS, whose answer is another when the sides are swapped."""
     chosen = sorted(np.random.default_rng(seed).permutation(len(judged.pairs))[:MOST_PAIRS])
     if not chosen:

@@ -17,13 +17,13 @@ from evaluator.metaevaluation.correlation import UndefinedCorrelation
 
 MOST_LEFT_OUT = 600  # clusters of a kind; of more as many are drawn: V is known to 6% then, a width to 3%
 
-SIDES = {"A": (1.0, 0.0), "tie": (0.0, 0.0), "B": (0.0, 1.0)}  # of a judgment, as `Said` has it
+SIDES = {"A": (1.0, 0.0), "tie": (0.0, 0.0), "B": (0.0, 1.0)}  # of a judgment, as `PairSaid` has it
 
 Kept = NDArray[np.bool_]
 Statistic = Callable[[Kept], float]  # of the answers that are kept, bool (answers,)
 
 
-class Said(NamedTuple):
+class PairSaid(NamedTuple):
     """What one person said of the two texts of a pair. a, b: scores in units of what counts as a tie, NaN for a text that
     the person did not score; of a judgment, 1 for the side that was preferred and 0."""
 
@@ -32,15 +32,15 @@ class Said(NamedTuple):
     b: float
 
 
-def said_by_scores(a: Mapping[str, float], b: Mapping[str, float], tie: float) -> tuple[Said, ...]:
+def said_by_scores(a: Mapping[str, float], b: Mapping[str, float], tie: float) -> tuple[PairSaid, ...]:
     """a, b: scores of the two texts by annotator; tie: how far two scores may lie apart and be called equal."""
     nan, unit = float("nan"), tie or 1.0
-    return tuple(Said(who, a.get(who, nan) / unit, b.get(who, nan) / unit) for who in sorted(a.keys() | b.keys()))
+    return tuple(PairSaid(who, a.get(who, nan) / unit, b.get(who, nan) / unit) for who in sorted(a.keys() | b.keys()))
 
 
-def said_by_choices(choices: Mapping[str, str]) -> tuple[Said, ...]:
+def said_by_choices(choices: Mapping[str, str]) -> tuple[PairSaid, ...]:
     """choices: "A", "tie" or "B" by annotator."""
-    return tuple(Said(annotator, *SIDES[choice]) for annotator, choice in choices.items())
+    return tuple(PairSaid(annotator, *SIDES[choice]) for annotator, choice in choices.items())
 
 
 def crossed(statistic: Statistic, contexts: np.ndarray, annotators: np.ndarray, seed: int) -> Crossed | None:

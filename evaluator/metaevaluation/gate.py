@@ -23,7 +23,7 @@ ASKED_ATTACKS = {
 
 
 @dataclass(frozen=True)
-class Asked:
+class GateQuestion:
     """One question of the gate; the answer is a sentence that stands by itself."""
 
     question: str
@@ -31,23 +31,25 @@ class Asked:
     answer: str
 
 
-def better_than_chance(found: Share) -> Asked:
+def better_than_chance(found: Share) -> GateQuestion:
     """found: its agreement with people's clear preferences (`agreement.accuracy`)"""
     orders = f"It agrees with {found.value:.0%} of people's held-out preferences"
     answer = f"{orders} ({found.low:.0%} to {found.high:.0%}{_of_whom(found)}); chance is 50%."
-    return Asked("Better than chance?", bool(found.low > 0.5), answer)
+    return GateQuestion("Better than chance?", bool(found.low > 0.5), answer)
 
 
-def not_below(name: str, own: np.ndarray, theirs: np.ndarray, pairs: Sequence[Pair], contexts: np.ndarray, seed: int) -> Asked:
+def not_below(
+    name: str, own: np.ndarray, theirs: np.ndarray, pairs: Sequence[Pair], contexts: np.ndarray, seed: int
+) -> GateQuestion:
     """own, theirs (p,): which side of the pairs each prefers, by the sign; contexts (p,). Passed where there is no pair to
     compare the two on."""
     clear = sum(pair.choice != "tie" for pair in pairs)
     if not clear:
-        return Asked(f"Not below {name}?", True, f"No pair is held out for both it and {name}.")
+        return GateQuestion(f"Not below {name}?", True, f"No pair is held out for both it and {name}.")
     ahead = lambda choices: agreement(own, choices) - agreement(theirs, choices)
     found = share(ahead, pairs, contexts, seed, cut=False)
     interval = f"{found.value:+.3f} ({found.low:+.3f} to {found.high:+.3f}{_of_whom(found)})"
-    return Asked(f"Not below {name}?", found.value >= 0, f"Against {name}, on the same {clear} pairs: {interval}.")
+    return GateQuestion(f"Not below {name}?", found.value >= 0, f"Against {name}, on the same {clear} pairs: {interval}.")
 
 
 def _of_whom(found: Share) -> str:
@@ -56,37 +58,39 @@ def _of_whom(found: Share) -> str:
     return people.get(found.population, f", for these {found.annotators} annotators only")
 
 
-def unreadable(name: str) -> Asked:
+def unreadable(name: str) -> GateQuestion:
     """Of the version that serves, where its files are gone or of an earlier kind."""
-    return Asked(f"Not below {name}?", True, f"{name}, can no longer be read, so this question counts as passed.")
+    return GateQuestion(f"Not below {name}?", True, f"{name}, can no longer be read, so this question counts as passed.")
 
 
-def accepted(warning: str) -> Asked:
-    return Asked("Are its training judgments accepted?", not warning, warning or "They are.")
+def accepted(warning: str) -> GateQuestion:
+    return GateQuestion("Are its training judgments accepted?", not warning, warning or "They are.")
 
 
-def calibrated(measured: dict[str, float] | None) -> Asked:
+def calibrated(measured: dict[str, float] | None) -> GateQuestion:
     """measured: `card_figures.calibration`"""
     if measured is None:
-        return Asked("Calibrated?", True, "Its calibration was not measured.")
+        return GateQuestion("Calibrated?", True, "Its calibration was not measured.")
     off, low, high = (measured[key] for key in ("error", "low", "high"))
     answer = f"Its expected calibration error on held-out contexts is {off:.3f} ({low:.3f} to {high:.3f})"
-    return Asked("Calibrated?", off <= LARGEST_CALIBRATION_ERROR, f"{answer}; at most {LARGEST_CALIBRATION_ERROR} is allowed.")
+    return GateQuestion(
+        "Calibrated?", off <= LARGEST_CALIBRATION_ERROR, f"{answer}; at most {LARGEST_CALIBRATION_ERROR} is allowed."
+    )
 
 
-def not_fooled(table: list[dict[str, Any]]) -> Asked:
+def not_fooled(table: list[dict[str, Any]]) -> GateQuestion:
     """table: `card_figures.attack_table`. Blank, copied, repeated, off-topic and other-context text has to lose to the honest
     output; of the other attacks the worst is told, since a good answer may well be short, negated or generic."""
     asked = [row for row in table if row["attack"] in ASKED_ATTACKS]
     if not asked:
-        return Asked("Hard to fool?", True, "No adversarial test was run.")
+        return GateQuestion("Hard to fool?", True, "No adversarial test was run.")
     worst = min(asked, key=lambda row: row["share"])
     answer = f"The most successful attack is {_attack(worst)}: the honest output wins in {worst['share']:.0%}"
     answer += f" ({worst['low']:.0%} to {worst['high']:.0%}); at least {SMALLEST_ATTACK_SHARE:.0%} is required."
     if others := [row for row in table if row not in asked]:
         least = min(others, key=lambda row: row["share"])
         answer += f" Reported, not required: {_attack(least)}, {least['share']:.0%}."
-    return Asked("Hard to fool?", worst["share"] >= SMALLEST_ATTACK_SHARE, answer)
+    return GateQuestion("Hard to fool?", worst["share"] >= SMALLEST_ATTACK_SHARE, answer)
 
 
 def _attack(row: dict[str, Any]) -> str:

@@ -22,7 +22,7 @@ Numbers = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Difference:
+class JudgeDifference:
     """Two judges on what both judged. p values are two-sided."""
 
     first: str
@@ -90,7 +90,9 @@ def _times(swapped: NDArray[np.bool_], sums: Numbers) -> Numbers:
     return np.concatenate([swapped[i : i + PERMUTATIONS].astype(float) @ sums for i in range(0, len(swapped), PERMUTATIONS)])
 
 
-def differences(judges: Mapping[str, Numbers], people: Numbers, contexts: NDArray[np.int64], seed: int) -> list[Difference]:
+def differences(
+    judges: Mapping[str, Numbers], people: Numbers, contexts: NDArray[np.int64], seed: int
+) -> list[JudgeDifference]:
     """Every two judges, by their Pearson correlations with people; utilities (n,) by name, people (n,), NaN being none.
     contexts: (n,). Pairs of which one is constant are left out."""
     found, draws = [], _draws(len(judges))
@@ -104,10 +106,10 @@ def differences(judges: Mapping[str, Numbers], people: Numbers, contexts: NDArra
             continue
         found.append((one, other, int(rows.sum()), r[0] - r[1], _williams(*r, int(rows.sum())), by_chance))
     corrected = holm([row[-1] for row in found]) if found else []
-    return [Difference(*row, p) for row, p in zip(found, corrected, strict=True)]
+    return [JudgeDifference(*row, p) for row, p in zip(found, corrected, strict=True)]
 
 
-def share_differences(judges: Mapping[str, Numbers], contexts: NDArray[np.int64], seed: int) -> list[Difference]:
+def share_differences(judges: Mapping[str, Numbers], contexts: NDArray[np.int64], seed: int) -> list[JudgeDifference]:
     """Every two judges by the share of people's clear preferences that they order the same way: agreement (p,) by name, 1 where
     it does, 0 where not, 0.5 for neither, NaN where it did not judge; contexts (p,). Whole contexts change hands."""
     found, draws = [], _draws(len(judges))
@@ -123,7 +125,7 @@ def share_differences(judges: Mapping[str, Numbers], contexts: NDArray[np.int64]
         p = (as_large + 1) / (draws + 1)
         found.append((one, other, len(ahead), float(ahead.mean()), None, p))
     corrected = holm([row[-1] for row in found]) if found else []
-    return [Difference(*row, p) for row, p in zip(found, corrected, strict=True)]
+    return [JudgeDifference(*row, p) for row, p in zip(found, corrected, strict=True)]
 
 
 def _draws(judges: int) -> int:

@@ -20,7 +20,7 @@ from evaluator.metaevaluation.alternative_annotator import (
 )
 from evaluator.metaevaluation.correlation_levels import Figure, levels
 from evaluator.metaevaluation.held_out import decide_by_other_folds
-from evaluator.metaevaluation.judge_comparison import Difference, differences, share_differences
+from evaluator.metaevaluation.judge_comparison import JudgeDifference, differences, share_differences
 from evaluator.metaevaluation.judge_profile import OwnSystems, Profile, own_by_pairs, own_by_scores, profile
 from evaluator.metaevaluation.pairs import Pair, as_arrays
 from evaluator.metaevaluation.score_changes import Changed, score_changes
@@ -59,7 +59,7 @@ class People:
 
 
 @dataclass(frozen=True)
-class Answers:
+class JudgeAnswers:
     """What one judge said of the same outputs."""
 
     name: str
@@ -78,14 +78,14 @@ class Answers:
         return {**self.__dict__, "utilities": utilities, "choices": choices}
 
     @classmethod
-    def from_json(cls, given: Mapping[str, Any]) -> "Answers":
+    def from_json(cls, given: Mapping[str, Any]) -> "JudgeAnswers":
         utilities = np.array([np.nan if u is None else u for u in given["utilities"]], dtype=float)
         choices = None if given["choices"] is None else {(a, b): choice for a, b, choice in given["choices"]}
         return cls(**{**given, "utilities": utilities, "choices": choices, "own": tuple(given["own"])})
 
 
 @dataclass(frozen=True)
-class Row:
+class JudgeRow:
     """None where there is nothing to work it out from."""
 
     name: str
@@ -105,7 +105,7 @@ class Row:
     own: OwnSystems | None = None  # where its family's systems were named
 
     @classmethod
-    def from_json(cls, given: Mapping[str, Any]) -> "Row":
+    def from_json(cls, given: Mapping[str, Any]) -> "JudgeRow":
         """What `dataclasses.asdict` made of a row."""
         share, alternative = given["accuracy"], given["alternative"]
         if alternative:
@@ -124,23 +124,23 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Table:
-    rows: list[Row]  # those that agree most with people first; the ceiling first of all
-    differences: list[Difference]  # of every two judges, by scores where there are any, else by judgments of pairs
+class JudgeTable:
+    rows: list[JudgeRow]  # those that agree most with people first; the ceiling first of all
+    differences: list[JudgeDifference]  # of every two judges, by scores where there are any, else by judgments of pairs
 
 
-def table(people: People, judges: Sequence[Answers], annotators: str, seed: int) -> Table:
+def table(people: People, judges: Sequence[JudgeAnswers], annotators: str, seed: int) -> JudgeTable:
     """annotators: what kind of people they are, a key of `alternative_annotator.EPSILON`."""
     return _table(people, judges, [_row(people, one, EPSILON[annotators], seed) for one in judges], annotators, seed)
 
 
-def tables(people: People, judges: Sequence[Answers], annotators: str, seed: int) -> dict[str, Table]:
+def tables(people: People, judges: Sequence[JudgeAnswers], annotators: str, seed: int) -> dict[str, JudgeTable]:
     """{"all": ..., "without_human": ...}, the second where people wrote some of the outputs and not all: what they write is
     often the best by far, and a judge may gain by telling people's writing from machines' alone."""
     return from_rows(people, judges, [rows_of(people, one, annotators, seed) for one in judges], annotators, seed)
 
 
-def rows_of(people: People, judge: Answers, annotators: str, seed: int) -> dict[str, Row]:
+def rows_of(people: People, judge: JudgeAnswers, annotators: str, seed: int) -> dict[str, JudgeRow]:
     """A judge's row in each of the `tables`: what depends on no other judge."""
     epsilon = EPSILON[annotators]
     found = {"all": _row(people, judge, epsilon, seed)}
@@ -151,8 +151,8 @@ def rows_of(people: People, judge: Answers, annotators: str, seed: int) -> dict[
 
 
 def from_rows(
-    people: People, judges: Sequence[Answers], rows: Sequence[Mapping[str, Row]], annotators: str, seed: int
-) -> dict[str, Table]:
+    people: People, judges: Sequence[JudgeAnswers], rows: Sequence[Mapping[str, JudgeRow]], annotators: str, seed: int
+) -> dict[str, JudgeTable]:
     """The `tables` of judges whose rows are worked out already. rows: of each judge, as `rows_of` gives them."""
     found = {"all": _table(people, judges, [row["all"] for row in rows], annotators, seed)}
     if (written := _machine_written(people)) is not None:
@@ -162,13 +162,13 @@ def from_rows(
     return found
 
 
-def _table(people: People, judges: Sequence[Answers], rows: Sequence[Row], annotators: str, seed: int) -> Table:
+def _table(people: People, judges: Sequence[JudgeAnswers], rows: Sequence[JudgeRow], annotators: str, seed: int) -> JudgeTable:
     """rows: of the judges; those of the baselines and of the ceiling are added."""
-    baselines = [Answers(LONGER, people.words.astype(float), kind="baseline")]
+    baselines = [JudgeAnswers(LONGER, people.words.astype(float), kind="baseline")]
     if np.isfinite(people.scores).any():  # such a judge passes where people agree little, whatever it is worth
-        baselines.append(Answers(CONSTANT, np.zeros(len(people.words)), kind="baseline"))
+        baselines.append(JudgeAnswers(CONSTANT, np.zeros(len(people.words)), kind="baseline"))
     every = [*rows, *(_row(people, one, EPSILON[annotators], seed) for one in baselines)]
-    return Table([_ceiling(people, seed), *sorted(every, key=_rank)], _differences(people, [*judges, *baselines], seed))
+    return JudgeTable([_ceiling(people, seed), *sorted(every, key=_rank)], _differences(people, [*judges, *baselines], seed))
 
 
 def _machine_written(people: People) -> tuple[NDArray[np.int64], dict[int, int]] | None:
@@ -177,18 +177,18 @@ def _machine_written(people: People) -> tuple[NDArray[np.int64], dict[int, int]]
     return (rows, {row: i for i, row in enumerate(rows.tolist())}) if 0 < len(rows) < len(people.human) else None
 
 
-def _take(judge: Answers, rows: NDArray[np.int64], place: dict[int, int]) -> Answers:
+def _take(judge: JudgeAnswers, rows: NDArray[np.int64], place: dict[int, int]) -> JudgeAnswers:
     choices = judge.choices and {
         (place[a], place[b]): choice for (a, b), choice in judge.choices.items() if a in place and b in place
     }
     return replace(judge, utilities=judge.utilities[rows], choices=choices)
 
 
-def as_json(found: Table) -> dict[str, Any]:
+def as_json(found: JudgeTable) -> dict[str, Any]:
     return asdict(found)
 
 
-def _differences(people: People, judges: Sequence[Answers], seed: int) -> list[Difference]:
+def _differences(people: People, judges: Sequence[JudgeAnswers], seed: int) -> list[JudgeDifference]:
     scores = _mean(people.scores)
     if np.isfinite(scores).any():
         return differences({one.name: one.utilities for one in judges}, scores, people.units, seed)
@@ -200,20 +200,20 @@ def _differences(people: People, judges: Sequence[Answers], seed: int) -> list[D
     return share_differences(agreed, contexts, seed)
 
 
-def _ahead(judge: Answers, pairs: Sequence[Pair]) -> Numbers:
+def _ahead(judge: JudgeAnswers, pairs: Sequence[Pair]) -> Numbers:
     """(p,) above 0 where a is ahead, NaN where the judge did not say"""
     if judge.choices is None:
         return np.array([judge.utilities[p.a] - judge.utilities[p.b] for p in pairs])
     return np.array([LABELS.get(judge.choices.get((p.a, p.b), ""), np.nan) for p in pairs])
 
 
-def _rank(row: Row) -> tuple[float, float]:
+def _rank(row: JudgeRow) -> tuple[float, float]:
     correlation = row.correlations.get("sample_pearson")
     by_pairs = row.accuracy.value if row.accuracy else np.nan
     return (-correlation.value if correlation else 2.0, -by_pairs if np.isfinite(by_pairs) else 2.0)
 
 
-def _row(people: People, judge: Answers, epsilon: float, seed: int) -> Row:
+def _row(people: People, judge: JudgeAnswers, epsilon: float, seed: int) -> JudgeRow:
     u = judge.utilities
     correlations = levels(u, people.scores, people.contexts, people.systems, seed, units=people.units)
     judged = [p for p in people.pairs if np.isfinite(u[p.a]) and np.isfinite(u[p.b]) and _asked(judge, p)]
@@ -234,7 +234,7 @@ def _row(people: People, judge: Answers, epsilon: float, seed: int) -> Row:
         three_way = float((choices == by_people).mean()) if (by_people == "tie").any() else None
     alternative, why = _alternative(people, u, judged, choices, epsilon)
     outputs = int((np.isfinite(u) & np.isfinite(people.scores).any(axis=1)).sum())
-    return Row(
+    return JudgeRow(
         judge.name,
         judge.kind,
         outputs,
@@ -253,7 +253,7 @@ def _row(people: People, judge: Answers, epsilon: float, seed: int) -> Row:
     )
 
 
-def _own(people: People, judge: Answers, judged: Sequence[Pair], d: Numbers, seed: int) -> OwnSystems | None:
+def _own(people: People, judge: JudgeAnswers, judged: Sequence[Pair], d: Numbers, seed: int) -> OwnSystems | None:
     if not judge.own:
         return None
     own = np.isin(people.systems, judge.own)
@@ -262,7 +262,7 @@ def _own(people: People, judge: Answers, judged: Sequence[Pair], d: Numbers, see
     return own_by_pairs(judged, d, own, people.units, seed)
 
 
-def _asked(judge: Answers, pair: Pair) -> bool:
+def _asked(judge: JudgeAnswers, pair: Pair) -> bool:
     return judge.choices is None or (pair.a, pair.b) in judge.choices
 
 
@@ -299,7 +299,7 @@ def _labels(pairs: Sequence[Pair]) -> Numbers:
     return labels
 
 
-def _ceiling(people: People, seed: int) -> Row:
+def _ceiling(people: People, seed: int) -> JudgeRow:
     """How far one person agrees with the others: of two who know as much, no judge can be asked for more."""
     output, annotator = np.nonzero(np.isfinite(people.scores))
     if len(output):
@@ -317,7 +317,7 @@ def _ceiling(people: People, seed: int) -> Row:
     known = {"sample_pearson": found.pearson, "sample_spearman": found.spearman}
     shown = {name: Figure(value, None, None, len(output)) for name, value in known.items() if value is not None}
     outputs = len(np.unique(output))
-    return Row(CEILING, "ceiling", outputs, shown, share, found.pairs, None, None, "is people themselves", None, "", {})
+    return JudgeRow(CEILING, "ceiling", outputs, shown, share, found.pairs, None, None, "is people themselves", None, "", {})
 
 
 def _mean(scores: Numbers) -> Numbers:

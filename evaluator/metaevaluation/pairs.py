@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 
 from evaluator.judges.texts import Text, context_key
-from evaluator.metaevaluation.crossed import Said, said_by_choices, said_by_scores
+from evaluator.metaevaluation.crossed import PairSaid, said_by_choices, said_by_scores
 
 # Two means of different people are called a tie when they lie closer than this share of the scale
 # (0.25 points on a scale from 1 to 5). Our choice: no annotator compared the two, so a small gap says little.
@@ -27,7 +27,7 @@ class Pair:
     source: str = "scores"  # "scores" | "judgments" | "strong" | "weak" | "dialogues"
     margin: float = 1.0  # of weak supervision: the share of the training that lies between the two checkpoints
     criterion: int = 0  # which of the comparator's criteria it speaks of
-    said: tuple[Said, ...] = field(default=(), compare=False)  # by whom; empty where nobody is known
+    said: tuple[PairSaid, ...] = field(default=(), compare=False)  # by whom; empty where nobody is known
 
     @property
     def choice(self) -> str:
@@ -106,7 +106,7 @@ def _side(difference: float, margin: float) -> str:
     return "A" if difference > 0 else "B"
 
 
-def _pair(a: int, b: int, votes: list[str], source: str = "scores", said: tuple[Said, ...] = ()) -> Pair:
+def _pair(a: int, b: int, votes: list[str], source: str = "scores", said: tuple[PairSaid, ...] = ()) -> Pair:
     count = len(votes)
     shares = (votes.count("A") / count, votes.count("tie") / count, votes.count("B") / count)
     return Pair(a, b, shares, float(count), source, said=said)

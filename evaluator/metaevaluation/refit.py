@@ -8,7 +8,7 @@ import numpy as np
 
 from evaluator.judges.calibration import Head, fit_head
 from evaluator.judges.protocol import Preferences
-from evaluator.metaevaluation.card_figures import Judged, calibration
+from evaluator.metaevaluation.card_figures import JudgedTexts, calibration
 from evaluator.metaevaluation.held_out import probabilities_by_other_folds
 from evaluator.metaevaluation.pairs import as_arrays
 
@@ -42,7 +42,7 @@ def log_odds(p: np.ndarray) -> np.ndarray:
 
 
 def refit_utilities(
-    d: np.ndarray, p: np.ndarray, judged: Judged, snapshot: str, seed: int
+    d: np.ndarray, p: np.ndarray, judged: JudgedTexts, snapshot: str, seed: int
 ) -> tuple[Refit, dict[str, Any], dict[str, Any]] | None:
     """The same of a judge whose utilities may have any unit, per cents or log probabilities: the search for the scale begins at
     their own size. None where they are all alike, too."""
@@ -55,7 +55,7 @@ def refit_utilities(
 
 
 def refit(
-    d: np.ndarray, p: np.ndarray, judged: Judged, ties: bool, snapshot: str, seed: int
+    d: np.ndarray, p: np.ndarray, judged: JudgedTexts, ties: bool, snapshot: str, seed: int
 ) -> tuple[Refit, dict[str, Any], dict[str, Any]] | None:
     """(fitted on all pairs, calibration of the probabilities as they came, calibration after refitting on other contexts). None
     below FIRST_PAIRS, or where all are of one context. d (p,) differences and p (p, 3) probabilities of the judged pairs; ties:

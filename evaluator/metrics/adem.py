@@ -25,7 +25,7 @@ def adem(features: Features) -> Fit:
     def fit(texts: Sequence[Referenced], scores: Numbers, seed: int) -> Judged:
         texts, scores = scored(texts, scores, with_references=True)
         read = [features.contexts(texts), _references(features, texts), features.outputs(texts)]  # 3 x (n, h)
-        reduced = Components(np.concatenate(read))
+        reduced = PrincipalComponents(np.concatenate(read))
         c, r, o = (reduced(vectors) for vectors in read)  # (n, k)
         kernel = bilinear_kernel((c, r, o), (c, r, o))  # (n, n)
         weights, b = kernel_ridge(kernel, scores, _groups(texts, seed))
@@ -39,7 +39,7 @@ def adem(features: Features) -> Fit:
     return fit
 
 
-class Components:
+class PrincipalComponents:
     """The first principal components of vectors (m, h): what the reduction subtracts, and the axes (h, k)."""
 
     def __init__(self, vectors: Numbers, dimensions: int = DIMENSIONS):

@@ -15,7 +15,7 @@ from torch import nn
 
 from evaluator.judges.protocol import Numbers
 from evaluator.judges.texts import Referenced, Text, context_key
-from evaluator.metrics.adem import Components
+from evaluator.metrics.adem import PrincipalComponents
 from evaluator.metrics.networks import Learnt, learnt, tensor
 from evaluator.metrics.out_of_fold import Features, Fit, Judged, replies_of
 
@@ -46,14 +46,14 @@ def unreferenced(features: Features) -> Fit:
     def fit(texts: Sequence[Referenced], scores: Numbers, seed: int) -> Judged:
         replies = replies_of(texts)
         read = features.contexts(replies), features.outputs(replies)  # (r, h), (r, h)
-        reduced = Components(np.concatenate(read))
+        reduced = PrincipalComponents(np.concatenate(read))
         scale = float(reduced(np.concatenate(read)).std()) or 1.0
 
         def seen(vectors: Numbers) -> torch.Tensor:
             return tensor(reduced(vectors) / scale)
 
         c, o = seen(read[0]), seen(read[1])  # (r, k)
-        others = Others(replies)
+        others = OtherReplies(replies)
 
         def loss(model: nn.Module, rows: Numbers, rng: np.random.Generator) -> torch.Tensor:
             wrong = others.drawn(rows, rng)
@@ -72,7 +72,7 @@ def unreferenced(features: Features) -> Fit:
     return fit
 
 
-class Others:
+class OtherReplies:
     """Replies to other contexts."""
 
     def __init__(self, replies: Sequence[Text]):

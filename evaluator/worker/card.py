@@ -18,7 +18,7 @@ from evaluator.comparator.predict import Comparator
 from evaluator.comparator.transfer import MOST_OUTPUTS, centre, transfer
 from evaluator.judges.texts import context_key
 from evaluator.metaevaluation import card_figures
-from evaluator.metaevaluation.card_figures import Judged
+from evaluator.metaevaluation.card_figures import JudgedTexts
 from evaluator.metaevaluation.held_out import probabilities_by_other_folds
 from evaluator.metaevaluation.pairs import BY_PEOPLE, as_arrays
 from evaluator.metaevaluation.refit import FIRST_PAIRS, Refit, log_odds, refit
@@ -64,7 +64,7 @@ def on_its_own(comparator: Comparator | JointComparator, shown, utilities: np.nd
     learnt = [p for p in shown.pairs if recipe.learns_from(p.source) and p.criterion == 0 and not shown.beside[p.a]]
     by_people = [pair for pair in learnt if pair.source in BY_PEOPLE]
     pairs = by_people or learnt
-    judged = Judged(shown.texts, pairs, np.where(shown.beside, np.nan, shown.scores[:, 0]), shown.ratings)
+    judged = JudgedTexts(shown.texts, pairs, np.where(shown.beside, np.nan, shown.scores[:, 0]), shown.ratings)
     a, b, targets, weights = as_arrays(pairs)
     folds = np.array([comparator.manifest.folds[context_key(judged.texts[i].context)] for i in a], dtype=int)
     if comparator.kind == "pairwise":
@@ -91,11 +91,13 @@ def on_its_own(comparator: Comparator | JointComparator, shown, utilities: np.nd
     }
 
 
-def _of(judged: Judged, values: np.ndarray, part: slice) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _of(judged: JudgedTexts, values: np.ndarray, part: slice) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return values[part], judged.scores[part], judged.contexts[part]
 
 
-def attacks(comparator: Comparator | JointComparator, judged: Judged, seed: int, tick: Callable[[float], None]) -> list[dict]:
+def attacks(
+    comparator: Comparator | JointComparator, judged: JudgedTexts, seed: int, tick: Callable[[float], None]
+) -> list[dict]:
     good = card_figures.good_answers(judged, seed)
     watch = lambda done, message, point: tick(done)
     ahead = lambda honest, bad: comparator.differences(honest, bad, on_progress=watch)
@@ -165,7 +167,7 @@ def measure_here(version: ComparatorVersion, campaign: Campaign) -> None:
 
 
 def _fitted(
-    comparator: Comparator | JointComparator, judged: Judged, snapshot: str, seed: int
+    comparator: Comparator | JointComparator, judged: JudgedTexts, snapshot: str, seed: int
 ) -> tuple[Refit, dict, dict] | None:
     """`refit`, on at most MOST_OUTPUTS of the outputs that are in pairs."""
     sample = judged.take(np.unique([[pair.a, pair.b] for pair in judged.pairs]).astype(int)).sample(MOST_OUTPUTS, seed)
@@ -187,21 +189,23 @@ def _judged_last(own: list[Campaign]) -> list[Snapshot]:
     return sorted(newest, key=lambda snapshot: snapshot.accepted_at, reverse=True)[:MOST_CAMPAIGNS]
 
 
-def _judged(snapshot: Snapshot, comparator: Comparator | JointComparator) -> Judged | None:
+def _judged(snapshot: Snapshot, comparator: Comparator | JointComparator) -> JudgedTexts | None:
     try:
         return _accepted(snapshot, comparator)[0]
     except (Refused, ValueError):
         return None
 
 
-def _accepted(snapshot: Snapshot, comparator: Comparator | JointComparator) -> tuple[Judged, str]:
+def _accepted(snapshot: Snapshot, comparator: Comparator | JointComparator) -> tuple[JudgedTexts, str]:
     """What people's accepted judgments say in contexts that the comparator did not learn from or holds out, and of which
     criterion. Raises Refused where none are accepted or left, ValueError where the snapshot is damaged."""
     found = basis(snapshot)
     if found.warning:
         raise Refused(found.warning)
     source = sources.read(snapshot, found.criterion, found.judgments)
-    judged = Judged(source.texts, source.pairs, source.scores[:, 0], source.ratings).without(set(comparator.manifest.beside))
+    judged = JudgedTexts(source.texts, source.pairs, source.scores[:, 0], source.ratings).without(
+        set(comparator.manifest.beside)
+    )
     if not judged.texts:
         raise Refused("It learned from every context that people judged there.")
     return judged, found.criterion

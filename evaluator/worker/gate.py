@@ -41,14 +41,14 @@ def _measured(version: ComparatorVersion, campaign: Campaign) -> tuple[dict | No
     return confidence if confidence.get("kind") == "here" else None, here.get("attacks", [])
 
 
-def _on_people(version: ComparatorVersion, campaign: Campaign) -> list[gate.Asked]:
+def _on_people(version: ComparatorVersion, campaign: Campaign) -> list[gate.GateQuestion]:
     snapshot = _snapshot(version, campaign)
     if snapshot is None:
         return [_unmeasured(".")]
     try:
         source = sources.read(snapshot, *_read_from(version, campaign, snapshot))
     except Refused as refused:
-        return [gate.Asked("Better than chance?", False, str(refused))]
+        return [gate.GateQuestion("Better than chance?", False, str(refused))]
     outputs = sources.outputs_of(snapshot, source.keys)
     known = [p for p in source.pairs if _both_still_there(source, outputs, p)]
     seen = judge.learnt_beside(version)
@@ -88,8 +88,10 @@ def _any_clear(pairs: list[Pair]) -> bool:
     return any(pair.choice != "tie" for pair in pairs)
 
 
-def _unmeasured(why: str) -> gate.Asked:
-    return gate.Asked("Better than chance?", False, f"There is no held-out clear preference of people to measure it on{why}")
+def _unmeasured(why: str) -> gate.GateQuestion:
+    return gate.GateQuestion(
+        "Better than chance?", False, f"There is no held-out clear preference of people to measure it on{why}"
+    )
 
 
 def _snapshot(version: ComparatorVersion, campaign: Campaign) -> Snapshot | None:

@@ -9,7 +9,7 @@ import numpy as np
 from core.errors import Refused
 from evaluator.judges.protocol import Judge, Numbers
 from evaluator.judges.texts import Referenced, Text, as_referenced, context_key
-from evaluator.metaevaluation.card_figures import Ahead, Judged, attack_table, good_answers
+from evaluator.metaevaluation.card_figures import Ahead, JudgedTexts, attack_table, good_answers
 from evaluator.worker.judge_evaluation import Material
 from evaluator.worker.registration import json_ready
 
@@ -17,7 +17,7 @@ from evaluator.worker.registration import json_ready
 def attacked(known: Material, name: str, judge: Judge, seed: int) -> dict[str, Any]:
     """{judge, attacks: as `attack_table`, why: what stood in the way, "" where nothing did}"""
     source = known.source
-    judged = Judged(list(known.texts), source.pairs, source.scores[:, 0], source.ratings)
+    judged = JudgedTexts(list(known.texts), source.pairs, source.scores[:, 0], source.ratings)
     lacks = getattr(judge, "lacks", lambda text: "")
     able = np.array([i for i, text in enumerate(known.texts) if not lacks(text)], dtype=int)
     good = good_answers(judged.take(able), seed)

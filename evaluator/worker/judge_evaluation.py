@@ -20,7 +20,7 @@ from evaluator.judge_tables.exports import PAIRS
 from evaluator.judges.protocol import Judge, likeliest, mean_points
 from evaluator.judges.texts import Referenced, Text, context_key, referenced
 from evaluator.metaevaluation.comparison_scores import Field, scored
-from evaluator.metaevaluation.judges_table import Answers, People, Row, as_json, from_rows, rows_of
+from evaluator.metaevaluation.judges_table import JudgeAnswers, JudgeRow, People, as_json, from_rows, rows_of
 from evaluator.metrics.inputs import Training, turns_of
 from evaluator.metrics.metric import MetricJudge
 from evaluator.metrics.registry import METRICS, build
@@ -93,7 +93,7 @@ class Candidate:
     refuses stands beside the table and ends nothing."""
 
     name: str
-    answer: Callable[[], Answers] | None
+    answer: Callable[[], JudgeAnswers] | None
     why: str = ""
     optional: bool = False
 
@@ -179,8 +179,8 @@ def record_of(known: Material, judges: Sequence[Candidate], told: Sequence[dict]
     absent = [{"judge": one.name, "why": one.why or NO_INPUT} for one in judges if one.answer is None]
     absent += [one["absent"] for one in told if "absent" in one]
     said = [one for one in told if "absent" not in one]
-    answers = [Answers.from_json(one["answers"]) for one in said]
-    rows = [{scope: Row.from_json(row) for scope, row in one["rows"].items()} for one in said]
+    answers = [JudgeAnswers.from_json(one["answers"]) for one in said]
+    rows = [{scope: JudgeRow.from_json(row) for scope, row in one["rows"].items()} for one in said]
     found = from_rows(known.people, answers, rows, annotators, seed)
     return json_ready(
         {
@@ -246,7 +246,7 @@ def _comparator(known: Material) -> Candidate:
     return Candidate(f"comparator {version.name}", lambda: _out_of_fold(known, version), optional=True)
 
 
-def _out_of_fold(known: Material, version) -> Answers:
+def _out_of_fold(known: Material, version) -> JudgeAnswers:
     """Each context by the member that did not see it; a context that all members learned from is left out."""
     comparator = load(version)
     fresh = _fresh(known, comparator)
@@ -262,7 +262,7 @@ def _by_way(known: Material, way: str, seed: int) -> Candidate:
     if version is None:
         return Candidate(f"comparator, {way}", None, "this campaign has no comparator in use")
 
-    def answer() -> Answers:
+    def answer() -> JudgeAnswers:
         comparator = load(version)
         fresh = _fresh(known, comparator)
         rows = np.flatnonzero(fresh)
@@ -274,7 +274,7 @@ def _by_way(known: Material, way: str, seed: int) -> Candidate:
             raise Refused(str(error)) from error
         u[rows] = found.scores
         cost = {"games": found.games, "read": found.read, "reads": comparator.kind}
-        return Answers(
+        return JudgeAnswers(
             version.name, u, lacks=_learned_from(known, fresh), settings={"version": version.name, "seed": seed, **cost}
         )
 
@@ -294,7 +294,7 @@ def _learned_from(known: Material, fresh: np.ndarray) -> str:
 
 def _asked(
     known: Material, name: str, judge: Judge, pairs: Sequence[tuple[int, int]], fresh: np.ndarray | None = None
-) -> Answers:
+) -> JudgeAnswers:
     """What a pointwise judge says of the outputs, fresh (n,): of these only; or a pairwise one of the pairs."""
     u = np.full(len(known.texts), np.nan)
     if judge.kind == "pointwise":
@@ -302,16 +302,16 @@ def _asked(
         u[rows] = judge.utilities([known.texts[i] for i in rows])
         missing = [known.texts[i] for i in rows if np.isnan(u[i])]
         lacks = f"{len(missing)} of {len(u)} outputs are not judged{_why(judge, missing[0])}" if missing else ""
-        return Answers(name, u, lacks=lacks, settings=_settings(judge))
+        return JudgeAnswers(name, u, lacks=lacks, settings=_settings(judge))
     if not pairs:
-        return Answers(name, u, {}, lacks="this judge reads pairs, and people judged none", settings=_settings(judge))
+        return JudgeAnswers(name, u, {}, lacks="this judge reads pairs, and people judged none", settings=_settings(judge))
     a, b = np.array(pairs).T
     said = judge.compare([known.texts[i] for i in a], [known.texts[i] for i in b])
     met = np.unique(pairs)
     u[met] = mean_points(len(u), a, b, said.probabilities)[met]
     every = len(pairs_to_read(known))
     lacks = f"it read {len(pairs):,} of the {every:,} pairs that people judged" if len(pairs) < every else ""
-    return Answers(name, u, dict(zip(pairs, said.choices.tolist(), strict=True)), lacks=lacks, settings=_settings(judge))
+    return JudgeAnswers(name, u, dict(zip(pairs, said.choices.tolist(), strict=True)), lacks=lacks, settings=_settings(judge))
 
 
 def _why(judge: Judge, text: Text) -> str:
@@ -325,30 +325,30 @@ def _settings(judge: Judge) -> dict:
     return {**getattr(judge, "settings", {}), **getattr(judge, "used", {})}
 
 
-def _imported(known: Material, name: str) -> Answers:
+def _imported(known: Material, name: str) -> JudgeAnswers:
     if of_pairs := imports.pairs_of(known.campaign, name):
         return _imported_pairs(known, name, of_pairs)
     given = imports.scores_of(known.campaign, name)
     u = np.array([given.get(key, np.nan) for key in known.source.keys], dtype=float)
     missing = int(np.isnan(u).sum())
-    return Answers(name, u, lacks=f"{missing} of {len(u)} outputs have no score" if missing else "")
+    return JudgeAnswers(name, u, lacks=f"{missing} of {len(u)} outputs have no score" if missing else "")
 
 
-def _imported_pairs(known: Material, name: str, said: Mapping[tuple, tuple[float, float, float]]) -> Answers:
+def _imported_pairs(known: Material, name: str, said: Mapping[tuple, tuple[float, float, float]]) -> JudgeAnswers:
     """Of the pairs that people judged, those it judged too."""
     every, keys = pairs_to_read(known), known.source.keys
     pairs = [(a, b) for a, b in every if (keys[a], keys[b]) in said]
     u = np.full(len(keys), np.nan)
     if not pairs:
-        return Answers(name, u, {}, lacks="it judged none of the pairs that people judged")
+        return JudgeAnswers(name, u, {}, lacks="it judged none of the pairs that people judged")
     p, (a, b) = np.array([said[keys[a], keys[b]] for a, b in pairs]), np.array(pairs).T
     met = np.unique(pairs)
     u[met] = mean_points(len(u), a, b, p)[met]
     lacks = f"it judged {len(pairs):,} of the {len(every):,} pairs that people judged" if len(pairs) < len(every) else ""
-    return Answers(name, u, dict(zip(pairs, likeliest(p).tolist(), strict=True)), lacks=lacks)
+    return JudgeAnswers(name, u, dict(zip(pairs, likeliest(p).tolist(), strict=True)), lacks=lacks)
 
 
-def _metric(known: Material, name: str) -> Answers:
+def _metric(known: Material, name: str) -> JudgeAnswers:
     """Raises MissingInput, which is a Refused, for what the metric needs and the campaign has not."""
     return _asked(known, name, metric_of(known, name), [])
 

@@ -36,7 +36,7 @@ from evaluator.judges.protocol import (
     verdicts_on,
 )
 from evaluator.judges.texts import Referenced, context_key, referenced
-from evaluator.metaevaluation.card_figures import Judged
+from evaluator.metaevaluation.card_figures import JudgedTexts
 from evaluator.metaevaluation.refit import FIRST_PAIRS, refit_utilities
 from evaluator.metrics.inputs import Training, turns_of
 from evaluator.metrics.registry import build
@@ -211,7 +211,7 @@ def _pointwise(
 
 def _refit(u: np.ndarray, known: Material, preferences: Callable[[np.ndarray, np.ndarray], Preferences], seed: int):
     source = known.source
-    judged = Judged(source.texts, source.pairs, source.scores[:, 0]).take(np.flatnonzero(np.isfinite(u)))
+    judged = JudgedTexts(source.texts, source.pairs, source.scores[:, 0]).take(np.flatnonzero(np.isfinite(u)))
     u = u[np.isfinite(u)]
     a, b = (np.array([getattr(pair, side) for pair in judged.pairs], dtype=int) for side in ("a", "b"))
     p = preferences(u[a], u[b]).probabilities

@@ -42,7 +42,7 @@ def train(run: TrainingRun, report: Report, stopped: Callable[[], bool]) -> Comp
         examples = Examples(shown.texts, shown.pairs, shown.scores, shown.criteria, shown.beside, shown.exchanges)
         base = base_folder(recipe.base) if recipe.base else None
         result = fit(examples, recipe, run.seed, work, watch, should_stop=stopped, base_dir=base)
-    except progress.Cancelled:
+    except progress.TrainingCancelled:
         raise Cancelled from None
     except (ValueError, pretrained.BadCheckpoint) as error:
         raise Refused(f"The comparator could not be trained. {error}") from error

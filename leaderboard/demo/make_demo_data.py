@@ -99,7 +99,7 @@ def latent_qualities(rows: list[dict], embed: Embed, rng: Random) -> dict[str, l
     for row in rows:
         written = row["system"] == HUMAN
         replies = tuple(row["references"]) if written else (human[row["context_id"]], *row["references"])
-        texts.append(simulated.Text(tuple(row["context"]), row["output"], replies, written))
+        texts.append(simulated.SimulatedText(tuple(row["context"]), row["output"], replies, written))
     return simulated.qualities(texts, embed, rng)
 
 

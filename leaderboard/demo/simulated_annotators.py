@@ -33,19 +33,19 @@ TIE_MARGIN = 0.6  # a perceived difference below it is a tie
 
 
 @dataclass(frozen=True)
-class Criterion:
+class SimulatedCriterion:
     weights: tuple[float, ...]  # one for each of FEATURES
     human_bonus: float
 
 
 CRITERIA = {
-    "Overall": Criterion((0.65, 0.50, -0.45, -0.15, -0.10, -0.20), human_bonus=1.0),
-    "Relevance": Criterion((0.85, 0.65, -0.35, 0.0, 0.0, 0.0), human_bonus=0.6),
+    "Overall": SimulatedCriterion((0.65, 0.50, -0.45, -0.15, -0.10, -0.20), human_bonus=1.0),
+    "Relevance": SimulatedCriterion((0.85, 0.65, -0.35, 0.0, 0.0, 0.0), human_bonus=0.6),
 }
 
 
 @dataclass(frozen=True)
-class Annotator:
+class SimulatedAnnotator:
     name: str
     severity: float  # added to every score; negative is strict
     noise: float  # standard deviation, in points of the scale
@@ -53,16 +53,16 @@ class Annotator:
 
 
 ANNOTATORS = (
-    Annotator("simulated-1", severity=0.10, noise=0.35, careless=0.0),
-    Annotator("simulated-2", severity=-0.35, noise=0.45, careless=0.0),
-    Annotator("simulated-3", severity=0.30, noise=0.50, careless=0.02),
-    Annotator("simulated-4", severity=-0.05, noise=0.60, careless=0.02),
-    Annotator("simulated-5", severity=0.00, noise=0.80, careless=0.40),
+    SimulatedAnnotator("simulated-1", severity=0.10, noise=0.35, careless=0.0),
+    SimulatedAnnotator("simulated-2", severity=-0.35, noise=0.45, careless=0.0),
+    SimulatedAnnotator("simulated-3", severity=0.30, noise=0.50, careless=0.02),
+    SimulatedAnnotator("simulated-4", severity=-0.05, noise=0.60, careless=0.02),
+    SimulatedAnnotator("simulated-5", severity=0.00, noise=0.80, careless=0.40),
 )
 
 
 @dataclass(frozen=True)
-class Text:
+class SimulatedText:
     """One output with all that a simulated annotator looks at."""
 
     context: tuple[str, ...]
@@ -71,7 +71,7 @@ class Text:
     human_written: bool
 
 
-def features(texts: Sequence[Text], embed: Embed) -> np.ndarray:
+def features(texts: Sequence[SimulatedText], embed: Embed) -> np.ndarray:
     """Raw features, (texts, features)."""
     outputs = embed([text.output for text in texts])
     contexts = embed([" ".join(text.context[-3:]) for text in texts])
@@ -91,7 +91,7 @@ def features(texts: Sequence[Text], embed: Embed) -> np.ndarray:
     return np.array(rows)
 
 
-def qualities(texts: Sequence[Text], embed: Embed, rng: Random) -> dict[str, list[float]]:
+def qualities(texts: Sequence[SimulatedText], embed: Embed, rng: Random) -> dict[str, list[float]]:
     """Criterion -> latent quality of each text, standardised over the texts given."""
     raw = features(texts, embed)
     spread = raw.std(0)
@@ -105,14 +105,14 @@ def qualities(texts: Sequence[Text], embed: Embed, rng: Random) -> dict[str, lis
     }
 
 
-def score(annotator: Annotator, quality: float, rng: Random) -> int:
+def score(annotator: SimulatedAnnotator, quality: float, rng: Random) -> int:
     low, high = SCALE
     if rng.random() < annotator.careless:
         return rng.randint(low, high)
     return min(high, max(low, round(quality + annotator.severity + rng.gauss(0, annotator.noise))))
 
 
-def choice(annotator: Annotator, quality_a: float, quality_b: float, rng: Random) -> str:
+def choice(annotator: SimulatedAnnotator, quality_a: float, quality_b: float, rng: Random) -> str:
     """A, tie or B; severity plays no part, since it shifts both sides alike."""
     if rng.random() < annotator.careless:
         return rng.choice(("A", "tie", "B"))

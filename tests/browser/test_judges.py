@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from annotation.models import Job, Snapshot
-from evaluator.metaevaluation.judges_table import Answers, People, as_json, tables
+from evaluator.metaevaluation.judges_table import JudgeAnswers, People, as_json, tables
 from evaluator.models import JudgesTable
 from evaluator.worker.registration import json_ready
 from tests.browser.axe import assert_axe_clean
@@ -19,8 +19,8 @@ def table(scores):
     contexts, systems = np.repeat(np.arange(10), 4), np.tile(np.arange(4), 10)
     people = People(given, contexts, systems, systems == 0, rng.integers(3, 30, 40))
     partial = np.where(np.arange(40) < 6, np.nan, rng.normal(size=40))
-    knowing = Answers("a-judge-with-a-rather-long-name-v2", given.mean(axis=1))
-    judges = [knowing, Answers("partial", partial, lacks="6 are left out")]
+    knowing = JudgeAnswers("a-judge-with-a-rather-long-name-v2", given.mean(axis=1))
+    judges = [knowing, JudgeAnswers("partial", partial, lacks="6 are left out")]
     found = {scope: as_json(one) for scope, one in tables(people, judges, "crowd", 0).items()}
     snapshot = Snapshot.objects.create(campaign=scores.campaign, digest="ab" * 32, content=b"", rule={})
     record = {

@@ -11,7 +11,7 @@ from annotation.models import Job
 from annotation.views.jobs import with_results
 from core.errors import Refused
 from evaluator import tasks
-from evaluator.metaevaluation.judges_table import Answers
+from evaluator.metaevaluation.judges_table import JudgeAnswers
 from evaluator.models import JudgesTable
 from evaluator.views.judges import key_of
 from evaluator.worker import judge_evaluation
@@ -25,7 +25,7 @@ NAMES = ["cosim", "<b>GPT</b>"]
 @pytest.fixture(autouse=True)
 def environment(monkeypatch):
     monkeypatch.setenv("COMPARENA_DEVICE", "cpu")
-    lengths = lambda known, name: Answers(name, np.array([len(text.output) % 7 for text in known.texts]))
+    lengths = lambda known, name: JudgeAnswers(name, np.array([len(text.output) % 7 for text in known.texts]))
     monkeypatch.setattr("evaluator.worker.judge_evaluation.METRICS", ["cosim"])
     monkeypatch.setattr("evaluator.worker.judge_evaluation._metric", lengths)
 

@@ -183,7 +183,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Plan:
+class TrainingPlan:
     """All steps of a member's training, in order."""
 
     steps: list[Step]
@@ -191,9 +191,9 @@ class Plan:
     epochs: list[int]  # how many steps are done at the end of each epoch
 
 
-def plan(data: Data, settings: Settings, dealt: Callable[[str], list[np.ndarray]]) -> Plan:
+def plan(data: Data, settings: Settings, dealt: Callable[[str], list[np.ndarray]]) -> TrainingPlan:
     """All epochs of each stage; dealt: what the steps of one epoch of a stage show."""
-    made = Plan([], [], [])
+    made = TrainingPlan([], [], [])
     for stage in stages(data, settings):
         shown: list[np.ndarray] = []
         for _ in range(settings.epochs):

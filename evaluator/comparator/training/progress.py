@@ -11,11 +11,11 @@ OnProgress = Callable[[float, str, dict[str, Any] | None], None]  # share done, 
 Report = Callable[..., None]  # the same, where the point may be left out
 
 
-class Cancelled(Exception):
+class TrainingCancelled(Exception):
     """`should_stop` said so; the members that were finished remain and are used again."""
 
 
-class Progress:
+class TrainingProgress:
     """Asks whether to stop at every step; tells at most once a second, and always when there is a point."""
 
     def __init__(self, on_progress: OnProgress | None, should_stop: Callable[[], bool] | None):
@@ -27,7 +27,7 @@ class Progress:
 
     def __call__(self, fraction: float, message: str, point: dict[str, Any] | None = None) -> None:
         if self.should_stop and self.should_stop():
-            raise Cancelled("The training was cancelled.")
+            raise TrainingCancelled("The training was cancelled.")
         now = time.monotonic()
         if self.on_progress and (point or fraction == 1.0 or now - self.reported_at >= REPORT_SECONDS):
             self.reported_at = now

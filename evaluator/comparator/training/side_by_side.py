@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from evaluator.comparator.training.dataset import Run
-from evaluator.comparator.training.progress import Progress, Report
+from evaluator.comparator.training.progress import Report, TrainingProgress
 from evaluator.encoders import devices
 
 POLL = 0.2  # seconds between two looks at the processes
@@ -48,7 +48,7 @@ def main(told: str, parent: str, *folds: str) -> None:
     """One process: trains its members one after the other, and ends with whoever started it."""
     train, run, threads = pickle.loads(Path(told).read_bytes())  # noqa: S301 (written by the process that waits for this one)
     torch.set_num_threads(threads)  # sums on a CPU depend on it
-    progress = Progress(None, lambda: os.getppid() != int(parent))
+    progress = TrainingProgress(None, lambda: os.getppid() != int(parent))
     for fold in folds:
         train(run, int(fold), progress.part(0.0, 1.0))
 

@@ -19,9 +19,19 @@ from evaluator.comparator.settings import Settings
 from evaluator.comparator.supervision.pretraining import Pretraining
 from evaluator.comparator.supervision.self_supervision import Conversations, unseen
 from evaluator.comparator.training import joint_training, utility_training
-from evaluator.comparator.training.dataset import BESIDE, Plan, Run, checked, fingerprint_of, measured, plan, prepare, split
+from evaluator.comparator.training.dataset import (
+    BESIDE,
+    Run,
+    TrainingPlan,
+    checked,
+    fingerprint_of,
+    measured,
+    plan,
+    prepare,
+    split,
+)
 from evaluator.comparator.training.out_of_fold import OutOfFold, apart_from_people
-from evaluator.comparator.training.progress import OnProgress, Progress, Report
+from evaluator.comparator.training.progress import OnProgress, Report, TrainingProgress
 from evaluator.comparator.training.side_by_side import train_members
 from evaluator.encoders import devices, loop, pretrained
 from evaluator.encoders.pretrained import default_encoder
@@ -68,7 +78,7 @@ def fit(
 ) -> TrainingResult:
     """Train all members into `out_dir`; what is already there with the same fingerprint is not trained again. base_dir: the
     folder of the base that the settings name; then dialogues among the examples are not learnt from."""
-    examples, directory, progress = checked(examples, settings), Path(out_dir), Progress(on_progress, should_stop)
+    examples, directory, progress = checked(examples, settings), Path(out_dir), TrainingProgress(on_progress, should_stop)
     directory.mkdir(parents=True, exist_ok=True)
     (directory / "comparator.json").unlink(missing_ok=True)  # until the end, this folder is unfinished
     progress(0.0, "Reading the encoder")
@@ -103,7 +113,7 @@ class Start:
 
 
 def _start(
-    examples: Examples, settings: Settings, seed: int, directory: Path, base_dir: Path | None, progress: Progress
+    examples: Examples, settings: Settings, seed: int, directory: Path, base_dir: Path | None, progress: TrainingProgress
 ) -> Start:
     """A base made before, or one made here of the dialogues, or the encoder alone."""
     if bool(settings.base) != bool(base_dir):
@@ -155,7 +165,7 @@ def _learn(run: Run, fold: int, state: loop.State, progress: Report) -> tuple[An
     return model, loop.run(model, settings, rate, len(planned.steps), losses, seed, state, after, parts=planned.stages)
 
 
-def _noting(run: Run, fold: int, planned: Plan, progress: Report) -> Callable[[int, float, list[dict[str, Any]]], None]:
+def _noting(run: Run, fold: int, planned: TrainingPlan, progress: Report) -> Callable[[int, float, list[dict[str, Any]]], None]:
     """What `loop.run` calls after each step: it notes a point of the learning curve, the mean training loss, at the end of each
     epoch."""
     passed: list[float] = []  # losses since the last point

@@ -17,7 +17,7 @@ from evaluator.comparator.supervision.contrastive import matching_loss
 from evaluator.comparator.supervision.pretraining import Lesson
 from evaluator.comparator.supervision.self_supervision import exchanges, passes_over
 from evaluator.comparator.training import dataset
-from evaluator.comparator.training.progress import Cancelled
+from evaluator.comparator.training.progress import TrainingCancelled
 from evaluator.comparator.training.train import fit
 from evaluator.comparator.utility_model import utilities
 from evaluator.encoders import pretrained
@@ -99,9 +99,9 @@ class TestMade:
     def test_one_that_was_cut_goes_on_and_is_no_base_before_its_end(self, base, said, quick, started, judged, tmp_path):
         def cut(done, message, point):
             if message.startswith("Learning from dialogues"):
-                raise Cancelled
+                raise TrainingCancelled
 
-        with pytest.raises(Cancelled):
+        with pytest.raises(TrainingCancelled):
             make_base(said, quick, 0, tmp_path / "general", cut)
         matcher = (tmp_path / "general" / "matcher.safetensors").stat().st_mtime_ns
         with pytest.raises(BadCheckpoint, match="manifest.json is missing"):
@@ -263,9 +263,9 @@ class TestTaught:
         def cut(done, message, point):
             told.append(done)
             if message.startswith("Learning from dialogues"):
-                raise Cancelled
+                raise TrainingCancelled
 
-        with pytest.raises(Cancelled):
+        with pytest.raises(TrainingCancelled):
             make_base(said, taught, 0, tmp_path / "cut", cut)
         learnt = tmp_path / "cut" / "teacher" / "base.safetensors"
         at = learnt.stat().st_mtime_ns

@@ -15,7 +15,7 @@ from torch.utils._pytree import tree_leaves
 from evaluator.comparator.architectures import load
 from evaluator.comparator.examples import Examples
 from evaluator.comparator.supervision.contrastive import train_matcher
-from evaluator.comparator.training.progress import Cancelled
+from evaluator.comparator.training.progress import TrainingCancelled
 from evaluator.comparator.training.train import fit
 from evaluator.encoders import devices, pretrained
 from evaluator.encoders.loop import State
@@ -167,7 +167,7 @@ class TestSeveral:
         monkeypatch.setattr(subprocess, "Popen", lambda *args, **more: started.append(begin(*args, **more)) or started[-1])
         monkeypatch.setattr(devices, "several", lambda: ["cpu", "cpu"])
         recipe = replace(settings, folds=2, next_utterance=False)
-        with pytest.raises(Cancelled):
+        with pytest.raises(TrainingCancelled):
             fit(some, recipe, 0, tmp_path, should_stop=lambda: len(started) == 2)
         assert [process.returncode for process in started] == [-9, -9]
         assert not (tmp_path / "members.state").exists()

@@ -16,7 +16,7 @@ from evaluator.comparator.examples import Examples, Exchange
 from evaluator.comparator.predict import ALL, Comparator
 from evaluator.comparator.training import joint_training
 from evaluator.comparator.training.dataset import MIXED
-from evaluator.comparator.training.progress import Cancelled
+from evaluator.comparator.training.progress import TrainingCancelled
 from evaluator.comparator.training.train import fit
 from evaluator.comparator.transfer import judge
 from evaluator.comparator.utility_model import UtilityModel
@@ -144,7 +144,7 @@ class TestLearning:
             asked.append(1)
             return len(asked) == 8  # in the middle of the first member
 
-        with pytest.raises(Cancelled):
+        with pytest.raises(TrainingCancelled):
             fit(Examples(texts, pairs, scores=scores), short, SEED, tmp_path / "cut", should_stop=stop)
         assert (tmp_path / "cut" / "member-0.state").is_file() and not (tmp_path / "cut" / "member-0.json").exists()
         resumed = fit(Examples(texts, pairs, scores=scores), short, SEED, tmp_path / "cut")

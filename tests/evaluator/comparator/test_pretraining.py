@@ -15,7 +15,7 @@ from evaluator.comparator.architectures import load
 from evaluator.comparator.examples import Examples, Exchange
 from evaluator.comparator.supervision.pretraining import Pretraining
 from evaluator.comparator.supervision.self_supervision import exchanges
-from evaluator.comparator.training.progress import Cancelled
+from evaluator.comparator.training.progress import TrainingCancelled
 from evaluator.comparator.training.train import fit
 from evaluator.comparator.utility_model import utilities
 from evaluator.encoders import loop, pretrained
@@ -89,9 +89,9 @@ def test_a_cut_base_goes_on_to_the_same_weights(until, lesson, lessons, tmp_path
 
     def cut(fraction, message):
         if fraction > until:
-            raise Cancelled
+            raise TrainingCancelled
 
-    with pytest.raises(Cancelled):
+    with pytest.raises(TrainingCancelled):
         Pretraining(talk(60, 0), short, 0, parts, sha256, cut).record()
     assert (parts / f"base-{lesson}.state").is_file() and not (parts / "base.json").exists()
     told = []
@@ -130,7 +130,7 @@ def test_a_member_cut_in_its_middle_gives_the_same_comparator(trained, judged, s
         asked.append(1)
         return len(asked) == 40
 
-    with pytest.raises(Cancelled):
+    with pytest.raises(TrainingCancelled):
         fit(Examples(texts, pairs, scores=scores), settings, 3, tmp_path, should_stop=stop)
     assert list(tmp_path.glob("member-*.state"))
     resumed = fit(Examples(texts, pairs, scores=scores), settings, 3, tmp_path)

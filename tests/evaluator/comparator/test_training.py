@@ -13,7 +13,7 @@ from safetensors.torch import load_file, save_file
 from evaluator.comparator.architectures import load
 from evaluator.comparator.examples import Examples
 from evaluator.comparator.predict import ALL
-from evaluator.comparator.training.progress import Cancelled
+from evaluator.comparator.training.progress import TrainingCancelled
 from evaluator.comparator.training.train import fit
 from evaluator.comparator.training.utility_training import weigh_cosines
 from evaluator.comparator.utility_model import UtilityModel
@@ -103,7 +103,7 @@ def test_a_cancelled_training_goes_on_with_the_members_it_has(short, judged, few
         steps.append(1)
         return (tmp_path / "member-0.json").is_file()
 
-    with pytest.raises(Cancelled):
+    with pytest.raises(TrainingCancelled):
         fit(Examples(texts, pairs, scores=scores), few, SEED, tmp_path, should_stop=stop)
     assert not (tmp_path / "comparator.json").exists()
     with pytest.raises(BadCheckpoint):

@@ -81,7 +81,7 @@ def test_outlier_filter_by_hand():
 
 
 def test_a_simulated_choice_swaps_with_its_sides():
-    careful = simulated_annotators.Annotator("careful", severity=1.0, noise=0.0, careless=0.0)
+    careful = simulated_annotators.SimulatedAnnotator("careful", severity=1.0, noise=0.0, careless=0.0)
     assert simulated_annotators.choice(careful, 4.0, 2.0, Random(0)) == "A"
     assert simulated_annotators.choice(careful, 2.0, 4.0, Random(0)) == "B"
     assert simulated_annotators.choice(careful, 3.0, 3.1, Random(0)) == "tie"

@@ -15,7 +15,7 @@ from django.urls import reverse
 from annotation.models import User
 from evaluator import tasks
 from evaluator.judge_tables import exports
-from evaluator.metaevaluation.judges_table import CEILING, CONSTANT, LONGER, Answers
+from evaluator.metaevaluation.judges_table import CEILING, CONSTANT, LONGER, JudgeAnswers
 from evaluator.trainings import services
 from evaluator.views.judges import key_of
 from tests.evaluator.judges.stub_server import Server
@@ -27,7 +27,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.calculation]
 @pytest.fixture(autouse=True)
 def environment(monkeypatch):
     monkeypatch.setenv("COMPARENA_DEVICE", "cpu")
-    lengths = lambda known, name: Answers(name, np.array([len(text.output) % 7 for text in known.texts]))
+    lengths = lambda known, name: JudgeAnswers(name, np.array([len(text.output) % 7 for text in known.texts]))
     monkeypatch.setattr("evaluator.worker.judge_evaluation.METRICS", ["cosim"])
     monkeypatch.setattr("evaluator.worker.judge_evaluation._metric", lengths)
 

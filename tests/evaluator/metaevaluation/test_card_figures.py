@@ -8,7 +8,7 @@ from evaluator.judges.protocol import Preferences
 from evaluator.judges.texts import Text
 from evaluator.metaevaluation import card_figures
 from evaluator.metaevaluation.agreement import calibration_error
-from evaluator.metaevaluation.card_figures import Judged
+from evaluator.metaevaluation.card_figures import JudgedTexts
 from evaluator.metaevaluation.correlation import UndefinedCorrelation, pearson
 from evaluator.metaevaluation.pairs import Pair
 from evaluator.metaevaluation.resampling import drawn, interval
@@ -16,10 +16,10 @@ from evaluator.metaevaluation.resampling import drawn, interval
 A, B, TIE = (1.0, 0.0, 0.0), (0.0, 0.0, 1.0), (0.0, 1.0, 0.0)
 
 
-def judged(pairs=(), scores=(np.nan,) * 4) -> Judged:
+def judged(pairs=(), scores=(np.nan,) * 4) -> JudgedTexts:
     """Two contexts with two outputs each."""
     texts = [Text(("hi",), "good"), Text(("hi",), "bad"), Text(("bye",), "good day"), Text(("bye",), "w0")]
-    return Judged(texts, [Pair(a, b, target, 1.0, "judgments") for a, b, target in pairs], np.array(scores))
+    return JudgedTexts(texts, [Pair(a, b, target, 1.0, "judgments") for a, b, target in pairs], np.array(scores))
 
 
 class TestCalibration:
@@ -93,7 +93,7 @@ class TestAttacks:
 
     def test_no_more_than_the_limit(self):
         texts = [Text((f"w{i}",), "good") for i in range(300)]
-        many = Judged(texts, [], np.ones(300))
+        many = JudgedTexts(texts, [], np.ones(300))
         assert len(card_figures.good_answers(many, seed=0)) == card_figures.MOST_ANSWERS
         assert card_figures.good_answers(many, seed=0) != card_figures.good_answers(many, seed=1)
 

@@ -9,10 +9,10 @@ from scipy import stats
 from annotation.quality.crossed import Crossed, of_whom
 from evaluator.judges.texts import Text
 from evaluator.metaevaluation import ceiling
-from evaluator.metaevaluation.agreement import Answers, accuracy, agreement, share
-from evaluator.metaevaluation.card_figures import Judged, correlations, pairwise
+from evaluator.metaevaluation.agreement import PairAnswers, accuracy, agreement, share
+from evaluator.metaevaluation.card_figures import JudgedTexts, correlations, pairwise
 from evaluator.metaevaluation.correlation import UndefinedCorrelation
-from evaluator.metaevaluation.crossed import Said, crossed
+from evaluator.metaevaluation.crossed import PairSaid, crossed
 from evaluator.metaevaluation.pairs import Pair, pairs_from_judgments, pairs_from_scores
 from evaluator.metaevaluation.resampling import bootstrap
 
@@ -76,7 +76,7 @@ class TestAnswers:
 
     def test_all_answers_give_the_pairs_choices(self):
         pairs = pairs_from_scores(self.rows, self.texts, (1, 5))
-        answers = Answers.of(pairs, np.zeros(3))
+        answers = PairAnswers.of(pairs, np.zeros(3))
         assert answers.choices(np.ones(len(answers.pair), dtype=bool)).tolist() == [pair.choice for pair in pairs]
 
     @pytest.mark.parametrize("gone", ["Ann", "Bob", "Cy"])
@@ -84,14 +84,14 @@ class TestAnswers:
         pairs = pairs_from_scores(self.rows, self.texts, (1, 5))
         rest = pairs_from_scores([row for row in self.rows if row[1] != gone], self.texts, (1, 5))
         wanted = {(pair.a, pair.b): pair.choice for pair in rest}
-        answers = Answers.of(pairs, np.zeros(3))
+        answers = PairAnswers.of(pairs, np.zeros(3))
         kept = answers.annotator != ["Ann", "Bob", "Cy"].index(gone)
         assert answers.choices(kept).tolist() == [wanted.get((pair.a, pair.b), "") for pair in pairs]
 
     def test_of_judgments_the_majority(self):
         choices = ("A", "A", "B", "tie")
         (pair,) = pairs_from_judgments([(0, 1, who, choice) for who, choice in zip("abcd", choices)])
-        answers = Answers.of([pair], np.zeros(1))
+        answers = PairAnswers.of([pair], np.zeros(1))
         for kept in product([False, True], repeat=4):
             given = [choice for choice, one in zip(choices, kept) if one]
             counts = [given.count(side) for side in ("A", "tie", "B")]
@@ -99,7 +99,7 @@ class TestAnswers:
             assert answers.choices(np.array(kept)).tolist() == [most]
 
     def test_who_said_it_is_not_part_of_a_pair(self):
-        assert Pair(0, 1, A, 1.0) == Pair(0, 1, A, 1.0, said=(Said("Ann", 1.0, 0.0),))
+        assert Pair(0, 1, A, 1.0) == Pair(0, 1, A, 1.0, said=(PairSaid("Ann", 1.0, 0.0),))
 
 
 class TestShares:
@@ -138,7 +138,7 @@ class TestShares:
 
     def test_the_figure_of_a_card(self):
         pairs, _ = self.judged(6)
-        judged = Judged([Text((f"c{i // 2}",), f"w{i}") for i in range(48)], pairs, np.full(48, np.nan))
+        judged = JudgedTexts([Text((f"c{i // 2}",), f"w{i}") for i in range(48)], pairs, np.full(48, np.nan))
         found = pairwise(np.arange(48.0)[::-1], judged, seed=0)
         assert found["accuracy"] == 1.0 and (found["population"], found["annotators"]) == ("people", 6)
         taken = judged.take(np.arange(10))

@@ -7,7 +7,17 @@ import numpy as np
 import pytest
 
 from evaluator.judges.texts import Text
-from evaluator.metaevaluation.judges_table import CEILING, CONSTANT, LONGER, Answers, People, Row, as_json, table, tables
+from evaluator.metaevaluation.judges_table import (
+    CEILING,
+    CONSTANT,
+    LONGER,
+    JudgeAnswers,
+    JudgeRow,
+    People,
+    as_json,
+    table,
+    tables,
+)
 from evaluator.metaevaluation.pairs import pairs_from_judgments, pairs_from_scores
 
 CONTEXTS, SYSTEMS, ANNOTATORS = 24, 4, 5
@@ -35,16 +45,16 @@ def people(seed: int = 0, with_scores: bool = True) -> tuple[People, np.ndarray]
     return People(scores, c, s, s == 0, rng.integers(3, 30, len(c)), tuple(pairs)), truth
 
 
-def judges(truth: np.ndarray) -> list[Answers]:
+def judges(truth: np.ndarray) -> list[JudgeAnswers]:
     rng = np.random.default_rng(9)
     good = 100 * truth + 20 * rng.normal(size=len(truth))
     knows_people = np.where(np.arange(len(truth)) % SYSTEMS == 0, 1.0, 0.0) + 0.01 * rng.normal(size=len(truth))
     partial = np.where(np.arange(len(truth)) < 12, np.nan, truth)
     return [
-        Answers("who wrote it", knows_people, seconds=1.5),
-        Answers("good", good, settings={"version": 1}),
-        Answers("partial", partial, lacks="3 contexts have no reference"),
-        Answers("nothing", np.full(len(truth), np.nan), lacks="no context has a reference"),
+        JudgeAnswers("who wrote it", knows_people, seconds=1.5),
+        JudgeAnswers("good", good, settings={"version": 1}),
+        JudgeAnswers("partial", partial, lacks="3 contexts have no reference"),
+        JudgeAnswers("nothing", np.full(len(truth), np.nan), lacks="no context has a reference"),
     ]
 
 
@@ -56,14 +66,14 @@ def found():
 
 def test_rows_and_answers_come_back_from_json(found):
     given, truth = people()
-    for judge in judges(truth) + [Answers("pairs", truth, {(0, 1): "A", (1, 2): "tie"})]:
-        again = Answers.from_json(json.loads(json.dumps(judge.as_json(), allow_nan=False)))
+    for judge in judges(truth) + [JudgeAnswers("pairs", truth, {(0, 1): "A", (1, 2): "tie"})]:
+        again = JudgeAnswers.from_json(json.loads(json.dumps(judge.as_json(), allow_nan=False)))
         assert np.array_equal(again.utilities, judge.utilities, equal_nan=True)
         assert replace(again, utilities=truth) == replace(judge, utilities=truth)
     rows = [row for one in found.values() for row in one.rows]
     assert any(row.alternative for row in rows) and any(row.accuracy for row in rows) and any(row.changes for row in rows)
     for row in rows:
-        assert Row.from_json(json.loads(json.dumps(asdict(row)))) == row
+        assert JudgeRow.from_json(json.loads(json.dumps(asdict(row)))) == row
 
 
 def test_the_order_of_the_rows(found):
@@ -116,7 +126,7 @@ def test_judgments_of_pairs_alone():
     given, truth = people(with_scores=False)
     said = {(p.a, p.b): "A" if truth[p.a] > truth[p.b] else "B" for p in given.pairs}
     ties = {pair: "tie" for pair in said}
-    every = [Answers("sure", truth, said), Answers("ties", truth, ties), Answers("utilities", truth)]
+    every = [JudgeAnswers("sure", truth, said), JudgeAnswers("ties", truth, ties), JudgeAnswers("utilities", truth)]
     found = table(given, every, "crowd", 0)
     rows = {row.name: row for row in found.rows}
     better = {(d.first, d.second): d for d in found.differences}
@@ -134,7 +144,7 @@ def test_judgments_of_pairs_alone():
 def test_a_pair_that_was_not_asked_about_is_left_out():
     given, truth = people(with_scores=False)
     few = {(p.a, p.b): p.choice for p in given.pairs[:10]}
-    found = table(given, [Answers("few", truth, few)], "crowd", 0)
+    found = table(given, [JudgeAnswers("few", truth, few)], "crowd", 0)
     row = next(row for row in found.rows if row.name == "few")
     assert row.pairs == 10 and row.three_way in (None, 1.0)
     assert found.differences[0].n == sum(choice != "tie" for choice in few.values())

@@ -196,7 +196,7 @@ def test_components_keep_what_varies():
     """Points on a plane in five dimensions have two components, whose scores keep all distances."""
     rng = np.random.default_rng(2)
     points = rng.normal(size=(30, 2)) @ rng.normal(size=(2, 5)) + 7
-    reduced = adem.Components(points)(points)
+    reduced = adem.PrincipalComponents(points)(points)
     assert reduced.shape == (30, 2)
     assert np.linalg.norm(reduced[3] - reduced[8]) == pytest.approx(np.linalg.norm(points[3] - points[8]))
 
@@ -228,7 +228,7 @@ def test_rubers_loss_is_the_margin_that_is_missing():
 def test_wrong_replies_come_from_other_contexts():
     replies = [Text((f"c{i // 2}",), f"o{i}") for i in range(8)]
     rows = np.repeat(np.arange(8), 50)
-    drawn = ruber.Others(replies).drawn(rows, np.random.default_rng(0))
+    drawn = ruber.OtherReplies(replies).drawn(rows, np.random.default_rng(0))
     assert (drawn // 2 != rows // 2).all() and set(drawn) == set(range(8))
 
 
