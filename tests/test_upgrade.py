@@ -25,6 +25,9 @@ RENAMED = {"rd": ["error"], "games": ["answers"]}
 # What no board keeps: how it agrees with people's board is worked out when it is read. Since 0e1484e its interval has the noise
 # of both boards.
 WORKED_OUT_ANEW = {"6a0906d": re.compile(r"\.agreement_with_people\.(all|generated)\.(low|high)"), "81241e2": re.compile("$^")}
+# What a page said and should not have, by the board: the rank and the difference of systems that never met (29: two groups;
+# 26: one without any answer), and the margin beside the second of two equals, which its standings put first (22).
+WRONGLY_SAID = {("81241e2", 22): ["191"], ("81241e2", 26): ["187", "49"], ("81241e2", 29): ["35", "35", "3", "4"]}
 
 pytestmark = [
     pytest.mark.database,
@@ -111,9 +114,10 @@ def test_each_number_of_a_file_is_still_there(installation, kind):
 
 
 def test_each_number_of_the_page_s_tables_is_still_there(installation):
-    wrong = []
+    commit, wrong = installation[0], []
     for board, then, now in pairs(installation):
-        lost = Counter(then["page"]) - Counter(now["page"])
+        known = WRONGLY_SAID.get((commit, then["json"]["tournament"]), [])
+        lost = Counter(then["page"]) - Counter(now["page"]) - Counter(known)
         wrong += [f"{board}: {lost}"] if lost else []
     assert not wrong, "\n".join(wrong[:40])
 
