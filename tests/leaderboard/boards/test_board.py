@@ -90,7 +90,7 @@ class TestCommands:
 
     def test_an_unknown_comparator(self, world):
         with pytest.raises(CommandError, match="There is no judge 'nobody' in campaign 'talk'"):
-            command("run_tournament", "talk", "--basis", "judge", "--comparator", "nobody", "--wait")
+            command("run_tournament", "talk", "--basis", "judge", "--judge", "nobody", "--wait")
 
 
 class TestAgreement:
