@@ -52,8 +52,8 @@ class Verdict:
 
 
 def verdict(points: Sequence[float], units: Sequence[Hashable], margin: float, confidence: float = CONFIDENCE) -> Verdict:
-    """points: of each judgment, 1 where the new version won, 0 for a tie, -1 where it lost. units: of each judgment, its context
-    or group; they are taken in the order in which they first come, so a file that grows only at its end keeps what it said.
+    """points: of each judgment, 1 where the new version won, 0 for a tie, -1 where it lost. units: of each judgment, its
+    context or group; they are taken in the order in which they first come, so that a file may grow at its end.
 
     Raises ValueError where there is no judgment, a point is none of the three, or the margin is not from 0 to 1.
     """
