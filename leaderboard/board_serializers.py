@@ -35,11 +35,11 @@ def field_of(kind: Any, **more: Any) -> serializers.Field:
     more |= {"allow_null": True} if may_be_none(kind) else {}
     kind = without_none(kind)
     if is_dataclass(kind):
-        return serializer_of(kind)(**more)
+        return serializer_of(kind)(**more)  # type: ignore[arg-type]
     if get_origin(kind) is tuple:
         inside = get_args(kind)[0]
         if is_dataclass(inside):
-            return serializer_of(inside)(many=True, **more)
+            return serializer_of(inside)(many=True, **more)  # type: ignore[arg-type]
         return serializers.ListField(child=field_of(inside), **more)
     if get_origin(kind) is Literal:
         return serializers.ChoiceField(choices=list(get_args(kind)), **more)

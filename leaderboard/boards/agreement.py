@@ -38,8 +38,8 @@ def agreement(one: Tournament, other: Tournament) -> tuple[BasisKind, Correlatio
     common = [pk for pk in ours if pk in theirs]
     generated = [pk for pk in common if not ours[pk][2]]
     contexts = (_contexts(one), _contexts(other)) if one.settings["contexts"] == other.settings["contexts"] else None
-    found = (_correlation(ours, theirs, systems, contexts) for systems in (common, generated))
-    return basis_kind(other), *found
+    every, machines = (_correlation(ours, theirs, systems, contexts) for systems in (common, generated))
+    return basis_kind(other), every, machines
 
 
 def _by_system(tournament: Tournament) -> dict[int, tuple]:

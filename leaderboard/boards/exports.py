@@ -12,7 +12,7 @@ from leaderboard.boards import diagnoses, wording
 from leaderboard.boards.board import Board
 from leaderboard.boards.cautions import cautions
 from leaderboard.boards.charts import whiskers
-from leaderboard.boards.estimates import Estimate, Standing
+from leaderboard.boards.estimates import Estimate, Name, Standing
 from leaderboard.boards.tree import hints, to_json
 
 SENTENCES = {
@@ -71,7 +71,7 @@ def _ends(name: str, estimate: Estimate | None) -> dict[str, float | None]:
     return dict(zip((name, f"{name}_low", f"{name}_high"), ends, strict=True))
 
 
-def _lengths(board: Board) -> dict[str, dict[str, float | None]]:
+def _lengths(board: Board) -> dict[Name, dict[str, float | None]]:
     """By system: the plain win rate, that at equal length with its interval, the mean length in characters."""
     found = {row.system: {"win_rate": None, **_ends("equal_length", None), "mean_length": None} for row in board.standings}
     for row in board.length.systems if board.length else ():

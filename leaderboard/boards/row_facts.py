@@ -69,7 +69,7 @@ def question(tournament: Tournament) -> Question:
     scale = Criterion.objects.filter(campaign=tournament.campaign_id, name=tournament.criterion).first()
     if scale is None:
         return Question(tournament.criterion, "scale", unit="points")
-    best = getattr(scale, "best", "high")
+    best: Any = scale.best
     return Question(tournament.criterion, "scale", unit="points", low=scale.low, high=scale.high, best=best)
 
 
@@ -131,7 +131,7 @@ def provenance(tournament: Tournament) -> Provenance:
         signature=tournament.signature,
         snapshot=tournament.snapshot.name if tournament.snapshot else None,
         seed=tournament.seed,
-        level=tournament.level,
+        level=tournament.level,  # type: ignore[arg-type]
         finished_at=tournament.finished_at.isoformat(),
         rests_on=tournament.played,
         ending=tournament.settings.get("ending"),

@@ -24,7 +24,7 @@ def hints(kind: Any) -> dict[str, Any]:
 def to_json(value: Any) -> Any:
     """Dicts, lists, numbers, strings and None."""
     if is_dataclass(value):
-        return {name: to_json(getattr(value, name)) for name in hints(type(value))}
+        return {name: to_json(getattr(value, name)) for name in hints(type(value))}  # type: ignore[arg-type]
     if isinstance(value, tuple):
         return [to_json(one) for one in value]
     return value
@@ -50,8 +50,9 @@ def walk(value: Any, kind: Any, leaf: Leaf) -> Any:
     kind = without_none(kind)
     if is_dataclass(kind):
         read = value.get if isinstance(value, Mapping) else lambda name: getattr(value, name)
-        there = [name for name in hints(kind) if not isinstance(value, Mapping) or name in value]
-        return kind(**{name: walk(read(name), hints(kind)[name], leaf) for name in there})  # type: ignore[operator]
+        made: Any = kind
+        there = [name for name in hints(made) if not isinstance(value, Mapping) or name in value]
+        return made(**{name: walk(read(name), hints(made)[name], leaf) for name in there})
     if get_origin(kind) is tuple:
         return tuple(walk(one, get_args(kind)[0], leaf) for one in value)
     return leaf(value, kind)

@@ -1,6 +1,7 @@
 """How a board is written on a page."""
 
 from inspect import isfunction
+from typing import Any
 
 from django import template
 
@@ -42,16 +43,18 @@ def own_difference(pair: Difference, board: Board) -> str:
 @register.filter
 def known(board: Board) -> list[dict]:
     """For each system, best first: {system, above, below, open}: those it is known to be above, below, or neither."""
-    found = {row.system: {"system": row.system, "above": [], "below": [], "open": []} for row in board.standings}
+    found: dict[Name, dict[str, Any]] = {
+        row.system: {"system": row.system, "above": [], "below": [], "open": []} for row in board.standings
+    }
     for pair in board.differences:
         found[pair.upper]["above" if pair.known else "open"].append(pair.lower)
     for row in board.standings:
         for other in board.standings:
-            if (pair := board.by_pair.get((other.system, row.system))) is not None:
-                found[row.system]["below" if pair.known else "open"].append(other.system)
+            if (above := board.by_pair.get((other.system, row.system))) is not None:
+                found[row.system]["below" if above.known else "open"].append(other.system)
     place = {row.system: i for i, row in enumerate(board.standings)}
-    for row in found.values():
-        row["open"].sort(key=place.__getitem__)
+    for lists in found.values():
+        lists["open"].sort(key=place.__getitem__)
     return list(found.values())
 
 
@@ -64,7 +67,7 @@ def head_to_head(board: Board) -> list[dict]:
         if pair := board.by_pair.get((one, other)):
             return [pair.won, pair.tied, pair.lost]
         pair = board.by_pair.get((other, one))
-        return pair and [pair.lost, pair.tied, pair.won]
+        return [pair.lost, pair.tied, pair.won] if pair else None
 
     return [{"system": one, "cells": [cell(one, other) for other in names]} for one in names]
 

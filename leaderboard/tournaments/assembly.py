@@ -96,7 +96,7 @@ def basis(tournament: Tournament, found: Found) -> Basis:
 def population(tournament: Tournament, found: Found) -> Population:
     rated, annotators = found.rated, found.people.annotators if found.people else None
     groups = rated.units if rated.units < rated.contexts else None
-    return Population(found.speaks_of(tournament), annotators, rated.contexts, groups)
+    return Population(found.speaks_of(tournament), annotators, rated.contexts, groups)  # type: ignore[arg-type]
 
 
 def _scale(found: Found) -> float | None:

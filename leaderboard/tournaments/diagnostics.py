@@ -76,7 +76,7 @@ def score_shares(n_systems: int, games: Games) -> np.ndarray:
 
 
 def _win_rates(won: np.ndarray, controlled: list[Estimate | None]) -> list[WinRate | None]:
-    return [one and WinRate(round(float(plain), 4), one) for plain, one in zip(won, controlled, strict=True)]
+    return [WinRate(round(float(plain), 4), one) if one else None for plain, one in zip(won, controlled, strict=True)]
 
 
 def _estimates(rates: Rates) -> list[Estimate | None]:

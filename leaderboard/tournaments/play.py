@@ -119,7 +119,7 @@ def _who(answers: PeopleAnswers, reading: Reading) -> People:
     left_out = (LeftOut("outputs", answers.left_out, whole), LeftOut("filter", answers.dropped, whole))
     return People(
         annotators=reading.annotators,
-        kind=answers.kind,
+        kind=answers.kind,  # type: ignore[arg-type]
         answers=len(answers),
         left_out=tuple(one for one in left_out if one.count),
         variances=tuple(Variance(name, round(value, 4)) for name, value in reading.variances.items()),

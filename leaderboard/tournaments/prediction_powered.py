@@ -78,7 +78,7 @@ def calibrated(
     who, left_out = as_pairs(entrants, answers)[3], len(given) - len(people)
     whose = People(
         annotators=len(np.unique(who)),
-        kind=answers.kind,
+        kind=answers.kind,  # type: ignore[arg-type]
         answers=len(answers),
         left_out=(LeftOut("learnt", left_out, len(given)),) if left_out else (),
         worth=worth,

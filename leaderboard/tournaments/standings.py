@@ -43,7 +43,7 @@ def standings(entrants: Entrants, rated: Rated, known: Known, means: list[float 
             wins=int(s.wins[i]),
             ties=int(s.ties[i]),
             losses=int(s.losses[i]),
-            human_mean=means[i] if means[i] is None else round(means[i], 4),
+            human_mean=None if (mean := means[i]) is None else round(mean, 4),
         )
 
     return tuple(standing(i) for i in order(entrants, s.rating))
