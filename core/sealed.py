@@ -20,6 +20,6 @@ def unseal(sealed: str) -> str | None:
 
 
 def _keys() -> MultiFernet:
-    keys = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
+    keys: list[str] = [str(settings.SECRET_KEY), *map(str, settings.SECRET_KEY_FALLBACKS)]
     derived = [hashlib.sha256(b"comparena sealed " + key.encode()).digest() for key in keys]
     return MultiFernet([Fernet(base64.urlsafe_b64encode(key)) for key in derived])

@@ -1,6 +1,7 @@
 """How a campaign is designed."""
 
 import copy
+from typing import Any
 
 from django import forms
 from django.core.exceptions import NON_FIELD_ERRORS
@@ -180,7 +181,7 @@ class CriterionForm(forms.Form):
         ]
 
     def clean(self):
-        data = super().clean()
+        data: dict[str, Any] = super().clean() or {}
         if data.get("remove"):
             return data
         kind = registry.kind_named(data.get("kind") or registry.SCALE.name)

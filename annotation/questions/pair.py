@@ -97,7 +97,7 @@ class Pair(Kind):
             choice = choice.swap()
         return PairwiseJudgment(
             output_a_id=item.output_id,
-            output_b_id=item.other_id,
+            output_b_id=item.other_id,  # type: ignore[misc]  # an item of pairs has one
             criterion=question.criterion,
             choice=choice.value if choice else "",
             cannot_say=given.cannot_say,

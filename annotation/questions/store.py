@@ -4,39 +4,41 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
 
-from django.db.models import Count, Max, Q, QuerySet
+from django.db.models import Count, Max, Q
 from django.utils import timezone
 
 from annotation.models import Annotator, Campaign, LikertScore, PairwiseJudgment, Purpose, Submission
+from annotation.models.judgment import AnswerQuerySet
 from annotation.questions.kind import Question
 
 ABOUT_OUTPUT, ABOUT_PAIR = LikertScore, PairwiseJudgment
-TABLES = {"scores": ABOUT_OUTPUT, "judgments": ABOUT_PAIR}  # as counts name them
+Table = type[LikertScore] | type[PairwiseJudgment]
+TABLES: dict[str, Table] = {"scores": ABOUT_OUTPUT, "judgments": ABOUT_PAIR}  # as counts name them
 REASON_LENGTH: int = PairwiseJudgment._meta.get_field("reason").max_length or 0
 Unit = tuple[int, int | None]  # ids of an output and of the other one of a pair
 
 
-def about_outputs(campaign: Campaign) -> QuerySet:
+def about_outputs(campaign: Campaign) -> AnswerQuerySet:
     return ABOUT_OUTPUT.objects.filter(criterion__campaign=campaign)
 
 
-def about_pairs(campaign: Campaign) -> QuerySet:
+def about_pairs(campaign: Campaign) -> AnswerQuerySet:
     return ABOUT_PAIR.objects.filter(annotator__campaign=campaign)
 
 
-def both(campaign: Campaign) -> list[QuerySet]:
+def both(campaign: Campaign) -> list[AnswerQuerySet]:
     """All answers of a campaign, whatever became of them."""
     return [about_outputs(campaign), about_pairs(campaign)]
 
 
-def to(campaign: Campaign, question: Question) -> QuerySet:
+def to(campaign: Campaign, question: Question) -> AnswerQuerySet:
     """All answers to one question."""
     if question.on_pairs:
         return about_pairs(campaign).filter(criterion=question.criterion)
     return ABOUT_OUTPUT.objects.filter(criterion=question.criterion)
 
 
-def counted() -> tuple[QuerySet, QuerySet]:
+def counted() -> tuple[AnswerQuerySet, AnswerQuerySet]:
     """The answers that count, of all campaigns: about outputs, about pairs."""
     return ABOUT_OUTPUT.objects.counted(), ABOUT_PAIR.objects.counted()
 
@@ -63,7 +65,7 @@ def retract(submission: Submission) -> None:
 
 def of_submission(submission: Submission) -> list:
     """Its rows, in the order in which the questions are asked."""
-    table = ABOUT_PAIR if submission.assignment.item.is_pair else ABOUT_OUTPUT
+    table: Table = ABOUT_PAIR if submission.assignment.item.is_pair else ABOUT_OUTPUT
     rows = table.objects.filter(submission=submission).select_related("criterion")
     return list(rows.order_by("criterion__position", "pk"))
 
@@ -159,7 +161,7 @@ def totals() -> dict[str, int]:
     return {name: table.objects.count() for name, table in TABLES.items()}
 
 
-def rows_about(outputs: Iterable[int]) -> tuple[QuerySet, QuerySet]:
+def rows_about(outputs: Iterable[int]) -> tuple[AnswerQuerySet, AnswerQuerySet]:
     """Answers that count about these outputs, and about pairs of which the first is one of them."""
     here = list(outputs)
     return ABOUT_OUTPUT.objects.counted().filter(output__in=here), ABOUT_PAIR.objects.counted().filter(output_a__in=here)

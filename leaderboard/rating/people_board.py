@@ -353,10 +353,15 @@ def _shown(
     design = np.asarray(x.toarray() if sparse.issparse(x) else x)
     model = fit.covariance()
     cells = _index(annotator * (context.max() + 1) + context)
-    of = [sandwich.of_clusters(by, fit.answers, residual, design, model, contrasts) for by in (annotator, context, cells)]
     fixed = sandwich.meat(context, fit.answers, _impersonal(fit, residual, terms))
-    pooled = (fit.freedom(contrasts.rows, without) for without in ((), PERSONAL))
-    return Sandwich(contrasts, *of, model, fit.covariance(PERSONAL), fixed, least * fit.parts["answer"], *pooled)
+    pooled, pooled_alone = (fit.freedom(contrasts.rows, without) for without in ((), PERSONAL))
+    least_of = least * fit.parts["answer"]
+    grouped = annotator, context, cells
+    of = [sandwich.of_clusters(by, fit.answers, residual, design, model, contrasts) for by in grouped]
+    annotators, contexts, both = of
+    return Sandwich(
+        contrasts, annotators, contexts, both, model, fit.covariance(PERSONAL), fixed, least_of, pooled, pooled_alone
+    )
 
 
 def _impersonal(fit: Fit, unexpected: Floats, terms: Sequence[Term]) -> Floats:

@@ -171,7 +171,7 @@ def games_to_part(
     margin is wider than that, no game of theirs makes narrower. None games: only more annotators would tell.
     """
     order = np.argsort(-np.asarray(rating), kind="stable")
-    forecast = []
+    forecast: list[tuple[int, int, int | None]] = []
     for rank, (i, j) in enumerate(zip(order[:-1], order[1:]), start=1):
         enough = ranking.difference[i, j]
         if not ranking.above[i, j] and precision < ranking.margin[i, j] < np.inf:  # infinite: they never met

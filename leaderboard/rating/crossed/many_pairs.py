@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -170,8 +171,8 @@ def _told(judged: _Judged, contrasts: Contrasts, b: Floats, taste: float, uncert
     both = Clusters(side @ squares @ side.T, nothing, np.ones(len(contrasts.compared)))
     of_people = summed(np.concatenate(sums), halves, 1.0, contrasts)
     of_contexts = summed(by_context @ side.T, *_context_halves(judged, weight, basis, root, contexts), contrasts)
-    told = {"people": of_people, "contexts": of_contexts, "both": both, "by_context": own @ side.T}
-    return ManyPairs(b, taste, uncertainty, q, side @ chance @ side.T, **told)
+    told: dict[str, Any] = {"people": of_people, "contexts": of_contexts, "both": both, "by_context": own @ side.T}
+    return ManyPairs(b, taste, uncertainty, q, side @ chance @ side.T, **told)  # type: ignore[arg-type]
 
 
 def _placed(values: Floats, rows: slice, n: int) -> Floats:

@@ -24,6 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,6 +76,7 @@ class Sandwich:
         variance, freedom, told = self._of_contexts(model) if alone else self._of_both(model)
         variance = np.maximum(variance, of(self.least))
         rows = self.contrasts.compared & told
+        prior: Any
         prior, centre = alike(variance[rows] / model[rows], freedom[rows], self.contrasts.independent)
         pooled = np.maximum(self.pooled_alone if alone else self.pooled, 1.0)
         prior = np.minimum(prior, pooled)
