@@ -4,6 +4,7 @@
 asks for the second.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +22,7 @@ from annotation.questions.kind import AgreementRule, Question
 from annotation.snapshots import SnapshotContent, write
 from core.errors import Refused
 
+MOST_POINTS = 1_000  # of a scale whose points are known; of a finer one, those that were given
 LEVELS = ("ordinal", "interval", "nominal", "ratio")
 
 
@@ -90,13 +92,21 @@ def assess_questions(campaign: Campaign, mad=1.0, level="ordinal", on_zero_mad="
     questions = []
     for question, table in tables_of(campaign):
         threshold = rule["mad"] if question.criterion is None else threshold_of(question.criterion, rule["mad"])
-        report = question.kind.assess(table.values, AgreementRule(rule["level"], threshold, on_zero_mad, rule["seed"]))
+        measured = AgreementRule(rule["level"], threshold, on_zero_mad, rule["seed"], points_of(question.criterion))
+        report = question.kind.assess(table.values, measured)
         kept = getattr(report, "keep", None)
         keep = _adjudicated(table, question.key, ~np.isnan(table.values) if kept is None else kept, believed)
         questions.append(AssessedQuestion(question, table, report, keep))
     if not questions:
         raise Refused(f"Campaign {campaign.slug!r} has no scores and no judgments yet; there is nothing to assess.")
     return rule, questions
+
+
+def points_of(criterion: Criterion | None) -> Sequence[float]:
+    """Of a criterion's scale, as far as they are few enough to be points."""
+    if criterion is None or criterion.high - criterion.low >= MOST_POINTS:
+        return ()
+    return range(criterion.low, criterion.high + 1)
 
 
 def threshold_of(criterion: Criterion, mad: float | None) -> float | None:

@@ -140,6 +140,7 @@ class AgreementRule:
     mad: float | None
     on_zero_mad: str
     seed: int
+    points: Sequence[float] = ()  # of the scale, also those that nobody gave
 
 
 class Kind:
@@ -376,7 +377,7 @@ class ValueKind(Kind):
         return self.imported_settings(row)
 
     def assess(self, values: np.ndarray, rule: AgreementRule) -> ScoreReport:
-        return assess_scores(values, self.level(rule.level), rule.mad, rule.on_zero_mad, seed=rule.seed)
+        return assess_scores(values, self.level(rule.level), rule.mad, rule.on_zero_mad, seed=rule.seed, points=rule.points)
 
 
 DIRECTIONS = {"high": "high", "highest": "high", "higher": "high", "low": "low", "lowest": "low", "lower": "low"}

@@ -159,6 +159,7 @@ class Reading:
         of_model = ((pairs @ self.fit.covariance(without)) * pairs).sum(-1)
         variance[first, second] = variance[second, first] = np.maximum(of_model, 0.0)
         df[first, second] = df[second, first] = self.fit.freedom(pairs, without)
+        df = np.maximum(df, 1.0)  # of few answers Satterthwaite's formula gives less than any sample has
         if self.shown is None:
             return variance, df
         shown, freedom = self.shown.differences(population == "annotators")

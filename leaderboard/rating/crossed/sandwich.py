@@ -91,7 +91,9 @@ class Sandwich:
         meat = [of(part.meat) for part in parts]
         lacks = [of(part.explained) / of(self.model).clip(LEAST) for part in parts]
         told = (lacks[0] < MOST_EXPLAINED) & (lacks[1] < MOST_EXPLAINED)
-        whole = (meat[0] + meat[1] - meat[2]) / np.where(told, 1 - lacks[0] - lacks[1] + lacks[2], 1.0)
+        whole = (meat[0] + meat[1] - meat[2]) / np.where(
+            told, np.maximum(1 - lacks[0] - lacks[1] + lacks[2], (1 - lacks[0]) * (1 - lacks[1])), 1.0
+        )
         whole = np.maximum(whole, meat[2])
         people, places, chance = (m + lack * whole for m, lack in zip(meat, lacks))
         people, places = np.maximum(people, chance), np.maximum(places, chance)
