@@ -139,7 +139,7 @@ def _pairs(c: Crowd, rng, leaning, worth) -> np.ndarray:
 
 
 def scenarios() -> dict[str, Crowd]:
-    """Equal systems, as the table of docs/validity.md names them."""
+    """Equal systems, as the table of docs/results/default-path.md names them."""
     base = Crowd()
     return {
         "12 people, 5 points": base,
