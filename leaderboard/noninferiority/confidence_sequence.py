@@ -34,4 +34,5 @@ def _lower(x: NDArray[np.float64], alpha: float) -> NDArray[np.float64]:
     surprise = (x - np.concatenate(([0.0], np.cumsum(x)[:-1] / n[:-1]))) ** 2
     spent = np.cumsum(surprise * (-np.log1p(-bet) - bet))
     stakes = np.cumsum(bet)
-    return (np.cumsum(bet * x) - np.log(1 / alpha) - spent) / stakes
+    lower: NDArray[np.float64] = (np.cumsum(bet * x) - np.log(1 / alpha) - spent) / stakes
+    return lower
