@@ -25,6 +25,7 @@ from annotation.questions import store
 KEPT = ("likert", "pairwise", "pair_design", "pairs", "overlap", "overlap_percent", "quota", "gold_percent", "repeat_percent")
 SYSTEMS, CONTEXTS = 4, 100  # assumed before any outputs are there
 TIMES_READ = 5000
+LEAST_SECONDS = 0.1  # that the plan's form takes: programs answer faster
 LEAST_PILOT = 20  # answers: fewer say too little about how much they vary
 
 
@@ -131,7 +132,7 @@ def assumed_seconds(campaign: Campaign) -> dict:
     """Seconds for the plan's form: timed ones where there are any, else the assumption."""
     score, pair = seconds_of(campaign)
     return {
-        "seconds_per_score": round(score, 1) if score else SECONDS_PER_SCORE,
-        "seconds_per_pair": round(pair, 1) if pair else SECONDS_PER_PAIR,
+        "seconds_per_score": max(LEAST_SECONDS, round(score, 1)) if score else SECONDS_PER_SCORE,
+        "seconds_per_pair": max(LEAST_SECONDS, round(pair, 1)) if pair else SECONDS_PER_PAIR,
         "is_timed": bool(score or pair),
     }

@@ -15,6 +15,8 @@ from annotation import snapshots
 from annotation.assessment import snapshot_contents
 from annotation.models import Snapshot
 from annotation.outcome import Outcome
+from annotation.questions import registry
+from annotation.questions.kind import ValueKind
 from annotation.snapshots import SnapshotContent
 from core.errors import Refused
 from leaderboard.models import Tournament
@@ -125,7 +127,7 @@ def _kept(snapshot: Snapshot | None) -> tuple[SnapshotContent, dict[str, int]]:
     if snapshot is None:
         return SnapshotContent(), {}
     try:
-        assessed = [row for what in ("scores", "judgments") for row in snapshot_contents.rows(snapshot, what)]
+        assessed = [row for kind in registry.kinds() for row in snapshot_contents.rows(snapshot, kind.files)]
     except Refused:  # an old snapshot
         assessed = []
     return snapshots.read(snapshot), Counter(row["aspect"] or "" for row in assessed if row["kept"] is False)
@@ -137,13 +139,14 @@ def _assessed(snapshot: Snapshot | None) -> tuple[SnapshotContent, dict[str, int
         return SnapshotContent(), {}
     content = SnapshotContent(criteria=snapshots.read(snapshot).criteria)
     try:
-        for row in snapshot_contents.rows(snapshot, "scores"):
-            if row["score"] is not None:
-                content.scores.append(_score_row(row))
-        for row in snapshot_contents.rows(snapshot, "judgments"):
-            if row["choice"] is None:
-                continue
-            (content.criterion_judgments if row["aspect"] else content.judgments).append(_judgment_row(row))
+        for kind in registry.kinds():
+            for row in snapshot_contents.rows(snapshot, kind.files):
+                if row.get("cannot_say"):
+                    continue
+                if isinstance(kind, ValueKind):
+                    content.scores.append(_score_row(row, kind.value_column))
+                else:
+                    (content.criterion_judgments if row["aspect"] else content.judgments).append(_judgment_row(row))
     except Refused:
         return snapshots.read(snapshot), {}
     content.scores.sort(key=_canonical)
@@ -156,9 +159,9 @@ def _canonical(row: dict) -> str:
     return json.dumps(row, sort_keys=True)
 
 
-def _score_row(row: dict) -> dict:
+def _score_row(row: dict, column: str) -> dict:
     place = {"context": row["context_id"], "system": row["system"], "checkpoint": row["checkpoint"] or ""}
-    answer = {"criterion": row["aspect"], "annotator": row["annotator"], "value": row["score"]}
+    answer = {"criterion": row["aspect"], "annotator": row["annotator"], "value": row[column]}
     return {**place, "sample": row["sample"], **answer}
 
 

@@ -14,7 +14,7 @@ from django.core.management import call_command
 
 from annotation.campaigns.lifecycle import create_campaign
 from annotation.campaigns.protocol import CriterionSpec
-from annotation.data.importer import OPTIONS, import_outputs
+from annotation.data.importer import import_outputs, options_of
 from annotation.models import Annotator, Campaign, LikertScore, Output, PairwiseJudgment, Upload, User
 from annotation.people.tokens import make_token
 
@@ -44,7 +44,7 @@ class Installation:
         return campaign
 
     def through(self, door: str, campaign: Campaign, kind: str, file: Path, **how) -> dict:
-        assert how.keys() <= {*OPTIONS[kind]}
+        assert how.keys() <= {*options_of(kind)}
         account = getattr(self, f"_{door}")(campaign, kind, file, how)
         return {name: account[name] for name in ACCOUNT if account.get(name) or name == "new"}
 
