@@ -103,7 +103,11 @@ class CampaignViewSet(
         parameters=[OpenApiParameter("what", enum=kinds_of_files(), location="path")],
     )
     @action(
-        detail=True, methods=["post"], url_path="import/(?P<what>[a-z_]+)", url_name="import", parser_classes=[MultiPartParser]
+        detail=True,
+        methods=["post"],
+        url_path="import/(?P<what>(?!dialogues/)[a-z_]+)",  # conversations are no answers: evaluator imports them
+        url_name="import",
+        parser_classes=[MultiPartParser],
     )
     def import_file(self, request, slug, what):
         """All rows or none: an answer 422 has one entry for each wrong row, with its line. Repeating it changes nothing.

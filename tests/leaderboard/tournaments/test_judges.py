@@ -179,7 +179,7 @@ class TestStart:
         for view in ("history", "breakdown"):
             assert elsewhere.get(elsewhere.alice, reverse(view, args=["talk"]) + query).status_code == 200
         api = elsewhere.get(elsewhere.alice, "/api/campaigns/talk/leaderboard/" + query).json()
-        assert (api["basis"], api["judge"]["name"]) == ("judge", "elsewhere")
+        assert (api["basis"]["kind"], api["basis"]["judge"]["name"]) == ("judge", "elsewhere")
 
     def test_an_unknown_judge_is_refused_and_never_taken_for_people(self, elsewhere):
         tasks.run(start_tournament(elsewhere.campaign, "people", foreground=True).job_id)

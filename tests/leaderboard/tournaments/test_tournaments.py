@@ -281,7 +281,7 @@ class TestPromoted:
         (tmp_path / "new").mkdir()
         new = World(tmp_path / "new", slug="new", judged=False)
         version.campaigns.add(new.campaign)
-        assert self.promote(new, version, django_capture_on_commit_callbacks) == {("comparator", version.name)}
+        assert self.promote(new, version, django_capture_on_commit_callbacks) == {("judge", version.name)}
 
 
 class TestImmutable:
