@@ -128,7 +128,8 @@ def _prompt(campaign: Campaign, criterion: str) -> Prompt:
         return Prompt(campaign.guidelines, criterion)
     points = {str(known.low): known.low_label, str(known.high): known.high_label} | known.anchors
     scale = "; ".join(f"{point} means {label}" for point, label in sorted(points.items()) if label)
-    return Prompt(campaign.guidelines, criterion, " ".join(part for part in (known.description, scale) if part))
+    turned = "The lowest point is best." if known.best == "low" else ""
+    return Prompt(campaign.guidelines, criterion, " ".join(part for part in (known.description, scale, turned) if part))
 
 
 def _references(campaign: Campaign) -> dict[tuple[str, ...], list[str]]:
