@@ -87,7 +87,7 @@ class TestFiles:
         far = b'<row r="9999999999"><c r="A9999999999"><v>1</v></c></row></sheetData>'
         raw = archive(list({**parts, sheet: parts[sheet].replace(b"</sheetData>", far)}.items()))
         answer = world.client.post("/api/campaigns/talk/import/outputs/", {"file": SimpleUploadedFile("a.xlsx", raw)})
-        assert answer.status_code == 422 and "spreads over more than 5,000,000 cells" in answer.json()["message"]
+        assert answer.status_code == 422 and "spreads over more than 1,000,000 cells" in answer.json()["message"]
 
 
 class TestApi:

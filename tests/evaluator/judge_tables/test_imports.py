@@ -45,8 +45,8 @@ def test_another_score_replaces_only_where_asked(world):
         imported(world, rows_of(world, 3.0)[:2])
     assert imported(world, rows_of(world, 3.0)[:2], "--replace")["new"] == {"scores": 2}
     assert set(scores_of(world.campaign, "Prometheus").values()) == {3.0}
-    assert ImportedScore.objects.filter(judge="Prometheus").count() == 2
-    assert ImportedScore.objects.filter(judge="Other").count() == 48
+    assert ImportedScore.objects.filter(judge__name="Prometheus").count() == 2
+    assert ImportedScore.objects.filter(judge__name="Other").count() == 48
 
 
 def test_a_context_may_be_given_by_its_text_and_a_system_by_a_former_name(world):
@@ -59,10 +59,10 @@ def test_a_context_may_be_given_by_its_text_and_a_system_by_a_former_name(world)
 
 def test_tables(world):
     path = world.folder / "scores.csv"
-    path.write_text("context_id;system;score\nc00;Fine;0,5\n", encoding="utf-8")
-    with pytest.raises(CommandError, match="scores.csv, line 2, field 'score': expected a number, found .0,5."):
+    path.write_text("context_id,system,score\nc00,Fine,high\n", encoding="utf-8")
+    with pytest.raises(CommandError, match="scores.csv, line 2, field 'score': expected a number, found .high."):
         command("import_judge_scores", "talk", path, "--judge", "J")
-    path.write_text("context_id;system;score\nc00;Fine;0.5\n", encoding="utf-8")
+    path.write_text("context_id;system;score\nc00;Fine;0,5\n", encoding="utf-8")  # of a country with a decimal comma
     assert command("import_judge_scores", "talk", path, "--judge", "J")["rows"] == 1
 
 
