@@ -218,7 +218,7 @@ class TestALanguageModel:
         criterion = crowd.campaign.criteria.get(name="Overall")
         criterion.description, criterion.high_label = "How good it is.", "perfect"
         criterion.save()
-        replies = ("--replies", tmp_path / "replies.jsonl", "--pairs", "20", "--price", "1", "2")
+        replies = ("--pairs", "20", "--price", "1", "2")
         forecast = command(*self.words(server, *replies, "--forecast"))
         assert forecast["calls"] == 40 and forecast["cost"] > 0 and server.requests == []
         said = command(*self.words(server, *replies, "--calls", "40"))
@@ -233,7 +233,7 @@ class TestALanguageModel:
 
     def test_the_same_again_is_named(self, crowd, server, tmp_path):
         out = StringIO()
-        words = self.words(server, "--replies", tmp_path / "r.jsonl", "--pairs", "3", "--calls", "6")
+        words = self.words(server, "--pairs", "3", "--calls", "6")
         call_command(*words, stdout=out)
         again = out.getvalue().rsplit("To reproduce: ", 1)[1]
         assert f"--snapshot {crowd.campaign.snapshots.get().name} --criterion Overall" in again
@@ -245,7 +245,7 @@ class TestALanguageModel:
         with pytest.raises(CommandError, match="give --url, including /v1"):
             command("evaluate_judges", "crowd", "--language-model", "tiny", "--calls", "3")
         with pytest.raises(CommandError, match="The budget of 3 calls is spent"):
-            command(*self.words(server, "--calls", "3", "--replies", tmp_path / "r.jsonl"))
+            command(*self.words(server, "--calls", "3"))
         with pytest.raises(CommandError, match="has no snapshot 'old'"):
             command("evaluate_judges", "crowd", "--snapshot", "old")
 
