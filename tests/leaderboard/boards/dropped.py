@@ -17,7 +17,6 @@ DROPPED: list[tuple[str, str, str]] = [  # (field and all below it, the forms, w
     ("method.pairing", "csv, latex, text, svg, embed, public index", "in the signature"),
     ("method.scale", "csv, latex, text, svg, page, embed, public index", "for programs"),
     ("method.confidence", "csv, svg, public index", "stands as 95% in its heads"),
-    ("method.looks", "csv, latex, text, svg, page, embed, public index", "in the signature"),
     ("population.contexts", "csv, svg", "its sentence names kinds; all numbers are in the JSON"),
     ("population.groups", "csv, latex, text, svg, embed", "its sentence names kinds; all numbers are in the JSON"),
     ("differences", "csv, svg", "no table of pairs; ranks and the headline say what is known"),

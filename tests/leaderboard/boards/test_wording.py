@@ -214,7 +214,7 @@ SAID = [
         cautions.looks,
         replace(BOARD, method=replace(BOARD.method, looks=3)),
         "This is board 3 of this question, each on newer answers. Its margins allow for the earlier looks, so they are wider "
-        "than a first board's of the same answers.",
+        "than a first board's of the same answers would be.",
     ),
     (cautions.looks, OF_PEOPLE, ""),
 ]
