@@ -77,7 +77,7 @@ def test_so_do_its_files(failed, version, open_page):  # noqa: F811
     table = page.request.get(f"{address}.csv").text()
     assert {row["gate"] for row in csv.DictReader(io.StringIO(table))} == {said}
     assert f"% {said}" in page.request.get(f"{address}.tex").text()
-    gate = page.request.get(f"/api{address}/").json()["gate"]
+    gate = page.request.get(f"/api{address}/").json()["basis"]["judge"]["gate"]
     assert not gate["passed"] and gate["reasons"] == [REASON]
     drawn = ElementTree.fromstring(page.request.get(f"{address}.svg").text())
     assert said in " ".join(element.text or "" for element in drawn.iter() if element.tag.endswith("text"))

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -132,7 +133,9 @@ def slowest(port: int, invitation: str) -> float:
 
     probes = [probe(port) for _ in range(ROUNDS)]
     assert {status for status, _ in probes} == {200}
-    return max(asyncio.run(judge()), *(seconds for _, seconds in probes))
+    with ThreadPoolExecutor(1) as thread:  # a browser's test before may have left an event loop in this one
+        judgment = thread.submit(asyncio.run, judge()).result()
+    return max(judgment, *(seconds for _, seconds in probes))
 
 
 def test_nobody_waits_for_slow_strangers(direct, tmp_path, environment):
