@@ -126,14 +126,21 @@ def _places(sheet: np.ndarray, seen: np.ndarray) -> np.ndarray:
 
 
 def _pairs(c: Crowd, rng, leaning, worth) -> np.ndarray:
-    """Five pairs of a context by k people each, or so many as there are beside the scores."""
-    n = c.pairs_too or c.contexts * 5 * c.k
-    context = rng.integers(c.contexts, size=n) if c.pairs_too else np.repeat(np.arange(c.contexts), 5 * c.k)
-    first = rng.integers(c.systems, size=n)
-    second = (first + rng.integers(1, c.systems, size=n)) % c.systems
-    person = rng.integers(c.people, size=n)
+    """Five pairs of a context, or all if there are fewer, by k people each; or so many judgments as there are beside the scores.
+    Nobody judges a pair twice."""
+    every = np.stack(np.triu_indices(c.systems, 1))  # (2, pairs)
+    few = min(5, every.shape[1])
+    if c.pairs_too:
+        drawn = rng.choice(c.contexts * every.shape[1] * c.people, size=c.pairs_too, replace=False)
+        context, pair, person = np.unravel_index(drawn, (c.contexts, every.shape[1], c.people))
+    else:
+        pair = np.repeat(np.argsort(rng.random((c.contexts, every.shape[1])), axis=1)[:, :few].ravel(), c.k)
+        person = np.argsort(rng.random((c.contexts * few, c.people)), axis=1)[:, : c.k].ravel()
+        context = np.repeat(np.arange(c.contexts), few * c.k)
+    turned = rng.random(len(pair)) < 0.5
+    first, second = np.where(turned, every[::-1, pair], every[:, pair])
     gap = worth[context, first] + leaning[person, first] - worth[context, second] - leaning[person, second]
-    gap = gap + rng.normal(0, c.noise * np.sqrt(2), n)
+    gap = gap + rng.normal(0, c.noise * np.sqrt(2), len(gap))
     outcome = np.where(np.abs(gap) < 0.3, 0, np.sign(gap)).astype(int)
     return np.stack([context, first, second, person, outcome])
 

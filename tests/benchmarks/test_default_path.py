@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 from django.core.management import call_command
 
@@ -31,17 +32,30 @@ def scores(entered):
         yield place | {"aspect": "Quality", "score": float(value)}
 
 
+def judgments(entered):
+    columns = entered.pair_context, entered.first, entered.second, entered.pair_person, entered.outcome
+    for c, i, j, a, outcome in zip(*columns):
+        place = {"context_id": f"c{c:03}", "context": [f"context {c}"], "annotator": f"a{a:02}"}
+        sides = {"system_a": f"s{i}", "output_a": f"output {i} on {c}", "system_b": f"s{j}", "output_b": f"output {j} on {c}"}
+        yield place | sides | {"choice": {1: "A", 0: "tie", -1: "B"}[int(outcome)]}
+
+
 def played(tmp_path, crowd, entered, *more) -> Tournament:
     call_command("create_campaign", "crowd", "--criterion", "Quality:1:5")
     call_command("import_outputs", "crowd", lines(tmp_path / "outputs.jsonl", outputs(crowd)))
-    call_command("import_scores", "crowd", lines(tmp_path / "scores.jsonl", scores(entered)))
+    if crowd.form == "pairs":
+        call_command("import_judgments", "crowd", lines(tmp_path / "judgments.jsonl", judgments(entered)))
+    else:
+        call_command("import_scores", "crowd", lines(tmp_path / "scores.jsonl", scores(entered)))
     call_command("assess_quality", "crowd", *more)
-    call_command("run_tournament", "crowd", "--basis", "people", "--criterion", "Quality", "--wait")
+    about = [] if crowd.form == "pairs" else ["--criterion", "Quality"]
+    call_command("run_tournament", "crowd", "--basis", "people", *about, "--wait")
     return Campaign.objects.get(slug="crowd").tournaments.get()
 
 
-def test_the_commands_give_the_harness_board(tmp_path):
-    crowd = Crowd((0.0, 0.3, 0.6), people=6, contexts=12)
+@pytest.mark.parametrize("form", ["scores", "pairs"])
+def test_the_commands_give_the_harness_board(tmp_path, form):
+    crowd = Crowd((0.0, 0.3, 0.6), people=6, contexts=12, form=form)
     entered = draw(crowd, 3)
     expected = default_path.board(crowd, entered)
     board = played(tmp_path, crowd, entered)
@@ -51,6 +65,16 @@ def test_the_commands_give_the_harness_board(tmp_path):
     assert [row.low for row in found] == pytest.approx(expected.low.tolist(), abs=0.05)
     assert [row.high for row in found] == pytest.approx(expected.high.tolist(), abs=0.05)
     assert [(row.rank_low, row.rank_high) for row in found] == list(zip(expected.rank_low, expected.rank_high))
+
+
+@pytest.mark.parametrize("more", [{}, {"pairs_too": 200}], ids=["alone", "beside scores"])
+def test_nobody_judges_a_pair_twice(more):
+    """A campaign has one answer of each person to each pair."""
+    crowd = Crowd(people=6, contexts=12, form="scores" if more else "pairs", **more)
+    entered = draw(crowd, 3)
+    sides = np.sort(np.stack([entered.first, entered.second]), axis=0)
+    judged = np.stack([entered.pair_context, *sides, entered.pair_person])
+    assert np.unique(judged, axis=1).shape[1] == judged.shape[1] == (200 if more else 12 * 5 * 3)
 
 
 def test_the_filter_changes_no_board(tmp_path):
