@@ -126,7 +126,7 @@ def _places(sheet: np.ndarray, seen: np.ndarray) -> np.ndarray:
 
 
 def _pairs(c: Crowd, rng, leaning, worth) -> np.ndarray:
-    """Five pairs of a context, or all if there are fewer, by k people each; or so many judgments as there are beside the scores.
+    """Five pairs of a context, or all if there are fewer, by k people each; or so many judgments as stand beside the scores.
     Nobody judges a pair twice."""
     every = np.stack(np.triu_indices(c.systems, 1))  # (2, pairs)
     few = min(5, every.shape[1])
