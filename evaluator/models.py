@@ -81,7 +81,7 @@ class RetrainingRule(models.Model):
 
 
 class Promotion(models.Model):
-    """The comparator that serves a campaign from here on. The latest row holds; an earlier version promoted again is a
+    """The comparator in use in a campaign from here on. The latest row holds; an earlier version promoted again is a
     rollback."""
 
     campaign = models.ForeignKey("annotation.Campaign", models.CASCADE, related_name="promotions")
@@ -95,7 +95,7 @@ class Promotion(models.Model):
         ordering = ["-created_at", "-id"]
 
     def __str__(self):
-        return f"{self.version} serves {self.campaign}"
+        return f"{self.version} in use in {self.campaign}"
 
 
 class Dialogue(models.Model):

@@ -2,4 +2,4 @@
 
 from django.dispatch import Signal
 
-promoted = Signal()  # sender: ComparatorVersion; version and campaign: it serves that campaign from now on
+promoted = Signal()  # sender: ComparatorVersion; version and campaign: it is in use there from now on

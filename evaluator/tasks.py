@@ -32,7 +32,7 @@ def _tell(job_id: str) -> None:
 
 
 def run(job_id, watch=None) -> ComparatorVersion:
-    """Claim and run a training here and now, and announce where its version serves; watch(progress, message) follows
+    """Claim and run a training here and now, and announce where its version is in use; watch(progress, message) follows
     it."""
     with jobs.claim(job_id) as claim:
         claim.report(0.0, "Loading the encoder")
@@ -51,7 +51,7 @@ def run(job_id, watch=None) -> ComparatorVersion:
         gate.ask_all(version)
         registry.consider(version)
         for campaign in version.campaigns.all():  # before the job is done: who dies here announces it at the next attempt
-            if registry.serving(campaign) == version:
+            if registry.comparator_in_use(campaign) == version:
                 promoted.send(ComparatorVersion, version=version, campaign=campaign)
         report(1.0, "Trained")
     return version
@@ -60,7 +60,7 @@ def run(job_id, watch=None) -> ComparatorVersion:
 @shared_task(name="evaluator.tasks.admit")
 @jobs.task_body
 def admit(job_id: str) -> None:
-    """Check an uploaded comparator and enter it; whether it serves, a person says."""
+    """Check an uploaded comparator and enter it; whether it is used, a person says."""
     with jobs.claim(job_id) as claim:
         from evaluator.worker import card, gate
         from evaluator.worker.admit import enter_uploaded

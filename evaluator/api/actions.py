@@ -164,7 +164,7 @@ class _OfComparator(APIView):
 
 
 class PromoteView(_OfComparator):
-    """It serves this campaign from now on."""
+    """It is in use in this campaign from now on."""
 
     @extend_schema(request=PromoteSerializer, responses=ComparatorSerializer)
     def post(self, request, slug, name):
@@ -175,7 +175,7 @@ class PromoteView(_OfComparator):
 
 
 class RetireView(_OfComparator):
-    """It serves no more. What it judged stays."""
+    """It is in use no more. What it judged stays."""
 
     @extend_schema(request=None, responses=ComparatorSerializer)
     def post(self, request, slug, name):

@@ -13,7 +13,7 @@ from evaluator.versions import card_view, registry, selectors
 
 class ComparatorSerializer(serializers.Serializer):
     name = serializers.CharField()
-    stage = serializers.ChoiceField(["candidate", "promoted", "retired"])
+    stage = serializers.ChoiceField(["candidate", "in_use", "retired"])
     created_at = serializers.DateTimeField()
     card = serializers.CharField(help_text="The address of its card.")
 
@@ -23,7 +23,7 @@ class CardSerializer(serializers.Serializer):
 
     name = serializers.CharField()
     campaign = serializers.CharField()
-    stage = serializers.ChoiceField(["candidate", "promoted", "retired"])
+    stage = serializers.ChoiceField(["candidate", "in_use", "retired"])
     created_at = serializers.DateTimeField()
     uploaded = serializers.BooleanField(help_text="Trained elsewhere; its metrics are as its file gave them.")
     simulated = serializers.BooleanField()

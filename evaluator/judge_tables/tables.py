@@ -13,7 +13,7 @@ from core.errors import Refused
 from core.version import code_version
 from evaluator.judge_tables.exports import PAIRS
 from evaluator.models import JudgesTable
-from evaluator.versions.registry import serving
+from evaluator.versions.registry import comparator_in_use
 from evaluator.versions.selectors import basis
 
 TASK = "evaluator.tasks.set_beside_people"
@@ -83,7 +83,7 @@ def add_transfer(campaigns: Iterable[Campaign], record: dict) -> None:
 
 def key_of(campaign: Campaign, snapshot: Snapshot, criterion: str, annotators: str, seed: int) -> str:
     """SHA-256 of all that the table depends on."""
-    version = serving(campaign)
+    version = comparator_in_use(campaign)
     imported = campaign.imported_scores.order_by("judge__name", "output_id").values_list("judge__name", "output_id", "value")
     pairs = campaign.imported_pairs.order_by("judge__name", "output_a_id", "output_b_id")
     of_pairs = pairs.values_list("judge__name", "output_a_id", "output_b_id", "p_a", "p_tie", "p_b")

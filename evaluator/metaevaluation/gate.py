@@ -1,4 +1,4 @@
-"""May a newly trained comparator take the place of the one that serves? Questions with their answers, pure."""
+"""May a newly trained comparator take the place of the one in use? Questions with their answers, pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -59,7 +59,7 @@ def _of_whom(found: Share) -> str:
 
 
 def unreadable(name: str) -> GateQuestion:
-    """Of the version that serves, where its files are gone or of an earlier kind."""
+    """Of the version in use, where its files are gone or of an earlier kind."""
     return GateQuestion(f"Not below {name}?", True, f"{name}, can no longer be read, so this question counts as passed.")
 
 

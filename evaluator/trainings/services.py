@@ -196,10 +196,10 @@ def _answerable(rule: RetrainingRule, run: TrainingRun):
 def _due(rule: RetrainingRule, now: datetime) -> TrainingRun | None:
     """The training to repeat: the last one like that of the comparator in use, where the rule asks for it now. A snapshot that
     such a training had is not learnt from twice, however that training ended."""
-    served, snapshot = registry.serving(rule.campaign), latest_snapshot(rule.campaign)
-    if served is None or served.run is None or snapshot is None or snapshot.digest == rule.refused_for:
+    used, snapshot = registry.comparator_in_use(rule.campaign), latest_snapshot(rule.campaign)
+    if used is None or used.run is None or snapshot is None or snapshot.digest == rule.refused_for:
         return None
-    alike = [run for run in rule.campaign.training_runs.order_by("-pk") if _asked(run) == _asked(served.run)]
+    alike = [run for run in rule.campaign.training_runs.order_by("-pk") if _asked(run) == _asked(used.run)]
     last = alike[0] if alike else None
     if last is None or any(snapshot in run.snapshots.all() for run in alike) or not last.job.is_finished:
         return None

@@ -1,4 +1,4 @@
-"""Which comparator serves a campaign: candidates, promotion through the gate, rollback, retirement."""
+"""Which comparator is in use in a campaign: candidates, promotion through the gate, rollback, retirement."""
 
 from django.db import transaction
 from django.utils import timezone
@@ -13,34 +13,32 @@ from evaluator.versions.selectors import learned_from, version_named
 FIRST, PASSED = "The first of this campaign.", "Passed the gate."
 
 
-def serving(campaign: Campaign) -> ComparatorVersion | None:
+def comparator_in_use(campaign: Campaign) -> ComparatorVersion | None:
     """The version promoted last that is not retired; None where there is none."""
     latest = campaign.promotions.filter(version__retired_at=None).select_related("version__run").first()
     return latest.version if latest else None
 
 
 def serving_or_named(name: str) -> ComparatorVersion:
-    """The version that serves the campaign of this name, else the version of this name."""
+    """The version in use in the campaign of this name, else the version of this name."""
     campaign = Campaign.objects.filter(slug=name, deleted_at=None).first()
-    return (campaign and serving(campaign)) or version_named(name)
+    return (campaign and comparator_in_use(campaign)) or version_named(name)
 
 
 def stages(campaign: Campaign, versions) -> dict[int, str]:
-    """{version id: candidate | promoted | retired} of versions of the campaign, in one query."""
-    current = serving(campaign)
-    return {
-        v.pk: "retired" if v.retired_at else "promoted" if current and v.pk == current.pk else "candidate" for v in versions
-    }
+    """{version id: candidate | in_use | retired} of versions of the campaign, in one query."""
+    current = comparator_in_use(campaign)
+    return {v.pk: "retired" if v.retired_at else "in_use" if current and v.pk == current.pk else "candidate" for v in versions}
 
 
 def consider(version: ComparatorVersion) -> None:
-    """After its training: the version serves where none ever did, and where its gate passed. One that learned from nobody's
-    judgments of a campaign never serves it by itself."""
+    """After its training: the version is in use where none ever was, and where its gate passed. One that learned from nobody's
+    judgments of a campaign is never put in use by itself."""
     for campaign in version.campaigns.all():
         if not learned_from(version, campaign):
             continue
         gate, first = version.gates.get(campaign.slug, []), not campaign.promotions.exists()
-        if first or (serving(campaign) != version and passed(gate)):
+        if first or (comparator_in_use(campaign) != version and passed(gate)):
             _enter(campaign, version, gate, FIRST if first else PASSED, None)
 
 
@@ -50,20 +48,20 @@ def passed(gate: list[dict]) -> bool:
 
 @transaction.atomic
 def promote(campaign: Campaign, version: ComparatorVersion, user=None, reason: str = "") -> Promotion:
-    """Let the version serve the campaign. Where its gate did not pass, a reason is asked for and kept.
+    """Put the version in use in the campaign. Where its gate did not pass, a reason is asked for and kept.
 
-    A version that served before comes back without being asked again: that is a rollback.
+    A version that was in use before comes back without being asked again: that is a rollback.
     """
     Campaign.objects.select_for_update().get(pk=campaign.pk)
     if not campaign.comparators.filter(pk=version.pk).exists():
         raise Refused(f"Comparator {version.name} has not learned from this campaign.")
     if version.retired_at:
         raise Refused(f"Comparator {version.name} is retired. Promote another one.")
-    if serving(campaign) == version:
+    if comparator_in_use(campaign) == version:
         raise Refused(f"Comparator {version.name} is already in use.")
     gate = version.gates.get(campaign.slug, [])
-    served_before = campaign.promotions.filter(version=version).exists()
-    if not served_before and not reason.strip() and not passed(gate):
+    used_before = campaign.promotions.filter(version=version).exists()
+    if not used_before and not reason.strip() and not passed(gate):
         failed = " ".join(asked["answer"] for asked in gate if not asked["passed"]) or "It was not checked yet."
         raise Refused(f"This comparator did not pass the gate. {failed} Give a reason to promote it anyway.")
     made = _enter(campaign, version, gate, reason.strip(), user)
@@ -73,7 +71,7 @@ def promote(campaign: Campaign, version: ComparatorVersion, user=None, reason: s
 
 @transaction.atomic
 def retire(campaign: Campaign, version: ComparatorVersion, user=None) -> None:
-    """Take a version out of service for good, in all its campaigns, so the user has to research them all; its files,
+    """Take a version out of use for good, in all its campaigns, so the user has to research them all; its files,
     judgments and boards stay."""
     if not campaign.comparators.filter(pk=version.pk).exists():
         raise Refused(f"Comparator {version.name} has not learned from this campaign.")

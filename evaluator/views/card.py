@@ -43,7 +43,7 @@ def card(request, slug, name):
         "charts": learning_curves(found["curve"]),
         "reliability": reliability_chart(m.get("reliability", [])),
         "promotions": campaign.promotions.select_related("version", "user")[:10],
-        "served_before": campaign.promotions.filter(version=version).exists(),
+        "used_before": campaign.promotions.filter(version=version).exists(),
     }
     return render(request, "evaluator/card.html", context)
 

@@ -1,4 +1,4 @@
-"""The comparators' page: which serves, which were trained, what is being trained now."""
+"""The comparators' page: which is in use, which were trained, what is being trained now."""
 
 from typing import Any
 

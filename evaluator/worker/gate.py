@@ -12,7 +12,7 @@ from evaluator.metaevaluation.agreement import accuracy
 from evaluator.metaevaluation.pairs import Pair
 from evaluator.models import ComparatorVersion
 from evaluator.trainings import sources
-from evaluator.versions.registry import serving
+from evaluator.versions.registry import comparator_in_use
 from evaluator.versions.selectors import basis, learned_from
 from evaluator.worker import judge
 
@@ -24,7 +24,7 @@ def ask_all(version: ComparatorVersion) -> None:
 
 
 def ask(version: ComparatorVersion, campaign: Campaign) -> list[dict]:
-    """[{question, passed, answer}] about serving this campaign; needs a worker, since the version judges the outputs."""
+    """[{question, passed, answer}] about its use in this campaign; needs a worker, since the version judges the outputs."""
     answers = [gate.accepted(version.warning)]
     answers += _on_people(version, campaign)
     calibration, attacks = _measured(version, campaign)
@@ -71,7 +71,7 @@ def _on_people(version: ComparatorVersion, campaign: Campaign) -> list[gate.Gate
         gate.better_than_chance(accuracy(candidate, pairs, contexts, seed)),
         gate.not_below("“longer is better”", candidate, longer, pairs, contexts, seed),
     ]
-    current = serving(campaign)
+    current = comparator_in_use(campaign)
     if current is not None and current != version:
         seen = judge.learnt_beside(current)
         both = np.array([_context(source, p) not in seen for p in pairs])  # (p,) held out for the two

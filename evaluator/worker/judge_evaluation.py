@@ -26,7 +26,7 @@ from evaluator.metrics.metric import MetricJudge
 from evaluator.metrics.registry import METRICS, build
 from evaluator.models import JudgesTable
 from evaluator.trainings import sources
-from evaluator.versions.registry import serving
+from evaluator.versions.registry import comparator_in_use
 from evaluator.versions.selectors import Basis, basis
 from evaluator.worker.judge import load
 from evaluator.worker.registration import json_ready
@@ -240,7 +240,7 @@ def _people(source: sources.Source, group_of: Mapping[str, str]) -> People:
 
 
 def _comparator(known: Material) -> Candidate:
-    version = serving(known.campaign)
+    version = comparator_in_use(known.campaign)
     if version is None:
         return Candidate("comparator", None, "this campaign has no comparator in use")
     return Candidate(f"comparator {version.name}", lambda: _out_of_fold(known, version), optional=True)
@@ -258,7 +258,7 @@ def _out_of_fold(known: Material, version) -> JudgeAnswers:
 
 
 def _by_way(known: Material, way: str, seed: int) -> Candidate:
-    version = serving(known.campaign)
+    version = comparator_in_use(known.campaign)
     if version is None:
         return Candidate(f"comparator, {way}", None, "this campaign has no comparator in use")
 

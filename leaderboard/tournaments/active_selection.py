@@ -16,7 +16,7 @@ from annotation.snapshots import latest_snapshot
 from core.errors import Refused
 from evaluator.judges.protocol import Verdicts
 from evaluator.models import ComparatorVersion
-from evaluator.versions.registry import serving
+from evaluator.versions.registry import comparator_in_use
 from evaluator.versions.selectors import basis
 from leaderboard.rating.games import Games
 from leaderboard.rating.pairing import order_to_ask
@@ -33,8 +33,8 @@ Apart = Callable[[ComparatorVersion, Sequence[Output], Sequence[Output]], np.nda
 
 
 def start(campaign: Campaign, user=None, foreground: bool = False, goal: str = "systems") -> Job:
-    """Queue the reordering, with the comparator that serves when it runs; goal: "systems" or "comparator"."""
-    if serving(campaign) is None:
+    """Queue the reordering, with the comparator in use when it runs; goal: "systems" or "comparator"."""
+    if comparator_in_use(campaign) is None:
         raise Refused(f"Campaign {campaign.slug!r} has no comparator in use yet, so its predictions cannot order the pairs.")
     if not _open_pairs(campaign).exists():
         raise Refused(f"Somebody has started every pair of campaign {campaign.slug!r}, so there is nothing to reorder.")
@@ -83,8 +83,8 @@ def for_the_comparator(campaign: Campaign, apart: Apart, user=None) -> dict:
 
 
 def _open(campaign: Campaign) -> tuple[ComparatorVersion, Entrants, list[tuple[int, int, int]]]:
-    """The comparator that serves, what plays, and the open pairs of it: (item, output, output) each."""
-    version = serving(campaign)
+    """The comparator in use, what plays, and the open pairs of it: (item, output, output) each."""
+    version = comparator_in_use(campaign)
     if version is None:
         raise Refused(f"Campaign {campaign.slug!r} no longer has a comparator in use.")
     there = current_entrants(campaign)

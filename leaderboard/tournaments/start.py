@@ -14,7 +14,7 @@ from core.errors import Refused
 from evaluator.comparator.settings import check_seed
 from evaluator.models import ComparatorVersion, Judge
 from evaluator.roster import judge_of
-from evaluator.versions.registry import serving
+from evaluator.versions.registry import comparator_in_use
 from evaluator.versions.selectors import architecture, criteria, criterion_in, learned_from_people
 from evaluator.versions.selectors import basis as what_counts
 from leaderboard.models import Tournament
@@ -102,7 +102,7 @@ def readings(campaign, games: int | None = None) -> int:
 
 
 def play_new_comparator(sender, version: ComparatorVersion, campaign, **kwargs) -> None:
-    """A comparator that serves a campaign from now on plays there at once, alone and together with people, unless the
+    """A comparator that is promoted plays there at once, alone and together with people, unless the
     campaign says no. Receiver of `promoted`."""
     if not campaign.plays_new_comparators:
         return
@@ -196,11 +196,11 @@ def _judged(campaign, snapshot):
 
 
 def _serving(campaign, criterion: str | None) -> ComparatorVersion:
-    """The newest one of the criterion that is named, else the one promoted for the campaign. One that learned without human
+    """The newest one of the criterion that is named, else the one in use in the campaign. One that learned without human
     judgments plays only where it was promoted, or is named itself."""
     there = [version for version in campaign.comparators.filter(retired_at=None) if learned_from_people(version)]
     named = next((version for version in there if version.criterion == criterion), None)
-    version = named or serving(campaign) or next(iter(there), None)
+    version = named or comparator_in_use(campaign) or next(iter(there), None)
     if version is None:
         raise Refused(
             f"No comparator has been trained on people's judgments of campaign {campaign.slug!r} yet; train_comparator makes"

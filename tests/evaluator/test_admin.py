@@ -35,13 +35,13 @@ def test_a_version_is_promoted_where_its_gate_passed_and_rolled_back_to(client, 
     assert "Comparator first is now in use in talk." in promote(client, first)
     promote(client, second)
     assert "This comparator did not pass the gate. It is not." in promote(client, third)
-    assert registry.serving(campaign) == second
+    assert registry.comparator_in_use(campaign) == second
     promote(client, first)
-    assert registry.serving(campaign) == first
+    assert registry.comparator_in_use(campaign) == first
     assert AuditEvent.objects.filter(action="comparator promoted", user__username="alice").count() == 3
 
 
 def test_who_is_no_admin_promotes_nothing(client, campaign):
     client.force_login(User.objects.create_user("bob", may_create_campaigns=True))
     promote(client, version(campaign, "first", True))
-    assert registry.serving(campaign) is None
+    assert registry.comparator_in_use(campaign) is None

@@ -12,7 +12,7 @@ from evaluator.models import ComparatorVersion
 from evaluator.trainings import sources
 from evaluator.trainings.services import start_training
 from evaluator.versions import archive, card_view, registry
-from evaluator.versions.registry import serving
+from evaluator.versions.registry import comparator_in_use
 from evaluator.versions.selectors import criterion_in
 from evaluator.worker import judge
 from tests.evaluator.packed import upload
@@ -43,7 +43,7 @@ def test_the_version_is_for_the_campaign_that_it_is_measured_on(world, lender):
     assert version.metrics["calibration"]["pairs"] == 72  # all of talk's pairs of scores, 12 contexts of 6
     assert [row["campaign"] for row in version.metrics["correlations"]] == ["talk"]
     assert version.metrics["transfer"] == []  # it is no stranger to the lender
-    assert serving(world.campaign) == version and serving(lender.campaign) is None
+    assert comparator_in_use(world.campaign) == version and comparator_in_use(lender.campaign) is None
     html = world.get(world.dora, f"/c/talk/comparator/{version.name}/").content.decode()
     assert "train_comparator talk --criterion" in html and "--beside lender" in html
 

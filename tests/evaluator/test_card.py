@@ -138,11 +138,11 @@ class TestApi:
     def test_the_card_as_json_says_what_the_page_says(self, world):
         version = trained(world, epochs=1)
         found = world.get(world.alice, f"/api/campaigns/talk/comparators/{version.name}/").json()
-        assert (found["stage"], found["seed"], found["code"]) == ("promoted", 0, version.code)
+        assert (found["stage"], found["seed"], found["code"]) == ("in_use", 0, version.code)
         assert found["metrics"] == version.metrics and found["gate"] == version.gates["talk"]
         assert found["confidence"]["kind"] == "own"
         (row,) = world.get(world.alice, "/api/campaigns/talk/comparators/").json()
-        assert row["card"] == f"/api/campaigns/talk/comparators/{version.name}/" and row["stage"] == "promoted"
+        assert row["card"] == f"/api/campaigns/talk/comparators/{version.name}/" and row["stage"] == "in_use"
 
     def test_an_outsider_finds_nothing(self, world):
         version = trained(world, epochs=1)

@@ -60,7 +60,7 @@ def test_its_card_tells_how_often_it_contradicts_itself(world, version):
     assert m["flips"]["share"] == pytest.approx(m["consistency"]["flips"]) and m["flips"]["n"] == 72
     assert m["calibration"]["error"] == pytest.approx(m["calibration_error"])
     assert {row["answers"] for row in m["attacks"]} == {24} and first_wrong(m) is None
-    assert registry.serving(world.campaign) == version  # the first of its campaign
+    assert registry.comparator_in_use(world.campaign) == version  # the first of its campaign
     page = world.get(world.alice, f"/c/talk/comparator/{version.name}/").content.decode()
     for said in ("Joint: the model reads two outputs together", "With only one order", "Intransitive", "--architecture joint"):
         assert said in page, said

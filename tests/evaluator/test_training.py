@@ -155,7 +155,7 @@ def test_a_killed_worker_is_found_and_its_run_goes_on_to_one_version(world, sent
     first_member = (work / "member-0.safetensors").stat().st_ino
 
     assert jobs.sweep() == 1 and sent[-1] == ("evaluator.tasks.train", str(run.job_id))
-    assert ComparatorVersion.objects.get() == before  # and it still serves
+    assert ComparatorVersion.objects.get() == before  # and it is still in use
     output = Output.objects.filter(context__campaign=world.campaign).select_related("context").first()
     assert judge.utilities(before, [output])[output.pk] is not None
 

@@ -1,5 +1,5 @@
-"""A comparator that learns without any human judgment: what it learns from, what its card says, and that it never serves by
-itself. "Person" of the world is human-written; the other three systems are generated."""
+"""A comparator that learns without any human judgment: what it learns from, what its card says, and that it is never put in
+use by itself. "Person" of the world is human-written; the other three systems are generated."""
 
 import math
 
@@ -122,24 +122,24 @@ class TestItsCard:
 class TestServing:
     def test_it_never_serves_by_itself(self, bare):
         version = trained(bare)
-        assert registry.serving(bare.campaign) is None and not version.promotions.exists()
+        assert registry.comparator_in_use(bare.campaign) is None and not version.promotions.exists()
         with pytest.raises(Refused, match="learned without human judgments"):
             registry.promote(bare.campaign, version)
         with pytest.raises(Refused, match="trained on people's judgments"):
             start_tournament(bare.campaign, "judge")
         assert start_tournament(bare.campaign, "judge", judge_of(bare.campaign, version)).settings["warning"] == UNMEASURED
         registry.promote(bare.campaign, version, reason="There is nothing else yet.")
-        assert registry.serving(bare.campaign) == version
+        assert registry.comparator_in_use(bare.campaign) == version
         assert start_tournament(bare.campaign, "judge", seed=1).version == version
 
     def test_not_even_where_every_question_was_answered_well(self, world):
         version = trained(world)
         version.gates = {"talk": [{"question": "?", "passed": True, "answer": "Yes."}]}
         registry.consider(version)
-        assert registry.serving(world.campaign) is None
+        assert registry.comparator_in_use(world.campaign) is None
         run = start_training([world.campaign], foreground=True, recipe=recipe(epochs=1))
         first = tasks.run(run.job_id)  # that learned from people
-        assert registry.serving(world.campaign) == first
+        assert registry.comparator_in_use(world.campaign) == first
 
     def test_it_judges(self, bare):
         version = trained(bare)

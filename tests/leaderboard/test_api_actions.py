@@ -9,7 +9,7 @@ from django.test import Client
 from annotation.models import Campaign, Job
 from annotation.people.tokens import make_token
 from evaluator.models import TrainingRun
-from evaluator.versions.registry import serving
+from evaluator.versions.registry import comparator_in_use
 from leaderboard.models import Tournament
 from tests.evaluator.world import SCORES
 from tests.leaderboard.played import by_people
@@ -59,9 +59,9 @@ class TestComparators:
         against = call("POST", "comparators/talk-overall-1/promote/", {})
         assert against.status_code == 422 and "reason" in against.json()["message"]
         answer = call("POST", "comparators/talk-overall-1/promote/", {"reason": "to try it"})
-        assert answer.status_code == 200 and answer.json()["stage"] == "promoted" and serving(world.campaign) == version
+        assert answer.status_code == 200 and answer.json()["stage"] == "in_use" and comparator_in_use(world.campaign) == version
         assert call("POST", "comparators/talk-overall-1/retire/").json()["stage"] == "retired"
-        assert serving(world.campaign) is None
+        assert comparator_in_use(world.campaign) is None
         assert call("POST", "comparators/nobody/promote/", {}).status_code == 404
 
     def test_a_file_that_is_no_comparator_is_the_workers_to_refuse(self, call):

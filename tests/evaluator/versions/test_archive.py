@@ -57,7 +57,7 @@ def test_what_comes_back_judges_the_same(world, version, packed, models_dir, tmp
     came = there.campaign.comparators.get()
     assert came.run is None and came.settings["uploaded"] == version.name and came.code == version.code
     assert (judge.load(came).utilities(texts) == before).all()
-    assert registry.serving(there.campaign) is None and came.gates["there"]
+    assert registry.comparator_in_use(there.campaign) is None and came.gates["there"]
     assert not list(models_dir.glob(".upload-*")) and not list(models_dir.glob(f".run-{job.pk}"))
 
 

@@ -40,7 +40,7 @@ def another(world, version, passed: bool) -> ComparatorVersion:
 
 def test_the_first_comparator_serves_and_its_gate_is_kept(world, trained):
     promotion = world.campaign.promotions.get()
-    assert registry.serving(world.campaign) == trained and promotion.reason == registry.FIRST
+    assert registry.comparator_in_use(world.campaign) == trained and promotion.reason == registry.FIRST
     questions = [asked["question"] for asked in promotion.gate]
     assert questions[:3] == ["Are its training judgments accepted?", "Better than chance?", "Not below “longer is better”?"]
     assert trained.gates["talk"] == promotion.gate
@@ -53,13 +53,13 @@ def test_the_ceiling_of_people_stands_beside_it(trained):
 
 def test_one_that_passes_takes_over_and_one_that_fails_waits(world, trained):
     registry.consider(another(world, trained, passed=False))
-    assert registry.serving(world.campaign) == trained
+    assert registry.comparator_in_use(world.campaign) == trained
     better = another(world, trained, passed=True)
     registry.consider(better)
     registry.consider(better)  # the job ran twice
-    assert registry.serving(world.campaign) == better and world.campaign.promotions.count() == 2
+    assert registry.comparator_in_use(world.campaign) == better and world.campaign.promotions.count() == 2
     stages = registry.stages(world.campaign, ComparatorVersion.objects.all())
-    assert sorted(stages.values()) == ["candidate", "candidate", "promoted"]
+    assert sorted(stages.values()) == ["candidate", "candidate", "in_use"]
 
 
 def test_promoting_against_the_gate_needs_a_reason(world, trained, django_capture_on_commit_callbacks):
@@ -71,7 +71,7 @@ def test_promoting_against_the_gate_needs_a_reason(world, trained, django_captur
     with django_capture_on_commit_callbacks(execute=True):
         registry.promote(world.campaign, worse, world.alice, "It knows our domain.")
     promoted.disconnect(dispatch_uid="t")
-    assert registry.serving(world.campaign) == worse and heard == [(worse, world.campaign)]
+    assert registry.comparator_in_use(world.campaign) == worse and heard == [(worse, world.campaign)]
     event = AuditEvent.objects.filter(action="comparator promoted").first()
     assert event.user == world.alice and event.detail["reason"] == "It knows our domain."
 
@@ -79,14 +79,14 @@ def test_promoting_against_the_gate_needs_a_reason(world, trained, django_captur
 def test_going_back_asks_nothing(world, trained):
     registry.promote(world.campaign, another(world, trained, passed=True), world.alice)
     registry.promote(world.campaign, trained, world.alice)
-    assert registry.serving(world.campaign) == trained and world.campaign.promotions.count() == 3
+    assert registry.comparator_in_use(world.campaign) == trained and world.campaign.promotions.count() == 3
 
 
 def test_a_retired_one_serves_no_more(world, trained):
     second = another(world, trained, passed=True)
     registry.promote(world.campaign, second, world.alice)
     registry.retire(world.campaign, second, world.alice)
-    assert registry.serving(world.campaign) == trained  # the one before it
+    assert registry.comparator_in_use(world.campaign) == trained  # the one before it
     for refused in (registry.retire, registry.promote):
         with pytest.raises(Refused, match="retired"):
             refused(world.campaign, ComparatorVersion.objects.get(pk=second.pk), world.alice)
@@ -95,10 +95,10 @@ def test_a_retired_one_serves_no_more(world, trained):
 def test_after_the_only_one_is_retired_the_next_has_to_pass(world, trained):
     registry.retire(world.campaign, trained, world.alice)
     registry.consider(another(world, trained, passed=False))
-    assert registry.serving(world.campaign) is None
+    assert registry.comparator_in_use(world.campaign) is None
     better = another(world, trained, passed=True)
     registry.consider(better)
-    assert registry.serving(world.campaign) == better
+    assert registry.comparator_in_use(world.campaign) == better
     assert world.campaign.promotions.first().reason == registry.PASSED
 
 
@@ -110,9 +110,9 @@ def test_one_that_is_used_elsewhere_too_is_retired_by_who_researches_both_or_an_
         with pytest.raises(Refused, match="also used in a campaign that is not yours"):
             registry.retire(there.campaign, trained, user)
     page = other.post(other.alice, f"/c/other/comparator/{trained.name}/retire/")
-    assert page.status_code == 302 and registry.serving(world.campaign) == trained
+    assert page.status_code == 302 and registry.comparator_in_use(world.campaign) == trained
     registry.retire(other.campaign, trained, world.dora)
-    assert registry.serving(world.campaign) is None
+    assert registry.comparator_in_use(world.campaign) is None
 
 
 def test_a_deleted_campaign_keeps_none_from_being_retired(world, trained, tmp_path):
@@ -121,7 +121,7 @@ def test_a_deleted_campaign_keeps_none_from_being_retired(world, trained, tmp_pa
     trained.campaigns.add(other.campaign)
     Campaign.objects.filter(slug="other").update(deleted_at=timezone.now())
     registry.retire(world.campaign, trained, world.alice)
-    assert registry.serving(world.campaign) is None
+    assert registry.comparator_in_use(world.campaign) is None
 
 
 def test_a_version_of_another_campaign_is_refused(world, trained, tmp_path):

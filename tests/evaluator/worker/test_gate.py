@@ -76,7 +76,7 @@ class TestRenamed:
 class TestServingNow:
     @pytest.fixture
     def new(self, world, monkeypatch) -> ComparatorVersion:
-        """A second version, beside one that serves and whose files cannot be read."""
+        """A second version, beside one in use and whose files cannot be read."""
         old = entered(world)
         registry.consider(old)
         judging = judge.utilities
@@ -99,13 +99,13 @@ class TestServingNow:
         }
         assert [one["question"] for one in others][1:] == [CHANCE, "Not below “longer is better”?"]
         registry.consider(new)
-        assert registry.serving(world.campaign) == new
+        assert registry.comparator_in_use(world.campaign) == new
 
     def test_the_other_questions_hold(self, world, new):
         new.warning = "The scores of Overall are not accepted."
         gate.ask_all(new)
         registry.consider(new)
-        assert registry.serving(world.campaign).name == "talk-overall-1"
+        assert registry.comparator_in_use(world.campaign).name == "talk-overall-1"
 
 
 class TestUploaded:

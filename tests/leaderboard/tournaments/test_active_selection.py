@@ -14,7 +14,7 @@ from core.errors import Refused
 from evaluator import tasks as training
 from evaluator.judges.calibration import Head
 from evaluator.trainings.services import start_training
-from evaluator.versions.registry import serving
+from evaluator.versions.registry import comparator_in_use
 from leaderboard import tasks
 from leaderboard.rating.pairing import order_to_ask
 from leaderboard.tournaments import active_selection, people_games
@@ -40,7 +40,7 @@ class Says:
 
 @pytest.fixture
 def campaign(world) -> Campaign:
-    """With pairs to judge, and a comparator that serves."""
+    """With pairs to judge, and a comparator in use."""
     training.run(start_training([world.campaign], foreground=True, recipe=recipe(epochs=1)).job_id)
     Campaign.objects.filter(pk=world.campaign.pk).update(pairwise=True)
     world.campaign.refresh_from_db()
@@ -83,7 +83,7 @@ def test_judged_pairs_count_whatever_criterion_the_comparator_learnt(world, camp
     )
     active_selection.for_the_systems(campaign, Says(set()))
     content = snapshots.read(latest_snapshot(campaign))
-    assert serving(campaign).criterion and not content.judgments  # it learnt from scores, nobody has judged a pair
+    assert comparator_in_use(campaign).criterion and not content.judgments  # it learnt from scores, nobody has judged a pair
     item = pairs(campaign).first()
     names = {side: [output.system.name, "", output.sample] for side, output in (("a", item.output), ("b", item.other))}
     judged = replace(content, judgments=[{"context": item.context.key, "choice": "A", "annotator": "Ann", **names}])
