@@ -98,7 +98,7 @@ def _tournament() -> None:
     from evaluator.judges.protocol import PointwiseVerdicts
     from evaluator.models import ComparatorVersion, TrainingRun, Utility
     from evaluator.roster import judge_of
-    from evaluator.worker import judge
+    from evaluator.worker import comparators
     from leaderboard.tournaments import play
     from leaderboard.tournaments.start import start_tournament
 
@@ -109,7 +109,7 @@ def _tournament() -> None:
     outputs = Output.objects.filter(context__campaign=campaign).values_list("pk", "system_id")
     Utility.objects.bulk_create(Utility(version=version, output_id=pk, value=s / 10 + rng.normal()) for pk, s in outputs)
     judging = lambda version, outputs, report: PointwiseVerdicts(
-        judge.utilities(version, outputs, report), Head(1.0, 0.3, 0.5).preferences
+        comparators.utilities(version, outputs, report), Head(1.0, 0.3, 0.5).preferences
     )
     tournament = start_tournament(campaign, "judge", judge_of(campaign, version), games=GAMES, foreground=True)
     start = time.process_time()

@@ -117,7 +117,7 @@ def from_database(model, encoder: Encoder) -> None:
     from annotation.models import Campaign, Context, Output, System
     from evaluator.models import ComparatorVersion, Utility
     from evaluator.versions.selectors import folder
-    from evaluator.worker import judge
+    from evaluator.worker import comparators
 
     texts = field(SYSTEMS, 200, np.random.default_rng(2))
     campaign = Campaign.objects.create(slug="bench", title="bench")
@@ -134,11 +134,11 @@ def from_database(model, encoder: Encoder) -> None:
     known = storage.save_references(dialogues(model.encoder.config.hidden_size), place / "references.safetensors")
     head = Head(1.0, 0.3, 0.5, references=1.0)
     storage.save_manifest(storage.Manifest(recipe, 0, "", {}, head, members, {}, 1e9, None, known), place)
-    judge.load(version)  # so that no file is read for the first time
+    comparators.load(version)  # so that no file is read for the first time
 
     def ours() -> None:
         Utility.objects.all().delete()
-        judge.utilities(version, Output.objects.select_related("context"))
+        comparators.utilities(version, Output.objects.select_related("context"))
 
     strings = dict.fromkeys([*(" ".join(t.context[-TURNS:]) for t in texts), *(t.output for t in texts)])
     batches = []

@@ -44,7 +44,7 @@ class ComparatorVersion(models.Model):
     is_simulated = models.BooleanField(default=False, help_text="Learned from simulated judgments.")
     gates = models.JSONField(default=dict, blank=True, help_text="By campaign, what was asked before it might serve.")
     measured_here = models.JSONField(
-        default=dict, blank=True, help_text="By campaign it judges and did not learn from, what cards.py measured there."
+        default=dict, blank=True, help_text="By campaign it judges and did not learn from, what was measured there."
     )
     warning = models.TextField(blank=True, help_text="Why the judgments behind it are not above every doubt.")
     retired_at = models.DateTimeField(null=True, blank=True, help_text="No longer judges; what it judged stays.")
@@ -228,7 +228,7 @@ class JudgesTable(models.Model):
     annotators = models.CharField(max_length=10, help_text="What the people are: a key of the test's EPSILON.")
     seed = models.PositiveIntegerField(default=0)
     key = models.CharField(max_length=64, help_text="SHA-256 of what the judges read.")
-    record = models.JSONField(null=True, blank=True, help_text="What worker.judge_evaluation.evaluate says.")
+    record = models.JSONField(null=True, blank=True, help_text="The judges beside people, and what it takes to get them again.")
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -75,7 +75,7 @@ def admit(job_id: str) -> None:
 
 
 def _part_of_table(job: Job) -> parts.Work:
-    from evaluator.worker.judge_evaluation import part_work
+    from evaluator.worker.judge_tables.evaluation import part_work
 
     return part_work(job.judges_table)
 
@@ -87,11 +87,11 @@ def set_beside_people(job_id: str) -> None:
     with jobs.claim(job_id) as claim:
         table = JudgesTable.objects.select_related("campaign", "snapshot").get(job_id=job_id)
         if table.record is None:
-            from evaluator.worker import judge_evaluation
+            from evaluator.worker.judge_tables import evaluation
 
             about = table.criterion, table.annotators, table.seed
             table.key = tables.key_of(table.campaign, table.snapshot, *about)  # it may have waited, or failed before
-            table.record = judge_evaluation.work_out(claim, table)
+            table.record = evaluation.work_out(claim, table)
             table.save(update_fields=["key", "record"])
         claim.report(1.0, "Done")
 

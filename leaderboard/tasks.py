@@ -16,7 +16,7 @@ from leaderboard.tournaments import play as playing
 
 
 def _part_of_play(job: Job) -> parts.Work:
-    from evaluator.worker.judge import part_work
+    from evaluator.worker.comparators import part_work
 
     return part_work(job.tournament.version)
 
@@ -36,13 +36,13 @@ def run(job_id, watch=None) -> Tournament:
         learnt: Set[str] = frozenset()
         if tournament.version:
             claim.report(0.0, "Loading the comparator")
-            from evaluator.worker import judge
+            from evaluator.worker import comparators
             from evaluator.worker.card import measure_here
 
             measure_here(tournament.version, tournament.campaign)
             shared = partial(parts.share, claim, said="Judging the outputs", span=(0.0, 0.6))
-            judging = partial(judge.verdicts, refit=_refit(tournament), shared=shared)
-            learnt = judge.learnt_beside(tournament.version)
+            judging = partial(comparators.verdicts, refit=_refit(tournament), shared=shared)
+            learnt = comparators.learnt_beside(tournament.version)
         elif tournament.judge:
             claim.report(0.0, f"Loading {tournament.judge_name}")
             judging = partial(_of_judge, tournament)
@@ -96,7 +96,7 @@ def order_pairs(job_id) -> dict:
     with jobs.claim(job_id) as claim:
         claim.report(0.0, "Loading the comparator")
         from evaluator.worker.card import measure_here
-        from evaluator.worker.judge import disagreement, verdicts
+        from evaluator.worker.comparators import disagreement, verdicts
 
         def judging(version: ComparatorVersion, outputs: Iterable[Output]) -> Verdicts:
             measure_here(version, job.campaign)

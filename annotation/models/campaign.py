@@ -73,9 +73,7 @@ class Campaign(models.Model):
     )
     seed = models.PositiveIntegerField(default=0, help_text="Draws the order of items and the sides of pairs.")
     drawn = models.JSONField(
-        default=dict,
-        editable=False,
-        help_text='What its items are, kept by drawing.summarize: {"cells": [cell, ...], purpose: number of items}.',
+        default=dict, editable=False, help_text='What its items are: {"cells": [cell, ...], purpose: number of items}.'
     )
     created_by = models.ForeignKey("annotation.User", models.SET_NULL, null=True, blank=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
@@ -166,7 +164,7 @@ class Item(models.Model):
     output = models.ForeignKey("annotation.Output", models.CASCADE, related_name="items")
     other = models.ForeignKey("annotation.Output", models.CASCADE, null=True, blank=True, related_name="+")
     context = models.ForeignKey("annotation.Context", models.CASCADE, related_name="items")
-    cell = models.CharField(max_length=41, editable=False, help_text="Ids of the system, or of both: drawing.cell_of.")
+    cell = models.CharField(max_length=41, editable=False, help_text="Ids of the system, or of both.")
     purpose = models.CharField(max_length=13, choices=Purpose, default=Purpose.EVALUATION)
     expected = models.JSONField(
         null=True,

@@ -1,4 +1,4 @@
-"""The judges' table as text, CSV and LaTeX, from the record that `worker.judge_evaluation.evaluate` makes of it."""
+"""The judges' table as text, CSV and LaTeX, from the record that `worker.judge_tables.evaluation` makes of it."""
 
 import csv
 import io

@@ -20,7 +20,7 @@ class JudgingCommand(ServiceCommand):
     kind: str  # of JudgedFile.Kind
 
     def judging(self) -> Callable[..., int]:
-        """The function of `evaluator.worker.judge_files` that the command calls. A command loads torch only when it runs."""
+        """The function of `evaluator.worker.judged_files` that the command calls. A command loads torch only when it runs."""
         raise NotImplementedError
 
     def add_arguments(self, parser):

@@ -16,7 +16,7 @@ from evaluator.encoders.pretrained import parameters_named
 from evaluator.models import ComparatorVersion
 from evaluator.versions import archive
 from evaluator.versions.admission import waiting_file
-from evaluator.worker.judge import check
+from evaluator.worker.comparators import check
 from evaluator.worker.registration import free_name, same_files
 
 log = logging.getLogger(__name__)

@@ -25,7 +25,7 @@ from evaluator.metaevaluation.refit import FIRST_PAIRS, Refit, log_odds, refit
 from evaluator.models import ComparatorVersion
 from evaluator.trainings import sources
 from evaluator.versions.selectors import basis, learned_from
-from evaluator.worker.judge import load
+from evaluator.worker.comparators import load
 from evaluator.worker.registration import json_ready
 
 MOST_CAMPAIGNS = 12  # those judged last; a card costs minutes, not an afternoon

@@ -14,7 +14,7 @@ from evaluator.models import ComparatorVersion
 from evaluator.trainings import sources
 from evaluator.versions.registry import comparator_in_use
 from evaluator.versions.selectors import basis, learned_from
-from evaluator.worker import judge
+from evaluator.worker import comparators
 
 
 def ask_all(version: ComparatorVersion) -> None:
@@ -51,7 +51,7 @@ def _on_people(version: ComparatorVersion, campaign: Campaign) -> list[gate.Gate
         return [gate.GateQuestion("Better than chance?", False, str(refused))]
     outputs = sources.outputs_of(snapshot, source.keys)
     known = [p for p in source.pairs if _both_still_there(source, outputs, p)]
-    seen = judge.learnt_beside(version)
+    seen = comparators.learnt_beside(version)
     pairs = [p for p in known if _context(source, p) not in seen]
     if not _any_clear(pairs):
         return [_unmeasured(": it learned from every context where they have one." if _any_clear(known) else ".")]
@@ -62,7 +62,7 @@ def _on_people(version: ComparatorVersion, campaign: Campaign) -> list[gate.Gate
         return np.array([value(source.keys[p.a]) - value(source.keys[p.b]) for p in pairs])
 
     def ahead_by(judging: ComparatorVersion) -> np.ndarray:
-        utility = judge.utilities(judging, outputs.values())
+        utility = comparators.utilities(judging, outputs.values())
         return ahead(lambda key: utility[outputs[key].pk])
 
     candidate, seed = ahead_by(version), version.seed
@@ -73,7 +73,7 @@ def _on_people(version: ComparatorVersion, campaign: Campaign) -> list[gate.Gate
     ]
     current = comparator_in_use(campaign)
     if current is not None and current != version:
-        seen = judge.learnt_beside(current)
+        seen = comparators.learnt_beside(current)
         both = np.array([_context(source, p) not in seen for p in pairs])  # (p,) held out for the two
         of_both = [p for p, held_out in zip(pairs, both, strict=True) if held_out]
         name = f"{current.name}, the one in use"

@@ -41,8 +41,8 @@ from evaluator.metaevaluation.refit import FIRST_PAIRS, refit_utilities
 from evaluator.metrics.inputs import Training, turns_of
 from evaluator.metrics.registry import build
 from evaluator.models import Judge
-from evaluator.worker.judge import text_of
-from evaluator.worker.judge_evaluation import Material, material
+from evaluator.worker.comparators import text_of
+from evaluator.worker.judge_tables.material import Material, material
 from evaluator.worker.registration import json_ready
 from evaluator.worker.replies import RowMeter, RowReplies
 
@@ -69,7 +69,7 @@ def said_of(
     report: Report | None = None,
 ) -> Said:
     """What the judge says of the outputs (contexts and systems selected with them). snapshot, criterion: whose judgments it is
-    set beside. Raises Refused for what the judge lacks or refuses, and for a comparator, which `worker.judge` asks."""
+    set beside. Raises Refused for what the judge lacks or refuses, and for a comparator, which `worker.comparators` asks."""
     campaign, name = judge.campaign, judge.name
     known = material(campaign, criterion, snapshot.digest) if snapshot else None
     texts = referenced_outputs(campaign, outputs)

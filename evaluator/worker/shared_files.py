@@ -21,8 +21,8 @@ from core.errors import ImportRefused, Refused, RowError
 from core.rowfiles import BadField, Row, read_rows
 from evaluator.models import ComparatorVersion, JudgedFile
 from evaluator.versions.selectors import architecture
-from evaluator.worker import judge_files
-from evaluator.worker.judge import CHUNK, load
+from evaluator.worker import judged_files
+from evaluator.worker.comparators import CHUNK, load
 
 TASK = "evaluator.tasks.judge_file"
 KEPT_SECONDS = 30 * 24 * 3600  # a file that nobody fetched
@@ -65,7 +65,7 @@ def _checked(path: Path, fields: tuple[str, ...]) -> Iterator[Row]:
     try:
         for row in read_rows(path):
             for field in fields:
-                judge_files.text_of_row(row, field)
+                judged_files.text_of_row(row, field)
             yield row
     except BadField as error:
         raise ImportRefused([RowError(path.name, error.line, error.field, str(error))]) from None
@@ -91,7 +91,9 @@ def part_work(made: JudgedFile) -> parts.Work:
         loaded[:] = [judge]
         report(0.0, "")
         rows = list(_rows(made.job, part["at"], part["rows"]))
-        judged = judge_files.compared(judge, rows) if made.kind == JudgedFile.Kind.COMPARE else judge_files.scored(judge, rows)
+        judged = (
+            judged_files.compared(judge, rows) if made.kind == JudgedFile.Kind.COMPARE else judged_files.scored(judge, rows)
+        )
         return [
             json.dumps({k: v for k, v in record.items() if k not in row.fields or row.fields[k] != v}, ensure_ascii=False)
             for record, row in zip(judged, rows, strict=True)
@@ -103,7 +105,7 @@ def part_work(made: JudgedFile) -> parts.Work:
 def _merge(made: JudgedFile, results: list[list[str]]) -> None:
     """One file with each row and what was said of it; written anew, it is the same."""
     places = JobPart.objects.filter(job=made.job).order_by("number").values_list("work", flat=True)
-    with judge_files.written(result_file(made.job)) as file:
+    with judged_files.written(result_file(made.job)) as file:
         for place, added in zip(places, results, strict=True):
             for row, fields in zip(_rows(made.job, place["at"], place["rows"]), added, strict=True):
                 file.write(json.dumps({**row.fields, **json.loads(fields)}, ensure_ascii=False) + "\n")
@@ -120,7 +122,7 @@ def _rows(job: Job, at: int, count: int) -> Iterator[Row]:
 def fetch(made: JudgedFile, out: Path) -> int:
     """Move the result of a finished job to `out`; returns how many rows it has. The kept rows go."""
     count = 0
-    with judge_files.written(out) as target, result_file(made.job).open(encoding="utf-8") as source:
+    with judged_files.written(out) as target, result_file(made.job).open(encoding="utf-8") as source:
         for line in source:
             target.write(line)
             count += 1

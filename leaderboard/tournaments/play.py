@@ -32,12 +32,12 @@ from leaderboard.tournaments.samples import drawn_ids, sampled, three_scores
 CHUNK = 500  # SQLite takes a limited number of parameters
 
 Report = Callable[[float, str], None]
-Judging = Callable[..., Verdicts]  # evaluator.worker.judge.verdicts, or of another judge `leaderboard.tasks` makes one
+Judging = Callable[..., Verdicts]  # evaluator.worker.comparators.verdicts, or of another judge `leaderboard.tasks` makes one
 
 
 def play(tournament: Tournament, report: Report, judging: Judging | None = None, learnt: Set[str] = frozenset()) -> Tournament:
-    """Play and record. judging: evaluator.worker.judge.verdicts, handed in because only a task body may load torch;
-    learnt: keys of the contexts that every member of the comparator learned from (evaluator.worker.judge.learnt_beside).
+    """Play and record. judging: evaluator.worker.comparators.verdicts, handed in because only a task body may load torch;
+    learnt: keys of the contexts that every member of the comparator learned from (evaluator.worker.comparators.learnt_beside).
 
     What plays was fixed when the tournament was recorded and every draw comes from its seed, so a tournament that was
     cancelled and is started again plays the games it would have played; outputs that were judged are not judged again.

@@ -14,7 +14,7 @@ from evaluator.trainings.services import start_training
 from evaluator.versions import archive, card_view, registry
 from evaluator.versions.registry import comparator_in_use
 from evaluator.versions.selectors import criterion_in
-from evaluator.worker import judge
+from evaluator.worker import comparators
 from tests.evaluator.packed import upload
 from tests.evaluator.world import SCORES, World, recipe, write
 
@@ -56,7 +56,7 @@ def lent(world, lender) -> ComparatorVersion:
 
 
 def brought_to(there, version) -> ComparatorVersion:
-    job = upload(there, archive.pack(version, judge.folder(version), version.metrics).read())
+    job = upload(there, archive.pack(version, comparators.folder(version), version.metrics).read())
     assert job.status == Job.Status.DONE, job.error
     return there.campaign.comparators.get()
 
@@ -66,7 +66,7 @@ def test_brought_to_its_lender_it_is_measured_on_nothing_that_it_learned(world, 
     if installation == "another":
         ComparatorVersion.objects.update(metrics=lent.metrics | {"fingerprint": "another"})
     came = brought_to(lender, lent)
-    assert (came == lent) == (installation == "the same") and len(judge.learnt_beside(came)) == 12
+    assert (came == lent) == (installation == "the same") and len(comparators.learnt_beside(came)) == 12
     asked = {one["question"]: one for one in came.gates["lender"]}
     assert not asked["Better than chance?"]["passed"]
     assert asked["Better than chance?"]["answer"].endswith("it learned from every context where they have one.")
@@ -113,11 +113,11 @@ def test_a_newcomer_is_not_held_against_what_the_one_that_serves_has_learnt(worl
 
 
 def test_a_file_of_before_names_no_context_beside(lent):
-    folder = judge.folder(lent)
+    folder = comparators.folder(lent)
     record = storage.read_json(folder / "comparator.json")
     assert record.pop("beside")
     storage.write_json(record, folder / "comparator.json")
-    assert judge.load(lent).manifest.beside == [] and judge.learnt_beside(lent) == set()
+    assert comparators.load(lent).manifest.beside == [] and comparators.learnt_beside(lent) == set()
 
 
 class TestOfAnotherCriterion:

@@ -19,7 +19,7 @@ from evaluator.versions import admission, archive, card_view
 from evaluator.versions.card_shape import first_wrong
 from evaluator.versions.selectors import refit
 from evaluator.views.curves import reliability_chart
-from evaluator.worker import card, judge
+from evaluator.worker import card, comparators
 from tests.evaluator.world import SYSTEMS, World, recipe
 
 
@@ -73,7 +73,7 @@ class TestTraining:
 
     def test_the_correlation_is_that_of_held_out_expected_scores_with_mean_scores(self, world, version):
         outputs = list(Output.objects.filter(context__campaign=world.campaign).select_related("context"))
-        scores = judge.load(version).score([Text(tuple(output.context.turns), output.text) for output in outputs])
+        scores = comparators.load(version).score([Text(tuple(output.context.turns), output.text) for output in outputs])
         means = [np.mean(LikertScore.objects.filter(output=o).values_list("value", flat=True)) for o in outputs]
         expected = np.corrcoef(scores, means)[0, 1]
         (row,) = version.metrics["correlations"]
@@ -98,7 +98,7 @@ class TestTransfer:
         u = dict(
             zip(
                 [(r["context_id"], r["system"]) for r in other.rows],
-                judge.load(version).utilities([Text(tuple(r["context"]), r["output"]) for r in other.rows]),
+                comparators.load(version).utilities([Text(tuple(r["context"]), r["output"]) for r in other.rows]),
             )
         )
         better = ["Poor", "Plain", "Fine", "Person"]  # as people order them in every context
@@ -156,7 +156,7 @@ class TestElsewhere:
 
     def taken_to(self, world, tmp_path, judged: bool) -> tuple[World, ComparatorVersion]:
         version = trained(world, epochs=1)
-        packed = archive.pack(version, judge.folder(version), version.metrics).read()
+        packed = archive.pack(version, comparators.folder(version), version.metrics).read()
         (tmp_path / "there").mkdir()
         there = World(tmp_path / "there", world.client, slug="there", judged=judged)
         tasks.admit(str(admission.receive(there.campaign, [packed], there.alice).pk))

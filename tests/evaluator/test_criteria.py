@@ -14,7 +14,7 @@ from evaluator.models import ComparatorVersion, TrainingRun
 from evaluator.trainings import sources
 from evaluator.trainings.services import start_training
 from evaluator.versions.card_shape import first_wrong
-from evaluator.worker import judge
+from evaluator.worker import comparators
 from tests.evaluator.world import SCORES, World, command, recipe
 
 pytestmark = pytest.mark.django_db
@@ -106,7 +106,7 @@ class TestTraining:
         assert len({row["scores"]["Wit"] for row in rows}) > 1
 
         outputs = list(Output.objects.filter(context__campaign=twice.campaign).select_related("context", "system"))
-        remembered = judge.utilities(version, outputs)
+        remembered = comparators.utilities(version, outputs)
         place = {(o.context.key, o.system.name): remembered[o.pk] for o in outputs}
         assert [row["utility"] for row in rows] == pytest.approx(
             [place[row["context_id"], row["system"]] for row in rows], abs=1e-4

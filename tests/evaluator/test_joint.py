@@ -18,7 +18,7 @@ from evaluator.roster import judge_of
 from evaluator.trainings.services import start_training
 from evaluator.versions import archive, registry
 from evaluator.versions.card_shape import first_wrong
-from evaluator.worker import judge
+from evaluator.worker import comparators
 from leaderboard.boards import queries
 from leaderboard.models import Game, Tournament
 from leaderboard.tasks import run as play
@@ -55,7 +55,7 @@ def test_several_criteria_are_refused(world):
 
 def test_its_card_tells_how_often_it_contradicts_itself(world, version):
     m = version.metrics
-    assert version.settings["architecture"] == "joint" and isinstance(judge.load(version), JointComparator)
+    assert version.settings["architecture"] == "joint" and isinstance(comparators.load(version), JointComparator)
     assert (m["consistency"]["pairs"], m["consistency"]["triples"]) == (72, 48)  # six pairs, four triples in 12 contexts
     assert m["flips"]["share"] == pytest.approx(m["consistency"]["flips"]) and m["flips"]["n"] == 72
     assert m["calibration"]["error"] == pytest.approx(m["calibration_error"])
@@ -69,7 +69,7 @@ def test_its_card_tells_how_often_it_contradicts_itself(world, version):
 def test_it_plays_by_the_answers_of_compare(world, version):
     tournament = start_tournament(world.campaign, "judge", judge_of(world.campaign, version), foreground=True)
     played = play(tournament.job_id)
-    comparator = judge.load(version)
+    comparator = comparators.load(version)
     games = Game.objects.filter(tournament=played).select_related("output_a__context", "output_b__context")
     sides = [[Text(tuple(o.context.turns), o.text) for o in (g.output_a, g.output_b)] for g in games]
     found = comparator.compare([a for a, _ in sides], [b for _, b in sides])
@@ -82,7 +82,7 @@ def test_it_plays_by_the_answers_of_compare(world, version):
     outputs = list(Output.objects.filter(context__campaign=world.campaign).select_related("context"))
     other = next(o for o in outputs if o.context_id != outputs[0].context_id)
     with pytest.raises(Refused, match="compares outputs of one context only"):
-        judge.verdicts(version, outputs).outcomes([outputs[0].pk], [other.pk])
+        comparators.verdicts(version, outputs).outcomes([outputs[0].pk], [other.pk])
 
 
 def test_single_outputs_play_across_contexts(world, version, monkeypatch):
@@ -99,7 +99,7 @@ def test_single_outputs_play_across_contexts(world, version, monkeypatch):
     )
     apart = next(g for g in games if g.output_a.context_id != g.output_b.context_id)
     a, b = ((tuple(o.context.turns), o.text) for o in (apart.output_a, apart.output_b))
-    comparator = judge.load(version)
+    comparator = comparators.load(version)
     p = [comparator.compare([Text(c, a[1])], [Text(c, b[1])]).probabilities[0] for c in (a[0], b[0])]  # in either context
     assert apart.p_a == pytest.approx((p[0][0] + p[1][0]) / 2, abs=1e-5)
     monkeypatch.setattr(start, "MOST_READINGS", 1000)
@@ -113,7 +113,7 @@ def test_files_are_judged(world, version, tmp_path):
     said = command("score_outputs", write(tmp_path, "in.jsonl", by_system), "--comparator", version.name, "--out", scored)
     scores = [json.loads(line)["score"] for line in scored.read_text().splitlines()]
     texts = [Text(tuple(row["context"]), row["output"]) for row in by_system]
-    assert said["rows"] == 48 and scores == pytest.approx(judge.load(version).score(texts), abs=1e-5)
+    assert said["rows"] == 48 and scores == pytest.approx(comparators.load(version).score(texts), abs=1e-5)
     alone = write(tmp_path, "alone.jsonl", [*world.rows, {**world.rows[0], "context": ["another"]}])
     with pytest.raises(CommandError, match="line 49, field 'context': has one output in this file"):
         command("score_outputs", alone, "--comparator", version.name, "--out", tmp_path / "none.jsonl")
@@ -137,7 +137,7 @@ class TestTakingAlong:
         job = upload(world, packed)
         assert job.status == Job.Status.DONE, job.error
         came = ComparatorVersion.objects.get(run=None)
-        assert came.settings["architecture"] == "joint" and isinstance(judge.load(came), JointComparator)
+        assert came.settings["architecture"] == "joint" and isinstance(comparators.load(came), JointComparator)
 
     def test_a_card_of_another_architecture_is_refused(self, world, version, packed):
         ComparatorVersion.objects.filter(pk=version.pk).update(metrics=version.metrics | {"fingerprint": "another"})

@@ -11,8 +11,8 @@ from django.urls import reverse
 from evaluator.judge_tables import transfer_exports
 from evaluator.metrics import registry
 from evaluator.metrics.metric import MetricJudge
-from evaluator.worker import judge_transfer
-from evaluator.worker.judge_evaluation import material
+from evaluator.worker.judge_tables import transfer
+from evaluator.worker.judge_tables.material import material
 from tests.evaluator.world import World, command
 
 pytestmark = pytest.mark.django_db
@@ -35,7 +35,7 @@ def learner(monkeypatch):
 
         return MetricJudge(name, frozenset(), measure, {"metric": name})
 
-    monkeypatch.setattr(judge_transfer, "build", build)
+    monkeypatch.setattr(transfer, "build", build)
 
 
 @pytest.fixture
@@ -87,12 +87,12 @@ def test_it_is_written_and_shown(world, contrary, learner, tmp_path):
 def test_ties_come_from_the_people_of_the_first(world, contrary, learner):
     """People of talk give four different scores, so that their pairs hold no tie."""
     d, pairs = np.array([0.0, 0.1, 3.0, 4.0, 5.0, 6.0]), material(world.campaign).source.pairs[:6]
-    choices = judge_transfer._by_others(d, pairs, np.array([-4.0, 0.0, 4.0]))
+    choices = transfer._by_others(d, pairs, np.array([-4.0, 0.0, 4.0]))
     assert choices.tolist() == ["B", "tie", "A"]  # no ties there, so only 0 is one
 
 
 def test_fewer_labels(world, learner):
-    rows = judge_transfer.fewer_labels("reference-free", material(world.campaign), seed=0)
+    rows = transfer.fewer_labels("reference-free", material(world.campaign), seed=0)
     assert [row["labels"] for row in rows] == [8, 8, 12, 24, 48]  # of 12 contexts with 4 outputs; two contexts at least
     assert rows[-1]["pearson"] > 0.9
     said = command("transfer_judges", "talk", "--judge", "reference-free", "--labels")
@@ -106,6 +106,6 @@ def test_what_cannot_be_asked(world):
         from core.errors import Refused
 
         try:
-            judge_transfer.fewer_labels("rouge-1", material(world.campaign), seed=0)
+            transfer.fewer_labels("rouge-1", material(world.campaign), seed=0)
         except Refused as refused:
             raise CommandError(str(refused)) from refused

@@ -14,7 +14,7 @@ from evaluator import tasks
 from evaluator.metaevaluation.judges_table import JudgeAnswers
 from evaluator.models import JudgesTable
 from evaluator.views.judges import key_of
-from evaluator.worker import judge_evaluation
+from evaluator.worker.judge_tables import candidates, evaluation, material
 from tests.evaluator.world import SCORES, World, command, write
 
 pytestmark = pytest.mark.django_db
@@ -26,8 +26,8 @@ NAMES = ["cosim", "<b>GPT</b>"]
 def environment(monkeypatch):
     monkeypatch.setenv("COMPARENA_DEVICE", "cpu")
     lengths = lambda known, name: JudgeAnswers(name, np.array([len(text.output) % 7 for text in known.texts]))
-    monkeypatch.setattr("evaluator.worker.judge_evaluation.METRICS", ["cosim"])
-    monkeypatch.setattr("evaluator.worker.judge_evaluation._metric", lengths)
+    monkeypatch.setattr("evaluator.worker.judge_tables.candidates.METRICS", ["cosim"])
+    monkeypatch.setattr("evaluator.worker.judge_tables.candidates._metric", lengths)
 
 
 def import_elsewhere(world, by: float = 1.0):
@@ -149,12 +149,12 @@ def test_any_number_of_workers_makes_the_same_table(world):
 
     with jobs.claim(job.pk) as claim:
         table = JudgesTable.objects.get()
-        work = judge_evaluation.part_work(table)
+        work = evaluation.part_work(table)
         shared = parts.share(claim, lambda: [{"judge": name} for name in NAMES], together_with_another, "Asking")
-        known = judge_evaluation.material(world.campaign, table.criterion)
-        together = judge_evaluation.record_of(known, judge_evaluation.candidates(known), shared, "crowd", 0)
+        known = material.material(world.campaign, table.criterion)
+        together = evaluation.record_of(known, candidates.candidates(known), shared, "crowd", 0)
     assert elsewhere == [1]
-    alone = judge_evaluation.evaluate(known, judge_evaluation.candidates(known), "crowd", 0)
+    alone = evaluation.evaluate(known, candidates.candidates(known), "crowd", 0)
     assert without_seconds(together) == without_seconds(alone) and len(together["tables"]["all"]["rows"]) == 5
 
 
@@ -168,7 +168,7 @@ def without_seconds(record: dict) -> dict:
 def test_a_judge_that_is_gone_meanwhile_is_named(world):
     import_elsewhere(world)
     world.post(world.alice, PAGE, {"annotators": "crowd"})
-    work = judge_evaluation.part_work(JudgesTable.objects.get())
+    work = evaluation.part_work(JudgesTable.objects.get())
     with pytest.raises(Refused, match="nobody has changed since this table was asked for. Ask for it again."):
         work({"judge": "nobody"}, lambda *said: None)
 

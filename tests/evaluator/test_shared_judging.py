@@ -12,7 +12,7 @@ from annotation.models import JobPart, Output
 from core.errors import ImportRefused, Refused
 from evaluator.models import JudgedFile, Utility
 from evaluator.tasks import judge_file
-from evaluator.worker import judge, judge_files, shared_files
+from evaluator.worker import comparators, judged_files, shared_files
 from tests.evaluator.judges.test_protocol import Last, Length
 from tests.evaluator.world import write
 from tests.leaderboard.played import version  # noqa: F401 a fixture
@@ -25,10 +25,10 @@ PAIRS = [
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch, tmp_path, db):
-    for module in (judge, judge_files, shared_files):
+    for module in (comparators, judged_files, shared_files):
         monkeypatch.setattr(module, "CHUNK", 5)
-    monkeypatch.setattr(judge, "Comparator", Length)
-    for module in (judge, judge_files, shared_files):
+    monkeypatch.setattr(comparators, "Comparator", Length)
+    for module in (comparators, judged_files, shared_files):
         monkeypatch.setattr(module, "load", lambda of: Length())
     with override_settings(UPLOADS_DIR=tmp_path / "uploads"):
         yield
@@ -56,7 +56,7 @@ def test_a_file_is_judged_as_by_one_alone(version, tmp_path, monkeypatch, others
     with_helpers(monkeypatch, others)
     rows = PAIRS if kind == "compare" else [{**row, "output": row["output_a"]} for row in PAIRS]
     path, alone, out = write(tmp_path, "in.jsonl", rows), tmp_path / "alone.jsonl", tmp_path / "out.jsonl"
-    getattr(judge_files, f"{kind}_file")(Length(), path, alone)
+    getattr(judged_files, f"{kind}_file")(Length(), path, alone)
     made = shared_files.start(version, kind, path)
     assert [part.work["rows"] for part in made.job.parts.all()] == [5, 5, 5, 5, 3]
     judge_file(str(made.job_id))
@@ -95,7 +95,7 @@ def test_without_a_worker_the_command_says_so_and_leaves_nothing_queued(version,
 @pytest.mark.parametrize("others", [0, 2])
 def test_outputs_are_judged_as_by_one_alone(world, version, monkeypatch, others):  # noqa: F811
     outputs = list(Output.objects.select_related("context"))
-    alone = judge.utilities(version, outputs)
+    alone = comparators.utilities(version, outputs)
     Utility.objects.all().delete()
     with_helpers(monkeypatch, others)
     job = jobs.enqueue("leaderboard.tasks.play", "Play")
@@ -106,20 +106,20 @@ def test_outputs_are_judged_as_by_one_alone(world, version, monkeypatch, others)
             laid_out.extend(works())
             return parts.share(claim, lambda: laid_out, work, "Judging")
 
-        assert judge.utilities(version, outputs, shared=shared) == alone
+        assert comparators.utilities(version, outputs, shared=shared) == alone
     assert sorted(pk for part in laid_out for pk in part["outputs"]) == sorted(alone)
     assert dict(Utility.objects.values_list("output_id", "value")) == alone  # each once
 
 
 @pytest.mark.parametrize("others", [0, 2])
 def test_a_joint_comparators_pairs_are_judged_as_by_one_alone(world, version, monkeypatch, others):  # noqa: F811
-    monkeypatch.setattr(judge, "architecture", lambda of: "joint")
-    monkeypatch.setattr(judge, "load", lambda of: Last())
+    monkeypatch.setattr(comparators, "architecture", lambda of: "joint")
+    monkeypatch.setattr(comparators, "load", lambda of: Last())
     outputs = list(Output.objects.select_related("context"))
-    alone = judge.verdicts(version, outputs)
+    alone = comparators.verdicts(version, outputs)
     with_helpers(monkeypatch, others)
     job = jobs.enqueue("leaderboard.tasks.play", "Play")
     with jobs.claim(job.pk) as claim:
-        said = judge.verdicts(version, outputs, shared=lambda works, work: parts.share(claim, works, work, "Judging"))
+        said = comparators.verdicts(version, outputs, shared=lambda works, work: parts.share(claim, works, work, "Judging"))
     assert said.place == alone.place and np.array_equal(said.read.probabilities, alone.read.probabilities)
     assert json.dumps(said.read.choices.tolist()) == json.dumps(alone.read.choices.tolist())

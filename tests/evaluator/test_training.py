@@ -18,7 +18,7 @@ from evaluator.models import ComparatorVersion, Dialogue, TrainingRun, Utility
 from evaluator.signals import promoted
 from evaluator.trainings import sources
 from evaluator.trainings.services import start_training
-from evaluator.worker import judge, train
+from evaluator.worker import comparators, train
 from leaderboard import systems
 from tests.evaluator.world import World, recipe, write
 
@@ -56,7 +56,7 @@ def test_the_same_training_again_gives_the_same_judge_under_another_name(world):
     first, second = trained(world), trained(world)
     assert second.name == f"{first.name}-2"
     output = Output.objects.filter(context__campaign=world.campaign).select_related("context")
-    assert judge.utilities(first, output) == judge.utilities(second, output)
+    assert comparators.utilities(first, output) == comparators.utilities(second, output)
 
 
 def shown(run):
@@ -157,7 +157,7 @@ def test_a_killed_worker_is_found_and_its_run_goes_on_to_one_version(world, sent
     assert jobs.sweep() == 1 and sent[-1] == ("evaluator.tasks.train", str(run.job_id))
     assert ComparatorVersion.objects.get() == before  # and it is still in use
     output = Output.objects.filter(context__campaign=world.campaign).select_related("context").first()
-    assert judge.utilities(before, [output])[output.pk] is not None
+    assert comparators.utilities(before, [output])[output.pk] is not None
 
     tasks.train(str(run.job_id))
     tasks.train(str(run.job_id))  # the message came twice
@@ -241,18 +241,18 @@ def test_an_output_is_judged_once_by_a_version(world, monkeypatch):
     version = trained(world)
     outputs = list(Output.objects.filter(context__campaign=world.campaign).select_related("context"))
     Utility.objects.all().delete()  # what the gate asked for
-    first = judge.utilities(version, outputs[:10])
+    first = comparators.utilities(version, outputs[:10])
     assert Utility.objects.filter(version=version).count() == 10
-    every = judge.utilities(version, outputs)
-    monkeypatch.setattr(judge, "load", lambda version: pytest.fail("loaded although all is known"))
-    assert judge.utilities(version, outputs) == every
+    every = comparators.utilities(version, outputs)
+    monkeypatch.setattr(comparators, "load", lambda version: pytest.fail("loaded although all is known"))
+    assert comparators.utilities(version, outputs) == every
     assert {pk: every[pk] for pk in first} == first
 
 
 def test_verdicts_swap_with_the_sides(world):
     version = trained(world)
     outputs = list(Output.objects.filter(context__campaign=world.campaign).select_related("context"))
-    said = judge.verdicts(version, outputs)
+    said = comparators.verdicts(version, outputs)
     a, b = [o.pk for o in outputs[:8]], [o.pk for o in outputs[1:9]]
     assert (said.outcomes(a, b) == -said.outcomes(b, a)).all()
     assert said.probabilities(a, b) == pytest.approx(said.probabilities(b, a)[:, ::-1])
@@ -262,7 +262,7 @@ def test_a_version_whose_files_are_gone_is_refused(world, models_dir):
     version = trained(world)
     (models_dir / version.name / "comparator.json").write_text(json.dumps({"format": 99}))
     with pytest.raises(Refused, match="cannot be used"):
-        judge.load(version)
+        comparators.load(version)
 
 
 def test_a_training_ends_well_where_the_version_that_serves_cannot_be_read(world, models_dir):

@@ -15,7 +15,7 @@ from evaluator.roster import judge_of
 from evaluator.trainings import services, sources
 from evaluator.trainings.services import UNMEASURED, start_training
 from evaluator.versions import registry
-from evaluator.worker import judge
+from evaluator.worker import comparators
 from leaderboard.tournaments.start import start_tournament
 from tests.evaluator.world import World, command, recipe
 
@@ -144,7 +144,7 @@ class TestServing:
     def test_it_judges(self, bare):
         version = trained(bare)
         outputs = list(bare.campaign.contexts.first().outputs.all())
-        assert set(judge.utilities(version, outputs)) == {output.pk for output in outputs}
+        assert set(comparators.utilities(version, outputs)) == {output.pk for output in outputs}
 
 
 class TestAsked:

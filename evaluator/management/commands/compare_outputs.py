@@ -7,6 +7,6 @@ class Command(JudgingCommand):
     kind = "compare"
 
     def judging(self):
-        from evaluator.worker.judge_files import compare_outputs
+        from evaluator.worker.judged_files import compare_outputs
 
         return compare_outputs

@@ -52,13 +52,13 @@ class Command(ServiceCommand):
 
     def run(self, slug, judge, snapshot, criterion, annotators, seed, ways, own, csv, latex, device, **options):
         from evaluator.metaevaluation.comparison_scores import WAYS
-        from evaluator.worker import judge_evaluation
+        from evaluator.worker.judge_tables import candidates, evaluation, material
 
         use_device(device)
         campaign = campaign_named(slug)
-        known = judge_evaluation.material(campaign, criterion, snapshot)
+        known = material.material(campaign, criterion, snapshot)
         others = judge_options.players(options, campaign, known.basis.criterion, seed)
-        pairs = judge_evaluation.pairs_to_read(known, options["pairs"], seed)
+        pairs = material.pairs_to_read(known, options["pairs"], seed)
         sides = [known.texts[a] for a, _ in pairs], [known.texts[b] for _, b in pairs]
         for name, one in others:
             if hasattr(one, "forecast") and (not judge or name in judge):
@@ -66,7 +66,7 @@ class Command(ServiceCommand):
                 self.progress(f"{name}: {forecast}")
                 if options["forecast"]:
                     return {"judge": name, "calls": forecast.calls, "cost": forecast.cost, "forecast": str(forecast)}
-        found = judge_evaluation.candidates(known, others, options["pairs"], seed, WAYS if ways else ())
+        found = candidates.candidates(known, others, options["pairs"], seed, WAYS if ways else ())
         if judge:
             missing = [name for name in judge if name not in {one.name for one in found}]
             if missing:
@@ -74,7 +74,7 @@ class Command(ServiceCommand):
             found = [one for one in found if one.name in judge]
         families = _families(own, [one.name for one in found])
         with ProgressBar() as bar:
-            record = judge_evaluation.evaluate(known, found, annotators, seed, bar, families)
+            record = evaluation.evaluate(known, found, annotators, seed, bar, families)
         repeated = [(option, value) for option, values in (("--judge", judge or ()), ("--own", own)) for value in values]
         of_judges = [word for pair in repeated for word in pair]
         record["options"] = [*of_judges, *(["--ways"] if ways else []), *judge_options.words(options)]
@@ -108,8 +108,8 @@ def _families(own: list[str], judges: list[str]) -> dict[str, list[str]]:
 
 def _attacked(known, name: str, judges: dict, seed: int) -> dict:
     """judges: by name, None for a metric, which is made for the campaign."""
-    from evaluator.worker.judge_attacks import attacked
-    from evaluator.worker.judge_evaluation import metric_of
+    from evaluator.worker.judge_tables.attacks import attacked
+    from evaluator.worker.judge_tables.material import metric_of
 
     if name not in judges:
         own = name.startswith("comparator")

@@ -11,6 +11,6 @@ class Command(JudgingCommand):
     kind = "score"
 
     def judging(self):
-        from evaluator.worker.judge_files import score_outputs
+        from evaluator.worker.judged_files import score_outputs
 
         return score_outputs

@@ -26,8 +26,8 @@ class Command(ServiceCommand):
         add_device(parser)
 
     def run(self, slug, judge, labels, seed, csv, latex, page, device, **options):
-        from evaluator.worker import judge_transfer
-        from evaluator.worker.judge_evaluation import material
+        from evaluator.worker.judge_tables import transfer
+        from evaluator.worker.judge_tables.material import material
 
         use_device(device)
         names = judge or list(METRICS)
@@ -36,14 +36,14 @@ class Command(ServiceCommand):
         campaigns = [material(campaign_named(one)) for one in dict.fromkeys(slug)]
         if page:
             tables.refuse_without_table([known.campaign for known in campaigns])
-        found = judge_transfer.matrix(names, campaigns, seed)
+        found = transfer.matrix(names, campaigns, seed)
         if labels:
             able = [name for name in names if "scores" in METRICS[name].needs]
             found["labels"] = [
                 {"campaign": known.campaign.slug, **row}
                 for known in campaigns
                 for name in able
-                for row in judge_transfer.fewer_labels(name, known, seed)
+                for row in transfer.fewer_labels(name, known, seed)
             ]
         about = [
             {"campaign": one.campaign.slug, "snapshot": one.snapshot.name, "criterion": one.basis.criterion}

@@ -125,7 +125,7 @@ def _forecast(campaign: Campaign, options: dict, criterion: str | None, seed: in
     name, judge = found[0] if len(found) == 1 else ("", None)
     if not isinstance(judge, LanguageModelJudge):
         raise Refused("--forecast needs a language model. Other judges cost nothing.")
-    from evaluator.worker.judge import text_of
+    from evaluator.worker.comparators import text_of
 
     outputs = of_newest_checkpoints(
         Output.objects.filter(context__campaign=campaign, replaced_at=None, system__retired_at=None).select_related(

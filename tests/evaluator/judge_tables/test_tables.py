@@ -28,8 +28,8 @@ pytestmark = [pytest.mark.django_db, pytest.mark.calculation]
 def environment(monkeypatch):
     monkeypatch.setenv("COMPARENA_DEVICE", "cpu")
     lengths = lambda known, name: JudgeAnswers(name, np.array([len(text.output) % 7 for text in known.texts]))
-    monkeypatch.setattr("evaluator.worker.judge_evaluation.METRICS", ["cosim"])
-    monkeypatch.setattr("evaluator.worker.judge_evaluation._metric", lengths)
+    monkeypatch.setattr("evaluator.worker.judge_tables.candidates.METRICS", ["cosim"])
+    monkeypatch.setattr("evaluator.worker.judge_tables.candidates._metric", lengths)
 
 
 @pytest.fixture
@@ -287,7 +287,7 @@ def test_small_changes_of_scores_are_in_the_table(crowd, tmp_path):
 
 
 def test_contexts_of_one_topic_are_one_unit(crowd):
-    from evaluator.worker.judge_evaluation import material
+    from evaluator.worker.judge_tables.material import material
 
     assert material(crowd.campaign).people.groups is None
     crowd.campaign.contexts.filter(key__in=["c00", "c01", "c02"]).update(group="weather")

@@ -10,8 +10,8 @@ from core.errors import ImportRefused, Refused
 from evaluator.judges.protocol import Preferences, preferences, utilities, verdicts_on
 from evaluator.judges.texts import Text
 from evaluator.roster import judge_of
-from evaluator.worker.judge import verdicts_of
-from evaluator.worker.judge_files import compare_file, score_file
+from evaluator.worker.comparators import verdicts_of
+from evaluator.worker.judged_files import compare_file, score_file
 from leaderboard.models import Game
 from leaderboard.tournaments.play import play
 from leaderboard.tournaments.start import start_tournament

@@ -19,7 +19,7 @@ from evaluator.judges.texts import Text
 from evaluator.models import ComparatorVersion
 from evaluator.trainings.services import start_training
 from evaluator.versions import admission, archive, registry
-from evaluator.worker import card, judge
+from evaluator.worker import card, comparators
 from tests.evaluator.packed import changed, upload
 from tests.evaluator.world import World, recipe
 
@@ -47,7 +47,7 @@ def packed(version, trained) -> bytes:
 
 def test_what_comes_back_judges_the_same(world, version, packed, models_dir, tmp_path):
     texts = [Text(("w1 w2",), "w3 good"), Text(tuple(world.rows[0]["context"]), world.rows[0]["output"])]
-    before = judge.load(version).utilities(texts)
+    before = comparators.load(version).utilities(texts)
     registry.retire(world.campaign, version)
     ComparatorVersion.objects.filter(pk=version.pk).update(metrics=version.metrics | {"fingerprint": "another"})
     (tmp_path / "there").mkdir()
@@ -56,7 +56,7 @@ def test_what_comes_back_judges_the_same(world, version, packed, models_dir, tmp
     assert job.status == Job.Status.DONE, job.error
     came = there.campaign.comparators.get()
     assert came.run is None and came.settings["uploaded"] == version.name and came.code == version.code
-    assert (judge.load(came).utilities(texts) == before).all()
+    assert (comparators.load(came).utilities(texts) == before).all()
     assert registry.comparator_in_use(there.campaign) is None and came.gates["there"]
     assert not list(models_dir.glob(".upload-*")) and not list(models_dir.glob(f".run-{job.pk}"))
 
@@ -95,14 +95,14 @@ def test_other_files_under_a_known_fingerprint_are_a_version_of_their_own(world,
     came = there.campaign.comparators.get()
     assert came != version and list(version.campaigns.all()) == [world.campaign]
     texts = [Text(("w1 w2",), "w3 good")]
-    assert judge.load(came).utilities(texts) != judge.load(version).utilities(texts)
+    assert comparators.load(came).utilities(texts) != comparators.load(version).utilities(texts)
 
 
 def test_one_whose_files_were_lost_comes_back_from_its_zip(world, version, packed, models_dir):
     shutil.rmtree(models_dir / version.name)
     assert upload(world, packed).status == Job.Status.DONE
     came = world.campaign.comparators.exclude(pk=version.pk).get()
-    assert judge.load(came).utilities([Text(("w1 w2",), "w3 good")]).shape == (1,)
+    assert comparators.load(came).utilities([Text(("w1 w2",), "w3 good")]).shape == (1,)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from evaluator.models import ComparatorVersion
 from evaluator.trainings import sources
 from evaluator.trainings.services import start_training
 from evaluator.versions import registry
-from evaluator.worker import gate, judge
+from evaluator.worker import comparators, gate
 from leaderboard.systems import describe
 from tests.evaluator.world import recipe
 
@@ -25,7 +25,7 @@ def by_the_last_word(monkeypatch):
     def utilities(version, outputs):
         return {output.pk: LIKED[output.text.split()[-1]] for output in outputs}
 
-    monkeypatch.setattr(judge, "utilities", utilities)
+    monkeypatch.setattr(comparators, "utilities", utilities)
 
 
 def entered(world, **fields) -> ComparatorVersion:
@@ -79,14 +79,14 @@ class TestServingNow:
         """A second version, beside one in use and whose files cannot be read."""
         old = entered(world)
         registry.consider(old)
-        judging = judge.utilities
+        judging = comparators.utilities
 
         def utilities(version, outputs):
             if version == old:
                 raise Refused(f"Comparator {version.name} cannot be used.")
             return judging(version, outputs)
 
-        monkeypatch.setattr(judge, "utilities", utilities)
+        monkeypatch.setattr(comparators, "utilities", utilities)
         return entered(world, name="talk-overall-2")
 
     def test_one_that_cannot_be_read_is_no_reason_against_the_next(self, world, new):

@@ -127,9 +127,9 @@ def test_without_a_comparator_or_open_pairs_it_is_refused(world, campaign):
 
 
 def test_one_member_differs_from_nobody(campaign, monkeypatch):
-    from evaluator.worker import judge
+    from evaluator.worker import comparators
 
-    monkeypatch.setattr(judge, "load", lambda version: SimpleNamespace(models=["one"]))
+    monkeypatch.setattr(comparators, "load", lambda version: SimpleNamespace(models=["one"]))
     with pytest.raises(Refused, match="has only one member"):
-        active_selection.for_the_comparator(campaign, judge.disagreement)
+        active_selection.for_the_comparator(campaign, comparators.disagreement)
     assert not AuditEvent.objects.filter(action="pairs put in order of teaching").exists()

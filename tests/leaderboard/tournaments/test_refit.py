@@ -12,7 +12,7 @@ from evaluator.judges.texts import Text
 from evaluator.roster import judge_of
 from evaluator.trainings.services import start_training
 from evaluator.versions import registry
-from evaluator.worker import card, judge
+from evaluator.worker import card, comparators
 from leaderboard import tasks
 from leaderboard.models import Game
 from leaderboard.signature import parse
@@ -36,7 +36,7 @@ def test_a_board_is_played_by_them(world, architecture):
     assert parse(board.signature)["refit"].startswith(f"{refit['snapshot']}/72/{refit['scale']:.4g}/")
     games = list(Game.objects.filter(tournament=board).select_related("output_a__context", "output_b__context"))
     sides = [[Text(tuple(o.context.turns), o.text) for o in (g.output_a, g.output_b)] for g in games]
-    comparator, a, b = judge.load(version), [a for a, _ in sides], [b for _, b in sides]
+    comparator, a, b = comparators.load(version), [a for a, _ in sides], [b for _, b in sides]
     if architecture == "joint":
         p = comparator.compare(a, b).probabilities
         d = refit["scale"] * np.log(p[:, 0] / p[:, 2])
@@ -79,7 +79,7 @@ def test_where_the_comparator_is_unsure_follows_them(world, version, monkeypatch
 
     asked: list = []
     monkeypatch.setattr(card, "measure_here", measure)
-    monkeypatch.setattr(judge, "verdicts", lambda version, outputs, refit: asked.append(refit) or Sure())
+    monkeypatch.setattr(comparators, "verdicts", lambda version, outputs, refit: asked.append(refit) or Sure())
     job = active_selection.start(world.campaign, foreground=True)
     tasks.order_pairs(job.pk)
     assert asked == [REFIT] and Job.objects.get(pk=job.pk).status == Job.Status.DONE

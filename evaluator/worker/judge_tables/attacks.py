@@ -10,7 +10,7 @@ from core.errors import Refused
 from evaluator.judges.protocol import Judge, Numbers
 from evaluator.judges.texts import Referenced, Text, as_referenced, context_key
 from evaluator.metaevaluation.card_figures import Ahead, JudgedTexts, attack_table, good_answers
-from evaluator.worker.judge_evaluation import Material
+from evaluator.worker.judge_tables.material import Material
 from evaluator.worker.registration import json_ready
 
 

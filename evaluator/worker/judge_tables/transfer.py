@@ -19,7 +19,7 @@ from evaluator.metaevaluation.resampling import interval
 from evaluator.metrics.inputs import FOLDS, turns_of
 from evaluator.metrics.metric import MetricJudge
 from evaluator.metrics.registry import METRICS, build
-from evaluator.worker.judge_evaluation import Material
+from evaluator.worker.judge_tables.material import Material
 from evaluator.worker.registration import json_ready
 
 LEARN = frozenset({"scores", "replies"})

@@ -12,7 +12,7 @@ from core.rowfiles import BadField, Row, read_rows
 from evaluator.judges.protocol import ForeseesScores, Judge, preferences, utilities
 from evaluator.judges.texts import Text, context_key
 from evaluator.models import ComparatorVersion
-from evaluator.worker.judge import CHUNK, chunks, load
+from evaluator.worker.comparators import CHUNK, chunks, load
 
 
 def score_outputs(version: ComparatorVersion, path, out, on_progress: Callable[[int], None] | None = None) -> int:

@@ -1,0 +1,114 @@
+"""What people said in a snapshot, and what judges may read of it. Imported inside commands and task bodies: some need torch."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from annotation.models import Campaign, Reference, Snapshot
+from annotation.snapshots import latest_snapshot
+from core.errors import Refused
+from evaluator.encoders.text_encoder import TextEncoder
+from evaluator.judges.texts import Referenced, context_key, referenced
+from evaluator.metaevaluation.judges_table import People
+from evaluator.metrics.inputs import Training, turns_of
+from evaluator.metrics.metric import MetricJudge
+from evaluator.metrics.registry import METRICS, build
+from evaluator.trainings import sources
+from evaluator.versions.selectors import Basis, basis
+
+
+@dataclass(frozen=True)
+class Material:
+    """What people said in a snapshot, and what judges may read of it."""
+
+    campaign: Campaign
+    snapshot: Snapshot
+    basis: Basis
+    source: sources.Source
+    people: People
+
+    @cached_property
+    def texts(self) -> list[Referenced]:
+        """(n,) the outputs; what people wrote for the same context is a reference of the others, as are the campaign's own."""
+        given = [self.references.get(text.context, []) for text in self.source.texts]
+        return referenced(self.source.texts, self.source.human, given)
+
+    @cached_property
+    def training(self) -> Training | None:
+        """What learned metrics learn from, out of fold by context; None where there is one context alone."""
+        scores = self.source.scores[:, 0]  # (n,) means, 0..1
+        if len({context_key(text.context) for text in self.texts}) < 2:
+            return None
+        return Training.dealt(self.texts, None if np.isnan(scores).all() else scores.tolist())
+
+    @cached_property
+    def encoder(self) -> TextEncoder:
+        return TextEncoder.load()
+
+    @cached_property
+    def metrics(self) -> dict[str, MetricJudge]:
+        """Those that were made already, by name: one that learns does so once."""
+        return {}
+
+    @cached_property
+    def references(self) -> dict[tuple[str, ...], list[str]]:
+        """The campaign's references of each context that is judged, by its turns."""
+        found: dict[tuple[str, ...], list[str]] = {}
+        rows = Reference.objects.filter(context__campaign=self.campaign, context__key__in={key[0] for key in self.source.keys})
+        for reference in rows.select_related("context"):
+            found.setdefault(tuple(reference.context.turns), []).append(reference.text)
+        return found
+
+    def numbers_of(self, systems: Collection[str]) -> tuple[int, ...]:
+        """Of these systems in `people.systems`, all checkpoints. Raises Refused for one of which people judged no output."""
+        numbers: dict[str, set[int]] = {}
+        for key, number in zip(self.source.keys, self.people.systems.tolist(), strict=True):
+            numbers.setdefault(key[1], set()).add(number)
+        if unknown := sorted(set(systems) - set(numbers)):
+            raise Refused(f"No output of {unknown[0]!r} was judged here; the systems are: {', '.join(sorted(numbers))}.")
+        return tuple(sorted(set().union(*(numbers[name] for name in systems))))
+
+
+def material(campaign: Campaign, criterion: str | None = None, name: str | None = None) -> Material:
+    """Of the snapshot of this name, or the newest one. Raises Refused where there is none, or the criterion is not in it."""
+    snapshot = campaign.snapshots.filter(digest__startswith=name).first() if name else latest_snapshot(campaign)
+    if snapshot is None:
+        known = f"no snapshot {name!r}" if name else "no accepted judgments yet; assess_quality freezes them"
+        raise Refused(f"Campaign {campaign.slug!r} has {known}.")
+    chosen = basis(snapshot, criterion)
+    source = sources.read(snapshot, chosen.criterion, chosen.judgments)
+    groups = dict(campaign.contexts.exclude(group="").values_list("key", "group"))
+    return Material(campaign, snapshot, chosen, source, _people(source, groups))
+
+
+def pairs_to_read(known: Material, most: int | None = None, seed: int = 0) -> list[tuple[int, int]]:
+    """Positions of the pairs that people judged, each once; of more than `most`, as many drawn by the seed."""
+    pairs = sorted({(p.a, p.b) for p in known.people.pairs})
+    drawn = np.random.default_rng(seed).permutation(len(pairs))[:most]
+    return [pairs[i] for i in sorted(drawn.tolist())]
+
+
+def metric_of(known: Material, name: str) -> MetricJudge:
+    """The metric at work on the campaign. Raises MissingInput."""
+    if name not in known.metrics:
+        encoder = known.encoder if "encoder" in METRICS[name].needs else None
+        known.metrics[name] = build(name, encoder=encoder, corpus=turns_of(known.texts), training=known.training)
+    return known.metrics[name]
+
+
+def _people(source: sources.Source, group_of: Mapping[str, str]) -> People:
+    """group_of: by a context's name, where it has a group; a context without one is its own."""
+    names = sorted({who for given in source.ratings for who, _ in given})
+    column = {who: j for j, who in enumerate(names)}
+    scores = np.full((len(source.texts), len(names)), np.nan)
+    for i, given in enumerate(source.ratings):
+        for who, value in given:
+            scores[i, column[who]] = value
+    _, contexts = np.unique([key[0] for key in source.keys], return_inverse=True)
+    _, systems = np.unique([f"{key[1]}\n{key[2]}" for key in source.keys], return_inverse=True)
+    named = [f"group {group_of[key[0]]}" if key[0] in group_of else f"context {key[0]}" for key in source.keys]
+    groups = np.unique(named, return_inverse=True)[1] if group_of else None
+    words = np.array([len(text.output.split()) for text in source.texts], dtype=int)
+    return People(scores, contexts, systems, np.array(source.human, dtype=bool), words, tuple(source.pairs), groups)
