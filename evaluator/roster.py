@@ -19,7 +19,7 @@ SET_UP = (Kind.PROGRAM, Kind.REWARD_MODEL, Kind.LANGUAGE_MODEL)  # by a command
 
 
 @dataclass(frozen=True)
-class Candidate:
+class Player:
     """A judge that may play."""
 
     name: str
@@ -27,15 +27,15 @@ class Candidate:
     version: ComparatorVersion | None = None
 
 
-def candidates(campaign: Campaign) -> list[Candidate]:
+def candidates(campaign: Campaign) -> list[Player]:
     """All that may play in the campaign: its comparators, newest first, what commands set up or imported, then metrics."""
     rows = list(campaign.judges.exclude(kind=Kind.COMPARATOR).order_by("name"))
     named = {row.version_id: row.name for row in campaign.judges.filter(kind=Kind.COMPARATOR)}
     versions = campaign.comparators.filter(retired_at=None)
-    found = [Candidate(named.get(version.pk, version.name), Kind.COMPARATOR, version) for version in versions]
-    found += [Candidate(row.name, row.kind) for row in rows if row.kind != Kind.METRIC]
+    found = [Player(named.get(version.pk, version.name), Kind.COMPARATOR, version) for version in versions]
+    found += [Player(row.name, row.kind) for row in rows if row.kind != Kind.METRIC]
     taken = {one.name for one in found}
-    return found + [Candidate(name, Kind.METRIC) for name in METRICS if name not in taken]
+    return found + [Player(name, Kind.METRIC) for name in METRICS if name not in taken]
 
 
 def judge_named(campaign: Campaign, name: str) -> Judge:

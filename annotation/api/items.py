@@ -40,7 +40,7 @@ class KnownAnswerSerializer(serializers.Serializer):
     )
 
 
-class ReportSerializer(serializers.ModelSerializer):
+class ProblemReportSerializer(serializers.ModelSerializer):
     item = serializers.IntegerField(source="item_id")
     annotator = serializers.CharField(source="annotator.name")
 
@@ -85,19 +85,19 @@ class ItemActions:
             known_answers.mark_known(item, **asked.validated_data, user=request.user)
         return Response(ItemDetailSerializer(self._item(pk)).data)
 
-    @extend_schema(responses=ReportSerializer(many=True))
+    @extend_schema(responses=ProblemReportSerializer(many=True))
     @action(detail=True)
     def reports(self, request, slug):
         """What annotators skipped or flagged, the open ones first."""
-        return self._page(ReportSerializer, reports(self.get_object()))
+        return self._page(ProblemReportSerializer, reports(self.get_object()))
 
-    @extend_schema(request=None, responses=ReportSerializer, parameters=[PK])
+    @extend_schema(request=None, responses=ProblemReportSerializer, parameters=[PK])
     @action(detail=True, methods=["post"], url_path=r"reports/(?P<pk>\d{1,9})/resolve", url_name="resolve")
     def resolve(self, request, slug, pk):
         report = get_object_or_404(ItemReport.objects.filter(item__campaign=self.get_object()), pk=pk)
         known_answers.resolve(report, request.user)
         report.refresh_from_db()
-        return Response(ReportSerializer(report).data)
+        return Response(ProblemReportSerializer(report).data)
 
     @extend_schema(methods=["get"], responses=ImageNamesSerializer)
     @extend_schema(methods=["post"], request={"multipart/form-data": ImagesSerializer}, responses={201: ImageNamesSerializer})

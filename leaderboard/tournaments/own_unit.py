@@ -36,7 +36,7 @@ class Points:
 
 
 @dataclass(frozen=True)
-class Shares:
+class PreferenceShare:
     """The chance that an output is preferred, from 0 to 1: to one of a system rated 1500, or of the other."""
 
     def of(self, system: int, rating: float) -> float:

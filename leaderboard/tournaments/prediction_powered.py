@@ -18,7 +18,7 @@ from leaderboard.rating.ranking import Tastes
 from leaderboard.tournaments import rate
 from leaderboard.tournaments.context_results import meetings
 from leaderboard.tournaments.entrants import Entrants
-from leaderboard.tournaments.own_unit import Shares
+from leaderboard.tournaments.own_unit import PreferenceShare
 from leaderboard.tournaments.people_games import PeopleAnswers, as_pairs, games_of, read_answers
 from leaderboard.tournaments.rate import Known, Rated
 
@@ -85,7 +85,7 @@ def calibrated(
     )
     if not tournament.rules().rates_by_default:  # how leanings move another rating is not known
         return Corrected(people, board, whose)
-    board = replace(board, own=Shares() if answers.kind == "pairs" else None)
+    board = replace(board, own=PreferenceShare() if answers.kind == "pairs" else None)
     others = _other_people(entrants, answers, found)
     return Corrected(people, board if others is None else _of_people(board, others), whose)
 

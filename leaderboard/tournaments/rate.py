@@ -21,7 +21,7 @@ from leaderboard.rating.ranking import Ranking, Tastes
 from leaderboard.rating.rules import DEFAULT, Rules
 from leaderboard.rating.stability import Order, orders, rank_stability
 from leaderboard.tournaments.entrants import Entrants
-from leaderboard.tournaments.own_unit import OwnUnit, Points, Shares
+from leaderboard.tournaments.own_unit import OwnUnit, Points, PreferenceShare
 from leaderboard.tournaments.people_games import PeopleAnswers, games_of, read_answers
 
 REPLICATES = 200
@@ -112,7 +112,7 @@ def _own_unit(answers: PeopleAnswers, reading: Reading) -> OwnUnit | None:
     if answers.kind == "scores":
         level = reading.systems @ reading.fit.effects
         return Points(level, reading.scale, reading.rating, getattr(answers, "sign", 1))
-    return Shares() if answers.kind == "pairs" else None
+    return PreferenceShare() if answers.kind == "pairs" else None
 
 
 def _known(board: PeopleBoard, whole: bool) -> Known:

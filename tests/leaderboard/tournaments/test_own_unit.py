@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from leaderboard.tournaments.own_unit import Points, Shares
+from leaderboard.tournaments.own_unit import Points, PreferenceShare
 
 
 def test_points_of_a_scale():
@@ -21,4 +21,6 @@ def test_points_where_the_lowest_is_the_best():
 @pytest.mark.parametrize(("apart", "share"), [(0.0, 0.5), (400.0, 10 / 11), (-400.0, 1 / 11)])
 def test_shares(apart, share):
     """400 points are odds of ten to one (Elo 1978)."""
-    assert Shares().difference(apart) == pytest.approx(share) and Shares().of(0, 1500 + apart) == pytest.approx(share)
+    assert PreferenceShare().difference(apart) == pytest.approx(share) and PreferenceShare().of(
+        0, 1500 + apart
+    ) == pytest.approx(share)
