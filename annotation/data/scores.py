@@ -6,7 +6,8 @@ from annotation.data.insertion import Insertion, give_keys
 from annotation.data.spellings import Spellings
 from annotation.models import Annotator, Campaign, Criterion, Output
 from annotation.questions import registry, store
-from annotation.questions.kind import CANNOT_SAY, ValueKind
+from annotation.questions.kind import CANNOT_SAY
+from annotation.questions.value_kind import ValueKind
 from core.errors import RowError, quoted
 from core.rowfiles import BadField, NotAnswered, Row
 

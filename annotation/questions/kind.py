@@ -1,6 +1,6 @@
 """A kind of question: everything about it that the rest of the product asks, in one class.
 
-A new kind is a module with a subclass, given to `registry.register`, and a template for its widget. `ValueKind` has what
+A new kind is a module with a subclass, given to `registry.register`, and a template for its widget. `value_kind` has what
 kinds share that ask for a number about one output; `scale` and `pair` are the kinds that come with the product.
 """
 
@@ -8,33 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any, ClassVar
 
 import numpy as np
 from django.forms import Form
 from django.utils.translation import gettext, gettext_lazy
 
-from annotation.design.known_answer_check import wanted_values
-from annotation.models import Annotator, Assignment, Criterion, LikertScore, Output
+from annotation.models import Assignment, Criterion
 from annotation.quality.krippendorff import Level
-from annotation.quality.report import JudgmentReport, ScoreReport, assess_scores
-from annotation.questions.columns import Field, is_cannot_say
-from core.errors import Refused, quoted, shortened
-from core.rowfiles import BadField, Row, shown
+from annotation.quality.report import JudgmentReport, ScoreReport
+from annotation.questions.columns import Field
+from core.errors import Refused
 
 CANNOT_SAY = "cannot_say"  # what a page or a program sends for it
 CANNOT_SAY_WORDS = gettext_lazy("Cannot say")
 WORST_TO_BEST = {Criterion.Best.HIGH: 1, Criterion.Best.LOW: -1}
-
-
-class Says(StrEnum):
-    """What an answer says for a board."""
-
-    VALUE = "value"
-    PREFERENCE = "preference"
-    ORDER = "order"
-    COUNT = "count"
 
 
 @dataclass(frozen=True)
@@ -161,7 +149,6 @@ class Kind:
     keys: ClassVar[Sequence[tuple[Any, Any]]] = ()
     table: ClassVar[type]
     files: ClassVar[str]
-    says: ClassVar[Says] = Says.VALUE
     is_repeated: ClassVar[bool] = False  # may the same item be shown again, to see whether the answer stays?
     form: ClassVar[type[Form] | None] = None  # of its settings, on the page of the campaign's design
     form_template: ClassVar[str] = "includes/kind_settings.html"
@@ -284,110 +271,3 @@ class Kind:
 
     def sign(self, best: str) -> int:
         return WORST_TO_BEST[Criterion.Best(best)]
-
-
-class ValueKind(Kind):
-    """A number about one output, on a criterion from `low` to `high`."""
-
-    part, prefix = "scores", "score"
-    table = LikertScore
-    columns = ("scale", "score")
-    value_column = "score"
-
-    def typed(self, text: str) -> int | None:
-        try:
-            value = int(text or "")
-        except ValueError:
-            return None
-        return value if abs(value) < 2**63 else None
-
-    def given(self, question: Question, sent: Any) -> Given:
-        criterion = question.criterion
-        assert criterion is not None, "asked on a criterion"
-        if sent == CANNOT_SAY and question.cannot_say:
-            return Given(None)
-        try:
-            value = int(sent)
-            if isinstance(sent, float) and sent != value:
-                raise ValueError
-        except (TypeError, ValueError, OverflowError):
-            message = gettext("%(criterion)s: choose one of the points of its scale.")
-            raise Refused(message % {"criterion": criterion.name}) from None
-        if value not in criterion.points:
-            about = {"criterion": criterion.name, "low": criterion.low, "high": criterion.high}
-            raise Refused(gettext("%(criterion)s: choose a point from %(low)s to %(high)s.") % about)
-        return Given(value)
-
-    def row(self, question: Question, assignment: Assignment, given: Given, reason: str) -> LikertScore:
-        """A comment on scores stays with the submission."""
-        row = LikertScore(output_id=assignment.item.output_id, criterion=question.criterion, value=given.value)
-        row.cannot_say, row.detail = given.cannot_say, given.detail
-        return row
-
-    def row_in_words(self, row: LikertScore) -> str:
-        return str(CANNOT_SAY_WORDS) if row.value is None else f"{row.value:g}"
-
-    def known(self, criterion: Criterion, answer: Any) -> list:
-        values = answer if isinstance(answer, list) else [answer]
-        if not values:
-            raise Refused(f"{criterion.name}: at least one right score was expected.")
-        numbers = [value for value in values if not (criterion.cannot_say and is_cannot_say(value))]
-        for value in numbers:
-            if isinstance(value, bool) or value not in criterion.points:
-                scale = f"{criterion.low} to {criterion.high}"
-                raise Refused(f"{criterion.name}: {shortened(str(value))} is not a point of its scale ({scale}).")
-        return sorted({int(value) for value in numbers}) + ([CANNOT_SAY] if len(numbers) < len(values) else [])
-
-    def as_given(self, row: LikertScore) -> float | str:
-        return CANNOT_SAY if row.value is None else row.value
-
-    def checked(self, row: LikertScore, expected: Mapping[str, Any], swapped: bool) -> Check | None:
-        wanted = wanted_values(expected, self.part, row.criterion.name)
-        if not wanted:
-            return None
-        words = [str(CANNOT_SAY_WORDS) if value == CANNOT_SAY else f"{value:g}" for value in wanted]
-        given = self.as_given(row)
-        return Check(row.criterion.name, self.row_in_words(row), gettext(" or ").join(words), given in wanted)
-
-    def cells(self, row: LikertScore) -> dict[str, Any]:
-        return {"scale": [row.criterion.low, row.criterion.high], self.value_column: row.value}
-
-    def imported(self, row: Row, criterion: Criterion) -> Given:
-        """An answer that a file holds; raises BadField."""
-        if row.truth(CANNOT_SAY) or is_cannot_say(row.get(self.value_column)):
-            return Given(None)
-        value = row.number(self.value_column)
-        if not criterion.low <= value <= criterion.high:
-            scale = f"{criterion.low} to {criterion.high}"
-            raise BadField(self.value_column, f"is {value:g}, outside the scale {scale} of {quoted(criterion.name)}")
-        return Given(value)
-
-    def imported_row(self, criterion: Criterion, output: Output, annotator: Annotator, given: Given) -> LikertScore:
-        """An unsaved row of `table`."""
-        row = LikertScore(criterion=criterion, output=output, annotator=annotator, value=given.value)
-        row.cannot_say, row.detail = given.cannot_say, given.detail
-        return row
-
-    def imported_settings(self, row: Row) -> dict[str, Any]:
-        """What a row of a file says of its criterion, by the criterion's fields; raises BadField."""
-        return imported_direction(row)
-
-    def new_settings(self, row: Row, name: str) -> dict[str, Any]:
-        """The fields of a criterion that a file is the first to name; raises BadField."""
-        return self.imported_settings(row)
-
-    def assess(self, values: np.ndarray, rule: AgreementRule) -> ScoreReport:
-        return assess_scores(values, self.level(rule.level), rule.mad, rule.on_zero_mad, seed=rule.seed, points=rule.points)
-
-
-DIRECTIONS = {"high": "high", "highest": "high", "higher": "high", "low": "low", "lowest": "low", "lower": "low"}
-
-
-def imported_direction(row: Row) -> dict[str, str]:
-    said = row.get("best")
-    if said in (None, ""):
-        return {}
-    word = str(said).strip().lower()
-    if word not in DIRECTIONS:
-        raise BadField("best", f"expected high or low, found {shown(said)}")
-    return {"best": DIRECTIONS[word]}

@@ -13,7 +13,7 @@ from annotation.outcome import Outcome, outcome_named
 from annotation.quality.krippendorff import Level
 from annotation.quality.report import JudgmentReport, assess_judgments
 from annotation.questions.columns import PAIR_FIELDS, is_cannot_say
-from annotation.questions.kind import CANNOT_SAY, CANNOT_SAY_WORDS, AgreementRule, Check, Given, Kind, Question, Says, Widget
+from annotation.questions.kind import CANNOT_SAY, CANNOT_SAY_WORDS, AgreementRule, Check, Given, Kind, Question, Widget
 from core.errors import Refused, quoted
 from core.rowfiles import BadField, Row, shown
 
@@ -45,7 +45,6 @@ class Pair(Kind):
     part, prefix = "choices", "choice"
     table = PairwiseJudgment
     files = "judgments"
-    says = Says.PREFERENCE
     is_repeated = True
     template = "includes/choice.html"
     keys = (

@@ -6,7 +6,8 @@ from django import forms
 from django.utils.translation import gettext, gettext_lazy
 
 from annotation.questions.columns import SCALE_FIELDS
-from annotation.questions.kind import Question, ValueKind, Widget, imported_direction
+from annotation.questions.kind import Question, Widget
+from annotation.questions.value_kind import ValueKind, imported_direction
 from core.errors import Refused, quoted
 from core.rowfiles import BadField, Row
 

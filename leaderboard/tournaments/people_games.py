@@ -16,7 +16,7 @@ from annotation.assessment import snapshot_contents
 from annotation.models import Snapshot
 from annotation.outcome import Outcome
 from annotation.questions import registry
-from annotation.questions.kind import ValueKind
+from annotation.questions.value_kind import ValueKind
 from annotation.snapshots import SnapshotContent
 from core.errors import Refused
 from leaderboard.models import Tournament

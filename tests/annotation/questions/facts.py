@@ -3,7 +3,7 @@
 from django import forms
 
 from annotation.questions.columns import DIRECTION_FIELDS, Field, maybe
-from annotation.questions.kind import Says, ValueKind, imported_direction
+from annotation.questions.value_kind import ValueKind, imported_direction
 
 
 class FactsForm(forms.Form):
@@ -15,7 +15,6 @@ class Facts(ValueKind):
     title = "the number of right facts"
     about = "Facts: how many facts of outputs already here are right"
     files = part = prefix = "facts"
-    says = Says.COUNT
     template = "facts.html"
     keys = (("<kbd>0</kbd> to <kbd>9</kbd>", "so many facts are right"),)
     form = FactsForm

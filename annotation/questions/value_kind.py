@@ -1,0 +1,124 @@
+"""Kinds whose answer is a number about one output."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from django.utils.translation import gettext
+
+from annotation.design.known_answer_check import wanted_values
+from annotation.models import Annotator, Assignment, Criterion, LikertScore, Output
+from annotation.quality.report import ScoreReport, assess_scores
+from annotation.questions.columns import is_cannot_say
+from annotation.questions.kind import CANNOT_SAY, CANNOT_SAY_WORDS, AgreementRule, Check, Given, Kind, Question
+from core.errors import Refused, quoted, shortened
+from core.rowfiles import BadField, Row, shown
+
+
+class ValueKind(Kind):
+    """A number about one output, on a criterion from `low` to `high`."""
+
+    part, prefix = "scores", "score"
+    table = LikertScore
+    columns = ("scale", "score")
+    value_column = "score"
+
+    def typed(self, text: str) -> int | None:
+        try:
+            value = int(text or "")
+        except ValueError:
+            return None
+        return value if abs(value) < 2**63 else None
+
+    def given(self, question: Question, sent: Any) -> Given:
+        criterion = question.criterion
+        assert criterion is not None, "asked on a criterion"
+        if sent == CANNOT_SAY and question.cannot_say:
+            return Given(None)
+        try:
+            value = int(sent)
+            if isinstance(sent, float) and sent != value:
+                raise ValueError
+        except (TypeError, ValueError, OverflowError):
+            message = gettext("%(criterion)s: choose one of the points of its scale.")
+            raise Refused(message % {"criterion": criterion.name}) from None
+        if value not in criterion.points:
+            about = {"criterion": criterion.name, "low": criterion.low, "high": criterion.high}
+            raise Refused(gettext("%(criterion)s: choose a point from %(low)s to %(high)s.") % about)
+        return Given(value)
+
+    def row(self, question: Question, assignment: Assignment, given: Given, reason: str) -> LikertScore:
+        """A comment on scores stays with the submission."""
+        row = LikertScore(output_id=assignment.item.output_id, criterion=question.criterion, value=given.value)
+        row.cannot_say, row.detail = given.cannot_say, given.detail
+        return row
+
+    def row_in_words(self, row: LikertScore) -> str:
+        return str(CANNOT_SAY_WORDS) if row.value is None else f"{row.value:g}"
+
+    def known(self, criterion: Criterion, answer: Any) -> list:
+        values = answer if isinstance(answer, list) else [answer]
+        if not values:
+            raise Refused(f"{criterion.name}: at least one right score was expected.")
+        numbers = [value for value in values if not (criterion.cannot_say and is_cannot_say(value))]
+        for value in numbers:
+            if isinstance(value, bool) or value not in criterion.points:
+                scale = f"{criterion.low} to {criterion.high}"
+                raise Refused(f"{criterion.name}: {shortened(str(value))} is not a point of its scale ({scale}).")
+        return sorted({int(value) for value in numbers}) + ([CANNOT_SAY] if len(numbers) < len(values) else [])
+
+    def as_given(self, row: LikertScore) -> float | str:
+        return CANNOT_SAY if row.value is None else row.value
+
+    def checked(self, row: LikertScore, expected: Mapping[str, Any], swapped: bool) -> Check | None:
+        wanted = wanted_values(expected, self.part, row.criterion.name)
+        if not wanted:
+            return None
+        words = [str(CANNOT_SAY_WORDS) if value == CANNOT_SAY else f"{value:g}" for value in wanted]
+        given = self.as_given(row)
+        return Check(row.criterion.name, self.row_in_words(row), gettext(" or ").join(words), given in wanted)
+
+    def cells(self, row: LikertScore) -> dict[str, Any]:
+        return {"scale": [row.criterion.low, row.criterion.high], self.value_column: row.value}
+
+    def imported(self, row: Row, criterion: Criterion) -> Given:
+        """An answer that a file holds; raises BadField."""
+        if row.truth(CANNOT_SAY) or is_cannot_say(row.get(self.value_column)):
+            return Given(None)
+        value = row.number(self.value_column)
+        if not criterion.low <= value <= criterion.high:
+            scale = f"{criterion.low} to {criterion.high}"
+            raise BadField(self.value_column, f"is {value:g}, outside the scale {scale} of {quoted(criterion.name)}")
+        return Given(value)
+
+    def imported_row(self, criterion: Criterion, output: Output, annotator: Annotator, given: Given) -> LikertScore:
+        """An unsaved row of `table`."""
+        row = LikertScore(criterion=criterion, output=output, annotator=annotator, value=given.value)
+        row.cannot_say, row.detail = given.cannot_say, given.detail
+        return row
+
+    def imported_settings(self, row: Row) -> dict[str, Any]:
+        """What a row of a file says of its criterion, by the criterion's fields; raises BadField."""
+        return imported_direction(row)
+
+    def new_settings(self, row: Row, name: str) -> dict[str, Any]:
+        """The fields of a criterion that a file is the first to name; raises BadField."""
+        return self.imported_settings(row)
+
+    def assess(self, values: np.ndarray, rule: AgreementRule) -> ScoreReport:
+        return assess_scores(values, self.level(rule.level), rule.mad, rule.on_zero_mad, seed=rule.seed, points=rule.points)
+
+
+DIRECTIONS = {"high": "high", "highest": "high", "higher": "high", "low": "low", "lowest": "low", "lower": "low"}
+
+
+def imported_direction(row: Row) -> dict[str, str]:
+    said = row.get("best")
+    if said in (None, ""):
+        return {}
+    word = str(said).strip().lower()
+    if word not in DIRECTIONS:
+        raise BadField("best", f"expected high or low, found {shown(said)}")
+    return {"best": DIRECTIONS[word]}
