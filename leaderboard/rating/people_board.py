@@ -320,16 +320,15 @@ def _many(
     """`read_pairs` of more people and systems than one dense matrix takes. where: (judgments,), the context or its group."""
     ridge = (SCALE / START_RD) ** 2
     found = many_pairs.read(first, second, y, where, annotator, contrasts, ridge)
-    names, p = ("taste", "answer"), len(found.effects)
-    variances = {"taste": found.taste, "answer": 1.0}
-    of_taste = (found.covariance - found.chance) / found.taste if found.taste else np.zeros((p, p))
-    parts = {"taste": of_taste, "answer": found.chance}
-    information = np.diag([1 / found.uncertainty if found.uncertainty else 0.0, 0.0])
-    fit = Fit(found.effects, dict(zip(names, variances.values())), parts, information, np.nan, np.zeros((0, p)), {})
+    p = len(found.effects)
+    variances = {"output": found.luck, "taste": found.taste, "answer": 1.0}
+    added = found.alone - found.chance, found.covariance - found.alone, found.chance  # to the covariance
+    parts = {name: part / v if v else np.zeros((p, p)) for (name, v), part in zip(variances.items(), added)}
+    information = np.diag([0.0, 1 / found.uncertainty if found.uncertainty else 0.0, 0.0])
+    fit = Fit(found.effects, variances, parts, information, np.nan, np.zeros((0, p)), {})
     told = (found.people, found.contexts, found.both)
     fixed = found.by_context.T @ found.by_context
-    every = np.full((2, len(contrasts.compared)), np.inf)
-    shown = Sandwich(contrasts, *told, found.covariance, found.chance, fixed, found.chance, *every)
+    shown = Sandwich(contrasts, *told, found.covariance, found.alone, fixed, found.chance)
     systems, component = contrasts.systems, contrasts.component
     same = component[:, None] == component[None, :]
     moved = found.by_context @ (systems - same @ systems / same.sum(axis=1, keepdims=True)).T
@@ -355,14 +354,11 @@ def _shown(
     model = fit.covariance()
     cells = _index(annotator * (context.max() + 1) + context)
     fixed = sandwich.meat(context, fit.answers, _impersonal(fit, residual, terms))
-    pooled, pooled_alone = (fit.freedom(contrasts.rows, without) for without in ((), PERSONAL))
     least_of = least * fit.parts["answer"]
     grouped = annotator, context, cells
     of = [sandwich.of_clusters(by, fit.answers, residual, design, model, contrasts) for by in grouped]
     annotators, contexts, both = of
-    return Sandwich(
-        contrasts, annotators, contexts, both, model, fit.covariance(PERSONAL), fixed, least_of, pooled, pooled_alone
-    )
+    return Sandwich(contrasts, annotators, contexts, both, model, fit.covariance(PERSONAL), fixed, least_of)
 
 
 def _impersonal(fit: Fit, unexpected: Floats, terms: Sequence[Term]) -> Floats:

@@ -1,16 +1,18 @@
 """Judgments of pairs, however many, by Bradley and Terry's model (1952; a tie is half a win) as generalised estimating
 equations (Liang & Zeger 1986): people's leanings to systems are in the working covariance, outputs are not. That a context's
-judgments vary together is in the sandwich alone (`sandwich`), so that the uncertainty is right and no matrix is larger than
-the systems.
+judgments vary together is in the variances alone: the model's, and the sandwich (`sandwich`). So no matrix is larger than the
+systems.
 
 A person's judgments have the covariance D^-1 + v X X', with D their precisions, v the variance of leanings and X (judgments,
 systems) 1 and -1 where a system is first and second. By Woodbury's identity all that counts of a person is G = X' D X and
 X' D r, (systems, systems) and (systems,), sums over the judgments: X' V^-1 X = G (1 + v G)^-1, X' V^-1 r = (1 + v G)^-1 X' D r.
-v is found by moments: the expected square of X' D r is tr G + v tr G^2. People come in chunks, so that memory is bounded."""
+v is found by moments. The square of a person's X' D r, less those of each of the person's contexts, is expected to be
+v (tr G^2 less theirs); what an output adds to all judgments of it, luck, is found alike: a context's square less those of each
+of its people. People come in chunks, so that memory is bounded."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from leaderboard.rating.crossed.sandwich import Clusters, Contrasts, summed
+from leaderboard.rating.crossed.sandwich import Clusters, Contrasts, Gathered
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -31,14 +33,16 @@ MOST_CONTEXTS = 1_000  # whose part in the estimate is worked out
 
 @dataclass(frozen=True)
 class ManyPairs:
-    """effects: (p,) logits; taste, uncertainty: the variance of leanings, and of that estimate; covariance, chance: (p, p) of
-    the effects by the working model, and what judgments alone add; people, contexts, both: as `sandwich` takes them;
-    by_context: (contexts, p), what each context moves the effects."""
+    """effects: (p,) logits; taste, luck: the variances of leanings and of outputs; uncertainty: of the first; covariance, alone,
+    chance: (p, p) of the effects by the model, without people's leanings, and what judgments alone add; people, contexts, both:
+    as `sandwich` takes them; by_context: (contexts, p), what each context moves the effects."""
 
     effects: Floats
     taste: float
+    luck: float
     uncertainty: float
     covariance: Floats
+    alone: Floats
     chance: Floats
     people: Clusters
     contexts: Clusters
@@ -70,6 +74,26 @@ class _Judged:
         s, v = self.systems, value[rows]
         flat = np.bincount(by * s + self.first[rows], v, count * s) - np.bincount(by * s + self.second[rows], v, count * s)
         return np.asarray(flat.reshape(count, s))
+
+    def cells(self) -> Integers:
+        """(n,) the number of each judgment's person on its context"""
+        begins = (np.diff(self.person, prepend=-1) != 0) | (np.diff(self.context, prepend=-1) != 0)
+        return np.cumsum(begins) - 1
+
+    def squares(self, by: Integers, of: Integers, value: Floats, signed: bool) -> Floats:
+        """Of each of `of` (n,), which holds whole ones of `by` (n,): the sum of |X' value|^2 of those, or, not signed, of
+        tr (X' D X)^2 with D the values."""
+        s, ends = self.systems, (self.first, self.second)
+        sides = np.concatenate([by * s + end for end in ends])
+        keys = [(sides, np.concatenate([value, -value if signed else value]), 1.0)]
+        if not signed:
+            pair = np.minimum(*ends) * s + np.maximum(*ends)
+            keys.append((by * s * s + pair, value, 2.0))
+        total = np.zeros(int(of.max()) + 1)
+        for key, values, times in keys:
+            _, one, number = np.unique(key, return_index=True, return_inverse=True)
+            total += times * np.bincount(of[one % len(of)], np.bincount(number, values) ** 2, len(total))
+        return total
 
     def chunks(self) -> Iterator[tuple[slice, Integers, int]]:
         """(the rows of some people, their numbers from 0, how many people)"""
@@ -127,14 +151,25 @@ def _weighed(judged: _Judged, weight: Floats, value: Floats, taste: float) -> tu
 
 def _leanings(judged: _Judged, weight: Floats, value: Floats) -> tuple[float, float]:
     """(variance of people's leanings, not below 0; the variance of that estimate, over people)"""
-    excess, square = [], []
-    for rows, by, count in judged.chunks():
-        g, t = judged.laplacians(rows, by, count, weight), judged.scores(rows, by, count, value)
-        excess.append((t**2).sum(axis=1) - np.trace(g, axis1=1, axis2=2))
-        square.append((g**2).sum(axis=(1, 2)))
-    e, q = np.concatenate(excess), np.concatenate(square)
+    whole, cells = judged.person, judged.cells()
+    e, q = (
+        judged.squares(whole, whole, v, signed) - judged.squares(cells, whole, v, signed)
+        for v, signed in ((value, True), (weight, False))
+    )
+    if q.sum() <= 0:  # nobody judged on two contexts
+        return 0.0, 0.0
     taste = max(float(e.sum() / q.sum()), 0.0)
     return taste, float(((e - taste * q) ** 2).sum() / q.sum() ** 2)
+
+
+def _luck(judged: _Judged, weight: Floats, value: Floats) -> float:
+    """The variance of outputs, not below 0."""
+    whole, cells = judged.context, judged.cells()
+    e, q = (
+        (judged.squares(whole, whole, v, signed) - judged.squares(cells, whole, v, signed)).sum()
+        for v, signed in ((value, True), (weight, False))
+    )
+    return max(float(e / q), 0.0) if q > 0 else 0.0
 
 
 def _told(judged: _Judged, contrasts: Contrasts, b: Floats, taste: float, uncertainty: float) -> ManyPairs:
@@ -143,10 +178,15 @@ def _told(judged: _Judged, contrasts: Contrasts, b: Floats, taste: float, uncert
     weight, value = _linearised(judged, basis @ b)
     information, _ = _weighed(judged, weight, value, taste)
     q = np.linalg.inv(basis.T @ information @ basis)
-    root, side = np.linalg.cholesky(q), q @ basis.T  # (p, p), (p, s)
+    side, luck = q @ basis.T, _luck(judged, weight, value)
+    parts, times = _context_parts(judged, weight, basis)
+    model = q + luck * times * sum((h @ h.T for h, _ in parts()), np.zeros_like(q))
+    root, people, places = np.linalg.cholesky(model), Gathered(contrasts, len(q)), Gathered(contrasts, len(q))
+    for h, alone in parts():
+        places.add(h @ root, alone + luck * h @ h.T)
     contexts = int(judged.context.max()) + 1
     by_context, own = np.zeros((contexts, s)), np.zeros((contexts, s))
-    sums, halves, squares, chance = [], [], np.zeros((s, s)), np.zeros((s, s))
+    sums, squares, chance = [], np.zeros((s, s)), np.zeros((s, s))
     for rows, by, count in judged.chunks():
         g, t = judged.laplacians(rows, by, count, weight), judged.scores(rows, by, count, value)
         shrunk = np.linalg.inv(np.eye(s) + taste * g)  # (count, s, s), not symmetric
@@ -154,7 +194,8 @@ def _told(judged: _Judged, contrasts: Contrasts, b: Floats, taste: float, uncert
         of_people = np.einsum("kij,kj->ki", shrunk, t)
         leaning = taste * of_people
         sums.append(of_people @ side.T)
-        halves += [side @ (one @ (basis @ root)) for one in shrunk @ g]
+        for one in shrunk @ g:
+            people.add(side @ (one @ (basis @ root)), side @ one @ side.T)
         expected = weight[rows] * (leaning[by, judged.first[rows]] - leaning[by, judged.second[rows]])
         cell, where, whose = _cells(by, judged.context[rows])
         all_of, own_of = (
@@ -169,10 +210,10 @@ def _told(judged: _Judged, contrasts: Contrasts, b: Floats, taste: float, uncert
             own[where[here]] += own_of[here] @ shrunk[k].T
     nothing = np.zeros_like(q)
     both = Clusters(side @ squares @ side.T, nothing, np.ones(len(contrasts.compared)))
-    of_people = summed(np.concatenate(sums), halves, 1.0, contrasts)
-    of_contexts = summed(by_context @ side.T, *_context_halves(judged, weight, basis, root, contexts), contrasts)
-    told: dict[str, Any] = {"people": of_people, "contexts": of_contexts, "both": both, "by_context": own @ side.T}
-    return ManyPairs(b, taste, uncertainty, q, side @ chance @ side.T, **told)  # type: ignore[arg-type]
+    chance = side @ chance @ side.T
+    told: dict[str, Any] = {"people": people.clusters(np.concatenate(sums)), "both": both, "by_context": own @ side.T}
+    told["contexts"] = places.clusters(by_context @ side.T, times)
+    return ManyPairs(b, taste, luck, uncertainty, model, model - q + chance, chance, **told)
 
 
 def _placed(values: Floats, rows: slice, n: int) -> Floats:
@@ -189,22 +230,24 @@ def _cells(by: Integers, context: Integers) -> tuple[Integers, Integers, Integer
     return np.cumsum(begins) - 1, context[first], by[first]
 
 
-def _context_halves(
-    judged: _Judged, weight: Floats, basis: Floats, root: Floats, contexts: int
-) -> tuple[Iterator[Floats], float]:
-    """(each context's part in the estimate as it is without leanings, how many contexts each stands for)"""
+def _context_parts(
+    judged: _Judged, weight: Floats, basis: Floats
+) -> tuple[Callable[[], Iterator[tuple[Floats, Floats]]], float]:
+    """(each context's part h in the estimate as it is without leanings, and what its judgments add by chance alone, (p, p) each;
+    how many contexts each stands for)"""
+    contexts = int(judged.context.max()) + 1
     drawn = np.sort(np.random.default_rng(0).permutation(contexts)[:MOST_CONTEXTS])
     whole = judged.laplacians(slice(None), np.zeros(len(weight), dtype=np.int64), 1, weight)[0]
     inverse = np.linalg.inv(basis.T @ whole @ basis) @ basis.T
     order = np.argsort(judged.context, kind="stable")
     ends = np.searchsorted(judged.context[order], np.arange(contexts + 1))
 
-    def halves() -> Iterator[Floats]:
+    def parts() -> Iterator[tuple[Floats, Floats]]:
         for c in drawn:
             rows = order[ends[c] : ends[c + 1]]
-            g = _Judged(
-                judged.first[rows], judged.second[rows], judged.y[rows], judged.person[rows], rows, judged.systems
-            ).laplacians(slice(None), np.zeros(len(rows), dtype=np.int64), 1, weight[rows])[0]
-            yield inverse @ (g @ (basis @ root))
+            columns = (judged.first[rows], judged.second[rows], judged.y[rows], judged.person[rows], rows)
+            here = _Judged(*columns, judged.systems)
+            g = here.laplacians(slice(None), np.zeros(len(rows), dtype=np.int64), 1, weight[rows])[0]
+            yield inverse @ g @ basis, inverse @ g @ inverse.T
 
-    return halves(), contexts / len(drawn)
+    return parts, contexts / len(drawn)

@@ -16,15 +16,17 @@ Degrees of freedom are Satterthwaite's (1946) of the three mean squares; a sum o
 clusters, (sum q)^2 / sum q^2, less one (Carter, Schnepel & Steigerwald 2017, Rev. Econ. Stat. 99).
 
 Few annotators tell each difference's variance badly. As far as the systems vary alike, they tell it together: the variances
-are moderated towards the model's, which is one for all, with the weight of an inverse chi-square prior (Smyth 2004, Stat. Appl.
-Genet. Mol. Biol. 3, section 4) whose degrees of freedom come from how the differences' variances spread. The upper limit (90%)
-of that spread is taken, so that few systems, which cannot show that they are alike, are hardly moderated."""
+are moderated towards the model's, with the weight of an inverse chi-square prior (Smyth 2004, Stat. Appl. Genet. Mol. Biol. 3,
+section 4) whose d0 degrees of freedom come from how the differences' variances spread. The upper limit (90%) of that spread is
+taken, so that few systems, which cannot show that they are alike, are hardly moderated. The model gives their proportions
+alone. Their level is the prior's by its mean, d0 / (d0 - 2), where it has a variance (d0 > 4), so that the mean variance stays
+what the answers show, whatever their degrees of freedom are taken to be; else by logarithms, as Smyth has it. The level comes
+from p independent differences with d degrees of freedom each, and adds 2 / (p d) to the relative variance of the part that it
+has, so that of a moderated variance 1 / df = 1 / (d0 + d) + (d0 / (d0 + d))^2 / (p d)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +40,8 @@ ALIKE = 0.9  # confidence of the limit of how unlike the systems' variances may 
 MOST_CLUSTERS = 1_000  # whose part in the effects is worked out; of more, as many drawn at random stand for all
 MOST_EXPLAINED = 0.6  # of an effect by one cluster on average: of fewer than two effective clusters nothing is told
 LEAST = 1e-300
+HAS_VARIANCE = 4.0  # degrees of freedom above which an inverse chi-square distribution has a variance
+HIGHEST = 1e6  # half of the degrees of freedom of a prior that leaves no doubt
 
 
 @dataclass(frozen=True)
@@ -54,8 +58,7 @@ class Clusters:
 class Sandwich:
     """What annotators, contexts and both add. contrasts: of the systems; model, alone: (p, p), the model's covariance with and
     without what annotators add; fixed: (p, p), the meat over contexts of what is left when these annotators' ways are known;
-    least: (p, p), which the variance is not below; pooled, pooled_alone: (m,) degrees of freedom of the model's variances, with
-    and without annotators: all that the systems can tell together."""
+    least: (p, p), which the variance is not below."""
 
     contrasts: Contrasts
     annotators: Clusters
@@ -65,8 +68,6 @@ class Sandwich:
     alone: Floats
     fixed: Floats
     least: Floats
-    pooled: Floats
-    pooled_alone: Floats
 
     def differences(self, alone: bool = False) -> tuple[Floats, Floats]:
         """(variance, degrees of freedom) of i less j, (s, s) each, not a number where there are too few clusters to tell.
@@ -75,15 +76,19 @@ class Sandwich:
         model = np.maximum(of(self.alone if alone else self.model), LEAST)
         variance, freedom, told = self._of_contexts(model) if alone else self._of_both(model)
         variance = np.maximum(variance, of(self.least))
-        rows = self.contrasts.compared & told
-        prior: Any
-        prior, centre = alike(variance[rows] / model[rows], freedom[rows], self.contrasts.independent)
-        pooled = np.maximum(self.pooled_alone if alone else self.pooled, 1.0)
-        prior = np.minimum(prior, pooled)
-        total = np.minimum(prior + freedom, np.maximum(freedom, pooled))
-        variance = (prior * centre * model + freedom * variance) / (prior + freedom)
+        variance, freedom = self._moderated(variance, freedom, model, self.contrasts.compared & told)
         square = self.contrasts.square
-        return square(np.where(told, variance, np.nan)), square(np.where(told, total, np.nan))
+        return square(np.where(told, variance, np.nan)), square(np.where(told, freedom, np.nan))
+
+    def _moderated(self, variance: Floats, freedom: Floats, model: Floats, rows: Booleans) -> tuple[Floats, Floats]:
+        """rows: (m,), the differences that tell how alike they are"""
+        independent = self.contrasts.independent
+        prior, level = alike(variance[rows] / model[rows], freedom[rows], independent)
+        if not prior:
+            return variance, freedom
+        weight, together = prior / (prior + freedom), independent * float(freedom[rows].mean())
+        moderated = weight * level * model + (1 - weight) * variance
+        return moderated, 1 / (1 / (prior + freedom) + weight**2 / together)
 
     def _of_both(self, model: Floats) -> tuple[Floats, Floats, Booleans]:
         parts = (self.annotators, self.contexts, self.both)
@@ -125,12 +130,6 @@ class Contrasts:
         return np.asarray(np.maximum(pairs, 0.0))
 
     @property
-    def rows(self) -> Floats:
-        """(m, p)"""
-        first, second = np.triu_indices(len(self.systems), 1)
-        return np.asarray(self.systems[first] - self.systems[second])
-
-    @property
     def compared(self) -> Booleans:
         """(m,)"""
         first, second = np.triu_indices(len(self.component), 1)
@@ -159,8 +158,10 @@ def of_clusters(
     sums = np.add.reduceat((weights * residual[:, None])[order], starts, axis=0)  # (clusters, p)
     ends, root = np.append(starts, len(order)), _root(covariance)
     of = [order[ends[c] : ends[c + 1]] for c in _drawn(len(starts))]
-    halves = (weights[rows].T @ (design[rows] @ root) for rows in of)
-    return summed(sums, halves, len(starts) / len(of), contrasts)
+    gathered = Gathered(contrasts, len(root))
+    for rows in of:
+        gathered.add(weights[rows].T @ (design[rows] @ root))
+    return gathered.clusters(sums, len(starts) / len(of))
 
 
 def meat(cluster: Integers, weights: Floats, residual: Floats) -> Floats:
@@ -170,17 +171,25 @@ def meat(cluster: Integers, weights: Floats, residual: Floats) -> Floats:
     return np.asarray(sums.T @ sums)
 
 
-def summed(sums: Floats, halves: Iterable[Floats], times: float, contrasts: Contrasts) -> Clusters:
-    """sums: (clusters, p), of weights times residuals; halves: h times a root of Q, (p, p) each, of the clusters or of some of
-    them; times: how many clusters each of those stands for"""
-    p = sums.shape[1]
-    explained, shares, squares = np.zeros((p, p)), np.zeros(len(contrasts.compared)), np.zeros(len(contrasts.compared))
-    for half in halves:
+class Gathered:
+    """Clusters as they come, one after the other."""
+
+    def __init__(self, contrasts: Contrasts, p: int):
+        self.contrasts, self.explained = contrasts, np.zeros((p, p))
+        self.shares, self.squares = np.zeros((2, len(contrasts.compared)))
+
+    def add(self, half: Floats, part: Floats | None = None) -> None:
+        """Of a cluster: h times a root of Q, (p, p), and what it adds to the covariance by the model, (p, p); None: as if all its
+        answers varied as one, half times half'"""
         one = half @ half.T
-        q = contrasts.variances(one)
-        explained, shares, squares = explained + one, shares + q, squares + q**2
-    effective = times * shares**2 / np.maximum(squares, LEAST)
-    return Clusters(sums.T @ sums, explained * times, np.maximum(effective - 1, 1.0))
+        share = self.contrasts.variances(one if part is None else part)
+        self.explained += one
+        self.shares, self.squares = self.shares + share, self.squares + share**2
+
+    def clusters(self, sums: Floats, times: float = 1.0) -> Clusters:
+        """sums: (clusters, p), of weights times residuals; times: how many clusters each that was added stands for"""
+        effective = times * self.shares**2 / np.maximum(self.squares, LEAST)
+        return Clusters(sums.T @ sums, self.explained * times, np.maximum(effective - 1, 1.0))
 
 
 def _drawn(clusters: int) -> Integers:
@@ -196,21 +205,21 @@ def _root(covariance: Floats) -> Floats:
 
 
 def alike(ratio: Floats, freedom: Floats, independent: int) -> tuple[float, float]:
-    """(degrees of freedom, centre) of the prior that these variances, each relative to the model's, show: (m,) each, of which
-    so many are independent."""
+    """(degrees of freedom, centre) of the prior that these variances, each relative to the model's, show: (m,) each, of which so
+    many are independent. No degrees: they do not show that they are alike."""
     if independent < 2 or len(ratio) < 3 or not (ratio > 0).all():
         return 0.0, 1.0
     logs = np.log(ratio) - special.digamma(freedom / 2) + np.log(freedom / 2)
-    least = float(np.var(logs, ddof=1)) * independent / float(stats.chi2.ppf(1 - ALIKE, independent))
-    excess = least - float(special.polygamma(1, freedom / 2).mean())
-    if excess <= 0:  # they differ by less than chance
-        return float(independent * freedom.mean()), float(np.exp(logs.mean()))
-    prior = 2 * _inverse_trigamma(excess)
+    most = float(np.var(logs, ddof=1)) * independent / float(stats.chi2.ppf(1 - ALIKE, independent))
+    excess = most - float(special.polygamma(1, freedom / 2).mean())
+    prior = 2 * (HIGHEST if excess <= 0 else _inverse_trigamma(excess))  # not above 0: they differ by less than chance
+    if prior > HAS_VARIANCE:
+        return prior, float(ratio.mean()) * (prior - 2) / prior
     return prior, float(np.exp(logs.mean() + special.digamma(prior / 2) - np.log(prior / 2)))
 
 
 def _inverse_trigamma(value: float) -> float:
-    low, high = 1e-3, 1e6
+    low, high = 1e-3, HIGHEST
     if value >= special.polygamma(1, low):
         return low
     if value <= special.polygamma(1, high):

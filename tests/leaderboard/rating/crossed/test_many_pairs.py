@@ -60,3 +60,19 @@ def test_chunks_of_people_change_nothing(many, monkeypatch):
         and parts.se == pytest.approx(whole.se)
         and parts.df == pytest.approx(whole.df)
     )
+
+
+def test_what_outputs_add_is_found(many):
+    """Drawn with a variance of .8^2 = .64 in logits; marginal models see somewhat less of it."""
+    found = [read_pairs(*judged(seed, n=4000, taste=0.0, luck=0.8)).variances for seed in range(4)]
+    assert 0.35 < np.mean([one["output"] for one in found]) < 0.8
+    assert np.mean([one["taste"] for one in found]) < 0.1
+    assert read_pairs(*judged(n=4000, taste=0.0, luck=0.0)).variances["output"] < 0.1
+
+
+def test_systems_with_few_outputs_are_known_less_surely(many):
+    """Outputs vary, and the last system has a fifth of the contexts of the others, with as many judgments of each."""
+    systems, first, second, outcome, context, person = judged(seed=2, n=8000, systems=5, contexts=60, luck=0.8)
+    rows = ((first != 4) & (second != 4)) | (context < 12)
+    se = read_pairs(systems, *(c[rows] for c in (first, second, outcome, context, person))).board().se
+    assert se[:4, 4].min() > 1.3 * np.median(se[np.triu_indices(4, 1)])
