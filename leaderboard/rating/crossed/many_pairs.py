@@ -33,9 +33,9 @@ MOST_CONTEXTS = 1_000  # whose part in the estimate is worked out
 
 @dataclass(frozen=True)
 class ManyPairs:
-    """effects: (p,) logits; taste, luck: the variances of leanings and of outputs; uncertainty: of the first; covariance, alone,
-    chance: (p, p) of the effects by the model, without people's leanings, and what judgments alone add; people, contexts, both:
-    as `sandwich` takes them; by_context: (contexts, p), what each context moves the effects."""
+    """effects: (p,) logits; taste, luck: the variances of leanings and of outputs; uncertainty: of the first; covariance,
+    alone, chance: (p, p) of the effects by the model, without people's leanings, and what judgments alone add; people,
+    contexts, both: as `sandwich` takes them; by_context: (contexts, p), what each context moves the effects."""
 
     effects: Floats
     taste: float
@@ -233,8 +233,8 @@ def _cells(by: Integers, context: Integers) -> tuple[Integers, Integers, Integer
 def _context_parts(
     judged: _Judged, weight: Floats, basis: Floats
 ) -> tuple[Callable[[], Iterator[tuple[Floats, Floats]]], float]:
-    """(each context's part h in the estimate as it is without leanings, and what its judgments add by chance alone, (p, p) each;
-    how many contexts each stands for)"""
+    """(each context's part h in the estimate as it is without leanings, and what its judgments add by chance alone, (p, p)
+    each; how many contexts each stands for)"""
     contexts = int(judged.context.max()) + 1
     drawn = np.sort(np.random.default_rng(0).permutation(contexts)[:MOST_CONTEXTS])
     whole = judged.laplacians(slice(None), np.zeros(len(weight), dtype=np.int64), 1, weight)[0]

@@ -179,8 +179,8 @@ class Gathered:
         self.shares, self.squares = np.zeros((2, len(contrasts.compared)))
 
     def add(self, half: Floats, part: Floats | None = None) -> None:
-        """Of a cluster: h times a root of Q, (p, p), and what it adds to the covariance by the model, (p, p); None: as if all its
-        answers varied as one, half times half'"""
+        """Of a cluster: h times a root of Q, (p, p), and what it adds to the covariance by the model, (p, p); None: as if all
+        its answers varied as one, half times half'"""
         one = half @ half.T
         share = self.contrasts.variances(one if part is None else part)
         self.explained += one
@@ -205,8 +205,8 @@ def _root(covariance: Floats) -> Floats:
 
 
 def alike(ratio: Floats, freedom: Floats, independent: int) -> tuple[float, float]:
-    """(degrees of freedom, centre) of the prior that these variances, each relative to the model's, show: (m,) each, of which so
-    many are independent. No degrees: they do not show that they are alike."""
+    """(degrees of freedom, centre) of the prior that these variances, each relative to the model's, show: (m,) each, of which
+    so many are independent. No degrees: they do not show that they are alike."""
     if independent < 2 or len(ratio) < 3 or not (ratio > 0).all():
         return 0.0, 1.0
     logs = np.log(ratio) - special.digamma(freedom / 2) + np.log(freedom / 2)
