@@ -123,7 +123,7 @@ def output_names(output: Output, former: dict[int, list[str]]) -> list[tuple]:
 
 
 @dataclass(frozen=True)
-class Difference:
+class SnapshotDifference:
     """What `new` holds and `old` does not, and the other way round. people: {annotator: (answers gone, answers new)}."""
 
     rule: list[tuple[str, object, object]]  # (setting, old, new), where they differ
@@ -137,7 +137,7 @@ KINDS = tuple(LISTS.values())
 VALUES = {"scores": "value", "judgments": "choice", "criterion_judgments": "choice"}  # kinds of answers
 
 
-def difference(old: Snapshot, new: Snapshot) -> Difference:
+def difference(old: Snapshot, new: Snapshot) -> SnapshotDifference:
     """Row by row; a score that changed its value counts as changed, not as gone and come."""
     before, after = read(old), read(new)
     rule = [(k, before.rule.get(k), after.rule.get(k)) for k in sorted({*before.rule, *after.rule})]
@@ -157,7 +157,7 @@ def difference(old: Snapshot, new: Snapshot) -> Difference:
                 for key in keys:
                     counts = people.setdefault(rows[key]["annotator"], [0, 0])
                     counts[side] += 1
-    return Difference(
+    return SnapshotDifference(
         [(k, a, b) for k, a, b in rule if a != b],
         gone,
         come,

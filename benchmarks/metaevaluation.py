@@ -21,7 +21,7 @@ from evaluator.judges.texts import Text
 from evaluator.metaevaluation.agreement import accuracy, agreement
 from evaluator.metaevaluation.card_figures import correlations
 from evaluator.metaevaluation.correlation import pearson, spearman
-from evaluator.metaevaluation.pairs import Pair, mean_scores, pairs_from_scores
+from evaluator.metaevaluation.pairs import JudgedPair, mean_scores, pairs_from_scores
 
 STRENGTHS, K, RUNS = np.linspace(0, 0.8, 5), 3, 200
 CONTEXTS, MANY = 60, 6000
@@ -65,7 +65,7 @@ class Judged:
         for i, who, value in self.rows:
             ratings[i].append((who, value))
         pairs = pairs_from_scores(self.rows, texts, (1, 5))
-        nobody = [Pair(p.a, p.b, p.target, p.weight) for p in pairs]
+        nobody = [JudgedPair(p.a, p.b, p.target, p.weight) for p in pairs]
         found = []
         for known, by in ((ratings, pairs), ((), nobody)):
             r = correlations(self.u, scores, self.context, seed, known)

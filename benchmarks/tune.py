@@ -38,7 +38,7 @@ from evaluator.judges.calibration import NO_GUARD
 from evaluator.judges.texts import Text, context_key
 from evaluator.metaevaluation import robustness
 from evaluator.metaevaluation.correlation import pearson, spearman
-from evaluator.metaevaluation.pairs import Pair, mean_scores, pairs_from_scores
+from evaluator.metaevaluation.pairs import JudgedPair, mean_scores, pairs_from_scores
 from evaluator.metaevaluation.resampling import interval
 
 MAIN = "dailydialog_zhao"
@@ -94,7 +94,7 @@ class Judged:
     criteria: list[str]  # (c,) the first is the one that is measured
     means: np.ndarray  # (n,) mean score by the first
     scores: np.ndarray  # (n, c) mean score by each, from 0 to 1
-    pairs: list[Pair]
+    pairs: list[JudgedPair]
     systems: list[str]  # (n,) whose output each is
 
     @property
@@ -263,7 +263,7 @@ def teaching(seed: int, judged: Judged, dialogues, out: Path) -> dict:
     """What the choice of pairs does for the comparator: answers to pairs alone, three members on the default's base."""
     recipe = replace(DEFAULT, folds=3)
 
-    def train(pairs: list[Pair], folder: Path) -> None:
+    def train(pairs: list[JudgedPair], folder: Path) -> None:
         run(recipe, seed, [replace(judged, scores=np.full_like(judged.scores, np.nan), pairs=pairs)], dialogues, folder)
 
     return tune_selection.teaching(seed, judged.texts, judged.pairs, judged.means, train, out)

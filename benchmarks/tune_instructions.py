@@ -16,12 +16,12 @@ from evaluator.metaevaluation import ceiling
 from evaluator.metaevaluation.agreement import agreement
 from evaluator.metaevaluation.correlation import pearson
 from evaluator.metaevaluation.held_out import decide_by_other_folds
-from evaluator.metaevaluation.pairs import Pair, as_arrays, pairs_from_judgments
+from evaluator.metaevaluation.pairs import JudgedPair, as_arrays, pairs_from_judgments
 from evaluator.metaevaluation.resampling import interval
 from evaluator.metaevaluation.ties import CLASSES, macro_f1
 
 
-def read(data: Path) -> tuple[list[Text], list[Pair], list[tuple]]:
+def read(data: Path) -> tuple[list[Text], list[JudgedPair], list[tuple]]:
     """Texts, pairs, and the judgments as `ceiling.from_judgments` takes them; two equal outputs are no pair."""
     places: dict[Text, int] = {}
     judged, given = [], []

@@ -16,7 +16,7 @@ from evaluator.comparator.predict import Comparator
 from evaluator.judges.texts import Text, context_key
 from evaluator.metaevaluation.agreement import agreement
 from evaluator.metaevaluation.correlation import pearson
-from evaluator.metaevaluation.pairs import Pair, as_arrays
+from evaluator.metaevaluation.pairs import JudgedPair, as_arrays
 from leaderboard.rating.games import Games
 from leaderboard.rating.pairing import CONFIDENT, order_to_ask
 from leaderboard.rating.rules import standings
@@ -31,7 +31,7 @@ Ask = Callable[[Games, np.ndarray, np.random.Generator], np.ndarray]  # games so
 
 
 def order_of_systems(
-    name: str, texts: Sequence[Text], pairs: Sequence[Pair], systems: Sequence[str], means: np.ndarray, folder: Path
+    name: str, texts: Sequence[Text], pairs: Sequence[JudgedPair], systems: Sequence[str], means: np.ndarray, folder: Path
 ) -> dict:
     """texts (n,) with the systems' names (n,) and mean scores (n,); `folder` holds a comparator that saw none of the contexts
     when it judges them."""
@@ -84,9 +84,9 @@ def order_of_systems(
 def teaching(
     seed: int,
     texts: Sequence[Text],
-    pairs: Sequence[Pair],
+    pairs: Sequence[JudgedPair],
     means: np.ndarray,
-    train: Callable[[list[Pair], Path], None],
+    train: Callable[[list[JudgedPair], Path], None],
     out: Path,
 ) -> dict:
     """What a comparator learns from pairs that are chosen in different ways. `train` makes one of some pairs in a folder."""

@@ -123,7 +123,7 @@ class Arrival:
         self._left = size + 2 if size > 0 else -1
 
 
-class Reply:
+class BufferedReply:
     """What gunicorn's thread has for a socket: takes the answer at once and keeps what the client does not take yet."""
 
     def __init__(self, sock: socket.socket, folder: str | None):

@@ -16,7 +16,7 @@ from typing import Any
 from gunicorn.http.parser import RequestParser
 from gunicorn.workers.gthread import TConn, ThreadWorker
 
-from config.buffers import READ, SLOWEST, WAITING_ANSWER, Arrival, Reply, Spool
+from config.buffers import READ, SLOWEST, WAITING_ANSWER, Arrival, BufferedReply, Spool
 
 HEADER_SECONDS = 10.0  # from the first moment to the end of the headers
 BODY_SECONDS = 60.0  # for a body, and a second more for each of these bytes:
@@ -46,7 +46,7 @@ class Connection(TConn):
         super().__init__(cfg, client_socket, client, server)
         self.client_socket, self.events = client_socket, 0
         self.received = Spool(folder)
-        self.reply = self.sock = Reply(client_socket, folder)
+        self.reply = self.sock = BufferedReply(client_socket, folder)
         self.parser = RequestParser(cfg, self.received, client)
         self.initialized = self.data_ready = True
         self.expect(HEADER_SECONDS)

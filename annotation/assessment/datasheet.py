@@ -14,13 +14,13 @@ from annotation.models import Campaign, Criterion, Output, Purpose, QualityDecis
 
 
 @dataclass(frozen=True)
-class Answer:
+class SheetAnswer:
     number: str
     question: str
     answer: str | None
 
 
-def datasheet(campaign: Campaign, snapshot: Snapshot) -> list[Answer]:
+def datasheet(campaign: Campaign, snapshot: Snapshot) -> list[SheetAnswer]:
     """Every question in the sheet's order; section 4 once for each criterion, 4a, 4b, ... where there are several."""
     decisions = {d.criterion_id: d for d in snapshot.decisions.select_related("criterion").order_by("-on_pairs")}
     answers = [*_paper(), *_systems(campaign), *_sample(campaign, decisions), *_evaluators(campaign)]
@@ -33,29 +33,29 @@ def datasheet(campaign: Campaign, snapshot: Snapshot) -> list[Answer]:
     return answers + _ethics(campaign)
 
 
-def _paper() -> list[Answer]:
+def _paper() -> list[SheetAnswer]:
     return [
-        Answer("1.1", "Link to the paper that reports the experiment", None),
-        Answer("1.2", "Link to resources used in the experiment", None),
-        Answer("1.3", "Name, affiliation and email address of whoever completes this sheet", None),
+        SheetAnswer("1.1", "Link to the paper that reports the experiment", None),
+        SheetAnswer("1.2", "Link to resources used in the experiment", None),
+        SheetAnswer("1.3", "Name, affiliation and email address of whoever completes this sheet", None),
     ]
 
 
-def _systems(campaign: Campaign) -> list[Answer]:
+def _systems(campaign: Campaign) -> list[SheetAnswer]:
     names = [f"{s.name} (human-written)" if s.is_human else s.name for s in campaign.systems.all()]
     turns = [len(turns) for turns in campaign.contexts.values_list("turns", flat=True)[:1000]]
     dialogue = bool(turns) and sum(n > 1 for n in turns) > len(turns) / 2
     known = "text: dialogue (most contexts have several turns)" if dialogue else None
     return [
-        Answer("2.1", "Type of input of the evaluated systems", known),
-        Answer("2.2", "Type of output of the evaluated systems", None),
-        Answer("2.3", f"Task that the evaluated systems perform (here: {', '.join(names)})", None),
-        Answer("2.4", "Input language(s)", None),
-        Answer("2.5", "Output language(s)", None),
+        SheetAnswer("2.1", "Type of input of the evaluated systems", known),
+        SheetAnswer("2.2", "Type of output of the evaluated systems", None),
+        SheetAnswer("2.3", f"Task that the evaluated systems perform (here: {', '.join(names)})", None),
+        SheetAnswer("2.4", "Input language(s)", None),
+        SheetAnswer("2.5", "Output language(s)", None),
     ]
 
 
-def _sample(campaign: Campaign, decisions: dict) -> list[Answer]:
+def _sample(campaign: Campaign, decisions: dict) -> list[SheetAnswer]:
     judged = (
         Output.objects.filter(context__campaign=campaign, scores__isnull=False)
         | Output.objects.filter(context__campaign=campaign, judgments_as_a__isnull=False)
@@ -67,23 +67,23 @@ def _sample(campaign: Campaign, decisions: dict) -> list[Answer]:
         f"{d.what}: {one['sentence']}" for d in decisions.values() for one in d.report.get("outlook", []) if one["units"] != 0
     ]
     return [
-        Answer("3.1.1", "How many outputs are evaluated per system", per_system or None),
-        Answer("3.1.2", "How outputs were selected", None),
-        Answer("3.1.3", "Statistical power of the sample", " ".join(power) or "The interval of every alpha is above 0.8."),
+        SheetAnswer("3.1.1", "How many outputs are evaluated per system", per_system or None),
+        SheetAnswer("3.1.2", "How outputs were selected", None),
+        SheetAnswer("3.1.3", "Statistical power of the sample", " ".join(power) or "The interval of every alpha is above 0.8."),
     ]
 
 
-def _evaluators(campaign: Campaign) -> list[Answer]:
+def _evaluators(campaign: Campaign) -> list[SheetAnswer]:
     people = campaign.annotators.filter(is_simulated=False)
     simulated = campaign.annotators.filter(is_simulated=True).count()
     count = f"{people.count()}" + (f", and {simulated} simulated ones, which are programs" if simulated else "")
     withdrawn = people.filter(withdrawn_at__isnull=False).count()
     return [
-        Answer("3.2.1", "How many evaluators", count + (f" ({withdrawn} withdrew later)" if withdrawn else "")),
-        Answer("3.2.2", "What kind of evaluators", None),
-        Answer("3.2.3", "How evaluators were recruited", _ways(people)),
-        Answer("3.2.4", "Training or practice before the evaluation", _training(campaign)),
-        Answer("3.2.5", "Other characteristics of the evaluators", None),
+        SheetAnswer("3.2.1", "How many evaluators", count + (f" ({withdrawn} withdrew later)" if withdrawn else "")),
+        SheetAnswer("3.2.2", "What kind of evaluators", None),
+        SheetAnswer("3.2.3", "How evaluators were recruited", _ways(people)),
+        SheetAnswer("3.2.4", "Training or practice before the evaluation", _training(campaign)),
+        SheetAnswer("3.2.5", "Other characteristics of the evaluators", None),
     ]
 
 
@@ -110,7 +110,7 @@ def _training(campaign: Campaign) -> str | None:
     return " ".join(filter(None, sentences)) or None
 
 
-def _design(campaign: Campaign, snapshot: Snapshot) -> list[Answer]:
+def _design(campaign: Campaign, snapshot: Snapshot) -> list[SheetAnswer]:
     checks = [f"Outlying scores are left out: {rule_in_words(snapshot.rule)}."]
     checks += [f"{campaign.gold_percent}% of items have a known answer."] if campaign.gold_percent else []
     checks += [f"{campaign.repeat_percent}% of pairs come back with their sides swapped."] if campaign.repeat_percent else []
@@ -129,7 +129,7 @@ def _design(campaign: Campaign, snapshot: Snapshot) -> list[Answer]:
     }
     known = here if online else {"3.3.2": "Imported from files."}
     known["3.3.3"] = "Automatic checks during and after the evaluation. " + " ".join(checks)
-    return [Answer(number, question, known.get(number)) for number, question in DESIGN.items()]
+    return [SheetAnswer(number, question, known.get(number)) for number, question in DESIGN.items()]
 
 
 DESIGN = {
@@ -144,11 +144,11 @@ DESIGN = {
 }
 
 
-def _criterion(criterion: Criterion | None, decision: QualityDecision | None, letter: str, sampled: str) -> list[Answer]:
+def _criterion(criterion: Criterion | None, decision: QualityDecision | None, letter: str, sampled: str) -> list[SheetAnswer]:
     """sampled: what intervals resample."""
 
-    def answer(number: str, question: str, known: str | None) -> Answer:
-        return Answer(f"4{letter}{number[1:]}", question, known)
+    def answer(number: str, question: str, known: str | None) -> SheetAnswer:
+        return SheetAnswer(f"4{letter}{number[1:]}", question, known)
 
     question: str | None
     if criterion is None:
@@ -206,13 +206,15 @@ def _agreement(decision: QualityDecision | None) -> str | None:
     return f"Krippendorff's alpha {value:.3f}{interval}. {report['reason']}"
 
 
-def _ethics(campaign: Campaign) -> list[Answer]:
+def _ethics(campaign: Campaign) -> list[SheetAnswer]:
     versions = campaign.consent_texts.count()
     agreed = campaign.annotators.filter(consented_at__isnull=False).count()
     kept = f"Answers are kept under pseudonyms; {agreed} evaluators agreed to the consent text (version {versions})."
     return [
-        Answer("5.1", "Approval by a research ethics committee", None),
-        Answer("5.2", "Personal data in outputs or responses", f"{kept} The outputs: to be written." if versions else None),
-        Answer("5.3", "Special category data in outputs or responses", None),
-        Answer("5.4", "Impact assessments", None),
+        SheetAnswer("5.1", "Approval by a research ethics committee", None),
+        SheetAnswer(
+            "5.2", "Personal data in outputs or responses", f"{kept} The outputs: to be written." if versions else None
+        ),
+        SheetAnswer("5.3", "Special category data in outputs or responses", None),
+        SheetAnswer("5.4", "Impact assessments", None),
     ]

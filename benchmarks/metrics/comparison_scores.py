@@ -26,7 +26,7 @@ from evaluator.comparator.settings import ARCHITECTURES, Settings
 from evaluator.comparator.training.train import fit
 from evaluator.judges.protocol import Judge, OnProgress, Preferences, utilities
 from evaluator.judges.texts import Text
-from evaluator.metaevaluation.comparison_scores import WAYS, Field, scored
+from evaluator.metaevaluation.comparison_scores import WAYS, Contestants, scored
 from evaluator.metaevaluation.correlation_levels import levels
 
 FIGURES = ("sample_pearson", "sample_spearman", "system_pearson", "system_spearman")
@@ -62,7 +62,7 @@ def row(known: JudgedSet, judge: Judge, way: str, rows: np.ndarray, plays: int, 
     people, begun = known.people.take(rows), time.process_time()
     texts = [known.texts[i] for i in rows]
     if way:
-        found = scored(way, judge, Field(texts, people.human, people.systems), seed, plays)
+        found = scored(way, judge, Contestants(texts, people.human, people.systems), seed, plays)
         u, games, read_for_them = found.scores, found.games, found.read
     else:
         u, games, read_for_them = utilities(judge, texts), 0, 0

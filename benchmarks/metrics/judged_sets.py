@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from evaluator.judges.texts import Referenced, context_key, referenced
-from evaluator.metaevaluation.judges_table import People
-from evaluator.metaevaluation.pairs import Pair, mean_scores, pairs_from_scores
+from evaluator.metaevaluation.judges_table import PeopleScores
+from evaluator.metaevaluation.pairs import JudgedPair, mean_scores, pairs_from_scores
 from evaluator.metrics.inputs import Training
 
 
@@ -38,7 +38,7 @@ class JudgedSet:
     name: str
     kind: Kind
     texts: list[Referenced]  # (n,)
-    people: People
+    people: PeopleScores
     scores: np.ndarray  # (n, c) people's mean by each of the kind's criteria, 0..1, NaN where nobody scored
     published: dict[str, np.ndarray]  # metric -> (n,) as the release has it
 
@@ -84,8 +84,8 @@ def _people(
     systems: Sequence[str],
     human: Sequence[bool],
     given: Sequence[tuple[int, str, float]],
-    pairs: Sequence[Pair],
-) -> People:
+    pairs: Sequence[JudgedPair],
+) -> PeopleScores:
     who = {name: j for j, name in enumerate(sorted({annotator for _, annotator, _ in given}))}
     scores = np.full((len(texts), len(who)), np.nan)
     for i, annotator, score in given:
@@ -93,7 +93,7 @@ def _people(
     _, contexts = np.unique([context_key(text.context) for text in texts], return_inverse=True)
     _, numbers = np.unique(systems, return_inverse=True)
     words = np.array([len(text.output.split()) for text in texts])
-    return People(scores, contexts, numbers, np.array(human, dtype=bool), words, tuple(pairs))
+    return PeopleScores(scores, contexts, numbers, np.array(human, dtype=bool), words, tuple(pairs))
 
 
 def lines(path: Path) -> list[dict]:

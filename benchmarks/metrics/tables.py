@@ -32,7 +32,7 @@ from evaluator.judges.protocol import utilities
 from evaluator.metaevaluation.agreement import Share, accuracy
 from evaluator.metaevaluation.correlation import kendall, spearman
 from evaluator.metaevaluation.correlation_levels import Figure, levels
-from evaluator.metaevaluation.judges_table import LONGER, JudgeAnswers, People
+from evaluator.metaevaluation.judges_table import LONGER, JudgeAnswers, PeopleScores
 from evaluator.metrics.inputs import MissingInput, turns_of
 from evaluator.metrics.language_models import LanguageModel
 from evaluator.metrics.registry import METRICS, build
@@ -130,7 +130,7 @@ def markdown(known: JudgedSet, judges: list[JudgeAnswers], without: Mapping[str,
     return "\n".join([*parts, *(f"- Where a row has fewer outputs: {why}." for why in sorted(lacks)), ""])
 
 
-def _measured(people: People, u: np.ndarray, seed: int) -> tuple[dict[str, Figure], Share | None]:
+def _measured(people: PeopleScores, u: np.ndarray, seed: int) -> tuple[dict[str, Figure], Share | None]:
     """Pearson's correlation at each level, and the share of people's clear preferences that are ordered the same way"""
     judged = [pair for pair in people.pairs if np.isfinite(u[[pair.a, pair.b]]).all()]
     if not judged:
@@ -139,11 +139,11 @@ def _measured(people: People, u: np.ndarray, seed: int) -> tuple[dict[str, Figur
     return _pearson(people, u, seed), accuracy(u[a] - u[b], judged, people.contexts[a], seed)
 
 
-def _pearson(people: People, u: np.ndarray, seed: int) -> dict[str, Figure]:
+def _pearson(people: PeopleScores, u: np.ndarray, seed: int) -> dict[str, Figure]:
     return levels(u, people.scores, people.contexts, people.systems, seed, ["pearson"])
 
 
-def _cells(judge: JudgeAnswers, people: People, figures: Mapping[str, Figure], right: Share | None) -> list[str]:
+def _cells(judge: JudgeAnswers, people: PeopleScores, figures: Mapping[str, Figure], right: Share | None) -> list[str]:
     judged = np.isfinite(judge.utilities) & np.isfinite(people.scores).any(axis=1)
     of_both = judge.utilities[judged], np.nanmean(people.scores[judged], axis=1)
     ranks = [f"{measure(*of_both):.2f}" if "sample_pearson" in figures else "" for measure in (spearman, kendall)]
@@ -153,7 +153,7 @@ def _cells(judge: JudgeAnswers, people: People, figures: Mapping[str, Figure], r
     return [str(int(judged.sum())), *correlations, pairs]
 
 
-def _without_human(part: People | None, figures: Mapping[str, Figure]) -> list[str]:
+def _without_human(part: PeopleScores | None, figures: Mapping[str, Figure]) -> list[str]:
     return [] if part is None else [_figure(figures.get("sample_pearson"))]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from evaluator.judges.texts import Text
-from evaluator.metaevaluation.pairs import Pair
+from evaluator.metaevaluation.pairs import JudgedPair
 
 # A difference of one point on a scale from 1 to 5 is learnt as 82 in 100 for the higher, of two points as 95. Our choice.
 CERTAINTY = 6.0
@@ -27,7 +27,7 @@ class Examples:
     """What a comparator learns from and is measured on."""
 
     texts: Sequence[Text]  # (n,)
-    pairs: Sequence[Pair]
+    pairs: Sequence[JudgedPair]
     scores: Any = None  # (n,) or (n, c) mean score of each text, 0..1, NaN where unknown (`mean_scores`)
     criteria: Sequence[str] = ("",)  # (c,) names that `Pair.criterion` counts; it judges, and is measured, by the first
     beside: Any = None  # (n,) True for a text that all members learn from and on which nothing is measured

@@ -21,7 +21,7 @@ FUNCTION_WORDS = frozenset(
 
 
 @dataclass(frozen=True)
-class Exchange:
+class AnsweredTurn:
     """The turns so far, and what somebody answered."""
 
     context: tuple[str, ...]
@@ -34,9 +34,9 @@ class Generator(Protocol):
     def reply(self, context: tuple[str, ...], rng: Random) -> str: ...
 
 
-def exchanges(dialogues: Iterable[Sequence[str]]) -> list[Exchange]:
+def exchanges(dialogues: Iterable[Sequence[str]]) -> list[AnsweredTurn]:
     """Every turn after the first answers the turns before it."""
-    return [Exchange(tuple(turns[:i]), turns[i]) for turns in dialogues for i in range(1, len(turns))]
+    return [AnsweredTurn(tuple(turns[:i]), turns[i]) for turns in dialogues for i in range(1, len(turns))]
 
 
 def content_words(text: str) -> set[str]:

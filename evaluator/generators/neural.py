@@ -12,7 +12,7 @@ from random import Random
 import torch
 from torch import Tensor, nn
 
-from evaluator.generators.dialogue import Exchange, sentence
+from evaluator.generators.dialogue import AnsweredTurn, sentence
 from evaluator.judges.texts import words
 
 PAD, UNKNOWN, START, END, TURN = range(5)
@@ -36,7 +36,7 @@ class NeuralSettings:
 class Vocabulary:
     """Every word of the training exchanges; anything else is one unknown word."""
 
-    def __init__(self, training: Sequence[Exchange]):
+    def __init__(self, training: Sequence[AnsweredTurn]):
         counts = Counter(w for e in training for text in (*e.context, e.reply) for w in words(text))
         self.words = [*SPECIAL, *sorted(counts)]
         self._index = {word: i for i, word in enumerate(self.words)}
@@ -119,7 +119,7 @@ def _padded(rows: Sequence[Sequence[int]]) -> Tensor:
     return nn.utils.rnn.pad_sequence([torch.tensor(row) for row in rows], batch_first=True, padding_value=PAD)
 
 
-def train(training: Sequence[Exchange], seed: int, settings: NeuralSettings | None = None) -> list[NeuralCheckpoint]:
+def train(training: Sequence[AnsweredTurn], seed: int, settings: NeuralSettings | None = None) -> list[NeuralCheckpoint]:
     """Trains once and returns the checkpoints in order. The caller's torch random state is left as it was."""
     if not training:
         raise ValueError("Training needs at least one exchange.")
@@ -129,7 +129,7 @@ def train(training: Sequence[Exchange], seed: int, settings: NeuralSettings | No
         return _train(training, Random(seed), settings)
 
 
-def _train(training: Sequence[Exchange], rng: Random, settings: NeuralSettings) -> list[NeuralCheckpoint]:
+def _train(training: Sequence[AnsweredTurn], rng: Random, settings: NeuralSettings) -> list[NeuralCheckpoint]:
     vocabulary = Vocabulary(training)
     model = Seq2Seq(len(vocabulary), settings.width, settings.dropout)
     nn.init.normal_(model.embedding.weight, std=settings.width**-0.5)  # it is the output layer too: small logits at first
@@ -159,7 +159,7 @@ def _train(training: Sequence[Exchange], rng: Random, settings: NeuralSettings) 
 
 
 def _batch(
-    training: Sequence[Exchange], vocabulary: Vocabulary, rng: Random, settings: NeuralSettings
+    training: Sequence[AnsweredTurn], vocabulary: Vocabulary, rng: Random, settings: NeuralSettings
 ) -> tuple[Tensor, Tensor]:
     """Source (batch, s) and target with both end marks (batch, t)."""
     chosen = [rng.choice(training) for _ in range(settings.batch)]

@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from random import Random
 
-from evaluator.generators.dialogue import Exchange, content_words, sentence
+from evaluator.generators.dialogue import AnsweredTurn, content_words, sentence
 from evaluator.judges.texts import words
 
 START, END = "<s>", "</s>"
@@ -17,7 +17,7 @@ LONGEST = 24
 
 
 class NgramGenerator:
-    def __init__(self, training: Sequence[Exchange], boost: float = 4.0):
+    def __init__(self, training: Sequence[AnsweredTurn], boost: float = 4.0):
         if not training:
             raise ValueError("An n-gram model needs at least one training exchange.")
         self._boost = boost
@@ -27,7 +27,7 @@ class NgramGenerator:
         for exchange in training:
             self._learn(exchange)
 
-    def _learn(self, exchange: Exchange) -> None:
+    def _learn(self, exchange: AnsweredTurn) -> None:
         tokens = [START, START, *words(exchange.reply), END]
         for i in range(2, len(tokens)):
             for history in ((tokens[i - 2], tokens[i - 1]), (tokens[i - 1],), ()):

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from random import Random
 
-from evaluator.generators.dialogue import Exchange
+from evaluator.generators.dialogue import AnsweredTurn
 
 
 class RandomReplyGenerator:
-    def __init__(self, training: Sequence[Exchange]):
+    def __init__(self, training: Sequence[AnsweredTurn]):
         if not training:
             raise ValueError("A random reply needs at least one training exchange.")
         self._replies = [exchange.reply for exchange in training]

@@ -5,7 +5,7 @@ from random import Random
 
 import numpy as np
 
-from evaluator.generators.dialogue import Exchange
+from evaluator.generators.dialogue import AnsweredTurn
 
 Embed = Callable[[Sequence[str]], np.ndarray]  # n texts -> (n, width), rows of length 1
 
@@ -13,7 +13,7 @@ Embed = Callable[[Sequence[str]], np.ndarray]  # n texts -> (n, width), rows of 
 class RetrievalGenerator:
     """Nearest neighbour by cosine; half of a context's embedding is its last turn, half its last three turns."""
 
-    def __init__(self, training: Sequence[Exchange], embed: Embed):
+    def __init__(self, training: Sequence[AnsweredTurn], embed: Embed):
         if not training:
             raise ValueError("Retrieval needs at least one training exchange.")
         self._embed = embed

@@ -27,7 +27,7 @@ ORDER = ("A", "tie", "B")
 
 
 @dataclass(frozen=True)
-class Forecast:
+class CallForecast:
     """What is left to ask, about. Each call may be repeated where the server fails."""
 
     calls: int
@@ -95,12 +95,12 @@ class LanguageModelJudge:
             "flips": sum(self._flipped.values()),
         }
 
-    def forecast(self, texts_a: Sequence[Text], texts_b: Sequence[Text]) -> Forecast:
+    def forecast(self, texts_a: Sequence[Text], texts_b: Sequence[Text]) -> CallForecast:
         """Of `compare` for the same texts: what is kept already costs nothing."""
         requests = {key: request for key, request in self._requests(texts_a, texts_b) if self.replies.get(key) is None}
         characters = sum(len(m["content"]) for request in requests.values() for m in request["messages"])
         read, written = -(-characters // CHARACTERS_PER_TOKEN), LONGEST_REPLY * len(requests)
-        return Forecast(len(requests), read, written, self.price.of(read, written))
+        return CallForecast(len(requests), read, written, self.price.of(read, written))
 
     def compare(
         self, texts_a: Sequence[Text], texts_b: Sequence[Text], *, on_progress: OnProgress | None = None

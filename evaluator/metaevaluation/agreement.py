@@ -9,7 +9,7 @@ import numpy as np
 
 from annotation.quality.crossed import ANNOTATORS, PEOPLE, Crossed, of_whom
 from evaluator.metaevaluation.crossed import Kept, crossed
-from evaluator.metaevaluation.pairs import Pair
+from evaluator.metaevaluation.pairs import JudgedPair
 from evaluator.metaevaluation.resampling import bootstrap
 
 CHOICES = np.array(["A", "tie", "B", ""])
@@ -63,7 +63,7 @@ class PairAnswers:
     b: np.ndarray
 
     @classmethod
-    def of(cls, pairs: Sequence[Pair], contexts: np.ndarray) -> PairAnswers:
+    def of(cls, pairs: Sequence[JudgedPair], contexts: np.ndarray) -> PairAnswers:
         """contexts: (p,)"""
         rows = [(i, *said) for i, pair in enumerate(pairs) for said in pair.said]
         pair = np.array([row[0] for row in rows], dtype=np.int64)
@@ -93,7 +93,7 @@ class PairAnswers:
 
 
 def share(
-    of: Callable[[np.ndarray], np.ndarray], pairs: Sequence[Pair], contexts: np.ndarray, seed: int, cut: bool = True
+    of: Callable[[np.ndarray], np.ndarray], pairs: Sequence[JudgedPair], contexts: np.ndarray, seed: int, cut: bool = True
 ) -> Share:
     """The mean of of(choices (p,)) (p,) over people's clear preferences, with its interval over contexts and, where there are
     enough of them, annotators. contexts: (p,); cut: to 0 and 1."""
@@ -121,6 +121,6 @@ def share(
     return Share(mean, *((max(low, 0.0), min(high, 1.0)) if cut else (low, high)), population, annotators)
 
 
-def accuracy(d: np.ndarray, pairs: Sequence[Pair], contexts: np.ndarray, seed: int) -> Share:
+def accuracy(d: np.ndarray, pairs: Sequence[JudgedPair], contexts: np.ndarray, seed: int) -> Share:
     """Of people's clear preferences, how many d (p,) orders the same way; d = 0 counts half."""
     return share(lambda choices: agreement(d, choices), pairs, contexts, seed)

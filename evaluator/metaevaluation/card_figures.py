@@ -16,7 +16,7 @@ from evaluator.metaevaluation import robustness
 from evaluator.metaevaluation.agreement import accuracy, calibration_error, confidence
 from evaluator.metaevaluation.correlation import UndefinedCorrelation, pearson, spearman
 from evaluator.metaevaluation.crossed import Kept, crossed
-from evaluator.metaevaluation.pairs import Pair, as_arrays
+from evaluator.metaevaluation.pairs import JudgedPair, as_arrays
 from evaluator.metaevaluation.resampling import RESAMPLES, bootstrap, drawn, interval
 
 GOOD_SCORE = 0.75  # of a scale from 0 to 1: the upper quarter is called a good answer
@@ -32,7 +32,7 @@ class JudgedTexts:
     """Texts of some contexts with what people said of them; a slice of a campaign's accepted judgments."""
 
     texts: list[Text]
-    pairs: list[Pair]  # by people, positions in texts
+    pairs: list[JudgedPair]  # by people, positions in texts
     scores: np.ndarray  # (n,) mean score from 0 to 1, NaN where nobody scored
     ratings: Ratings = ()  # (n,) of single people, which the scores are means of; empty where nobody is known
 
@@ -154,7 +154,7 @@ def good_answers(judged: JudgedTexts, seed: int) -> list[Text]:
     return [judged.texts[good[i]] for i in sorted(chosen)]
 
 
-def _winner(pair: Pair) -> int | None:
+def _winner(pair: JudgedPair) -> int | None:
     return {"A": pair.a, "tie": None, "B": pair.b}[pair.choice]
 
 

@@ -25,7 +25,7 @@ WAYS = ("points", "sample rating", "system rating")
 
 
 @dataclass(frozen=True)
-class Field:
+class Contestants:
     """What plays: n outputs."""
 
     texts: Sequence[Text]
@@ -43,7 +43,7 @@ class Scored:
 def scored(
     way: str,
     judge: Judge,
-    field: Field,
+    field: Contestants,
     seed: int = 0,
     plays: int = sample_scores.PLAYS,
     references: int = sample_scores.REFERENCES,
@@ -60,14 +60,14 @@ def scored(
     raise ValueError(f"There is no way {way!r}; there are {', '.join(WAYS)}.")
 
 
-def _points(judge: Judge, field: Field, seed: int, references: int, on_progress: OnProgress | None) -> Scored:
+def _points(judge: Judge, field: Contestants, seed: int, references: int, on_progress: OnProgress | None) -> Scored:
     machine = ~np.asarray(field.human, dtype=bool)
     output, reference = sample_scores.reference_pairs(machine if machine.any() else ~machine, references, seed)
     outcome, read = _decided(judge, field.texts, output, reference, on_progress)
     return Scored(sample_scores.reference_scores(len(field.texts), output, outcome), len(output), read)
 
 
-def _sample_rating(judge: Judge, field: Field, seed: int, plays: int, on_progress: OnProgress | None) -> Scored:
+def _sample_rating(judge: Judge, field: Contestants, seed: int, plays: int, on_progress: OnProgress | None) -> Scored:
     n = len(field.texts)
     a, b = sample_scores.sample_pairs(n, plays, seed)
     outcome, read = _decided(judge, field.texts, a, b, on_progress)
@@ -75,7 +75,7 @@ def _sample_rating(judge: Judge, field: Field, seed: int, plays: int, on_progres
     return Scored(standings(n, games, PAPER).rating, len(games), read)
 
 
-def _system_rating(judge: Judge, field: Field, seed: int, on_progress: OnProgress | None) -> Scored:
+def _system_rating(judge: Judge, field: Contestants, seed: int, on_progress: OnProgress | None) -> Scored:
     """Every two outputs of a context are read before the first game, of which any may be drawn. A system that wrote several
     outputs for a context plays with the first."""
     _, contexts = np.unique([context_key(text.context) for text in field.texts], return_inverse=True)

@@ -8,7 +8,7 @@ import numpy as np
 
 from annotation.quality.crossed import PEOPLE
 from evaluator.metaevaluation.agreement import Share, agreement, share
-from evaluator.metaevaluation.pairs import Pair
+from evaluator.metaevaluation.pairs import JudgedPair
 
 LARGEST_CALIBRATION_ERROR = 0.05
 SMALLEST_ATTACK_SHARE = 0.8
@@ -39,7 +39,7 @@ def better_than_chance(found: Share) -> GateQuestion:
 
 
 def not_below(
-    name: str, own: np.ndarray, theirs: np.ndarray, pairs: Sequence[Pair], contexts: np.ndarray, seed: int
+    name: str, own: np.ndarray, theirs: np.ndarray, pairs: Sequence[JudgedPair], contexts: np.ndarray, seed: int
 ) -> GateQuestion:
     """own, theirs (p,): which side of the pairs each prefers, by the sign; contexts (p,). Passed where there is no pair to
     compare the two on."""

@@ -9,12 +9,12 @@ from evaluator.judges.calibration import Head, decide, fit_head, tie_threshold
 from evaluator.judges.texts import Text
 from evaluator.metaevaluation.agreement import accuracy, agreement, calibration_error
 from evaluator.metaevaluation.consistency import Consistency
-from evaluator.metaevaluation.pairs import Pair, as_arrays
+from evaluator.metaevaluation.pairs import JudgedPair, as_arrays
 from evaluator.metaevaluation.ties import Ties, measure_ties
 
 
 @dataclass(frozen=True)
-class Agreement:
+class HeldOutAgreement:
     """Agreement with people out of fold. NaN where people left nothing to agree with."""
 
     heldout_pairwise_accuracy: float  # share of people's non-tied pairs whose order agrees; equal utilities count half
@@ -32,12 +32,12 @@ class Agreement:
 def evaluate(
     u: np.ndarray,
     texts: Sequence[Text],
-    pairs: Sequence[Pair],
+    pairs: Sequence[JudgedPair],
     contexts: np.ndarray,
     folds: np.ndarray,
     seed: int,
     ties: bool = True,
-) -> Agreement:
+) -> HeldOutAgreement:
     """u (n,) out-of-fold utilities; contexts (p,) and folds (p,) of each pair, as integers; ties: whether it may say so."""
     a, b, targets, weights = as_arrays(pairs)
     d = u[a] - u[b]  # (p,)
@@ -50,17 +50,17 @@ def worth(
     answers: np.ndarray,
     p: np.ndarray,
     texts: Sequence[Text],
-    pairs: Sequence[Pair],
+    pairs: Sequence[JudgedPair],
     contexts: np.ndarray,
     seed: int,
-) -> Agreement:
+) -> HeldOutAgreement:
     """Of the pairs, out of fold: d (p,) which side is ahead, answers (p,) "A" | "tie" | "B", p (p, 3) their probabilities."""
     a, b, targets, weights = as_arrays(pairs)
     choices = np.array([pair.choice for pair in pairs])  # (p,)
     words = np.array([len(text.output.split()) for text in texts])  # (n,)
     clear = choices != "tie"  # (p,)
     found = accuracy(d, pairs, contexts, seed)
-    return Agreement(
+    return HeldOutAgreement(
         heldout_pairwise_accuracy=found.value,
         heldout_pairwise_interval=(found.low, found.high),
         heldout_population=found.population,

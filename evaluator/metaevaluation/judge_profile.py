@@ -13,7 +13,7 @@ from evaluator.metaevaluation.agreement import calibration_error
 from evaluator.metaevaluation.alternative_annotator import in_peoples_scores
 from evaluator.metaevaluation.correlation import UndefinedCorrelation, spearman
 from evaluator.metaevaluation.held_out import probabilities_by_other_folds
-from evaluator.metaevaluation.pairs import Pair, as_arrays
+from evaluator.metaevaluation.pairs import JudgedPair, as_arrays
 from evaluator.metaevaluation.resampling import bootstrap, drawn, interval
 
 JUDGMENTS = 10_000  # of the judge, beside those of people
@@ -37,7 +37,7 @@ class Spread:
 
 
 @dataclass(frozen=True)
-class Length:
+class LengthBias:
     """Spearman's correlation with the number of words"""
 
     judge: float
@@ -45,7 +45,7 @@ class Length:
 
 
 @dataclass(frozen=True)
-class Worth:
+class JudgeWorth:
     """How many more judgments of people say as much as JUDGMENTS of the judge, beside `people` judged pairs."""
 
     people: int
@@ -61,9 +61,9 @@ class Profile:
     """None where there is nothing to work it out from."""
 
     spread: Spread | None = None
-    length: Length | None = None
+    length: LengthBias | None = None
     calibration_error: float | None = None
-    worth: Worth | None = None
+    worth: JudgeWorth | None = None
     points: tuple[tuple[float, float], ...] = ()  # the judge's score, people's mean score
 
     @classmethod
@@ -71,8 +71,8 @@ class Profile:
         """What `dataclasses.asdict` made of a profile."""
         parts = {
             "spread": given["spread"] and Spread(**given["spread"]),
-            "length": given["length"] and Length(**given["length"]),
-            "worth": given["worth"] and Worth(**given["worth"]),
+            "length": given["length"] and LengthBias(**given["length"]),
+            "worth": given["worth"] and JudgeWorth(**given["worth"]),
             "points": tuple((judge, people) for judge, people in given["points"]),
         }
         return cls(**{**given, **parts})
@@ -85,7 +85,7 @@ def profile(
     contexts: NDArray[np.int64],
     systems: NDArray[np.int64],
     units: NDArray[np.int64],
-    judged: Sequence[Pair],
+    judged: Sequence[JudgedPair],
     d: Numbers,
     folds: NDArray[np.int64],
     seed: int,
@@ -109,7 +109,7 @@ def profile(
 
 def worth(
     judge: Numbers, people: Numbers, cells: NDArray[np.int64], units: NDArray[np.int64], judgments: int = JUDGMENTS
-) -> Worth | None:
+) -> JudgeWorth | None:
     """judge and people (p,) the expected answers to p pairs, from -1 (the second system's output) to 1; cells (p,) the pair of
     systems; units (p,) the contexts. None where nothing varies within pairs of systems.
 
@@ -132,11 +132,11 @@ def worth(
     r = float(total[0] / np.sqrt(total[1] * total[2]))
     left = total[:, None] - sums  # (3, m) without one context
     if m < 3 or (left[1:] < 1e-12).any() or abs(r) > 1 - 1e-9:
-        return Worth(n, judgments, r, more(r), None, None)
+        return JudgeWorth(n, judgments, r, more(r), None, None)
     z = np.arctanh(np.clip(left[0] / np.sqrt(left[1] * left[2]), -1 + 1e-9, 1 - 1e-9))
     reach = float(stats.t.ppf(0.975, m - 1) * np.sqrt((m - 1) / m * ((z - z.mean()) ** 2).sum()))  # the jackknife
     low, high = (float(np.tanh(np.arctanh(r) + side * reach)) for side in (-1, 1))
-    return Worth(n, judgments, r, more(r), more(low), more(high))
+    return JudgeWorth(n, judgments, r, more(r), more(low), more(high))
 
 
 def _centred(values: Numbers, cells: NDArray[np.int64]) -> Numbers:
@@ -152,9 +152,9 @@ def _spread(u: Numbers, scores: Numbers) -> Spread | None:
     return Spread(*judge, float(scores.min()), float(scores.max()), float(scores.std(ddof=1)))
 
 
-def _length(u: Numbers, scores: Numbers, words: NDArray[np.int64]) -> Length | None:
+def _length(u: Numbers, scores: Numbers, words: NDArray[np.int64]) -> LengthBias | None:
     judge = _with_words(u, words, np.isfinite(u))
-    return None if judge is None else Length(judge, _with_words(scores, words, np.isfinite(u) & np.isfinite(scores)))
+    return None if judge is None else LengthBias(judge, _with_words(scores, words, np.isfinite(u) & np.isfinite(scores)))
 
 
 def _with_words(values: Numbers, words: NDArray[np.int64], known: NDArray[np.bool_]) -> float | None:
@@ -205,7 +205,7 @@ def own_by_scores(
 
 
 def own_by_pairs(
-    judged: Sequence[Pair], d: Numbers, own: NDArray[np.bool_], units: NDArray[np.int64], seed: int
+    judged: Sequence[JudgedPair], d: Numbers, own: NDArray[np.bool_], units: NDArray[np.int64], seed: int
 ) -> OwnSystems | None:
     """judged: people's p pairs of outputs; d (p,) above 0 where the judge prefers the first, 0 for a tie; own and units (n,) of
     the outputs. None where no pair has one of each."""

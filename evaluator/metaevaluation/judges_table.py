@@ -22,7 +22,7 @@ from evaluator.metaevaluation.correlation_levels import Figure, levels
 from evaluator.metaevaluation.held_out import decide_by_other_folds
 from evaluator.metaevaluation.judge_comparison import JudgeDifference, differences, share_differences
 from evaluator.metaevaluation.judge_profile import OwnSystems, Profile, own_by_pairs, own_by_scores, profile
-from evaluator.metaevaluation.pairs import Pair, as_arrays
+from evaluator.metaevaluation.pairs import JudgedPair, as_arrays
 from evaluator.metaevaluation.score_changes import Changed, score_changes
 
 FOLDS = 5  # of contexts: a judge without ties of its own says as many as people did in the other folds
@@ -33,7 +33,7 @@ Numbers = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class People:
+class PeopleScores:
     """What people said of n outputs. Contexts and systems are numbers; pairs are positions among the outputs."""
 
     scores: Numbers  # (n, annotators) on one scale, NaN where that person did not score that output
@@ -41,7 +41,7 @@ class People:
     systems: NDArray[np.int64]  # (n,)
     human: NDArray[np.bool_]  # (n,) written by a person
     words: NDArray[np.int64]  # (n,) length
-    pairs: tuple[Pair, ...] = ()  # with what single people said of them (`Pair.said`)
+    pairs: tuple[JudgedPair, ...] = ()  # with what single people said of them (`Pair.said`)
     groups: NDArray[np.int64] | None = None  # (n,) of contexts that are not independent, where the campaign has such groups
 
     @property
@@ -49,13 +49,13 @@ class People:
         """(n,) what intervals draw and tests exchange: groups of contexts, else the contexts"""
         return self.contexts if self.groups is None else self.groups
 
-    def take(self, rows: NDArray[np.int64]) -> "People":
+    def take(self, rows: NDArray[np.int64]) -> "PeopleScores":
         """The outputs `rows`, and the pairs of which both are there."""
         place = {row: i for i, row in enumerate(rows.tolist())}
         pairs = tuple(replace(p, a=place[p.a], b=place[p.b]) for p in self.pairs if p.a in place and p.b in place)
         scores, contexts, systems = self.scores[rows], self.contexts[rows], self.systems[rows]
         groups = None if self.groups is None else self.groups[rows]
-        return People(scores, contexts, systems, self.human[rows], self.words[rows], pairs, groups)
+        return PeopleScores(scores, contexts, systems, self.human[rows], self.words[rows], pairs, groups)
 
 
 @dataclass(frozen=True)
@@ -129,18 +129,18 @@ class JudgeTable:
     differences: list[JudgeDifference]  # of every two judges, by scores where there are any, else by judgments of pairs
 
 
-def table(people: People, judges: Sequence[JudgeAnswers], annotators: str, seed: int) -> JudgeTable:
+def table(people: PeopleScores, judges: Sequence[JudgeAnswers], annotators: str, seed: int) -> JudgeTable:
     """annotators: what kind of people they are, a key of `alternative_annotator.EPSILON`."""
     return _table(people, judges, [_row(people, one, EPSILON[annotators], seed) for one in judges], annotators, seed)
 
 
-def tables(people: People, judges: Sequence[JudgeAnswers], annotators: str, seed: int) -> dict[str, JudgeTable]:
+def tables(people: PeopleScores, judges: Sequence[JudgeAnswers], annotators: str, seed: int) -> dict[str, JudgeTable]:
     """{"all": ..., "without_human": ...}, the second where people wrote some of the outputs and not all: what they write is
     often the best by far, and a judge may gain by telling people's writing from machines' alone."""
     return from_rows(people, judges, [rows_of(people, one, annotators, seed) for one in judges], annotators, seed)
 
 
-def rows_of(people: People, judge: JudgeAnswers, annotators: str, seed: int) -> dict[str, JudgeRow]:
+def rows_of(people: PeopleScores, judge: JudgeAnswers, annotators: str, seed: int) -> dict[str, JudgeRow]:
     """A judge's row in each of the `tables`: what depends on no other judge."""
     epsilon = EPSILON[annotators]
     found = {"all": _row(people, judge, epsilon, seed)}
@@ -151,7 +151,7 @@ def rows_of(people: People, judge: JudgeAnswers, annotators: str, seed: int) -> 
 
 
 def from_rows(
-    people: People, judges: Sequence[JudgeAnswers], rows: Sequence[Mapping[str, JudgeRow]], annotators: str, seed: int
+    people: PeopleScores, judges: Sequence[JudgeAnswers], rows: Sequence[Mapping[str, JudgeRow]], annotators: str, seed: int
 ) -> dict[str, JudgeTable]:
     """The `tables` of judges whose rows are worked out already. rows: of each judge, as `rows_of` gives them."""
     found = {"all": _table(people, judges, [row["all"] for row in rows], annotators, seed)}
@@ -162,7 +162,9 @@ def from_rows(
     return found
 
 
-def _table(people: People, judges: Sequence[JudgeAnswers], rows: Sequence[JudgeRow], annotators: str, seed: int) -> JudgeTable:
+def _table(
+    people: PeopleScores, judges: Sequence[JudgeAnswers], rows: Sequence[JudgeRow], annotators: str, seed: int
+) -> JudgeTable:
     """rows: of the judges; those of the baselines and of the ceiling are added."""
     baselines = [JudgeAnswers(LONGER, people.words.astype(float), kind="baseline")]
     if np.isfinite(people.scores).any():  # such a judge passes where people agree little, whatever it is worth
@@ -171,7 +173,7 @@ def _table(people: People, judges: Sequence[JudgeAnswers], rows: Sequence[JudgeR
     return JudgeTable([_ceiling(people, seed), *sorted(every, key=_rank)], _differences(people, [*judges, *baselines], seed))
 
 
-def _machine_written(people: People) -> tuple[NDArray[np.int64], dict[int, int]] | None:
+def _machine_written(people: PeopleScores) -> tuple[NDArray[np.int64], dict[int, int]] | None:
     """(positions of the outputs that no person wrote, where each comes among them); None where these are all or none."""
     rows = np.flatnonzero(~people.human)
     return (rows, {row: i for i, row in enumerate(rows.tolist())}) if 0 < len(rows) < len(people.human) else None
@@ -188,7 +190,7 @@ def as_json(found: JudgeTable) -> dict[str, Any]:
     return asdict(found)
 
 
-def _differences(people: People, judges: Sequence[JudgeAnswers], seed: int) -> list[JudgeDifference]:
+def _differences(people: PeopleScores, judges: Sequence[JudgeAnswers], seed: int) -> list[JudgeDifference]:
     scores = _mean(people.scores)
     if np.isfinite(scores).any():
         return differences({one.name: one.utilities for one in judges}, scores, people.units, seed)
@@ -200,7 +202,7 @@ def _differences(people: People, judges: Sequence[JudgeAnswers], seed: int) -> l
     return share_differences(agreed, contexts, seed)
 
 
-def _ahead(judge: JudgeAnswers, pairs: Sequence[Pair]) -> Numbers:
+def _ahead(judge: JudgeAnswers, pairs: Sequence[JudgedPair]) -> Numbers:
     """(p,) above 0 where a is ahead, NaN where the judge did not say"""
     if judge.choices is None:
         return np.array([judge.utilities[p.a] - judge.utilities[p.b] for p in pairs])
@@ -213,7 +215,7 @@ def _rank(row: JudgeRow) -> tuple[float, float]:
     return (-correlation.value if correlation else 2.0, -by_pairs if np.isfinite(by_pairs) else 2.0)
 
 
-def _row(people: People, judge: JudgeAnswers, epsilon: float, seed: int) -> JudgeRow:
+def _row(people: PeopleScores, judge: JudgeAnswers, epsilon: float, seed: int) -> JudgeRow:
     u = judge.utilities
     correlations = levels(u, people.scores, people.contexts, people.systems, seed, units=people.units)
     judged = [p for p in people.pairs if np.isfinite(u[p.a]) and np.isfinite(u[p.b]) and _asked(judge, p)]
@@ -253,7 +255,7 @@ def _row(people: People, judge: JudgeAnswers, epsilon: float, seed: int) -> Judg
     )
 
 
-def _own(people: People, judge: JudgeAnswers, judged: Sequence[Pair], d: Numbers, seed: int) -> OwnSystems | None:
+def _own(people: PeopleScores, judge: JudgeAnswers, judged: Sequence[JudgedPair], d: Numbers, seed: int) -> OwnSystems | None:
     if not judge.own:
         return None
     own = np.isin(people.systems, judge.own)
@@ -262,7 +264,7 @@ def _own(people: People, judge: JudgeAnswers, judged: Sequence[Pair], d: Numbers
     return own_by_pairs(judged, d, own, people.units, seed)
 
 
-def _asked(judge: JudgeAnswers, pair: Pair) -> bool:
+def _asked(judge: JudgeAnswers, pair: JudgedPair) -> bool:
     return judge.choices is None or (pair.a, pair.b) in judge.choices
 
 
@@ -274,7 +276,7 @@ def _folds(contexts: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
 
 
 def _alternative(
-    people: People, u: Numbers, judged: Sequence[Pair], choices: NDArray[np.str_], epsilon: float
+    people: PeopleScores, u: Numbers, judged: Sequence[JudgedPair], choices: NDArray[np.str_], epsilon: float
 ) -> tuple[AlternativeAnnotator | None, str]:
     alignment: Alignment
     if np.isfinite(people.scores).any():
@@ -289,7 +291,7 @@ def _alternative(
         return None, str(error)
 
 
-def _labels(pairs: Sequence[Pair]) -> Numbers:
+def _labels(pairs: Sequence[JudgedPair]) -> Numbers:
     """(p, annotators) what each person said of each pair, as LABELS; NaN where that is unknown"""
     names = sorted({said.annotator for pair in pairs for said in pair.said})
     labels = np.full((len(pairs), len(names)), np.nan)
@@ -299,7 +301,7 @@ def _labels(pairs: Sequence[Pair]) -> Numbers:
     return labels
 
 
-def _ceiling(people: People, seed: int) -> JudgeRow:
+def _ceiling(people: PeopleScores, seed: int) -> JudgeRow:
     """How far one person agrees with the others: of two who know as much, no judge can be asked for more."""
     output, annotator = np.nonzero(np.isfinite(people.scores))
     if len(output):

@@ -17,7 +17,7 @@ BY_PEOPLE = ("scores", "judgments")  # the sources of pairs that a comparator is
 
 
 @dataclass(frozen=True)
-class Pair:
+class JudgedPair:
     """What people say of two texts of one context; `a` and `b` are positions in a list of Text."""
 
     a: int
@@ -36,7 +36,7 @@ class Pair:
         return "A" if p_a > max(p_tie, p_b) else "B" if p_b > max(p_tie, p_a) else "tie"
 
 
-def as_arrays(pairs: Sequence[Pair]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def as_arrays(pairs: Sequence[JudgedPair]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """a (p,), b (p,), targets (p, 3), weights (p,)"""
     a, b = np.array([(pair.a, pair.b) for pair in pairs], dtype=int).reshape(-1, 2).T
     targets = np.array([pair.target for pair in pairs], dtype=float).reshape(-1, 3)
@@ -45,7 +45,7 @@ def as_arrays(pairs: Sequence[Pair]) -> tuple[np.ndarray, np.ndarray, np.ndarray
 
 def pairs_from_scores(
     rows: Iterable[tuple[int, str, float]], texts: Sequence[Text], scale: tuple[float, float] | None = None
-) -> list[Pair]:
+) -> list[JudgedPair]:
     """All pairs of scored texts that share a context.
 
     rows   (text_index, annotator, score); a second score of one annotator for one text replaces the first
@@ -68,7 +68,7 @@ def pairs_from_scores(
     return [_pair(a, b, _votes(of_a, of_b, margin), said=said_by_scores(of_a, of_b, margin)) for a, b, of_a, of_b in met]
 
 
-def pairs_from_judgments(rows: Iterable[tuple[int, int, str, str]]) -> list[Pair]:
+def pairs_from_judgments(rows: Iterable[tuple[int, int, str, str]]) -> list[JudgedPair]:
     """One pair for every two texts that were judged; rows are (a, b, annotator, "A" | "tie" | "B"), in either order."""
     votes: dict[tuple[int, int], dict[str, str]] = defaultdict(dict)
     for a, b, annotator, choice in rows:
@@ -106,7 +106,7 @@ def _side(difference: float, margin: float) -> str:
     return "A" if difference > 0 else "B"
 
 
-def _pair(a: int, b: int, votes: list[str], source: str = "scores", said: tuple[PairSaid, ...] = ()) -> Pair:
+def _pair(a: int, b: int, votes: list[str], source: str = "scores", said: tuple[PairSaid, ...] = ()) -> JudgedPair:
     count = len(votes)
     shares = (votes.count("A") / count, votes.count("tie") / count, votes.count("B") / count)
-    return Pair(a, b, shares, float(count), source, said=said)
+    return JudgedPair(a, b, shares, float(count), source, said=said)

@@ -17,7 +17,7 @@ from core.errors import Refused
 from evaluator.comparator.settings import Settings, check_seed
 from evaluator.models import RetrainingRule, TrainingRun
 from evaluator.versions import registry
-from evaluator.versions.selectors import NO_BASE, Basis, base_for, basis, others_in
+from evaluator.versions.selectors import NO_BASE, TrainingBasis, base_for, basis, others_in
 
 log = logging.getLogger(__name__)
 TASK = "evaluator.tasks.train"
@@ -87,14 +87,14 @@ def start_training(
 
 def _basis_of(
     campaigns: Sequence[Campaign], criterion: str | None, others: Sequence[str], human: bool
-) -> tuple[list[Snapshot], dict[str, Basis]]:
+) -> tuple[list[Snapshot], dict[str, TrainingBasis]]:
     """The snapshots that are learnt from, and by slug what is taken of each campaign. human: whether people's judgments are."""
     if human:
         snapshots = [_snapshot(campaign) for campaign in campaigns]
         return snapshots, {c.slug: basis(snapshot, criterion) for c, snapshot in zip(campaigns, snapshots)}
     if criterion or others:
         raise Refused("A criterion needs human judgments. Leave it out to train without them.")
-    return [], {c.slug: Basis("", False, UNMEASURED) for c in campaigns}
+    return [], {c.slug: TrainingBasis("", False, UNMEASURED) for c in campaigns}
 
 
 def _doubts(snapshots: list[Snapshot], names: list[str]) -> list[str]:

@@ -16,7 +16,7 @@ from evaluator.comparator.settings import Settings
 from evaluator.comparator.supervision.self_supervision import Origin, exchanges, reply_pairs, strong_pairs, weak_pairs
 from evaluator.judges.texts import Text
 from evaluator.metaevaluation import ceiling
-from evaluator.metaevaluation.pairs import Pair, mean_scores, pairs_from_judgments, pairs_from_scores
+from evaluator.metaevaluation.pairs import JudgedPair, mean_scores, pairs_from_judgments, pairs_from_scores
 from evaluator.models import TrainingRun
 
 
@@ -27,7 +27,7 @@ class Source:
     keys: list[tuple]  # (context, system, checkpoint, sample)
     texts: list[Text]
     human: list[bool]  # (n,) whether its system was called human-written then
-    pairs: list[Pair]
+    pairs: list[JudgedPair]
     scores: np.ndarray  # (n, c) mean score of each text by each criterion, 0 to 1, nan where unknown
     ratings: list[list[tuple[str, float]]]  # (n,) by the first criterion, who scored the text and how; the scores are means
     counts: dict[str, int]
@@ -105,7 +105,7 @@ def _ceilings(scores, judgments) -> dict:
     return found
 
 
-def supervise(source: Source, campaign: Campaign, strong: bool, weak: bool) -> tuple[list[Text], list[Pair]]:
+def supervise(source: Source, campaign: Campaign, strong: bool, weak: bool) -> tuple[list[Text], list[JudgedPair]]:
     """What is known without anybody judging: all texts of the campaign, those of the source first and, for strong, its
     references last; and the pairs of those that people wrote (strong) and of systems' checkpoints (weak)."""
     if not (strong or weak):
@@ -166,7 +166,7 @@ class TrainingMaterial:
     from the campaigns as they are now, which `provenance` pins by a hash."""
 
     texts: list[Text]
-    pairs: list[Pair]
+    pairs: list[JudgedPair]
     scores: np.ndarray  # (n, c) mean by each criterion, 0 to 1, nan where unknown
     ratings: list[list[tuple[str, float]]]  # (n,) by the first criterion, who scored the text and how
     criteria: list[str]  # (c,) names; the first is the one it judges by

@@ -16,7 +16,7 @@ from evaluator.models import ComparatorVersion, TrainingRun
 
 
 @dataclass(frozen=True)
-class Basis:
+class TrainingBasis:
     """What of a snapshot counts."""
 
     criterion: str  # whose scores; empty: none
@@ -24,7 +24,7 @@ class Basis:
     warning: str  # why these are not above every doubt, one sentence; empty: they are accepted
 
 
-def basis(snapshot: Snapshot, criterion: str | None = None) -> Basis:
+def basis(snapshot: Snapshot, criterion: str | None = None) -> TrainingBasis:
     """The named criterion (empty: judgments of pairs alone), or by default an accepted one: the one called Overall, else
     the one with the highest alpha after the filter. Judgments of pairs count where they are accepted, and where there
     is nothing else. Raises Refused where the snapshot lacks what is named."""
@@ -39,9 +39,9 @@ def basis(snapshot: Snapshot, criterion: str | None = None) -> Basis:
     accepted_pairs = pairs is not None and pairs.is_usable
     chosen = _chosen(snapshot, scored, pairs, accepted_pairs, criterion)
     if chosen is None:
-        return Basis("", True, "" if accepted_pairs or pairs is None else _warning("The judgments of pairs are", pairs))
+        return TrainingBasis("", True, "" if accepted_pairs or pairs is None else _warning("The judgments of pairs are", pairs))
     warning = "" if chosen.is_usable else _warning(f"The scores of {chosen.criterion.name} are", chosen)
-    return Basis(chosen.criterion.name, accepted_pairs, warning)
+    return TrainingBasis(chosen.criterion.name, accepted_pairs, warning)
 
 
 def others_in(snapshot: Snapshot, names: list[str]) -> dict[str, str]:

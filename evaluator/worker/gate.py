@@ -9,7 +9,7 @@ from core.errors import Refused
 from evaluator.judges.texts import context_key
 from evaluator.metaevaluation import gate
 from evaluator.metaevaluation.agreement import accuracy
-from evaluator.metaevaluation.pairs import Pair
+from evaluator.metaevaluation.pairs import JudgedPair
 from evaluator.models import ComparatorVersion
 from evaluator.trainings import sources
 from evaluator.versions.registry import comparator_in_use
@@ -84,7 +84,7 @@ def _on_people(version: ComparatorVersion, campaign: Campaign) -> list[gate.Gate
     return asked
 
 
-def _any_clear(pairs: list[Pair]) -> bool:
+def _any_clear(pairs: list[JudgedPair]) -> bool:
     return any(pair.choice != "tie" for pair in pairs)
 
 

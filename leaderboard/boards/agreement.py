@@ -6,19 +6,19 @@ import numpy as np
 
 from evaluator.metaevaluation.correlation import UndefinedCorrelation, spearman
 from leaderboard.boards.estimates import Estimate
-from leaderboard.boards.panels import Agreement, Correlation
+from leaderboard.boards.panels import BoardAgreement, Correlation
 from leaderboard.boards.row_facts import BasisKind, basis_kind
 from leaderboard.models import Tournament
 from leaderboard.rating import board_agreement
 from leaderboard.rating.board_agreement import MIN_SYSTEMS, joint_noise
 
 
-def agreement_with_people(tournament: Tournament, people: Tournament | None) -> Agreement | None:
+def agreement_with_people(tournament: Tournament, people: Tournament | None) -> BoardAgreement | None:
     """Of a board with people's; None where there is no people's board, or where this is theirs."""
     if people is None or basis_kind(tournament) == "people":
         return None
     ceiling_of, every, generated = agreement(tournament, people)
-    return Agreement(
+    return BoardAgreement(
         tournament=people.pk,
         signature=people.signature,
         simulated=people.is_simulated,
@@ -91,5 +91,5 @@ def _estimated(one: tuple[float, ...], other: tuple[float, ...], noise: bytes) -
     return board_agreement.board_agreement(one, other, np.frombuffer(noise).reshape(2 * n, 2 * n))
 
 
-def _rounded(estimate: board_agreement.Estimate) -> Estimate:
+def _rounded(estimate: board_agreement.AgreementEstimate) -> Estimate:
     return Estimate(round(estimate.value, 4), round(estimate.low, 4), round(estimate.high, 4))

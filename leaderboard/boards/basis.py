@@ -9,13 +9,13 @@ from leaderboard.boards.estimates import Estimate
 
 
 @dataclass(frozen=True)
-class Setting:
+class BoardSetting:
     name: str
     value: str
 
 
 @dataclass(frozen=True)
-class Refit:
+class BoardRefit:
     """How a judge's scores became answers: scale, theta and tie threshold, fitted on people's pairs."""
 
     snapshot: str
@@ -35,7 +35,7 @@ class Calibration:
 
 
 @dataclass(frozen=True)
-class Usage:
+class JudgeUsage:
     """What a judge took of which each pair costs: calls, replies kept from before, tokens read and written, the cost, and how
     many of so many pairs it answered the other way round when the sides changed."""
 
@@ -57,23 +57,23 @@ class Gate:
 
 
 @dataclass(frozen=True)
-class Judge:
+class BoardJudge:
     """kind: of `evaluator.Judge`; reads: "pointwise" or "pairwise", "" where it is not known; unjudged: outputs that it says
     nothing of, which do not play."""
 
     name: str
     kind: str
     reads: str = ""
-    settings: tuple[Setting, ...] = ()
+    settings: tuple[BoardSetting, ...] = ()
     unjudged: int = 0
-    refit: Refit | None = None
+    refit: BoardRefit | None = None
     calibration: Calibration | None = None
-    used: Usage | None = None
+    used: JudgeUsage | None = None
     gate: Gate | None = None
 
 
 @dataclass(frozen=True)
-class Verdict:
+class BoardVerdict:
     """What was decided about people's answers when they were frozen. usable: accepted, tentatively or by a researcher."""
 
     verdict: str
@@ -83,7 +83,7 @@ class Verdict:
 
 
 @dataclass(frozen=True)
-class LeftOut:
+class AnswersLeftOut:
     """Answers that do not count, of how many. why: their outputs no longer take part, a filter dropped them, or the judge
     learned from their contexts in other campaigns (games)."""
 
@@ -101,7 +101,7 @@ class Variance:
 
 
 @dataclass(frozen=True)
-class Worth:
+class BoardWorth:
     """What a judge is worth beside people: its weight, from 0; so many of their games say as much as `worth` would without it;
     by_chance: what an uninformative judge can reach; games: how many the judge decided."""
 
@@ -114,23 +114,23 @@ class Worth:
 
 
 @dataclass(frozen=True)
-class People:
+class BoardPeople:
     """Whose answers the board rests on. kind: "scores", "pairs" or "both"."""
 
     annotators: int | None = None
     kind: Literal["scores", "pairs", "both"] | None = None
     answers: int | None = None
-    verdict: Verdict | None = None
-    left_out: tuple[LeftOut, ...] = ()
+    verdict: BoardVerdict | None = None
+    left_out: tuple[AnswersLeftOut, ...] = ()
     variances: tuple[Variance, ...] = ()
-    worth: Worth | None = None
+    worth: BoardWorth | None = None
 
 
 @dataclass(frozen=True)
-class Basis:
+class BoardBasis:
     """Whose judgments: people's, a judge's, or people's corrected by a judge."""
 
     kind: Literal["people", "judge", "corrected"]
-    judge: Judge | None = None
-    people: People | None = None
+    judge: BoardJudge | None = None
+    people: BoardPeople | None = None
     simulated: bool = False

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
-from leaderboard.boards.basis import Basis
+from leaderboard.boards.basis import BoardBasis
 from leaderboard.boards.estimates import Difference, Joining, Name, Standing
-from leaderboard.boards.panels import Agreement, Alternative, Category, Length, OrderFit, Sides, ThreeScores
+from leaderboard.boards.panels import Alternative, BoardAgreement, Category, LengthPanel, OrderFitPanel, Sides, ThreeScores
 
 SCHEMA = 1
 
@@ -23,7 +23,7 @@ MethodName = Literal[
 
 
 @dataclass(frozen=True)
-class Question:
+class BoardQuestion:
     """What was asked. criterion: "" for judgments of pairs on the whole; kind: of answer; unit: of an answer and of `own`
     estimates, "" where there is none; low, high: the ends of its scale; best: which end is the best."""
 
@@ -102,8 +102,8 @@ class Board:
     or of no people; groups: systems that can be compared, directly or through others; joining: what would join the groups;
     agreement: set when a board is read, since people's board may come later."""
 
-    question: Question
-    basis: Basis
+    question: BoardQuestion
+    basis: BoardBasis
     method: Method
     population: Population
     standings: tuple[Standing, ...]
@@ -116,10 +116,10 @@ class Board:
     stability: tuple[Alternative, ...] = ()
     categories: tuple[Category, ...] = ()
     three_scores: tuple[ThreeScores, ...] = ()
-    length: Length | None = None
-    order_fit: OrderFit | None = None
+    length: LengthPanel | None = None
+    order_fit: OrderFitPanel | None = None
     sides: Sides | None = None
-    agreement: Agreement | None = None
+    agreement: BoardAgreement | None = None
     schema: int = SCHEMA
 
     def for_annotators(self) -> Board:

@@ -4,7 +4,7 @@ it."""
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from leaderboard.boards.basis import LeftOut
+from leaderboard.boards.basis import AnswersLeftOut
 from leaderboard.boards.board import Board
 from leaderboard.boards.estimates import Joining
 from leaderboard.boards.wording import by_answers, gate_verdict, question
@@ -74,7 +74,7 @@ def joining(join: Joining) -> str:
     return f"Judging {join.one} and {join.other} on some of the {join.contexts:,} contexts that both answered would join them."
 
 
-def left_out(board: Board, found: LeftOut) -> str:
+def left_out(board: Board, found: AnswersLeftOut) -> str:
     """Which answers do not count."""
     thing = "answers" if found.why != "learnt" or by_answers(board) else "games of people"
     of = "" if found.of is None else f" of {found.of:,}"

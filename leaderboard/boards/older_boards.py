@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from leaderboard.boards import row_facts
-from leaderboard.boards.basis import Basis, LeftOut, People, Usage, Variance, Worth
+from leaderboard.boards.basis import AnswersLeftOut, BoardBasis, BoardPeople, BoardWorth, JudgeUsage, Variance
 from leaderboard.boards.board import Board, Doubt, Method, Narrow, Population
 from leaderboard.boards.estimates import Difference, Estimate, Forecast, Joining, Name, Standing, rough
 from leaderboard.boards.panels import (
@@ -17,9 +17,9 @@ from leaderboard.boards.panels import (
     CategoryRow,
     CategoryValue,
     Closeness,
-    Length,
+    LengthPanel,
     LengthRow,
-    OrderFit,
+    OrderFitPanel,
     Sides,
     ThreeScores,
     WinRate,
@@ -80,22 +80,22 @@ class _Older:
     def named(self, ids: Sequence[int]) -> tuple[Name, ...]:
         return tuple(self.name[pk] for pk in ids)
 
-    def basis(self) -> Basis:
+    def basis(self) -> BoardBasis:
         tournament, kind = self.tournament, row_facts.basis_kind(self.tournament)
         gates = tournament.version.gates.get(tournament.campaign.slug, []) if tournament.version else []
         used = self.findings.get("used")
-        usage = Usage(**{name: used[name] for name in hints(Usage) if name in used}) if used else None
+        usage = JudgeUsage(**{name: used[name] for name in hints(JudgeUsage) if name in used}) if used else None
         judge = row_facts.judge(tournament, self.findings.get("gate", gates), usage)
-        return Basis(kind, judge, None if kind == "judge" else self.whose(), tournament.is_simulated)
+        return BoardBasis(kind, judge, None if kind == "judge" else self.whose(), tournament.is_simulated)
 
-    def whose(self) -> People:
+    def whose(self) -> BoardPeople:
         found, people = self.findings.get("calibrated"), self.people
         left_out = []
         if people.get("left_out"):
-            left_out.append(LeftOut("outputs", people["left_out"], people["left_out"] + people["answers"]))
+            left_out.append(AnswersLeftOut("outputs", people["left_out"], people["left_out"] + people["answers"]))
         if found and found.get("left_out"):
-            left_out.append(LeftOut("learnt", found["left_out"], found["left_out"] + found["judgments"]))
-        return People(
+            left_out.append(AnswersLeftOut("learnt", found["left_out"], found["left_out"] + found["judgments"]))
+        return BoardPeople(
             annotators=self.spoken_of.get("annotators"),
             kind=people.get("kind"),
             answers=people.get("answers"),
@@ -105,10 +105,10 @@ class _Older:
             worth=self.worth(found) if found else None,
         )
 
-    def worth(self, found: Json) -> Worth:
+    def worth(self, found: Json) -> BoardWorth:
         units = self.findings.get("groups_played") or self.findings.get("contexts_played", 0)
         kept = {name: found[name] for name in ("weight", "judgments", "worth", "saved", "games")}
-        return Worth(**kept, by_chance=round(worth_by_chance(found["judgments"], units), 1))
+        return BoardWorth(**kept, by_chance=round(worth_by_chance(found["judgments"], units), 1))
 
     def method(self) -> Method:
         """Of people's boards from before all answers were read, the rules of games."""
@@ -223,7 +223,7 @@ class _Older:
         found = [ThreeScores(**{**row, "system": self.name[row["system"]]}) for row in self.findings.get("three_scores", [])]
         return tuple(sorted(found, key=lambda row: -row.sample_rating))
 
-    def length(self) -> Length | None:
+    def length(self) -> LengthPanel | None:
         found = self.findings.get("length_control")
         if not found:
             return None
@@ -245,15 +245,17 @@ class _Older:
             for i, row in zip(order, self.rows, strict=True)
         ]
         odds = found["odds"]
-        return Length(None if odds["value"] is None else Estimate(**odds), found["scale"], tuple(rows))
+        return LengthPanel(None if odds["value"] is None else Estimate(**odds), found["scale"], tuple(rows))
 
 
-def _order_fit(found: Json | None) -> OrderFit | None:
+def _order_fit(found: Json | None) -> OrderFitPanel | None:
     if not found:
         return None
     rows = [{**row, "points_low": row["points"][0], "points_high": row["points"][1]} for row in found["by_closeness"]]
     closeness = tuple(Closeness(**{name: row[name] for name in hints(Closeness)}) for row in rows)
-    return OrderFit(**{name: found[name] for name in ("triples", "circles", "expected", "p", "ties")}, by_closeness=closeness)
+    return OrderFitPanel(
+        **{name: found[name] for name in ("triples", "circles", "expected", "p", "ties")}, by_closeness=closeness
+    )
 
 
 def _sides(found: Json | None) -> Sides | None:

@@ -84,7 +84,7 @@ class LengthRow:
 
 
 @dataclass(frozen=True)
-class Length:
+class LengthPanel:
     """odds: by which an output wins more often that is `scale` characters longer than the other, a typical difference."""
 
     odds: Estimate | None
@@ -107,7 +107,7 @@ class Closeness:
 
 
 @dataclass(frozen=True)
-class OrderFit:
+class OrderFitPanel:
     """Circles of three systems: how many of how many there may be, how many chance makes of one order, and p; ties: share."""
 
     triples: int
@@ -142,7 +142,7 @@ class Correlation:
 
 
 @dataclass(frozen=True)
-class Agreement:
+class BoardAgreement:
     """With the newest board of people on the same question. generated: without systems that people wrote; ceiling_of: whose
     board is set beside another like it."""
 

@@ -5,8 +5,8 @@ from typing import Any, Literal
 
 from annotation.models import Criterion
 from core.errors import Refused
-from leaderboard.boards.basis import Calibration, Gate, Judge, Refit, Setting, Usage, Verdict
-from leaderboard.boards.board import Method, MethodName, Provenance, Question
+from leaderboard.boards.basis import BoardJudge, BoardRefit, BoardSetting, BoardVerdict, Calibration, Gate, JudgeUsage
+from leaderboard.boards.board import BoardQuestion, Method, MethodName, Provenance
 from leaderboard.boards.estimates import Estimate
 from leaderboard.models import Tournament
 
@@ -25,20 +25,20 @@ def reads_answers(tournament: Tournament) -> bool:
     return tournament.basis == PEOPLE and not tournament.wanted_games and tournament.rules().rates_by_default
 
 
-def judge(tournament: Tournament, gate: list[dict] | None = None, used: Usage | None = None) -> Judge | None:
+def judge(tournament: Tournament, gate: list[dict] | None = None, used: JudgeUsage | None = None) -> BoardJudge | None:
     """None where people alone judged. gate: what its comparator was asked."""
     row, refit = tournament.judge, tournament.settings.get("refit")
     if row is None:
         return None
     if tournament.version:
         refitted = refit and _refit(refit)
-        return Judge(name=tournament.version.name, kind=row.kind, refit=refitted, gate=_gate(gate or []))
+        return BoardJudge(name=tournament.version.name, kind=row.kind, refit=refitted, gate=_gate(gate or []))
     record: Mapping[str, Any] = tournament.settings.get("judge_record", {})
-    return Judge(
+    return BoardJudge(
         name=row.name,
         kind=row.kind,
         reads=record.get("reads", ""),
-        settings=tuple(Setting(name, str(value)) for name, value in (record.get("settings") or {}).items()),
+        settings=tuple(BoardSetting(name, str(value)) for name, value in (record.get("settings") or {}).items()),
         unjudged=record.get("unjudged", 0),
         refit=refit and _refit(refit),
         calibration=_calibration(record.get("calibration")),
@@ -46,8 +46,8 @@ def judge(tournament: Tournament, gate: list[dict] | None = None, used: Usage | 
     )
 
 
-def _refit(found: Mapping[str, Any]) -> Refit:
-    return Refit(**{name: found[name] for name in ("snapshot", "pairs", "scale", "theta", "tie_threshold")})
+def _refit(found: Mapping[str, Any]) -> BoardRefit:
+    return BoardRefit(**{name: found[name] for name in ("snapshot", "pairs", "scale", "theta", "tie_threshold")})
 
 
 def _calibration(found: Mapping[str, Any] | None) -> Calibration | None:
@@ -63,17 +63,17 @@ def _gate(asked: list[dict]) -> Gate:
     return Gate(not reasons if asked else None, reasons)
 
 
-def question(tournament: Tournament) -> Question:
+def question(tournament: Tournament) -> BoardQuestion:
     if not tournament.criterion:
-        return Question("", "pair", unit="share")
+        return BoardQuestion("", "pair", unit="share")
     scale = Criterion.objects.filter(campaign=tournament.campaign_id, name=tournament.criterion).first()
     if scale is None:
-        return Question(tournament.criterion, "scale", unit="points")
+        return BoardQuestion(tournament.criterion, "scale", unit="points")
     best: Any = scale.best
-    return Question(tournament.criterion, "scale", unit="points", low=scale.low, high=scale.high, best=best)
+    return BoardQuestion(tournament.criterion, "scale", unit="points", low=scale.low, high=scale.high, best=best)
 
 
-def verdict(tournament: Tournament) -> Verdict | None:
+def verdict(tournament: Tournament) -> BoardVerdict | None:
     """On people's answers to the board's question, by the snapshot. None where none was frozen, or nobody asked."""
     if tournament.snapshot is None:
         return None
@@ -84,7 +84,7 @@ def verdict(tournament: Tournament) -> Verdict | None:
     decision = min(found, key=lambda one: one.on_pairs)
     alpha = decision.report.get("alpha_before", decision.report.get("alpha"))
     reason = decision.overrule_reason or decision.report.get("reason") or ""
-    return Verdict(decision.verdict, decision.is_usable, None if alpha is None else round(alpha, 4), reason)
+    return BoardVerdict(decision.verdict, decision.is_usable, None if alpha is None else round(alpha, 4), reason)
 
 
 def _about(decision) -> str | None:

@@ -43,7 +43,7 @@ WIDER = 0.4  # share of the error of 5% that the posterior is given: 98% for 95%
 
 
 @dataclass(frozen=True)
-class Estimate:
+class AgreementEstimate:
     """A correlation with its interval."""
 
     value: float
@@ -56,10 +56,10 @@ class BoardAgreement:
     """observed: value as the two boards show it, interval for what is expected; spearman, pearson: of true strengths;
     ceiling: of the second board with another one like it. Values of the last three are posterior medians."""
 
-    observed: Estimate
-    spearman: Estimate
-    pearson: Estimate
-    ceiling: Estimate
+    observed: AgreementEstimate
+    spearman: AgreementEstimate
+    pearson: AgreementEstimate
+    ceiling: AgreementEstimate
 
 
 def board_agreement(
@@ -80,7 +80,7 @@ def board_agreement(
     tail = WIDER * (1 - confidence) / 2
     expected = _estimate(_expected(strengths, redrawn[0, :, 0], redrawn[0, :, 1], (0, 1)), weight, tail)
     return BoardAgreement(
-        Estimate(observed, min(expected.low, observed), max(expected.high, observed)),
+        AgreementEstimate(observed, min(expected.low, observed), max(expected.high, observed)),
         _estimate(_rank_correlation(strengths[:, 0], strengths[:, 1]), weight, tail),
         _estimate(_correlation(strengths[:, 0], strengths[:, 1]), weight, tail),
         _estimate(_expected(strengths, redrawn[0, :, 1], redrawn[1, :, 1], (1, 1)), weight, tail),
@@ -224,9 +224,9 @@ def _correlation(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     return correlation
 
 
-def _estimate(values: np.ndarray, weight: np.ndarray, tail: float) -> Estimate:
+def _estimate(values: np.ndarray, weight: np.ndarray, tail: float) -> AgreementEstimate:
     """Weighted median and quantiles of the draws (draws,)."""
     order = np.argsort(values)
     places = np.searchsorted(weight[order].cumsum(), [0.5, tail, 1 - tail])
     value, low, high = values[order][np.minimum(places, len(values) - 1)]
-    return Estimate(float(value), float(low), float(high))
+    return AgreementEstimate(float(value), float(low), float(high))

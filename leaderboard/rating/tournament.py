@@ -25,7 +25,7 @@ Judge = Callable[[np.ndarray, np.ndarray, np.ndarray, np.random.Generator], Sequ
 
 
 @dataclass(frozen=True)
-class Played:
+class PlayedGames:
     """ending: "settled" by the rules' stop, "asked" as many games as were wanted, "all" there are, or the "limit";
     looks: at how many moments the tournament might have ended (`ranking.compare` asks)."""
 
@@ -45,7 +45,7 @@ def run(
     so_far: Games | None = None,
     on_batch: Callable[[Games, int], None] | None = None,
     groups: ArrayLike | None = None,
-) -> Played:
+) -> PlayedGames:
     """Play until the rules' stop, at most `max_games`; or exactly `games`, if given.
 
     contexts_by_pair: the contexts that both systems of a pair (i, j), i < j, have answered; a pair without any is never
@@ -67,9 +67,9 @@ def run(
         if on_batch:
             on_batch(played, limit)
     if end is not None:
-        return Played(played.take(slice(end)), "settled", stop.looks)
+        return PlayedGames(played.take(slice(end)), "settled", stop.looks)
     ending = "asked" if len(played) == games else "all" if len(played) == drawable else "limit"
-    return Played(played, ending, stop.looks)
+    return PlayedGames(played, ending, stop.looks)
 
 
 def _drawing(cells: Cells, rules: Rules, seed: int) -> tuple[Draw, int | None]:

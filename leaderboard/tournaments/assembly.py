@@ -6,7 +6,7 @@ import numpy as np
 
 from evaluator.judges.protocol import Verdicts
 from leaderboard.boards import row_facts
-from leaderboard.boards.basis import Basis, People, Usage
+from leaderboard.boards.basis import BoardBasis, BoardPeople, JudgeUsage
 from leaderboard.boards.board import Board, Doubt, Population
 from leaderboard.boards.panels import Alternative, Category, ThreeScores
 from leaderboard.models import Tournament
@@ -35,9 +35,9 @@ class Found:
 
     played: Played
     rated: Rated
-    people: People | None = None
+    people: BoardPeople | None = None
     reading: Reading | None = None
-    used: Usage | None = None
+    used: JudgeUsage | None = None
     categories: tuple[Category, ...] = ()
     stability: tuple[Alternative, ...] = ()
     three_scores: tuple[ThreeScores, ...] = ()
@@ -83,14 +83,14 @@ def assembled(tournament: Tournament, entrants: Entrants, found: Found, means: l
     )
 
 
-def basis(tournament: Tournament, found: Found) -> Basis:
+def basis(tournament: Tournament, found: Found) -> BoardBasis:
     kind = row_facts.basis_kind(tournament)
     asked = tournament.version.gates.get(tournament.campaign.slug, []) if tournament.version else None
     people = None
     if kind != "judge":
-        people = replace(found.people or People(), verdict=row_facts.verdict(tournament))
+        people = replace(found.people or BoardPeople(), verdict=row_facts.verdict(tournament))
     judge = row_facts.judge(tournament, asked, found.used)
-    return Basis(kind, judge, people, tournament.is_simulated)
+    return BoardBasis(kind, judge, people, tournament.is_simulated)
 
 
 def population(tournament: Tournament, found: Found) -> Population:

@@ -11,7 +11,7 @@ from annotation.models import Output
 from annotation.outcome import Outcome
 from core.errors import Refused
 from leaderboard.boards.estimates import Estimate, Standing
-from leaderboard.boards.panels import Closeness, Length, LengthRow, OrderFit, Sides, WinRate
+from leaderboard.boards.panels import Closeness, LengthPanel, LengthRow, OrderFitPanel, Sides, WinRate
 from leaderboard.models import Tournament
 from leaderboard.rating.diagnostics.length_control import Rates, control_length
 from leaderboard.rating.diagnostics.order_fit import order_fit
@@ -28,8 +28,8 @@ CHUNK = 500  # SQLite takes a limited number of parameters
 class Diagnostics:
     """Each None where there is nothing to say."""
 
-    length: Length | None = None
-    order_fit: OrderFit | None = None
+    length: LengthPanel | None = None
+    order_fit: OrderFitPanel | None = None
     sides: Sides | None = None
 
 
@@ -48,7 +48,7 @@ def diagnostics(
     return Diagnostics(_length(entrants, games, annotator), _order_fit(entrants, games), sides)
 
 
-def _length(entrants: Entrants, games: Games, annotator: np.ndarray | None) -> Length:
+def _length(entrants: Entrants, games: Games, annotator: np.ndarray | None) -> LengthPanel:
     """The rows in the order of the entrants; `in_order` puts them in that of a board."""
     length, between = _lengths(entrants), between_systems(entrants, games)
     contexts = entrants.groups[games.context]
@@ -63,7 +63,7 @@ def _length(entrants: Entrants, games: Games, annotator: np.ndarray | None) -> L
         LengthRow(name, plain[i], controlled[i], lengths[i], tuple(_win_rates(won[i], against[i])))
         for i, name in enumerate(names(entrants))
     ]
-    return Length(None if odds is None else Estimate(odds, low, high), round(found.scale, 1), tuple(rows))
+    return LengthPanel(None if odds is None else Estimate(odds, low, high), round(found.scale, 1), tuple(rows))
 
 
 def score_shares(n_systems: int, games: Games) -> np.ndarray:
@@ -85,7 +85,7 @@ def _estimates(rates: Rates) -> list[Estimate | None]:
     return [None if rate is None else Estimate(rate, low, high) for rate, low, high in rows]
 
 
-def in_order(found: Length, standings: Sequence[Standing]) -> Length:
+def in_order(found: LengthPanel, standings: Sequence[Standing]) -> LengthPanel:
     """Its rows and columns in the order of the standings."""
     place = {row.system: i for i, row in enumerate(found.systems)}
     order = [place[row.system] for row in standings]
@@ -102,7 +102,7 @@ def _lengths(entrants: Entrants) -> np.ndarray:
     return np.array([length[pk] for pk in ids], dtype=float)
 
 
-def _order_fit(entrants: Entrants, games: Games) -> OrderFit:
+def _order_fit(entrants: Entrants, games: Games) -> OrderFitPanel:
     found = order_fit(len(entrants.systems), between_systems(entrants, games), seed=RESAMPLING_SEED)
     closeness = (
         Closeness(
@@ -116,7 +116,7 @@ def _order_fit(entrants: Entrants, games: Games) -> OrderFit:
         )
         for ties in found.by_closeness
     )
-    return OrderFit(
+    return OrderFitPanel(
         triples=found.triples,
         circles=found.circles,
         expected=round(found.expected, 2),

@@ -12,7 +12,7 @@ from evaluator.judges.protocol import AskedVerdicts, PointwiseVerdicts, Verdicts
 from evaluator.models import ComparatorVersion, Utility
 from evaluator.versions.selectors import architecture
 from leaderboard.boards import row_facts
-from leaderboard.boards.basis import LeftOut, People, Usage, Variance
+from leaderboard.boards.basis import AnswersLeftOut, BoardPeople, JudgeUsage, Variance
 from leaderboard.boards.tree import hints
 from leaderboard.models import Game, Tournament
 from leaderboard.rating import tournament as playing
@@ -61,7 +61,7 @@ def play(tournament: Tournament, report: Report, judging: Judging | None = None,
         found = replace(found, beside=diagnostics(tournament, entrants, games, answers, found.speaks_of(tournament)))
     if isinstance(verdicts, AskedVerdicts):
         used = dict(getattr(verdicts.judge, "used", {}))
-        found = replace(found, used=Usage(**{name: used[name] for name in hints(Usage) if name in used}))
+        found = replace(found, used=JudgeUsage(**{name: used[name] for name in hints(JudgeUsage) if name in used}))
     report(0.95, "Recording")
     means = people_games.human_means(entrants, answers)
     return record(tournament, entrants, found, means, shares(entrants, people, verdicts))
@@ -114,10 +114,10 @@ def _of_people(tournament: Tournament, entrants: Entrants, answers: PeopleAnswer
     )
 
 
-def _who(answers: PeopleAnswers, reading: Reading) -> People:
+def _who(answers: PeopleAnswers, reading: Reading) -> BoardPeople:
     whole = len(answers) + answers.left_out + answers.dropped
-    left_out = (LeftOut("outputs", answers.left_out, whole), LeftOut("filter", answers.dropped, whole))
-    return People(
+    left_out = (AnswersLeftOut("outputs", answers.left_out, whole), AnswersLeftOut("filter", answers.dropped, whole))
+    return BoardPeople(
         annotators=reading.annotators,
         kind=answers.kind,  # type: ignore[arg-type]
         answers=len(answers),

@@ -8,7 +8,7 @@ import numpy as np
 from core.errors import Refused
 from evaluator.judges.protocol import Verdicts
 from evaluator.judges.texts import context_key
-from leaderboard.boards.basis import LeftOut, People, Worth
+from leaderboard.boards.basis import AnswersLeftOut, BoardPeople, BoardWorth
 from leaderboard.models import Tournament
 from leaderboard.rating import ranking
 from leaderboard.rating.games import Games
@@ -29,7 +29,7 @@ class Corrected:
 
     games: Games
     rated: Rated
-    people: People
+    people: BoardPeople
 
 
 def calibrated(
@@ -67,7 +67,7 @@ def calibrated(
         units=units,
         component=component,
     )
-    worth = Worth(
+    worth = BoardWorth(
         weight=round(found.weight, 3),
         judgments=found.judgments,
         worth=round(found.worth),
@@ -76,11 +76,11 @@ def calibrated(
         by_chance=round(worth_by_chance(found.judgments, units), 1),
     )
     who, left_out = as_pairs(entrants, answers)[3], len(given) - len(people)
-    whose = People(
+    whose = BoardPeople(
         annotators=len(np.unique(who)),
         kind=answers.kind,  # type: ignore[arg-type]
         answers=len(answers),
-        left_out=(LeftOut("learnt", left_out, len(given)),) if left_out else (),
+        left_out=(AnswersLeftOut("learnt", left_out, len(given)),) if left_out else (),
         worth=worth,
     )
     if not tournament.rules().rates_by_default:  # how leanings move another rating is not known

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from annotation.models import Job, Snapshot
-from evaluator.metaevaluation.judges_table import JudgeAnswers, People, as_json, tables
+from evaluator.metaevaluation.judges_table import JudgeAnswers, PeopleScores, as_json, tables
 from evaluator.models import JudgesTable
 from evaluator.worker.registration import json_ready
 from tests.browser.axe import assert_axe_clean
@@ -17,7 +17,7 @@ def table(scores):
     rng = np.random.default_rng(0)
     given = rng.integers(1, 6, (40, 1)).clip(1, 5) + rng.integers(0, 2, (40, 3)).astype(float)
     contexts, systems = np.repeat(np.arange(10), 4), np.tile(np.arange(4), 10)
-    people = People(given, contexts, systems, systems == 0, rng.integers(3, 30, 40))
+    people = PeopleScores(given, contexts, systems, systems == 0, rng.integers(3, 30, 40))
     partial = np.where(np.arange(40) < 6, np.nan, rng.normal(size=40))
     knowing = JudgeAnswers("a-judge-with-a-rather-long-name-v2", given.mean(axis=1))
     judges = [knowing, JudgeAnswers("partial", partial, lacks="6 are left out")]

@@ -30,7 +30,7 @@ class Ask(WhereMailIsOn, auth.PasswordResetView):
         return super().form_valid(form)
 
 
-class Asked(WhereMailIsOn, auth.PasswordResetDoneView):
+class ResetRequest(WhereMailIsOn, auth.PasswordResetDoneView):
     pass
 
 
@@ -48,7 +48,7 @@ class Done(WhereMailIsOn, auth.PasswordResetCompleteView):
 
 urlpatterns = [
     path("", Ask.as_view(), name="password_reset"),
-    path("sent/", Asked.as_view(), name="password_reset_done"),
+    path("sent/", ResetRequest.as_view(), name="password_reset_done"),
     path("done/", Done.as_view(), name="password_reset_complete"),
     path("<uidb64>/<token>/", Choose.as_view(), name="password_reset_confirm"),
 ]

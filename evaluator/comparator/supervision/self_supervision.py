@@ -18,7 +18,7 @@ import numpy as np
 from evaluator.comparator.examples import Exchange
 from evaluator.judges.protocol import pairs_of
 from evaluator.judges.texts import Text
-from evaluator.metaevaluation.pairs import Pair
+from evaluator.metaevaluation.pairs import JudgedPair
 
 MAX_TURNS = 8  # of a context that a reply is learnt in; more would be cut by the token limit anyhow
 SMALLEST_MARGIN = 0.1  # of a training's iterations between two checkpoints (Zhou & Xu 2020, section 3.1)
@@ -103,19 +103,19 @@ def _hash_of_ending(context: Sequence[str]) -> int:
     return int.from_bytes(digest[:8], "big", signed=True)
 
 
-def strong_pairs(texts: Sequence[Text], origins: Sequence[Origin]) -> list[Pair]:
+def strong_pairs(texts: Sequence[Text], origins: Sequence[Origin]) -> list[JudgedPair]:
     """All pairs within a context of which something is known; origins (n,) of texts (n,)."""
     pairs = []
     for a, b in np.transpose(pairs_of(texts)).tolist():
         one, other = origins[a], origins[b]
         if one.human != other.human:
-            pairs.append(Pair(a, b, A_BETTER if one.human else B_BETTER, 1.0, "strong"))
+            pairs.append(JudgedPair(a, b, A_BETTER if one.human else B_BETTER, 1.0, "strong"))
         elif one.human or (one.system, one.checkpoint) == (other.system, other.checkpoint):
-            pairs.append(Pair(a, b, TIE, 1.0, "strong"))
+            pairs.append(JudgedPair(a, b, TIE, 1.0, "strong"))
     return pairs
 
 
-def weak_pairs(texts: Sequence[Text], origins: Sequence[Origin]) -> list[Pair]:
+def weak_pairs(texts: Sequence[Text], origins: Sequence[Origin]) -> list[JudgedPair]:
     """Pairs of one system's checkpoints in a context; `Pair.margin` is how far apart they are, as a share of the training."""
     pairs = []
     for a, b in np.transpose(pairs_of(texts)).tolist():
@@ -125,23 +125,23 @@ def weak_pairs(texts: Sequence[Text], origins: Sequence[Origin]) -> list[Pair]:
         margin = round(abs(one.reached - other.reached), 9)  # 0.9 - 0.8 is a tenth, also in floating point
         if margin >= SMALLEST_MARGIN and min(one.reached, other.reached) <= CONVERGED:
             target = A_BETTER if one.reached > other.reached else B_BETTER
-            pairs.append(Pair(a, b, target, 1.0, "weak", margin))
+            pairs.append(JudgedPair(a, b, target, 1.0, "weak", margin))
     return pairs
 
 
-def reply_pairs(given: Sequence[Exchange]) -> tuple[list[Text], list[Pair]]:
+def reply_pairs(given: Sequence[Exchange]) -> tuple[list[Text], list[JudgedPair]]:
     """A dialogue's own reply is better than one of another dialogue: texts and pairs from a third of the dialogues, drawn by
     hash, and from no more than MOST_REPLIES exchanges. The other two thirds are left to the base. None from one dialogue."""
     drawn = sorted({exchange.dialogue for exchange in given}, key=_by_hash)
     chosen = set(drawn[: len(drawn) // 3 or len(drawn)])
     kept = [exchange for exchange in given if exchange.dialogue in chosen][:MOST_REPLIES]
     texts: list[Text] = []
-    pairs: list[Pair] = []
+    pairs: list[JudgedPair] = []
     for exchange in kept:
         others = [other for other in kept if other.dialogue != exchange.dialogue]
         if others:
             other = others[int(_by_hash(f"{exchange.dialogue}:{exchange.context}"), 16) % len(others)]
-            pairs.append(Pair(len(texts), len(texts) + 1, A_BETTER, 1.0, "dialogues"))
+            pairs.append(JudgedPair(len(texts), len(texts) + 1, A_BETTER, 1.0, "dialogues"))
             texts += [Text(exchange.context, exchange.replies[0]), Text(exchange.context, other.replies[0])]
     return texts, pairs
 

@@ -19,7 +19,7 @@ from evaluator.encoders import pretrained
 from evaluator.encoders.encoding import Encoder, Sequences
 from evaluator.encoders.hidden_states import Tick
 from evaluator.judges.texts import Text, context_key, fold_of
-from evaluator.metaevaluation.pairs import BY_PEOPLE, Pair, as_arrays
+from evaluator.metaevaluation.pairs import BY_PEOPLE, JudgedPair, as_arrays
 
 FAMILIAR_SHARE = 0.75  # of the contexts learnt from are no longer than what counts as familiar. Our choice.
 MIXED, UNJUDGED, JUDGED = "mixed", "unjudged", "judged"  # what a stage of training learns from: all, or one of the two
@@ -31,7 +31,7 @@ class Data:
     """Everything that a member's training reads, and what it is measured on: frozen arrays."""
 
     texts: Sequence[Text]  # (n,)
-    pairs: Sequence[Pair]  # (p,)
+    pairs: Sequence[JudgedPair]  # (p,)
     a: np.ndarray  # (p,)
     b: np.ndarray  # (p,)
     learnt: np.ndarray  # (p, 3) what is learnt of people's shares

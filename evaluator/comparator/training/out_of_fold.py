@@ -10,8 +10,8 @@ from evaluator.comparator.settings import Settings
 from evaluator.judges.calibration import NO_GUARD, Head, fit_head, fit_level, worth_beside
 from evaluator.judges.degenerate_outputs import LOWEST, lowered
 from evaluator.judges.texts import Text
-from evaluator.metaevaluation.held_out import Agreement, evaluate
-from evaluator.metaevaluation.pairs import Pair, as_arrays
+from evaluator.metaevaluation.held_out import HeldOutAgreement, evaluate
+from evaluator.metaevaluation.pairs import JudgedPair, as_arrays
 
 MOST_WORTH = 100.0  # logits for each unit of likeness, which varies by some hundredths
 
@@ -26,7 +26,7 @@ class HeldOut:
     texts: Sequence[Text]  # (n,)
     contexts: np.ndarray  # (n,) context number
     folds: np.ndarray  # (n,)
-    pairs: Sequence[Pair]  # by people
+    pairs: Sequence[JudgedPair]  # by people
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class OutOfFold:
 
     head: Head
     utilities: np.ndarray  # (n,) in the head's logits, NaN where nobody judged the context
-    agreement: Agreement
+    agreement: HeldOutAgreement
 
     def row(self, name: str) -> dict[str, Any]:
         """What a card says of the criterion of this name."""

@@ -35,7 +35,7 @@ from evaluator.comparator.training.progress import OnProgress, Report, TrainingP
 from evaluator.comparator.training.side_by_side import train_members
 from evaluator.encoders import devices, loop, pretrained
 from evaluator.encoders.pretrained import default_encoder
-from evaluator.metaevaluation.held_out import Agreement
+from evaluator.metaevaluation.held_out import HeldOutAgreement
 
 TRAINING: dict[str, Any] = {"utility": utility_training, "joint": joint_training}  # modules with the same functions
 COSINE_SHARE = 0.03  # of the progress bar; the rest is the members'
@@ -44,7 +44,7 @@ BASE_SHARE = 0.75  # of the progress bar, where there are dialogues to learn fro
 
 
 @dataclass(frozen=True)
-class TrainingResult(Agreement):
+class TrainingResult(HeldOutAgreement):
     """What a training gave. Everything held-out is out of fold: judged by the member that did not see the context."""
 
     criteria: list[dict[str, Any]]  # name, accuracy, low, high, clear_pairs, longer, scale of each; the first's are those above

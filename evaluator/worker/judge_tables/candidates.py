@@ -10,7 +10,7 @@ from core.errors import Refused
 from evaluator.judge_tables import imports
 from evaluator.judges.protocol import Judge, likeliest, mean_points
 from evaluator.judges.texts import Text, context_key
-from evaluator.metaevaluation.comparison_scores import Field, scored
+from evaluator.metaevaluation.comparison_scores import Contestants, scored
 from evaluator.metaevaluation.judges_table import JudgeAnswers
 from evaluator.metrics.registry import METRICS
 from evaluator.versions.registry import comparator_in_use
@@ -76,7 +76,7 @@ def _by_way(known: Material, way: str, seed: int) -> Candidate:
         comparator = load(version)
         fresh = _fresh(known, comparator)
         rows = np.flatnonzero(fresh)
-        field = Field([known.texts[i] for i in rows], known.people.human[rows], known.people.systems[rows])
+        field = Contestants([known.texts[i] for i in rows], known.people.human[rows], known.people.systems[rows])
         u = np.full(len(known.texts), np.nan)
         try:
             found = scored(way, comparator, field, seed)

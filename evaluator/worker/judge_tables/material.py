@@ -11,12 +11,12 @@ from annotation.snapshots import latest_snapshot
 from core.errors import Refused
 from evaluator.encoders.text_encoder import TextEncoder
 from evaluator.judges.texts import Referenced, context_key, referenced
-from evaluator.metaevaluation.judges_table import People
+from evaluator.metaevaluation.judges_table import PeopleScores
 from evaluator.metrics.inputs import Training, turns_of
 from evaluator.metrics.metric import MetricJudge
 from evaluator.metrics.registry import METRICS, build
 from evaluator.trainings import sources
-from evaluator.versions.selectors import Basis, basis
+from evaluator.versions.selectors import TrainingBasis, basis
 
 
 @dataclass(frozen=True)
@@ -25,9 +25,9 @@ class Material:
 
     campaign: Campaign
     snapshot: Snapshot
-    basis: Basis
+    basis: TrainingBasis
     source: sources.Source
-    people: People
+    people: PeopleScores
 
     @cached_property
     def texts(self) -> list[Referenced]:
@@ -98,7 +98,7 @@ def metric_of(known: Material, name: str) -> MetricJudge:
     return known.metrics[name]
 
 
-def _people(source: sources.Source, group_of: Mapping[str, str]) -> People:
+def _people(source: sources.Source, group_of: Mapping[str, str]) -> PeopleScores:
     """group_of: by a context's name, where it has a group; a context without one is its own."""
     names = sorted({who for given in source.ratings for who, _ in given})
     column = {who: j for j, who in enumerate(names)}
@@ -111,4 +111,4 @@ def _people(source: sources.Source, group_of: Mapping[str, str]) -> People:
     named = [f"group {group_of[key[0]]}" if key[0] in group_of else f"context {key[0]}" for key in source.keys]
     groups = np.unique(named, return_inverse=True)[1] if group_of else None
     words = np.array([len(text.output.split()) for text in source.texts], dtype=int)
-    return People(scores, contexts, systems, np.array(source.human, dtype=bool), words, tuple(source.pairs), groups)
+    return PeopleScores(scores, contexts, systems, np.array(source.human, dtype=bool), words, tuple(source.pairs), groups)

@@ -14,7 +14,7 @@ from evaluator.judges.texts import context_key
 from evaluator.metaevaluation.agreement import accuracy
 from evaluator.metaevaluation.correlation import UndefinedCorrelation, pearson, spearman
 from evaluator.metaevaluation.held_out import decide_by_other_folds
-from evaluator.metaevaluation.pairs import Pair, as_arrays
+from evaluator.metaevaluation.pairs import JudgedPair, as_arrays
 from evaluator.metaevaluation.resampling import interval
 from evaluator.metrics.inputs import FOLDS, turns_of
 from evaluator.metrics.metric import MetricJudge
@@ -107,7 +107,7 @@ def _pearson_interval(u: Numbers, scores: Numbers, units: np.ndarray, seed: int)
     return found or (np.nan, np.nan)
 
 
-def _by_others(d: Numbers, pairs: Sequence[Pair], wanted: Numbers) -> Numbers:
+def _by_others(d: Numbers, pairs: Sequence[JudgedPair], wanted: Numbers) -> Numbers:
     """What differences `wanted` say with the ties that fit d (p,) on these people's pairs."""
     _, _, targets, weights = as_arrays(pairs)
     size = float(np.sqrt(np.mean(d**2))) or 1.0  # the search for a scale begins at the judge's own
@@ -115,17 +115,17 @@ def _by_others(d: Numbers, pairs: Sequence[Pair], wanted: Numbers) -> Numbers:
     return decide(head.scale * wanted / size, head.tie_threshold)
 
 
-def _by_own_people(known: Material, pairs: Sequence[Pair], d: Numbers) -> Numbers:
+def _by_own_people(known: Material, pairs: Sequence[JudgedPair], d: Numbers) -> Numbers:
     _, _, targets, weights = as_arrays(pairs)
     contexts = known.people.contexts[[pair.a for pair in pairs]]
     return decide_by_other_folds(d, targets, weights, contexts % FOLDS)
 
 
-def _judged(known: Material, u: Numbers) -> list[Pair]:
+def _judged(known: Material, u: Numbers) -> list[JudgedPair]:
     return [pair for pair in known.source.pairs if np.isfinite(u[pair.a]) and np.isfinite(u[pair.b])]
 
 
-def _differences(u: Numbers, pairs: Sequence[Pair]) -> Numbers:
+def _differences(u: Numbers, pairs: Sequence[JudgedPair]) -> Numbers:
     return np.array([u[pair.a] - u[pair.b] for pair in pairs])
 
 

@@ -28,7 +28,7 @@ Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Ties:
+class TieFit:
     """Of a share of the games. points: (least, most) that the better system may expect of one of them, 0.5 to 1; share: of
     ties; expected, low, high: by the model, and the central 95% of what boards drawn from it have."""
 
@@ -52,7 +52,7 @@ class OrderFit:
     expected: float
     p: float
     ties: float
-    by_closeness: tuple[Ties, ...]
+    by_closeness: tuple[TieFit, ...]
 
 
 def order_fit(n_systems: int, games: Games, replicates: int = REPLICATES, seed: int = 0) -> OrderFit:
@@ -89,7 +89,7 @@ def _circles(beats: Floats) -> tuple[int, int]:
     return int(round(circles / 3)), int(round(triples / 6))
 
 
-def _by_closeness(played: Integers, tied: Floats, chances: Floats, drawn: Integers) -> tuple[Ties, ...]:
+def _by_closeness(played: Integers, tied: Floats, chances: Floats, drawn: Integers) -> tuple[TieFit, ...]:
     """Of about as many games each; a pair's games stay together. drawn: (replicates, pairs) ties"""
     points = np.maximum(chances[:, 0], chances[:, 2]) + chances[:, 1] / 2  # (pairs,)
     order = np.argsort(points, kind="stable")
@@ -102,5 +102,5 @@ def _by_closeness(played: Integers, tied: Floats, chances: Floats, drawn: Intege
         low, high = np.quantile(drawn[:, pairs].sum(axis=1) / games, [0.025, 0.975])
         ends = float(points[pairs].min()), float(points[pairs].max())
         share, expected = float(tied[pairs].sum()) / games, float(chances[pairs, 1] @ played[pairs]) / games
-        groups.append(Ties(games, ends, share, expected, float(low), float(high)))
+        groups.append(TieFit(games, ends, share, expected, float(low), float(high)))
     return tuple(groups)

@@ -7,7 +7,7 @@ import pytest
 
 from evaluator.comparator.examples import aligned, softened
 from evaluator.judges.texts import Text, context_key, fold_of
-from evaluator.metaevaluation.pairs import Pair, mean_scores, pairs_from_judgments, pairs_from_scores
+from evaluator.metaevaluation.pairs import JudgedPair, mean_scores, pairs_from_judgments, pairs_from_scores
 
 HI, BYE = ("hi", "how are you ?"), ("bye",)
 TEXTS = [Text(HI, "fine"), Text(HI, "no"), Text(HI, "what"), Text(BYE, "see you"), Text(BYE, "ok")]
@@ -16,21 +16,21 @@ TEXTS = [Text(HI, "fine"), Text(HI, "no"), Text(HI, "what"), Text(BYE, "see you"
 def test_each_annotator_who_scored_both_votes():
     rows = [(0, "Ann", 5), (0, "Bob", 4), (0, "Cid", 2), (0, "Dee", 5), (1, "Ann", 3), (1, "Bob", 4), (1, "Cid", 3)]
     # Ann: 5 > 3 A. Bob: 4 = 4 tie. Cid: 2 < 3 B. Dee did not score text 1.
-    assert pairs_from_scores(rows, TEXTS) == [Pair(0, 1, (1 / 3, 1 / 3, 1 / 3), 3.0)]
+    assert pairs_from_scores(rows, TEXTS) == [JudgedPair(0, 1, (1 / 3, 1 / 3, 1 / 3), 3.0)]
 
 
 def test_means_are_compared_where_nobody_scored_both():
     rows = [(0, "Ann", 4), (1, "Bob", 3.8), (2, "Cid", 3), (2, "Dee", 4)]  # means 4, 3.8, 3.5; margin 4/16 = 0.25
     assert pairs_from_scores(rows, TEXTS, scale=(1, 5)) == [
-        Pair(0, 1, (0.0, 1.0, 0.0), 1.0),
-        Pair(0, 2, (1.0, 0.0, 0.0), 1.0),
-        Pair(1, 2, (1.0, 0.0, 0.0), 1.0),
+        JudgedPair(0, 1, (0.0, 1.0, 0.0), 1.0),
+        JudgedPair(0, 2, (1.0, 0.0, 0.0), 1.0),
+        JudgedPair(1, 2, (1.0, 0.0, 0.0), 1.0),
     ]
 
 
 def test_a_difference_of_exactly_the_margin_is_no_tie():
     rows = [(0, "Ann", 3.75), (1, "Bob", 4)]
-    assert pairs_from_scores(rows, TEXTS, scale=(1, 5)) == [Pair(0, 1, (0.0, 0.0, 1.0), 1.0)]
+    assert pairs_from_scores(rows, TEXTS, scale=(1, 5)) == [JudgedPair(0, 1, (0.0, 0.0, 1.0), 1.0)]
 
 
 def test_outputs_of_different_contexts_are_never_paired():
@@ -51,8 +51,8 @@ def test_judgments_of_both_orders_are_counted_together():
     rows = [(0, 1, "Ann", "A"), (1, 0, "Bob", "A"), (0, 1, "Cid", "tie"), (1, 0, "Dee", "B"), (4, 3, "Ann", "A")]
     # Of (0, 1): Ann A; Bob says 1 is better: B; Cid tie; Dee says 0 is better: A.
     assert pairs_from_judgments(rows) == [
-        Pair(0, 1, (0.5, 0.25, 0.25), 4.0, "judgments"),
-        Pair(3, 4, (0.0, 0.0, 1.0), 1.0, "judgments"),
+        JudgedPair(0, 1, (0.5, 0.25, 0.25), 4.0, "judgments"),
+        JudgedPair(3, 4, (0.0, 0.0, 1.0), 1.0, "judgments"),
     ]
 
 
@@ -77,7 +77,7 @@ def test_a_text_is_not_compared_with_itself():
     ],
 )
 def test_the_choice_of_most_people(target, choice):
-    assert Pair(0, 1, target, 1.0).choice == choice
+    assert JudgedPair(0, 1, target, 1.0).choice == choice
 
 
 def test_mean_scores_run_from_0_to_1():

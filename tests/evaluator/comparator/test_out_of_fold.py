@@ -8,7 +8,7 @@ from evaluator.comparator.training.out_of_fold import HeldOut, judge
 from evaluator.judges.texts import Text
 from evaluator.metaevaluation.agreement import agreement
 from evaluator.metaevaluation.held_out import evaluate
-from evaluator.metaevaluation.pairs import Pair
+from evaluator.metaevaluation.pairs import JudgedPair
 from evaluator.metaevaluation.resampling import bootstrap
 
 
@@ -20,9 +20,9 @@ def test_evaluate_by_hand():
     context = ("hi",)
     texts = [Text(context, "a b c"), Text(context, "a"), Text(context, "a b")]
     pairs = [
-        Pair(0, 1, (1.0, 0.0, 0.0), 1.0),  # longer wins; u agrees
-        Pair(0, 2, (0.0, 0.0, 1.0), 1.0),  # longer loses; u disagrees
-        Pair(1, 2, (0.0, 1.0, 0.0), 1.0),  # a tie: neither counts
+        JudgedPair(0, 1, (1.0, 0.0, 0.0), 1.0),  # longer wins; u agrees
+        JudgedPair(0, 2, (0.0, 0.0, 1.0), 1.0),  # longer loses; u disagrees
+        JudgedPair(1, 2, (0.0, 1.0, 0.0), 1.0),  # a tie: neither counts
     ]
     found = evaluate(np.array([3.0, 0.0, 0.1]), texts, pairs, np.zeros(3, int), np.array([0, 0, 1]), seed=0)
     assert found.heldout_pairwise_accuracy == 0.5
@@ -50,7 +50,7 @@ class TestReferences:
     def judged(self, likeness, liked=0.9, **changed):
         texts = [Text((f"c{i // 3}",), f"w{i}") for i in range(36)]
         targets = (1 - liked, 0.0, liked)
-        pairs = [Pair(3 * c + i, 3 * c + j, targets, 1.0) for c in range(12) for i, j in ((0, 1), (0, 2), (1, 2))]
+        pairs = [JudgedPair(3 * c + i, 3 * c + j, targets, 1.0) for c in range(12) for i, j in ((0, 1), (0, 2), (1, 2))]
         raw, contexts = np.random.default_rng(0).normal(size=36), np.arange(36) // 3
         settings = Settings(**{"guards": False} | changed)
         scores = np.full(36, np.nan)

@@ -21,7 +21,7 @@ from evaluator.comparator.utility_model import utilities
 from evaluator.encoders import loop, pretrained
 from evaluator.encoders.encoding import Encoder
 from evaluator.judges.texts import Text
-from evaluator.metaevaluation.pairs import Pair
+from evaluator.metaevaluation.pairs import JudgedPair
 
 WORDS = [f"w{i}" for i in range(20)]
 SUBJECTS = WORDS[:3]
@@ -146,7 +146,7 @@ def test_members_start_from_the_base_and_the_run_counts_what_it_saw(lessons, tmp
         for i, e in enumerate(new)
         for reply in (e.replies[0], new[(i + 1) % 24].replies[0])
     ]
-    pairs = [Pair(i, i + 1, (1.0, 0.0, 0.0), 1.0, "judgments") for i in range(0, 48, 2)]
+    pairs = [JudgedPair(i, i + 1, (1.0, 0.0, 0.0), 1.0, "judgments") for i in range(0, 48, 2)]
     barely = replace(lessons, epochs=1, learning_rate=1e-6, head_learning_rate=1e-6)
     seen = [*talk(60, 0), Exchange(texts[0].context, ("w1",), "one that is judged")]
     result = fit(Examples(texts, pairs, exchanges=seen), barely, 0, tmp_path)
@@ -160,7 +160,7 @@ def test_members_start_from_the_base_and_the_run_counts_what_it_saw(lessons, tmp
 
 def test_where_one_dialogue_is_left_the_training_goes_on_without(lessons, tmp_path):
     texts = [Text((f"{e.context[0]} w15",), e.replies[0]) for e in talk(12, 2) for _ in range(2)]
-    pairs = [Pair(i, i + 1, (1.0, 0.0, 0.0), 1.0, "judgments") for i in range(0, len(texts), 2)]
+    pairs = [JudgedPair(i, i + 1, (1.0, 0.0, 0.0), 1.0, "judgments") for i in range(0, len(texts), 2)]
     seen = exchanges([("alone", ["w1 w2", "w3", "w4 w5"], []), ("judged", [texts[0].context[0], "w6"], [])])
     result = fit(Examples(texts, pairs, exchanges=seen), replace(lessons, epochs=1), 0, tmp_path)
     assert (result.learnt_from["exchanges"], result.learnt_from["exchanges left out"]) == (0, 3)

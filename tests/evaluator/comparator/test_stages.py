@@ -13,7 +13,7 @@ from evaluator.comparator.training.dataset import JUDGED, MIXED, UNJUDGED, Step,
 from evaluator.comparator.training.train import fit
 from evaluator.comparator.training.utility_training import batches
 from evaluator.judges.texts import Text
-from evaluator.metaevaluation.pairs import Pair
+from evaluator.metaevaluation.pairs import JudgedPair
 
 # Three contexts of two texts: people's pair, a pair of checkpoints 30% apart, and one of people against a system.
 MARGINS = np.array([1.0, 0.3, 1.0])
@@ -78,7 +78,7 @@ def test_people_have_the_last_word(judged, settings, tmp_path):
     give less than a half."""
     texts, pairs, _ = judged
     pairs = pairs[:90]
-    wrong = [Pair(p.a, p.b, p.target[::-1], 1.0, "strong") for p in pairs]
+    wrong = [JudgedPair(p.a, p.b, p.target[::-1], 1.0, "strong") for p in pairs]
     two = replace(settings, two_stages=True, strong=True, folds=2, epochs=14)
     result = fit(Examples(texts[:90], [*wrong, *pairs]), two, 3, tmp_path)
     assert result.heldout_pairwise_interval[0] > 0.5

@@ -8,7 +8,7 @@ from evaluator.comparator.supervision import curriculum
 from evaluator.comparator.supervision.negatives import Negatives
 from evaluator.comparator.supervision.self_supervision import Origin, exchanges, strong_pairs, unseen, weak_pairs
 from evaluator.judges.texts import Text
-from evaluator.metaevaluation.pairs import Pair
+from evaluator.metaevaluation.pairs import JudgedPair
 
 TEA = ("tea", ["Tea ?", "Yes , please .", "With milk ?", "No ."], [["yes , please .", "No , coffee .", ""], [], ["Yes ."]])
 BUS = ("bus", ["When is the bus ?", "At ten ."], [])
@@ -42,14 +42,14 @@ def test_human_written_is_better_and_equals_tie():
         Origin("Ann", human=True),
     ]
     assert strong_pairs(texts, origins) == [
-        Pair(0, 1, (0.0, 1.0, 0.0), 1.0, "strong"),
-        Pair(0, 2, (1.0, 0.0, 0.0), 1.0, "strong"),
-        Pair(0, 3, (1.0, 0.0, 0.0), 1.0, "strong"),
-        Pair(0, 4, (1.0, 0.0, 0.0), 1.0, "strong"),
-        Pair(1, 2, (1.0, 0.0, 0.0), 1.0, "strong"),
-        Pair(1, 3, (1.0, 0.0, 0.0), 1.0, "strong"),
-        Pair(1, 4, (1.0, 0.0, 0.0), 1.0, "strong"),
-        Pair(2, 3, (0.0, 1.0, 0.0), 1.0, "strong"),  # two samples of one checkpoint
+        JudgedPair(0, 1, (0.0, 1.0, 0.0), 1.0, "strong"),
+        JudgedPair(0, 2, (1.0, 0.0, 0.0), 1.0, "strong"),
+        JudgedPair(0, 3, (1.0, 0.0, 0.0), 1.0, "strong"),
+        JudgedPair(0, 4, (1.0, 0.0, 0.0), 1.0, "strong"),
+        JudgedPair(1, 2, (1.0, 0.0, 0.0), 1.0, "strong"),
+        JudgedPair(1, 3, (1.0, 0.0, 0.0), 1.0, "strong"),
+        JudgedPair(1, 4, (1.0, 0.0, 0.0), 1.0, "strong"),
+        JudgedPair(2, 3, (0.0, 1.0, 0.0), 1.0, "strong"),  # two samples of one checkpoint
     ]
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from evaluator.generators import neural
-from evaluator.generators.dialogue import Exchange, content_words, exchanges, sentence
+from evaluator.generators.dialogue import AnsweredTurn, content_words, exchanges, sentence
 from evaluator.generators.generic import ANSWERS, QUESTION_ANSWERS, GenericGenerator
 from evaluator.generators.ngram import NgramGenerator
 from evaluator.generators.random_reply import RandomReplyGenerator
@@ -15,9 +15,9 @@ from evaluator.generators.retrieval import RetrievalGenerator
 from evaluator.judges.texts import words
 
 TRAINING = [
-    Exchange(("The bus has left.",), "Let's take a taxi."),
-    Exchange(("My cake collapsed.",), "You opened the oven too early."),
-    Exchange(("The cat is missing.",), "Look in the cellar."),
+    AnsweredTurn(("The bus has left.",), "Let's take a taxi."),
+    AnsweredTurn(("My cake collapsed.",), "You opened the oven too early."),
+    AnsweredTurn(("The cat is missing.",), "Look in the cellar."),
 ]
 
 
@@ -32,7 +32,7 @@ def word_bag(texts):
 
 
 def test_each_turn_after_the_first_answers_all_turns_before_it():
-    assert exchanges([["a", "b", "c"], ["alone"]]) == [Exchange(("a",), "b"), Exchange(("a", "b"), "c")]
+    assert exchanges([["a", "b", "c"], ["alone"]]) == [AnsweredTurn(("a",), "b"), AnsweredTurn(("a", "b"), "c")]
 
 
 def test_words_keep_apostrophes_and_numbers_and_split_punctuation():
@@ -65,7 +65,7 @@ def test_generic_tells_questions_from_statements_but_not_topics():
 
 
 def test_ngram_distribution_is_the_interpolation_worked_out_by_hand():
-    training = [Exchange(("x",), "red fox"), Exchange(("y",), "red hen"), Exchange(("z",), "old hen")]
+    training = [AnsweredTurn(("x",), "red fox"), AnsweredTurn(("y",), "red hen"), AnsweredTurn(("z",), "old hen")]
     model = NgramGenerator(training)
     # After "<s> red": trigram and bigram say fox 1/2, hen 1/2; of 9 unigrams red 2, hen 2, fox 1, old 1, </s> 3.
     expected = {"fox": 0.98 / 2 + 0.02 / 9, "hen": 0.98 / 2 + 0.04 / 9, "red": 0.04 / 9, "old": 0.02 / 9, "</s>": 0.06 / 9}
@@ -73,7 +73,7 @@ def test_ngram_distribution_is_the_interpolation_worked_out_by_hand():
 
 
 def test_ngram_keyword_multiplies_the_weight_of_related_words():
-    training = [Exchange(("forest",), "red fox"), Exchange(("farm",), "red hen")]
+    training = [AnsweredTurn(("forest",), "red fox"), AnsweredTurn(("farm",), "red hen")]
     model = NgramGenerator(training, boost=4.0)
     assert model.keyword(("I live on a farm",)) == "farm"
     plain, nudged = model.distribution(("<s>", "red"), None), model.distribution(("<s>", "red"), "farm")

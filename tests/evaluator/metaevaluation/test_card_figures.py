@@ -10,7 +10,7 @@ from evaluator.metaevaluation import card_figures
 from evaluator.metaevaluation.agreement import calibration_error
 from evaluator.metaevaluation.card_figures import JudgedTexts
 from evaluator.metaevaluation.correlation import UndefinedCorrelation, pearson
-from evaluator.metaevaluation.pairs import Pair
+from evaluator.metaevaluation.pairs import JudgedPair
 from evaluator.metaevaluation.resampling import drawn, interval
 
 A, B, TIE = (1.0, 0.0, 0.0), (0.0, 0.0, 1.0), (0.0, 1.0, 0.0)
@@ -19,7 +19,7 @@ A, B, TIE = (1.0, 0.0, 0.0), (0.0, 0.0, 1.0), (0.0, 1.0, 0.0)
 def judged(pairs=(), scores=(np.nan,) * 4) -> JudgedTexts:
     """Two contexts with two outputs each."""
     texts = [Text(("hi",), "good"), Text(("hi",), "bad"), Text(("bye",), "good day"), Text(("bye",), "w0")]
-    return JudgedTexts(texts, [Pair(a, b, target, 1.0, "judgments") for a, b, target in pairs], np.array(scores))
+    return JudgedTexts(texts, [JudgedPair(a, b, target, 1.0, "judgments") for a, b, target in pairs], np.array(scores))
 
 
 class TestCalibration:

@@ -8,7 +8,7 @@ from evaluator.comparator.examples import Examples
 from evaluator.comparator.training.train import fit
 from evaluator.judges.protocol import Preferences
 from evaluator.judges.texts import Text
-from evaluator.metaevaluation.comparison_scores import WAYS, Field, scored
+from evaluator.metaevaluation.comparison_scores import WAYS, Contestants, scored
 from evaluator.metaevaluation.correlation import pearson
 from leaderboard.rating.glicko2 import update_single
 from tests.evaluator.comparator.conftest import judged, settings, tiny_encoder  # noqa: F401
@@ -44,7 +44,7 @@ class Utilities:
 
 # Two contexts; the third system is a person.
 TEXTS = [Text((c,), o) for c, outputs in (("one", ["a", "bb", "cccc"]), ("two", ["aa", "b", "ccc"])) for o in outputs]
-FIELD = Field(TEXTS, np.array([False, False, True] * 2), np.array([0, 1, 2] * 2))
+FIELD = Contestants(TEXTS, np.array([False, False, True] * 2), np.array([0, 1, 2] * 2))
 
 
 def test_points_by_hand():
@@ -69,7 +69,7 @@ def test_what_a_judge_of_pairs_reads_is_counted():
 
 def test_a_sample_rating_by_hand():
     """Two outputs and one game: Glicko-2's first period of a winner and a loser who start alike."""
-    found = scored("sample rating", ByLength(), Field(TEXTS[:2], np.zeros(2, bool), np.array([0, 1])), plays=1)
+    found = scored("sample rating", ByLength(), Contestants(TEXTS[:2], np.zeros(2, bool), np.array([0, 1])), plays=1)
     won, lost = (update_single(1500, 350, 0.06, 1500, 350, score)[0] for score in (1, 0))
     # Glickman 2012: g = 0.6690, E = 1/2, v = 8.936; phi' = sqrt(1 / (1 / (phi^2 + sigma^2) + 1 / v)): 1662.3
     assert won == pytest.approx(1662.3, abs=0.1) and lost == pytest.approx(1337.7, abs=0.1)
@@ -95,9 +95,9 @@ def test_systems_play_on_contexts_they_share():
 
 def test_what_cannot_play_is_refused():
     with pytest.raises(ValueError, match="at least two outputs"):
-        scored("sample rating", Utilities(), Field(TEXTS[:1], np.zeros(1, bool), np.zeros(1, int)))
+        scored("sample rating", Utilities(), Contestants(TEXTS[:1], np.zeros(1, bool), np.zeros(1, int)))
     with pytest.raises(ValueError, match="same context"):
-        scored("system rating", ByLength(), Field([TEXTS[0], TEXTS[4]], np.zeros(2, bool), np.array([0, 1])))
+        scored("system rating", ByLength(), Contestants([TEXTS[0], TEXTS[4]], np.zeros(2, bool), np.array([0, 1])))
     with pytest.raises(ValueError, match="no way 'elo'"):
         scored("elo", ByLength(), FIELD)
 
@@ -111,7 +111,7 @@ def test_a_tiny_comparator_plays_all_three(architecture, settings, judged, tmp_p
     texts, pairs, scores = judged
     chosen = replace(settings, architecture=architecture, folds=2, epochs=8)
     fit(Examples(texts, pairs, scores=scores), chosen, 0, tmp_path / "version")
-    field = Field(texts[:36], np.zeros(36, bool), np.arange(36) % 3)
+    field = Contestants(texts[:36], np.zeros(36, bool), np.arange(36) % 3)
     judge = load(tmp_path / "version")
     for way in WAYS:
         found = scored(way, judge, field, plays=400, references=10)

@@ -13,7 +13,7 @@ from evaluator.metaevaluation.agreement import PairAnswers, accuracy, agreement,
 from evaluator.metaevaluation.card_figures import JudgedTexts, correlations, pairwise
 from evaluator.metaevaluation.correlation import UndefinedCorrelation
 from evaluator.metaevaluation.crossed import PairSaid, crossed
-from evaluator.metaevaluation.pairs import Pair, pairs_from_judgments, pairs_from_scores
+from evaluator.metaevaluation.pairs import JudgedPair, pairs_from_judgments, pairs_from_scores
 from evaluator.metaevaluation.resampling import bootstrap
 
 A, B, TIE = (1.0, 0.0, 0.0), (0.0, 0.0, 1.0), (0.0, 1.0, 0.0)
@@ -99,7 +99,7 @@ class TestAnswers:
             assert answers.choices(np.array(kept)).tolist() == [most]
 
     def test_who_said_it_is_not_part_of_a_pair(self):
-        assert Pair(0, 1, A, 1.0) == Pair(0, 1, A, 1.0, said=(PairSaid("Ann", 1.0, 0.0),))
+        assert JudgedPair(0, 1, A, 1.0) == JudgedPair(0, 1, A, 1.0, said=(PairSaid("Ann", 1.0, 0.0),))
 
 
 class TestShares:

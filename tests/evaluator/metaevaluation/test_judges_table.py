@@ -13,7 +13,7 @@ from evaluator.metaevaluation.judges_table import (
     LONGER,
     JudgeAnswers,
     JudgeRow,
-    People,
+    PeopleScores,
     as_json,
     table,
     tables,
@@ -23,7 +23,7 @@ from evaluator.metaevaluation.pairs import pairs_from_judgments, pairs_from_scor
 CONTEXTS, SYSTEMS, ANNOTATORS = 24, 4, 5
 
 
-def people(seed: int = 0, with_scores: bool = True) -> tuple[People, np.ndarray]:
+def people(seed: int = 0, with_scores: bool = True) -> tuple[PeopleScores, np.ndarray]:
     """System 0 is human-written and better by far. Also the truth (n,)."""
     rng = np.random.default_rng(seed)
     c, s = np.repeat(np.arange(CONTEXTS), SYSTEMS), np.tile(np.arange(SYSTEMS), CONTEXTS)
@@ -42,7 +42,7 @@ def people(seed: int = 0, with_scores: bool = True) -> tuple[People, np.ndarray]
             for j in range(ANNOTATORS)
         )
         scores = np.full((len(c), ANNOTATORS), np.nan)
-    return People(scores, c, s, s == 0, rng.integers(3, 30, len(c)), tuple(pairs)), truth
+    return PeopleScores(scores, c, s, s == 0, rng.integers(3, 30, len(c)), tuple(pairs)), truth
 
 
 def judges(truth: np.ndarray) -> list[JudgeAnswers]:

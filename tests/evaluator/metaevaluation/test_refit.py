@@ -5,7 +5,7 @@ import pytest
 
 from evaluator.judges.texts import Text
 from evaluator.metaevaluation.card_figures import JudgedTexts
-from evaluator.metaevaluation.pairs import Pair
+from evaluator.metaevaluation.pairs import JudgedPair
 from evaluator.metaevaluation.refit import Refit, log_odds, refit
 
 
@@ -13,7 +13,7 @@ def judged(choices: list[str], contexts: list[int]) -> JudgedTexts:
     """One person's choices; each pair has two texts of its own."""
     target = {"A": (1.0, 0.0, 0.0), "tie": (0.0, 1.0, 0.0), "B": (0.0, 0.0, 1.0)}
     texts = [Text((f"context {context}",), f"{i}{side}") for i, context in enumerate(contexts) for side in "ab"]
-    pairs = [Pair(2 * i, 2 * i + 1, target[choice], 1.0, "judgments") for i, choice in enumerate(choices)]
+    pairs = [JudgedPair(2 * i, 2 * i + 1, target[choice], 1.0, "judgments") for i, choice in enumerate(choices)]
     return JudgedTexts(texts, pairs, np.full(len(texts), np.nan))
 
 

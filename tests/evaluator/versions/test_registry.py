@@ -9,7 +9,7 @@ from core.errors import Refused
 from evaluator import tasks
 from evaluator.metaevaluation import gate
 from evaluator.metaevaluation.agreement import Share
-from evaluator.metaevaluation.pairs import Pair
+from evaluator.metaevaluation.pairs import JudgedPair
 from evaluator.models import ComparatorVersion
 from evaluator.signals import promoted
 from evaluator.trainings.services import start_training
@@ -134,7 +134,7 @@ def test_a_version_of_another_campaign_is_refused(world, trained, tmp_path):
 class TestGate:
     contexts = np.repeat(np.arange(10), 2)
 
-    pairs = [Pair(2 * i, 2 * i + 1, (1.0, 0.0, 0.0), 1.0) for i in range(20)]  # A is preferred in all
+    pairs = [JudgedPair(2 * i, 2 * i + 1, (1.0, 0.0, 0.0), 1.0) for i in range(20)]  # A is preferred in all
 
     def test_not_below_compares_on_the_same_pairs(self):
         mine, theirs = np.ones(20), np.repeat([1.0, -1.0], 10)

@@ -3,33 +3,33 @@
 from dataclasses import replace
 
 from leaderboard.boards.basis import (
-    Basis,
+    AnswersLeftOut,
+    BoardBasis,
+    BoardJudge,
+    BoardPeople,
+    BoardRefit,
+    BoardSetting,
+    BoardVerdict,
+    BoardWorth,
     Calibration,
     Gate,
-    Judge,
-    LeftOut,
-    People,
-    Refit,
-    Setting,
-    Usage,
+    JudgeUsage,
     Variance,
-    Verdict,
-    Worth,
 )
-from leaderboard.boards.board import Board, Doubt, Method, Narrow, Population, Provenance, Question
+from leaderboard.boards.board import Board, BoardQuestion, Doubt, Method, Narrow, Population, Provenance
 from leaderboard.boards.estimates import Difference, Estimate, Forecast, Joining, Name, Standing
 from leaderboard.boards.panels import (
-    Agreement,
     Alternative,
+    BoardAgreement,
     Category,
     CategoryCell,
     CategoryRow,
     CategoryValue,
     Closeness,
     Correlation,
-    Length,
+    LengthPanel,
     LengthRow,
-    OrderFit,
+    OrderFitPanel,
     Sides,
     ThreeScores,
     WinRate,
@@ -78,28 +78,28 @@ def example() -> Board:
     cells = CategoryCell(1520.0, 1480.0, 1560.0, 1, 2)
     rate = WinRate(0.7917, Estimate(0.71, 0.6, 0.8))
     return Board(
-        question=Question("Overall", "scale", "points", 1.0, 5.0, "high"),
-        basis=Basis(
+        question=BoardQuestion("Overall", "scale", "points", 1.0, 5.0, "high"),
+        basis=BoardBasis(
             "corrected",
-            Judge(
+            BoardJudge(
                 name="v3",
                 kind="comparator",
                 reads="pointwise",
-                settings=(Setting("model", "tiny"),),
+                settings=(BoardSetting("model", "tiny"),),
                 unjudged=12,
-                refit=Refit("9f2c", 72, 0.437, 0.215, 0.0981),
+                refit=BoardRefit("9f2c", 72, 0.437, 0.215, 0.0981),
                 calibration=Calibration(72, Estimate(0.2, 0.1, 0.3), Estimate(0.08, 0.05, 0.12)),
-                used=Usage(10, 2, 3000, 400, 0.25, 3, 72),
+                used=JudgeUsage(10, 2, 3000, 400, 0.25, 3, 72),
                 gate=Gate(False, ("The most successful attack is padded text: the honest output wins in 0%.",)),
             ),
-            People(
+            BoardPeople(
                 annotators=7,
                 kind="scores",
                 answers=108,
-                verdict=Verdict("collect more", False, 0.26, "Alpha is 0.26, below 0.667."),
-                left_out=(LeftOut("outputs", 26, 134), LeftOut("filter", 256, 900)),
+                verdict=BoardVerdict("collect more", False, 0.26, "Alpha is 0.26, below 0.667."),
+                left_out=(AnswersLeftOut("outputs", 26, 134), AnswersLeftOut("filter", 256, 900)),
                 variances=(Variance("taste", 0.12),),
-                worth=Worth(0.5, 144, 300, 156, 600, 164.2),
+                worth=BoardWorth(0.5, 144, 300, 156, 600, 164.2),
             ),
             simulated=True,
         ),
@@ -117,8 +117,8 @@ def example() -> Board:
         stability=(Alternative("Plain mean scores", (ANT, CAT, BEE), 0.333, (BEE, CAT)),),
         categories=(Category("topic", (CategoryValue("sport", 20),), (CategoryRow(ANT, (cells,)),)),),
         three_scores=(ThreeScores(ANT, 1533.0, 1.5, 1600.4),),
-        length=Length(Estimate(1.31, 1.02, 1.7), 24.0, (LengthRow(ANT, 0.7917, rate.controlled, 81.5, (None, rate)),)),
-        order_fit=OrderFit(10, 2, 0.4, 0.031, 0.2, (Closeness(40, 0.5, 0.6, 0.2, 0.21, 0.11, 0.32),)),
+        length=LengthPanel(Estimate(1.31, 1.02, 1.7), 24.0, (LengthRow(ANT, 0.7917, rate.controlled, 81.5, (None, rate)),)),
+        order_fit=OrderFitPanel(10, 2, 0.4, 0.031, 0.2, (Closeness(40, 0.5, 0.6, 0.2, 0.21, 0.11, 0.32),)),
         sides=Sides(120, Estimate(0.66, 0.55, 0.75)),
-        agreement=Agreement(3, "judge:people|seed:0", False, "people", correlation(3), correlation(2)),
+        agreement=BoardAgreement(3, "judge:people|seed:0", False, "people", correlation(3), correlation(2)),
     )

@@ -6,7 +6,7 @@ from inspect import isfunction
 import pytest
 
 from leaderboard.boards import cautions, diagnoses, wording
-from leaderboard.boards.basis import LeftOut, Verdict
+from leaderboard.boards.basis import AnswersLeftOut, BoardVerdict
 from leaderboard.boards.board import Board, Doubt, Method, Population
 from leaderboard.boards.estimates import Estimate, Forecast
 from leaderboard.boards.panels import Correlation
@@ -190,7 +190,7 @@ SAID = [
         "Comparator v3 did not pass its gate. It fails. Do not rely on its judgments alone.",
     ),
     (cautions.verdict, BOARD, "The scores of Overall are not accepted: Alpha is 0.26, below 0.667."),
-    (cautions.verdict, of(BOARD, verdict=Verdict("tentative", True)), ""),
+    (cautions.verdict, of(BOARD, verdict=BoardVerdict("tentative", True)), ""),
     (
         cautions.groups,
         BOARD,
@@ -230,8 +230,8 @@ def test_which_answers_are_left_out():
         "26 of 134 answers are left out, because their outputs no longer take part (retired systems, replaced texts, "
         "older checkpoints)."
     )
-    assert cautions.left_out(BOARD, LeftOut("outputs", 26, 134)) == said
-    assert cautions.left_out(BOARD, LeftOut("filter", 3)) == "3 answers are left out, because a filter dropped them."
+    assert cautions.left_out(BOARD, AnswersLeftOut("outputs", 26, 134)) == said
+    assert cautions.left_out(BOARD, AnswersLeftOut("filter", 3)) == "3 answers are left out, because a filter dropped them."
 
 
 def test_what_is_known_twice_is_said_once():

@@ -16,7 +16,7 @@ from evaluator.judges.texts import Text
 from evaluator.roster import judge_named
 from leaderboard import tasks
 from leaderboard.boards import exports, queries, wording
-from leaderboard.boards.basis import Setting
+from leaderboard.boards.basis import BoardSetting
 from leaderboard.models import Game, Tournament
 from leaderboard.signature import parse, signature
 from leaderboard.tournaments.start import start_tournament
@@ -83,7 +83,7 @@ class TestImportedScores:
         assert signature(**settings) == board.signature
         shown = queries.board(board)
         judge = shown.basis.judge
-        assert wording.judged_by(shown) == "elsewhere" and Setting("imported", "48") in judge.settings
+        assert wording.judged_by(shown) == "elsewhere" and BoardSetting("imported", "48") in judge.settings
         assert judge.refit.pairs == judge.calibration.pairs == 72 and judge.gate is None
         (row, *_) = csv.DictReader(io.StringIO(exports.as_csv(shown)))
         assert row["judge"] == "elsewhere" and "named:elsewhere" in row["signature"]

@@ -11,7 +11,7 @@ from core.errors import Refused
 from evaluator.judges.texts import context_key
 from evaluator.roster import judge_of
 from leaderboard.boards import queries
-from leaderboard.boards.basis import LeftOut
+from leaderboard.boards.basis import AnswersLeftOut
 from leaderboard.boards.board import Population
 from leaderboard.rating.games import Games
 from leaderboard.rating.prediction_powered import calibrate
@@ -65,7 +65,7 @@ class TestCalibrated:
         people = people_games.people_games(there, board.snapshot, "Overall", 0)
         assert (people.context == 0).sum() == 12
         said = queries.board(board).basis.people
-        assert (said.worth.judgments, said.left_out, board.played) == (132, (LeftOut("learnt", 12, 144),), 132)
+        assert (said.worth.judgments, said.left_out, board.played) == (132, (AnswersLeftOut("learnt", 12, 144),), 132)
         by_people(world.campaign)
         html = world.get(world.alice, "/c/talk/leaderboard/beside/").content.decode()
         told = "12 of 144 games of people are left out, because the comparator learned from their contexts in other campaigns."
@@ -207,7 +207,7 @@ class TestStability:
         there = entrants.entrants_of(kept)
         assert (len(people_games.answers_of(kept, there)), people_games.answers_of(kept, there).dropped) == (192, 48)
         said = queries.board(kept)
-        assert (said.basis.people.answers, said.basis.people.left_out) == (192, (LeftOut("filter", 48, 240),))
+        assert (said.basis.people.answers, said.basis.people.left_out) == (192, (AnswersLeftOut("filter", 48, 240),))
         assert said.population.kind == "annotators"
         width = lambda board: [row.high - row.low for row in sorted(board.standings, key=lambda row: row.system)]
         assert width(said) == pytest.approx(width(queries.board(every, population="annotators")), abs=0.2)
