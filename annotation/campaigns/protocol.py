@@ -8,7 +8,7 @@ from django.db import transaction
 from annotation.campaigns.items import draw_items
 from annotation.models import AuditEvent, Campaign, ConsentText, Criterion, ItemReport, Purpose, Submission
 from annotation.questions import registry, store
-from core.errors import Refused
+from core.errors import Refused, quoted
 from core.rich_text import MOST, MOST_BRACKETS, is_heavy
 
 PERCENTS = ("overlap_percent", "gold_percent", "repeat_percent", "pass_mark")
@@ -65,6 +65,8 @@ def check_criteria(specs) -> None:
         kind = registry.kind_named(spec.kind)
         if kind.sides != 1:
             raise Refused(f"{spec.name}: criteria are asked about single outputs; pairs are chosen for the whole campaign.")
+        if strange := sorted(set(spec.settings) - set(kind.settings)):
+            raise Refused(f"{spec.name}: a question of kind {kind.name} has no setting {quoted(strange[0])}.")
         kind.check(spec)
 
 

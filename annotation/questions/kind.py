@@ -6,7 +6,7 @@ kinds share that ask for a number about one output; `scale` and `pair` are the k
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -150,6 +150,7 @@ class Kind:
     table: ClassVar[type]
     files: ClassVar[str]
     is_repeated: ClassVar[bool] = False  # may the same item be shown again, to see whether the answer stays?
+    settings: ClassVar[Collection[str]] = ()  # what a criterion's `settings` may hold; `check` reads their values
     form: ClassVar[type[Form] | None] = None  # of its settings, on the page of the campaign's design
     form_template: ClassVar[str] = "includes/kind_settings.html"
 

@@ -99,6 +99,14 @@ def text_of(value) -> str:
     return value if isinstance(value, str) else value[-1]["content"]
 
 
+@pytest.mark.parametrize("settings", [{"most": 3}, {"a\u0000b": 1}, {"a": "\u0000"}])
+def test_a_scale_has_no_settings_of_its_own(alice, settings):
+    """PostgreSQL stores no NUL in JSON, so one that went unchecked ended in a server error."""
+    criterion = {"name": "Fit", "low": 1, "high": 5, "settings": settings}
+    answer = send(alice, "POST", "campaigns/", {"slug": "rude", "title": "rude", "criteria": [criterion]}, expected=422)
+    assert "Fit: a question of kind scale has no setting" in str(answer)
+
+
 class TestLowestIsBest:
     @pytest.fixture
     def both(self, alice):
