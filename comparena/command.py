@@ -6,17 +6,27 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 TREE = HERE / "tree" if (HERE / "tree").is_dir() else HERE.parent  # a wheel carries everything else in tree/
+WITHOUT_SERVER = ("gate",)  # they read files: no settings, no database
 
 
 def main() -> None:
     """Run what the words on the command line say, with `core`, `config` and the rest importable in this process alone."""
     if str(TREE) not in sys.path:
         sys.path.insert(0, str(TREE))
-    if sys.argv[1:] in (["--version"], ["version"]):
+    words = sys.argv[1:]
+    if words in (["--version"], ["version"]):
         from core.version import code_version
 
         print(f"comparena {code_version()}")
         return
+    if words and words[0] in WITHOUT_SERVER:
+        from leaderboard.offline.commands import main as without_server
+
+        sys.exit(without_server(words))
+    if words in ([], ["help"], ["--help"], ["-h"]):
+        from leaderboard.offline.commands import summary
+
+        print(summary(), end="\n\n", flush=True)
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     from django.core.management import execute_from_command_line
 

@@ -26,7 +26,7 @@ class Word(str, Enum):
 @dataclass(frozen=True)
 class Verdict:
     """gain: the mean, wins less losses of the new version, from -1 to 1. low, high: its interval, which holds at every look.
-    margin: how much worse is tolerated. units: contexts or groups. judgments: of the pair."""
+    margin: how much worse is tolerated. units: contexts or groups. judgments: of the pair; wins, ties, losses: of these."""
 
     word: Word
     gain: float
@@ -48,19 +48,23 @@ class Verdict:
             Word.INCONCLUSIVE: f"it is not known whether {new} is worse than {old} by more than {self.margin:g}",
         }[self.word]
         interval = f"{self.gain:+.3f}, {self.confidence:.0%} interval {self.low:+.3f} to {self.high:+.3f}"
-        return f"{self.word.value}: {says} (wins less losses {interval}; {self.units} units, {self.judgments} judgments)."
+        units, judgments = (
+            f"{n:,} {what}{'' if n == 1 else 's'}" for n, what in ((self.units, "unit"), (self.judgments, "judgment"))
+        )
+        return f"{self.word.value}: {says} (wins less losses {interval}; {units}, {judgments})."
 
 
 def verdict(points: Sequence[float], units: Sequence[Hashable], margin: float, confidence: float = CONFIDENCE) -> Verdict:
-    """points: of each judgment, 1 where the new version won, 0 for a tie, -1 where it lost. units: of each judgment, its
-    context or group; they are taken in the order in which they first come, so that a file may grow at its end.
+    """points: of each judgment, 1 where the new version won, 0 for a tie, -1 where it lost; between these for a judge that
+    states chances. units: of each judgment, its context or group; they are taken in the order in which they first come, so that
+    a file may grow at its end.
 
-    Raises ValueError where there is no judgment, a point is none of the three, or the margin is not from 0 to 1.
+    Raises ValueError where there is no judgment, a point is not from -1 to 1, or the margin is not from 0 to 1.
     """
     if not len(points) or len(points) != len(units):
         raise ValueError("There is no judgment of the two versions.")
-    if not set(points) <= {-1, 0, 1}:
-        raise ValueError("A judgment is 1, 0 or -1.")
+    if not all(-1 <= point <= 1 for point in points):
+        raise ValueError("A judgment lies from -1 to 1.")
     if not 0 <= margin < 1:
         raise ValueError("The margin lies from 0 to below 1.")
     of_unit: dict[Hashable, list[float]] = {}
@@ -70,5 +74,5 @@ def verdict(points: Sequence[float], units: Sequence[Hashable], margin: float, c
     lows, highs = empirical_bernstein((gains + 1) / 2, 1 - confidence)
     low, high = float(2 * lows[-1] - 1), float(2 * highs[-1] - 1)
     word = Word.PASS if low > -margin else Word.FAIL if high < -margin else Word.INCONCLUSIVE
-    wins, ties, losses = (sum(point == value for point in points) for value in (1, 0, -1))
+    wins, ties, losses = (sum(int(np.sign(point)) == side for point in points) for side in (1, 0, -1))
     return Verdict(word, float(gains.mean()), low, high, margin, len(gains), len(points), wins, ties, losses, confidence)

@@ -1,0 +1,380 @@
+"""What a file says about systems, in any shape that imports read, without a server: answers about pairs, and scores.
+
+The same readers as an import (`annotation.data.files`), the same words for answers, the same spellings of names. A file that
+cannot be read is refused with file, line and field; what is left out is counted by reason.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from annotation.data.fields import guess
+from annotation.data.files import Reading, is_archive
+from annotation.data.shapes.registry import shape_of
+from annotation.data.shapes.shape import JUDGE_PAIRS, JUDGE_SCORES, JUDGMENTS, SCORES
+from annotation.data.spellings import Spellings, folded
+from annotation.outcome import outcome_named
+from annotation.questions.columns import is_cannot_say
+from core.errors import ImportRefused, Refused, RowError, quoted
+from core.rowfiles import BadField, NotAnswered, Row, read_rows, shown
+from evaluator.judges.texts import context_key
+
+KINDS = (JUDGMENTS, JUDGE_PAIRS, SCORES, JUDGE_SCORES)
+BY_PROGRAMS = (JUDGE_PAIRS, JUDGE_SCORES)
+POINTS = {"A": 1.0, "tie": 0.0, "B": -1.0}
+SUM_ERROR = 1e-6  # of probabilities that add up to 1
+MOST_ERRORS = 200
+
+
+@dataclass(frozen=True)
+class Output:
+    """Which text. context: its id, or what its text is known by; system: with its checkpoint, where it has one."""
+
+    context: str
+    system: str
+    sample: int = 0
+
+
+@dataclass(frozen=True)
+class Answer:
+    """by_program: a judge that is no person. group: of contexts that are not independent. when: as the file writes it; empty
+    where it does not. line: of the file, for order."""
+
+    who: str
+    by_program: bool
+    aspect: str
+    group: str
+    simulated: bool
+    when: str
+    line: int
+
+
+@dataclass(frozen=True)
+class PairAnswer(Answer):
+    """points: 1 where a is better, -1 where b is, 0 for a tie; between these, the chances of a less those of b. first_left:
+    whether a was shown first, None where nobody knows. texts: of a and b, empty where the file has none."""
+
+    a: Output
+    b: Output
+    points: float
+    first_left: bool | None
+    texts: tuple[str, str]
+
+
+@dataclass(frozen=True)
+class ScoreAnswer(Answer):
+    """value: higher is better where best is "high". text: what was scored; empty where the file does not have it."""
+
+    output: Output
+    value: float
+    best: str
+    scale: tuple[float, float] | None
+    text: str
+
+
+@dataclass
+class Answers:
+    """What was read of one file. sha256: of its bytes; left_out, listed, assumed: as the import's account has them. ids: of a
+    context's text, the id that the file gives it."""
+
+    file: str
+    sha256: str
+    pairs: list[PairAnswer] = field(default_factory=list)
+    scores: list[ScoreAnswer] = field(default_factory=list)
+    left_out: Counter[str] = field(default_factory=Counter)
+    listed: list[tuple[str, int, str]] = field(default_factory=list)
+    assumed: list[str] = field(default_factory=list)
+    shape: str = ""
+    ids: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def read(self) -> int:
+        """Answers that were taken, and those that were left out."""
+        return len(self.pairs) + len(self.scores) + self.left_out.total()
+
+
+@dataclass(frozen=True)
+class How:
+    """What is said beside a file. columns: {field: column}; constants: {field: value}; raters: columns that each hold one
+    annotator's, or one judge's, scores; by_programs: these and all other answers of a plain table are no person's."""
+
+    columns: Mapping[str, str] | None = None
+    constants: Mapping[str, Any] = field(default_factory=dict)
+    raters: Sequence[str] = ()
+    by_programs: bool = False
+    encoding: str = ""
+
+
+def read(path: str | Path, how: How | None = None) -> Answers:
+    """All answers of the file. Raises ImportRefused with the first errors, or Refused where it holds no answer at all."""
+    how, path = how or How(), Path(path)
+    answers = Answers(path.name, _digest(path))
+    errors: list[RowError] = []
+    names = {"system": Spellings(()), "annotator": Spellings(())}
+    shape, kinds = _kinds(path, how)
+    answers.shape = shape
+    for kind in kinds:
+        reading = Reading(
+            kind, _columns(path, kind, how, shape), {"raters": how.raters}, how.constants, (), how.encoding, errors.append
+        )
+        before, taken = len(errors), 0
+        for row in reading.rows(path):
+            try:
+                taken += _take(answers, kind, row, names, how)
+            except NotAnswered as reason:
+                reading.account.leave(path.name, row, str(reason))
+            except BadField as error:
+                errors.append(row.wrong(path.name, error))
+        if shape and not taken and not reading.account.left_out:
+            del errors[before + _of_rows(errors[before:]) :]  # it holds answers of another kind
+        answers.left_out += reading.account.left_out
+        answers.listed += reading.account.listed
+        answers.assumed += [sentence for sentence in reading.account.assumed if sentence not in answers.assumed]
+    if errors:
+        raise ImportRefused(errors[:MOST_ERRORS], Counter(error.kind for error in errors))
+    answers.assumed += names["system"].sentences("system") + names["annotator"].sentences("annotator")
+    if not answers.pairs and not answers.scores:
+        raise Refused(f"{path.name} holds no answers about systems: neither judgments of pairs nor scores.")
+    return answers
+
+
+def _of_rows(errors: Sequence[RowError]) -> int:
+    """How many are about a row; a shape that holds nothing of a kind says so of the whole file, last."""
+    return len(errors) - sum(error.line is None and error.row is None for error in errors)
+
+
+def _digest(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise ImportRefused([RowError(path.name, None, "", f"can't be opened ({error.strerror})")]) from error
+
+
+def sample_of(path: Path, encoding: str = "", rows: int = 50) -> list[dict[str, Any]]:
+    """The first rows as they stand; none of an archive, whose members differ."""
+    if is_archive(path.name):
+        return []
+    found: list[dict[str, Any]] = []
+    for row in read_rows(path, on_error=lambda error: None, encoding=encoding):
+        found.append(row.fields)
+        if len(found) == rows:
+            break
+    return found
+
+
+def _kinds(path: Path, how: How) -> tuple[str, tuple[str, ...]]:
+    """(the shape's name, which answers the file may hold)"""
+    if is_archive(path.name):
+        return "archive", KINDS
+    first = sample_of(path, how.encoding, 1)
+    shape = shape_of(JUDGMENTS, first[0]) if first and not how.raters else None
+    if shape is not None:
+        return shape.name, tuple(kind for kind in KINDS if kind in shape.kinds)
+    names = set(guess(JUDGMENTS, list(first[0]) if first else [])) | set(how.columns or {})
+    return "", (JUDGMENTS,) if {"system_a", "system_b"} <= names and not how.raters else (SCORES,)
+
+
+def _columns(path: Path, kind: str, how: How, shape: str) -> dict[str, str] | None:
+    """The columns as they are named, and for the other fields as their names tell."""
+    said = dict(how.columns or {})
+    if shape:
+        return said or None
+    sample = sample_of(path, how.encoding)
+    there = list(dict.fromkeys(column for fields in sample for column in fields))
+    free = [column for column in there if column not in said.values() and column not in how.raters]
+    guessed = guess(kind, free, sample)
+    if kind == SCORES and (text := guess("outputs", free).get("output")) and text not in guessed.values():
+        guessed["output"] = text  # how long a text is, and which
+    return {name: column for name, column in guessed.items() if name not in said} | said
+
+
+def _take(answers: Answers, kind: str, row: Row, names: Mapping[str, Spellings], how: How) -> bool:
+    about = _about(kind, row, names, how)
+    _note_id(answers, row)
+    if kind in (JUDGMENTS, JUDGE_PAIRS):
+        if kind == JUDGE_PAIRS and "system_a" not in row.fields:
+            return False
+        answers.pairs.append(_pair(row, about, names["system"]))
+    else:
+        if kind == JUDGE_SCORES and "judge" not in row.fields:
+            return False
+        answers.scores.append(_score(row, about, names["system"]))
+    return True
+
+
+def _about(kind: str, row: Row, names: Mapping[str, Spellings], how: How) -> dict[str, Any]:
+    by_program = kind in BY_PROGRAMS or how.by_programs
+    who = row.name("judge" if kind in BY_PROGRAMS else "annotator", "annotator", "judge", default="")
+    return {
+        "who": names["annotator"].name_of(who) if who else "",
+        "by_program": by_program,
+        "aspect": row.name("aspect", "criterion", default=""),
+        "group": row.name("group", default=""),
+        "simulated": row.truth("simulated"),
+        "when": str(row.get("answered_at", "")),
+        "line": row.line or row.position,
+    }
+
+
+def _note_id(answers: Answers, row: Row) -> None:
+    key, turns = row.name("context_id", default=""), row.texts("context")
+    if key and any(turn.strip() for turn in turns):
+        answers.ids.setdefault(context_key(turns), key)
+
+
+def with_ids(answers: Answers, ids: Mapping[str, str]) -> Answers:
+    """Contexts that were known by their text, under the id that another file gives it."""
+    name = lambda output: replace(output, context=ids.get(output.context, output.context))
+    pairs = [replace(pair, a=name(pair.a), b=name(pair.b)) for pair in answers.pairs]
+    return replace(answers, pairs=pairs, scores=[replace(one, output=name(one.output)) for one in answers.scores])
+
+
+def _context(row: Row) -> str:
+    if key := row.name("context_id", default=""):
+        return key
+    turns = row.texts("context")
+    if any(turn.strip() for turn in turns):
+        return context_key(turns)
+    if place := row.line or row.position:
+        return f"row {place}"
+    raise BadField("context_id", "is missing; an answer is about a context, by its id or its text")
+
+
+def _output(row: Row, side: str, systems: Spellings, context: str) -> Output:
+    """side: "_a", "_b", or empty"""
+    system = systems.name_of(row.name(f"system{side}", default="" if not side else None))
+    checkpoint = row.name(f"checkpoint{side}", default="")
+    return Output(context, f"{system}@{checkpoint}" if checkpoint else system, row.whole(f"sample{side}", 0) or 0)
+
+
+def _pair(row: Row, about: dict[str, Any], systems: Spellings) -> PairAnswer:
+    context = _context(row)
+    a, b = (_output(row, side, systems, context) for side in ("_a", "_b"))
+    if a == b:
+        raise BadField("system_b", "names the same output as system_a; a pair needs two")
+    first_left = _first_left(row)
+    texts = tuple(value if isinstance(value := row.get(f"output_{side}"), str) else "" for side in "ab")
+    points = _points(row, a, b, first_left)
+    return PairAnswer(**about, a=a, b=b, points=points, first_left=first_left, texts=(texts[0], texts[1]))
+
+
+def _first_left(row: Row) -> bool | None:
+    """A stood first, unless the file says otherwise. A judge's chances may be those of both orders."""
+    left = row.get("shown_left")
+    if left not in (None, "", "A", "B"):
+        raise BadField("shown_left", f"expected A or B, or nothing where it is not known, found {shown(left)}")
+    if left in ("A", "B"):
+        return bool(left == "A")
+    return None if "shown_left" in row.fields or row.get("choice") is None else True
+
+
+def _points(row: Row, a: Output, b: Output, first_left: bool | None) -> float:
+    """Of a, from 1 to -1."""
+    if is_cannot_say(row.get("choice")) or row.truth("cannot_say"):
+        raise NotAnswered("says that it cannot say")
+    if row.fields.get("choice") in (None, "") and {"a", "tie", "b"} <= row.fields.keys():
+        chances = {name: row.number(name) for name in ("a", "tie", "b")}
+        for name, chance in chances.items():
+            if not 0 <= chance <= 1:
+                raise BadField(name, f"expected a probability from 0 to 1, found {chance:g}")
+        if abs(sum(chances.values()) - 1) > SUM_ERROR:
+            raise BadField("tie", f"a, tie and b add up to {sum(chances.values()):g}; they have to add up to 1")
+        return chances["a"] - chances["b"]
+    if row.is_blank("choice"):
+        raise NotAnswered("has no choice")
+    word = row.get("choice")
+    if word is None:
+        raise BadField("choice", "is missing; it must be given")
+    named = [side for side, output in (("A", a), ("B", b)) if isinstance(word, str) and folded(word) == folded(output.system)]
+    if len(named) == 1 and outcome_named(word) is None:
+        return POINTS[named[0]]
+    if isinstance(word, str) and word.strip().lower() in ("left", "right"):
+        if first_left is None:
+            raise BadField("choice", f"is {word}, but shown_left does not say which of A and B stood there")
+        return POINTS["A" if (word.strip().lower() == "left") == first_left else "B"]
+    outcome = outcome_named(word)
+    if outcome is None:
+        raise BadField("choice", f"expected A, tie, B or the name of a side's system, found {shown(word)}")
+    return POINTS[outcome.value]
+
+
+def _score(row: Row, about: dict[str, Any], systems: Spellings) -> ScoreAnswer:
+    if row.truth("cannot_say") or is_cannot_say(row.get("score")):
+        raise NotAnswered("says that it cannot say")
+    if row.is_blank("score"):
+        raise NotAnswered("has no score")
+    best = row.get("best", "high")
+    if best not in ("high", "low"):
+        raise BadField("best", f"expected high or low, found {shown(best)}")
+    output = _output(row, "", systems, _context(row))
+    text = row.get("output")
+    return ScoreAnswer(
+        **about, output=output, value=_value(row), best=str(best), scale=_scale(row), text=text if isinstance(text, str) else ""
+    )
+
+
+def _value(row: Row) -> float:
+    """A number, or a yes or no in any spelling."""
+    value = row.get("score")
+    if isinstance(value, bool):
+        return float(value)
+    if isinstance(value, str) and value.strip().lower() in VERDICTS:
+        return VERDICTS[value.strip().lower()]
+    return row.number("score")
+
+
+VERDICTS = dict.fromkeys(("true", "yes", "pass", "passed", "correct", "good"), 1.0)
+VERDICTS |= dict.fromkeys(("false", "no", "fail", "failed", "incorrect", "bad"), 0.0)
+
+
+def _scale(row: Row) -> tuple[float, float] | None:
+    value = row.get("scale")
+    if isinstance(value, list) and len(value) == 2 and all(isinstance(end, int | float) for end in value):
+        return float(value[0]), float(value[1])
+    return None
+
+
+def systems_of(pairs: Sequence[PairAnswer], scores: Sequence[ScoreAnswer] = ()) -> list[str]:
+    """Sorted by name."""
+    return sorted({side.system for pair in pairs for side in (pair.a, pair.b)} | {score.output.system for score in scores})
+
+
+def of_aspect(answers: Answers, aspect: str | None) -> Answers:
+    """The answers on one criterion. Raises Refused where none is named and there are several, or there is no such."""
+    there = sorted({answer.aspect for answer in [*answers.pairs, *answers.scores]})
+    if aspect is None and len(there) > 1:
+        names = ", ".join(quoted(name) if name else "none" for name in there)
+        raise Refused(f"{answers.file} has answers on several criteria ({names}); name one with --criterion.")
+    if aspect is not None and aspect not in there:
+        raise Refused(f"{answers.file} has no answers on {quoted(aspect)}; there are: {', '.join(map(quoted, there))}.")
+    wanted = there[0] if aspect is None else aspect
+    pairs, scores = ([one for one in kept if one.aspect == wanted] for kept in (answers.pairs, answers.scores))
+    return replace(answers, pairs=pairs, scores=scores)  # type: ignore[arg-type]
+
+
+def pairs_from_scores(scores: Sequence[ScoreAnswer]) -> Iterator[PairAnswer]:
+    """What each annotator's scores of two outputs of one context say of them: the better score wins, equal scores tie."""
+    given: dict[tuple[str, str], list[ScoreAnswer]] = {}
+    for score in scores:
+        given.setdefault((score.who, score.output.context), []).append(score)
+    for same in given.values():
+        for i, first in enumerate(same):
+            for second in same[i + 1 :]:
+                if first.output.system != second.output.system:
+                    yield _compared(first, second)
+
+
+def _compared(first: ScoreAnswer, second: ScoreAnswer) -> PairAnswer:
+    sign = 1 if first.best == "high" else -1
+    points = float((first.value > second.value) - (first.value < second.value)) * sign
+    later = max(first, second, key=lambda one: one.line)
+    about = {name: getattr(later, name) for name in Answer.__dataclass_fields__}
+    about |= {"simulated": first.simulated or second.simulated, "when": max(first.when, second.when)}
+    texts = first.text, second.text
+    return PairAnswer(**about, a=first.output, b=second.output, points=points, first_left=None, texts=texts)

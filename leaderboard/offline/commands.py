@@ -1,0 +1,128 @@
+"""The commands that need no server: `comparena gate`, `check_judge`, `doctor`.
+
+Only what a command asks for is imported: no Django, no torch. Bad input is one sentence on stderr and exit code 3, so that it
+is told from a verdict; a fault of the program is 4.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+from core.errors import ImportRefused, Refused
+from core.version import code_version
+
+BAD_INPUT, BROKEN = 3, 4
+
+
+class Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        self.print_usage(sys.stderr)
+        self.exit(BAD_INPUT, f"{self.prog}: {message}\n")
+
+
+def main(words: Sequence[str]) -> int:
+    """words: the command's name and its options. Returns the exit code; a fault of ours is none of the verdicts'."""
+    options = PARSERS[words[0]]().parse_args(list(words[1:]))
+    try:
+        return int(options.run(options))
+    except Refused as refused:
+        return _refused(refused, options)
+    except Exception:
+        traceback.print_exc()
+        print(f"comparena {options.command}: this is a fault of the program, not of the file.", file=sys.stderr)
+        return BROKEN
+
+
+def _refused(refused: Refused, options: argparse.Namespace) -> int:
+    print(f"comparena {options.command}: {refused}", file=sys.stderr)
+    if options.json:
+        first = refused.errors[0] if isinstance(refused, ImportRefused) else None
+        where = {"file": first.file, "line": first.line or first.row, "field": first.field} if first else {}
+        print(json.dumps({"error": str(refused), **where, "exit_code": BAD_INPUT}, ensure_ascii=False))
+    return BAD_INPUT
+
+
+def _parser(name: str, run: Callable[[argparse.Namespace], int], about: str) -> Parser:
+    parser = Parser(f"comparena {name}", description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.set_defaults(run=run, command=name)
+    parser.add_argument("--json", action="store_true", help="print one JSON object on stdout")
+    return parser
+
+
+def _file_options(parser: Parser, of: str = "") -> None:
+    parser.add_argument(
+        "--column", action="append", default=[], metavar="FIELD=COLUMN", help=f"which column{of} holds a field; repeatable"
+    )
+    parser.add_argument(
+        "--constant", action="append", default=[], metavar="FIELD=VALUE", help=f"what is the same in all rows{of}; repeatable"
+    )
+    parser.add_argument("--encoding", default="", help=f"of a text file{of}; default: its mark, else UTF-8")
+
+
+def _assignments(words: Sequence[str], option: str) -> dict[str, str]:
+    found = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not name or not equals:
+            raise Refused(f"{option} {word}: expected NAME=VALUE.")
+        found[name] = value
+    return found
+
+
+def gate_parser() -> Parser:
+    about = (
+        "Is NEW not worse than OLD by more than a margin? PASS, FAIL or INCONCLUSIVE, with exit code 0, 1 or 2; 3 for bad\n"
+        "input, 4 for a fault of the program.\n"
+        "The verdict is wrong with a chance of at most 5%, however often it is asked of a growing file."
+    )
+    parser = _parser("gate", _gate, about)
+    parser.add_argument("new", metavar="NEW", help="the new system, as the file calls it; NAME@CHECKPOINT for one checkpoint")
+    parser.add_argument("old", metavar="OLD", help="the system that it is compared with")
+    parser.add_argument("--judgments", required=True, metavar="FILE", help="judgments of pairs or scores, of any program")
+    parser.add_argument(
+        "--margin",
+        required=True,
+        type=float,
+        metavar="D",
+        help="how much worse is tolerated: share of wins less losses, 0 to 1",
+    )
+    parser.add_argument("--judge", metavar="NAME", help="whose judgments count; default: people's, else the only program's")
+    parser.add_argument("--criterion", metavar="NAME", help="where the file has answers on several")
+    parser.add_argument(
+        "--best", choices=("high", "low"), help="which end of a scale is best; default: the file's word, else high"
+    )
+    parser.add_argument("--confidence", type=float, default=0.95, help="of the interval; default 0.95")
+    _file_options(parser)
+    return parser
+
+
+def _gate(options: argparse.Namespace) -> int:
+    from leaderboard.offline import answers, gate, text
+
+    if not 0 <= options.margin < 1:
+        raise Refused(f"--margin {options.margin:g}: the margin lies from 0 to below 1.")
+    if not 0 < options.confidence < 1:
+        raise Refused(f"--confidence {options.confidence:g}: the confidence lies between 0 and 1.")
+    columns, constants = _assignments(options.column, "--column"), _assignments(options.constant, "--constant")
+    constants |= {"best": options.best} if options.best else {}
+    read = answers.read(options.judgments, answers.How(columns or None, constants, encoding=options.encoding))
+    found = gate.gate(read, options.new, options.old, options.margin, options.judge, options.criterion, options.confidence)
+    result = found.as_dict() | text.account(read) | {"code": code_version()}
+    print(json.dumps(result, ensure_ascii=False) if options.json else text.gate(result))
+    return found.exit_code
+
+
+PARSERS: dict[str, Callable[[], Parser]] = {"gate": gate_parser}
+
+
+def summary() -> str:
+    """What `comparena help` says of them."""
+    rows: list[Any] = ["Without a server, from files alone:"]
+    for name, parser in PARSERS.items():
+        rows.append(f"  {name:<12} {(parser().description or '').splitlines()[0]}")
+    return "\n".join(rows)
