@@ -57,16 +57,19 @@ def judged(scenario: Scenario, rng: np.random.Generator) -> tuple[np.ndarray, np
 def words(scenario: Scenario, rng: np.random.Generator) -> list[Word]:
     """At each look, as `verdict` has them (tests compare): contexts as they first came, their judgments averaged."""
     points, context = judged(scenario, rng)
-    _, first, place = np.unique(context, return_index=True, return_inverse=True)
-    order = np.argsort(np.argsort(first))[place]  # (judgments,) the context's place among those that came
-    said = []
-    for look in range(1, LOOKS + 1):
-        end = len(points) * look // LOOKS
-        gains = np.bincount(order[:end], points[:end]) / np.bincount(order[:end])
-        lows, highs = empirical_bernstein((gains + 1) / 2, 1 - CONFIDENCE)
-        low, high = 2 * lows[-1] - 1, 2 * highs[-1] - 1
-        said.append(Word.PASS if low > -scenario.margin else Word.FAIL if high < -scenario.margin else Word.INCONCLUSIVE)
-    return said
+    ends = [len(points) * look // LOOKS for look in range(1, LOOKS + 1)]
+    if scenario.judgments == 1:  # then what came before never changes
+        lows, highs = (bound[np.array(ends) - 1] for bound in empirical_bernstein((points + 1) / 2, 1 - CONFIDENCE))
+    else:
+        _, first, place = np.unique(context, return_index=True, return_inverse=True)
+        order = np.argsort(np.argsort(first))[place]  # (judgments,) the context's place among those that came
+        gains = (np.bincount(order[:end], points[:end]) / np.bincount(order[:end]) for end in ends)
+        bounds = [empirical_bernstein((gain + 1) / 2, 1 - CONFIDENCE) for gain in gains]
+        lows, highs = np.array([low[-1] for low, _ in bounds]), np.array([high[-1] for _, high in bounds])
+    word = lambda low, high: (
+        Word.PASS if low > -scenario.margin else Word.FAIL if high < -scenario.margin else Word.INCONCLUSIVE
+    )
+    return [word(low, high) for low, high in zip(2 * lows - 1, 2 * highs - 1)]
 
 
 def shares(scenario: Scenario, runs: int, seed: int) -> dict[str, float]:
