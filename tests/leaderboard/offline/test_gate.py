@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import yaml
 
-from benchmarks.gate import SCENARIOS, judged, shares, words
+from benchmarks.validity.gate import SCENARIOS, judged, shares, words
 from core.errors import Refused
 from leaderboard.noninferiority.verdict import verdict
 from leaderboard.offline import answers
@@ -224,7 +224,7 @@ def test_it_loads_neither_django_nor_torch(tmp_path):
 
 
 def test_an_unchanged_system_seldom_fails_in_twenty_looks():
-    """200 of the 10,000 runs of `python -m benchmarks.gate`: at most 5% and two standard errors (1.5%) may fail."""
+    """200 of the 10,000 runs of `python -m benchmarks.validity.gate`: at most 5% and two standard errors (1.5%) may fail."""
     rng = lambda: np.random.default_rng(0)
     for scenario in SCENARIOS[:2]:
         points, context = judged(scenario, rng())

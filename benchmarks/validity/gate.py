@@ -1,4 +1,4 @@
-"""How often the gate is wrong, asked again and again of one growing file: python -m benchmarks.gate
+"""How often the gate is wrong, asked again and again of one growing file: python -m benchmarks.validity.gate
 
 A context differs from another in how well the new version does there. Judgments come in an order of their own: with more than
 one of a context, old contexts get judgments after new ones have come. The gate is asked 20 times, and any false word counts.
@@ -84,7 +84,7 @@ def shares(scenario: Scenario, runs: int, seed: int) -> dict[str, float]:
 
 
 def main(args: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.gate", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.validity.gate", description=__doc__)
     parser.add_argument("--runs", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args(args)
