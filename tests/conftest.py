@@ -19,7 +19,7 @@ def pytest_collection_modifyitems(items):
     before those with them."""
     for item in items:
         uses = item.get_closest_marker("django_db") or not DATABASE_FIXTURES.isdisjoint(item.fixturenames)
-        if (uses and not item.get_closest_marker("calculation")) or item.path.parent == WORKER:
+        if (uses or item.path.parent == WORKER) and not item.get_closest_marker("one_database"):
             item.add_marker("database")
     modules = {path: number for number, path in enumerate(dict.fromkeys(item.path for item in items))}
     items.sort(key=lambda item: (item.path.parent != WORKER, modules[item.path], "made_world" in item.fixturenames))

@@ -18,7 +18,7 @@ from evaluator.worker import comparators
 from tests.evaluator.packed import upload
 from tests.evaluator.world import SCORES, World, recipe, write
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
 
 @pytest.fixture

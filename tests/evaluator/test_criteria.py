@@ -17,7 +17,7 @@ from evaluator.versions.card_shape import first_wrong
 from evaluator.worker import comparators
 from tests.evaluator.world import SCORES, World, command, recipe
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 WIT = {"Person": 1, "Fine": 5, "Plain": 2, "Poor": 4}
 
 

@@ -27,7 +27,7 @@ from leaderboard.tournaments.start import start_tournament
 from tests.evaluator.packed import changed, upload
 from tests.evaluator.world import SCORES, command, recipe, write
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from evaluator.worker.judge_tables import transfer
 from evaluator.worker.judge_tables.material import material
 from tests.evaluator.world import World, command
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
 
 @pytest.fixture

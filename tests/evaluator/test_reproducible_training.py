@@ -16,7 +16,7 @@ from evaluator.versions import card_view, selectors
 from evaluator.worker.registration import measured_on
 from tests.evaluator.world import SCORES, World
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
 
 def made(world, run: TrainingRun, **metrics) -> ComparatorVersion:

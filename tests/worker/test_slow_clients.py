@@ -20,6 +20,7 @@ from benchmarks.load.people import ComparenaPerson
 from leaderboard.management.commands.serve import _web_server
 from tests.worker.test_serve_killed import answers, wait_until
 
+pytestmark = pytest.mark.one_database
 ROOT = Path(__file__).parents[2]
 STRANGERS = 50  # of each kind
 ROUNDS = 8  # of a probe and a judgment while they are there

@@ -15,6 +15,7 @@ from leaderboard.management.commands.serve import _web_server
 from tests.worker import waiting_app
 from tests.worker.test_serve_killed import answers, wait_until
 
+pytestmark = pytest.mark.one_database
 ROOT = Path(__file__).parents[2]
 REQUESTS = 8
 

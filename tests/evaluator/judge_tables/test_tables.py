@@ -21,7 +21,7 @@ from evaluator.views.judges import key_of
 from tests.evaluator.judges.stub_server import Server
 from tests.evaluator.world import SCORES, World, command, recipe, write
 
-pytestmark = [pytest.mark.django_db, pytest.mark.calculation]
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
 
 @pytest.fixture(autouse=True)
