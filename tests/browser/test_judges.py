@@ -11,9 +11,9 @@ from tests.browser.axe import assert_axe_clean
 from tests.browser.conftest import sign_in
 
 
-@pytest.fixture
-def table(scores):
-    """Three people's scores of 40 outputs, a judge that knows them, one that lacks some, and one that lacks all."""
+@pytest.fixture(scope="module")
+def found():
+    """Three people's scores of 40 outputs, a judge that knows them, and one that lacks some."""
     rng = np.random.default_rng(0)
     given = rng.integers(1, 6, (40, 1)).clip(1, 5) + rng.integers(0, 2, (40, 3)).astype(float)
     contexts, systems = np.repeat(np.arange(10), 4), np.tile(np.arange(4), 10)
@@ -21,7 +21,12 @@ def table(scores):
     partial = np.where(np.arange(40) < 6, np.nan, rng.normal(size=40))
     knowing = JudgeAnswers("a-judge-with-a-rather-long-name-v2", given.mean(axis=1))
     judges = [knowing, JudgeAnswers("partial", partial, lacks="6 are left out")]
-    found = {scope: as_json(one) for scope, one in tables(people, judges, "crowd", 0).items()}
+    return {scope: as_json(one) for scope, one in tables(people, judges, "crowd", 0).items()}
+
+
+@pytest.fixture
+def table(scores, found):
+    """The same as a row, beside a judge that lacks all."""
     snapshot = Snapshot.objects.create(campaign=scores.campaign, digest="ab" * 32, content=b"", rule={})
     record = {
         "campaign": scores.campaign.slug,
