@@ -192,6 +192,14 @@ class Campaign:
         """Rows {context, system_a, output_a, system_b, output_b, annotator, choice}. how: simulated=True, constants={...}."""
         return self._import("judgments", rows, how)
 
+    def import_judge_scores(self, rows: Rows | str | Path, **how: Any) -> dict[str, Any]:
+        """What programs said of outputs: rows {context_id or context, system, judge, score}. how: judge="name", replace=True."""
+        return self._import("judge_scores", rows, how)
+
+    def import_judge_pairs(self, rows: Rows | str | Path, **how: Any) -> dict[str, Any]:
+        """Rows {context_id or context, system_a, system_b, judge, and choice or a, tie, b}. how: as for scores."""
+        return self._import("judge_pairs", rows, how)
+
     def _import(self, what: str, rows: Rows | str | Path, how: dict[str, Any]) -> dict[str, Any]:
         data = {name: json.dumps(value) if isinstance(value, dict) else value for name, value in how.items()}
         if isinstance(rows, str | Path):

@@ -64,13 +64,25 @@ def judge_of(campaign: Campaign, version: ComparatorVersion) -> Judge:
     return _made(campaign, Kind.COMPARATOR, name, {"comparator": version.name}, version)
 
 
+def named_for_import(name: str) -> str:
+    """A judge's name without spaces around it. Raises Refused where it is none."""
+    name = name.strip()
+    if not name or len(name) > LONGEST_NAME:
+        raise Refused(f"A judge has a name of 1 to {LONGEST_NAME} characters.")
+    return name
+
+
+def is_free_for_import(campaign: Campaign, name: str) -> bool:
+    """Is the name nobody's, or that of a judge whose judgments are imported?"""
+    row = campaign.judges.filter(name=name).first()
+    return row.kind == Kind.IMPORTED if row else not campaign.comparators.filter(name=name).exists()
+
+
 def imported_judge(campaign: Campaign, name: str) -> Judge:
     """The judge under whose name judgments are imported. Raises Refused where the name is another judge's."""
-    row = campaign.judges.filter(name=name).first()
-    taken = row.kind != Kind.IMPORTED if row else campaign.comparators.filter(name=name).exists()
-    if taken:
+    if not is_free_for_import(campaign, name):
         raise Refused(f"There is a judge {quoted(name)} already that is no import; choose another name.")
-    return row or _made(campaign, Kind.IMPORTED, name, {})
+    return campaign.judges.filter(name=name).first() or _made(campaign, Kind.IMPORTED, name, {})
 
 
 @transaction.atomic

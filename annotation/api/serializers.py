@@ -182,6 +182,18 @@ class ImportSerializer(serializers.Serializer):
         max_length=1000,
         help_text="For scores: columns that each hold one annotator's scores.",
     )
+    judges = serializers.ListField(
+        child=serializers.CharField(max_length=100),
+        required=False,
+        max_length=1000,
+        help_text="For judge_scores: columns that each hold one judge's scores.",
+    )
+    judge = serializers.CharField(
+        max_length=100, required=False, help_text="For judge_scores and judge_pairs: who said all rows."
+    )
+    replace = serializers.BooleanField(
+        required=False, help_text="For judge_scores and judge_pairs: in the place of all that these judges said before."
+    )
     encoding = serializers.ChoiceField(ENCODINGS, required=False, help_text="Of a text file without a mark; UTF-8 if empty.")
     spellings_apart = serializers.BooleanField(
         required=False, help_text="Names that differ only in case, spaces or dashes are different names."

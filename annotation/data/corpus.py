@@ -34,12 +34,25 @@ class Imported:
         self.new[kind] = self.new.get(kind, 0) + count
 
 
-class Corpus:
+class RowsImport:
+    """What every importer of one kind of rows has in common."""
+
+    keeps_columns = False  # are columns that are no field kept?
+    spellings_apart = False  # is each spelling of a name a name of its own?
+
+    def compared(self) -> list[tuple]:
+        """What else its rows are compared with than all importers' are: (rows, which of them count)."""
+        return []
+
+    def detail(self) -> dict:
+        """What the audit log says of it beside the account."""
+        return {}
+
+
+class Corpus(RowsImport):
     """The campaign's texts by name, and the new ones of this file until `store` writes them."""
 
     keys_from_text = False  # is a context without context_id known by its text?
-    keeps_columns = False  # are columns that are no field kept?
-    spellings_apart = False  # is each spelling of a name a name of its own?
 
     def __init__(self, campaign: Campaign, human_systems=(), version: str = ""):
         self.campaign = campaign

@@ -94,18 +94,57 @@ WHICH_PAIR = [
     PURPOSE,
     EXPECTED,
 ]
+JUDGE = Field("judge", "the judge's name", others=("metric", "grader", "scorer", "annotator", "evaluator"))
+# What programs said, by what such files are called: (what the page calls them, their fields). `importer.register` adds who
+# stores them.
+JUDGE_FILES: dict[str, tuple[str, list[Field]]] = {
+    "judge_scores": (
+        "Judges' scores: what programs said of outputs already here",
+        [
+            KNOWN_BY_TEXT,
+            replace(CONTEXT, required=False, about="the input, where no context_id says which it is"),
+            Field("system", "whose output was scored", others=("model", "system_id", "generator", "sys")),
+            JUDGE,
+            Field("score", "a number; higher is better", others=("rating", "value")),
+            CHECKPOINT,
+            SAMPLE,
+        ],
+    ),
+    "judge_pairs": (
+        "Judges' pairs: what programs said of two outputs already here",
+        [
+            KNOWN_BY_TEXT,
+            replace(CONTEXT, required=False, about="the input, where no context_id says which it is"),
+            replace(ABOUT_PAIR[2], about="the system called A"),
+            replace(ABOUT_PAIR[4], about="the system called B"),
+            JUDGE,
+            maybe("choice", "A, tie or B, where no probabilities are given", "preference", "winner", "judgment"),
+            maybe("a", "the probability that A is better", "p_a"),
+            maybe("tie", "the probability of a tie", "p_tie"),
+            maybe("b", "the probability that B is better", "p_b"),
+            *[field for field in WHICH_PAIR if field.name.startswith(("sample", "checkpoint"))],
+        ],
+    ),
+}
 # What our own exports have beside the fields of an import.
 EXPORTED = {"criterion", "published", "guarded", "seconds", "active_seconds", "answered_at", "kept", "dropped_by"}
 FOR_CHECKS = {"annotator", "choice"}  # what a row with a known answer of a pair does without
 
 
 def kinds_of_files() -> list[str]:
-    """What a file may hold: outputs, or answers to a kind of question."""
-    return ["outputs", *FILES]
+    """What a file may hold: outputs, answers to a kind of question, or what judges said."""
+    return ["outputs", *FILES, *JUDGE_FILES]
+
+
+def in_words(what: str) -> str:
+    """A kind of file, as pages write it."""
+    return what.replace("_", " ")
 
 
 def fields_of(what: str) -> list[Field]:
     """What a row of a file of this kind holds."""
+    if what in JUDGE_FILES:
+        return JUDGE_FILES[what][1]
     if what not in FILES:
         return OUTPUTS
     sides, own = FILES[what]
@@ -115,11 +154,14 @@ def fields_of(what: str) -> list[Field]:
 
 def known_columns(what: str) -> set[str]:
     """What an importer reads of a row: the fields, the comment that came with them, and what our own exports have."""
-    return {field.name for field in fields_of(what)} | EXPORTED | ({"reason"} if what in FILES else set())
+    texts = {field.name for field in [*OUTPUTS, *ABOUT_PAIR]} if what in JUDGE_FILES else set()  # which came as outputs
+    return {field.name for field in fields_of(what)} | EXPORTED | texts | ({"reason"} if what in FILES else set())
 
 
 def constants_of(what: str) -> tuple[str, ...]:
     """What may be the same for all rows, and then need not be a column."""
+    if what in JUDGE_FILES:
+        return tuple(f.name for f in fields_of(what) if f.name in ("system", "system_a", "system_b", "judge"))
     if what not in FILES:
         return ()
     sides, own = FILES[what]

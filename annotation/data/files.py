@@ -10,7 +10,7 @@ from itertools import chain, islice
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
 
-from annotation.data.fields import columns_of_criteria, fields_of, guess
+from annotation.data.fields import JUDGE_FILES, columns_of_criteria, fields_of, guess
 from annotation.data.shapes import potato
 from annotation.data.shapes.registry import shape_of
 from annotation.data.shapes.shape import OUTPUTS, SCORES, LeftOut, Shape, Surroundings
@@ -26,6 +26,7 @@ LOOKED_AT = 50  # rows whose fields are taken for the file's columns
 LISTED = 200  # left-out answers that are listed one by one; all are counted
 POTATO_FILES = ("annotated_instances", "annotations", "user_state")  # answers, beside data files of any name
 SPREAD = {"systems": ("system", "output"), "aspects": ("aspect", "score"), "raters": ("annotator", "score")}
+SPREAD["judges"] = ("judge", "score")
 Columns = Mapping[str, str]
 Source = str | Path | BinaryIO
 
@@ -218,7 +219,7 @@ class Reading:
         self, rows: Iterator[Row], member: str, sheet: str, columns: dict[str, str], there: set[str]
     ) -> Iterator[Row]:
         constants = dict(self.constants)
-        by_name = "system" if self.kind == OUTPUTS else "annotator"
+        by_name = "system" if self.kind == OUTPUTS else "judge" if self.kind in JUDGE_FILES else "annotator"
         place = sheet or (PurePosixPath(plain_name(member)).stem if member and self.kind == OUTPUTS else "")
         if place and not (by_name in there or by_name in columns or by_name in guess(self.kind, list(there)) or self.spread):
             constants.setdefault(by_name, place)

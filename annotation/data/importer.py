@@ -6,6 +6,7 @@ stores, in one transaction. Existing rows are met through dictionaries loaded on
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from django.db import transaction
@@ -13,7 +14,7 @@ from django.db.models import Count, Max, Q
 
 from annotation.campaigns.items import design_of
 from annotation.data.corpus import Imported
-from annotation.data.fields import known_columns
+from annotation.data.fields import JUDGE_FILES, known_columns
 from annotation.data.files import Reading, name_of
 from annotation.data.judgments import JudgmentsImport
 from annotation.data.outputs import OutputsImport
@@ -28,6 +29,7 @@ SHARED_OPTIONS = ("columns", "constants", "encoding", "spellings_apart")
 ABOUT_OUTPUTS = (*SHARED_OPTIONS, "human_systems", "system", "systems", "keep_columns")
 ABOUT_ANSWERS = (*SHARED_OPTIONS, "aspects", "raters", "simulated")
 ABOUT_PAIRS = (*SHARED_OPTIONS, "simulated")
+ABOUT_JUDGES = (*SHARED_OPTIONS, "judge", "judges", "replace")
 KEPT_ERRORS = 200
 WATCH_EVERY = 500  # rows
 READ_AGAIN = 3  # times without the lock
@@ -79,14 +81,35 @@ def import_judgments(campaign: Campaign, source, name=None, **how) -> Imported:
     return import_answers(campaign, registry.PAIR.files, source, name, **how)
 
 
+_of_judges: dict[str, Callable[..., Any]] = {}
+
+
+def register(what: str, make: Callable[..., Any]) -> None:
+    """make(campaign, judge, replace): the importer of files of this kind, where a room above this one stores them."""
+    _of_judges[what] = make
+
+
+def import_judges(
+    campaign: Campaign, what: str, source, name=None, judge="", replace=False, dry_run=False, user=None, **how
+) -> Imported:
+    """What programs said, never people: rows {context_id or context, system, judge, score}, or {..., system_a, system_b, judge,
+    choice or a, tie, b}; each must meet outputs that are there. judge: who said all rows, whatever they say. replace: in the
+    place of all that these judges said before."""
+    return _import(campaign, source, name, _of_judges[what](campaign, judge, replace), dry_run, user, **how)
+
+
 def options_of(what: str) -> tuple[str, ...]:
     """What an import of these rows may be told."""
+    if what in JUDGE_FILES:
+        return ABOUT_JUDGES
     kind = registry.of_files(what)
     return ABOUT_OUTPUTS if kind is None else ABOUT_PAIRS if kind.sides == 2 else ABOUT_ANSWERS
 
 
 def import_file(campaign: Campaign, what: str, source, name=None, **how) -> Imported:
-    """Outputs, or answers."""
+    """Outputs, answers, or what judges said."""
+    if what in JUDGE_FILES:
+        return import_judges(campaign, what, source, name, **how)
     if what == "outputs":
         return import_outputs(campaign, source, name, **how)
     return import_answers(campaign, what, source, name, **how)
@@ -103,6 +126,7 @@ def _import(
     systems: Sequence[str] = (),
     aspects: Sequence[str] = (),
     raters: Sequence[str] = (),
+    judges: Sequence[str] = (),
     constants: dict | None = None,
     encoding: str = "",
     spellings_apart: bool = False,
@@ -112,7 +136,8 @@ def _import(
     wrote meanwhile what the rows were compared with, it begins anew; the last time it reads under the lock.
 
     columns: which of the file's columns holds a field, where they have other names; where nothing is said of it, their names
-    tell. systems, aspects, raters: columns that each hold one system's outputs, one criterion's scores, one annotator's scores.
+    tell. systems, aspects, raters, judges: columns that each hold one system's outputs, or one criterion's, annotator's or
+    judge's scores.
     constants: fields that no column holds, the same for every row. encoding: of a text file whose mark does not say it.
     spellings_apart: names that differ in case, spaces or dashes alone are different names. watch: called now and then with the
     number of rows read; what it raises ends the import.
@@ -120,18 +145,18 @@ def _import(
     file = name_of(source, name)
     importer.spellings_apart = spellings_apart
     how: dict[str, Any] = {"columns": columns, "constants": constants, "encoding": encoding}
-    how["spread"] = {"systems": systems, "aspects": aspects, "raters": raters}
+    how["spread"] = {"systems": systems, "aspects": aspects, "raters": raters, "judges": judges}
     how["criteria"] = list(campaign.criteria.values_list("name", flat=True))
     take = lambda watch: _take_all(importer, source, file, how, watch)
     for _ in range(READ_AGAIN):
-        stand = _stand(campaign, importer.kind)
+        stand = _stand(campaign, importer)
         result = take(watch)
         result.dry_run = dry_run
         if dry_run:
             return result
         importer.prepare()
         with transaction.atomic():
-            if _stand(_locked(campaign), importer.kind) == stand:
+            if _stand(_locked(campaign), importer) == stand:
                 return _store(importer, campaign, result, file, user)
         _rewind(source, file)
     with transaction.atomic():
@@ -153,7 +178,7 @@ def _news(importer) -> dict[str, int]:
 def _store(importer, campaign: Campaign, result: Imported, file: str, user) -> Imported:
     importer.store(result)
     if result.new:
-        detail = {"file": file, "kind": importer.kind, **result.as_dict()}
+        detail = {"file": file, "kind": importer.kind, **importer.detail(), **result.as_dict()}
         AuditEvent.objects.create(campaign=campaign, user=user, action="import", detail=detail)
     return result
 
@@ -183,7 +208,7 @@ def _take_all(importer, source, file: str, how: dict, watch) -> Imported:
         if watch and rows % WATCH_EVERY == 0:
             watch(rows)
     for wrong in importer.check():
-        note(wrong)
+        note(replace(wrong, file=wrong.file or file))
     if errors:
         raise ImportRefused(errors, kinds)
     account, left_out = reading.account, sum(reading.account.left_out.values())
@@ -199,12 +224,12 @@ def _take_all(importer, source, file: str, how: dict, watch) -> Imported:
     )
 
 
-def _stand(campaign: Campaign, kind: str) -> list:
+def _stand(campaign: Campaign, importer) -> list:
     """Changes whenever something is written that an importer of this kind compares its rows with, or draws items from.
     People's answers are no such thing for outputs."""
     live = Q(retracted_at=None)
     people = (Annotator.objects.filter(campaign=campaign), Q())
-    asked = registry.of_files(kind)
+    asked = registry.of_files(importer.kind)
     about = store.about_pairs if asked and asked.sides == 2 else store.about_outputs
     answers = [people, (about(campaign), live)] if asked else []
     compared = [
@@ -216,6 +241,7 @@ def _stand(campaign: Campaign, kind: str) -> list:
         (campaign.items.order_by(), ~Q(purpose=Purpose.EVALUATION)),
         (campaign.items.order_by(), Q()),
         *answers,
+        *importer.compared(),
     ]
     counts = [rows.filter(counted).aggregate(n=Count("pk"), newest=Max("pk")) for rows, counted in compared]
     return [*counts, design_of(Campaign.objects.get(pk=campaign.pk))]

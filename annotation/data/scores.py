@@ -1,7 +1,7 @@
 """Scores from a file, and the annotators that a file names."""
 
 from annotation.campaigns.items import draw_items
-from annotation.data.corpus import Corpus, Imported
+from annotation.data.corpus import Corpus, Imported, RowsImport
 from annotation.data.insertion import Insertion, give_keys
 from annotation.data.spellings import Spellings
 from annotation.models import Annotator, Campaign, Criterion, Output
@@ -38,11 +38,8 @@ class Annotators:
             Campaign.objects.filter(pk=self.campaign.pk).update(is_simulated=True)
 
 
-class ScoresImport:
+class ScoresImport(RowsImport):
     """Answers about single outputs, to one kind of question."""
-
-    keeps_columns = False
-    spellings_apart = False
 
     def __init__(self, campaign: Campaign, simulated: bool, asked: ValueKind):
         self.campaign, self.simulated, self.asked, self.kind = campaign, simulated, asked, asked.files

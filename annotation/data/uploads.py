@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from annotation import jobs
 from annotation.data import importer
-from annotation.data.fields import columns_of_criteria, guess, missing
+from annotation.data.fields import JUDGE_FILES, columns_of_criteria, guess, kinds_of_files, missing
 from annotation.data.files import LOOKED_AT, SPREAD, Reading, is_archive
 from annotation.models import Campaign, Upload
 from annotation.questions import registry
@@ -32,6 +32,11 @@ State = Upload.State
 def receive(campaign: Campaign, files: list[File], kind: str, user=None) -> Upload:
     """Keep an uploaded file, or several as one zipped folder, and check it at once where its columns speak for themselves."""
     upload, refused = _kept(campaign, files, kind, user)
+    _begin(upload, refused)
+    return upload
+
+
+def _begin(upload: Upload, refused: ImportRefused | None) -> None:
     if refused:
         _note_errors(upload, refused)
     with transaction.atomic():
@@ -40,7 +45,6 @@ def receive(campaign: Campaign, files: list[File], kind: str, user=None) -> Uplo
             _enqueue(upload)
     if not refused and upload.sample and not _missing(upload):
         run(upload, store=False)
-    return upload
 
 
 def import_later(
@@ -105,10 +109,10 @@ def _look(upload: Upload) -> ImportRefused | None:
     upload.sample = {"columns": columns, "rows": shown, "encoding": upload.options.get("encoding", "")}
     if not upload.columns:
         upload.columns = guess(upload.kind, columns, [dict(zip(columns, row["cells"])) for row in rows])
-        if upload.kind == registry.SCALE.files and not upload.options:
+        if upload.kind == registry.SCALE.files and not any(upload.options.get(name) for name in SPREAD):
             criteria = list(upload.campaign.criteria.values_list("name", flat=True))
-            named = columns_of_criteria(upload.columns, columns, criteria)
-            upload.options = {"aspects": named} if named else {}
+            if named := columns_of_criteria(upload.columns, columns, criteria):
+                upload.options |= {"aspects": named}
     return None
 
 
@@ -226,7 +230,7 @@ def _work(upload: Upload, report) -> None:
     how = {"columns": upload.columns, "user": upload.user, "dry_run": upload.state == State.CHECKING}
     if upload.kind == Upload.OUTPUTS:
         how["human_systems"] = upload.human_systems
-    else:
+    elif upload.kind not in JUDGE_FILES:
         how["simulated"] = upload.simulated
     how |= upload.options
     try:
@@ -241,10 +245,32 @@ def _work(upload: Upload, report) -> None:
         _note_errors(upload, ImportRefused([RowError(upload.name, None, "", f"can't be opened ({error.strerror})")]))
         upload.save()
     else:
-        done = State.FINE if upload.state == State.CHECKING else State.STORED
-        _save(upload, done, result=result.as_dict(), errors=[], error_count=0)
-        if done == State.STORED:
-            upload.path.unlink(missing_ok=True)
+        if upload.state == State.CHECKING:
+            return _save(upload, State.FINE, result=result.as_dict(), errors=[], error_count=0)
+        was_checked = bool(upload.result)  # on its page
+        _save(upload, State.STORED, result=result.as_dict(), errors=[], error_count=0)
+        if was_checked and (kind := _next_kind(upload)):
+            _hand_on(upload, kind)
+        upload.path.unlink(missing_ok=True)
+
+
+def _next_kind(upload: Upload) -> str | None:
+    """What else the file holds and may be imported after what was just stored: answers after outputs, judges' after people's."""
+    kinds = kinds_of_files()
+    return next((kind for kind in kinds[kinds.index(upload.kind) + 1 :] if upload.result.get("elsewhere", {}).get(kind)), None)
+
+
+def _hand_on(upload: Upload, kind: str) -> None:
+    """The same file once more, as what else it holds: checked, and imported if somebody says so."""
+    options = {name: upload.options[name] for name in ("encoding", "spellings_apart") if upload.options.get(name)}
+    if system := upload.options.get("system"):
+        options["constants"] = {"system": system}
+    following = Upload(campaign=upload.campaign, user=upload.user, name=upload.name, size=upload.size, kind=kind)
+    following.options = options
+    upload.path.rename(following.path)
+    refused = None if is_long(following) else _look(following)
+    _begin(following, refused)
+    _save(upload, State.STORED, result=upload.result | {"next": str(following.pk)})
 
 
 def discard(upload: Upload) -> None:

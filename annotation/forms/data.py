@@ -4,14 +4,20 @@ from pathlib import Path
 
 from django import forms
 
-from annotation.data.fields import constants_of, fields_of
+from annotation.data.fields import JUDGE_FILES, constants_of, fields_of
 from annotation.data.files import is_archive
+from annotation.data.shapes.shape import JUDGE_SCORES
 from annotation.models import Upload
 from annotation.questions import registry
 from core.encodings import ENCODINGS
 from core.errors import quoted
 
-SPREAD_COLUMNS = ("system_columns", "aspects_columns", "raters_columns")
+SPREAD_COLUMNS = ("system_columns", "aspects_columns", "raters_columns", "judges_columns")
+# By what a file holds: columns that may each hold the scores of one criterion, annotator or judge.
+SPREAD_OF = {
+    registry.SCALE.files: (("aspects", "criterion"), ("raters", "annotator")),
+    JUDGE_SCORES: (("judges", "judge"),),
+}
 MOST_FILES = 200  # sent at once; more go as a zipped folder
 
 
@@ -34,7 +40,8 @@ class FilesField(forms.FileField):
 def contents() -> list[tuple[str, str]]:
     """What a file may hold, in words."""
     answers = [(kind.files, kind.about) for kind in registry.kinds()]
-    return [(Upload.OUTPUTS, "Outputs: what the systems wrote"), *answers]
+    judges = [(what, about) for what, (about, _) in JUDGE_FILES.items()]
+    return [(Upload.OUTPUTS, "Outputs: what the systems wrote"), *answers, *judges]
 
 
 class UploadForm(forms.Form):
@@ -96,19 +103,25 @@ class ColumnsForm(forms.Form):
                         initial=upload.options.get("constants", {}).get(name, ""),
                         help_text="The same for every row.",
                     )
-            if upload.kind == registry.SCALE.files:
-                for name, whose in (("aspects", "criterion"), ("raters", "annotator")):
-                    self.fields[f"{name}_columns"] = forms.MultipleChoiceField(
-                        required=False,
-                        label=f"Columns that each hold one {whose}'s scores",
-                        choices=[(column, column) for column in columns],
-                        initial=upload.options.get(name, []),
-                        widget=forms.CheckboxSelectMultiple,
-                        help_text=f"Each column name is used as the {whose}'s name.",
-                    )
-            self.fields["all_simulated"] = forms.BooleanField(
-                required=False, label="A program made these answers", initial=upload.simulated
-            )
+            for name, whose in SPREAD_OF.get(upload.kind, ()):
+                self.fields[f"{name}_columns"] = forms.MultipleChoiceField(
+                    required=False,
+                    label=f"Columns that each hold one {whose}'s scores",
+                    choices=[(column, column) for column in columns],
+                    initial=upload.options.get(name, []),
+                    widget=forms.CheckboxSelectMultiple,
+                    help_text=f"Each column name is used as the {whose}'s name.",
+                )
+            if upload.kind in JUDGE_FILES:
+                self.fields["replace"] = forms.BooleanField(
+                    required=False,
+                    label="Replace all that these judges said before",
+                    initial=upload.options.get("replace", False),
+                )
+            else:
+                self.fields["all_simulated"] = forms.BooleanField(
+                    required=False, label="A program made these answers", initial=upload.simulated
+                )
         self.fields["spellings_apart"] = forms.BooleanField(
             required=False,
             label="Names that differ only in case, spaces or dashes are different names",
@@ -136,7 +149,7 @@ class ColumnsForm(forms.Form):
         """What the rows can't say."""
         constants = [f"all_{name}" for name in constants_of(self.kind)]
         names = ("system_columns", "one_system", "keep_columns", "human_systems", *constants)
-        names += ("aspects_columns", "raters_columns", "all_simulated", "spellings_apart", "encoding")
+        names += ("aspects_columns", "raters_columns", "judges_columns", "replace", "all_simulated", "spellings_apart", "encoding")
         return [self[name] for name in names if name in self.fields]
 
     def clean(self):
@@ -157,8 +170,8 @@ class ColumnsForm(forms.Form):
         constants = {name: said.get(f"all_{name}", "").strip() for name in constants_of(self.kind) if not said.get(name)}
         if given := {name: value for name, value in constants.items() if value}:
             options["constants"] = given
-        options |= {name: said[name] for name in ("keep_columns", "spellings_apart", "encoding") if said.get(name)}
-        options |= {name: said[f"{name}_columns"] for name in ("aspects", "raters") if said.get(f"{name}_columns")}
+        options |= {name: said[name] for name in ("keep_columns", "replace", "spellings_apart", "encoding") if said.get(name)}
+        options |= {name: said[f"{name}_columns"] for name in ("aspects", "raters", "judges") if said.get(f"{name}_columns")}
         return {
             "human_systems": [line.strip() for line in systems.splitlines() if line.strip()],
             "simulated": said.get("all_simulated", False),

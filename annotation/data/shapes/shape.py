@@ -11,7 +11,7 @@ from typing import Any
 Fields = dict[str, Any]
 
 OUTPUTS, SCORES, JUDGMENTS = "outputs", "scores", "judgments"
-JUDGE_SCORES, JUDGE_PAIRS = "judge scores", "judge pairs"  # what programs said: never people's answers
+JUDGE_SCORES, JUDGE_PAIRS = "judge_scores", "judge_pairs"  # what programs said: never people's answers
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from annotation.access import campaign_for_researcher
 from annotation.campaigns.images import image_names
 from annotation.campaigns.overview import overview, rich_texts
 from annotation.data import uploads
-from annotation.data.fields import fields_of, kinds_of_files
+from annotation.data.fields import fields_of, in_words, kinds_of_files
 from annotation.forms import ColumnsForm, UploadForm
 from annotation.jobs import worker_alive
 from annotation.models import Upload
@@ -31,7 +31,7 @@ def import_data(request, slug):
         "form": form,
         "numbers": overview(campaign),
         "pictures": image_names(campaign),
-        "shapes": {what: fields_of(what) for what in kinds_of_files()},
+        "shapes": {in_words(what): fields_of(what) for what in kinds_of_files()},
         "files": paged(request, campaign.uploads.select_related("user"), FILES_SHOWN, "files"),
     }
     return render(request, "annotation/import.html", context, status=422 if request.method == "POST" else 200)
@@ -51,6 +51,7 @@ def upload(request, slug, pk):
             return redirect("upload", slug, pk)
         except Refused as refused:
             form.add_error(None, str(refused))
+    following = campaign.uploads.filter(pk=stored.result["next"]).first() if stored.result.get("next") else None
     context = {
         "campaign": campaign,
         "upload": stored,
@@ -63,9 +64,12 @@ def upload(request, slug, pk):
         "kinds": stored.result.get("kinds", []),
         "unused": stored.result.get("unused", []),
         "left_out": list(stored.result.get("left_out", {}).items()),
-        "elsewhere": list(stored.result.get("elsewhere", {}).items()),
+        "elsewhere": [(in_words(kind), count) for kind, count in stored.result.get("elsewhere", {}).items()],
         "rich_texts": rich_texts(campaign) if is_done else None,
-        "new": [(n, kind) for kind, n in stored.result.get("new", {}).items() if n],
+        "kind": in_words(stored.kind),
+        "following": following,
+        "following_kind": in_words(following.kind) if following else "",
+        "new": [(n, in_words(kind)) for kind, n in stored.result.get("new", {}).items() if n],
     }
     return render(request, "annotation/upload.html", context, status=422 if request.method == "POST" else 200)
 

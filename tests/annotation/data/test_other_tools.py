@@ -414,7 +414,7 @@ class TestAutoArena:
         done = import_judgments(campaign, file("h2h.csv", table([self.COLUMNS, *self.ROWS])))
         assert judgments() == {("ape", "B", "parrot", "Human"), ("ape", "tie", "parrot", "Human")}
         assert dict(Annotator.objects.values_list("name", "is_simulated")) == {"Human": False}
-        assert done.rows == 2 and done.elsewhere["judge pairs"] == 1
+        assert done.rows == 2 and done.elsewhere["judge_pairs"] == 1
         assert done.assumed[0].startswith("Read as AutoArena.")
 
     def test_their_texts_are_outputs(self, campaign, file):

@@ -98,7 +98,7 @@ class TestArenas:
         }
         row |= {"conversation_a": chat("Q", "A"), "conversation_b": chat("Q", "B")}
         _, (*_, vote) = held(row)
-        assert vote[0] == "judge pairs" and vote[1]["judge"] == "gpt-4 pair-v2" and vote[1]["choice"] == "model_a"
+        assert vote[0] == "judge_pairs" and vote[1]["judge"] == "gpt-4 pair-v2" and vote[1]["choice"] == "model_a"
 
     def test_other_questions_on_the_two_sides_are_refused(self):
         row = self.VOTE | {"conversation_a": chat("Q", "A"), "conversation_b": chat("R", "B")}
@@ -112,7 +112,7 @@ class TestJudges:
         row = {"instruction": "Q", "output_1": "A", "generator_1": "m1", "output_2": "B", "generator_2": "m2"}
         row |= {"annotator": "gpt", "preference": 1.99}
         _, (*_, said) = held(row)
-        assert said[0] == "judge pairs" and said[1]["judge"] == "gpt"
+        assert said[0] == "judge_pairs" and said[1]["judge"] == "gpt"
         assert (said[1]["a"], said[1]["tie"], said[1]["b"]) == pytest.approx((0.01, 0, 0.99))
         for tie in (0, 1.5):
             assert held(row | {"preference": tie})[1][-1][1]["tie"] == 1
@@ -129,7 +129,7 @@ class TestJudges:
             "Arena-Hard judgments",
             [
                 (
-                    "judge pairs",
+                    "judge_pairs",
                     {"context_id": "1", "system_a": "m1", "system_b": "m0", "judge": "j", "a": 0.5, "tie": 0.0, "b": 0.5},
                 )
             ],
@@ -148,7 +148,7 @@ class TestJudges:
         known = {"context_id": "h", "context": "Q: ", "system": "my__model"}
         assert entries == [
             ("outputs", known | {"references": ["T"], "output": "r"}),
-            ("judge scores", known | {"judge": "exact_match", "score": 0}),
+            ("judge_scores", known | {"judge": "exact_match", "score": 0}),
         ]
 
     def test_inspect(self):
@@ -159,9 +159,9 @@ class TestJudges:
         assert name == "Inspect log"
         assert entries == [
             ("outputs", known | {"output": "R", "references": ["T"]}),
-            ("judge scores", known | {"judge": "match", "score": 1.0}),
-            ("judge scores", known | {"judge": "grade/style", "score": 3}),
-            ("judge scores", "has no number of the scorer grade/fact"),
+            ("judge_scores", known | {"judge": "match", "score": 1.0}),
+            ("judge_scores", known | {"judge": "grade/style", "score": 3}),
+            ("judge_scores", "has no number of the scorer grade/fact"),
         ]
 
 
@@ -197,7 +197,7 @@ class TestQueues:
             ("outputs", known),
             ("scores", known | {"annotator": "u1", "aspect": "quality", "score": 4}),
             ("scores", "was not submitted (its status is discarded)"),
-            ("judge scores", known | {"judge": "gpt", "score": 5}),
+            ("judge_scores", known | {"judge": "gpt", "score": 5}),
         ]
 
     def test_argillas_table(self):
