@@ -33,7 +33,8 @@ CHOICES = {outcome.code: outcome.value for outcome in Outcome}
 WORDS = dict.fromkeys(("a", "model_a", "assistant_a", "response_a", "1", "model 1", "[[a]]"), Outcome.A)
 WORDS |= dict.fromkeys(("b", "model_b", "assistant_b", "response_b", "2", "model 2", "[[b]]"), Outcome.B)
 WORDS |= dict.fromkeys(("tie", "-", "draw", "equal", "same", "0", "[[c]]"), Outcome.TIE)
-WORDS |= dict.fromkeys(("tie (bothbad)", "both_bad", "bothbad", "both bad", "neither"), Outcome.TIE)
+BOTH_BAD = {"tie (bothbad)", "tie (both bad)", "both_bad", "bothbad", "both bad", "both are bad", "neither"}
+WORDS |= dict.fromkeys(BOTH_BAD, Outcome.TIE)
 
 
 def outcome_named(word: object) -> Outcome | None:
@@ -41,3 +42,8 @@ def outcome_named(word: object) -> Outcome | None:
     if isinstance(word, bool) or not isinstance(word, str | int):
         return None
     return WORDS.get(str(word).strip().lower())
+
+
+def is_both_bad(word: object) -> bool:
+    """Does a file's word say of a tie that neither output is good?"""
+    return isinstance(word, str) and word.strip().lower() in BOTH_BAD

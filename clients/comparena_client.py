@@ -193,7 +193,7 @@ class Campaign:
         return self._import("judgments", rows, how)
 
     def import_judge_scores(self, rows: Rows | str | Path, **how: Any) -> dict[str, Any]:
-        """What programs said of outputs: rows {context_id or context, system, judge, score}. how: judge="name", replace=True."""
+        """What programs said: rows {context_id or context, system, judge, score}. how: judge="name", replace=True."""
         return self._import("judge_scores", rows, how)
 
     def import_judge_pairs(self, rows: Rows | str | Path, **how: Any) -> dict[str, Any]:

@@ -12,7 +12,8 @@ from typing import IO, BinaryIO
 
 from core.errors import ImportRefused, RowError, quoted
 
-READ = ("jsonl", "ndjson", "json", "csv", "tsv", "xlsx")
+READ = ("jsonl", "ndjson", "json", "csv", "tsv", "xlsx", "parquet", "txt")
+PARQUET_GROWS = 20  # times, when unpacked; a guess on the safe side
 MOST_FILES = 2000
 MAX_UNPACKED_BYTES = 512 * 2**20  # of all files together
 DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, OSError)
@@ -47,7 +48,7 @@ def members(archive: zipfile.ZipFile, name: str) -> tuple[list[zipfile.ZipInfo],
             )
         if any(part.startswith((".", "__MACOSX")) for part in path.parts):
             continue
-        if path.suffix.lower().lstrip(".") not in READ:
+        if path.name.lower().removesuffix(".gz").rpartition(".")[2] not in READ:
             left.append(str(path))
             continue
         if info.flag_bits & 1:
@@ -83,6 +84,8 @@ def _unpacked(file: BinaryIO, name: str, most: int) -> int:
         with gzip.open(file) as inside:
             content = inside.read(most + 1)
         return len(content) if len(content) > most else _unpacked(io.BytesIO(content), name[:-3], most)
+    if name.lower().endswith(".parquet"):
+        return PARQUET_GROWS * file.seek(0, os.SEEK_END)
     if not name.lower().endswith((".zip", ".xlsx")):
         return 0
     total = 0
@@ -91,7 +94,7 @@ def _unpacked(file: BinaryIO, name: str, most: int) -> int:
             total += max(info.file_size, info.compress_size)
             if total > most:
                 break
-            if info.filename.lower().endswith((".xlsx", ".gz")):
+            if info.filename.lower().endswith((".xlsx", ".gz", ".parquet")):
                 total += _unpacked(io.BytesIO(archive.read(info)), info.filename, most)
     return total
 

@@ -7,7 +7,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from core import json_rows, table_rows
+from core import json_rows, parquet_rows, table_rows
 from core.encodings import decoded_lines, plain_name, unpacked
 from core.errors import ImportRefused, RowError
 from core.json_rows import NUMBERS
@@ -43,8 +43,9 @@ def read_rows(
     encoding: str = "",
     sheet: str = "",
 ) -> Iterator[Row]:
-    """Rows of a file, in order. A name ending in .csv or .tsv is a table, .xlsx an Excel file, anything else is JSON: an array
-    of rows where it begins with a bracket, else a row a line. Any of these may be packed as .gz.
+    """Rows of a file, in order. A name ending in .csv or .tsv is a table, .xlsx an Excel file, .parquet Parquet, .txt an
+    output a line unless it begins as JSON; anything else is JSON: an array of rows where it begins with a bracket, else a row
+    a line. Any of these may be packed as .gz.
 
     columns: {field: the file's name for it, "" for none}; what it does not speak of keeps its name. systems: columns that each
     hold one system's outputs; a row of the file is then a row for each of them, {system: the column's name, output: its cell}.
@@ -89,7 +90,9 @@ def _read_rows(
         on_error(RowError(file_name, line, field, message, row))
 
     rows: Iterator[Row]
-    if ending == "xlsx":
+    if ending == "parquet":
+        rows = parquet_rows.rows_of(source, file_name, columns, fail)
+    elif ending == "xlsx":
         rows = table_rows.of_table(table_rows.sheet_cells(source, file_name, fail, sheet), file_name, columns, fail)
     elif ending in ("csv", "tsv"):
         lines = decoded_lines(source, file_name, None, encoding)
@@ -102,9 +105,11 @@ def _read_rows(
         begun: list[tuple[int, str]] = []
         for number, line in lines:  # blank ones say nothing
             begun = [(number, line)]
-            if line.strip():
+            if line.strip() or ending == "txt":
                 break
-        if begun and begun[0][1].lstrip().startswith("["):
+        if ending == "txt" and begun and not begun[0][1].lstrip().startswith(("{", "[")):
+            rows = _texts(chain(begun, lines), columns)
+        elif begun and begun[0][1].lstrip().startswith("["):
             rows = json_rows.of_array(chain(begun, lines), file_name, columns, fail)
         elif begun and (document := json_rows.whole_document(begun, lines)) is not None:
             rows = json_rows.of_document(document, columns, fail)
@@ -118,6 +123,12 @@ def _read_rows(
         yield row
     if empty:
         raise refusal(file_name, None, "is empty; at least one row was expected")
+
+
+def _texts(lines: Iterable[tuple[int, str]], columns: dict[str, str]) -> Iterator[Row]:
+    """A text file of one output a line, which the line's number names."""
+    for number, line in lines:
+        yield Row(number, renamed({"context_id": str(number), "output": line.rstrip("\r\n")}, columns))
 
 
 def read_document(source: str | Path | BinaryIO, name: str) -> Any:

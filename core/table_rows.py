@@ -158,13 +158,32 @@ def _cell(value: Any) -> str:
     return value.isoformat() if hasattr(value, "isoformat") else str(value)
 
 
+# Appraise's ExportSystemScoresToCSV writes no header (its get_system_data says what stands where).
+APPRAISE = ["username", "systemID", "segmentID", "itemType", "source", "target", "score"]
+APPRAISE_ENDS = {
+    9: ["startTime", "endTime"],
+    11: ["documentID", "isCompleteDocument", "startTime", "endTime"],
+    12: ["documentID", "isCompleteDocument", "mqm", "startTime", "endTime"],
+    14: ["documentID", "isCompleteDocument", "mqm", "startTime", "endTime", "batch", "item"],
+}
+
+
+def _header_of(first: list[str]) -> list[str] | None:
+    """The names of columns where the first row is no header; None where it is one."""
+    is_answer = len(first) in APPRAISE_ENDS and first[3] in ("TGT", "CHK", "BAD", "REF")
+    return [*APPRAISE, *APPRAISE_ENDS[len(first)]] if is_answer else None
+
+
 def of_table(
     table: Iterator[tuple[int, list[str]]], name: str, columns: dict[str, str], fail: Fail, decimal: str = "."
 ) -> Iterator[Row]:
     """decimal: the mark that its numbers have."""
-    _, first = next(table, (1, []))
+    begun = list(islice(table, 1))
+    first = begun[0][1] if begun else []
     if not first:
         return
+    if named := _header_of(first):
+        first, table = named, chain(begun, table)
     if len(first) > MAX_COLUMNS:
         raise refusal(name, 1, f"has {len(first):,} columns; at most {MAX_COLUMNS:,} are read")
     header = [column.strip() or f"column {number}" for number, column in enumerate(first, start=1)]  # pandas names no index

@@ -13,6 +13,7 @@ from django.db.models import Exists, F, OuterRef, Q
 from django.utils import timezone
 
 from annotation.annotating.history import forget_tally
+from annotation.campaigns.items import close_again
 from annotation.models import Annotator, Assignment, Campaign, Item, Purpose, Submission
 
 HOLD = timedelta(hours=1)
@@ -33,6 +34,7 @@ def leave(assignment: Assignment) -> None:
         Item.objects.filter(pk=assignment.item_id).update(
             taken=F("taken") - 1, taken_swapped=F("taken_swapped") - int(assignment.swapped)
         )
+        close_again(assignment.item_id)
 
 
 def close(assignment: Assignment) -> bool:
@@ -84,6 +86,7 @@ def free_all_of(annotator: Annotator) -> int:
     for swapped in (False, True):
         items = list(leaving.filter(swapped=swapped).values_list("item", flat=True))
         Item.objects.filter(pk__in=items).update(taken=F("taken") - 1, taken_swapped=F("taken_swapped") - int(swapped))
+        close_again(*items)
         left += len(items)
     annotator.assignments.filter(status=Status.OPEN).update(status=Status.EXPIRED)
     return left

@@ -19,6 +19,7 @@ from annotation.quality.krippendorff import Level
 from annotation.quality.report import JudgmentReport, ScoreReport
 from annotation.questions import registry, store
 from annotation.questions.kind import AgreementRule, Question
+from annotation.questions.pair import BOTH_BAD
 from annotation.snapshots import SnapshotContent, write
 from core.errors import Refused
 
@@ -154,6 +155,7 @@ def _content(campaign: Campaign, rule: dict, questions: list[AssessedQuestion]) 
     keys = _output_keys(campaign)
     place = {pk: [k["system"], k["checkpoint"], k["sample"]] for pk, k in keys.items()}
     used = set()
+    both_bad = store.both_bad(campaign)
     for question in questions:
         table = question.table
         for i, j in np.argwhere(question.keep):
@@ -162,6 +164,8 @@ def _content(campaign: Campaign, rule: dict, questions: list[AssessedQuestion]) 
                 a, b = unit
                 row = {"context": keys[a]["context"], "a": place[a], "b": place[b], "annotator": annotator}
                 row["choice"] = CHOICES[int(value)]
+                if (table.annotators[i], a, b, question.question.key) in both_bad:
+                    row[BOTH_BAD] = True
                 if question.criterion is None:
                     content.judgments.append(row)
                 else:

@@ -1,12 +1,12 @@
 """The items of a campaign: drawn from its protocol and seed (annotation/design), counted, given known answers."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from dataclasses import dataclass, replace
 
 from django.db import transaction
 from django.db.models import Count, F, Q
 
-from annotation.checkpoints import of_newest_checkpoints
+from annotation.checkpoints import of_newest_checkpoints, older
 from annotation.design.draw import Design, draw
 from annotation.models import Assignment, Campaign, Item, Output, Purpose
 from annotation.outcome import Outcome
@@ -73,6 +73,7 @@ def draw_items(campaign: Campaign) -> int:
     new = new_items(campaign, playing_outputs(campaign))
     Item.objects.bulk_create(new, batch_size=BATCH)
     recount(campaign)
+    close_gone(campaign)
     return len(new)
 
 
@@ -83,9 +84,10 @@ def new_items(campaign: Campaign, playing: list[Output]) -> list[Item]:
     items = list(campaign.items.order_by().values_list("output_id", "other_id", "context__key", "position"))
     scored = {output for output, other, _, _ in items if other is None}
     pairs = [context for _, other, context, _ in items if other is not None]
+    again, still = _following(campaign, playing)
     design = design_of(campaign)
     if design.pairs is not None:
-        design = replace(design, pairs=max(0, design.pairs - len(pairs)))
+        design = replace(design, pairs=max(0, design.pairs - still - len(again)))
     drawn = draw(
         list(outputs), design, scored={key for key, output in outputs.items() if output.pk in scored}, paired=set(pairs)
     )
@@ -95,7 +97,29 @@ def new_items(campaign: Campaign, playing: list[Output]) -> list[Item]:
         output = outputs[item.context, item.a, item.sample]
         other = outputs[item.context, item.b, item.sample] if item.b is not None else None
         new.append(new_item(campaign, output, other, position=position, places=item.places, starts_swapped=item.swapped))
-    return new
+    for position, item in enumerate(again, start=start + len(new)):
+        item.position = position
+    return new + again
+
+
+def _following(campaign: Campaign, playing: list[Output]) -> tuple[list[Item], int]:
+    """(for each pair with an output that plays no more, the same systems' pair of today, how many pairs still play)"""
+    ids, now = {o.pk for o in playing}, {(o.context_id, o.system_id): o for o in playing if o.sample == 0}
+    pairs = campaign.items.filter(purpose=Purpose.EVALUATION, other__isnull=False).order_by("-position")
+    there = {(item.output_id, item.other_id) for item in pairs}
+    again, still = [], 0
+    for item in pairs:  # the newest of several about the same systems comes first
+        if item.output_id in ids and item.other_id in ids:
+            still += 1
+            continue
+        a, b = (now.get((item.context_id, int(system))) for system in item.cell.split(":"))
+        if a is None or b is None:
+            continue
+        fresh = new_item(campaign, a, b, places=item.places or campaign.overlap, starts_swapped=item.starts_swapped)
+        if (fresh.output_id, fresh.other_id) not in there:
+            there.add((fresh.output_id, fresh.other_id))
+            again.append(fresh)
+    return again[::-1], still
 
 
 @dataclass(frozen=True)
@@ -162,13 +186,35 @@ def recount(campaign: Campaign) -> None:
 
 
 def close_gone(campaign: Campaign) -> None:
-    """Hand out no more items whose outputs were replaced or whose system is retired. Those nobody has begun go."""
-    gone = Q(output__replaced_at__isnull=False) | Q(output__system__retired_at__isnull=False)
-    gone |= Q(other__replaced_at__isnull=False) | Q(other__system__retired_at__isnull=False)
-    items = campaign.items.filter(gone, purpose=Purpose.EVALUATION)
-    items.filter(taken=0, assignments=None).delete()
-    items.update(places=F("taken"))
+    """Hand out no more items whose outputs were replaced or are of an older checkpoint, or whose system is retired. Those
+    nobody has begun go; who holds one may answer it."""
+    items = campaign.items.filter(_gone(campaign), purpose=Purpose.EVALUATION)
+    if items.exists():
+        items.filter(taken=0, assignments=None).delete()
+        items.update(places=F("taken"))
     summarize(campaign)
+
+
+def _gone(campaign: Campaign) -> Q:
+    gone = older(campaign, "output") | older(campaign, "other")
+    for side in ("output", "other"):
+        gone |= Q(**{f"{side}__replaced_at__isnull": False}) | Q(**{f"{side}__system__retired_at__isnull": False})
+    return gone
+
+
+def close_again(*items: int) -> None:
+    """Where places of these items of one campaign were given back: nobody else gets one that is about what plays no more."""
+    if campaign := Campaign.objects.filter(items__in=items[:1]).first():
+        Item.objects.filter(_gone(campaign), pk__in=items).update(places=F("taken"))
+
+
+def superseded(campaign: Campaign, outputs: Set[int]) -> tuple[int, int]:
+    """Of the items about these outputs: (how many nobody has begun, how many somebody has)."""
+    items = campaign.items.filter(purpose=Purpose.EVALUATION).order_by()
+    begun = items.filter(~Q(taken=0) | Q(assignments__isnull=False)).values_list("pk", flat=True)
+    about = [pk for pk, *sides in items.values_list("pk", "output_id", "other_id") if not outputs.isdisjoint(sides)]
+    of_begun = len(set(begun).intersection(about))
+    return len(about) - of_begun, of_begun
 
 
 def summarize(campaign: Campaign) -> None:

@@ -79,8 +79,11 @@ class Corpus(RowsImport):
         self.new_references, self.new_outputs = [], []
 
     def context(self, row: Row) -> Context:
-        turns = row.texts("context", required=True)
+        """A context that is there already needs no text."""
         key = row.name("context_id", default="" if self.keys_from_text else None)
+        if row.get("context") is None and key:
+            return self.known_context(row, key)
+        turns = row.texts("context", required=True)
         key = key or self.key_of_turns.get(tuple(turns)) or _key_from(turns)
         group = row.name("group", default="")
         known = self.contexts.get(key)
@@ -98,6 +101,23 @@ class Corpus(RowsImport):
             raise BadField("context", f"differs from the text that context_id {quoted(key)} already has")
         elif known.group != group and (group or known.pk is None):  # a later file need not repeat it
             raise BadField("group", _other_group(group, known))
+        return known
+
+    def known_context(self, row: Row, key: str) -> Context:
+        known = self.contexts.get(key)
+        if known is None:
+            raise BadField("context", f"is missing, and context_id {quoted(key)} is no context of this campaign")
+        group = row.name("group", default="")
+        if group and known.group != group:
+            raise BadField("group", _other_group(group, known))
+        return known
+
+    def known_output(self, context: Context, system: System, checkpoint: Checkpoint | None, sample: int, field: str) -> Output:
+        """The output that is there. Raises BadField where there is none."""
+        known = self.outputs.get((context.key, system.name, checkpoint.name if checkpoint else "", sample))
+        if known is None:
+            about = f"system {quoted(system.name)} has no output for context_id {quoted(context.key)} in this campaign"
+            raise BadField(field, f"is missing, and {about}")
         return known
 
     def system(self, name: str) -> System:

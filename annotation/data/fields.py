@@ -12,7 +12,11 @@ def _sides(letter: str, number: str, place: str) -> tuple[str, ...]:
     return (*(f"{t}_{letter}" for t in texts), *(f"{t}{number}" for t in texts), *(f"{t}_{number}" for t in texts), place)
 
 
-CONTEXT_ID = Field("context_id", "which input this answers", others=("id", "dialog_id", "dialogue_id", "item_id", "doc_id"))
+CONTEXT_ID = Field(
+    "context_id",
+    "which input this answers",
+    others=("id", "dialog_id", "dialogue_id", "item_id", "seg_id", "segment_id", "doc_id"),
+)
 CONTEXT = Field(
     "context",
     "the input: a text, or a JSON list of turns or of chat messages {role, content}",
@@ -33,6 +37,7 @@ ANNOTATOR = Field(
         "user_id",
         "participant_id",
         "prolific_pid",
+        "responseid",
         "judge",
     ),
 )
@@ -106,6 +111,7 @@ JUDGE_FILES: dict[str, tuple[str, list[Field]]] = {
             Field("system", "whose output was scored", others=("model", "system_id", "generator", "sys")),
             JUDGE,
             Field("score", "a number; higher is better", others=("rating", "value")),
+            maybe("best", "low: the lowest score is the best, and scores are stored with the sign turned"),
             CHECKPOINT,
             SAMPLE,
         ],
@@ -161,11 +167,11 @@ def known_columns(what: str) -> set[str]:
 def constants_of(what: str) -> tuple[str, ...]:
     """What may be the same for all rows, and then need not be a column."""
     if what in JUDGE_FILES:
-        return tuple(f.name for f in fields_of(what) if f.name in ("system", "system_a", "system_b", "judge"))
+        return tuple(f.name for f in fields_of(what) if f.name in ("system", "system_a", "system_b", "judge", "best"))
     if what not in FILES:
         return ()
     sides, own = FILES[what]
-    about_output = ("system", "aspect", "annotator", *(field.name for field in own if field.name == "scale"))
+    about_output = ("system", "aspect", "annotator", *(field.name for field in own if field.name in ("scale", "best")))
     return ("system_a", "system_b", "annotator") if sides == 2 else about_output
 
 
@@ -208,6 +214,8 @@ def missing(kind: str, columns: dict[str, str], given: Collection[str] = ()) -> 
     required = [field.name for field in fields_of(kind) if field.required and field.name not in given]
     if columns.get("context") and "context_id" in required:  # outputs that are there are known by their input's text too
         required.remove("context_id")
+    elif columns.get("context_id"):  # and texts that are there by their names
+        required = [name for name in required if name not in ("context", "output_a", "output_b")]
     return [name for name in required if not columns.get(name) and not (columns.get("purpose") and name in FOR_CHECKS)]
 
 

@@ -10,16 +10,17 @@ from itertools import chain, islice
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
 
+from annotation.data import text_files
 from annotation.data.fields import JUDGE_FILES, columns_of_criteria, fields_of, guess
 from annotation.data.shapes import potato
 from annotation.data.shapes.registry import shape_of
 from annotation.data.shapes.shape import OUTPUTS, SCORES, LeftOut, Shape, Surroundings
 from annotation.data.shapes.values import number
 from core import archives
-from core.encodings import plain_name
+from core.encodings import plain_name, unpacked
 from core.errors import ImportRefused, RowError, quoted, shortened
 from core.rowfiles import BadField, OnError, Row, read_rows, refusal, renamed
-from core.rows import one_per_column
+from core.rows import MAX_DOCUMENT_BYTES, one_per_column
 from core.table_rows import sheet_names
 
 LOOKED_AT = 50  # rows whose fields are taken for the file's columns
@@ -32,7 +33,7 @@ Source = str | Path | BinaryIO
 
 
 def is_archive(name: str) -> bool:
-    return name.lower().endswith((".zip", ".eval"))
+    return plain_name(name).lower().endswith((".zip", ".eval"))
 
 
 def name_of(source: Source, name: str | None = None) -> str:
@@ -127,19 +128,26 @@ class Reading:
                     source = stack.enter_context(Path(source).open("rb"))
                 except OSError as error:
                     raise refusal(file, None, f"can't be opened ({error.strerror})") from error
+            if plain_name(file) != file:
+                source = io.BytesIO(unpacked(source, file).read())
             archive = stack.enter_context(archives.opened(source, file))
             infos, self.left = archives.members(archive, file)
             opens = {f"{file}/{info.filename}": _opener(archive, info) for info in infos}
+            texts = {member: opens.pop(member) for member in [*opens] if text_files.is_text(member)}
+            if not opens:
+                yield from islice(self._texts(texts, file), at_most)
+                return
+            self.left += sorted(member.removeprefix(f"{file}/") for member in texts)  # a README beside files of rows
             items: dict[str, dict[str, Any]] = {}
             if header := _inspect_header(opens, file):
                 read = {member for member in opens if member.startswith(f"{file}/samples/")}
                 items["header"] = header
             else:
                 answers, repeated = self._potato_answers(opens)
-                texts = opens.keys() - answers - repeated
+                data = opens.keys() - answers - repeated
                 self.left += sorted(member.removeprefix(f"{file}/") for member in repeated)
-                read = set(opens) if not answers else set(texts or answers if self.kind == OUTPUTS else answers)
-                items = self._potato_items(opens, texts) if answers and self.kind != OUTPUTS else {}
+                read = set(opens) if not answers else set(data or answers if self.kind == OUTPUTS else answers)
+                items = self._potato_items(opens, data) if answers and self.kind != OUTPUTS else {}
             for member, opened in opens.items():
                 if member not in read:
                     continue
@@ -149,6 +157,13 @@ class Reading:
                 except ImportRefused as refused:  # the other files are read all the same
                     for wrong in refused.errors:
                         self.note(wrong)
+
+    def _texts(self, texts: text_files.Opens, file: str) -> Iterator[Row]:
+        if self.kind != OUTPUTS:
+            self.note(RowError(file, None, "", f"holds texts, which are outputs and no {self.kind}"))
+            return
+        self.account.assume("Read as texts: a file or a folder for each system, an output a line or a file.")
+        yield from text_files.rows(texts, file, self.encoding, self.note)
 
     @staticmethod
     def _potato_answers(opens: Mapping[str, Callable[[], BinaryIO]]) -> tuple[set[str], set[str]]:
@@ -241,7 +256,7 @@ class Reading:
         before, any_entry = self.errors, False
         numbers, words = set(), dict[str, Counter]()
         self.account.assume(f"Read as {shape.name}. {shape.guess}".strip())
-        for row in rows:
+        for row in shape.gathers(rows) if shape.gathers else rows:
             try:
                 for entry in shape.entries(row.fields, around):
                     if entry.kind != self.kind:
@@ -284,15 +299,24 @@ def _inspect_header(opens: Mapping[str, Callable[[], BinaryIO]], file: str) -> d
 
 def _sheets(source: Any, file: str) -> list[str]:
     """The sheets of an Excel file that can be rewound; none of any other file."""
-    if not file.lower().endswith(".xlsx"):
+    if not plain_name(file).lower().endswith(".xlsx"):
         return []
-    if hasattr(source, "read"):
-        return sheet_names(source, file) if source.seekable() else []
+    if not hasattr(source, "read"):
+        try:
+            with Path(source).open("rb") as opened:
+                return _sheets(opened, file)
+        except OSError:
+            return []  # which reading it refuses
+    if not source.seekable():
+        return []
+    if plain_name(file) == file:
+        return sheet_names(source, file)
     try:
-        with Path(source).open("rb") as opened:
-            return sheet_names(opened, file)
-    except OSError:
-        return []  # which reading it refuses
+        return sheet_names(io.BytesIO(unpacked(source, file).read(MAX_DOCUMENT_BYTES + 1)), file)
+    except ImportRefused:
+        return []
+    finally:
+        source.seek(0)
 
 
 def _rewound(source: Any) -> None:

@@ -10,7 +10,7 @@ from annotation.models import Campaign, Context, Criterion, Output
 from annotation.outcome import Outcome, outcome_named
 from annotation.questions import store
 from annotation.questions.kind import CANNOT_SAY, Given
-from annotation.questions.pair import Pair, shown_left
+from annotation.questions.pair import Pair, says_both_bad, shown_left
 from core.errors import quoted
 from core.rowfiles import BadField, NotAnswered, Row
 
@@ -33,12 +33,16 @@ class JudgmentsImport(Corpus):
         self.known_rows = KnownRows(self.criteria)
         live = store.about_pairs(self.campaign).filter(retracted_at=None)
         names = {output.pk: key for key, output in self.outputs.items()}
-        self.judgments = {}
+        self.judgments: dict[tuple, Outcome | None] = {}
+        self.both_bad: set[tuple] = set()
         for j in live.select_related("annotator", "criterion"):
             if j.output_a_id in names and j.output_b_id in names:  # not of a text that was replaced since
                 about, said = j.criterion.name if j.criterion else "", Outcome(j.choice) if j.choice else None
-                self.judgments[names[j.output_a_id], names[j.output_b_id], j.annotator.name, about] = said
-        self.new_judgments, self.cut = [], 0
+                key = (names[j.output_a_id], names[j.output_b_id], j.annotator.name, about)
+                self.judgments[key] = said
+                if says_both_bad(j.detail):
+                    self.both_bad.add(key)
+        self.new_judgments, self.cut, self.other_ties = [], 0, 0
 
     def take(self, row: Row) -> None:
         context = self.context(row)
@@ -53,7 +57,8 @@ class JudgmentsImport(Corpus):
     def judgment(self, row: Row, a: Output, b: Output) -> None:
         annotator, left = self.annotators.named(row), shown_left(row)
         criterion = self.criterion(row)
-        choice = self.choice(row, criterion)
+        given = self.given(row, criterion)
+        choice = given.value
         reason = self.reason(row)
         key_a, key_b = self.key(a), self.key(b)
         if key_a > key_b:  # one stored order for a pair, whichever side it was shown on
@@ -62,20 +67,26 @@ class JudgmentsImport(Corpus):
         key = (key_a, key_b, annotator.name, criterion.name if criterion else "")
         if key not in self.judgments:
             self.judgments[key] = choice
+            if says_both_bad(given.detail):
+                self.both_bad.add(key)
             swapped = None if left is None else left == "B"
-            self.new_judgments.append(self.asked.imported_row(criterion, a, b, annotator, Given(choice), reason, swapped))
+            self.new_judgments.append(
+                self.asked.imported_row(criterion, a, b, annotator, Given(choice, given.detail), reason, swapped)
+            )
         elif self.judgments[key] != choice:
             raise BadField("choice", f"is not what {quoted(annotator.name)} already said about this pair")
+        elif says_both_bad(given.detail) != (key in self.both_bad):
+            self.other_ties += 1
 
-    def choice(self, row: Row, criterion: Criterion | None) -> Outcome | None:
-        """A name that is one side's system, and not the other's, is that side. None: cannot say."""
+    def given(self, row: Row, criterion: Criterion | None) -> Given:
+        """A name that is one side's system, and not the other's, is that side."""
         word = row.fields.get("choice")
         sides = {side: self.spellings.name_of(row.name(f"system_{side}")) for side in "ab"}
         if isinstance(word, str) and len(set(sides.values())) == 2:
             named = [side for side, system in sides.items() if folded(word) == folded(system)]
             if named and outcome_named(word) is None:
-                return Outcome(named[0].upper())
-        return self.asked.imported(row, criterion).value
+                return Given(Outcome(named[0].upper()))
+        return self.asked.imported(row, criterion)
 
     def reason(self, row: Row) -> str:
         """As long as a comment on the page may be; a longer one is cut, and that is said."""
@@ -87,7 +98,9 @@ class JudgmentsImport(Corpus):
 
     def assumed(self) -> list[str]:
         cut = [f"{self.cut} comments were longer than {LONGEST_REASON} characters and are cut."] if self.cut else []
-        return [*super().assumed(), *self.annotators.spellings.sentences("annotator"), *cut]
+        ties = f"{self.other_ties} ties were stored before with another word on whether both are bad; they stay as they were."
+        people = self.annotators.spellings.sentences("annotator")
+        return [*super().assumed(), *people, *cut, *([ties] if self.other_ties else [])]
 
     def stored(self) -> int:
         """Of the rows taken, those that bring an answer."""
@@ -102,7 +115,6 @@ class JudgmentsImport(Corpus):
 
     def side(self, row: Row, context: Context, side: str) -> Output:
         system = self.system(row.name(f"system_{side}"))
-        text = row.text(f"output_{side}", empty=True)
         sample = row.whole(f"sample_{side}", default=0)
         checkpoint = row.name(f"checkpoint_{side}", default="")
         known = self.checkpoints.get((system.name, checkpoint))
@@ -110,6 +122,9 @@ class JudgmentsImport(Corpus):
             raise BadField(
                 f"checkpoint_{side}", f"{quoted(checkpoint)} is no checkpoint of {quoted(system.name)} in this campaign"
             )
+        if row.get(f"output_{side}") is None:
+            return self.known_output(context, system, known, sample, f"output_{side}")
+        text = row.text(f"output_{side}", empty=True)
         return self.output(context, system, known, sample, text, f"output_{side}")
 
     @staticmethod

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from annotation.campaigns.items import draw_items, known_outputs, new_items, of_playing, recount
+from annotation.campaigns.items import close_gone, draw_items, known_outputs, new_items, of_playing, recount, superseded
+from annotation.checkpoints import of_newest_checkpoints
 from annotation.data.corpus import Corpus, Imported
 from annotation.data.fields import known_columns
 from annotation.data.insertion import Insertion, give_keys
@@ -54,6 +55,20 @@ class OutputsImport(Corpus):
         message = f"no row has the system {names} that was called human-written"
         return [RowError("--human-system", None, "", message)] if unknown else []
 
+    def assumed(self) -> list[str]:
+        return [*super().assumed(), *self.newer_checkpoints()]
+
+    def newer_checkpoints(self) -> list[str]:
+        """What becomes of the items about checkpoints that are the newest no more."""
+        if not self.new_checkpoints:
+            return []
+        before = {output.pk for output in of_newest_checkpoints(o for o in self.outputs.values() if o.pk)}
+        gone = before - {output.pk for output in of_newest_checkpoints(self.outputs.values())}
+        untouched, begun = superseded(self.campaign, gone) if gone else (0, 0)
+        closed = f"{untouched} items about older checkpoints, which nobody has begun, give way to items about the newest ones."
+        kept = f"{begun} items about older checkpoints stay with the people who began them, and go to nobody else."
+        return [*([closed] if untouched else []), *([kept] if begun else [])]
+
     def stored(self) -> int:
         """Of the rows taken, those that bring an output."""
         return len(self.new_outputs)
@@ -104,5 +119,6 @@ class OutputsImport(Corpus):
             self.items.write()
             items = len(self.items.rows)
             recount(self.campaign)
+            close_gone(self.campaign)
         if items:
             result.add("items", items)

@@ -2,6 +2,7 @@
 
 from annotation.campaigns.items import draw_items
 from annotation.data.corpus import Corpus, Imported, RowsImport
+from annotation.data.direction import are_ranks, may_be_low
 from annotation.data.insertion import Insertion, give_keys
 from annotation.data.spellings import Spellings
 from annotation.models import Annotator, Campaign, Criterion, Output
@@ -51,6 +52,11 @@ class ScoresImport(RowsImport):
         self.annotators = Annotators(self.campaign, self.simulated, self.spellings_apart)
         self.criteria = {c.name: c for c in self.campaign.criteria.all()}
         self.new_criteria, self.new_answers = [], []
+        answered = store.used_criteria(self.campaign)
+        self.open = {c.name for c in self.criteria.values() if c.pk not in answered}  # whose direction can still be said
+        self.said: dict[str, str] = {}  # which end of a criterion's scale the file calls the best
+        self.first: dict[str, Row] = {}
+        self.turned: list[Criterion] = []
         live = store.about_outputs(self.campaign).filter(retracted_at=None)
         rows = live.values_list("criterion__name", "output_id", "annotator__name", "value")
         self.answers = {(c, o, a): v for c, o, a, v in rows}
@@ -106,10 +112,14 @@ class ScoresImport(RowsImport):
                 setattr(known, field, value)
             self.criteria[name] = known
             self.new_criteria.append(known)
+            self.open.add(name)
         elif known.kind != self.asked.name:
             raise BadField("aspect", f"{quoted(name)} is asked as {registry.kind_named(known.kind).title} in this campaign")
         else:
             self._refuse_others(row, known)
+        if best := self.asked.imported_settings(row).get("best"):
+            self.said[name] = best
+        self.first.setdefault(name, row)
         return known
 
     def _refuse_others(self, row: Row, known: Criterion) -> None:
@@ -118,14 +128,41 @@ class ScoresImport(RowsImport):
         if ends != (known.low, known.high):
             scale = f"{known.low} to {known.high}"
             raise BadField("scale", f"is {ends[0]} to {ends[1]}, but criterion {quoted(known.name)} has the scale {scale}")
+        if stated.get("best", known.best) != known.best and known.name in self.open and known.name not in self.said:
+            known.best = stated["best"]
+            if known.pk:
+                self.turned.append(known)
         if stated.get("best", known.best) != known.best:
             raise BadField("best", f"is {stated['best']}, but for criterion {quoted(known.name)} it is {known.best}")
 
     def check(self) -> list[RowError]:
-        return self.corpus.check()
+        return [*self.corpus.check(), *self._directions()]
+
+    def _directions(self) -> list[RowError]:
+        """What has to be asked: is the lowest value the best?"""
+        errors = []
+        for name in sorted(self.open.intersection(self.first) - self.said.keys()):
+            if may_be_low(name) and self.criteria[name].best == Criterion.Best.HIGH:
+                message = f"is not said, and on {quoted(name)} the lowest value may be the best; say best: low, or best: high"
+                errors.append(self.first[name].wrong("", BadField("best", message)))
+        return errors
 
     def assumed(self) -> list[str]:
-        return [*self.corpus.assumed(), *self.annotators.spellings.sentences("annotator")]
+        turned = [f"On {quoted(c.name)} the {c.best}est value is the best, as the file says." for c in self.turned]
+        return [*self.corpus.assumed(), *self.annotators.spellings.sentences("annotator"), *turned, *self._ranks()]
+
+    def _ranks(self) -> list[str]:
+        by_criterion: dict[str, list[tuple[tuple, float]]] = {}
+        for row in self.new_answers:
+            if row.criterion.name in self.open - self.said.keys() and row.value is not None:
+                key = (row.annotator.name, row.output.context_id)
+                by_criterion.setdefault(row.criterion.name, []).append((key, row.value))
+        ranks = [name for name, values in by_criterion.items() if are_ranks(values)]
+        return [
+            f"The values of {quoted(name)} are ranks; the {self.criteria[name].best}est is taken for the best. Say best: "
+            f"{'low' if self.criteria[name].best == 'high' else 'high'} if it is not."
+            for name in ranks
+        ]
 
     def stored(self) -> int:
         """Of the rows taken, those that bring an answer."""
@@ -146,6 +183,8 @@ class ScoresImport(RowsImport):
     def store(self, result: Imported) -> None:
         for insertion in self.insertions:
             insertion.write()
+        for criterion in self.turned:
+            Criterion.objects.filter(pk=criterion.pk).update(best=criterion.best)
         self.annotators.mark_simulated()
         if self.new_answers:
             if not self.campaign.likert:

@@ -18,7 +18,8 @@ def folded(name: str) -> str:
 
 
 class Spellings:
-    """The names that are known, by what their spellings have in common. kept_apart: each spelling is a name of its own.
+    """The names that are known, by what their spellings have in common. kept_apart: each spelling is a name of its own, as it
+    stays where two of the known names are spellings of one.
 
     merged: {the name: other spellings that were taken for it}."""
 
@@ -29,6 +30,8 @@ class Spellings:
         self.merged: dict[str, list[str]] = {}
         for name in sorted(self.exact):
             self.by_fold.setdefault(folded(name), name)
+        if len(self.by_fold) < len(self.exact):  # somebody said so before
+            self.kept_apart = True
 
     def name_of(self, spelling: str) -> str:
         """The name that a spelling stands for; itself, where it is new or was known as it is."""

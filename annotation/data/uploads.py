@@ -255,9 +255,10 @@ def _work(upload: Upload, report) -> None:
 
 
 def _next_kind(upload: Upload) -> str | None:
-    """What else the file holds and may be imported after what was just stored: answers after outputs, judges' after people's."""
+    """What else the file holds that is imported after what was just stored: answers after outputs, judges' after people's."""
     kinds = kinds_of_files()
-    return next((kind for kind in kinds[kinds.index(upload.kind) + 1 :] if upload.result.get("elsewhere", {}).get(kind)), None)
+    also = upload.result.get("elsewhere", {})
+    return next((kind for kind in kinds[kinds.index(upload.kind) + 1 :] if also.get(kind)), None)
 
 
 def _hand_on(upload: Upload, kind: str) -> None:

@@ -14,10 +14,7 @@ from core.errors import quoted
 
 SPREAD_COLUMNS = ("system_columns", "aspects_columns", "raters_columns", "judges_columns")
 # By what a file holds: columns that may each hold the scores of one criterion, annotator or judge.
-SPREAD_OF = {
-    registry.SCALE.files: (("aspects", "criterion"), ("raters", "annotator")),
-    JUDGE_SCORES: (("judges", "judge"),),
-}
+SPREAD_OF = {registry.SCALE.files: (("aspects", "criterion"), ("raters", "annotator")), JUDGE_SCORES: (("judges", "judge"),)}
 MOST_FILES = 200  # sent at once; more go as a zipped folder
 
 
@@ -96,6 +93,14 @@ class ColumnsForm(forms.Form):
         else:
             for name in constants_of(upload.kind):
                 if not upload.columns.get(name):
+                    if name == "best":
+                        self.fields["all_best"] = forms.ChoiceField(
+                            required=False,
+                            label="Which end of the scale is best, where no column says it",
+                            choices=[("", "–"), ("high", "the highest"), ("low", "the lowest")],
+                            initial=upload.options.get("constants", {}).get(name, ""),
+                        )
+                        continue
                     self.fields[f"all_{name}"] = forms.CharField(
                         required=False,
                         max_length=200,
@@ -149,7 +154,15 @@ class ColumnsForm(forms.Form):
         """What the rows can't say."""
         constants = [f"all_{name}" for name in constants_of(self.kind)]
         names = ("system_columns", "one_system", "keep_columns", "human_systems", *constants)
-        names += ("aspects_columns", "raters_columns", "judges_columns", "replace", "all_simulated", "spellings_apart", "encoding")
+        names += (
+            "aspects_columns",
+            "raters_columns",
+            "judges_columns",
+            "replace",
+            "all_simulated",
+            "spellings_apart",
+            "encoding",
+        )
         return [self[name] for name in names if name in self.fields]
 
     def clean(self):

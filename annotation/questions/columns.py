@@ -23,16 +23,21 @@ DIRECTION_FIELDS = (
     maybe("cannot_say", "true where the person could not say"),
 )
 SCALE_FIELDS = (
-    Field("score", "a number on the scale, or empty with cannot_say", others=("rating", "value", "label")),
+    Field(
+        "score",
+        "a number on the scale, or empty with cannot_say",
+        others=("rating", "value", "raw.score", "raw_score", "label"),
+    ),
     maybe("scale", "[lowest, highest] or 1-5; required for a new criterion"),
     *DIRECTION_FIELDS,
 )
 PAIR_FIELDS = (
-    Field("choice", "A, tie or B (or left, right)", others=("preference", "winner", "judgment", "label")),
+    Field("choice", "A, tie or B (or left, right, both_bad)", others=("preference", "winner", "judgment", "label")),
     maybe("aspect", "the criterion; empty: overall", "criterion"),
     maybe("reason", "why"),
     maybe("shown_left", "A or B: which was on the left; default A"),
     maybe("cannot_say", "true where the person could not say"),
+    maybe("both_bad", "true for a tie in which neither is good"),
 )
 # By what files of answers are called: (how many outputs an answer is about, its fields). `registry.register` adds others; these
 # are here so that other programs' files are recognised without Django.

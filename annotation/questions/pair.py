@@ -9,7 +9,7 @@ from django.utils.translation import get_language_bidi, gettext, gettext_lazy
 
 from annotation.design.known_answer_check import wanted_choice
 from annotation.models import Annotator, Assignment, Criterion, Output, PairwiseJudgment
-from annotation.outcome import Outcome, outcome_named
+from annotation.outcome import Outcome, is_both_bad, outcome_named
 from annotation.quality.krippendorff import Level
 from annotation.quality.report import JudgmentReport, assess_judgments
 from annotation.questions.columns import PAIR_FIELDS, is_cannot_say
@@ -17,6 +17,7 @@ from annotation.questions.kind import CANNOT_SAY, CANNOT_SAY_WORDS, AgreementRul
 from core.errors import Refused, quoted
 from core.rowfiles import BadField, Row, shown
 
+BOTH_BAD = "both_bad"  # kept beside a tie, which it rates as
 OUTCOME_OF_SIDE = {"left": Outcome.A, "tie": Outcome.TIE, "right": Outcome.B}
 # In reading order: "left" is the first, which a page from right to left shows on the right.
 SIDE_LABELS = (("left", gettext_lazy("A is better")), ("tie", gettext_lazy("Tie")), ("right", gettext_lazy("B is better")))
@@ -53,7 +54,7 @@ class Pair(Kind):
         (_with_arrow("b"), gettext_lazy("B is better")),
         ("<kbd>d</kbd>", gettext_lazy("mark the differences, or hide the marks")),
     )
-    columns = ("choice", "reason", "shown_left")
+    columns = ("choice", BOTH_BAD, "reason", "shown_left")
     fields = PAIR_FIELDS
 
     def question_name(self, criterion: Criterion | None) -> str:
@@ -131,6 +132,7 @@ class Pair(Kind):
     def cells(self, row: PairwiseJudgment) -> dict[str, Any]:
         return {
             "choice": row.choice or None,
+            BOTH_BAD: says_both_bad(row.detail),
             "reason": row.reason or None,
             "shown_left": {None: None, True: "B", False: "A"}[row.shown_swapped],
         }
@@ -140,7 +142,10 @@ class Pair(Kind):
         if row.truth(CANNOT_SAY) or is_cannot_say(row.get("choice")):
             return Given(None)
         if (outcome := outcome_named(row.get("choice"))) is not None:
-            return Given(outcome)
+            bad = is_both_bad(row.get("choice")) or row.truth(BOTH_BAD)
+            if bad and outcome != Outcome.TIE:
+                raise BadField(BOTH_BAD, f"is true, and the choice is {outcome.value}")
+            return Given(outcome, {BOTH_BAD: True} if bad else None)
         word = row.text("choice").strip().lower()
         if word in ("left", "right"):
             left = shown_left(row)
@@ -181,6 +186,11 @@ class Pair(Kind):
     def sign(self, best: str) -> int:
         """A preference is for the better one, whichever end of a scale that would be."""
         return 1
+
+
+def says_both_bad(detail: Mapping[str, Any] | None) -> bool:
+    """Does what is kept beside a judgment say that neither output is good?"""
+    return bool(detail and detail.get(BOTH_BAD))
 
 
 def shown_left(row: Row) -> str | None:

@@ -140,6 +140,12 @@ def people_by_unit(campaign: Campaign) -> dict[Unit, tuple[int, int]]:
     return judged | {(a, b): (n, m) for a, b, n, m in of_pairs.annotate(people=people, swapped=swapped)}
 
 
+def both_bad(campaign: Campaign) -> set[tuple[int, int, int, int | None]]:
+    """(annotator, output, other output, criterion), ids, of the ties that count and in which neither output is good."""
+    bad = about_pairs(campaign).counted().filter(detail__both_bad=True)
+    return set(bad.values_list("annotator_id", "output_a_id", "output_b_id", "criterion_id"))
+
+
 def answered_units(campaign: Campaign) -> set[frozenset]:
     """What somebody ever answered about: an output alone, or both of a pair."""
     outputs = about_outputs(campaign).order_by().values_list("output", flat=True).distinct()

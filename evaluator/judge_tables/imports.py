@@ -1,5 +1,5 @@
-"""What judges said elsewhere, scores of outputs or judgments of pairs, as files hold it: an importer for each kind of row, which
-`annotation.data.importer` runs like those of people's answers."""
+"""What judges said elsewhere, scores of outputs or judgments of pairs, as files hold it: an importer for each kind of row,
+which `annotation.data.importer` runs like those of people's answers."""
 
 from collections import defaultdict
 from collections.abc import Callable
@@ -15,6 +15,7 @@ from annotation.data.shapes.shape import JUDGE_PAIRS, JUDGE_SCORES
 from annotation.data.spellings import Spellings, folded
 from annotation.models import Campaign, Output
 from annotation.outcome import outcome_named
+from annotation.questions.kind import imported_direction
 from annotation.snapshots import former_names, output_names
 from core.errors import RowError, quoted
 from core.rowfiles import BadField, NotAnswered, Row
@@ -216,7 +217,8 @@ def _value(row: list) -> Value:
 
 
 def _score(row: Row, places: "_Places") -> tuple[Key, Value]:
-    return _output(row, places), row.number("score")
+    value = row.number("score")
+    return _output(row, places), -value if imported_direction(row).get("best") == "low" else value
 
 
 def _pair(row: Row, places: "_Places") -> tuple[Key, Value]:

@@ -12,6 +12,8 @@ from annotation.data.shapes.label_studio import LABEL_STUDIO
 from annotation.data.shapes.pairs import PAIRS
 from annotation.data.shapes.potato import POTATO
 from annotation.data.shapes.shape import OUTPUTS, Fields, Shape
+from annotation.data.shapes.survey import DOCCANO, PROLIFIC, QUALTRICS, WIDE
+from annotation.data.shapes.translation import APPRAISE, MQM
 
 SHAPES = (
     LABEL_STUDIO,
@@ -19,6 +21,11 @@ SHAPES = (
     ARGILLA,
     ARGILLA_TABLE,
     MTURK,
+    QUALTRICS,
+    PROLIFIC,
+    DOCCANO,
+    MQM,
+    APPRAISE,
     COMPARIA,
     ARENA,
     ARENA_55K,
@@ -35,6 +42,7 @@ SHAPES = (
     PREFERENCE,
     LABELLED,
     CHAT,
+    WIDE,
 )
 
 

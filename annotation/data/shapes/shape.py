@@ -4,9 +4,11 @@ A shape undoes only the nesting and the tool's own words. Which column holds wha
 (`annotation.data.fields`), and what a row may hold is the importers' to check.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
+
+from core.rows import Row
 
 Fields = dict[str, Any]
 
@@ -44,7 +46,8 @@ class Surroundings:
 class Shape:
     """name: as people call the tool. address: of the documentation or code that its field names were read in. kinds: what its
     files hold. recognises: is this the first row of such a file? entries: what one row holds; raises BadField. guess: a
-    sentence on what was taken for granted, and how to say otherwise; empty where nothing was."""
+    sentence on what was taken for granted, and how to say otherwise; empty where nothing was. gathers: where an answer takes
+    several rows, one row for each answer; a row's `wrong` is raised by entries."""
 
     name: str
     address: str
@@ -52,3 +55,4 @@ class Shape:
     recognises: Callable[[Fields], bool]
     entries: Callable[[Fields, Surroundings], Iterator[Entry | LeftOut]]
     guess: str = ""
+    gathers: Callable[[Iterable[Row]], Iterator[Row]] | None = None

@@ -1,4 +1,4 @@
-"""The same file through the command, the API, the page and the client: the same rows stored, the same account, the right values.
+"""The same file through the command, the API, the page and the client: the same rows stored, the same account, right values.
 
 The right values were derived by hand from the small files in `samples/` (each test says how); every file is in the shape of
 something that people report about tools of this field, or a minimal sample of a published schema.
