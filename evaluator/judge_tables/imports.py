@@ -15,7 +15,7 @@ from annotation.data.shapes.shape import JUDGE_PAIRS, JUDGE_SCORES
 from annotation.data.spellings import Spellings, folded
 from annotation.models import Campaign, Output
 from annotation.outcome import outcome_named
-from annotation.questions.kind import imported_direction
+from annotation.questions.value_kind import imported_direction
 from annotation.snapshots import former_names, output_names
 from core.errors import RowError, quoted
 from core.rowfiles import BadField, NotAnswered, Row

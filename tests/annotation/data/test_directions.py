@@ -1,4 +1,4 @@
-"""Which end of a scale is best: asked where the name leaves it open, and said where the values do. And names that look alike."""
+"""Which end of a scale is best: asked where the name leaves it open, said where the values do. And names that look alike."""
 
 import json
 
