@@ -117,8 +117,8 @@ class TestZippedFolder:
                 {"C:\\parrot.csv": PARROT},
                 "holds the path 'C:\\\\parrot.csv', which leads out of the folder; zip the folder itself",
             ),
-            ({"parrot.txt": PARROT}, "holds no file of rows (jsonl, ndjson, json, csv, tsv, xlsx)"),
-            ({}, "holds no file of rows (jsonl, ndjson, json, csv, tsv, xlsx)"),
+            ({"parrot.pdf": PARROT}, "holds no file of rows (jsonl, ndjson, json, csv, tsv, xlsx, parquet, txt)"),
+            ({}, "holds no file of rows (jsonl, ndjson, json, csv, tsv, xlsx, parquet, txt)"),
         ],
     )
     def test_what_is_no_folder_of_rows_is_refused(self, campaign, file, files, expected):
