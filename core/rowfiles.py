@@ -7,7 +7,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from core import json_rows, parquet_rows, table_rows
+from core import json_rows, table_rows
 from core.encodings import decoded_lines, plain_name, unpacked
 from core.errors import ImportRefused, RowError
 from core.json_rows import NUMBERS
@@ -91,7 +91,7 @@ def _read_rows(
 
     rows: Iterator[Row]
     if ending == "parquet":
-        rows = parquet_rows.rows_of(source, file_name, columns, fail)
+        rows = table_rows.parquet_rows(source, file_name, columns, fail)
     elif ending == "xlsx":
         rows = table_rows.of_table(table_rows.sheet_cells(source, file_name, fail, sheet), file_name, columns, fail)
     elif ending in ("csv", "tsv"):
