@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 import torch
 
-from evaluator.encoders.truncation import cut_at_sentence
+from evaluator.encoders.sentence_cut import cut_at_sentence
 
 TURNS = 3  # of a context that is read by itself
 MAX_WORDS = 250  # Zhou & Xu 2020, section 4.1

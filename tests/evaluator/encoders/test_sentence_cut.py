@@ -4,7 +4,7 @@ import pytest
 from transformers import AutoTokenizer
 
 from evaluator.encoders.encoding import Encoder
-from evaluator.encoders.truncation import cut_at_sentence
+from evaluator.encoders.sentence_cut import cut_at_sentence
 from evaluator.judges.texts import Text
 
 STORY = "One two three. Four five six seven! Eight nine? Ten."  # sentences end after 3, 7, 9 and 10 words
