@@ -53,90 +53,105 @@ class ColumnsForm(forms.Form):
 
     def __init__(self, *args, upload: Upload, columns: list[str], **kwargs):
         super().__init__(*args, **kwargs)
-        self.there = set(columns)
-        self.kind, choices = upload.kind, [("", "–"), *((column, column) for column in columns)]
-        for field in fields_of(upload.kind):
+        self.upload, self.kind, self.there = upload, upload.kind, set(columns)
+        self.choices = [(column, column) for column in columns]
+        self._ask_for_columns()
+        if self.kind == Upload.OUTPUTS:
+            self._ask_for_systems()
+        else:
+            self._ask_for_constants()
+            for name, whose in SPREAD_OF.get(self.kind, ()):
+                label, about = (
+                    f"Columns that each hold one {whose}'s scores",
+                    f"Each column name is used as the {whose}'s name.",
+                )
+                self.fields[f"{name}_columns"] = self._several_columns(label, about, name)
+            self._ask_who_answered()
+        self._ask_how_to_read()
+
+    def _ask_for_columns(self) -> None:
+        for field in fields_of(self.kind):
             self.fields[field.name] = forms.ChoiceField(
-                choices=choices,
+                choices=[("", "–"), *self.choices],
                 required=False,
                 label=field.name + ("" if field.required else " (optional)"),
                 help_text=field.about,
-                initial=upload.columns.get(field.name, ""),
+                initial=self.upload.columns.get(field.name, ""),
             )
-        if upload.kind == Upload.OUTPUTS:
-            if not upload.columns.get("system") and not is_archive(upload.name):
-                self.fields["one_system"] = forms.CharField(
-                    required=False,
-                    max_length=200,
-                    label="System, if no column names it",
-                    initial=upload.options.get("system") or Path(upload.name).stem,
-                    help_text="Use this if every row is an output of the same system.",
-                )
-                self.fields["system_columns"] = forms.MultipleChoiceField(
-                    required=False,
-                    label="Columns that each hold one system's outputs",
-                    choices=[(column, column) for column in columns],
-                    initial=upload.options.get("systems", []),
-                    widget=forms.CheckboxSelectMultiple,
-                    help_text="Each column name is used as the system's name.",
-                )
-            self.fields["keep_columns"] = forms.BooleanField(
-                required=False, label="Keep the other columns as metadata", initial=upload.options.get("keep_columns", False)
-            )
-            self.fields["human_systems"] = forms.CharField(
+
+    def _ask_for_systems(self) -> None:
+        if not self.upload.columns.get("system") and not is_archive(self.upload.name):
+            self.fields["one_system"] = forms.CharField(
                 required=False,
-                label="Human-written systems",
-                initial="\n".join(upload.human_systems),
-                widget=forms.Textarea(attrs={"rows": 2}),
-                help_text="Systems whose texts were written by people, one name on each line.",
+                max_length=200,
+                label="System, if no column names it",
+                initial=self.upload.options.get("system") or Path(self.upload.name).stem,
+                help_text="Use this if every row is an output of the same system.",
             )
-        else:
-            for name in constants_of(upload.kind):
-                if not upload.columns.get(name):
-                    if name == "best":
-                        self.fields["all_best"] = forms.ChoiceField(
-                            required=False,
-                            label="Which end of the scale is best, where no column says it",
-                            choices=[("", "–"), ("high", "the highest"), ("low", "the lowest")],
-                            initial=upload.options.get("constants", {}).get(name, ""),
-                        )
-                        continue
-                    self.fields[f"all_{name}"] = forms.CharField(
-                        required=False,
-                        max_length=200,
-                        label=f"{name}, where no column holds it",
-                        initial=upload.options.get("constants", {}).get(name, ""),
-                        help_text="The same for every row.",
-                    )
-            for name, whose in SPREAD_OF.get(upload.kind, ()):
-                self.fields[f"{name}_columns"] = forms.MultipleChoiceField(
+            self.fields["system_columns"] = self._several_columns(
+                "Columns that each hold one system's outputs", "Each column name is used as the system's name.", "systems"
+            )
+        self.fields["keep_columns"] = self._yes_or_no("Keep the other columns as metadata", "keep_columns")
+        self.fields["human_systems"] = forms.CharField(
+            required=False,
+            label="Human-written systems",
+            initial="\n".join(self.upload.human_systems),
+            widget=forms.Textarea(attrs={"rows": 2}),
+            help_text="Systems whose texts were written by people, one name on each line.",
+        )
+
+    def _ask_for_constants(self) -> None:
+        """What is the same for every row, and no column holds."""
+        given = self.upload.options.get("constants", {})
+        for name in constants_of(self.kind):
+            if self.upload.columns.get(name):
+                continue
+            if name == "best":
+                self.fields["all_best"] = forms.ChoiceField(
                     required=False,
-                    label=f"Columns that each hold one {whose}'s scores",
-                    choices=[(column, column) for column in columns],
-                    initial=upload.options.get(name, []),
-                    widget=forms.CheckboxSelectMultiple,
-                    help_text=f"Each column name is used as the {whose}'s name.",
-                )
-            if upload.kind in JUDGE_FILES:
-                self.fields["replace"] = forms.BooleanField(
-                    required=False,
-                    label="Replace all that these judges said before",
-                    initial=upload.options.get("replace", False),
+                    label="Which end of the scale is best, where no column says it",
+                    choices=[("", "–"), ("high", "the highest"), ("low", "the lowest")],
+                    initial=given.get(name, ""),
                 )
             else:
-                self.fields["all_simulated"] = forms.BooleanField(
-                    required=False, label="A program made these answers", initial=upload.simulated
+                self.fields[f"all_{name}"] = forms.CharField(
+                    required=False,
+                    max_length=200,
+                    label=f"{name}, where no column holds it",
+                    initial=given.get(name, ""),
+                    help_text="The same for every row.",
                 )
-        self.fields["spellings_apart"] = forms.BooleanField(
-            required=False,
-            label="Names that differ only in case, spaces or dashes are different names",
-            initial=upload.options.get("spellings_apart", False),
+
+    def _ask_who_answered(self) -> None:
+        if self.kind in JUDGE_FILES:
+            self.fields["replace"] = self._yes_or_no("Replace all that these judges said before", "replace")
+        else:
+            self.fields["all_simulated"] = forms.BooleanField(
+                required=False, label="A program made these answers", initial=self.upload.simulated
+            )
+
+    def _ask_how_to_read(self) -> None:
+        self.fields["spellings_apart"] = self._yes_or_no(
+            "Names that differ only in case, spaces or dashes are different names", "spellings_apart"
         )
         self.fields["encoding"] = forms.ChoiceField(
             required=False,
             label="Encoding",
             choices=[("", "as the file says, else UTF-8"), *((name, name) for name in ENCODINGS)],
-            initial=upload.options.get("encoding", ""),
+            initial=self.upload.options.get("encoding", ""),
+        )
+
+    def _yes_or_no(self, label: str, option: str) -> forms.BooleanField:
+        return forms.BooleanField(required=False, label=label, initial=self.upload.options.get(option, False))
+
+    def _several_columns(self, label: str, about: str, option: str) -> forms.MultipleChoiceField:
+        return forms.MultipleChoiceField(
+            required=False,
+            label=label,
+            choices=self.choices,
+            initial=self.upload.options.get(option, []),
+            widget=forms.CheckboxSelectMultiple,
+            help_text=about,
         )
 
     def required_columns(self) -> list:
