@@ -214,7 +214,7 @@ def _about(kind: str, row: Row, names: Mapping[str, Spellings], how: How) -> dic
     return {
         "who": names["annotator"].name_of(who) if who else "",
         "by_program": by_program,
-        "aspect": row.name("aspect", "criterion", default=""),
+        "aspect": row.name("aspect", default="") if isinstance(row.get("aspect"), str) else "",
         "group": row.name("group", default=""),
         "simulated": row.truth("simulated"),
         "when": str(row.get("answered_at", "")),
@@ -230,9 +230,12 @@ def _note_id(answers: Answers, row: Row) -> None:
 
 def with_ids(answers: Answers, ids: Mapping[str, str]) -> Answers:
     """Contexts that were known by their text, under the id that another file gives it."""
-    name = lambda output: replace(output, context=ids.get(output.context, output.context))
-    pairs = [replace(pair, a=name(pair.a), b=name(pair.b)) for pair in answers.pairs]
-    return replace(answers, pairs=pairs, scores=[replace(one, output=name(one.output)) for one in answers.scores])
+    pairs = [replace(pair, a=_with_id(pair.a, ids), b=_with_id(pair.b, ids)) for pair in answers.pairs]
+    return replace(answers, pairs=pairs, scores=[replace(one, output=_with_id(one.output, ids)) for one in answers.scores])
+
+
+def _with_id(output: Output, ids: Mapping[str, str]) -> Output:
+    return replace(output, context=ids.get(output.context, output.context))
 
 
 def _context(row: Row) -> str:

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import shlex
 import sys
 import traceback
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, NoReturn
 
 from core.errors import ImportRefused, Refused
@@ -28,6 +30,7 @@ class Parser(argparse.ArgumentParser):
 def main(words: Sequence[str]) -> int:
     """words: the command's name and its options. Returns the exit code; a fault of ours is none of the verdicts'."""
     options = PARSERS[words[0]]().parse_args(list(words[1:]))
+    options.words = list(words[1:])
     try:
         return int(options.run(options))
     except Refused as refused:
@@ -117,7 +120,75 @@ def _gate(options: argparse.Namespace) -> int:
     return found.exit_code
 
 
-PARSERS: dict[str, Callable[[], Parser]] = {"gate": gate_parser}
+def check_judge_parser() -> Parser:
+    about = (
+        "Does a judge agree with people, by how much does it misstate each system, and what do both together say?\n"
+        "Its answers are corrected by what people said of a part of the same texts, which the judge must not have chosen."
+    )
+    parser = _parser("check_judge", _check_judge, about)
+    parser.add_argument("file", metavar="OUTPUTS_OR_VOTES", help="what the judge said: votes, a log, or a column of a table")
+    parser.add_argument("--people", required=True, metavar="LABELS", help="what people said; may be the same file")
+    parser.add_argument(
+        "--judge", action="append", default=[], metavar="COLUMN", help="a column of scores, or a judge's name; repeatable"
+    )
+    parser.add_argument(
+        "--label", action="append", default=[], metavar="COLUMN", help="a column of people's scores in LABELS; repeatable"
+    )
+    parser.add_argument("--criterion", metavar="NAME", help="where people answered on several")
+    parser.add_argument(
+        "--best", choices=("high", "low"), help="which end of people's scale is best; default: the file's word, else high"
+    )
+    parser.add_argument(
+        "--annotators",
+        choices=("expert", "skilled", "crowd"),
+        default="crowd",
+        help="for epsilon of the alternative annotator test; default crowd",
+    )
+    parser.add_argument(
+        "--judge-scale",
+        choices=("auto", "ranks", "no"),
+        default="auto",
+        help="how the judge's scores come on people's scale: by ranks, as they are, or by ranks where they lie outside it",
+    )
+    parser.add_argument("--html", metavar="FILE", help="write one page that stands alone")
+    parser.add_argument("--seed", type=int, default=0)
+    _file_options(parser, " of OUTPUTS_OR_VOTES")
+    parser.add_argument(
+        "--people-column", action="append", default=[], metavar="FIELD=COLUMN", help="which column of LABELS holds a field"
+    )
+    parser.add_argument(
+        "--people-constant", action="append", default=[], metavar="FIELD=VALUE", help="what is the same in all rows of LABELS"
+    )
+    return parser
+
+
+def _check_judge(options: argparse.Namespace) -> int:
+    from leaderboard.offline import judge_check, judge_files, judge_page, judge_report, text
+
+    judge, people = judge_files.both(options)
+    found = judge_check.check(judge, people, options.annotators, options.seed, options.judge_scale)
+    result = judge_report.as_dict(found)
+    result["assumed"] = [*dict.fromkeys([*judge.assumed, *people.assumed, *result["assumed"]])]
+    result |= {"files": [text.account(judge), text.account(people)], "seed": options.seed, "code": code_version()}
+    result["command"] = "comparena " + shlex.join(["check_judge", *options.words])
+    if options.html:
+        _write(options.html, judge_page.page(result))
+    print(
+        json.dumps(result, ensure_ascii=False)
+        if options.json
+        else f"{judge_report.text(result)}\nSeed {options.seed}. Code {result['code']}."
+    )
+    return 0
+
+
+def _write(path: str, content: str) -> None:
+    try:
+        Path(path).write_text(content, encoding="utf-8")
+    except OSError as error:
+        raise Refused(f"{path} can't be written ({error.strerror}).") from error
+
+
+PARSERS: dict[str, Callable[[], Parser]] = {"gate": gate_parser, "check_judge": check_judge_parser}
 
 
 def summary() -> str:

@@ -1,0 +1,100 @@
+"""The two files of `check_judge`: which answers are the judge's, which are people's, and that both speak of the same texts."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from annotation.data.fields import guess
+from annotation.data.shapes.registry import shape_of
+from annotation.data.shapes.shape import JUDGMENTS, SCORES
+from core.errors import Refused, quoted
+from leaderboard.offline.answers import Answers, How, of_aspect, read, sample_of, with_ids
+
+
+def both(options: argparse.Namespace) -> tuple[Answers, Answers]:
+    """(the judge's answers, people's on one criterion), contexts under the same names. Raises Refused or ImportRefused."""
+    columns, constants = _assigned(options.column), _assigned(options.constant)
+    of_people, always = _assigned(options.people_column), _assigned(options.people_constant)
+    always |= {"best": options.best} if options.best else {}
+    people = _people(read(options.people, How(of_people or None, always, options.label, False, options.encoding)))
+    people = of_aspect(people, options.criterion)
+    judge = _judge(options, columns, constants)
+    ids = judge.ids | people.ids
+    judge, people = with_ids(judge, ids), with_ids(people, ids)
+    aspect = next(iter([*people.pairs, *people.scores])).aspect
+    if any(one.aspect == aspect for one in [*judge.pairs, *judge.scores]):
+        judge = of_aspect(judge, aspect)
+    if options.best and judge.scores and not any(score.best == "low" for score in judge.scores):
+        judge.scores = [replace(score, best=options.best) for score in judge.scores]
+    return judge, people
+
+
+def _assigned(words: Sequence[str]) -> dict[str, str]:
+    found = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not name or not equals:
+            raise Refused(f"{word}: expected NAME=VALUE.")
+        found[name] = value
+    return found
+
+
+def _people(found: Answers) -> Answers:
+    pairs, scores = ([one for one in kept if not one.by_program] for kept in (found.pairs, found.scores))
+    if not pairs and not scores:
+        raise Refused(f"{found.file} holds programs' answers alone; people's are needed.")
+    return replace(found, pairs=pairs, scores=scores)  # type: ignore[arg-type]
+
+
+def _judge(options: argparse.Namespace, columns: dict[str, str], constants: dict[str, str]) -> Answers:
+    path, named = Path(options.file), list(options.judge)
+    first = sample_of(path, options.encoding) if path.is_file() else []
+    there = list(dict.fromkeys(column for fields in first for column in fields))
+    raters = [name for name in named if name in there]
+    if raters:
+        found = read(path, How(columns or None, constants, raters, True, options.encoding))
+    else:
+        if first and not holds_answers(first, columns):
+            which = (
+                f"has no column and no judge called {quoted(named[0])}"
+                if named
+                else "needs --judge COLUMN: which column holds the judge's scores"
+            )
+            raise Refused(f"{path.name} {which}; its columns are: {', '.join(map(quoted, there[:30]))}.")
+        found = _named(path, columns, constants, options)
+    names = {one.who for one in [*found.pairs, *found.scores]}
+    if absent := [name for name in named if name not in raters and name not in names]:
+        raise Refused(
+            f"{path.name} has no column and no judge called {quoted(absent[0])}; there are: {', '.join(sorted(names))}."
+        )
+    if named and not raters:
+        pairs, scores = ([one for one in kept if one.who in named] for kept in (found.pairs, found.scores))
+        found = replace(found, pairs=pairs, scores=scores)  # type: ignore[arg-type]
+    return found
+
+
+def holds_answers(sample: Sequence[Mapping[str, Any]], columns: Mapping[str, str]) -> bool:
+    """Is it a tool's file, or a table with a column for scores or for choices?"""
+    if shape_of(JUDGMENTS, dict(sample[0])) is not None:
+        return True
+    there = list(dict.fromkeys(column for fields in sample for column in fields))
+    names = {"score": guess(SCORES, there), "choice": guess(JUDGMENTS, there)}
+    return any(name in columns or name in guessed for name, guessed in names.items()) or {"a", "tie", "b"} <= set(there)
+
+
+def _named(path: Path, columns: dict[str, str], constants: dict[str, str], options: argparse.Namespace) -> Answers:
+    """Where no column is named: the programs' answers of a shape, or all votes or scores of a table."""
+    found = read(path, How(columns or None, constants, (), False, options.encoding))
+    if not found.shape:  # a plain table of answers is the judge's: that is what the file is given for
+        pairs, scores = (
+            [replace(one, by_program=True, who=one.who or path.stem) for one in kept] for kept in (found.pairs, found.scores)
+        )
+        return replace(found, pairs=pairs, scores=scores)  # type: ignore[arg-type]
+    pairs, scores = ([one for one in kept if one.by_program] for kept in (found.pairs, found.scores))
+    if not pairs and not scores:
+        raise Refused(f"{path.name} ({found.shape}) holds people's answers alone; a judge's are needed.")
+    return replace(found, pairs=pairs, scores=scores)  # type: ignore[arg-type]
