@@ -22,6 +22,7 @@ import numpy as np
 
 from annotation.quality.annotator_cards import Behaviour, cards
 from annotation.quality.answer_arrays import Answers
+from annotation.quality.camps import camps
 from annotation.quality.influence import influences
 from annotation.quality.suspicion import suspicion
 from leaderboard.rating.games import Games
@@ -241,8 +242,11 @@ RIGGED = ["tastes of SD 0", "tastes of SD 0.3", "tastes of SD 0.6", "whole conte
 def flagged(drawn: Drawn) -> tuple[set[int], set[int]]:
     """Whom suspicion and whom influence flags."""
     suspects = suspicion(cards(drawn.answers, drawn.behaviour), drawn.behaviour)
-    pushes = influences(len(STRENGTHS), *drawn.games())
-    return {one.annotator for one in suspects if one.is_flagged}, {one.annotator for one in pushes if one.is_flagged}
+    pushing = {one.annotator for one in influences(len(STRENGTHS), *drawn.games()) if one.is_flagged}
+    unusual = {one.annotator for one in suspects if one.is_unusual} | pushing
+    members = {i for camp in camps(drawn.answers, drawn.answers.annotator.max() + 1, unusual) for i in camp.annotators}
+    flagged = {one.annotator for one in suspects if replace(one, in_camp=one.annotator in members).is_flagged}
+    return flagged, pushing - members
 
 
 def false_alarms(scenario: Scenario, n: int) -> tuple[float, float, float]:

@@ -234,7 +234,7 @@ class Campaign:
         return [json.loads(line) for line in text.split("\n") if line]
 
     def assess(self, **rule: Any) -> dict[str, Any]:
-        """Judge how far people agree, and freeze what is accepted as a snapshot. rule: mad, level, on_zero_mad."""
+        """Judge how far people agree, and freeze what is accepted as a snapshot. rule: mad, level, on_zero_mad, verdict."""
         snapshot: dict[str, Any] = self.call("POST", "snapshots/", rule)
         return snapshot
 

@@ -6,7 +6,7 @@ from django import forms
 
 
 class CriterionField(forms.TypedChoiceField):
-    """People's criterion: its name, "" for judgments of pairs, None for an accepted one. Sent as JSON, so that no name can be
+    """People's criterion: its name, "" for judgments of pairs, None for the first. Sent as JSON, so that no name can be
     taken for one of the other two."""
 
     def __init__(self, **kwargs):

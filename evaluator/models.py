@@ -224,7 +224,7 @@ class JudgesTable(models.Model):
     job = models.OneToOneField("annotation.Job", models.CASCADE, related_name="judges_table")
     campaign = models.ForeignKey("annotation.Campaign", models.CASCADE, related_name="judges_tables")
     snapshot = models.ForeignKey("annotation.Snapshot", models.CASCADE, related_name="judges_tables")
-    criterion = models.CharField(max_length=100, blank=True, help_text="Empty: an accepted one.")
+    criterion = models.CharField(max_length=100, blank=True, help_text="Empty: the first with scores.")
     annotators = models.CharField(max_length=10, help_text="What the people are: a key of the test's EPSILON.")
     seed = models.PositiveIntegerField(default=0)
     key = models.CharField(max_length=64, help_text="SHA-256 of what the judges read.")

@@ -45,7 +45,8 @@ class LeaderboardView(APIView):
         if tournament is None:
             raise Http404
         people = queries.latest(campaign, Tournament.Basis.PEOPLE, tournament.criterion)
-        return Response(as_json(queries.board(tournament, people, live=True)))
+        chosen = queries.chosen_by_default(tournament, asked.get("criterion"))
+        return Response(({"chosen": chosen} if chosen else {}) | as_json(queries.board(tournament, people, live=True)))
 
 
 class TournamentView(APIView):

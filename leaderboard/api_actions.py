@@ -31,7 +31,7 @@ class PlaySerializer(serializers.Serializer):
     named = serializers.CharField(required=False, allow_blank=True, help_text="As before 0.2; use judge.")
     criterion = serializers.CharField(
         max_length=100, required=False, allow_null=True, allow_blank=True,
-        help_text="Empty: judgments of pairs; null: what is accepted.",
+        help_text="Empty: judgments of pairs; null: the campaign's first criterion with scores.",
     )  # fmt: skip
     rating = serializers.ChoiceField(choices=["", "bradley-terry", "paper"], default="", help_text="Empty: Glicko-2.")
     level = serializers.ChoiceField(Tournament.Level.choices, default=Tournament.Level.SYSTEM)

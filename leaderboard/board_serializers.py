@@ -58,4 +58,5 @@ class BoardSerializer(serializer_of(Board)):  # type: ignore[misc]
     """A finished tournament (`boards.board.Board`), and what must be said wherever it goes."""
 
     said = SaidSerializer()
+    chosen = serializers.CharField(required=False, help_text="Where nobody chose what the board is about: what was taken.")
     warnings = serializer_of(Caution)(many=True)

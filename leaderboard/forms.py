@@ -58,7 +58,7 @@ class PlayForm(forms.Form):
         self.fields["judge"].initial = found[0].name if found and found[0].version else ""
         self.fields["basis"].initial = Basis.JUDGE if self.fields["judge"].initial else Basis.PEOPLE
         names = criteria(latest_snapshot(campaign))
-        fields["criterion"].offer(names, "an accepted one (default)", "judgments of pairs")
+        fields["criterion"].offer(names, "the first one (default)", "judgments of pairs")
 
     def clean(self):
         basis, judge = self.cleaned_data.get("basis"), self.cleaned_data.get("judge")

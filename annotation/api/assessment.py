@@ -14,13 +14,16 @@ from annotation.api.repeats import HEADER, once
 from annotation.api.serializers import RuleSerializer
 from annotation.assessment import snapshot_contents
 from annotation.assessment.adjudication import adjudicate
+from annotation.assessment.asked_for import aims, question_named, set_aim
 from annotation.assessment.calculations import look_up
+from annotation.assessment.dependence import group_by, notes
 from annotation.assessment.disagreement import open_disagreements, with_texts
 from annotation.assessment.report import CONTENT_TYPES as REPORT_TYPES
 from annotation.assessment.report import WRITERS, report_sections
 from annotation.campaigns.study import design_study
 from annotation.data.export import CONTENT_TYPES, PREFERENCES, answer_files, as_csv, as_jsonl
 from annotation.models import Campaign
+from annotation.questions.registry import all_questions
 from annotation.snapshots import difference, latest_snapshot
 from core import errors
 
@@ -70,6 +73,28 @@ class SettlementSerializer(serializers.Serializer):
     reason = serializers.CharField(max_length=500)
 
 
+class AimSerializer(serializers.Serializer):
+    """question: a criterion, Pairs, or "CRITERION (pairs)"."""
+
+    question = serializers.CharField(max_length=120)
+    asks = serializers.ChoiceField(choices=["truth", "taste"])
+    reason = serializers.CharField(max_length=500, help_text="Empty where the kind of question says what it asks for.")
+
+
+class GroupingSerializer(serializers.Serializer):
+    by = serializers.CharField(max_length=200, help_text="text, copies, none, or a field of the contexts' metadata.")
+
+
+class NoteSerializer(serializers.Serializer):
+    """What is not independent: copies, text, field (of the metadata) or relative (scores)."""
+
+    kind = serializers.CharField()
+    sentence = serializers.CharField()
+    field = serializers.CharField()
+    contexts = serializers.IntegerField()
+    groups = serializers.IntegerField()
+
+
 class MarginSerializer(serializers.Serializer):
     margin = serializers.FloatField(required=False, min_value=0.001, max_value=1000)
 
@@ -104,6 +129,31 @@ class QualityActions:
         rule = RuleSerializer(data=request.query_params.dict())
         rule.is_valid(raise_exception=True)
         return self._worked_out("preview", "Preview of the filter", **rule.validated_data)
+
+    @extend_schema(methods=["get"], responses=AimSerializer(many=True), filters=False)
+    @extend_schema(methods=["post"], request=AimSerializer, responses={204: None})
+    @action(detail=True, methods=["get", "post"], url_path="quality/asks", url_name="quality_aims", pagination_class=None)
+    def quality_aims(self, request, slug):
+        """What each question asks for, one truth or taste. POST says otherwise for one, with a reason."""
+        campaign = self.get_object()
+        if request.method == "POST":
+            asked = AimSerializer(data=request.data)
+            asked.is_valid(raise_exception=True)
+            wanted = asked.validated_data
+            set_aim(campaign, question_named(campaign, wanted["question"]), wanted["asks"], request.user, wanted["reason"])
+            return Response(status=204)
+        found = aims(campaign, all_questions(campaign))
+        rows = [{"question": name, "asks": aim.asks, "reason": aim.reason} for name, aim in found.items()]
+        return Response(AimSerializer(rows, many=True).data)
+
+    @extend_schema(request=GroupingSerializer, responses={200: NoteSerializer(many=True)})
+    @action(detail=True, methods=["post"], url_path="quality/groups", url_name="quality_groups", pagination_class=None)
+    def quality_groups(self, request, slug):
+        """Group contexts that are not independent, or take such groups back; the answer is what is left to say."""
+        campaign, asked = self.get_object(), GroupingSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        group_by(campaign, asked.validated_data["by"], request.user)
+        return Response(NoteSerializer([note.as_dict() for note in notes(campaign)], many=True).data)
 
     @extend_schema(responses=WORKED_OUT)
     @action(detail=True, url_path="quality/annotators", url_name="quality_annotators")

@@ -280,6 +280,11 @@ class RuleSerializer(serializers.Serializer):
     mad = serializers.FloatField(default=1.0, min_value=0.1, max_value=10, allow_null=True, help_text="null: no filter")
     level = serializers.ChoiceField(choices=["ordinal", "interval", "nominal", "ratio"], default="ordinal")
     on_zero_mad = serializers.ChoiceField(choices=["drop", "keep"], default="drop")
+    verdict = serializers.ChoiceField(
+        choices=["", "zhao-2020"],
+        default="",
+        help_text="Empty: what fits each question, agreement or reliability; zhao-2020: alpha after the filter alone.",
+    )
 
 
 class SnapshotSerializer(serializers.ModelSerializer):

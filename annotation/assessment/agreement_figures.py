@@ -12,9 +12,9 @@ COLUMNS = 120  # of the map: more items than this share a column
 ROWS = 40  # of the map: the annotators with the largest share dropped
 
 
-def pictures(campaign: Campaign, mad: float | None, level: Level, on_zero_mad: str) -> dict:
+def pictures(campaign: Campaign, mad: float | None, level: Level, on_zero_mad: str, verdict: str = "") -> dict:
     """Plain JSON: {questions: [{name, level, over_time, map}]}."""
-    rule, questions = assess_questions(campaign, mad, level, on_zero_mad)
+    rule, questions = assess_questions(campaign, mad, level, on_zero_mad, verdict)
     names = dict(campaign.annotators.values_list("pk", "name"))
     return {"questions": [_question(question, level, rule["seed"], names) for question in questions]}
 

@@ -1,5 +1,6 @@
 """What each annotator's answers look like beside the others', from the stored rows: cards, whom to look at, influence."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from annotation.models import Assignment, Campaign, Purpose, Submission
 from annotation.outcome import Outcome
 from annotation.quality.annotator_cards import Behaviour, cards
 from annotation.quality.answer_arrays import Answers
+from annotation.quality.camps import camps
 from annotation.quality.influence import influences, ranks, ratings
 from annotation.quality.suspicion import suspicion
 from annotation.questions import store
@@ -17,18 +19,29 @@ from leaderboard.rating.games import Games
 
 
 def annotators(campaign: Campaign) -> dict:
-    """Plain JSON: {people: [card and concerns, the most suspicious first], systems, influence: the strongest first}."""
+    """Plain JSON: {people: [card and concerns, the most suspicious first], minorities: [who agree with each other], systems,
+    influence: the strongest first}. Whoever is of a minority is not flagged for agreeing little with the rest."""
     who = list(campaign.annotators.filter(withdrawn_at=None).order_by("pk").values_list("pk", "name", "is_simulated"))
     number = {pk: i for i, (pk, _, _) in enumerate(who)}
     behaviour = _behaviour(campaign, number)
-    all_cards = cards(_answers(campaign, number), behaviour, len(who))
-    suspects = {suspect.annotator: suspect for suspect in suspicion(all_cards, behaviour)}
+    answers = _answers(campaign, number)
+    all_cards = cards(answers, behaviour, len(who))
+    effect = _influence(campaign, number, who)
+    found = suspicion(all_cards, behaviour)
+    pushing = [number[row["pk"]] for row in effect["influence"] if row["flagged"]]
+    views = camps(answers, len(who), [*(one.annotator for one in found if one.is_unusual), *pushing])
+    members = {i for view in views for i in view.annotators}
+    suspects = {one.annotator: replace(one, in_camp=one.annotator in members) for one in found}
+    for row in effect["influence"]:
+        row["flagged"] = row["flagged"] and number[row["pk"]] not in members
     order = [*suspects, *(i for i in range(len(who)) if i not in suspects)]
     people = [
         {"pk": who[i][0], "name": who[i][1], "simulated": who[i][2], **all_cards[i].as_dict(), **_concerns(suspects.get(i))}
         for i in order
     ]
-    return {"people": [p for p in people if p["answers"] or p["gold"] or p["repeats"]], **_influence(campaign, number, who)}
+    minorities = [{"names": [who[i][1] for i in view.annotators], "sentence": view.sentence} for view in views]
+    answered = [p for p in people if p["answers"] or p["gold"] or p["repeats"]]
+    return {"people": answered, "minorities": minorities, **effect}
 
 
 def to_check(figures: dict) -> list[dict]:
@@ -120,6 +133,7 @@ def _influence(campaign: Campaign, number: dict[int, int], who: list) -> dict:
     rank = ranks(ratings(len(systems.names), games)).tolist()
     rows = [
         {
+            "pk": who[one.annotator][0],
             "name": who[one.annotator][1],
             "flagged": one.is_flagged,
             "largest": max(map(abs, one.push)),

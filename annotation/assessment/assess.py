@@ -12,11 +12,16 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.assessment import snapshot_contents
-from annotation.assessment.tables import Table, tables_of
+from annotation.assessment.asked_for import aims
+from annotation.assessment.dependence import group_copies
+from annotation.assessment.tables import Systems, Table, reliability_of, systems_of, tables_of
 from annotation.models import Adjudication, AuditEvent, Campaign, Criterion, Output, QualityDecision, Snapshot
 from annotation.outcome import CHOICES, Outcome
+from annotation.quality.errors import UndefinedAgreement
 from annotation.quality.krippendorff import Level
-from annotation.quality.report import JudgmentReport, ScoreReport
+from annotation.quality.reliability import Reliability
+from annotation.quality.report import JudgmentReport, ScoreReport, decided
+from annotation.quality.verdict import Asks, Rule
 from annotation.questions import registry, store
 from annotation.questions.kind import AgreementRule, Question
 from annotation.questions.pair import BOTH_BAD
@@ -24,6 +29,7 @@ from annotation.snapshots import SnapshotContent, write
 from core.errors import Refused
 
 MOST_POINTS = 1_000  # of a scale whose points are known; of a finer one, those that were given
+VERDICTS = ("", Rule.ZHAO.value)
 LEVELS = ("ordinal", "interval", "nominal", "ratio")
 
 
@@ -66,41 +72,60 @@ class Assessment:
     data: bytes
 
 
-def checked_rule(campaign: Campaign, mad=1.0, level="ordinal", on_zero_mad="drop") -> dict:
-    """The rule as it is stored; Refused with a sentence where it is not one. mad: None is no filter."""
+def checked_rule(campaign: Campaign, mad=1.0, level="ordinal", on_zero_mad="drop", verdict="") -> dict:
+    """The rule as it is stored; Refused with a sentence where it is not one. mad: None is no filter. verdict: "" for what fits
+    each question, or "zhao-2020". What a question asks for stands in it where that is not one truth."""
     if level not in LEVELS:
         raise Refused(f"The level must be one of {', '.join(LEVELS)}, not {level!r}.")
     if mad is not None and (not mad > 0 or not np.isfinite(mad)):
         raise Refused("The MAD threshold must be a number above zero.")
     if on_zero_mad not in ("drop", "keep"):
         raise Refused("on_zero_mad must be 'drop' (drop scores off the median if the MAD is zero) or 'keep'.")
+    if verdict not in VERDICTS:
+        raise Refused(f"The verdict must be one of {', '.join(map(repr, VERDICTS))}, not {verdict!r}.")
     rule = {"mad": None if mad is None else float(mad), "level": level, "on_zero_mad": on_zero_mad, "seed": campaign.seed}
     adjudicated = campaign.adjudications.count()
-    return rule | ({"adjudicated": adjudicated} if adjudicated else {})
+    return rule | ({"adjudicated": adjudicated} if adjudicated else {}) | ({"verdict": verdict} if verdict else {})
 
 
-def work_out_assessment(campaign: Campaign, mad=1.0, level="ordinal", on_zero_mad="drop") -> Assessment:
+def work_out_assessment(campaign: Campaign, mad=1.0, level="ordinal", on_zero_mad="drop", verdict="") -> Assessment:
     """Everything that freezing would store. Raises Refused where there is nothing to assess."""
-    rule, questions = assess_questions(campaign, mad, level, on_zero_mad)
+    rule, questions = assess_questions(campaign, mad, level, on_zero_mad, verdict)
     content = _content(campaign, rule, questions)
     return Assessment(rule, questions, content, *write(content))
 
 
-def assess_questions(campaign: Campaign, mad=1.0, level="ordinal", on_zero_mad="drop") -> tuple[dict, list[AssessedQuestion]]:
-    """The rule, and every question with its answers filtered and their agreement measured."""
-    rule = checked_rule(campaign, mad, level, on_zero_mad)
-    believed = _believed(campaign)
+def assess_questions(
+    campaign: Campaign, mad=1.0, level="ordinal", on_zero_mad="drop", verdict=""
+) -> tuple[dict, list[AssessedQuestion]]:
+    """The rule, and every question with its answers filtered, their agreement measured, and the verdict."""
+    rule = checked_rule(campaign, mad, level, on_zero_mad, verdict)
+    believed, systems = _believed(campaign), systems_of(campaign)
+    tables = list(tables_of(campaign))
+    aim = aims(campaign, [question for question, _ in tables])
+    taste = sorted(name for name, one in aim.items() if one.asks == Asks.TASTE)
+    rule |= {"taste": taste} if taste else {}
     questions = []
-    for question, table in tables_of(campaign):
+    for question, table in tables:
         threshold = rule["mad"] if question.criterion is None else threshold_of(question.criterion, rule["mad"])
         measured = AgreementRule(rule["level"], threshold, on_zero_mad, rule["seed"], points_of(question.criterion))
         report = question.kind.assess(table.values, measured)
+        reliability, why = _reliability(table, systems, rule["seed"])
+        report = decided(report, aim[question.name].asks, reliability, why, as_zhao=verdict == Rule.ZHAO)
         kept = getattr(report, "keep", None)
         keep = _adjudicated(table, question.key, ~np.isnan(table.values) if kept is None else kept, believed)
         questions.append(AssessedQuestion(question, table, report, keep))
     if not questions:
         raise Refused(f"Campaign {campaign.slug!r} has no scores and no judgments yet; there is nothing to assess.")
     return rule, questions
+
+
+def _reliability(table: Table, systems: Systems, seed: int) -> tuple[Reliability | None, str]:
+    """Of the systems' means, or why there is none."""
+    try:
+        return reliability_of(table, systems, seed), ""
+    except UndefinedAgreement as error:
+        return None, str(error)
 
 
 def points_of(criterion: Criterion | None) -> Sequence[float]:
@@ -117,13 +142,16 @@ def threshold_of(criterion: Criterion, mad: float | None) -> float | None:
 
 
 @transaction.atomic
-def assess(campaign: Campaign, mad=1.0, level="ordinal", on_zero_mad="drop", user=None, seen: str | None = None) -> Snapshot:
+def assess(
+    campaign: Campaign, mad=1.0, level="ordinal", on_zero_mad="drop", user=None, seen: str | None = None, verdict=""
+) -> Snapshot:
     """Decide on each criterion and freeze what is kept. The same answers under the same rule give the same snapshot, which
     is then the newest again.
 
     seen: the digest that a preview showed; Refused where the answers have changed since.
     """
-    assessment = work_out_assessment(campaign, mad, level, on_zero_mad)
+    group_copies(campaign, user)
+    assessment = work_out_assessment(campaign, mad, level, on_zero_mad, verdict)
     if seen is not None and seen != assessment.digest:
         raise Refused("Answers were added or withdrawn since you opened this page. Check the preview again before you accept.")
     return _freeze(campaign, assessment, user)

@@ -20,7 +20,7 @@ from core.errors import Refused
 AT_ONCE = 10_000  # answers: about a second on one core
 KEPT = 20  # of each kind in a campaign
 NOT_READ = Q(action__startswith="snapshot ") | Q(action="exported")  # events that change no figure
-FORMAT = 2  # raise it when a figure comes to mean something else: what was kept is then worked out again
+FORMAT = 3  # raise it when a figure comes to mean something else: what was kept is then worked out again
 
 FUNCTIONS: dict[str, Callable[..., dict]] = {  # by stored name: each takes (campaign, **settings), returns plain JSON
     "preview": preview,

@@ -4,6 +4,7 @@ systems change rank. Nothing is stored but the figures themselves."""
 import numpy as np
 
 from annotation.assessment.assess import AssessedQuestion, work_out_assessment
+from annotation.assessment.dependence import notes
 from annotation.assessment.tables import Systems, Table, ratings_of, systems_of
 from annotation.models import Campaign
 from annotation.quality.influence import ranks
@@ -11,9 +12,10 @@ from annotation.quality.influence import ranks
 DROPPED_SHOWN = 100
 
 
-def preview(campaign: Campaign, mad: float | None, level: str, on_zero_mad: str) -> dict:
-    """Plain JSON: {digest, rule, scores, judgments, questions: one for each criterion and for the pairs}."""
-    assessment = work_out_assessment(campaign, mad, level, on_zero_mad)
+def preview(campaign: Campaign, mad: float | None, level: str, on_zero_mad: str, verdict: str = "") -> dict:
+    """Plain JSON: {digest, rule, scores, judgments, dependence: what is not independent, questions: one for each criterion and
+    for the pairs}."""
+    assessment = work_out_assessment(campaign, mad, level, on_zero_mad, verdict)
     content, systems = assessment.content, systems_of(campaign)
     names = dict(campaign.annotators.values_list("pk", "name"))
     return {
@@ -21,6 +23,7 @@ def preview(campaign: Campaign, mad: float | None, level: str, on_zero_mad: str)
         "rule": assessment.rule,
         "scores": len(content.scores),
         "judgments": len(content.judgments) + len(content.criterion_judgments),
+        "dependence": [note.as_dict() for note in notes(campaign)],
         "questions": [_question(question, systems, names) for question in assessment.questions],
     }
 

@@ -9,6 +9,7 @@ from annotation.assessment.datasheet import datasheet
 from annotation.assessment.rule_text import rule_in_words
 from annotation.models import Campaign, Snapshot
 
+RELIABILITY = "Reliability: generalizability coefficient of the systems' means over people and contexts, of all answers."
 OPEN = "(to be written)"
 FORMATS = {"md": "Markdown", "tex": "LaTeX", "csv": "CSV"}
 CONTENT_TYPES = {"md": "text/markdown", "tex": "application/x-tex", "csv": "text/csv"}
@@ -64,6 +65,7 @@ def _agreement(snapshot: Snapshot) -> Section:
                 "" if None in ends else f"{ends[0]:.3f} to {ends[1]:.3f}",
                 _three(r.get("alpha_null_mean")),
                 _three(r.get("alpha_corrected")),
+                _reliability(r.get("reliability")),
                 _three(r["fleiss_kappa"]),
                 _three(r["cohen_kappa_mean"]),
                 _three(r.get("ac2") if r.get("ac2_weights") else r.get("ac1")),
@@ -84,6 +86,7 @@ def _agreement(snapshot: Snapshot) -> Section:
         "95% interval",
         "By chance",
         "Less chance",
+        "Reliability",
         "Fleiss' kappa",
         "Cohen's kappa",
         "Gwet's AC",
@@ -92,7 +95,7 @@ def _agreement(snapshot: Snapshot) -> Section:
         "Items",
     ]
     level = snapshot.rule.get("level", "nominal")
-    return Section("Agreement", [f"Krippendorff's alpha, {level}; pairs nominal.", *reasons], header, rows)
+    return Section("Agreement", [f"Krippendorff's alpha, {level}; pairs nominal. {RELIABILITY}", *reasons], header, rows)
 
 
 def _how_many_more(snapshot: Snapshot) -> Section:
@@ -125,6 +128,10 @@ def _annotators(watched: dict) -> Section:
         header,
         rows,
     )
+
+
+def _reliability(found: dict | None) -> str:
+    return "" if found is None else f"{found['coefficient']:.3f} ({found['low']:.3f} to {found['high']:.3f})"
 
 
 def _three(value: float | None) -> str:

@@ -8,6 +8,13 @@ import numpy as np
 from annotation.models import Campaign, Output
 from annotation.outcome import CODES
 from annotation.quality.influence import ratings
+from annotation.quality.reliability import (
+    Reliability,
+    moves_of_pairs,
+    moves_of_scores,
+    reliability_of_pairs,
+    reliability_of_scores,
+)
 from annotation.questions import registry, store
 from annotation.questions.kind import Question
 from leaderboard.rating.games import Games
@@ -25,6 +32,11 @@ class Table:
     values: np.ndarray
     when: np.ndarray
     sign: int = 1
+
+    @property
+    def missing(self) -> np.ndarray:
+        """bool like values"""
+        return np.isnan(self.values)
 
 
 def table_of(campaign: Campaign, question: Question) -> Table | None:
@@ -58,19 +70,61 @@ def _table(rows: list[tuple], sign: int = 1) -> Table | None:
 
 @dataclass(frozen=True)
 class Systems:
-    """names: of the systems; system, context: {output id: number}."""
+    """names: of the systems; system, context: {output id: number}; group: the same of the contexts' groups, a context without
+    one being its own; context_id: {output id: its context's id}."""
 
     names: list[str]
     system: dict[int, int]
     context: dict[int, int]
+    group: dict[int, int]
+    context_id: dict[int, int]
 
 
 def systems_of(campaign: Campaign) -> Systems:
-    rows = list(Output.objects.filter(context__campaign=campaign).values_list("pk", "system__name", "context_id"))
-    names = sorted({name for _, name, _ in rows})
+    rows = list(
+        Output.objects.filter(context__campaign=campaign).values_list("pk", "system__name", "context_id", "context__group")
+    )
+    names = sorted({name for _, name, _, _ in rows})
     number = {name: i for i, name in enumerate(names)}
-    contexts = {pk: i for i, pk in enumerate(sorted({context for _, _, context in rows}))}
-    return Systems(names, {pk: number[name] for pk, name, _ in rows}, {pk: contexts[context] for pk, _, context in rows})
+    contexts = {pk: i for i, pk in enumerate(sorted({context for _, _, context, _ in rows}))}
+    groups: dict[str | int, int] = {}
+    for _, _, context, group in rows:
+        groups.setdefault(group or context, len(groups))
+    return Systems(
+        names,
+        {pk: number[name] for pk, name, _, _ in rows},
+        {pk: contexts[context] for pk, _, context, _ in rows},
+        {pk: groups[group or context] for pk, _, context, group in rows},
+        {pk: context for pk, _, context, _ in rows},
+    )
+
+
+def reliability_of(table: Table, systems: Systems, seed: int = 0) -> Reliability:
+    """Of the systems' means, of all answers. Raises UndefinedAgreement."""
+    row, column = np.nonzero(~np.isnan(table.values))
+    value, units = table.values[row, column], [table.units[j] for j in column]
+    if units and isinstance(units[0], tuple):
+        first, second = ([systems.system[unit[side]] for unit in units] for side in (0, 1))
+        groups = [systems.group[unit[0]] for unit in units]
+        return reliability_of_pairs(row, groups, first, second, 1 - value, seed)
+    of_output = [systems.system[unit] for unit in units]
+    return reliability_of_scores(row, [systems.group[unit] for unit in units], of_output, value, seed)
+
+
+def moves_of(table: Table, systems: Systems) -> tuple[list[int], np.ndarray]:
+    """(context ids, by how much the answers about each raise each system beyond what is known of it). Raises
+    UndefinedAgreement."""
+    row, column = (~table.missing).nonzero()
+    value, units = table.values[row, column], [table.units[j] for j in column]
+    on_pairs = bool(units) and isinstance(units[0], tuple)
+    outputs = [unit[0] for unit in units] if on_pairs else units
+    contexts = [systems.context_id[pk] for pk in outputs]
+    if on_pairs:
+        first, second = ([systems.system[unit[side]] for unit in units] for side in (0, 1))
+        ids, moves = moves_of_pairs(row, contexts, first, second, 1 - value)
+    else:
+        ids, moves = moves_of_scores(row, contexts, [systems.system[unit] for unit in units], value)
+    return ids.tolist(), moves
 
 
 def games_of(table: Table, systems: Systems, keep: np.ndarray | None = None) -> tuple[Games, np.ndarray]:

@@ -1,6 +1,6 @@
 """What researchers fill in. A form checks shape; the services decide."""
 
-from annotation.forms.assessment import AdjudicationForm, AssessForm, OverruleForm, StudyForm
+from annotation.forms.assessment import AdjudicationForm, AimForm, AssessForm, OverruleForm, StudyForm
 from annotation.forms.campaigns import (
     CampaignForm,
     DuplicateForm,
@@ -27,6 +27,7 @@ from annotation.forms.plan import PlanForm
 __all__ = [
     "AccountForm",
     "AdjudicationForm",
+    "AimForm",
     "AssessForm",
     "CampaignForm",
     "ColumnsForm",

@@ -22,10 +22,24 @@ class AssessForm(forms.Form):
         label="If the MAD is 0",
         help_text="Then at least half of the output's scores are equal.",
     )
+    verdict = forms.ChoiceField(
+        required=False,
+        choices=[("", "what fits each question"), ("zhao-2020", "as Zhao et al. (2020)")],
+        help_text="By agreement where a question has one truth, by reliability where it asks for taste. Zhao et al. looked at"
+        " alpha after the filter alone, which accepts more: the filter deletes disagreement.",
+    )
 
 
 class OverruleForm(forms.Form):
     reason = forms.CharField(max_length=1000, widget=forms.Textarea(attrs={"rows": 2}))
+
+
+class AimForm(forms.Form):
+    """question: as a verdict names it."""
+
+    question = forms.CharField(max_length=120)
+    asks = forms.ChoiceField(choices=[("truth", "one truth"), ("taste", "taste")])
+    reason = forms.CharField(max_length=500, widget=forms.Textarea(attrs={"rows": 2}))
 
 
 class AdjudicationForm(forms.Form):

@@ -13,13 +13,14 @@ from annotation.models.judgment import (
     Submission,
 )
 from annotation.models.people import Annotator, ApiToken, KeptResponse, Membership, Scope, User
-from annotation.models.quality import Adjudication, Calculation
+from annotation.models.quality import Adjudication, AskedFor, Calculation
 from annotation.models.upload import Upload
 
 __all__ = [
     "Adjudication",
     "Annotator",
     "ApiToken",
+    "AskedFor",
     "Assignment",
     "AuditEvent",
     "Calculation",

@@ -64,3 +64,34 @@ class Adjudication(models.Model):
 
     def __str__(self):
         return f"{self.criterion or 'pair'} of {self.output}"
+
+
+class AskedFor(models.Model):
+    """What a question asks for, one truth or taste, where a researcher says otherwise than its kind."""
+
+    campaign = models.ForeignKey("annotation.Campaign", models.CASCADE, related_name="asked_for")
+    criterion = models.ForeignKey(
+        "annotation.Criterion",
+        models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="+",
+        help_text="Empty for pairs on the whole.",
+    )
+    on_pairs = models.BooleanField(default=False, help_text="Pairs judged on the criterion, not scores.")
+    asks = models.CharField(max_length=5, choices=[("truth", "one truth"), ("taste", "taste")])
+    reason = models.CharField(max_length=500)
+    chosen_by = models.ForeignKey("annotation.User", models.SET_NULL, null=True, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(fields=["criterion", "on_pairs"], name="one_aim_per_criterion"),
+            models.UniqueConstraint(
+                fields=["campaign"], condition=models.Q(criterion=None), name="one_aim_of_pairs_per_campaign"
+            ),
+        ]
+
+    def __str__(self):
+        return f"{self.criterion or 'pairs'}: {self.asks}"

@@ -2,7 +2,9 @@
 
 Any filter that removes what disagrees raises alpha, also where there is nothing to agree on. So shuffle each
 annotator's scores over the units that annotator scored (severity and use of the scale stay, all agreement about units
-goes), filter as the real scores were filtered, and take alpha: a permutation null.
+goes), filter as the real scores were filtered, and take alpha: a permutation null. Those who gave one score have nothing to
+shuffle and no severity that anybody could know; they are a sample of people who scored one unit each, so their scores are
+shuffled over all of their units.
 """
 
 import numpy as np
@@ -76,11 +78,15 @@ def corrected_alpha(alpha: float, chance: float) -> float | None:
 
 
 def _shuffled(scores: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Each rater's scores in random order over the same units: (raters, units)."""
+    """Each rater's scores in random order over the same units, those of raters with one score as if they were one rater's:
+    (raters, units)."""
     shuffled = scores.copy()
-    for row in shuffled:
-        given = ~np.isnan(row)
-        row[given] = rng.permutation(row[given])
+    given = ~np.isnan(scores)
+    once = given.sum(axis=1) == 1
+    for rater in np.flatnonzero(~once):
+        shuffled[rater, given[rater]] = rng.permutation(scores[rater, given[rater]])
+    only = given & once[:, None]
+    shuffled[only] = rng.permutation(scores[only])
     return shuffled
 
 

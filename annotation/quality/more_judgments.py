@@ -15,9 +15,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from annotation.quality.krippendorff import Level, alpha_from_counts, unit_patterns
+from annotation.quality.reliability import Reliability
 
 LOW, HIGH = 0.025, 0.975
 WORLDS = (0.1, 0.9)  # quantiles of alpha's bootstrap between which the number of units is given
+ROUNDING = 1e-6
 FAR = 100  # times the units there are now: beyond, the answer is "not within reach"
 
 
@@ -65,6 +67,43 @@ def outlook(scores: ArrayLike, line: float, level: Level = "interval", draws: in
     per_unit = (patterns.sum(axis=1) * times).sum() / n
     scores_more = None if more[0] is None else int(np.ceil(more[0] * per_unit))
     return Outlook(line, more[0], scores_more, more[1], more[2], chance, sentence_of(line, observed, more, scores_more, chance))
+
+
+def outlook_on_taste(found: Reliability, line: float, units: int) -> Outlook:
+    """What more people and contexts would do to the generalizability coefficient, each answering or answered as often as now:
+    its error shrinks as they grow, so G reaches the line with (line / (1 - line)) / (F - 1) times as many of both (Spearman
+    1910, Brown 1910, with F = 1 / (1 - G)). units: there are now."""
+    needed = [_times(line, g) for g in (found.coefficient, found.high, found.low)]
+    more = [None if times > FAR else max(0, _whole((times - 1) * units)) for times in needed]
+    if found.coefficient >= line and found.p <= LOW:
+        return Outlook(line, 0, 0, 0, more[2], 1.0, f"The coefficient is above {line}.")
+    scores = None if more[0] is None else max(1, _whole((needed[0] - 1) * found.answers))
+    if more[0] is None or scores is None:
+        said = f"The means are so close to noise that no campaign of a realistic size would bring the coefficient to {line}."
+    elif more[0] == 0:
+        said = "More people and contexts would show whether it is noise."
+    else:
+        said = (
+            f"With {needed[0]:.1f} times as many people and contexts (about {scores:,} more answers) the coefficient would"
+            f" reach {line}, if the present differences are the true ones; since they are uncertain, {_range_of_times(needed)}."
+        )
+    return Outlook(line, more[0], scores, more[1], more[2], 1 - found.p, said)
+
+
+def _whole(number: float) -> int:
+    """The next whole number, rounding errors aside."""
+    return int(np.ceil(number - ROUNDING))
+
+
+def _times(line: float, coefficient: float) -> float:
+    """How many times as much brings the coefficient to the line; infinite where it is 0."""
+    known = coefficient / (1 - coefficient) if coefficient < 1 else np.inf
+    return line / (1 - line) / known if known > 0 else np.inf
+
+
+def _range_of_times(needed: list[float]) -> str:
+    low = "what is there may be enough" if needed[1] <= 1 else f"it may take {needed[1]:.1f} times"
+    return f"{low}, or no number" if needed[2] > FAR else f"{low}, or it may take {needed[2]:.1f} times"
 
 
 def _units(n: int, spread: float, above: float) -> float:

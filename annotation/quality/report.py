@@ -1,7 +1,7 @@
 """One frozen result with everything that is known about the agreement on a criterion, and what follows from it."""
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
@@ -13,10 +13,25 @@ from annotation.quality.gwet import gwet_ac, gwet_interval, scale_counts
 from annotation.quality.kappa import cohen_by_pair, fleiss_kappa, percent_agreement
 from annotation.quality.krippendorff import Level, alpha, alpha_interval
 from annotation.quality.mad import keep_mask
-from annotation.quality.more_judgments import Outlook, outlook
+from annotation.quality.more_judgments import Outlook, outlook, outlook_on_taste
+from annotation.quality.reliability import Reliability
 from annotation.quality.scores import as_scores, value_counts
-from annotation.quality.verdict import ACCEPTED, TENTATIVE, UNDEFINED, Evidence, decide, place, word
+from annotation.quality.verdict import (
+    ACCEPTED,
+    RULE_OF,
+    TENTATIVE,
+    UNDEFINED,
+    Asks,
+    Evidence,
+    Rule,
+    decide,
+    decide_as_zhao,
+    decide_on_taste,
+    place,
+    word,
+)
 
+Report = TypeVar("Report", "ScoreReport", "JudgmentReport")
 Arguments = ParamSpec("Arguments")
 Value = TypeVar("Value")
 
@@ -38,7 +53,11 @@ class Agreement:
     ac1_high: float | None
     verdict: str
     reason: str
-    outlook: tuple[Outlook, ...]  # how many more judgments for each line, of alpha before any filter
+    outlook: tuple[Outlook, ...]  # how many more judgments for each line, of what decided
+    asks: str = field(default=Asks.TRUTH.value, kw_only=True)  # what the question asks for, and what the verdict rests on
+    rule: str = field(default=Rule.AGREEMENT.value, kw_only=True)
+    reliability: Reliability | None = field(default=None, kw_only=True)  # of the systems' means, of all answers
+    not_reliable: str = field(default="", kw_only=True)  # why there is none
 
     def as_dict(self) -> dict[str, Any]:
         """Plain JSON: None where a number is undefined, without the mask."""
@@ -99,6 +118,7 @@ def assess_scores(
     keep = keep_mask(scores, threshold, on_zero_mad)
     evidence, figures, why = score_agreement(scores, keep, level, threshold, on_zero_mad, seed, draws, replicates)
     verdict, reason = (UNDEFINED, why) if evidence is None else decide(evidence)
+    reason = " ".join(filter(None, [reason, _once(scores)]))
     weights = AC2_WEIGHTS.get(level)
     return ScoreReport(
         scores=int((~np.isnan(scores)).sum()),
@@ -113,6 +133,28 @@ def assess_scores(
         **(_gwet("ac2", scores, points, weights, replicates, seed) if weights else _figures("ac2", None, None)),
         **_common(scores),
     )
+
+
+def decided(
+    report: Report, asks: Asks, reliability: Reliability | None, not_reliable: str = "", as_zhao: bool = False
+) -> Report:
+    """The report with the verdict that fits what its question asks for, and the reliability of the systems' means beside it
+    (None: there is none, and why). as_zhao: scores as Zhao et al. (2020) judged them, whatever is asked for."""
+    report = replace(report, asks=asks.value, reliability=reliability, not_reliable=not_reliable)
+    rule = Rule.ZHAO if as_zhao and isinstance(report, ScoreReport) else RULE_OF[asks]
+    if rule == Rule.ZHAO and isinstance(report, ScoreReport):
+        if report.alpha_after is None:
+            return replace(report, rule=rule.value)
+        verdict, reason = decide_as_zhao(report.alpha_after, report.scores - report.kept, report.scores)
+        return replace(report, rule=rule.value, verdict=verdict, reason=reason)
+    if rule == Rule.AGREEMENT:
+        return report
+    if reliability is None:
+        why = f"The question asks for taste, but the reliability of the systems' means is not defined: {not_reliable}."
+        return replace(report, rule=rule.value, verdict=UNDEFINED, reason=why, outlook=())
+    verdict, reason = decide_on_taste(reliability)
+    outlooks = tuple(outlook_on_taste(reliability, line, report.units) for line in (TENTATIVE, ACCEPTED))
+    return replace(report, rule=rule.value, verdict=verdict, reason=reason, outlook=outlooks)
 
 
 def score_agreement(
@@ -151,6 +193,18 @@ def score_agreement(
         return None, figures, why or ""
     dropped = int((~np.isnan(scores) & ~keep).sum())
     return Evidence(before, p, after, dropped, chance, *corrected), figures, ""
+
+
+def _once(scores: np.ndarray) -> str:
+    """What cannot be said where most raters gave one score; scores: (raters, units)."""
+    given = (~np.isnan(scores)).sum(axis=1)
+    once, raters = int((given == 1).sum()), int((given > 0).sum())
+    if 2 * once <= raters or raters < 3:
+        return ""
+    return (
+        f"{once:,} of {raters:,} raters gave one score, so nobody can tell who is strict from who disagrees, and there is no"
+        " kappa of two raters; chance is what their scores would be on each other's items."
+    )
 
 
 def _less(value: float | None, chance: float | None) -> float | None:
@@ -221,6 +275,7 @@ def _common(scores: np.ndarray) -> dict[str, Any]:
 
 
 def _mean_cohen(scores: np.ndarray) -> float | None:
-    """Mean of Cohen's kappa over pairs of raters (Light 1971), a pair weighing as many units as it shares."""
-    pairs = [(n, kappa) for _, _, n, kappa in cohen_by_pair(scores) if kappa is not None]
+    """Mean of Cohen's kappa over pairs of raters (Light 1971), a pair weighing as many units as it shares, less one: from one
+    unit nobody knows what two raters agree on by chance (both agree: no kappa, else 0). None where no two share more."""
+    pairs = [(n - 1, kappa) for _, _, n, kappa in cohen_by_pair(scores) if kappa is not None and n > 1]
     return sum(n * kappa for n, kappa in pairs) / sum(n for n, _ in pairs) if pairs else None

@@ -21,6 +21,8 @@ from annotation.quality.random_effects import Floats, lower_tail
 
 HALF = 1 / 2  # surely below this share of what the others reach, or over half the way from them to always
 FAST = 1 / 3  # of the others' median time; surely in more than half of the answers
+AGREEMENT = "agreement"
+UNUSUAL = 0.05  # p of agreement below which somebody is set beside others like this, before all tests are corrected
 LEVEL = 0.04  # chance that anybody honest is flagged, over the whole campaign
 PRIOR_DF = 4  # annotators that the prior of the spread among honest annotators is worth
 PRIOR_SPREAD = 1 / 10  # of what is usual, or of the way from chance to always: its standard deviation
@@ -45,18 +47,26 @@ class Concern:
 
 @dataclass(frozen=True)
 class Suspect:
-    """An annotator with all concerns, the gravest first; those that do not reject are there too."""
+    """An annotator with all concerns, the gravest first; those that do not reject are there too. in_camp: others agree with
+    this one as people do (`camps`), so that little agreement with the rest is no carelessness."""
 
     annotator: int
     concerns: tuple[Concern, ...]
+    in_camp: bool = False
 
     @property
     def is_flagged(self) -> bool:
-        return self.concerns[0].is_flagged
+        return bool(self.reasons)
+
+    @property
+    def is_unusual(self) -> bool:
+        """Does it agree little with the others, if it alone was tested?"""
+        return any(concern.kind == AGREEMENT and concern.p <= UNUSUAL for concern in self.concerns)
 
     @property
     def reasons(self) -> list[str]:
-        return [concern.reason for concern in self.concerns if concern.is_flagged]
+        counts = [concern for concern in self.concerns if not (self.in_camp and concern.kind == AGREEMENT)]
+        return [concern.reason for concern in counts if concern.is_flagged]
 
 
 def suspicion(cards: list[AnnotatorCard], behaviour: Behaviour = Behaviour()) -> list[Suspect]:  # noqa: B008
@@ -208,7 +218,7 @@ def _speed(cards: list[AnnotatorCard], behaviour: Behaviour) -> list[Result | No
 
 # What each test weighs: only agreement finds who answers at random; a run or one answer always is beyond chance by far.
 TESTS: dict[str, tuple[Test, float]] = {
-    "agreement": (_agreement, 30.0),
+    AGREEMENT: (_agreement, 30.0),
     "same answer": (_constancy, 6.0),
     "repetition": (_repetition, 3.0),
     "run": (_run, 1.0),

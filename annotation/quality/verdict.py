@@ -1,7 +1,13 @@
-"""The verdict on scores: may they be relied on? A filter can take a verdict away and can't give one.
+"""The verdict on answers: may they be relied on? A filter can take a verdict away and can't give one.
+
+What decides depends on what a question asks for (`Asks`). Where it has one truth (facts, errors, relevance), single answers
+have to agree, and alpha decides. Where it asks for taste, people may differ and what is published, the systems' means, may be
+reliable all the same: the generalizability coefficient of these means over people and contexts decides (`reliability`), and
+alpha stands beside it.
 
 The lines are Krippendorff's (2004, Content Analysis, 2nd ed., section 11.4): rely on alpha at or above 0.8, draw
-tentative conclusions from 0.667.
+tentative conclusions from 0.667. The coefficient has the same lines (0.8 is also Nunnally & Bernstein's 1994, section 7, for
+means that groups are compared by), and none but noise below it: its 95% interval must lie above 0.
 
 What a filter may do is remove careless scores. What it also does is remove honest scores that disagree, and the more
 raters disagree, the more it removes. Two figures look through that:
@@ -15,13 +21,38 @@ raters disagree, the more it removes. Two figures look through that:
 
 Before both, alpha before the filter has to be higher than shuffled scores make it (a permutation test at 2.5%), so
 scores without agreement are accepted in at most 2.5% of campaigns of any size.
+
+Who must follow a protocol can ask for the verdict as Zhao et al. (2020, section 4) had it: alpha after the filter alone. It
+accepts what the filter made (docs/results/reliability.md).
 """
 
 from dataclasses import dataclass
+from enum import StrEnum
+
+from annotation.quality.reliability import Reliability
 
 ACCEPTED, TENTATIVE = 0.8, 0.667
 NOISE_LEVEL = 0.025
 UNDEFINED = "undefined"
+COLLECT_MORE = "collect more"
+
+
+class Asks(StrEnum):
+    """What a question asks for."""
+
+    TRUTH = "truth"
+    TASTE = "taste"
+
+
+class Rule(StrEnum):
+    """What a verdict rests on."""
+
+    AGREEMENT = "agreement"
+    RELIABILITY = "reliability"
+    ZHAO = "zhao-2020"
+
+
+RULE_OF = {Asks.TRUTH: Rule.AGREEMENT, Asks.TASTE: Rule.RELIABILITY}
 
 
 @dataclass(frozen=True)
@@ -40,7 +71,7 @@ class Evidence:
 
 def word(alpha: float) -> str:
     """What an alpha alone would be called."""
-    return "accepted" if alpha >= ACCEPTED else "tentative" if alpha >= TENTATIVE else "collect more"
+    return "accepted" if alpha >= ACCEPTED else "tentative" if alpha >= TENTATIVE else COLLECT_MORE
 
 
 def place(alpha: float) -> str:
@@ -55,13 +86,33 @@ def decide(evidence: Evidence) -> tuple[str, str]:
     before = f"Alpha is {evidence.before:.3f} before the filter, {place(evidence.before)}"
     if evidence.p > NOISE_LEVEL and evidence.before >= TENTATIVE:
         chance = f"there are so few scores that shuffled ones often reach it too (p = {evidence.p:.2f})"
-        return "collect more", f"{before}, and {evidence.after:.3f} after it, but {chance}."
+        return COLLECT_MORE, f"{before}, and {evidence.after:.3f} after it, but {chance}."
     if evidence.dropped == 0:
         return word(evidence.before), f"{before}, and the filter drops nothing."
     if evidence.corrected is None or evidence.corrected_high is None:
         return word(evidence.before), f"{before}, which decides: after it alpha is {evidence.after:.3f}, {_no_room(evidence)}."
     verdict = word(min(evidence.before, evidence.corrected_high))
     return verdict, f"{before}, {_beside(evidence)}{_why(evidence, verdict)}."
+
+
+def decide_on_taste(found: Reliability) -> tuple[str, str]:
+    """Verdict, and why, by how reliable the systems' means are."""
+    g = (
+        f"The systems' means have a generalizability coefficient of {found.coefficient:.2f}"
+        f" (95% interval {found.low:.2f} to {found.high:.2f}), {place(found.coefficient)}: the part of their variance that"
+        f" other people and other contexts would show again ({found.people:,} people, {found.contexts:,} contexts)"
+    )
+    r = found.split_half
+    halves = "" if r is None else f" Its split-half reliability over people is {r:.2f}."
+    if found.coefficient >= TENTATIVE and found.p > NOISE_LEVEL:
+        return COLLECT_MORE, f"{g}. But systems that do not differ reach it too (p = {found.p:.2f}).{halves}"
+    return word(found.coefficient), f"{g}.{halves}"
+
+
+def decide_as_zhao(after: float, dropped: int, scores: int) -> tuple[str, str]:
+    """Verdict, and why, as Zhao et al. (2020) had it."""
+    kept = f"Alpha is {after:.3f} after the filter, {place(after)}, which alone decides as in Zhao et al. (2020)"
+    return word(after), f"{kept}. The filter dropped {dropped:,} of {scores:,} scores; dropping what differs raises alpha."
 
 
 def _no_room(evidence: Evidence) -> str:

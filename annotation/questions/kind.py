@@ -17,6 +17,7 @@ from django.utils.translation import gettext, gettext_lazy
 from annotation.models import Assignment, Criterion
 from annotation.quality.krippendorff import Level
 from annotation.quality.report import JudgmentReport, ScoreReport
+from annotation.quality.verdict import Asks
 from annotation.questions.columns import Field
 from core.errors import Refused
 
@@ -149,6 +150,7 @@ class Kind:
     keys: ClassVar[Sequence[tuple[Any, Any]]] = ()
     table: ClassVar[type]
     files: ClassVar[str]
+    asks: ClassVar[Asks] = Asks.TRUTH  # what its verdict rests on, where no researcher says otherwise
     is_repeated: ClassVar[bool] = False  # may the same item be shown again, to see whether the answer stays?
     settings: ClassVar[Collection[str]] = ()  # what a criterion's `settings` may hold; `check` reads their values
     form: ClassVar[type[Form] | None] = None  # of its settings, on the page of the campaign's design

@@ -12,6 +12,7 @@ from annotation.models import Annotator, Assignment, Criterion, Output, Pairwise
 from annotation.outcome import Outcome, is_both_bad, outcome_named
 from annotation.quality.krippendorff import Level
 from annotation.quality.report import JudgmentReport, assess_judgments
+from annotation.quality.verdict import Asks
 from annotation.questions.columns import PAIR_FIELDS, is_cannot_say
 from annotation.questions.kind import CANNOT_SAY, CANNOT_SAY_WORDS, AgreementRule, Check, Given, Kind, Question, Widget
 from core.errors import Refused, quoted
@@ -46,6 +47,7 @@ class Pair(Kind):
     part, prefix = "choices", "choice"
     table = PairwiseJudgment
     files = "judgments"
+    asks = Asks.TASTE
     is_repeated = True
     template = "includes/choice.html"
     keys = (

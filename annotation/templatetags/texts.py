@@ -55,6 +55,11 @@ SCRIPT_WORDS = {
     "copied": gettext_noop("Copied"),
     "copy_by_hand": gettext_noop("Select the text and copy it."),
 }
+RULES = {
+    "agreement": "agreement of single answers",
+    "reliability": "reliability of the systems' means",
+    "zhao-2020": "alpha after the filter, as Zhao et al. (2020)",
+}
 BADGES = {"accepted": "good", "tentative": "fair", "collect more": "poor", "undefined": "poor"}
 
 
@@ -193,6 +198,12 @@ def measure_name(name: str) -> str:
 def next_line(outlook) -> str:
     """What it would take to get alpha's interval above the next line; nothing where it is above both."""
     return next((one["sentence"] for one in outlook or [] if one["units"] != 0), "")
+
+
+@register.filter
+def verdict_rule(rule: str) -> str:
+    """What a verdict rests on, in words; of verdicts before there was a choice, agreement."""
+    return RULES.get(rule, RULES["agreement"])
 
 
 @register.filter

@@ -31,7 +31,7 @@ class TrainingSerializer(serializers.Serializer):
 
     criterion = serializers.CharField(
         max_length=100, required=False, allow_null=True, allow_blank=True,
-        help_text="Whose scores; empty: judgments of pairs alone; null: what is accepted.",
+        help_text="Whose scores; empty: judgments of pairs alone; null: the campaign's first criterion with scores.",
     )  # fmt: skip
     others = serializers.ListField(child=serializers.CharField(max_length=100), required=False, max_length=50)
     beside = serializers.ListField(

@@ -25,9 +25,8 @@ class TrainingBasis:
 
 
 def basis(snapshot: Snapshot, criterion: str | None = None) -> TrainingBasis:
-    """The named criterion (empty: judgments of pairs alone), or by default an accepted one: the one called Overall, else
-    the one with the highest alpha after the filter. Judgments of pairs count where they are accepted, and where there
-    is nothing else. Raises Refused where the snapshot lacks what is named."""
+    """The named criterion (empty: judgments of pairs alone), or by default the campaign's first that has scores: no figure of
+    the answers has a say in it. Judgments of pairs count beside it. Raises Refused where the snapshot lacks what is named."""
     decisions = list(snapshot.decisions.select_related("criterion"))
     scored = [d for d in decisions if d.criterion_id and not d.on_pairs]
     pairs = next((d for d in decisions if not d.criterion_id), None)
@@ -36,12 +35,22 @@ def basis(snapshot: Snapshot, criterion: str | None = None) -> TrainingBasis:
             f"Snapshot {snapshot.name} has judgments of pairs by criterion only. A comparator learns from scores or from"
             " overall judgments of pairs."
         )
-    accepted_pairs = pairs is not None and pairs.is_usable
-    chosen = _chosen(snapshot, scored, pairs, accepted_pairs, criterion)
+    chosen = _chosen(snapshot, scored, pairs, criterion)
+    of_pairs = "" if pairs is None or pairs.is_usable else _warning("The judgments of pairs are", pairs)
     if chosen is None:
-        return TrainingBasis("", True, "" if accepted_pairs or pairs is None else _warning("The judgments of pairs are", pairs))
-    warning = "" if chosen.is_usable else _warning(f"The scores of {chosen.criterion.name} are", chosen)
-    return TrainingBasis(chosen.criterion.name, accepted_pairs, warning)
+        return TrainingBasis("", True, of_pairs)
+    of_scores = "" if chosen.is_usable else _warning(f"The scores of {chosen.criterion.name} are", chosen)
+    return TrainingBasis(chosen.criterion.name, pairs is not None, " ".join(filter(None, [of_scores, of_pairs])))
+
+
+def by_default(snapshot: Snapshot | None, criterion: str) -> str:
+    """What is said where nobody chose a criterion and there are several: which one was taken, and by which rule."""
+    if snapshot is None or len(criteria(snapshot)) < 2:
+        return ""
+    if not criterion:
+        return "Nobody chose a criterion, so this is about the judgments of pairs."
+    first = "the campaign's first criterion with scores" if criterion == basis(snapshot).criterion else "the newest there is"
+    return f"Nobody chose a criterion, so this is about {criterion}, {first}."
 
 
 def others_in(snapshot: Snapshot, names: list[str]) -> dict[str, str]:
@@ -54,7 +63,7 @@ def others_in(snapshot: Snapshot, names: list[str]) -> dict[str, str]:
     return {name: "" if d.is_usable else _warning(f"The scores of {name} are", d) for name, d in found.items()}
 
 
-def _chosen(snapshot, scored, pairs, accepted_pairs, criterion) -> QualityDecision | None:
+def _chosen(snapshot, scored, pairs, criterion) -> QualityDecision | None:
     """The decision about the criterion to use, or None for the judgments of pairs alone."""
     if criterion:
         named = next((d for d in scored if d.criterion.name == criterion), None)
@@ -65,15 +74,9 @@ def _chosen(snapshot, scored, pairs, accepted_pairs, criterion) -> QualityDecisi
         return named
     if criterion == "" and pairs is None:
         raise Refused(f"Snapshot {snapshot.name} of campaign {snapshot.campaign.slug!r} has no judgments of pairs.")
-    usable = [d for d in scored if d.is_usable]
-    if criterion == "" or not scored or (not usable and accepted_pairs):
+    if criterion == "" or not scored:
         return None
-
-    def preference(decision):
-        alpha = decision.report.get("alpha_after") if usable else None  # where none is accepted: the first
-        return decision.criterion.name.casefold() == "overall", -2.0 if alpha is None else alpha
-
-    return max(usable or scored, key=preference)
+    return min(scored, key=lambda decision: (decision.criterion.position, decision.criterion.pk))
 
 
 def _warning(what: str, decision: QualityDecision) -> str:

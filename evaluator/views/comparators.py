@@ -56,7 +56,7 @@ class TrainForm(forms.Form):
         super().__init__(*args, **(own | kwargs))
         fields: dict[str, Any] = self.fields
         names = selectors.criteria(snapshot)
-        fields["criterion"].offer(names, "an accepted criterion (default)", "judgments of pairs only", "scores of {}")
+        fields["criterion"].offer(names, "the first criterion (default)", "judgments of pairs only", "scores of {}")
         fields["others"].choices = [(name, name) for name in names if name]
         fields["base"].choices = [(name, _base(name, made)) for name, made in selectors.bases().items()] + [
             (selectors.NO_BASE, "no base")

@@ -45,7 +45,7 @@ class EvaluateForm(forms.Form):
     def __init__(self, *args, criteria: list[str], **kwargs):
         super().__init__(*args, **({"label_suffix": ""} | kwargs))
         fields: dict[str, Any] = self.fields
-        fields["criterion"].choices = [("", "an accepted criterion (default)"), *((name, name) for name in criteria if name)]
+        fields["criterion"].choices = [("", "the first criterion (default)"), *((name, name) for name in criteria if name)]
 
 
 @login_required

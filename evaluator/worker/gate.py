@@ -105,7 +105,7 @@ def _context(source: sources.Source, pair) -> str:
 
 
 def _read_from(version: ComparatorVersion, campaign: Campaign, snapshot: Snapshot) -> tuple[str, bool]:
-    """Whose scores, and whether judgments of pairs: what it learned from the campaign, else what is accepted there. Raises
+    """Whose scores, and whether judgments of pairs: what it learned from the campaign, else its first criterion there. Raises
     Refused where nothing is."""
     if learned_from(version, campaign):
         criterion, with_judgments = version.settings["sources"][campaign.slug]

@@ -74,12 +74,15 @@ class BoardJudge:
 
 @dataclass(frozen=True)
 class BoardVerdict:
-    """What was decided about people's answers when they were frozen. usable: accepted, tentatively or by a researcher."""
+    """What was decided about people's answers when they were frozen. usable: accepted, tentatively or by a researcher. rule:
+    "agreement", "reliability" or "zhao-2020"; reliability: the generalizability coefficient of the systems' means."""
 
     verdict: str
     usable: bool
     alpha: float | None = None
     reason: str = ""
+    rule: str = "agreement"
+    reliability: float | None = None
 
 
 @dataclass(frozen=True)

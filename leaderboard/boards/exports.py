@@ -24,6 +24,7 @@ SENTENCES = {
     "population": wording.population,
     "intervals": wording.intervals,
     "answers": wording.answers,
+    "verdict": wording.verdict,
     "worth": wording.worth,
     "gate": wording.gate_verdict,
     "ending": wording.ending,
@@ -89,6 +90,7 @@ def _made(board: Board) -> dict[str, str | int | bool | None]:
         "error_is": wording.error_name(board),
         "population": wording.population(board),
         "answers_of_people": wording.answers(board),
+        "verdict": wording.verdict(board),
         "gate": wording.gate(board),
         "warnings": warnings(board),
         "simulated": board.basis.simulated,
@@ -125,7 +127,9 @@ def as_latex(board: Board) -> str:
     if own:
         lines.append(f"% {wording.own_meaning(board)}")
     lines += [f"% Judged by {wording.judged_by(board)}, on {wording.question(board)}; rated by {wording.method(board)}."]
-    lines += [f"% {said}" for said in (wording.gate(board), wording.answers(board), wording.ranks(board)) if said]
+    verdict = wording.verdict(board) and f"Answers: {wording.verdict(board)}."
+    said = (wording.gate(board), wording.answers(board), verdict, wording.ranks(board))
+    lines += [f"% {one}" for one in said if one]
     return "\n".join([*lines, f"% Intervals: {wording.population(board)}.", f"% {board.provenance.signature}", ""])
 
 
@@ -174,7 +178,8 @@ def as_text(board: Board) -> str:
             f"{name:<32}{wording.rank(row):>6}{row.rating:>8.0f}{row.error:>6.0f}  {row.low:>6.0f}–{row.high:<8.0f}{estimate}"
             f"{wording.chance(row.best):>6}{wording.count(row):>8}{row.wins:>6}{row.ties:>6}{row.losses:>6}{mean:>8}"
         )
-    lines += [f"Rated by {wording.method(board)}.", wording.error_meaning(board), wording.answers(board)]
+    verdict = wording.verdict(board) and f"Answers: {wording.verdict(board)}."
+    lines += [f"Rated by {wording.method(board)}.", wording.error_meaning(board), wording.answers(board), verdict]
     lines += [
         *_agreement_lines(board),
         wording.worth(board),

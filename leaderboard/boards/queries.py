@@ -10,6 +10,7 @@ from core.errors import Refused
 from evaluator.models import Judge
 from evaluator.roster import judge_named
 from evaluator.versions.selectors import basis as what_counts
+from evaluator.versions.selectors import by_default
 from leaderboard.asked import Asked
 from leaderboard.boards.agreement import agreement_with_people
 from leaderboard.boards.board import Board
@@ -97,6 +98,11 @@ def latest_or_refuse(campaign: Campaign, asked: Asked, criterion: str | None) ->
         about = "" if criterion is None else " on judgments of pairs" if criterion == "" else f" on {criterion!r}"
         raise Refused(f"No tournament{by}{about} is finished in campaign {campaign.slug!r}; run_tournament plays one.")
     return found
+
+
+def chosen_by_default(shown: Tournament, criterion: str | None) -> str:
+    """What stands first where nobody chose what the board is about; criterion: as it was asked for."""
+    return by_default(latest_snapshot(shown.campaign), shown.criterion) if criterion is None else ""
 
 
 def link_label(basis: str, judge: str) -> str:

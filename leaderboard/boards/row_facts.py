@@ -84,7 +84,10 @@ def verdict(tournament: Tournament) -> BoardVerdict | None:
     decision = min(found, key=lambda one: one.on_pairs)
     alpha = decision.report.get("alpha_before", decision.report.get("alpha"))
     reason = decision.overrule_reason or decision.report.get("reason") or ""
-    return BoardVerdict(decision.verdict, decision.is_usable, None if alpha is None else round(alpha, 4), reason)
+    reliable = (decision.report.get("reliability") or {}).get("coefficient")
+    rule = decision.report.get("rule", "agreement")
+    alpha, reliable = (None if value is None else round(value, 4) for value in (alpha, reliable))
+    return BoardVerdict(decision.verdict, decision.is_usable, alpha, reason, rule, reliable)
 
 
 def _about(decision) -> str | None:

@@ -16,6 +16,11 @@ METHODS = {
     "glicko2-by-game": "Glicko-2, game by game",
     "bradley-terry": "a Bradley-Terry model of the games",
 }
+RULES = {
+    "agreement": "agreement of single answers",
+    "reliability": "reliability of the systems' means, since the question asks for taste",
+    "zhao-2020": "alpha after the filter, as Zhao et al. (2020)",
+}
 KINDS = {"scores": "scores", "pairs": "judgments of pairs", "both": "scores and judgments of pairs"}
 ENDINGS = {
     "settled": "by its rule",
@@ -227,6 +232,17 @@ def answers(board: Board) -> str:
         return ""
     kind = KINDS[people.kind or "both"]
     return f"{people.answers:,} kept {kind}" + (f" by {_many(people.annotators, 'annotator')}" if people.annotators else "")
+
+
+def verdict(board: Board) -> str:
+    """What was decided about people's answers, by what, and both figures; empty where nothing was."""
+    found = board.basis.people and board.basis.people.verdict
+    if not found:
+        return ""
+    reliable = [] if found.reliability is None else [f"reliability of the systems' means {found.reliability:.3f}"]
+    alpha = [] if found.alpha is None else [f"Krippendorff's alpha of single answers {found.alpha:.3f}"]
+    figures = "; ".join(reliable + alpha if found.rule == "reliability" else alpha + reliable)
+    return f"{found.verdict}, by {RULES.get(found.rule, found.rule)}" + (f" ({figures})" if figures else "")
 
 
 def ending(board: Board) -> str:

@@ -54,6 +54,7 @@ def leaderboard(request, slug):
     if shown:
         context["judge_and_criterion"] = board_query(*queries.asked_by(shown), shown.criterion)
         context |= shown_board(shown, True, request.GET.get("population", "")) | {"confidence": confidence_of(shown)}
+        context["chosen"] = queries.chosen_by_default(shown, request.GET.get("criterion"))
         if campaign.board_is_public:
             address = f"{reverse('board_embed', args=[slug])}?{context['judge_and_criterion']}"
             context["embed_address"] = request.build_absolute_uri(address)

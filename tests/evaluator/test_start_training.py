@@ -6,7 +6,7 @@ from annotation.models import AuditEvent, Job, QualityDecision
 from core.errors import Refused
 from evaluator.models import TrainingRun
 from evaluator.trainings.services import start_training
-from evaluator.versions.selectors import basis
+from evaluator.versions.selectors import basis, by_default
 from tests.evaluator.world import SCORES, World
 
 pytestmark = pytest.mark.django_db
@@ -54,18 +54,23 @@ def test_a_seed_out_of_range_is_refused(world):
         start_training([world.campaign], seed=-1)
 
 
-def test_overall_goes_before_a_higher_alpha(world):
-    world.score("Wit", SCORES)
-    assert basis(world.freeze()).criterion == "Overall"
-
-
-def test_without_overall_the_highest_alpha_is_taken(tmp_path):
+def test_the_first_criterion_is_the_default_whatever_its_answers_are(tmp_path):
+    """Wit is the campaign's first; Overall agrees as well, and is accepted where Wit is not."""
     world = World(tmp_path, judged=False)
     world.score("Wit", SCORES)
     world.score("Overall", SCORES)
     snapshot = world.freeze()
-    QualityDecision.objects.filter(criterion__name="Overall").update(verdict="collect more")
-    assert basis(snapshot) == basis(snapshot, "Wit")
+    assert basis(snapshot) == basis(snapshot, "Wit") and basis(snapshot).warning == ""
+    QualityDecision.objects.filter(criterion__name="Wit").update(verdict="collect more", report={"reason": "Alpha is 0.400."})
+    found = basis(snapshot)
+    assert (found.criterion, found.warning) == ("Wit", "The scores of Wit are not accepted: Alpha is 0.400.")
+    assert by_default(snapshot, "Wit") == (
+        "Nobody chose a criterion, so this is about Wit, the campaign's first criterion with scores."
+    )
+
+
+def test_where_one_question_was_asked_nobody_had_a_choice(world):
+    assert by_default(world.campaign.snapshots.get(), "Overall") == ""
 
 
 def test_what_is_not_accepted_is_used_with_a_warning(world):
@@ -88,8 +93,7 @@ def test_accepted_judgments_of_pairs_are_learned_with_the_scores(world):
     snapshot = world.freeze()
     assert basis(snapshot).judgments
     QualityDecision.objects.filter(criterion=None).update(verdict="collect more")
-    assert not basis(snapshot).judgments
-    assert basis(snapshot, "") == basis(snapshot, "")
+    assert basis(snapshot).judgments and basis(snapshot).warning.startswith("The judgments of pairs are not accepted")
     assert basis(snapshot, "").warning.startswith("The judgments of pairs are not accepted")
 
 

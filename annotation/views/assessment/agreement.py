@@ -8,9 +8,11 @@ from django.views.decorators.http import require_POST
 from annotation.access import campaign_for_researcher
 from annotation.assessment import charts, decisions
 from annotation.assessment.annotator_review import to_check
+from annotation.assessment.asked_for import question_named, set_aim
 from annotation.assessment.assess import assess
 from annotation.assessment.calculations import look_up
-from annotation.forms import AssessForm, OverruleForm
+from annotation.assessment.dependence import group_by
+from annotation.forms import AimForm, AssessForm, OverruleForm
 from annotation.jobs import worker_alive
 from annotation.models import Output, QualityDecision
 from annotation.views.assessment.snapshots import decided, snapshots_of
@@ -18,7 +20,7 @@ from annotation.views.paging import paged, searched
 from core.errors import Refused
 
 SNAPSHOTS_SHOWN = 20
-DEFAULT = {"mad": 1.0, "level": "ordinal", "on_zero_mad": "drop"}
+DEFAULT = {"mad": 1.0, "level": "ordinal", "on_zero_mad": "drop", "verdict": ""}
 
 
 @login_required
@@ -102,6 +104,35 @@ def last_rule(snapshots) -> dict:
     """What was asked last, or the rule a newcomer starts from."""
     rule = snapshots[0].rule if snapshots else {}
     return {name: rule.get(name, value) for name, value in DEFAULT.items()}
+
+
+@require_POST
+@login_required
+def aim(request, slug):
+    """What a question asks for, for assessments to come."""
+    campaign, form = campaign_for_researcher(request.user, slug), AimForm(request.POST)
+    try:
+        if not form.is_valid():
+            raise Refused("Give a reason. It is stored with what the question asks for.")
+        asked = form.cleaned_data
+        set_aim(campaign, question_named(campaign, asked["question"]), asked["asks"], request.user, asked["reason"])
+        messages.success(request, "Stored. Preview and accept a filter again: snapshots that are there keep their verdicts.")
+    except Refused as refused:
+        messages.error(request, str(refused))
+    return redirect("quality", slug)
+
+
+@require_POST
+@login_required
+def group(request, slug):
+    """Contexts that are not independent, as one group, or apart again."""
+    campaign = campaign_for_researcher(request.user, slug)
+    try:
+        changed = group_by(campaign, request.POST.get("by", ""), request.user)
+        messages.success(request, f"{changed:,} contexts changed their group. Boards that are played from now on count groups.")
+    except Refused as refused:
+        messages.error(request, str(refused))
+    return redirect("quality_preview", slug)
 
 
 @require_POST

@@ -22,7 +22,7 @@ class Command(ServiceCommand):
         parser.add_argument("slug")
         parser.add_argument("--judge", action="append", metavar="NAME", help="evaluate only this judge; repeat for more")
         parser.add_argument("--snapshot", metavar="NAME", help="default: the newest snapshot")
-        parser.add_argument("--criterion", help="default: an accepted criterion, Overall first")
+        parser.add_argument("--criterion", help="default: the campaign's first criterion with scores")
         parser.add_argument(
             "--annotators",
             choices=sorted(EPSILON),

@@ -9,6 +9,7 @@ from evaluator.comparator.settings import ARCHITECTURES, RECIPES, SWITCHES, Sett
 from evaluator.management.device import add_device, use_device
 from evaluator.management.progress import ProgressBar
 from evaluator.trainings.services import start_training
+from evaluator.versions.selectors import by_default
 
 HELP = {
     "strong": "learn that human-written text beats generated",
@@ -86,10 +87,13 @@ class Command(ServiceCommand):
             beside=[campaign_named(s) for s in beside],
             base=base,
         )
+        snapshot = run.snapshots.first()
+        if chosen := by_default(snapshot, run.criterion) if first is None else "":
+            self.progress(chosen)
         if run.warning:
             self.progress(f"Warning: {run.warning}")
         if not wait:
-            return {"run": run.pk, **jobs.queued(run.job)}
+            return {**({"chosen": chosen} if chosen else {}), "run": run.pk, **jobs.queued(run.job)}
         try:
             with ProgressBar() as bar:
                 version = tasks.run(run.job_id, watch=bar)
@@ -97,6 +101,7 @@ class Command(ServiceCommand):
             raise Refused("The training was cancelled.") from None
         metrics = version.metrics
         return {
+            **({"chosen": chosen} if chosen else {}),
             "comparator": version.name,
             "snapshots": [digest[:12] for digest in version.snapshots],
             "criterion": version.criterion,

@@ -4,7 +4,7 @@ from annotation.access import campaign_named
 from core.commands import ServiceCommand
 from leaderboard.asked import asked_of
 from leaderboard.boards.exports import as_json, as_text
-from leaderboard.boards.queries import board, latest, latest_or_refuse
+from leaderboard.boards.queries import board, chosen_by_default, latest, latest_or_refuse
 from leaderboard.models import Tournament
 
 
@@ -27,7 +27,10 @@ class Command(ServiceCommand):
     def run(self, slug, criterion, **options):
         shown = latest_or_refuse(campaign_named(slug), asked_of(options), criterion)
         self.shown = board(shown, people=latest(shown.campaign, Tournament.Basis.PEOPLE, shown.criterion))
-        return as_json(self.shown)
+        self.chosen = chosen_by_default(shown, criterion)
+        return {"chosen": self.chosen, **as_json(self.shown)} if self.chosen else as_json(self.shown)
 
     def show(self, result):
+        if self.chosen:
+            self.stdout.write(self.chosen)
         self.stdout.write(as_text(self.shown))

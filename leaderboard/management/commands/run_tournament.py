@@ -14,7 +14,7 @@ from evaluator.management import judge_options
 from evaluator.management.progress import ProgressBar
 from evaluator.models import ComparatorVersion, Judge
 from evaluator.roster import judge_named, judge_of
-from evaluator.versions.selectors import architecture
+from evaluator.versions.selectors import architecture, by_default
 from evaluator.versions.selectors import basis as what_counts
 from leaderboard import tasks
 from leaderboard.asked import asked_of
@@ -68,12 +68,14 @@ class Command(ServiceCommand):
         basis, judge = _who_judges(campaign, options)
         asked = dict(foreground=wait, rules=rules, level=level, only_kept=only_kept)
         tournament = start_tournament(campaign, basis, judge, criterion, seed, games, **asked)
+        if chosen := by_default(tournament.snapshot, tournament.criterion) if criterion is None else "":
+            self.progress(chosen)
         if warning := tournament.settings["warning"]:
             self.progress(f"Warning: {warning}")
         if level == Tournament.Level.SAMPLE and tournament.version and architecture(tournament.version) == "joint":
             self.progress(f"The joint comparator reads at most {readings(tournament.campaign, games):,} pairs of outputs.")
         if not wait:
-            return {"tournament": tournament.pk, **jobs.queued(tournament.job)}
+            return {**({"chosen": chosen} if chosen else {}), "tournament": tournament.pk, **jobs.queued(tournament.job)}
         start = time.monotonic()
         try:
             with ProgressBar() as bar:
@@ -81,6 +83,7 @@ class Command(ServiceCommand):
         except jobs.Cancelled:
             raise Refused("The tournament was cancelled.") from None
         return {
+            **({"chosen": chosen} if chosen else {}),
             "tournament": tournament.pk,
             "permalink": tournament.get_absolute_url(),
             "signature": tournament.signature,

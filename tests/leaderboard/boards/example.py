@@ -96,7 +96,7 @@ def example() -> Board:
                 annotators=7,
                 kind="scores",
                 answers=108,
-                verdict=BoardVerdict("collect more", False, 0.26, "Alpha is 0.26, below 0.667."),
+                verdict=BoardVerdict("collect more", False, 0.26, "Alpha is 0.26, below 0.667.", "agreement", 0.55),
                 left_out=(AnswersLeftOut("outputs", 26, 134), AnswersLeftOut("filter", 256, 900)),
                 variances=(Variance("taste", 0.12),),
                 worth=BoardWorth(0.5, 144, 300, 156, 600, 164.2),
