@@ -22,6 +22,7 @@ from annotation.assessment import decisions
 from annotation.assessment.assess import as_dict, assess
 from annotation.campaigns import lifecycle, protocol
 from annotation.campaigns.overview import annotators_with_counts
+from annotation.campaigns.plan import search_campaign
 from annotation.campaigns.templates import settings_of, template_named
 from annotation.data import importer, uploads
 from annotation.data.export import CONTENT_TYPES, answer_files, as_csv, as_jsonl, exported_answers
@@ -177,6 +178,17 @@ class CampaignViewSet(
             return self._page(serializers.InvitationSerializer, campaign.invitations.order_by("-created_at", "-pk"))
         data = valid(serializers.InvitationSerializer(data=request.data))
         return Response(serializers.InvitationSerializer(invite(campaign, request.user, **data)).data, status=201)
+
+    @extend_schema(parameters=[serializers.SearchSerializer], responses=serializers.FoundSearchSerializer(many=True))
+    @action(detail=True, pagination_class=None)
+    def plan(self, request, slug):
+        """How many contexts, people and judgments find a given difference of two systems with 80% power."""
+        asked = valid(serializers.SearchSerializer(data=request.query_params.dict()))
+        pilot = asked.pop("pilot", "")
+        found = search_campaign(
+            self.get_object(), **asked, pilot=get_object_or_404(self.get_queryset(), slug=pilot) if pilot else None
+        )
+        return Response([search.as_dict() for search in found])
 
     @extend_schema(responses={204: None}, parameters=[OpenApiParameter("pk", int, location="path")])
     @action(detail=True, methods=["delete"], url_path=r"invitations/(?P<pk>\d{1,9})", url_name="invitation")

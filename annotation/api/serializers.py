@@ -287,6 +287,40 @@ class RuleSerializer(serializers.Serializer):
     )
 
 
+class SearchSerializer(serializers.Serializer):
+    """difference: points of the scale; for pairs, how far the win rate is above one half."""
+
+    difference = serializers.FloatField(min_value=0.0001, max_value=1000)
+    question = serializers.CharField(max_length=100, default="", allow_blank=True, help_text="Empty: the first.")
+    contexts = serializers.IntegerField(min_value=2, max_value=1_000_000, required=False)
+    annotators = serializers.IntegerField(min_value=1, max_value=100_000, required=False)
+    pilot = serializers.CharField(max_length=200, required=False, help_text="A campaign; default: this one.")
+    judge_correlation = serializers.FloatField(min_value=0, max_value=0.999, required=False)
+    judge_contexts = serializers.IntegerField(min_value=1, max_value=10_000_000, required=False)
+
+
+class WaySerializer(serializers.Serializer):
+    contexts = serializers.IntegerField()
+    per_item = serializers.IntegerField(help_text="People on each item.")
+    annotators = serializers.IntegerField()
+    judgments = serializers.IntegerField()
+    power = serializers.FloatField()
+
+
+class FoundSearchSerializer(serializers.Serializer):
+    """ways: the fewest contexts that are enough, by people an item; at_budget: what the plan's own judgments find otherwise."""
+
+    question = serializers.CharField()
+    unit = serializers.CharField()
+    variance_from = serializers.CharField()
+    difference = serializers.FloatField()
+    power = serializers.FloatField()
+    cheapest = WaySerializer(allow_null=True)
+    ways = WaySerializer(many=True)
+    budget = serializers.IntegerField()
+    at_budget = WaySerializer(many=True)
+
+
 class SnapshotSerializer(serializers.ModelSerializer):
     name = serializers.CharField(help_text="The first twelve digits of the digest.")
 

@@ -1,26 +1,31 @@
 """From a campaign to its plan: how many judgments, how long, and the smallest difference that it can detect."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from django.db.models import Count
 
 from annotation.answers import Filters, submissions
+from annotation.design.needed import Judge, Way, at_budget, ways
 from annotation.design.pilot import components_of, pair_assumptions_of
-from annotation.design.plan import SECONDS_PER_PAIR, SECONDS_PER_SCORE, Protocol
+from annotation.design.plan import SECONDS_PER_PAIR, SECONDS_PER_SCORE, Protocol, plan
 from annotation.design.power import (
     HIGH_VARIANCE,
     LOW_VARIANCE,
+    POWER,
     Components,
     Detectable,
     PairAssumptions,
     Scale,
     detectable_difference,
     detectable_win_rate,
+    power_for_difference,
+    power_for_win_rate,
 )
 from annotation.models import Campaign, Purpose
 from annotation.outcome import CODES
 from annotation.questions import store
+from core.errors import Refused
 
 KEPT = ("likert", "pairwise", "pair_design", "pairs", "overlap", "overlap_percent", "quota", "gold_percent", "repeat_percent")
 SYSTEMS, CONTEXTS = 4, 100  # assumed before any outputs are there
@@ -75,6 +80,108 @@ class Ground:
             return detectable_win_rate(self.assumed, meetings, annotators, people, **known)
         people, systems = protocol.people_per_item, protocol.systems
         return detectable_difference(self.assumed, protocol.contexts, annotators, people, systems=systems, scale=self.ends)
+
+    def power(self, difference: float, protocol: Protocol, annotators: int, judge: Judge | None = None) -> float:
+        """The chance to find a difference: points of the scale, or how far a win rate is from one half."""
+        people, systems, left = protocol.people_per_item, protocol.systems, judge.left(protocol.contexts) if judge else 1.0
+        if isinstance(self.assumed, PairAssumptions):
+            helped = replace(self.assumed, context=self.assumed.context * left)
+            meetings = max(2.0, protocol.contexts_per_pair)
+            known = {"systems": systems, "contexts": protocol.contexts}
+            return power_for_win_rate(difference, helped, meetings, annotators, people, **known)
+        spread = replace(self.assumed, context_system=self.assumed.context_system * left)
+        return power_for_difference(difference, spread, protocol.contexts, annotators, people, systems=systems, scale=self.ends)
+
+
+@dataclass(frozen=True)
+class Search:
+    """What finds a difference that is given. ways: the fewest contexts by people an item; at_budget: what the plan's own number
+    of judgments finds otherwise shared out."""
+
+    ground: Ground
+    difference: float
+    ways: list[Way]
+    at_budget: list[Way]
+    budget: int
+
+    @property
+    def cheapest(self) -> Way | None:
+        return min(self.ways, key=lambda way: (way.judgments, way.contexts), default=None)
+
+    def as_dict(self) -> dict:
+        cheapest = self.cheapest
+        return {
+            "question": self.ground.about,
+            "unit": "win rate beyond one half" if self.ground.is_pairs else "points of the scale",
+            "variance_from": self.ground.source,
+            "difference": self.difference,
+            "power": POWER,
+            "cheapest": cheapest.as_dict() if cheapest else None,
+            "ways": [way.as_dict() for way in self.ways],
+            "budget": self.budget,
+            "at_budget": [way.as_dict() for way in self.at_budget],
+        }
+
+
+def questions_of(campaign: Campaign) -> list[str]:
+    """What a plan may be about."""
+    scored = list(campaign.criteria.values_list("name", flat=True)) if campaign.likert else []
+    return [*scored, *(["Pairs"] if campaign.pairwise else [])]
+
+
+def search_campaign(
+    campaign: Campaign,
+    difference: float,
+    question: str = "",
+    contexts: int | None = None,
+    annotators: int | None = None,
+    pilot: Campaign | None = None,
+    judge_correlation: float | None = None,
+    judge_contexts: int | None = None,
+) -> list[Search]:
+    """As the page does, of the campaign's own protocol: for commands and programs. Raises Refused."""
+    fields = protocol_of(campaign) | ({"contexts": contexts} if contexts else {}) | {"annotators": annotators}
+    protocol = Protocol(**fields)
+    grounds = grounds_of(campaign, protocol, pilot or campaign)
+    if not grounds:
+        raise Refused(f"Campaign {campaign.slug!r} asks no question that a plan knows; add a criterion, or ask for pairs.")
+    judge = Judge(judge_correlation, judge_contexts or 10 * protocol.contexts) if judge_correlation else None
+    try:
+        people = plan(protocol).annotators
+    except ValueError as error:
+        raise Refused(str(error)) from None
+    return searches(grounds, protocol, people, question or grounds[0].about, difference, judge)
+
+
+def searches(
+    grounds: list[Ground], protocol: Protocol, annotators: int, question: str, difference: float, judge: Judge | None = None
+) -> list[Search]:
+    """What finds the difference in the answers to this question, for each thing that is known or assumed of it. Raises Refused
+    where nobody asks it, or it has no such difference."""
+    asked = [ground for ground in grounds if ground.about.casefold() == question.strip().casefold()]
+    if not asked:
+        known = ", ".join(dict.fromkeys(ground.about for ground in grounds)) or "none"
+        raise Refused(f"The plan has no question {question!r}; it has: {known}.")
+    if not difference > 0 or (asked[0].is_pairs and difference >= 0.5):
+        raise Refused("The difference must be above 0" + (" and below 0.5: 0.1 is 60% of wins." if asked[0].is_pairs else "."))
+    return [_search(ground, protocol, annotators, difference, judge) for ground in asked]
+
+
+def _search(ground: Ground, protocol: Protocol, annotators: int, difference: float, judge: Judge | None) -> Search:
+    def shape(contexts: int, each: int) -> Protocol:
+        return replace(protocol, contexts=contexts, overlap=each, overlap_percent=100, pairs=None, **every_pair)
+
+    def power(contexts: int, each: int, people: int) -> float:
+        return ground.power(difference, shape(contexts, each), people, judge)
+
+    def judgments(contexts: int, each: int) -> int:
+        asked = shape(contexts, each)
+        return asked.judgments_of(asked.pair_items if ground.is_pairs else asked.score_items)
+
+    every_pair: dict = {"pair_design": "ring"} if protocol.pair_design == "number" else {}
+    budget = protocol.judgments_of(protocol.pair_items if ground.is_pairs else protocol.score_items)
+    found = ways(power, judgments, annotators)
+    return Search(ground, difference, found, at_budget(power, judgments, annotators, budget), budget)
 
 
 def grounds_of(campaign: Campaign, protocol: Protocol, pilot: Campaign | None) -> list[Ground]:

@@ -175,6 +175,79 @@ def power_of(
     return float(nct.sf(most, df, ratio) + (0.0 if math.isnan(wrong_way) else wrong_way))
 
 
+def power_for_difference(
+    difference: float,
+    components: Components,
+    contexts: int,
+    annotators: int,
+    people: People = ONE_EACH,
+    alpha: float = ALPHA,
+    systems: int = 2,
+    scale: Scale | None = None,
+) -> float:
+    """The chance that so large a difference of two systems' mean scores is found; 0 for one that the scale has no room for.
+
+    Raises ValueError for fewer than two contexts or annotators."""
+    if scale and scale.mean + difference > scale.high:
+        return 0.0
+    return _of_scores(components, contexts, annotators, people, alpha, systems, scale)[0](difference)
+
+
+def power_for_win_rate(
+    difference: float,
+    assumed: PairAssumptions,
+    meetings: float,
+    annotators: int,
+    people: People = ONE_EACH,
+    alpha: float = ALPHA,
+    systems: int = 2,
+    contexts: float = math.inf,
+) -> float:
+    """The chance that a win rate so far from one half is found; 0 for one that ties leave no room for."""
+    if difference >= (1 - assumed.ties) / 2:
+        return 0.0
+    error = _of_pairs(assumed, meetings, annotators, people, systems, contexts)
+    logits = float(logit(0.5 + difference))
+    return power_of(logits, *error(logits), alpha, systems)
+
+
+def _of_scores(
+    components: Components, contexts: int, annotators: int, people: People, alpha: float, systems: int, scale: Scale | None
+) -> tuple[Callable[[float], float], Callable[[float], tuple[float, float]]]:
+    """(difference -> power, difference -> (its standard error, as the board states it))"""
+    se, df = standard_error(components, contexts, annotators, people, systems)
+    se /= mean_of_root(components.freedom)
+
+    def errors(difference: float) -> tuple[float, float]:
+        f = scale.left(difference) if scale else 1.0
+        return se * math.sqrt((1 + f) / 2), se * math.sqrt((systems - 1 + f) / systems)
+
+    def power_at(difference: float) -> float:
+        own, stated = errors(difference)
+        return power_of(difference, own, df, alpha, systems, stated)
+
+    return power_at, errors
+
+
+def _of_pairs(
+    assumed: PairAssumptions, meetings: float, annotators: int, people: People, systems: int, contexts: float
+) -> Callable[[float], tuple[float, float]]:
+    """logits -> (their standard error, df)"""
+    as_if, of_people = meetings * systems / 2, assumed.annotator if speak_of_people(annotators, systems) else 0.0
+    places = max(2.0, min(as_if, contexts))
+
+    def error(logits: float) -> tuple[float, float]:
+        slope = expit(logits) * expit(-logits)  # of the win rate
+        ahead = 2 * expit(logits) - 1
+        variance = max(1 - assumed.ties - ahead**2, 0.0) / 4 / slope**2  # of a judgment, in squared logits
+        rest = variance * (1 - assumed.context - of_people) / (as_if * _mean(people))
+        parts = variance * assumed.context / places, variance * of_people / annotators, rest
+        se, df = _tested(*parts, places, annotators, people, systems)
+        return se / mean_of_root(assumed.freedom), df
+
+    return error
+
+
 def detectable_difference(
     components: Components,
     contexts: int,
@@ -189,18 +262,9 @@ def detectable_difference(
     scale's highest score throughout would not be found.
 
     Raises ValueError for fewer than two contexts or annotators."""
+    power_at, errors = _of_scores(components, contexts, annotators, people, alpha, systems, scale)
     se, df = standard_error(components, contexts, annotators, people, systems)
     se /= mean_of_root(components.freedom)
-
-    def errors(difference: float) -> tuple[float, float]:
-        """(of the difference, as the board states it)"""
-        f = scale.left(difference) if scale else 1.0
-        return se * math.sqrt((1 + f) / 2), se * math.sqrt((systems - 1 + f) / systems)
-
-    def power_at(difference: float) -> float:
-        own, stated = errors(difference)
-        return power_of(difference, own, df, alpha, systems, stated)
-
     high = scale.high - scale.mean if scale else se
     while not scale and power_at(high) < power:
         high *= 2
@@ -223,17 +287,7 @@ def detectable_win_rate(
     """How far from one half the win rate (ties counted half) of one of two systems over the other must be to be found.
     meetings: contexts on which the two meet, of so many contexts. None where even winning every pair that is no tie would not
     be found."""
-    as_if, of_people = meetings * systems / 2, assumed.annotator if speak_of_people(annotators, systems) else 0.0
-    places = max(2.0, min(as_if, contexts))
-
-    def error(logits: float) -> tuple[float, float]:
-        slope = expit(logits) * expit(-logits)  # of the win rate
-        ahead = 2 * expit(logits) - 1
-        variance = max(1 - assumed.ties - ahead**2, 0.0) / 4 / slope**2  # of a judgment, in squared logits
-        rest = variance * (1 - assumed.context - of_people) / (as_if * _mean(people))
-        parts = variance * assumed.context / places, variance * of_people / annotators, rest
-        se, df = _tested(*parts, places, annotators, people, systems)
-        return se / mean_of_root(assumed.freedom), df
+    error = _of_pairs(assumed, meetings, annotators, people, systems, contexts)
 
     def power_at(logits: float) -> float:
         return power_of(logits, *error(logits), alpha, systems)

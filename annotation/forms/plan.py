@@ -4,6 +4,8 @@ from typing import Any
 
 from django import forms
 
+from annotation.design.needed import Judge
+
 PROTOCOL = ("systems", "contexts", "overlap", "overlap_percent", "quota", "annotators")
 
 
@@ -24,10 +26,38 @@ class PlanForm(forms.Form):
         required=False, label="Pilot", help_text="A campaign whose answers are used to estimate the variances."
     )
 
-    def __init__(self, *args, pilots, **kwargs):
+    difference = forms.FloatField(
+        required=False,
+        min_value=0.0001,
+        max_value=1000,
+        label="Difference to find",
+        help_text="Between two systems: points of the scale; for pairs, how far the win rate is above one half (0.1 is 60%).",
+    )
+    question = forms.ChoiceField(required=False, label="In the answers to")
+    judge_correlation = forms.FloatField(
+        required=False,
+        min_value=0,
+        max_value=0.999,
+        label="A judge's correlation with people",
+        help_text="Over the outputs of one system, with what people say on average. Empty: no judge helps.",
+    )
+    judge_contexts = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=10_000_000,
+        label="Contexts that the judge answers",
+        help_text="Empty: ten times as many as people.",
+    )
+
+    def __init__(self, *args, pilots, questions=(), **kwargs):
         super().__init__(*args, **kwargs)
         fields: dict[str, Any] = self.fields
+        fields["question"].choices = [(name, name) for name in questions]
         fields["pilot"].choices = [("", "none: use assumed variances"), *((c.slug, c.title) for c in pilots)]
+
+    def judge(self) -> Judge | None:
+        r, contexts = self.cleaned_data.get("judge_correlation"), self.cleaned_data.get("judge_contexts")
+        return Judge(r, contexts or 10 * self.cleaned_data["contexts"]) if r else None
 
     def protocol(self) -> dict:
         return {name: self.cleaned_data[name] for name in PROTOCOL}

@@ -55,17 +55,18 @@ def test_a_seed_out_of_range_is_refused(world):
 
 
 def test_the_first_criterion_is_the_default_whatever_its_answers_are(tmp_path):
-    """Wit is the campaign's first; Overall agrees as well, and is accepted where Wit is not."""
+    """Overall is the campaign's first; Wit agrees as well, and is accepted where Overall is not."""
     world = World(tmp_path, judged=False)
     world.score("Wit", SCORES)
     world.score("Overall", SCORES)
     snapshot = world.freeze()
-    assert basis(snapshot) == basis(snapshot, "Wit") and basis(snapshot).warning == ""
-    QualityDecision.objects.filter(criterion__name="Wit").update(verdict="collect more", report={"reason": "Alpha is 0.400."})
+    assert basis(snapshot) == basis(snapshot, "Overall") and basis(snapshot).warning == ""
+    of_overall = QualityDecision.objects.filter(criterion__name="Overall")
+    of_overall.update(verdict="collect more", report={"reason": "Alpha is 0.400."})
     found = basis(snapshot)
-    assert (found.criterion, found.warning) == ("Wit", "The scores of Wit are not accepted: Alpha is 0.400.")
-    assert by_default(snapshot, "Wit") == (
-        "Nobody chose a criterion, so this is about Wit, the campaign's first criterion with scores."
+    assert (found.criterion, found.warning) == ("Overall", "The scores of Overall are not accepted: Alpha is 0.400.")
+    assert by_default(snapshot, "Overall") == (
+        "Nobody chose a criterion, so this is about Overall, the campaign's first criterion with scores."
     )
 
 

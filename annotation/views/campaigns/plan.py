@@ -6,9 +6,10 @@ from django.contrib.auth.decorators import login_required
 from django.shortcuts import render
 
 from annotation.access import campaign_for_researcher, campaigns_researched_by
-from annotation.campaigns.plan import assumed_seconds, grounds_of, protocol_of
+from annotation.campaigns.plan import Search, assumed_seconds, grounds_of, protocol_of, questions_of, searches
 from annotation.design.plan import Plan, Protocol, plan
 from annotation.forms import PlanForm
+from core.errors import Refused
 
 TIMES = (0.5, 1, 2, 4)  # as many contexts
 PILOTS = 100
@@ -20,7 +21,8 @@ def plan_page(request, slug):
     pilots = list(campaigns_researched_by(request.user)[:PILOTS])
     seconds = assumed_seconds(campaign)
     protocol_fields = protocol_of(campaign)
-    form = PlanForm(request.GET if "contexts" in request.GET else protocol_fields | seconds | {"pilot": slug}, pilots=pilots)
+    asked = request.GET if "contexts" in request.GET else protocol_fields | seconds | {"pilot": slug}
+    form = PlanForm(asked, pilots=pilots, questions=questions_of(campaign))
     context = {"campaign": campaign, "form": form, "is_timed": seconds["is_timed"]}
     if form.is_valid():
         data = form.cleaned_data
@@ -39,8 +41,20 @@ def plan_page(request, slug):
                 "grounds": grounds,
                 "larger": _larger(protocol, campaign_plan, grounds, data),
             }
+            try:
+                context["searches"] = _searches(form, grounds, protocol, campaign_plan)
+            except Refused as refused:
+                form.add_error("difference", str(refused))
             context["powers"] = next(row["powers"] for row in context["larger"] if row["is_this"])
     return render(request, "annotation/plan.html", context, status=200 if "plan" in context else 422)
+
+
+def _searches(form: PlanForm, grounds, protocol: Protocol, campaign_plan: Plan) -> list[Search]:
+    """What finds the difference that was entered; nothing where none was."""
+    difference, question = form.cleaned_data["difference"], form.cleaned_data["question"]
+    if not difference:
+        return []
+    return searches(grounds, protocol, campaign_plan.annotators, question or grounds[0].about, difference, form.judge())
 
 
 def _larger(protocol: Protocol, campaign_plan: Plan, grounds, data) -> list[dict]:

@@ -79,6 +79,10 @@ def test_every_field_of_a_report_by_hand():
         "verdict": "collect more",
         "reason": report.reason,
         "outlook": [one.as_dict() for one in report.outlook],
+        "asks": "truth",
+        "rule": "agreement",
+        "reliability": None,
+        "not_reliable": "",
     }
     assert report.keep.all()
     assert report.ac1_low <= report.ac1 <= report.ac1_high and (report.ac1_low, report.ac1_high) == (
