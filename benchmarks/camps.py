@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from annotation.quality.annotator_cards import cards
 from annotation.quality.answer_arrays import Answers
-from annotation.quality.camps import camps
-from annotation.quality.influence import influences
-from annotation.quality.suspicion import suspicion
+from annotation.quality.people.annotator_cards import cards
+from annotation.quality.people.camps import camps
+from annotation.quality.people.influence import influences
+from annotation.quality.people.suspicion import suspicion
 from leaderboard.rating.games_from_answers import games_from_scores
 
 PEOPLE, SYSTEMS, SEVERITY = 10, 5, 0.5

@@ -6,11 +6,11 @@ import time
 import krippendorff
 import numpy as np
 
-from annotation.quality.annotator_cards import cards
 from annotation.quality.answer_arrays import Answers
 from annotation.quality.krippendorff import alpha_interval
+from annotation.quality.people.annotator_cards import cards
+from annotation.quality.people.suspicion import suspicion
 from annotation.quality.report import assess_scores
-from annotation.quality.suspicion import suspicion
 from tests.annotation.quality.campaigns import campaign
 
 SEEDS = 200

@@ -9,11 +9,11 @@ from annotation.annotating.feedback import checks
 from annotation.assessment.tables import games_of, systems_of, tables_of
 from annotation.models import Assignment, Campaign, Purpose, Submission
 from annotation.outcome import Outcome
-from annotation.quality.annotator_cards import Behaviour, cards
 from annotation.quality.answer_arrays import Answers
-from annotation.quality.camps import camps
-from annotation.quality.influence import influences, ranks, ratings
-from annotation.quality.suspicion import suspicion
+from annotation.quality.people.annotator_cards import Behaviour, cards
+from annotation.quality.people.camps import camps
+from annotation.quality.people.influence import influences, ranks, ratings
+from annotation.quality.people.suspicion import suspicion
 from annotation.questions import store
 from leaderboard.rating.games import Games
 

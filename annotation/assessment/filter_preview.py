@@ -7,7 +7,7 @@ from annotation.assessment.assess import AssessedQuestion, work_out_assessment
 from annotation.assessment.dependence import notes
 from annotation.assessment.tables import Systems, Table, ratings_of, systems_of
 from annotation.models import Campaign
-from annotation.quality.influence import ranks
+from annotation.quality.people.influence import ranks
 
 DROPPED_SHOWN = 100
 

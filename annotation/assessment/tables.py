@@ -7,7 +7,7 @@ import numpy as np
 
 from annotation.models import Campaign, Output
 from annotation.outcome import CODES
-from annotation.quality.influence import ratings
+from annotation.quality.people.influence import ratings
 from annotation.quality.reliability import (
     Reliability,
     moves_of_pairs,

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from annotation.quality.suspicion import holm
+from annotation.quality.people.suspicion import holm
 from evaluator.metaevaluation.correlation import UndefinedCorrelation, pearson
 
 PERMUTATIONS = 1000  # at least

@@ -4,9 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.stats.multitest import multipletests
 
-from annotation.quality.annotator_cards import Behaviour, cards
 from annotation.quality.answer_arrays import Answers
-from annotation.quality.suspicion import holm, suspicion
+from annotation.quality.people.annotator_cards import Behaviour, cards
+from annotation.quality.people.suspicion import holm, suspicion
 from tests.annotation.quality.campaigns import campaign
 
 SEEDS = 25  # `make bench` runs 200

@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 from scipy.stats import pearsonr
 
-from annotation.quality.annotator_cards import Behaviour, cards
 from annotation.quality.answer_arrays import Answers
+from annotation.quality.people.annotator_cards import Behaviour, cards
 
 NAN = np.nan
 LIKERT = st.sampled_from([NAN, 1.0, 2.0, 3.0, 4.0, 5.0])

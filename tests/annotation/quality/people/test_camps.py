@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from annotation.quality.annotator_cards import cards
 from annotation.quality.answer_arrays import Answers
-from annotation.quality.camps import camps
-from annotation.quality.suspicion import suspicion
+from annotation.quality.people.annotator_cards import cards
+from annotation.quality.people.camps import camps
+from annotation.quality.people.suspicion import suspicion
 
 ITEMS = 80
 

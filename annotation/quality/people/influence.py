@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit
 
-from annotation.quality.random_effects import Floats, both_tails
-from annotation.quality.suspicion import holm
+from annotation.quality.people.random_effects import Floats, both_tails
+from annotation.quality.people.suspicion import holm
 from leaderboard.rating.games import Games
 from leaderboard.rating.glicko2 import SCALE, START_RATING, START_RD
 from leaderboard.rating.glicko2_static import settle

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.stats import t as student
 
-from annotation.quality.random_effects import both_tails, lower_tail
+from annotation.quality.people.random_effects import both_tails, lower_tail
 
 NAN = np.nan
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from annotation.quality.influence import _by_context, _opinions, influences, ranks, ratings
+from annotation.quality.people.influence import _by_context, _opinions, influences, ranks, ratings
 from leaderboard.rating import bradley_terry
 from leaderboard.rating.games import Games
 from leaderboard.rating.games_from_answers import games_from_scores

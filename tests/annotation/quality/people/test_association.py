@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from annotation.quality.answer_arrays import Answers
-from annotation.quality.association import association
-from annotation.quality.constancy import constancy
+from annotation.quality.people.association import association
+from annotation.quality.people.constancy import constancy
 
 CUTS = np.array([-1.2, -0.4, 0.4, 1.2])
 

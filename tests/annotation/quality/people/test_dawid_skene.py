@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from annotation.quality.dawid_skene import dawid_skene
 from annotation.quality.errors import UndefinedAgreement
+from annotation.quality.people.dawid_skene import dawid_skene
 
 # Dawid & Skene 1979, table 1: 45 patients, five anaesthetists, the first of whom classified each patient three times.
 ANAESTHETISTS = """

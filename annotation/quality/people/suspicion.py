@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import binom, norm
 
-from annotation.quality.annotator_cards import AnnotatorCard, Behaviour
-from annotation.quality.random_effects import Floats, lower_tail
+from annotation.quality.people.annotator_cards import AnnotatorCard, Behaviour
+from annotation.quality.people.random_effects import Floats, lower_tail
 
 HALF = 1 / 2  # surely below this share of what the others reach, or over half the way from them to always
 FAST = 1 / 3  # of the others' median time; surely in more than half of the answers

@@ -15,10 +15,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.stats import norm
 
 from annotation.quality.answer_arrays import Answers, others
-from annotation.quality.association import association
-from annotation.quality.constancy import constancy
-from annotation.quality.dawid_skene import dawid_skene
 from annotation.quality.errors import UndefinedAgreement
+from annotation.quality.people.association import association
+from annotation.quality.people.constancy import constancy
+from annotation.quality.people.dawid_skene import dawid_skene
 
 Observations = tuple[ArrayLike, ArrayLike]  # (annotator, what), both (observations,)
 
