@@ -42,7 +42,7 @@ def notes(campaign: Campaign) -> list[Note]:
 
 
 def _of_copies(campaign: Campaign, contexts: list[Context]) -> list[Note]:
-    same = [group for group in copies_of(campaign, contexts) if len({c.group or c.pk for c in group}) > 1]
+    same = [group for group in copies_of(contexts) if len({c.group or c.pk for c in group}) > 1]
     made = [c for c in contexts if c.group.startswith(PREFIX)]
     found = []
     if made:
@@ -67,10 +67,9 @@ def _of_copies(campaign: Campaign, contexts: list[Context]) -> list[Note]:
                 groups=len(same),
             )
         )
-    by_text = {c.pk: plain(" ".join(map(str, c.turns))) for c in contexts}
-    free = {c.pk: c for c in contexts if not c.group}
+    by_text = _texts([c for c in contexts if not c.group])
     in_copies = {c.pk for group in same for c in group}
-    alike = copies([pk for pk in free if by_text[pk] and pk not in in_copies], by_text)
+    alike = copies([pk for pk in by_text if pk not in in_copies], by_text)
     if alike:
         n = sum(map(len, alike))
         found.append(
@@ -85,15 +84,24 @@ def _of_copies(campaign: Campaign, contexts: list[Context]) -> list[Note]:
     return found
 
 
-def copies_of(campaign: Campaign, contexts: list[Context]) -> list[list[Context]]:
+def copies_of(contexts: list[Context]) -> list[list[Context]]:
     """Contexts whose text and outputs are the same but for case, spaces and punctuation."""
+    by_text = _texts(contexts)
+    alike = [pk for group in copies(list(by_text), by_text) for pk in group]
     outputs: dict[int, list[tuple[int, str]]] = {}
-    rows = Output.objects.filter(context__campaign=campaign, replaced_at=None).values_list("context_id", "system_id", "text")
-    for context, system, text in rows.iterator():
-        outputs.setdefault(context, []).append((system, plain(text)))
-    texts = {c.pk: (plain(" ".join(map(str, c.turns))), tuple(sorted(outputs.get(c.pk, ())))) for c in contexts}
-    by_key = {c.pk: c for c in contexts if outputs.get(c.pk)}
-    return [[by_key[pk] for pk in group] for group in copies(list(by_key), texts)]
+    for start in range(0, len(alike), 500):  # SQLite takes a limited number of parameters
+        rows = Output.objects.filter(context__in=alike[start : start + 500], replaced_at=None)
+        for context, system, text in rows.values_list("context_id", "system_id", "text"):
+            outputs.setdefault(context, []).append((system, plain(text)))
+    whole = {pk: (by_text[pk], tuple(sorted(outputs[pk]))) for pk in alike if pk in outputs}
+    by_key = {c.pk: c for c in contexts}
+    return [[by_key[pk] for pk in group] for group in copies(list(whole), whole)]
+
+
+def _texts(contexts: list[Context]) -> dict[int, str]:
+    """{id: what a context says, plainly}; without those that say nothing"""
+    found = {c.pk: plain(" ".join(map(str, c.turns))) for c in contexts}
+    return {pk: text for pk, text in found.items() if text}
 
 
 def _apart(campaign: Campaign) -> bool:
@@ -171,7 +179,7 @@ def group_copies(campaign: Campaign, user: User | None = None) -> int:
     if _apart(campaign):
         return 0
     changed = []
-    for group in copies_of(campaign, list(campaign.contexts.order_by("pk"))):
+    for group in copies_of(list(campaign.contexts.order_by("pk"))):
         if any(c.group and not c.group.startswith(PREFIX) for c in group):
             continue
         name = next((c.group for c in group if c.group), f"{PREFIX}{group[0].key}"[:200])
@@ -194,9 +202,8 @@ def group_by(campaign: Campaign, how: str, user: User | None = None) -> int:
         made = [c for c in contexts if c.group.startswith((PREFIX, "text: ", "field: "))]
         return _store(campaign, [_with(c, "") for c in made], how, user)
     if how == TEXT:
-        texts = {c.pk: plain(" ".join(map(str, c.turns))) for c in contexts}
-        by_pk = {c.pk: c for c in contexts if texts[c.pk]}
-        groups = [[by_pk[pk] for pk in group] for group in copies(list(by_pk), texts)]
+        texts, by_pk = _texts(contexts), {c.pk: c for c in contexts}
+        groups = [[by_pk[pk] for pk in group] for group in copies(list(texts), texts)]
         changed = [_with(c, f"text: {group[0].key}") for group in groups for c in group if not c.group or _made(c)]
         return _store(campaign, changed, how, user)
     values = _fields(contexts).get(how)
