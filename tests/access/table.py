@@ -109,8 +109,10 @@ researchers: Those who research the campaign, and admins.
     c/<slug>/progress/answers/ GET POST
     c/<slug>/quality/ GET POST
     c/<slug>/quality/annotators/ GET POST
+    c/<slug>/quality/asks/ POST
     c/<slug>/quality/disagreement/ GET POST
     c/<slug>/quality/disagreement/settle/ POST
+    c/<slug>/quality/groups/ POST
     c/<slug>/quality/preview/ GET POST
     c/<slug>/quality/report.<format> GET POST
     c/<slug>/quality/report/ GET POST
@@ -155,9 +157,12 @@ researchers: Those who research the campaign, and admins.
     api/campaigns/<slug>/jobs/ GET
     api/campaigns/<slug>/judges/ GET POST
     api/campaigns/<slug>/leaderboard/ GET
+    api/campaigns/<slug>/plan/ GET
     api/campaigns/<slug>/quality/ GET
     api/campaigns/<slug>/quality/annotators/ GET
+    api/campaigns/<slug>/quality/asks/ GET POST
     api/campaigns/<slug>/quality/disagreement/ GET POST
+    api/campaigns/<slug>/quality/groups/ POST
     api/campaigns/<slug>/quality/report/<kind>/ GET
     api/campaigns/<slug>/quality/study/ GET POST
     api/campaigns/<slug>/reports/ GET

@@ -1,4 +1,4 @@
-"""What is noticed of contexts that are not independent, what is done by default, and how that is undone: by page, command, API."""
+"""What is noticed of contexts that depend on each other, what is done by default, and its undoing: by page, command, API."""
 
 import io
 import json
