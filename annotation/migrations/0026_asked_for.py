@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0024_questions'),
+        ('annotation', '0025_plain_help_texts'),
     ]
 
     operations = [

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('evaluator', '0011_imported_by_a_judge'),
+        ('evaluator', '0012_plain_help_texts'),
     ]
 
     operations = [
