@@ -183,11 +183,10 @@ class CampaignViewSet(
     @action(detail=True, pagination_class=None)
     def plan(self, request, slug):
         """How many contexts, people and judgments find a given difference of two systems with 80% power."""
+        campaign = self.get_object()
         asked = valid(serializers.SearchSerializer(data=request.query_params.dict()))
         pilot = asked.pop("pilot", "")
-        found = search_campaign(
-            self.get_object(), **asked, pilot=get_object_or_404(self.get_queryset(), slug=pilot) if pilot else None
-        )
+        found = search_campaign(campaign, **asked, pilot=get_object_or_404(self.get_queryset(), slug=pilot) if pilot else None)
         return Response([search.as_dict() for search in found])
 
     @extend_schema(responses={204: None}, parameters=[OpenApiParameter("pk", int, location="path")])

@@ -3,7 +3,7 @@
 Careless people agree with nobody. People who judge another quality, or have another taste, agree with each other as others do.
 So whoever looks careless (agrees unusually little with the others, or pushes systems unusually) is first set beside the others
 who do. Two of them are a camp if their correlation over the items of both is above what each has with the rest, and not both
-below half of what the rest have with each other and surely below it (one-sided 5%, Fisher's z, 1921). Two who answer at random
+below half of what the rest have with each other and surely below it (one-sided 2%, Fisher's z, 1921). Two who answer at random
 may pass where they share few items, so that nobody can tell; then they are named as what they may be."""
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from annotation.quality.answer_arrays import Answers
 Floats = NDArray[np.float64]
 
 HALF = 1 / 2  # of what the rest have with each other: above, two may be a camp however sure it is that they agree less
-LEVEL = 0.05  # chance that two of a camp are not found to be one
+LEVEL = 0.02  # chance that two of a camp are surely below by luck; pairs differ among themselves, too
 MIN_SHARED = 6  # items of both: below, a correlation says nothing
 LARGEST = 0.999999
 

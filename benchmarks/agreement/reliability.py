@@ -1,4 +1,4 @@
-"""What the verdicts accept: `python -m benchmarks.reliability [--campaigns N]`, for docs/results/reliability.md.
+"""What the verdicts accept: `python -m benchmarks.agreement.reliability [--campaigns N]`, for docs/results/reliability.md.
 
 People judge pairs of systems, or score outputs from 1 to 5. On a latent scale person p sees system s on context c as
 

@@ -1,4 +1,4 @@
-"""How often a minority view is taken for carelessness, and carelessness for a minority view: `python -m benchmarks.camps [N]`.
+"""How often a minority view is taken for carelessness, and carelessness for a minority view: `python -m benchmarks.agreement.camps [N]`.
 
 Ten people score outputs of five systems from 1 to 5, two of them in their own way. What most of them see in output o of system
 s is quality_s + q_o, standard normal; two experts see another quality of it, independent of the first (or both, half and half);
@@ -38,7 +38,6 @@ DESIGNS = {
     "everybody scores 200 outputs": Design(),
     "everybody scores 60 outputs": Design(contexts=12),
     "150 of 500 outputs, 3 people each": Design(contexts=100, each=3),
-    "the same, noise of SD 1.2": Design(contexts=100, each=3, noise=1.2),
 }
 
 
