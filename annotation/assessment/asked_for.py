@@ -47,10 +47,10 @@ def set_aim(campaign: Campaign, question: Question, asks: str, user: User | None
         raise Refused(f"A question asks for {' or '.join(Asks)}, not {quoted(asks)}.")
     if not reason.strip():
         raise Refused("Give a reason. It is stored with what the question asks for.")
-    criterion, on_pairs = _key(question)
+    _, on_pairs = _key(question)
     AskedFor.objects.update_or_create(
         campaign=campaign,
-        criterion_id=criterion,
+        criterion=question.criterion,
         on_pairs=on_pairs,
         defaults={"asks": asks, "reason": reason.strip()[:500], "chosen_by": user},
     )

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Hashable, Mapping, Sequence
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
+Key = TypeVar("Key", bound=Hashable)
+Text = TypeVar("Text", bound=Hashable)
 
 DRAWS = 199  # permutations: the smallest p is 1 / 200
 LEAST_SETS = 10  # an annotator's scores of a context's outputs, from which sums tell something
@@ -20,9 +23,9 @@ def plain(text: str) -> str:
     return "".join(sign for sign in unicodedata.normalize("NFKC", text).casefold() if sign.isalnum())
 
 
-def copies(keys: Sequence[Hashable], texts: Mapping[Hashable, Hashable]) -> list[list[Hashable]]:
+def copies(keys: Sequence[Key], texts: Mapping[Key, Text]) -> list[list[Key]]:
     """The keys that share a text with others, in their order, each group by itself."""
-    groups: dict[Hashable, list[Hashable]] = {}
+    groups: dict[Text, list[Key]] = {}
     for key in keys:
         groups.setdefault(texts[key], []).append(key)
     return [group for group in groups.values() if len(group) > 1]
@@ -70,7 +73,7 @@ def constant_sums(annotator: ArrayLike, context: ArrayLike, value: ArrayLike) ->
     order = np.lexsort((rng.random(len(who)), who))
     shuffled = np.empty_like(scores)
     shuffled[np.lexsort((np.arange(len(who)), who))] = scores[order]
-    share, by_chance = (_commonest(np.bincount(place, x), size) for x in (scores, shuffled))
+    share, by_chance = (_commonest(np.bincount(place, x).astype(float), size) for x in (scores, shuffled))
     return share if share >= CONSTANT > by_chance else None
 
 

@@ -110,7 +110,8 @@ def moves_of_pairs(
 def _moves(design: _Design) -> Floats:
     if design.systems < 2 or len(design.y) == 0:
         raise UndefinedAgreement("only one system was judged")
-    return _moved(design, _fitted(design), design.contexts).toarray()[:, : design.systems]
+    moves: Floats = _moved(design, _fitted(design), design.contexts).toarray()[:, : design.systems]
+    return moves
 
 
 def _of_pairs(annotator: ArrayLike, context: ArrayLike, first: ArrayLike, second: ArrayLike, points: ArrayLike) -> _Design:
@@ -206,12 +207,13 @@ def _fitted(design: _Design) -> _Fit:
 
 def _variance(design: _Design, fit: _Fit, cluster: NDArray[np.int64]) -> Floats:
     """Of the systems' means, over clusters of answers (answers,): (systems, systems)."""
-    moves, total = _moved(design, fit, cluster), np.zeros((design.systems, design.systems))
-    n = moves.shape[0]
+    moves = _moved(design, fit, cluster)
+    n, total = int(moves.shape[0]), np.zeros((design.systems, design.systems))
     for start in range(0, n, CHUNK):
         moved = moves[start : start + CHUNK] @ fit.inverse.T
         total += moved.T @ moved
-    return total * n / (n - 1)
+    variance: Floats = total * (n / (n - 1))
+    return variance
 
 
 def _moved(design: _Design, fit: _Fit, cluster: NDArray[np.int64]) -> sparse.csr_array:

@@ -31,7 +31,6 @@ from annotation.quality.verdict import (
     word,
 )
 
-Report = TypeVar("Report", "ScoreReport", "JudgmentReport")
 Arguments = ParamSpec("Arguments")
 Value = TypeVar("Value")
 
@@ -136,8 +135,12 @@ def assess_scores(
 
 
 def decided(
-    report: Report, asks: Asks, reliability: Reliability | None, not_reliable: str = "", as_zhao: bool = False
-) -> Report:
+    report: ScoreReport | JudgmentReport,
+    asks: Asks,
+    reliability: Reliability | None,
+    not_reliable: str = "",
+    as_zhao: bool = False,
+) -> ScoreReport | JudgmentReport:
     """The report with the verdict that fits what its question asks for, and the reliability of the systems' means beside it
     (None: there is none, and why). as_zhao: scores as Zhao et al. (2020) judged them, whatever is asked for."""
     report = replace(report, asks=asks.value, reliability=reliability, not_reliable=not_reliable)

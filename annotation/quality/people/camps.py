@@ -68,7 +68,8 @@ def camps(answers: Answers, people: int, unusual: Iterable[int]) -> list[Camp]:
 
 
 def _camp(group: list[int], rest: NDArray[np.int64], z: Floats, weight: Floats, usual: float) -> Camp:
-    within, beside = (_mean(z[np.ix_(group, other)], weight[np.ix_(group, other)]) for other in (group, rest))
+    who = np.array(group)
+    within, beside = (_mean(z[np.ix_(who, other)], weight[np.ix_(who, other)]) for other in (who, rest))
     return Camp(tuple(group), *(float(np.tanh(mean)) for mean in (within, beside, usual)))
 
 
