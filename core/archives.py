@@ -16,6 +16,7 @@ READ = ("jsonl", "ndjson", "json", "csv", "tsv", "xlsx", "parquet", "txt")
 PARQUET_GROWS = 20  # times, when unpacked; a guess on the safe side
 MOST_FILES = 2000
 MAX_UNPACKED_BYTES = 512 * 2**20  # of all files together
+ZSTANDARD = 93  # APPNOTE.TXT 4.4.5; what Inspect packs its logs with
 DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, OSError)
 
 
@@ -53,7 +54,7 @@ def members(archive: zipfile.ZipFile, name: str) -> tuple[list[zipfile.ZipInfo],
             continue
         if info.flag_bits & 1:
             raise _refusal(f"{name}/{path}", "is encrypted; zip the folder without a password")
-        if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, ZSTANDARD):
             raise _refusal(f"{name}/{path}", "is packed in an unusual way; zip the folder again")
         if str(path) in names:
             raise _refusal(f"{name}/{path}", "stands twice in the archive")
@@ -100,10 +101,34 @@ def _unpacked(file: BinaryIO, name: str, most: int) -> int:
 
 
 def opened_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> IO[bytes]:
+    if info.compress_type == ZSTANDARD:
+        return _zstandard(archive, info)
     try:
         return archive.open(info)
     except DAMAGED as error:  # the directory may send zipfile anywhere
         raise zipfile.BadZipFile(str(error)) from error
+
+
+def _zstandard(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> IO[bytes]:
+    """What Python's zipfile does not unpack before 3.14. pyarrow does, and is installed on its own."""
+    try:
+        import pyarrow  # only where somebody sends such a file
+    except ImportError:
+        install = "install pyarrow (pip install 'comparena[parquet]'), or write the log as JSON (inspect log convert --to json)"
+        raise _refusal(info.filename, f"is packed with Zstandard; {install}") from None
+    file = archive.fp
+    assert file is not None, "an open archive"
+    file.seek(info.header_offset)
+    header = file.read(30)
+    file.seek(int.from_bytes(header[26:28], "little") + int.from_bytes(header[28:30], "little"), os.SEEK_CUR)
+    try:
+        packed = pyarrow.BufferReader(file.read(info.compress_size))
+        content = pyarrow.CompressedInputStream(packed, "zstd").read(info.file_size + 1)
+    except (OSError, ValueError, MemoryError) as error:
+        raise zipfile.BadZipFile(str(error)) from error
+    if len(content) != info.file_size:
+        raise zipfile.BadZipFile(f"{info.filename} has another length than it says")
+    return io.BytesIO(content)
 
 
 @contextmanager

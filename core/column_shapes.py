@@ -17,10 +17,11 @@ LONGEST_LIST = 2**18  # characters of a printed list; reading one takes some hun
 
 
 def has_columns(document: Any) -> bool:
-    """Is every value of the object a column? One row has at least one plain value, or a chat."""
+    """Is every value of the object a column, as a list or as an object? One row has a plain value, a chat, or some of both."""
     if not isinstance(document, dict) or not document:
         return False
-    return all(isinstance(column, list | dict) and not _is_chat(column) for column in document.values())
+    kind = list if isinstance(next(iter(document.values())), list) else dict
+    return all(isinstance(column, kind) and not _is_chat(column) for column in document.values())
 
 
 def _is_chat(value: Any) -> bool:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 
+from annotation.data.direction import may_be_low
 from annotation.models import Campaign, Context, Criterion
 from annotation.questions import registry, store
 from annotation.questions.kind import Kind
@@ -80,7 +81,8 @@ def exported_answers(campaign: Campaign, what: str, decide: Decide = undecided) 
 
 def _about_outputs(campaign: Campaign, kind: Kind, decide: Decide) -> Iterator[dict]:
     live = store.about_outputs(campaign).given().filter(criterion__kind=kind.name)
-    turned = live.exclude(criterion__best=Criterion.Best.HIGH).exists()
+    names = campaign.criteria.values_list("name", flat=True)
+    turned = live.exclude(criterion__best=Criterion.Best.HIGH).exists() or any(map(may_be_low, names))  # which an import asks
     unsaid = live.filter(cannot_say=True).exists()
     about = ["output__context", "output__system", "output__checkpoint", "criterion", "annotator", "submission"]
     live, grouped = live.select_related(*about), campaign.has_groups

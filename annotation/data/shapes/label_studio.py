@@ -1,6 +1,8 @@
 """Label Studio's tasks and exports, of version 1 and before."""
 
+import json
 from collections.abc import Iterator
+from hashlib import sha256
 from typing import Any
 
 from annotation.data.shapes.pairs import has_sides, outputs_of
@@ -8,6 +10,7 @@ from annotation.data.shapes.shape import JUDGMENTS, OUTPUTS, SCORES, Entry, Fiel
 from annotation.data.shapes.values import point
 from core.rows import BadField
 
+BESIDE = ("id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time")  # what a table says of an annotation
 POINTS = ("rating", "number", "choices")  # the parts of a result that hold a point of a scale
 
 
@@ -79,4 +82,48 @@ LABEL_STUDIO = Shape(
     recognises=_recognises,
     entries=_entries,
     guess="A pair in which nothing is selected is a tie. Skipped, rejected and ground-truth annotations are left out.",
+)
+
+
+def _is_table(fields: Fields) -> bool:
+    return {"annotation_id", "annotator", "lead_time"} <= fields.keys()
+
+
+def _table(fields: Fields, around: Surroundings) -> Iterator[Entry | LeftOut]:
+    """A row of JSON_MIN or CSV: an annotation, whose ratings and numbers stand as [{"rating": 3}] in a column each."""
+    marks = {name: found for name, value in fields.items() if (found := _marks(value)) is not None}
+    data = {name: value for name, value in fields.items() if name not in {*marks, *BESIDE}}
+    pair = has_sides(data)
+    for output in outputs_of(data) if pair else [data]:
+        yield Entry(OUTPUTS, output)
+    who = str(fields["annotator"])  # an address where Label Studio knows one: annotators are pseudonyms
+    known = data | {"annotator": f"ls-{sha256(who.encode()).hexdigest()[:8]}" if "@" in who else who}
+    for name, found in marks.items():
+        said = [value for mark in found for part, value in mark.items() if part in (*POINTS, "selected")]
+        kind = JUDGMENTS if "selected" in found[0] else SCORES
+        if len(said) != 1 or (score := point(said[0])) is None:
+            yield LeftOut(kind, f"names {'no' if not said else 'more than one'} point of {name}")
+        else:
+            yield Entry(kind, known | ({"choice": said[0]} if kind == JUDGMENTS else {"aspect": name, "score": score}))
+
+
+def _marks(value: Any) -> list[dict[str, Any]] | None:
+    """What a cell holds of an annotation's results; None where it is something else."""
+    if isinstance(value, str) and value.startswith("[{"):
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
+            return None
+    if not isinstance(value, list) or not value or not all(isinstance(mark, dict) for mark in value):
+        return None
+    return value if {*POINTS, "selected"} & value[0].keys() else None
+
+
+LABEL_STUDIO_TABLE = Shape(
+    name="Label Studio table",
+    address="https://github.com/HumanSignal/label-studio-sdk/tree/master/src/label_studio_sdk/converter",
+    kinds=(OUTPUTS, SCORES, JUDGMENTS),
+    recognises=_is_table,
+    entries=_table,
+    guess="Annotators who are known by their address get a pseudonym. A choice is a column like any other.",
 )

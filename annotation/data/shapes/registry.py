@@ -8,7 +8,7 @@ from annotation.data.shapes.autoarena import AUTOARENA
 from annotation.data.shapes.chat import CHAT, CHOICES, LABELLED, PREFERENCE
 from annotation.data.shapes.crowd import MTURK
 from annotation.data.shapes.harness import HELM, INSPECT, INSPECT_SAMPLE, LM_EVAL
-from annotation.data.shapes.label_studio import LABEL_STUDIO
+from annotation.data.shapes.label_studio import LABEL_STUDIO, LABEL_STUDIO_TABLE
 from annotation.data.shapes.pairs import PAIRS
 from annotation.data.shapes.potato import POTATO
 from annotation.data.shapes.shape import OUTPUTS, Fields, Shape
@@ -17,6 +17,7 @@ from annotation.data.shapes.translation import APPRAISE, MQM
 
 SHAPES = (
     LABEL_STUDIO,
+    LABEL_STUDIO_TABLE,
     POTATO,
     ARGILLA,
     ARGILLA_TABLE,

@@ -47,10 +47,10 @@ def _wide(fields: Fields, around: Surroundings) -> Iterator[Entry | LeftOut]:
     others = {column: value for column, value in fields.items() if not cell_of(column)}
     for column, (context, system, criterion) in _cells(fields).items():
         value = fields[column]
+        if value in (None, ""):
+            continue  # not everybody is shown everything
         if preview and "ResponseId" in fields:
             yield LeftOut(SCORES, "is a preview or spam, as Qualtrics marks it")
-        elif value in (None, ""):
-            continue  # not everybody is shown everything
         elif (score := point(value)) is None:
             yield LeftOut(SCORES, f"names no single point in {column}")
         else:

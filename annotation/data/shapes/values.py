@@ -19,7 +19,7 @@ def number(value: Any) -> float | int | None:
         return None
     try:
         found = float(value)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     if not math.isfinite(found):
         return None

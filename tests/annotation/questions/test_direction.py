@@ -97,8 +97,8 @@ def test_without_it_a_scale_is_as_before(tmp_path):
     """The same bytes: hashes of snapshots that were published stay."""
     campaign = create_campaign(slug="plain")
     import_outputs(campaign, write_outputs(tmp_path, 4))
-    import_scores(campaign, written(tmp_path, rows()))
-    assert read(assess(campaign)).criteria == [{"name": "Rank", "low": 1, "high": 3}]
+    import_scores(campaign, written(tmp_path, rows(aspect="Order")))
+    assert read(assess(campaign)).criteria == [{"name": "Order", "low": 1, "high": 3}]
     assert not {"best", "cannot_say"} & set(next(exported_answers(campaign, "scores")))
 
 
@@ -153,7 +153,7 @@ class TestCannotSay:
         campaign = create_campaign(slug="words")
         import_outputs(campaign, write_outputs(tmp_path, 1))
         words = dict(zip(SYSTEMS, ("can't say", "don't know", 2)))
-        content = [row | {"score": words[row["system"]]} for row in rows() if row["context_id"] == "c0"]
+        content = [row | {"score": words[row["system"]]} for row in rows(best="low") if row["context_id"] == "c0"]
         done = import_scores(campaign, written(tmp_path, content))
         assert done.new["scores"] == 3 and done.new["answers that say they cannot say"] == 6
         snapshot = read(assess(campaign))

@@ -1,0 +1,60 @@
+"""Files that the tools wrote themselves (tests/golden/SOURCES.md says how)."""
+
+import json
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from annotation.campaigns.lifecycle import create_campaign
+from annotation.campaigns.protocol import CriterionSpec
+from annotation.data.importer import import_file, import_outputs
+from annotation.models import Annotator
+from evaluator.models import ImportedScore
+from tests.annotation.data.doors import outputs, scores
+
+pytestmark = pytest.mark.django_db
+TOOLS = Path(__file__).parents[2] / "golden" / "tools"
+
+
+@pytest.fixture
+def campaign(db):
+    return create_campaign(slug="talk", criteria=[CriterionSpec("Quality", 1, 5)])
+
+
+@pytest.mark.parametrize("name", ["inspect.eval", "inspect.json.gz"])
+def test_inspect(campaign, name):
+    done = import_outputs(campaign, TOOLS / name)
+    asked = [(f"What is the capital of land {n}?",) for n in range(3)]
+    said = ["City 0", "City 1", "City 9"]
+    assert outputs(campaign) == [(f"q{n}", asked[n], "mockllm/model", said[n]) for n in range(3)]
+    assert done.elsewhere == {"judge_scores": 6}
+    done = import_file(campaign, "judge_scores", TOOLS / name)
+    rows = ImportedScore.objects.values_list("judge__name", "output__context__key", "value")
+    assert sorted(rows) == [(judge, f"q{n}", float(n < 2)) for judge in ("includes", "match") for n in range(3)]
+    assert (done.rows, done.new["judge_scores"]) == (6, 6)
+
+
+@pytest.mark.parametrize("name", ["label_studio.csv", "label_studio_min.json"])
+def test_label_studio(campaign, tmp_path, name):
+    texts = tmp_path / "texts.jsonl"
+    rows = [(f"c{n}", s) for n in (1, 2) for s in ("alpha", "beta")]
+    about = [{"context_id": c, "context": c, "system": s, "output": f"{s} {c[1:]}"} for c, s in rows]
+    texts.write_text("".join(json.dumps(row) + "\n" for row in about))
+    import_outputs(campaign, texts)
+    done = import_file(campaign, "scores", TOOLS / name)
+    assert (done.rows, done.new["scores"], done.left_out) == (8, 8, {})
+    assert [row[:3] + row[4:] for row in scores(campaign)] == [
+        (c, s, "Quality", value) for c, s in rows for value in sorted_values(campaign, c)
+    ]
+    assert all(name.startswith("ls-") and "@" not in name for name in Annotator.objects.values_list("name", flat=True))
+
+
+def sorted_values(campaign, context: str) -> list[float]:
+    """(n + k) % 5 + 1 by annotator k, in the order of their pseudonyms."""
+    people = {name: k for k, name in zip((1, 2), pseudonyms())}
+    return [float((int(context[1:]) + people[name]) % 5 + 1) for name in sorted(people)]
+
+
+def pseudonyms() -> list[str]:
+    return [f"ls-{sha256(f'p{k}@example.org'.encode()).hexdigest()[:8]}" for k in (1, 2)]
