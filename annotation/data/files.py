@@ -276,6 +276,11 @@ class Reading:
                     yield replace(row, fields=entry.fields)
             except BadField as error:
                 self.note(row.wrong(around.file, error))
+            except KeyError as missing:
+                wrong = BadField(str(missing.args[0]), f"is missing; the file is one of {shape.name} by its first row")
+                self.note(row.wrong(around.file, wrong))
+            except (TypeError, AttributeError, ValueError, OverflowError):
+                self.note(row.wrong(around.file, BadField("", f"is not built as {shape.name} builds a row")))
         for aspect in numbers & words.keys():
             said = ", ".join(f"{quoted(word)} ({count})" for word, count in words[aspect].most_common(5))
             self.note(

@@ -138,6 +138,7 @@ def arena_hard(n: int, games: list) -> dict:
 
 
 SCALE = {"constants": {"scale": "1-5"}}
+ANN = {"constants": {"annotator": "ann"}}
 ONE = {"constants": {"system": "alpha"}}
 TOOLS: dict[str, Tool] = {
     "Label Studio": Tool("scores", label_studio, lambda n: label_studio(n, was_cancelled=True)),
@@ -147,7 +148,7 @@ TOOLS: dict[str, Tool] = {
     "Argilla table": Tool("scores", argilla_table, lambda n: argilla_table(n, "discarded")),
     "Mechanical Turk results": Tool("scores", lambda n: mturk(n, "4"), lambda n: mturk(n, "")),
     "Qualtrics responses": Tool("scores", survey, lambda n: survey(n, Status="Survey Preview")),
-    "doccano": Tool("scores", lambda n: doccano(n, ["Quality: 4"]), lambda n: doccano(n, [[0, 2, "bad"]])),
+    "doccano": Tool("scores", lambda n: doccano(n, ["Quality: 4"]), lambda n: doccano(n, [[0, 2, "bad"]]), ANN),
     "MQM errors": Tool("scores", mqm, once=True),
     "Appraise scores": Tool("scores", lambda n: appraise(n, "TGT"), lambda n: appraise(n, "BAD")),
     "compar:IA": Tool("judgments", lambda n: comparia(n, "alpha"), lambda n: comparia(n, None)),
