@@ -184,8 +184,8 @@ def of_table(
     first = begun[0][1] if begun else []
     if not first:
         return
-    if named := _header_of(first):
-        first, table = named, chain(begun, table)
+    if names := _header_of(first):
+        first, table = names, chain(begun, table)
     if len(first) > MAX_COLUMNS:
         raise refusal(name, 1, f"has {len(first):,} columns; at most {MAX_COLUMNS:,} are read")
     header = [column.strip() or f"column {number}" for number, column in enumerate(first, start=1)]  # pandas names no index

@@ -88,7 +88,7 @@ def test_from_the_drop_to_the_first_item(open_page, shape, settings, tmp_path):
 
     set_status(campaign, Campaign.Status.OPEN, alice)
     phone = open_page(**PHONE)
-    phone.goto(f"/join/{invite(campaign, 'pilot', user=alice).token}/")
+    phone.goto(f"/join/{invite(campaign, alice, label='pilot').token}/")
     phone.get_by_label("Your name or a pseudonym").fill("Gus")
     phone.get_by_role("button", name="Join as a guest").click()
     phone.get_by_role("link", name="Start").click()
