@@ -188,7 +188,22 @@ def _write(path: str, content: str) -> None:
         raise Refused(f"{path} can't be written ({error.strerror}).") from error
 
 
-PARSERS: dict[str, Callable[[], Parser]] = {"gate": gate_parser, "check_judge": check_judge_parser}
+def doctor_parser() -> Parser:
+    about = "What a file is, what an import would store of it, what could be computed, and the command to run."
+    parser = _parser("doctor", _doctor, about)
+    parser.add_argument("file", metavar="FILE", help="of any program")
+    return parser
+
+
+def _doctor(options: argparse.Namespace) -> int:
+    from leaderboard.offline import file_account
+
+    result = file_account.account(options.file) | {"code": code_version()}
+    print(json.dumps(result, ensure_ascii=False) if options.json else file_account.text(result))
+    return 0
+
+
+PARSERS: dict[str, Callable[[], Parser]] = {"gate": gate_parser, "check_judge": check_judge_parser, "doctor": doctor_parser}
 
 
 def summary() -> str:
