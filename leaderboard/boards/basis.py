@@ -87,10 +87,10 @@ class BoardVerdict:
 
 @dataclass(frozen=True)
 class AnswersLeftOut:
-    """Answers that do not count, of how many. why: their outputs no longer take part, a filter dropped them, or the judge
-    learned from their contexts in other campaigns (games)."""
+    """Answers that do not count, of how many. why: their outputs no longer take part, a filter dropped them, the judge
+    learned from their contexts in other campaigns (games), or they are the other kind of answer, which makes all less sure."""
 
-    why: Literal["outputs", "filter", "learnt"]
+    why: Literal["outputs", "filter", "learnt", "wider"]
     count: int
     of: int | None = None
 

@@ -82,6 +82,7 @@ def left_out(board: Board, found: AnswersLeftOut) -> str:
         "outputs": "because their outputs no longer take part (retired systems, replaced texts, older checkpoints)",
         "filter": "because a filter dropped them",
         "learnt": "because the comparator learned from their contexts in other campaigns",
+        "wider": "because with them the differences would be known less surely (scores and judgments of pairs are two kinds)",
     }
     return f"{found.count:,}{of} {thing} are left out, {why[found.why]}."
 

@@ -38,7 +38,7 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 POPULATIONS = ("people", "annotators")  # people like these annotators, or these annotators only
-PERSONAL = ("annotator", "annotator, mean of systems", "taste")  # terms that speak of people
+PERSONAL = ("annotator", "annotator, mean of systems", "taste", "taste of pairs")  # terms that speak of people
 LEAST_ANNOTATORS = 4  # who can speak for others: with three, 95% intervals held the truth in 92% of simulated campaigns
 LEAST_FREEDOM = 5  # annotators less one, times systems less one: with four and two systems, equal ones were told apart in 9%
 MOST_IN_A_GROUP = 200  # levels of a group of contexts that are eliminated together
@@ -75,13 +75,27 @@ class PeopleBoard:
 
 
 @dataclass(frozen=True)
+class Answered:
+    """The answers of a reading, one by one, for what reads two kinds together. systems: sparse (n, s), 1 and -1 where an answer
+    is for and against a system; left, impersonal: (n,), what the model does not expect, with and without what the annotator
+    would have said anywhere; annotator, context: (n,), as they were given, or the context's group."""
+
+    systems: sparse.csr_matrix
+    left: Floats
+    impersonal: Floats
+    annotator: Integers
+    context: Integers
+
+
+@dataclass(frozen=True)
 class Reading:
     """What the model makes of people's answers. systems: (s, p), each system in the fitted effects; scale: rating points for
     a unit of the effects; component: int (s,); annotators: how many; by_context: (contexts, s), what each context's answers,
     as far as the model does not expect them, move the ratings; variances: the fit's, with what all systems have in common as
     a variance of its own; scores: whether scores were read; shown: how surely differences are known, by what the answers show
     (None: by the model, whose variances are those of more answers); look: how often
-    these answers were read as they grew, this time included."""
+    these answers were read as they grew, this time included; answered: the answers, where the fit has their weights;
+    omitted: how many more answers were given that would make differences less surely known."""
 
     fit: Fit
     systems: Floats
@@ -93,6 +107,8 @@ class Reading:
     scores: bool
     shown: Sandwich | None = None
     look: int = 1
+    answered: Answered | None = None
+    omitted: int = 0
 
     @property
     def rating(self) -> Floats:
@@ -166,6 +182,17 @@ class Reading:
         told = np.isfinite(shown) & ~np.eye(n, dtype=bool)
         return np.where(told, shown, variance), np.where(told, freedom, df)
 
+    def width(self) -> float:
+        """The median 95% interval of a difference, in rating points, half of it"""
+        variance, df = self._differences("people" if self.speaks_of_people() else "annotators")
+        same = np.triu(self.component[:, None] == self.component[None, :], 1)
+        reach = stats.t.ppf((1 + CONFIDENCE) / 2, df[same]) * np.sqrt(variance[same])
+        return float(self.scale * np.median(reach)) if same.any() else np.inf
+
+    def variance_of_differences(self) -> Floats:
+        """(s, s) of i less j in the effects' unit, among people in general"""
+        return self._differences("people")[0]
+
     def replicates(
         self, draws: ArrayLike, population: str = "people", seed: int = 0, groups: ArrayLike | None = None
     ) -> Floats:
@@ -227,8 +254,8 @@ def read_scores(
 
     An effect on the scores' scale becomes a rating by the chance that one person scores one output above the other on one
     context, which is normal in this model: near one half, 1.6 logits for each standard deviation of that difference."""
-    system, places, annotator = _integers(system), _integers(context), _index(annotator)
-    context, y = _index(places), np.asarray(value, dtype=float)
+    system, places, whose = _integers(system), _integers(context), _integers(annotator)
+    context, annotator, y = numbered(places), numbered(whose), np.asarray(value, dtype=float)
     outputs = context * n_systems + system if output is None else _integers(output)
     outputs, of_context = _nested(outputs, context)
     played, column = np.unique(system, return_inverse=True)
@@ -238,7 +265,7 @@ def read_scores(
         *_of_all(("annotator", "taste"), annotator, column, len(played)),
     ]
     if group is not None:
-        groups = _index(group)
+        groups = numbered(group)
         terms = _inside_groups([*terms, *_of_all(("group", "topic"), groups, column, len(played))], groups)
     if len(y) <= len(played):
         raise ValueError(f"{len(y)} scores of {len(played)} systems say nothing about how scores vary.")
@@ -247,15 +274,19 @@ def read_scores(
     least = float(np.var(y)) / (len(y) + 1)  # as if one more answer differed from the others as any two answers do
     fit = _fitted(y, x, terms, annotator, least, _covering(like, terms))
     scale = SCALE * PROBIT_SLOPE / float(np.sqrt(2 * sum(fit.variances[name] for name in ("answer", "output", "taste"))))
-    component = _components(n_systems, system, context) if least > 0 else np.arange(n_systems)  # all alike: nothing is known
+    component = components_met(n_systems, system, context) if least > 0 else np.arange(n_systems)  # all alike: nothing is known
     residual = y - x @ fit.effects
     moved = _moved(fit, systems, residual, terms, places, component)
     variances = _of_model(fit.variances, len(played))
-    where = context if group is None else _index(group)
+    where = context if group is None else numbered(group)
     shown = (
         None if like is not None else _shown(fit, residual, x, terms, annotator, where, Contrasts(systems, component), least)
     )
-    return Reading(fit, systems, scale, component, int(annotator.max()) + 1, scale * moved, variances, scores=True, shown=shown)
+    told = Answered(
+        x @ systems.T, residual, _impersonal(fit, residual, terms), whose, places if group is None else _integers(group)
+    )
+    people = int(annotator.max()) + 1
+    return Reading(fit, systems, scale, component, people, scale * moved, variances, True, shown, answered=told)
 
 
 def read_pairs(
@@ -270,12 +301,11 @@ def read_pairs(
     like: Fit | None = None,
 ) -> Reading:
     """All (judgments,): outcome +1 the first system is better, 0 a tie, -1 the second is; the rest as in `read_scores`."""
-    first, second, places, annotator = _integers(first), _integers(second), _integers(context), _index(annotator)
-    context, y = _index(places), (1 + np.asarray(outcome, dtype=float)) / 2
-    component = _components(n_systems, np.concatenate([first, second]), np.tile(np.arange(len(first)), 2))
+    first, second, places, whose = _integers(first), _integers(second), _integers(context), _integers(annotator)
+    context, annotator, y = numbered(places), numbered(whose), (1 + np.asarray(outcome, dtype=float)) / 2
+    component = components_met(n_systems, np.concatenate([first, second]), np.tile(np.arange(len(first)), 2))
     if len(np.unique(np.concatenate([annotator * n_systems + side for side in (first, second)]))) > mixed_model.MOST_DENSE:
-        where = context if group is None else _index(group)
-        return _many(first, second, y, where, annotator, Contrasts(_contrasts(component), component), places, group)
+        return _many(first, second, y, whose, Contrasts(contrasts_of(component), component), places, group)
     sides = [_integers(side) for side in outputs] if outputs else [context * n_systems + side for side in (first, second)]
     both, of_context = _nested(np.concatenate(sides), np.tile(context, 2))
     both, signs = both.reshape(2, -1).T, (1.0, -1.0)
@@ -289,43 +319,48 @@ def read_pairs(
         _, row = np.unique(personal.columns.ravel(), return_index=True)
         terms.append(replace(personal, inside=np.repeat(context, 2)[row]))
     if group is not None:
-        groups = _index(group)
+        groups = numbered(group)
         terms = _inside_groups([*terms, _crossed("topic", groups, [first, second], n_systems, signs)], groups)
-    systems = _contrasts(component)  # (s, p)
-    rows = np.arange(len(y))
-    x = sparse.csr_matrix((np.tile([1.0, -1.0], len(y)), np.stack([first, second], 1).ravel(), 2 * np.arange(len(y) + 1)))
-    x = sparse.csr_matrix((x.data, x.indices, x.indptr), shape=(len(rows), n_systems))
+    systems = contrasts_of(component)  # (s, p)
+    x = _sides(first, second, n_systems)
     fit, unexpected = _marginal(y, x, systems, terms, annotator, _covering(like, terms))
     moved = _moved(fit, systems, unexpected, terms, places, component)
-    where = context if group is None else _index(group)
+    where = context if group is None else numbered(group)
     shown = (
         None
         if like is not None
         else _shown(fit, unexpected, x @ systems, terms, annotator, where, Contrasts(systems, component), 1.0)
     )
+    told = Answered(x, unexpected, _impersonal(fit, unexpected, terms), whose, places if group is None else _integers(group))
     people = int(annotator.max()) + 1
-    return Reading(fit, systems, SCALE, component, people, SCALE * moved, fit.variances, scores=False, shown=shown)
+    return Reading(fit, systems, SCALE, component, people, SCALE * moved, fit.variances, False, shown, answered=told)
+
+
+def _sides(first: Integers, second: Integers, n: int) -> sparse.csr_matrix:
+    """(judgments, n): 1 and -1 where a system is first and second"""
+    rows, signs = np.arange(len(first)), np.repeat([1.0, -1.0], len(first))
+    return sparse.csr_matrix((signs, (np.tile(rows, 2), np.concatenate([first, second]))), shape=(len(first), n))
 
 
 def _many(
     first: Integers,
     second: Integers,
     y: Floats,
-    where: Integers,
-    annotator: Integers,
+    whose: Integers,
     contrasts: Contrasts,
     places: Integers,
     group: ArrayLike | None,
 ) -> Reading:
-    """`read_pairs` of more people and systems than one dense matrix takes. where: (judgments,), the context or its group."""
-    ridge = (SCALE / START_RD) ** 2
+    """`read_pairs` of more people and systems than one dense matrix takes."""
+    ridge, given = (SCALE / START_RD) ** 2, places if group is None else _integers(group)
+    where, annotator = numbered(given), numbered(whose)
     found = many_pairs.read(first, second, y, where, annotator, contrasts, ridge)
     p = len(found.effects)
     variances = {"output": found.luck, "taste": found.taste, "answer": 1.0}
     added = found.alone - found.chance, found.covariance - found.alone, found.chance  # to the covariance
     parts = {name: part / v if v else np.zeros((p, p)) for (name, v), part in zip(variances.items(), added)}
     information = np.diag([0.0, 1 / found.uncertainty if found.uncertainty else 0.0, 0.0])
-    fit = Fit(found.effects, variances, parts, information, np.nan, np.zeros((0, p)), {})
+    fit = Fit(found.effects, variances, parts, information, np.nan, found.answers, {})
     told = (found.people, found.contexts, found.both)
     fixed = found.by_context.T @ found.by_context
     shown = Sandwich(contrasts, *told, found.covariance, found.alone, fixed, found.chance)
@@ -336,7 +371,8 @@ def _many(
     _, one = np.unique(where, return_index=True)  # a group moves the ratings where its first context stands
     by_context[places[one]] = moved
     people = int(annotator.max()) + 1
-    return Reading(fit, systems, SCALE, component, people, SCALE * by_context, variances, scores=False, shown=shown)
+    every = Answered(_sides(first, second, len(component)), *found.left, whose, given) if len(found.answers) else None
+    return Reading(fit, systems, SCALE, component, people, SCALE * by_context, variances, False, shown, answered=every)
 
 
 def _shown(
@@ -352,7 +388,7 @@ def _shown(
     """What the answers show of the estimate. x: (answers, p); least: what the variance of a single answer is at least"""
     design = np.asarray(x.toarray() if sparse.issparse(x) else x)
     model = fit.covariance()
-    cells = _index(annotator * (context.max() + 1) + context)
+    cells = numbered(annotator * (context.max() + 1) + context)
     fixed = sandwich.meat(context, fit.answers, _impersonal(fit, residual, terms))
     least_of = least * fit.parts["answer"]
     grouped = annotator, context, cells
@@ -383,9 +419,9 @@ def _marginal(
     if like is not None:
         known, estimated = like.variances, ()
     elif rows is not None:
-        met = _components(x.shape[1], x[rows].indices, np.repeat(np.arange(rows.sum()), 2))
+        met = components_met(x.shape[1], x[rows].indices, np.repeat(np.arange(rows.sum()), 2))
         their_terms = [_of_rows(term, rows) for term in terms]
-        of_part, _ = _marginal(y[rows], x[rows], _contrasts(met), their_terms, _index(annotator[rows]))
+        of_part, _ = _marginal(y[rows], x[rows], contrasts_of(met), their_terms, numbered(annotator[rows]))
         known, estimated = of_part.variances, () if by_annotators is not None else (1,)
         b = of_part.effects if len(of_part.effects) == len(b) else b
     for turn in range(ROUNDS):
@@ -432,7 +468,7 @@ def _fitted_part(
     """`_fitted` to these answers, and to the systems that they speak of."""
     seen = np.flatnonzero(np.abs(x[rows]).sum(axis=0))
     part = [_of_rows(term, rows) for term in terms]
-    return _fitted(y[rows], x[rows][:, seen], part, _index(annotator[rows]), least, None)
+    return _fitted(y[rows], x[rows][:, seen], part, numbered(annotator[rows]), least, None)
 
 
 def _covering(like: Fit | None, terms: Sequence[Term]) -> Fit | None:
@@ -493,7 +529,7 @@ def _integers(values: ArrayLike) -> Integers:
     return np.asarray(values, dtype=np.int64)
 
 
-def _index(values: ArrayLike) -> Integers:
+def numbered(values: ArrayLike) -> Integers:
     """The same things numbered from 0 without gaps."""
     return np.asarray(np.unique(np.asarray(values), return_inverse=True)[1], dtype=np.int64).ravel()
 
@@ -531,7 +567,7 @@ def _of_all(names: tuple[str, str], one: Integers, system: Integers, n: int) -> 
     levels = int(one.max()) + 1
     if n == 1 or levels * n > mixed_model.MOST_DENSE or len(np.unique(one * n + system)) < levels * n:
         return [Term(names[0], one[:, None], levels), _crossed(names[1], one, [system], n)]
-    contrasts = _contrasts(np.zeros(n, dtype=np.int64))  # (n, n - 1)
+    contrasts = contrasts_of(np.zeros(n, dtype=np.int64))  # (n, n - 1)
     columns = one[:, None] * (n - 1) + np.arange(n - 1)
     return [
         Term(f"{names[0]}, mean of systems", one[:, None], levels, (float(1 / np.sqrt(n)),)),
@@ -549,14 +585,14 @@ def _of_model(variances: dict[str, float], n: int) -> dict[str, float]:
     return found
 
 
-def _components(n: int, system: Integers, place: Integers) -> Integers:
+def components_met(n: int, system: Integers, place: Integers) -> Integers:
     """Which systems met, where two meet at a common place, directly or through others: (s,) numbers of groups"""
     edges = sparse.csr_matrix((np.ones(len(system)), (system, n + place)), shape=(n + place.max() + 1,) * 2)
     _, label = csgraph.connected_components(edges, directed=False)
-    return _index(label[:n])
+    return numbered(label[:n])
 
 
-def _contrasts(component: Integers) -> Floats:
+def contrasts_of(component: Integers) -> Floats:
     """An orthonormal basis of what sums to 0 in each group: (s, s - groups)"""
     columns = []
     for group in np.unique(component):

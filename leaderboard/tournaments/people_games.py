@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,6 +24,7 @@ from leaderboard.models import Tournament
 from leaderboard.rating import people_board
 from leaderboard.rating.games import Games
 from leaderboard.rating.games_from_answers import games_from_judgments, games_from_scores, meetings
+from leaderboard.rating.joint_board import read_both
 from leaderboard.rating.mixed_model import Fit
 from leaderboard.rating.people_board import Reading
 from leaderboard.tournaments.entrants import Entrants
@@ -177,20 +179,34 @@ def _scores(rows: list[tuple[int, int, float]]) -> tuple[np.ndarray, np.ndarray,
 
 
 def read_answers(entrants: Entrants, answers: PeopleAnswers, like: Fit | None = None) -> Reading:
-    """What the answers say of the systems. Where people scored and judged pairs by the same criterion, the scores count as
-    games between two outputs that one person scored. like: of answers that these are a part of, whose variances are taken."""
+    """What the answers say of the systems. like: of answers of the same kind that these are a part of, whose variances are
+    taken.
+
+    Where people scored and judged pairs by the same criterion, both are read together (`rating.joint_board`). Where there are
+    too many of them for that, or one kind alone says nothing, two outputs that one person scored on one context are a pair."""
     n, context, system = len(entrants.systems), entrants.context_of, entrants.system_of
     answered = answers.contexts(entrants)
     groups = entrants.groups if entrants.units(answered) < len(answered) else None
-    try:
-        if answers.kind == "scores":
-            o = answers.scored
-            group = None if groups is None else groups[context[o]]
-            return people_board.read_scores(n, system[o], context[o], answers.scorer, answers.value, group, o, like)
-        first, second, outcome, judge = as_pairs(entrants, answers)
+
+    def of_scores() -> Reading:
+        o = answers.scored
+        group = None if groups is None else groups[context[o]]
+        return people_board.read_scores(n, system[o], context[o], answers.scorer, answers.value, group, o, like)
+
+    def of_pairs(first: np.ndarray, second: np.ndarray, outcome: np.ndarray, judge: np.ndarray) -> Reading:
         group = None if groups is None else groups[context[first]]
         of = system[first], system[second], outcome, context[first], judge
         return people_board.read_pairs(n, *of, group, (first, second), like)
+
+    try:
+        if answers.kind == "scores":
+            return of_scores()
+        judged = answers.first, answers.second, answers.outcome, answers.judge
+        if answers.kind == "both" and like is None:
+            with suppress(ValueError):
+                if (both := read_both(of_scores(), of_pairs(*judged))) is not None:
+                    return both
+        return of_pairs(*as_pairs(entrants, answers))
     except ValueError as error:
         raise Refused(str(error)) from error
 

@@ -116,12 +116,12 @@ def _of_people(tournament: Tournament, entrants: Entrants, answers: PeopleAnswer
 
 def _who(answers: PeopleAnswers, reading: Reading) -> BoardPeople:
     whole = len(answers) + answers.left_out + answers.dropped
-    left_out = (AnswersLeftOut("outputs", answers.left_out, whole), AnswersLeftOut("filter", answers.dropped, whole))
+    counts = {"outputs": answers.left_out, "filter": answers.dropped, "wider": reading.omitted}
     return BoardPeople(
         annotators=reading.annotators,
-        kind=answers.kind,  # type: ignore[arg-type]
-        answers=len(answers),
-        left_out=tuple(one for one in left_out if one.count),
+        kind=("scores" if reading.scores else "pairs") if reading.omitted else answers.kind,  # type: ignore[arg-type]
+        answers=len(answers) - reading.omitted,
+        left_out=tuple(AnswersLeftOut(why, count, whole) for why, count in counts.items() if count),  # type: ignore[arg-type]
         variances=tuple(Variance(name, round(value, 4)) for name, value in reading.variances.items()),
     )
 

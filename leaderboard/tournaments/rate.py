@@ -109,7 +109,7 @@ def rate_people(
 
 
 def _own_unit(answers: PeopleAnswers, reading: Reading) -> OwnUnit | None:
-    if answers.kind == "scores":
+    if reading.scores:
         level = reading.systems @ reading.fit.effects
         return Points(level, reading.scale, reading.rating, getattr(answers, "sign", 1))
     return PreferenceShare() if answers.kind == "pairs" else None
@@ -192,7 +192,7 @@ def people_categories(
         if len(part.contexts(entrants)) < CATEGORY_CONTEXTS:
             return None
         try:
-            alike = (part.kind == "scores") == (answers.kind == "scores")
+            alike = part.kind == answers.kind != "both"
             reading = read_answers(entrants, part, whole.fit if alike else None)
         except Refused:
             return None

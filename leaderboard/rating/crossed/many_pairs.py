@@ -28,6 +28,7 @@ Integers = NDArray[np.int64]
 AT_ONCE = 4_000_000  # numbers of one array
 ROUNDS, SETTLED = 30, 1e-6  # logits
 WEIGHED = 3  # rounds with people's leanings in the weights
+MOST_WEIGHED = 20_000_000
 MOST_CONTEXTS = 1_000  # whose part in the estimate is worked out
 
 
@@ -35,7 +36,9 @@ MOST_CONTEXTS = 1_000  # whose part in the estimate is worked out
 class ManyPairs:
     """effects: (p,) logits; taste, luck: the variances of leanings and of outputs; uncertainty: of the first; covariance,
     alone, chance: (p, p) of the effects by the model, without people's leanings, and what judgments alone add; people,
-    contexts, both: as `sandwich` takes them; by_context: (contexts, p), what each context moves the effects."""
+    contexts, both: as `sandwich` takes them; by_context: (contexts, p), what each context moves the effects.
+    answers: (judgments, p), what each weighs in each effect, and left: (2, judgments), what is unexpected of each, in logits,
+    with and without what its person would have said anywhere; no rows of more than MOST_WEIGHED numbers."""
 
     effects: Floats
     taste: float
@@ -48,6 +51,8 @@ class ManyPairs:
     contexts: Clusters
     both: Clusters
     by_context: Floats
+    answers: Floats
+    left: Floats
 
 
 @dataclass(frozen=True)
@@ -125,7 +130,7 @@ def read(
             taste, uncertainty = _leanings(judged, *_linearised(judged, basis @ b))
             if not taste:
                 break
-    return _told(judged, contrasts, b, taste, uncertainty)
+    return _told(judged, contrasts, b, taste, uncertainty, np.argsort(order))
 
 
 def _linearised(judged: _Judged, strength: Floats) -> tuple[Floats, Floats]:
@@ -172,8 +177,8 @@ def _luck(judged: _Judged, weight: Floats, value: Floats) -> float:
     return max(float(e / q), 0.0) if q > 0 else 0.0
 
 
-def _told(judged: _Judged, contrasts: Contrasts, b: Floats, taste: float, uncertainty: float) -> ManyPairs:
-    """What the sums over people, over contexts and over both say of the estimate."""
+def _told(judged: _Judged, contrasts: Contrasts, b: Floats, taste: float, uncertainty: float, order: Integers) -> ManyPairs:
+    """What the sums over people, over contexts and over both say of the estimate. order: (judgments,), as they were given"""
     s, basis = judged.systems, contrasts.systems
     weight, value = _linearised(judged, basis @ b)
     information, _ = _weighed(judged, weight, value, taste)
@@ -187,6 +192,7 @@ def _told(judged: _Judged, contrasts: Contrasts, b: Floats, taste: float, uncert
     contexts = int(judged.context.max()) + 1
     by_context, own = np.zeros((contexts, s)), np.zeros((contexts, s))
     sums, squares, chance = [], np.zeros((s, s)), np.zeros((s, s))
+    answers, foreseen = np.zeros((len(value) if len(value) * len(q) <= MOST_WEIGHED else 0, len(q))), np.zeros(len(value))
     for rows, by, count in judged.chunks():
         g, t = judged.laplacians(rows, by, count, weight), judged.scores(rows, by, count, value)
         shrunk = np.linalg.inv(np.eye(s) + taste * g)  # (count, s, s), not symmetric
@@ -197,6 +203,10 @@ def _told(judged: _Judged, contrasts: Contrasts, b: Floats, taste: float, uncert
         for one in shrunk @ g:
             people.add(side @ (one @ (basis @ root)), side @ one @ side.T)
         expected = weight[rows] * (leaning[by, judged.first[rows]] - leaning[by, judged.second[rows]])
+        foreseen[rows] = expected
+        if len(answers):
+            turn = (side @ shrunk).transpose(0, 2, 1)  # (count, s, p)
+            answers[rows] = weight[rows, None] * (turn[by, judged.first[rows]] - turn[by, judged.second[rows]])
         cell, where, whose = _cells(by, judged.context[rows])
         all_of, own_of = (
             judged.scores(rows, cell, len(where), v) for v in (value, value - _placed(expected, rows, len(value)))
@@ -213,7 +223,10 @@ def _told(judged: _Judged, contrasts: Contrasts, b: Floats, taste: float, uncert
     chance = side @ chance @ side.T
     told: dict[str, Any] = {"people": people.clusters(np.concatenate(sums)), "both": both, "by_context": own @ side.T}
     told["contexts"] = places.clusters(by_context @ side.T, times)
-    return ManyPairs(b, taste, luck, uncertainty, model, model - q + chance, chance, **told)
+    left = np.stack([value, value - foreseen])[:, : len(answers)] / weight[: len(answers)]
+    if len(answers):
+        answers, left = answers[order], left[:, order]
+    return ManyPairs(b, taste, luck, uncertainty, model, model - q + chance, chance, **told, answers=answers, left=left)
 
 
 def _placed(values: Floats, rows: slice, n: int) -> Floats:
