@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from leaderboard.boards.estimates import Estimate
+from leaderboard.boards.estimates import Estimate, Name
 
 
 @dataclass(frozen=True)
@@ -104,9 +104,18 @@ class Variance:
 
 
 @dataclass(frozen=True)
+class Transport:
+    """Whether the judge errs on a system as on the others: PASS, FAIL or INCONCLUSIVE."""
+
+    system: Name
+    verdict: Literal["PASS", "FAIL", "INCONCLUSIVE"]
+
+
+@dataclass(frozen=True)
 class BoardWorth:
     """What a judge is worth beside people: its weight, from 0; so many of their games say as much as `worth` would without it;
-    by_chance: what an uninformative judge can reach; games: how many the judge decided."""
+    by_chance: what an uninformative judge can reach; games: how many the judge decided; transport: of each
+    system, none on boards from games."""
 
     weight: float
     judgments: int
@@ -114,6 +123,7 @@ class BoardWorth:
     saved: int
     games: int
     by_chance: float
+    transport: tuple[Transport, ...] = ()
 
 
 @dataclass(frozen=True)

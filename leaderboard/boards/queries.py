@@ -1,6 +1,8 @@
 """Which boards there are, and one as it is shown, printed and served."""
 
 from dataclasses import replace
+from math import inf
+from statistics import median
 
 from django.db.models import Q
 
@@ -58,10 +60,12 @@ def of_judge(boards, basis: str, judge: str = ""):
 
 def default_board(campaign: Campaign, criterion: str | None = None) -> Tournament | None:
     """What a leaderboard opens on: people's board; the one of people and comparator together where the comparator passed its
-    gate and people have said nothing since. A comparator's own only where nobody else's is there."""
+    gate, people have said nothing since, and it is narrower than people's. A comparator's own only where nobody else's is
+    there."""
     people, together = (latest(campaign, basis, criterion) for basis in (PEOPLE, CORRECTED))
-    if together and _passed_gate(together) and (people is None or _as_new(together, people)):
-        return together
+    if together and _passed_gate(together):
+        if people is None or (_as_new(together, people) and _margin(together) < _margin(people)):
+            return together
     return people or together or latest(campaign, JUDGE, criterion)
 
 
@@ -69,6 +73,12 @@ def _passed_gate(tournament: Tournament) -> bool:
     """Had its comparator passed when the tournament ended?"""
     judge = alone(tournament).basis.judge
     return bool(judge and judge.gate and judge.gate.passed)
+
+
+def _margin(tournament: Tournament) -> float:
+    """The median of what differences must exceed to be known."""
+    margins = [pair.margin for pair in alone(tournament).differences if pair.margin is not None]
+    return median(margins) if margins else inf
 
 
 def _as_new(board: Tournament, other: Tournament) -> bool:

@@ -115,6 +115,11 @@ class Reading:
         """(s,), each group of systems around 1500"""
         return np.asarray(START_RATING + self.scale * self._against_mean() @ self.fit.effects)
 
+    @property
+    def level(self) -> Floats:
+        """(s,) where each system stands on the scores' scale"""
+        return np.asarray(self.systems @ self.fit.effects)
+
     def speaks_of_people(self) -> bool:
         """Are there enough annotators to speak of others like them?"""
         return speak_of_people(self.annotators, int((np.abs(self.systems).sum(axis=1) > 0).sum()))
@@ -139,7 +144,8 @@ class Reading:
         margin, above = decide(difference, se, df, component, at_look(self.look))
         covariance = self.covariance(population)
         lowest = np.where(same & ~np.eye(n, dtype=bool), df, np.inf).min(axis=1)  # of a system against each other
-        reach = stats.t.ppf((1 + CONFIDENCE) / 2, lowest) * np.sqrt(np.diag(covariance))
+        own = np.maximum(np.diag(covariance), np.diag(self.covariance("annotators")))
+        reach = _reach(own, lowest)
         reach[same.sum(axis=1) == 1] = stats.norm.ppf((1 + CONFIDENCE) / 2) * START_RD  # alone: nothing but the start is known
         return PeopleBoard(
             rating,
@@ -167,7 +173,16 @@ class Reading:
         return np.asarray(self.scale**2 * (direction * np.maximum(size, 0.0)) @ direction.T)
 
     def _differences(self, population: str) -> tuple[Floats, Floats]:
-        """(variance in the effects' unit, degrees of freedom) of i less j, (s, s) each"""
+        """(variance in the effects' unit, degrees of freedom) of i less j, (s, s) each. Nothing is known more surely of people
+        in general than of these annotators."""
+        variance, df = self._known_of("annotators")
+        if population == "annotators":
+            return variance, df
+        whole, of_whole = self._known_of("people")
+        return np.maximum(variance, whole), np.minimum(df, of_whole)
+
+    def _known_of(self, population: str) -> tuple[Floats, Floats]:
+        """`_differences` of one population by itself"""
         without, n = PERSONAL if population == "annotators" else (), len(self.component)
         first, second = np.triu_indices(n, 1)
         pairs = self.systems[first] - self.systems[second]  # (m, p)
@@ -186,8 +201,7 @@ class Reading:
         """The median 95% interval of a difference, in rating points, half of it"""
         variance, df = self._differences("people" if self.speaks_of_people() else "annotators")
         same = np.triu(self.component[:, None] == self.component[None, :], 1)
-        reach = stats.t.ppf((1 + CONFIDENCE) / 2, df[same]) * np.sqrt(variance[same])
-        return float(self.scale * np.median(reach)) if same.any() else np.inf
+        return float(self.scale * np.median(_reach(variance[same], df[same]))) if same.any() else np.inf
 
     def variance_of_differences(self) -> Floats:
         """(s, s) of i less j in the effects' unit, among people in general"""
@@ -214,6 +228,11 @@ class Reading:
         """(s, p) each system less the mean of its group"""
         same = self.component[:, None] == self.component[None, :]
         return np.asarray((np.eye(len(same)) - same / same.sum(axis=1, keepdims=True)) @ self.systems)
+
+
+def _reach(variance: Floats, df: Floats) -> Floats:
+    """Half of a 95% interval"""
+    return np.asarray(stats.t.ppf((1 + CONFIDENCE) / 2, df) * np.sqrt(variance))
 
 
 def drawn_tastes(covariance: Floats, replicates: int, seed: int = 0) -> Floats:

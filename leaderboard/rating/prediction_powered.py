@@ -27,6 +27,11 @@ So a rating's replicates keep at least sqrt(1 - t^2) of people's standard deviat
 The RD falls with the fourth root of that worth, so that what the pull of the start may have cost, which goes with RD^2
 (`ranking`), falls as the replicates' standard deviation does.
 
+**On people's mixed model** (`correct`), by the default rules: H is what all of their answers say (`people_board`), and of its
+variance the part over contexts is reduced, by the share that replicates keep. A judge that takes nothing from the median
+interval has weight 0, so that the board is never wider than people's. The correction holds whatever the judge's errors are. Its
+own board holds only as far as it errs alike on all systems, which `transport` asks of each.
+
 **Other people.** The replicates resample contexts, so they say what these annotators would have said of others. A
 comparator knows nothing of annotators and takes nothing off what their tastes add; `tastes` works that out for H, and
 `ranking` adds it. No annotator's leaning to a system is worth less for what a comparator says.
@@ -34,7 +39,7 @@ comparator knows nothing of annotators and takes nothing off what their tastes a
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -46,7 +51,7 @@ from leaderboard.rating.games import Games, Standings
 from leaderboard.rating.glicko2 import SCALE
 from leaderboard.rating.pair_counts import resampled_scores, scores
 from leaderboard.rating.people_board import Reading
-from leaderboard.rating.ranking import Tastes
+from leaderboard.rating.ranking import PRECISION, Tastes, of_differences
 from leaderboard.rating.rules import DEFAULT, Rules, replicates, standings
 
 PLUS_FOUR = 4.0  # contexts added, of which the comparator tells two rightly and two wrongly
@@ -106,6 +111,116 @@ def calibrate(
         len(people),
         len(people) * gain,
     )
+
+
+@dataclass(frozen=True)
+class CorrectedReading(Reading):
+    """People's answers, corrected by a judge. shift: (s,), added to the ratings; kept: (s, s), the share of the variance over
+    contexts that is left of i less j, at most 1 in the median; moved: (replicates, s), what resampled contexts change of the
+    shift."""
+
+    shift: np.ndarray = field(default_factory=lambda: np.zeros(1))
+    kept: np.ndarray = field(default_factory=lambda: np.ones((1, 1)))
+    moved: np.ndarray = field(default_factory=lambda: np.zeros((1, 1)))
+
+    @property
+    def rating(self) -> np.ndarray:
+        return np.asarray(super().rating + self.shift)
+
+    @property
+    def level(self) -> np.ndarray:
+        return np.asarray(super().level + self.shift / self.scale)
+
+    def _differences(self, population: str) -> tuple[np.ndarray, np.ndarray]:
+        alone, of_alone = super()._differences("annotators")
+        if population == "annotators":
+            return self.kept * alone, of_alone
+        whole, df = super()._differences(population)
+        return np.maximum(whole - alone, 0.0) + self.kept * alone, df
+
+    def replicates(
+        self, draws: ArrayLike, population: str = "people", seed: int = 0, groups: ArrayLike | None = None
+    ) -> np.ndarray:
+        return np.asarray(super().replicates(draws, population, seed, groups) + self.moved)
+
+
+@dataclass(frozen=True)
+class Correction:
+    """reading: of people and judge; people: of people alone; weight: given to the judge, from 0; worth: how many times as many
+    contexts of people's answers would have said as much."""
+
+    reading: CorrectedReading
+    people: Reading
+    weight: float
+    worth: float
+
+
+def correct(
+    reading: Reading,
+    people: Games,
+    imitated: Games,
+    everything: Games,
+    draws: ArrayLike,
+    rules: Rules = DEFAULT,
+    groups: ArrayLike | None = None,
+) -> Correction:
+    """People's estimate less weight (L - A), where the judge takes from their variance over contexts, and nothing from what
+    annotators add. The judge's weight is 0 where the median interval would not be narrower. Arguments as in `calibrate`;
+    groups: (contexts,), of contexts that are drawn together."""
+    _check_same(people, imitated)
+    n, times, played = len(reading.component), np.asarray(draws), len(reading.by_context)
+    least = float(_least_spread(len(np.unique(people.context))))
+    luck = standings(n, imitated, rules).rating - standings(n, everything, rules).rating
+    resampled = replicates(n, imitated, times, rules) - replicates(n, everything, times, rules)
+    of_people = reading.replicates(
+        times[:, :played], "annotators", groups=None if groups is None else np.asarray(groups)[:played]
+    )
+    weight = (1 - least) * float(_best_weight(of_people, resampled, axis=None))
+    kept, share = _kept(reading, of_people, of_people - weight * resampled, least)
+    told = {f.name: getattr(reading, f.name) for f in fields(Reading)}
+    found = CorrectedReading(**told, shift=-weight * luck, kept=kept, moved=-weight * (resampled - luck))
+    if weight > 0 and found.width() < reading.width():
+        return Correction(found, reading, weight, 1 / share)
+    nothing = CorrectedReading(**told, shift=np.zeros(n), kept=np.ones((n, n)), moved=np.zeros_like(resampled))
+    return Correction(nothing, reading, 0.0, 1.0)
+
+
+def _kept(reading: Reading, before: np.ndarray, after: np.ndarray, least: float) -> tuple[np.ndarray, float]:
+    """(the share of each difference's variance over contexts that is left (s, s), of all together); before, after:
+    (replicates, s). One judge serves all, so that no difference keeps less than all do together."""
+    same = np.triu(reading.component[:, None] == reading.component[None, :], 1)
+    old, new = (of_differences(np.cov(one, rowvar=False).reshape(same.shape)) for one in (before, after))
+    share = max(float(new[same].sum() / max(old[same].sum(), np.finfo(float).tiny)), least**2)
+    return np.maximum(new / np.maximum(old, np.finfo(float).tiny), share) + np.eye(len(same)), share
+
+
+PASS, FAIL, OPEN = "PASS", "FAIL", "INCONCLUSIVE"
+
+
+def transport(
+    correction: Correction, imitated: Games, draws: ArrayLike, margin: float = PRECISION, rules: Rules = DEFAULT
+) -> list[str]:
+    """(systems,) verdicts: is the judge's error on this system the same as on the others? Its error is its rating of the system
+    from the games that people judged, less people's rating, each against the mean of the systems. PASS: within the margin
+    (rating points), with the confidence of an interval; FAIL: beyond it; else INCONCLUSIVE, as where it met no other system."""
+    reading, times = correction.people, np.asarray(draws)
+    n, played = len(reading.component), len(reading.by_context)
+    judge, again = standings(n, imitated, rules).rating, replicates(n, imitated, times, rules)
+    error = _centred(judge - reading.rating, reading)
+    spread = _centred(again - reading.replicates(times[:, :played], "annotators"), reading).var(axis=0, ddof=1)
+    people = np.diag(reading.covariance("people") - reading.covariance("annotators")) if reading.speaks_of_people() else 0.0
+    contexts = len(np.unique(imitated.context))
+    few = contexts / max(contexts - 1, 1)
+    reach = stats.t.ppf((1 + CONFIDENCE) / 2, max(contexts - 1, 1)) * np.sqrt(few * spread + np.maximum(people, 0.0))
+    alone = np.bincount(reading.component)[reading.component] == 1
+    certain = np.where(np.abs(error) + reach < margin, PASS, np.where(np.abs(error) - reach > margin, FAIL, OPEN))
+    return [OPEN if by_itself or contexts < 2 else str(verdict) for by_itself, verdict in zip(alone, certain)]
+
+
+def _centred(values: np.ndarray, reading: Reading) -> np.ndarray:
+    """values: (..., s), less the mean of each group of systems"""
+    same = (reading.component[:, None] == reading.component[None, :]).astype(float)
+    return np.asarray(values - values @ (same / same.sum(axis=1, keepdims=True)).T)
 
 
 def worth_by_chance(judgments: int, contexts: int) -> float:

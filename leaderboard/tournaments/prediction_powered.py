@@ -8,17 +8,14 @@ import numpy as np
 from core.errors import Refused
 from evaluator.judges.protocol import Verdicts
 from evaluator.judges.texts import context_key
-from leaderboard.boards.basis import AnswersLeftOut, BoardPeople, BoardWorth
+from leaderboard.boards.basis import AnswersLeftOut, BoardPeople, BoardWorth, Transport
 from leaderboard.models import Tournament
 from leaderboard.rating import ranking
 from leaderboard.rating.games import Games
-from leaderboard.rating.people_board import drawn_tastes
-from leaderboard.rating.prediction_powered import Calibrated, calibrate, tastes, worth_by_chance
-from leaderboard.rating.ranking import Tastes
+from leaderboard.rating.prediction_powered import Calibrated, Correction, calibrate, correct, transport, worth_by_chance
 from leaderboard.tournaments import rate
 from leaderboard.tournaments.context_results import meetings
 from leaderboard.tournaments.entrants import Entrants
-from leaderboard.tournaments.own_unit import PreferenceShare
 from leaderboard.tournaments.people_games import PeopleAnswers, as_pairs, games_of, read_answers
 from leaderboard.tournaments.rate import Known, Rated
 
@@ -55,7 +52,35 @@ def calibrated(
         found = calibrate(n, games, rate.between_systems(entrants, imitated), everything, draws, tournament.rules())
     except ValueError as error:
         raise Refused(str(error)) from error
-    units, component = entrants.units(games.context), rate.components(n, games)
+    who, left_out = as_pairs(entrants, answers)[3], len(given) - len(people)
+    board, weight, worth, verdicts_of = _by_games(entrants, games, found)
+    correction = _correction(tournament, entrants, answers, games, imitated, everything, draws)
+    if correction is not None:
+        board = _by_answers(entrants, answers, correction, games, found, draws)
+        weight, worth = correction.weight, len(people) * correction.worth
+        verdicts_of = transport(correction, rate.between_systems(entrants, imitated), draws)
+    told = BoardWorth(
+        weight=round(weight, 3),
+        judgments=len(people),
+        worth=round(worth),
+        saved=round(worth - len(people)),
+        games=len(everything),
+        by_chance=round(worth_by_chance(len(people), board.units), 1),
+        transport=tuple(Transport(name, verdict) for name, verdict in zip(rate.names(entrants), verdicts_of)),
+    )
+    whose = BoardPeople(
+        annotators=len(np.unique(who)),
+        kind=answers.kind,  # type: ignore[arg-type]
+        answers=len(answers),
+        left_out=(AnswersLeftOut("learnt", left_out, len(given)),) if left_out else (),
+        worth=told,
+    )
+    return Corrected(people, board, whose)
+
+
+def _by_games(entrants: Entrants, games: Games, found: Calibrated) -> tuple[Rated, float, float, list[str]]:
+    """(the board of people's games, which speaks of these annotators, the judge's weight, its worth, no verdicts)"""
+    units, component = entrants.units(games.context), rate.components(len(entrants.systems), games)
     low, high = ranking.intervals(found.standings, found.replicates, units)
     board = Rated(
         games=games,
@@ -67,49 +92,37 @@ def calibrated(
         units=units,
         component=component,
     )
-    worth = BoardWorth(
-        weight=round(found.weight, 3),
-        judgments=found.judgments,
-        worth=round(found.worth),
-        saved=round(found.saved),
-        games=len(everything),
-        by_chance=round(worth_by_chance(found.judgments, units), 1),
-    )
-    who, left_out = as_pairs(entrants, answers)[3], len(given) - len(people)
-    whose = BoardPeople(
-        annotators=len(np.unique(who)),
-        kind=answers.kind,  # type: ignore[arg-type]
-        answers=len(answers),
-        left_out=(AnswersLeftOut("learnt", left_out, len(given)),) if left_out else (),
-        worth=worth,
-    )
-    if not tournament.rules().rates_by_default:  # how leanings move another rating is not known
-        return Corrected(people, board, whose)
-    board = replace(board, own=PreferenceShare() if answers.kind == "pairs" else None)
-    others = _other_people(entrants, answers, found)
-    return Corrected(people, board if others is None else _of_people(board, others), whose)
+    return board, found.weight, found.worth, []
 
 
-def _other_people(entrants: Entrants, answers: PeopleAnswers, found: Calibrated) -> Tastes | None:
-    """What others like these annotators would add; None where these, or their answers, are too few to tell."""
-    first, second, outcome, who = as_pairs(entrants, answers)
-    units = entrants.groups[entrants.context_of[first]]
-    games = Games(entrants.system_of[first], entrants.system_of[second], outcome, units)
+def _correction(
+    tournament: Tournament,
+    entrants: Entrants,
+    answers: PeopleAnswers,
+    games: Games,
+    imitated: Games,
+    everything: Games,
+    draws: np.ndarray,
+) -> Correction | None:
+    """By people's mixed model; None where another rating was asked for, or the answers are too few for a model."""
+    if not tournament.rules().rates_by_default:
+        return None
     try:
         reading = read_answers(entrants, answers)
     except Refused:
         return None
-    return tastes(found.people, games, who, reading) if reading.speaks_of_people() else None
+    of_judge = rate.between_systems(entrants, imitated)
+    return correct(reading, games, of_judge, everything, draws, tournament.rules(), entrants.groups)
 
 
-def _of_people(board: Rated, others: Tastes) -> Rated:
-    """The board, which speaks of these annotators only, speaking of people like them."""
-    low, high = ranking.intervals(board.standings, board.replicates, board.units, tastes=others)
-    compared = ranking.compare(board.standings, board.replicates, board.units, tastes=others, component=board.component)
-    drawn = drawn_tastes(others.covariance, len(board.replicates), rate.RESAMPLING_SEED)
-    known = Known(low, high, compared, rate.chances(board, others))
-    narrow = replace(board.known, best=rate.chances(board))
-    return replace(board, replicates=board.replicates + drawn, known=known, narrow=narrow)
+def _by_answers(
+    entrants: Entrants, answers: PeopleAnswers, correction: Correction, games: Games, found: Calibrated, draws: np.ndarray
+) -> Rated:
+    """The board of people's answers, corrected. What it counts are people's games, which the judge decided as well."""
+    population = "people" if correction.people.speaks_of_people() else "annotators"
+    board = rate.rate_people(entrants, answers, correction.reading, draws, population)
+    standings = replace(board.standings, games=found.standings.games)
+    return replace(board, games=games, standings=standings, count=len(games), by_answers=False)
 
 
 def _not_taught(tournament: Tournament, entrants: Entrants, answers: PeopleAnswers, learnt: Set[str]) -> PeopleAnswers:

@@ -110,9 +110,8 @@ def rate_people(
 
 def _own_unit(answers: PeopleAnswers, reading: Reading) -> OwnUnit | None:
     if reading.scores:
-        level = reading.systems @ reading.fit.effects
-        return Points(level, reading.scale, reading.rating, getattr(answers, "sign", 1))
-    return PreferenceShare() if answers.kind == "pairs" else None
+        return Points(reading.level, reading.scale, reading.rating, getattr(answers, "sign", 1))
+    return PreferenceShare() if answers.kind == "pairs" or reading.omitted else None
 
 
 def _known(board: PeopleBoard, whole: bool) -> Known:

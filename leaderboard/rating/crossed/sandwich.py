@@ -71,22 +71,14 @@ class Sandwich:
 
     def differences(self, alone: bool = False) -> tuple[Floats, Floats]:
         """(variance, degrees of freedom) of i less j, (s, s) each, not a number where there are too few clusters to tell.
-        alone: of these annotators only, of whom nothing is known less surely than of people in general."""
-        variance, freedom = self._of_pairs(alone=True)
-        if not alone:
-            whole, of_whole = self._of_pairs(alone=False)
-            less = variance > whole  # nan: no
-            variance, freedom = np.where(less, variance, whole), np.where(less, freedom, of_whole)
-        return self.contrasts.square(variance), self.contrasts.square(freedom)
-
-    def _of_pairs(self, alone: bool) -> tuple[Floats, Floats]:
-        """(m,) each"""
+        alone: of these annotators only."""
         of = self.contrasts.variances
         model = np.maximum(of(self.alone if alone else self.model), LEAST)
         variance, freedom, told = self._of_contexts(model) if alone else self._of_both(model)
         variance = np.maximum(variance, of(self.least))
         variance, freedom = self._moderated(variance, freedom, model, self.contrasts.compared & told)
-        return np.where(told, variance, np.nan), np.where(told, freedom, np.nan)
+        square = self.contrasts.square
+        return square(np.where(told, variance, np.nan)), square(np.where(told, freedom, np.nan))
 
     def _moderated(self, variance: Floats, freedom: Floats, model: Floats, rows: Booleans) -> tuple[Floats, Floats]:
         """rows: (m,), the differences that tell how alike they are"""

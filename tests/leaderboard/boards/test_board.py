@@ -199,10 +199,12 @@ class TestTrustAtFirstSight:
         assert world.get(world.alice, "/api/campaigns/talk/leaderboard/").json()["basis"]["kind"] == "people"
         assert command("leaderboard", "talk")["provenance"]["signature"] == people.signature
 
-    def test_a_comparator_that_passed_stands_together_with_people(self, world, version):
+    def test_a_comparator_that_passed_stands_together_with_people(self, world, version, monkeypatch):
         gated(version, PASSED)
-        by_people(world.campaign), by_comparator(world.campaign)
+        people, _ = by_people(world.campaign), by_comparator(world.campaign)
         together = calibrated(world.campaign)
+        assert selectors.default_board(world.campaign) == people  # this judge makes nothing narrower
+        monkeypatch.setattr(selectors, "_margin", lambda board: {together: 1.0}.get(board, 2.0))
         html = world.get(world.alice, PAGE).content.decode()
         assert together.signature in html and "did not pass" not in html and "<dt>Gate</dt><dd>passed</dd>" in html
 

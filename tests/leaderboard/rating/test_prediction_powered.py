@@ -7,8 +7,8 @@ from scipy import stats
 from leaderboard.rating import prediction_powered
 from leaderboard.rating.bootstrap import context_draws
 from leaderboard.rating.games import Games
-from leaderboard.rating.people_board import read_pairs
-from leaderboard.rating.prediction_powered import calibrate, tastes, win_rates, worth_by_chance
+from leaderboard.rating.people_board import read_pairs, read_scores
+from leaderboard.rating.prediction_powered import calibrate, correct, tastes, transport, win_rates, worth_by_chance
 from leaderboard.rating.ranking import Tastes, compare, intervals
 from leaderboard.rating.rules import PAPER, standings
 
@@ -243,3 +243,52 @@ class TestOtherPeople:
             low, high = intervals(found.standings, found.replicates, human, tastes=added)
             people_low, people_high = intervals(found.people, found.people_replicates, human, tastes=added)
             assert ((high - low) >= 0.3 * (people_high - people_low)).all()
+
+
+class TestCorrect:
+    """People's mixed model, corrected by a judge."""
+
+    @staticmethod
+    def drawn(seed, skill, systems=4, contexts=200, judged=40, people=8, biased=0.0):
+        """(reading, people's games, the judge's of the same, all of the judge's, true ratings); skill: of the judge about each
+        output's worth; biased: how far it overrates the first system"""
+        rng = np.random.default_rng([seed, 12])
+        worth = np.linspace(0, 0.6, systems) + rng.normal(0, 0.7, (contexts, systems))
+        seen = skill * worth + np.sqrt(1 - skill**2) * rng.normal(0, 0.7, worth.shape)
+        seen[:, 0] += biased
+        s, c, a = (axis.ravel() for axis in np.meshgrid(range(systems), range(judged), range(people), indexing="ij"))
+        rows = rng.random(len(s)) < 0.4
+        s, c, a = s[rows], c[rows], a[rows]
+        y = worth[c, s] + rng.normal(0, 0.4, (people, systems))[a, s] + rng.normal(0, 0.8, len(s))
+        reading = read_scores(systems, s, c, a, y)
+        first, second = np.triu_indices(systems, 1)
+
+        def games(where):
+            i, j, k = np.tile(first, len(where)), np.tile(second, len(where)), np.repeat(where, len(first))
+            return Games(i, j, np.sign(seen[k, i] - seen[k, j]).astype(int), k)
+
+        both = games(np.arange(judged))
+        return reading, both, both, games(np.arange(contexts))
+
+    def test_it_is_never_wider_and_a_good_judge_makes_it_narrower(self):
+        ratio, order = [], []
+        for seed in range(6):
+            reading, people, imitated, everything = self.drawn(seed, 0.95)
+            found = correct(reading, people, imitated, everything, context_draws(200, 100, 0))
+            ratio.append(found.reading.width() / reading.width())
+            order.append(
+                np.corrcoef(found.reading.rating, np.arange(4))[0, 1] - np.corrcoef(reading.rating, np.arange(4))[0, 1]
+            )
+        assert max(ratio) <= 1 and np.median(ratio) < 0.97 and np.mean(order) > -0.02
+
+    def test_a_useless_judge_has_little_or_no_weight(self):
+        for seed in range(3):
+            reading, people, imitated, everything = self.drawn(seed, 0.0)
+            found = correct(reading, people, imitated, everything, context_draws(200, 100, 0))
+            assert found.worth < 1.3 and found.reading.width() <= reading.width()
+            assert np.abs(found.reading.rating - reading.rating).max() < 40
+
+    def test_a_judge_that_overrates_one_system_is_not_transported(self):
+        reading, people, imitated, everything = self.drawn(1, 0.9, biased=2.5)
+        found = correct(reading, people, imitated, everything, context_draws(200, 100, 0))
+        assert transport(found, imitated, context_draws(200, 100, 0))[0] == "FAIL"

@@ -14,7 +14,7 @@ from leaderboard.boards import queries
 from leaderboard.boards.basis import AnswersLeftOut
 from leaderboard.boards.board import Population
 from leaderboard.rating.games import Games
-from leaderboard.rating.prediction_powered import calibrate
+from leaderboard.rating.prediction_powered import correct, transport
 from leaderboard.rating.rules import PAPER, Rules
 from leaderboard.signature import parse
 from leaderboard.tournaments import active_selection, entrants, people_games, rate, start
@@ -26,8 +26,8 @@ pytestmark = pytest.mark.django_db
 
 
 class TestCalibrated:
-    def test_it_is_what_calibrate_gives_for_these_games(self, world, version):
-        """People's games, the comparator's outcomes of the same ones, and of every pair on every context."""
+    def test_it_is_what_correct_gives_for_these_answers(self, world, version):
+        """People's answers and games, the comparator's outcomes of the same games, and of every pair on every context."""
         board = calibrated(world.campaign)
         there = entrants.entrants_of(board)
         people = people_games.people_games(there, board.snapshot, "Overall", 0)
@@ -39,14 +39,27 @@ class TestCalibrated:
 
         everything = decided(*meetings(there))
         assert len(everything) == 12 * 6
-        expected = calibrate(
-            4, rate.between_systems(there, people), decided(people.first, people.second), everything, rate.draws_of(there)
-        )
+        reading = people_games.read_answers(there, people_games.people_answers(there, board.snapshot, "Overall"))
+        of_judge = decided(people.first, people.second)
+        of_people, draws = rate.between_systems(there, people), rate.draws_of(there)
+        expected = correct(reading, of_people, of_judge, everything, draws)
         shown = {r.system_id: r.rating for r in board.ratings.all()}
-        assert [shown[s.pk] for s in there.systems] == pytest.approx(expected.standings.rating.tolist())
+        assert [shown[s.pk] for s in there.systems] == pytest.approx(expected.reading.rating.tolist())
         said = queries.board(board).basis.people.worth
         assert said.judgments == len(people) == 144 and said.games == 72
-        assert said.worth == round(expected.worth)
+        assert said.worth == round(144 * expected.worth)
+        assert {t.system: t.verdict for t in said.transport} == dict(
+            zip(rate.names(there), transport(expected, of_judge, draws))
+        )
+
+    def test_a_judge_that_says_nothing_of_contexts_changes_nothing(self, world, version):
+        """Strict prefers the same systems on every context, so it has no luck to take off: the board is people's."""
+        together, people = queries.board(calibrated(world.campaign)), queries.board(by_people(world.campaign))
+        assert together.basis.people.worth.weight == 0
+        rating = lambda board: {row.system: row.rating for row in board.standings}
+        assert rating(together) == pytest.approx(rating(people))
+        margins = [sorted(pair.margin for pair in board.differences) for board in (together, people)]
+        assert margins[0] == pytest.approx(margins[1])
 
     def test_it_says_where_a_comparator_had_a_say_in_what_people_judged(self, world, version):
         doubts = lambda board: " ".join(one.text for one in queries.board(board).doubts)
@@ -90,8 +103,8 @@ class TestCalibrated:
         assert only.population.kind == "annotators"
         for wide, narrow in zip(general.standings, only.standings, strict=True):
             assert wide.rating == narrow.rating
-            assert wide.high - wide.low > narrow.high - narrow.low
-        assert general.neighbours[0].margin > only.neighbours[0].margin
+            assert wide.high - wide.low >= narrow.high - narrow.low
+        assert general.neighbours[0].margin >= only.neighbours[0].margin
         assert parse(shown.signature)["population"] == "people"
         permalink = f"/tournaments/{shown.pk}/"
         html = world.get(world.alice, permalink).content.decode()
