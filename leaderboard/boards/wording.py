@@ -196,8 +196,18 @@ def worth(board: Board) -> str:
     said = f"With the {judge}, {found.judgments:,} games judged by people carry as much information"
     said += f" as {found.worth:,} without it"
     if found.worth > found.by_chance:
-        return f"{said}."
-    return f"{said}. The {judge} adds nothing: an uninformative one can reach {int(found.by_chance):,} by chance."
+        return f"{said}.{transport(board)}"
+    said += f". The {judge} adds nothing: an uninformative one can reach {int(found.by_chance):,} by chance."
+    return said + transport(board)
+
+
+def transport(board: Board) -> str:
+    """Whether the judge errs on each system as on the others; empty where that was not asked."""
+    found = board.basis.people and board.basis.people.worth
+    if not found or not found.transport:
+        return ""
+    verdicts = "; ".join(f"{one.system}: {one.verdict}" for one in found.transport)
+    return f" Does it err on a system as on the others, within 100 rating points? {verdicts}."
 
 
 def weight(board: Board) -> str:

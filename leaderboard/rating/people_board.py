@@ -390,7 +390,9 @@ def _many(
     _, one = np.unique(where, return_index=True)  # a group moves the ratings where its first context stands
     by_context[places[one]] = moved
     people = int(annotator.max()) + 1
-    every = Answered(_sides(first, second, len(component)), *found.left, whose, given) if len(found.answers) else None
+    every = None
+    if len(found.answers):
+        every = Answered(_sides(first, second, len(component)), found.left[0], found.left[1], whose, given)
     return Reading(fit, systems, SCALE, component, people, SCALE * by_context, variances, False, shown, answered=every)
 
 

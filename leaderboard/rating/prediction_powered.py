@@ -40,6 +40,7 @@ comparator knows nothing of annotators and takes nothing off what their tastes a
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -194,12 +195,12 @@ def _kept(reading: Reading, before: np.ndarray, after: np.ndarray, least: float)
     return np.maximum(new / np.maximum(old, np.finfo(float).tiny), share) + np.eye(len(same)), share
 
 
-PASS, FAIL, OPEN = "PASS", "FAIL", "INCONCLUSIVE"
+Transported = Literal["PASS", "FAIL", "INCONCLUSIVE"]
 
 
 def transport(
     correction: Correction, imitated: Games, draws: ArrayLike, margin: float = PRECISION, rules: Rules = DEFAULT
-) -> list[str]:
+) -> list[Transported]:
     """(systems,) verdicts: is the judge's error on this system the same as on the others? Its error is its rating of the system
     from the games that people judged, less people's rating, each against the mean of the systems. PASS: within the margin
     (rating points), with the confidence of an interval; FAIL: beyond it; else INCONCLUSIVE, as where it met no other system."""
@@ -213,8 +214,13 @@ def transport(
     few = contexts / max(contexts - 1, 1)
     reach = stats.t.ppf((1 + CONFIDENCE) / 2, max(contexts - 1, 1)) * np.sqrt(few * spread + np.maximum(people, 0.0))
     alone = np.bincount(reading.component)[reading.component] == 1
-    certain = np.where(np.abs(error) + reach < margin, PASS, np.where(np.abs(error) - reach > margin, FAIL, OPEN))
-    return [OPEN if by_itself or contexts < 2 else str(verdict) for by_itself, verdict in zip(alone, certain)]
+    verdicts: list[Transported] = []
+    for off, within, by_itself in zip(np.abs(error), reach, alone):
+        if by_itself or contexts < 2:
+            verdicts.append("INCONCLUSIVE")
+        else:
+            verdicts.append("PASS" if off + within < margin else "FAIL" if off - within > margin else "INCONCLUSIVE")
+    return verdicts
 
 
 def _centred(values: np.ndarray, reading: Reading) -> np.ndarray:

@@ -12,7 +12,15 @@ from leaderboard.boards.basis import AnswersLeftOut, BoardPeople, BoardWorth, Tr
 from leaderboard.models import Tournament
 from leaderboard.rating import ranking
 from leaderboard.rating.games import Games
-from leaderboard.rating.prediction_powered import Calibrated, Correction, calibrate, correct, transport, worth_by_chance
+from leaderboard.rating.prediction_powered import (
+    Calibrated,
+    Correction,
+    Transported,
+    calibrate,
+    correct,
+    transport,
+    worth_by_chance,
+)
 from leaderboard.tournaments import rate
 from leaderboard.tournaments.context_results import meetings
 from leaderboard.tournaments.entrants import Entrants
@@ -78,7 +86,7 @@ def calibrated(
     return Corrected(people, board, whose)
 
 
-def _by_games(entrants: Entrants, games: Games, found: Calibrated) -> tuple[Rated, float, float, list[str]]:
+def _by_games(entrants: Entrants, games: Games, found: Calibrated) -> tuple[Rated, float, float, list[Transported]]:
     """(the board of people's games, which speaks of these annotators, the judge's weight, its worth, no verdicts)"""
     units, component = entrants.units(games.context), rate.components(len(entrants.systems), games)
     low, high = ranking.intervals(found.standings, found.replicates, units)

@@ -14,6 +14,7 @@ from leaderboard.boards.basis import (
     Calibration,
     Gate,
     JudgeUsage,
+    Transport,
     Variance,
 )
 from leaderboard.boards.board import Board, BoardQuestion, Doubt, Method, Narrow, Population, Provenance
@@ -99,7 +100,7 @@ def example() -> Board:
                 verdict=BoardVerdict("collect more", False, 0.26, "Alpha is 0.26, below 0.667.", "agreement", 0.55),
                 left_out=(AnswersLeftOut("outputs", 26, 134), AnswersLeftOut("filter", 256, 900)),
                 variances=(Variance("taste", 0.12),),
-                worth=BoardWorth(0.5, 144, 300, 156, 600, 164.2),
+                worth=BoardWorth(0.5, 144, 300, 156, 600, 164.2, (Transport(ANT, "PASS"), Transport(BEE, "FAIL"))),
             ),
             simulated=True,
         ),
