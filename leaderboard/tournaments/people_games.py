@@ -22,9 +22,9 @@ from annotation.snapshots import SnapshotContent
 from core.errors import Refused
 from leaderboard.models import Tournament
 from leaderboard.rating import people_board
+from leaderboard.rating.crossed.joint_board import read_both
 from leaderboard.rating.games import Games
 from leaderboard.rating.games_from_answers import games_from_judgments, games_from_scores, meetings
-from leaderboard.rating.joint_board import read_both
 from leaderboard.rating.mixed_model import Fit
 from leaderboard.rating.people_board import Reading
 from leaderboard.tournaments.entrants import Entrants
@@ -182,7 +182,7 @@ def read_answers(entrants: Entrants, answers: PeopleAnswers, like: Fit | None = 
     """What the answers say of the systems. like: of answers of the same kind that these are a part of, whose variances are
     taken.
 
-    Where people scored and judged pairs by the same criterion, both are read together (`rating.joint_board`). Where there are
+    Where people scored and judged pairs by the same criterion, both are read together (`rating.crossed.joint_board`). Where there are
     too many of them for that, or one kind alone says nothing, two outputs that one person scored on one context are a pair."""
     n, context, system = len(entrants.systems), entrants.context_of, entrants.system_of
     answered = answers.contexts(entrants)

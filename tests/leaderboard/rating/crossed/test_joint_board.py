@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from benchmarks.validity.crowds import Crowd, draw
-from leaderboard.rating import joint_board, mixed_model
-from leaderboard.rating.joint_board import read_both
+from leaderboard.rating import mixed_model
+from leaderboard.rating.crossed import joint_board
+from leaderboard.rating.crossed.joint_board import read_both
 from leaderboard.rating.people_board import read_pairs, read_scores
 
 STRENGTHS = (0.0, 0.2, 0.4, 0.6, 0.8)
