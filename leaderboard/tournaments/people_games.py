@@ -182,8 +182,8 @@ def read_answers(entrants: Entrants, answers: PeopleAnswers, like: Fit | None = 
     """What the answers say of the systems. like: of answers of the same kind that these are a part of, whose variances are
     taken.
 
-    Where people scored and judged pairs by the same criterion, both are read together (`rating.crossed.joint_board`). Where there are
-    too many of them for that, or one kind alone says nothing, two outputs that one person scored on one context are a pair."""
+    Where people scored and judged pairs by the same criterion, both are read together (`rating.crossed.joint_board`). Where
+    there are too many for that, or one kind says nothing, two outputs that one person scored on one context are a pair."""
     n, context, system = len(entrants.systems), entrants.context_of, entrants.system_of
     answered = answers.contexts(entrants)
     groups = entrants.groups if entrants.units(answered) < len(answered) else None
