@@ -168,7 +168,8 @@ class Judge(models.Model):
 
 
 class Reply(models.Model):
-    """One reply of a language model as it came, kept at once, so that nothing is asked twice."""
+    """What a judge that costs something said, kept at once, so that nothing is asked twice: a language model's reply as it
+    came, a program's numbers, a reward model's score."""
 
     judge = models.ForeignKey(Judge, models.CASCADE, related_name="replies")
     key = models.CharField(max_length=64, help_text="SHA-256 of the address and the whole request.")

@@ -96,7 +96,8 @@ def set_up(campaign: Campaign, kind: str, name: str, settings: dict, user=None) 
     if row is None and (name in METRICS or campaign.comparators.filter(name=name).exists()):
         raise Refused(f"There is a judge {quoted(name)} already; choose another name.")
     if row is not None and (row.kind != kind or row.digest != Judge.digest_of(kind, settings)):
-        if row.kind != kind or row.tournaments.exists() or row.replies.exists():
+        spent = kind == Kind.LANGUAGE_MODEL and row.replies.exists()
+        if row.kind != kind or row.tournaments.exists() or spent:
             raise Refused(f"There is a judge {quoted(name)} already, with other settings; give this one another name (--name).")
     if row is None:
         row = _made(campaign, kind, name, settings)

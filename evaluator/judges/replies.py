@@ -1,9 +1,10 @@
-"""Every reply of a language model as it came, in a file of JSON lines: whoever goes on with a run that was killed, or runs it
-again, asks nothing twice."""
+"""Every reply of a judge that costs something, in a file of JSON lines: whoever goes on with a run that was killed, or runs it
+again, asks nothing twice. A language model's are kept as they came."""
 
 import hashlib
 import json
 import os
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,8 @@ from core.errors import Refused
 
 
 def key_of(request: dict[str, Any], url: str) -> str:
-    """SHA-256 of all that a reply depends on: where it was asked, and the whole request, with model, prompt and pair."""
+    """SHA-256 of all that a reply depends on: where it was asked, and the whole request, with model, prompt and pair. url: of
+    another judge what tells it from others."""
     return hashlib.sha256(json.dumps([url, request], sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 
 
@@ -35,6 +37,19 @@ class Replies:
     def keep_unreadable(self, key: str, what: Any) -> None:
         self._known.pop(key, None)
         self._append({"key": key, "unreadable": what})
+
+    def known(self, keys: Iterable[str]) -> dict[str, dict[str, Any]]:
+        """Those of the keys that were kept when this began, or since by it."""
+        return {key: self._known[key] for key in keys if key in self._known}
+
+    def keep_many(self, replies: Mapping[str, dict[str, Any]]) -> None:
+        for key, reply in replies.items():
+            self.keep(key, reply)
+
+    def drop(self, keys: Iterable[str]) -> None:
+        """They turned out to be none."""
+        for key in keys:
+            self.keep_unreadable(key, "")
 
     def _load(self, path: Path) -> None:
         lines = path.read_bytes().split(b"\n")

@@ -6,8 +6,9 @@ one number; what may come after it, such as a sigmoid, changes no order and is l
 """
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -21,6 +22,7 @@ from evaluator.encoders.devices import chosen, texts_at_once
 from evaluator.encoders.encoding import by_length
 from evaluator.encoders.pretrained import digest, positions
 from evaluator.judges.protocol import Numbers, OnProgress, Preferences, by_order
+from evaluator.judges.replies import Replies, key_of
 from evaluator.judges.texts import Text
 from evaluator.metrics.metric import versions
 
@@ -29,16 +31,17 @@ LONGEST = 4096  # tokens, of models that have positions for more: RewardBench's 
 
 @dataclass(frozen=True)
 class RewardModel:
-    """A sequence classifier with its tokenizer. Follows `evaluator.judges.protocol.PointwiseJudge`."""
+    """A sequence classifier with its tokenizer; replies keep what it said. Follows `judges.protocol.PointwiseJudge`."""
 
     name: str
     model: PreTrainedModel
     tokenizer: Any
     max_length: int
+    replies: Replies = field(default_factory=lambda: Replies(None))
     kind: Literal["pointwise"] = "pointwise"
 
     @classmethod
-    def load(cls, source: str) -> "RewardModel":
+    def load(cls, source: str, replies: Replies | None = None) -> "RewardModel":
         """From a folder or a name on the Hugging Face hub. Raises Refused where there is none, or it has not one output."""
         local = Path(source).is_dir()
         try:
@@ -51,7 +54,7 @@ class RewardModel:
         if model.config.get_text_config().pad_token_id is None:
             model.config.get_text_config().pad_token_id = tokenizer.pad_token_id
         longest = min(LONGEST, positions(model), tokenizer.model_max_length)
-        return cls(Path(source).name, model.to(chosen()).eval(), tokenizer, longest)
+        return cls(Path(source).name, model.to(chosen()).eval(), tokenizer, longest, replies or Replies(None))
 
     @cached_property
     def settings(self) -> dict[str, Any]:
@@ -67,10 +70,22 @@ class RewardModel:
 
     def utilities(self, texts: Sequence[Text], *, on_progress: OnProgress | None = None) -> Numbers:
         """(n,) the model's one output for each, a logit. Too long a context loses its beginning, too long an output its end."""
-        unique = {(text.context, text.output): text for text in texts}
-        inputs = [self._chat(text) if self.tokenizer.chat_template else self._pair(text) for text in unique.values()]
+        where = json.dumps(self.settings, sort_keys=True)
+        keys = [key_of({"context": text.context, "output": text.output}, where) for text in texts]
+        scores = {key: reply["score"] for key, reply in self.replies.known(keys).items()}
+        left = {key: text for key, text in zip(keys, texts, strict=True) if key not in scores}
+        for said in self._batches(left):
+            self.replies.keep_many({key: {"score": score} for key, score in said.items() if np.isfinite(score)})
+            scores |= said
+            if on_progress:
+                on_progress(len(scores) / len(set(keys)), f"{self.name} judges", None)
+        return np.array([scores[key] for key in keys])
+
+    def _batches(self, texts: Mapping[str, Text]) -> Iterator[dict[str, float]]:
+        """The scores of some of the texts at a time, by the keys of the texts."""
+        keys = list(texts)
+        inputs = [self._chat(text) if self.tokenizer.chat_template else self._pair(text) for text in texts.values()]
         lengths = np.array([len(one["input_ids"]) for one in inputs], dtype=int)  # (u,)
-        scores, done = np.empty(len(inputs)), 0
         pad = self.tokenizer.pad_token_id
         at_once = 1 if pad is None else texts_at_once(self.model, int(lengths.max(initial=1)))
         for rows in by_length(lengths, at_once):
@@ -80,12 +95,7 @@ class RewardModel:
             )
             with torch.inference_mode():
                 logits = self.model(**{name: tensor.to(self.model.device) for name, tensor in padded.items()}).logits  # (b, 1)
-            scores[rows] = logits[:, 0].float().cpu().numpy()
-            done += len(rows)
-            if on_progress:
-                on_progress(done / len(inputs), f"{self.name} judges", None)
-        place = {key: i for i, key in enumerate(unique)}
-        return scores[[place[text.context, text.output] for text in texts]]
+            yield dict(zip((keys[i] for i in rows), logits[:, 0].float().cpu().tolist(), strict=True))
 
     def preferences(self, utility_a: Numbers, utility_b: Numbers) -> Preferences:
         """What the order of the scores says; how sure it is follows from a scale fitted on people's pairs alone."""

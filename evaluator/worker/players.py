@@ -100,11 +100,11 @@ def at_work(judge: Judge, criterion: str, seed: int = 0) -> protocol.Judge:
             return CometJudge(settings["comet"], settings["timeout"])
         case Judge.Kind.PROGRAM:
             player = ProgramPairJudge if settings["reads"] == "pairwise" else ProgramJudge
-            return player(settings["command"], _references(judge.campaign), settings["timeout"])
+            return player(settings["command"], _references(judge.campaign), settings["timeout"], RowReplies(judge))
         case Judge.Kind.REWARD_MODEL:
             from evaluator.metrics.reward_model import RewardModel
 
-            return RewardModel.load(settings["model"])
+            return RewardModel.load(settings["model"], RowReplies(judge))
         case Judge.Kind.LANGUAGE_MODEL:
             return language_model(judge, criterion, seed)
         case _:

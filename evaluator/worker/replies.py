@@ -1,6 +1,7 @@
-"""A language model's replies as rows, and its budget: kept and counted before anything else happens, for every worker alike."""
+"""A judge's replies as rows, and a language model's budget: kept and counted before anything else happens, for every worker
+alike."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ class RowReplies(Replies):
     """Those of one judge, beside what earlier versions kept in a file of the campaign."""
 
     def __init__(self, judge: Judge, further: Path | None = None):
-        """judge: one that is not stored yet has none. further: a file of replies that counts too."""
+        """judge: one that is not stored has none, and gets none. further: a file of replies that counts too."""
         super().__init__(None)
         self.judge = judge
         for path in (settings.REPLIES_DIR / f"{judge.campaign.slug}.jsonl", further):
@@ -40,10 +41,23 @@ class RowReplies(Replies):
         self._known.pop(key, None)
         self._store(key, what, False)
 
+    def keep_many(self, replies: Mapping[str, dict[str, Any]]) -> None:
+        self._known.update(replies)
+        if not self.judge.pk:
+            return
+        rows: Iterable[Reply] = (Reply(judge=self.judge, key=key, reply=reply) for key, reply in replies.items())
+        Reply.objects.bulk_create(rows, batch_size=500, ignore_conflicts=True)
+
     def keep_all(self) -> None:
         """Rows of what a file brought."""
-        rows: Iterable[Reply] = (Reply(judge=self.judge, key=key, reply=reply) for key, reply in self._known.items())
-        Reply.objects.bulk_create(rows, batch_size=500, ignore_conflicts=True)
+        self.keep_many(self._known)
+
+    def drop(self, keys: Iterable[str]) -> None:
+        keys = list(keys)
+        for key in keys:
+            self._known.pop(key, None)
+        for start in range(0, len(keys), 500):  # SQLite takes a limited number of parameters
+            self.judge.replies.filter(key__in=keys[start : start + 500]).delete()
 
     def _store(self, key: str, reply: Any, readable: bool) -> None:
         fields = {"reply": reply, "is_readable": readable}

@@ -2,6 +2,7 @@
 
 import json
 import shlex
+import subprocess
 import sys
 import time
 
@@ -10,7 +11,9 @@ import pytest
 
 from core.errors import Refused
 from evaluator.judges.program import ProgramJudge, ProgramPairJudge, run
+from evaluator.judges.replies import Replies
 from evaluator.judges.texts import Text
+from tests.worker.test_serve_killed import alive, wait_until
 
 TEXTS = [Text(("Hi", "How are you?"), "Fine."), Text(("Bye",), ""), Text(("Bye",), "See you é ☃\u2028soon")]
 LENGTHS = """
@@ -114,6 +117,72 @@ def test_a_program_that_takes_too_long_ends_with_its_children():
 
 
 def test_a_program_that_reads_nothing_may_answer():
-    many = [Text(("Hi",), "x" * 1000)] * 300  # more than a pipe holds
+    many = [Text(("Hi",), f"{i} " + "x" * 1000) for i in range(300)]  # more than a pipe holds
     code = "import json\nfor i in range(300): print(json.dumps({'id': str(i), 'score': i}))"
     assert ProgramJudge(program(code)).utilities(many).tolist() == list(range(300))
+
+
+class TestKeptAnswers:
+    """`asked` counts the rows that the program reads; it gives each output its length, and stops where `stop` is."""
+
+    CODE = """
+import json, pathlib, sys
+folder = pathlib.Path(sys.argv[1])
+for line in sys.stdin:
+    row = json.loads(line)
+    with (folder / "asked").open("a") as file:
+        print(row["output"], file=file)
+    if (folder / "stop").exists() and row["output"] == (folder / "stop").read_text():
+        sys.exit("no more")
+    print(json.dumps({"id": row["id"], "score": len(row["output"])}), flush=True)
+"""
+
+    @pytest.fixture
+    def judge(self, tmp_path):
+        script = tmp_path / "judge.py"
+        script.write_text(self.CODE)
+        return ProgramJudge(shlex.join([sys.executable, str(script), str(tmp_path)]), replies=Replies(None))
+
+    def asked(self, folder) -> list[str]:
+        return (folder / "asked").read_text().splitlines()
+
+    def test_equal_rows_are_asked_once_and_known_ones_not_at_all(self, judge, tmp_path):
+        texts = [Text(("Hi",), said) for said in ("a", "bb", "a", "ccc")]
+        assert judge.utilities(texts).tolist() == [1, 2, 1, 3] and self.asked(tmp_path) == ["a", "bb", "ccc"]
+        assert judge.utilities([*texts, Text(("Hi",), "dddd")]).tolist() == [1, 2, 1, 3, 4]
+        assert judge.utilities([Text(("Ho",), "a")]).tolist() == [1]  # another context is another row
+        assert self.asked(tmp_path) == ["a", "bb", "ccc", "dddd", "a"]
+
+    def test_what_came_before_it_failed_is_kept(self, judge, tmp_path):
+        (tmp_path / "stop").write_text("ccc")
+        texts = [Text(("Hi",), said) for said in ("a", "bb", "ccc", "dddd")]
+        with pytest.raises(Refused, match="status 1: no more"):
+            judge.utilities(texts)
+        (tmp_path / "stop").unlink()
+        assert judge.utilities(texts).tolist() == [1, 2, 3, 4]
+        assert self.asked(tmp_path) == ["a", "bb", "ccc", "ccc", "dddd"]
+
+    def test_a_changed_program_is_asked_anew(self, judge, tmp_path):
+        judge.utilities(TEXTS[:1])
+        script = tmp_path / "judge.py"
+        script.write_text(self.CODE.replace("len(", "-len("))
+        assert judge.utilities(TEXTS[:1]).tolist() == [-len(TEXTS[0].output)]
+
+    def test_of_a_program_that_breaks_a_rule_nothing_is_kept(self):
+        replies = Replies(None)
+        wrong = answer(row(id="0", score=1), row(id="1", score=2), row(id="0", score=3))
+        with pytest.raises(Refused, match="answered twice"):
+            ProgramJudge(wrong, replies=replies).utilities(TEXTS[:2])
+        assert not replies._known
+
+
+def test_it_ends_where_whoever_asks_it_is_killed(tmp_path):
+    sleeper = program(
+        f"import os, pathlib, time; pathlib.Path({str(tmp_path / 'pid')!r}).write_text(str(os.getpid())); time.sleep(99)"
+    )
+    code = f"from evaluator.judges.program import run; run({sleeper!r}, b'', 99)"
+    asking = subprocess.Popen([sys.executable, "-c", code])
+    wait_until(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text(), 60)
+    asking.kill()
+    asking.wait()
+    wait_until(lambda: not alive(int((tmp_path / "pid").read_text())), 30)
