@@ -2,6 +2,7 @@
 
 import os
 import uuid
+from contextlib import contextmanager
 from urllib.parse import urlsplit
 
 import psycopg
@@ -11,11 +12,17 @@ import redis
 
 @pytest.fixture
 def environment(tmp_path):
-    """That of an installation of the test's own: a folder, and a database of the PostgreSQL and one of the Redis that
-    DATABASE_URL and BROKER_URL name."""
+    with installed(tmp_path) as env:
+        yield env
+
+
+@contextmanager
+def installed(folder):
+    """The environment of an installation of the test's own: a folder, and a database of the PostgreSQL and one of the Redis
+    that DATABASE_URL and BROKER_URL name."""
     env = {
         **os.environ,
-        "DATA_DIR": str(tmp_path / "data"),
+        "DATA_DIR": str(folder / "data"),
         "DJANGO_SETTINGS_MODULE": "config.settings",
         "SECRET_KEY": "tests only",
     }
