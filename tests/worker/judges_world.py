@@ -47,7 +47,7 @@ def main(folder: Path, url: str) -> None:
         run = shlex.join([sys.executable, str(Path(__file__).with_name("judge.py")), str(folder / name)])
         command("set_up_judge", "talk", "--name", name, f"--{option}-command", run)
     Tournament.objects.all().delete()  # what a promoted comparator plays by itself
-    Job.objects.all().delete()
+    Job.objects.filter(status=Job.Status.QUEUED).delete()
     names = [one.name for one in candidates(world.campaign) if one.kind != Judge.Kind.METRIC]
     judges = {name: judge_named(world.campaign, name).kind for name in ("rouge-1", *names)}
     print(json.dumps({"key": make_token(world.alice, "a test")[1], "user": world.alice.username, "judges": judges}))
