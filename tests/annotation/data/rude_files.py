@@ -211,6 +211,37 @@ ROWS: dict[str, tuple[str, dict[str, Any], str]] = {
     ),
     "chat": ("outputs", {"context_id": "c1", "model": "elm", "messages": [ASK, SAY]}, "context_id"),
     "pairs": ("outputs", {"context_id": "c1", **TEXTS}, "context_id"),
+    "MQM": (
+        "scores",
+        {
+            "system": "elm",
+            "doc": "d",
+            "seg_id": 1,
+            "rater": "ann",
+            "source": "Tee?",
+            "target": "<v>Tea</v>?",
+            "category": "Fluency/Punctuation",
+            "severity": "Minor",
+        },
+        "seg_id",
+    ),
+    "Appraise": (
+        "scores",
+        {"username": "ann", "systemID": "elm", "segmentID": 1, "itemType": "TGT", "score": 81, "documentID": "d"},
+        "segmentID",
+    ),
+    "Qualtrics": (
+        "scores",
+        {"StartDate": "2026-11-26", "ResponseId": "R_1", "Status": "IP Address", "c1|elm|Wit": "4 - good", "c1|fir|Wit": "2"},
+        "ResponseId",
+    ),
+    "wide sheet": ("scores", {"annotator": "ann", "c1__elm": 4, "c1__fir": "3", "c2__elm": None, "c2__fir": 1}, "annotator"),
+    "Prolific": ("scores", {"Submission id": "s1", "Participant id": "p1", "Status": "APPROVED", "Age": 30}, "Submission id"),
+    "doccano": (
+        "scores",
+        {"id": 1, "text": "Gladly.", "context": "Tea?", "system": "elm", "label": ["Overall: 4", [0, 3, "odd"]], "Comments": []},
+        "id",
+    ),
     "own outputs": ("outputs", {"context_id": "c1", "context": "Tea?", "system": "elm", "output": "Gladly."}, "context_id"),
     "own scores": (
         "scores",

@@ -24,12 +24,8 @@ from tests.annotation.data.stores import check_problem, check_said
 
 FUZZ_CASES = int(os.environ.get("FUZZ_CASES", 0))
 READ, THROUGH_A_DOOR = FUZZ_CASES or 60, FUZZ_CASES // 10 or 3
-NOTHING_GOOD = (
-    "Potato",
-    "Potato, table",
-    "lm-eval",
-    "Arena-Hard",
-)  # no texts; the model is the folder's name; a judge's answers
+# No texts; the model is the folder's name; a judge's answers; nothing but people.
+NOTHING_GOOD = ("Potato", "Potato, table", "Appraise", "Qualtrics", "wide sheet", "lm-eval", "Arena-Hard", "Prolific")
 kinds_of_files = pytest.mark.parametrize("shape", ROWS)
 
 
