@@ -239,7 +239,14 @@ ROWS: dict[str, tuple[str, dict[str, Any], str]] = {
     "Prolific": ("scores", {"Submission id": "s1", "Participant id": "p1", "Status": "APPROVED", "Age": 30}, "Submission id"),
     "doccano": (
         "scores",
-        {"id": 1, "text": "Gladly.", "context": "Tea?", "system": "elm", "label": ["Overall: 4", [0, 3, "odd"]], "Comments": []},
+        {
+            "id": 1,
+            "text": "Gladly.",
+            "context": "Tea?",
+            "system": "elm",
+            "label": ["Overall: 4", [0, 3, "odd"]],
+            "Comments": [],
+        },
         "id",
     ),
     "own outputs": ("outputs", {"context_id": "c1", "context": "Tea?", "system": "elm", "output": "Gladly."}, "context_id"),

@@ -24,8 +24,11 @@ from tests.annotation.data.stores import check_problem, check_said
 
 FUZZ_CASES = int(os.environ.get("FUZZ_CASES", 0))
 READ, THROUGH_A_DOOR = FUZZ_CASES or 60, FUZZ_CASES // 10 or 3
-# No texts; the model is the folder's name; a judge's answers; nothing but people.
-NOTHING_GOOD = ("Potato", "Potato, table", "Appraise", "Qualtrics", "wide sheet", "lm-eval", "Arena-Hard", "Prolific")
+# No texts; the model or the annotator is the file's or the folder's name; a judge's answers; nothing but people.
+NOTHING_GOOD = (
+    *("Potato", "Potato, table", "Appraise", "Qualtrics", "wide sheet"),
+    *("lm-eval", "doccano", "Arena-Hard", "Prolific"),
+)
 kinds_of_files = pytest.mark.parametrize("shape", ROWS)
 
 
