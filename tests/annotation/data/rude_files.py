@@ -47,6 +47,20 @@ LABEL_STUDIO_PAIR = {
 ROWS: dict[str, tuple[str, dict[str, Any], str]] = {
     "Label Studio": ("outputs", LABEL_STUDIO, "id"),
     "Label Studio, pairs": ("judgments", LABEL_STUDIO_PAIR, "id"),
+    "Label Studio table": (
+        "scores",
+        {
+            "id": 7,
+            "annotation_id": 1,
+            "annotator": "ann@example.org",
+            "lead_time": 3.5,
+            "context": "Tea?",
+            "system": "elm",
+            "output": "Gladly.",
+            "Overall": [{"rating": 4}],
+        },
+        "id",
+    ),
     "Potato": (
         "scores",
         {"instance_id": "i1", "user_id": "ann", "labels": {"Overall": {"scale_4": "true"}, "Wit": {"scale_2": "2"}}},
