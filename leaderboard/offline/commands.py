@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import shlex
 import sys
 import traceback
@@ -39,6 +40,14 @@ def main(words: Sequence[str]) -> int:
         traceback.print_exc()
         print(f"comparena {options.command}: this is a fault of the program, not of the file.", file=sys.stderr)
         return BROKEN
+
+
+def _print(content: str) -> None:
+    """A reader that has read enough changes no exit code."""
+    try:
+        print(content, flush=True)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _refused(refused: Refused, options: argparse.Namespace) -> int:
@@ -116,7 +125,7 @@ def _gate(options: argparse.Namespace) -> int:
     read = answers.read(options.judgments, answers.How(columns or None, constants, encoding=options.encoding))
     found = gate.gate(read, options.new, options.old, options.margin, options.judge, options.criterion, options.confidence)
     result = found.as_dict() | text.account(read) | {"code": code_version()}
-    print(json.dumps(result, ensure_ascii=False) if options.json else text.gate(result))
+    _print(json.dumps(result, ensure_ascii=False) if options.json else text.gate(result))
     return found.exit_code
 
 
@@ -173,7 +182,7 @@ def _check_judge(options: argparse.Namespace) -> int:
     result["command"] = "comparena " + shlex.join(["check_judge", *options.words])
     if options.html:
         _write(options.html, judge_page.page(result))
-    print(
+    _print(
         json.dumps(result, ensure_ascii=False)
         if options.json
         else f"{judge_report.text(result)}\nSeed {options.seed}. Code {result['code']}."
@@ -199,7 +208,7 @@ def _doctor(options: argparse.Namespace) -> int:
     from leaderboard.offline import file_account
 
     result = file_account.account(options.file) | {"code": code_version()}
-    print(json.dumps(result, ensure_ascii=False) if options.json else file_account.text(result))
+    _print(json.dumps(result, ensure_ascii=False) if options.json else file_account.text(result))
     return 0
 
 

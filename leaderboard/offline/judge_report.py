@@ -13,6 +13,7 @@ from leaderboard.offline.correction import Interval
 from leaderboard.offline.judge_check import Budget, Check, Checked, Gap, SystemRow
 
 DIGITS = 6
+NAMELESS = "all outputs"  # of a file that names no system
 MOST_GAPS = 5  # neighbours that a sentence is given to
 POPULATIONS = {
     "people": "people in general, like these annotators",
@@ -95,7 +96,7 @@ def _alternative(test: AlternativeAnnotator | None, of: str) -> dict[str, Any]:
 
 def _system(row: SystemRow) -> dict[str, Any]:
     return {
-        "system": row.system,
+        "system": row.system or NAMELESS,
         "labels": row.labels,
         "judge": _round(row.judge),
         "people": _interval(row.people),
@@ -108,8 +109,8 @@ def _system(row: SystemRow) -> dict[str, Any]:
 def _gap(gap: Gap, limit: float) -> dict[str, Any]:
     """limit: no gap is wider."""
     return {
-        "first": gap.first,
-        "second": gap.second,
+        "first": gap.first or NAMELESS,
+        "second": gap.second or NAMELESS,
         "judge": _round(gap.judge),
         "people": _interval(gap.people, limit),
         "corrected": _interval(gap.corrected, limit),

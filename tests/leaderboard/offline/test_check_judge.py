@@ -173,6 +173,7 @@ def test_labels_in_the_same_table(tmp_path, capsys):
     (judge,) = found["judges"]
     (row,) = judge["systems"]
     assert (judge["labels"], judge["judged"], judge["annotators"]) == (80, 200, 1)
+    assert row["system"] == "all outputs"
     assert row["corrected"]["low"] < row["corrected"]["value"] < row["corrected"]["high"]
     assert any("this one annotator only" in warning for warning in found["warnings"])
 

@@ -77,6 +77,13 @@ def test_what_cannot_be_read_is_one_sentence(tmp_path, capsys, content, expected
     assert expected in said.err and "Traceback" not in said.err
 
 
+def test_a_reader_that_stops_reading_changes_no_exit_code(tmp_path):
+    file = jsonl(tmp_path / "votes.jsonl", [VOTE])
+    piped = f'"{sys.executable}" manage.py doctor "{file}" | true; echo ${{PIPESTATUS[0]}}'
+    done = subprocess.run(["bash", "-c", piped], cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert (done.stdout.strip(), done.stderr) == ("0", "")
+
+
 def test_text_and_no_database(tmp_path):
     file = jsonl(tmp_path / "votes.jsonl", [VOTE])
     code = (
