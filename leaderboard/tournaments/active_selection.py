@@ -47,7 +47,11 @@ def had_a_say(campaign: Campaign, snapshot: Snapshot) -> str:
     asked = campaign.audit_events.filter(action__in=IN_ORDER.values(), created_at__lt=snapshot.created_at)
     if not asked.exists():
         return ""
-    return "A comparator chose which pairs people judged first, so these intervals may be slightly biased."
+    return (
+        "A comparator chose which pairs people judged first. Until all pairs are judged, differences may look smaller than they"
+        " are, and intervals hold the truth less often than they say: in simulations with a good comparator, differences were"
+        " 14 to 24% too small, and 95% intervals held the truth in 87%."
+    )
 
 
 def for_the_systems(campaign: Campaign, judging: Judging, user=None) -> dict:

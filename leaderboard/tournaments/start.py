@@ -163,7 +163,8 @@ def _who_judges(campaign, basis: str, judge: Judge | None, snapshot, criterion) 
         if judge is not None:
             raise Refused("The basis is people, who use no judge. Name a judge with the basis judge or corrected.")
         found = what_counts(_judged(campaign, snapshot), criterion)
-        return None, found.criterion, found.warning
+        asked = "" if found.criterion else active_selection.had_a_say(campaign, snapshot)  # only pairs are queued
+        return None, found.criterion, " ".join(filter(None, [found.warning, asked]))
     if judge is None:
         judge = judge_of(campaign, _serving(campaign, criterion))
     if judge.campaign_id != campaign.pk:
