@@ -15,11 +15,12 @@ import numpy as np
 
 from annotation.quality import reliability
 from annotation.quality.errors import UndefinedAgreement
+from annotation.quality.krippendorff import alpha
 from annotation.quality.mad import keep_mask
 from annotation.quality.reliability import reliability_of_pairs, reliability_of_scores
-from annotation.quality.report import score_agreement
-from annotation.quality.verdict import decide, decide_as_zhao, decide_on_taste
-from benchmarks.verdict import line, percent
+from annotation.quality.verdict import decide_as_zhao, decide_on_taste
+from benchmarks.verdict import POOR, World, disagreement_for, line, percent
+from benchmarks.verdict import drawn as drawn_scores
 
 PEOPLE, SYSTEMS, CONTEXTS, EACH = (2, 4, 10, 30, 200), (3, 10, 60), 40, 100
 WORLDS = {  # SD of order, tastes, luck and noise; share of the people who answer at random
@@ -57,23 +58,15 @@ def by_reliability(answers: tuple[np.ndarray, ...]) -> bool:
         return False
 
 
-def table_of(answers: tuple[np.ndarray, ...], systems: int) -> np.ndarray:
-    """Scores (people, outputs), the first of each person on an output; nan where missing."""
-    who, what, which, value = answers
-    table = np.full((int(who.max()) + 1, CONTEXTS * systems), np.nan)
-    table[who[::-1], (what * systems + which)[::-1]] = value[::-1]
-    return table[:, (~np.isnan(table)).any(axis=0)]
-
-
-def by_agreement(scores: np.ndarray, seed: int) -> tuple[bool, bool]:
-    """Accepted by alpha, and as Zhao et al. (2020) had it."""
+def as_zhao(world: World, disagreement: float, seed: int) -> bool:
+    """Are scores of everybody on everything accepted by alpha after the filter alone?"""
+    scores = drawn_scores(world, disagreement, np.random.default_rng(seed))
     keep = keep_mask(scores)
-    evidence, _, _ = score_agreement(scores, keep, "ordinal", 1.0, "drop", seed, 39, 40)
-    if evidence is None:
-        return False, False
-    kept = int(keep.sum())
-    zhao = decide_as_zhao(evidence.after, evidence.dropped, kept)[0]
-    return decide(evidence)[0] == "accepted", zhao == "accepted"
+    try:
+        after = alpha(np.where(keep, scores, np.nan), "interval")
+    except UndefinedAgreement:
+        return False
+    return decide_as_zhao(after, int((~keep).sum()), scores.size)[0] == "accepted"
 
 
 def main() -> None:
@@ -95,20 +88,17 @@ def main() -> None:
                 ]
                 line([people, systems, *cells])
         return
-    line(["people", "world", "by agreement", "as Zhao et al. (2020)", "by reliability"])
-    line(["---:", "---", "---:", "---:", "---:"])
-    for people in (3, 10):
-        for world in WORLDS:
-            found = [_by_all(_drawn(world, people, 5, False, seed), seed) for seed in range(n)]
-            line([people, world, *(percent(list(column)) for column in zip(*found))])
+    line(["raters", "points", "noise", *(f"alpha {value}" for value in POOR)])
+    line(["---:"] * 5)
+    for raters in (3, 5, 10):
+        for points in (3, 5, 100):
+            world = World(raters, points, "even", units=100)
+            wrong = [np.inf, *(disagreement_for(world, value) for value in POOR)]
+            line([raters, points, *(percent([as_zhao(world, one, seed) for seed in range(n)]) for one in wrong)])
 
 
 def _drawn(world: str, people: int, systems: int, on_pairs: bool, seed: int) -> tuple[np.ndarray, ...]:
     return drawn(world, people, systems, on_pairs, np.random.default_rng(seed))
-
-
-def _by_all(answers: tuple[np.ndarray, ...], seed: int) -> tuple[bool, bool, bool]:
-    return (*by_agreement(table_of(answers, 5), seed), by_reliability(answers))
 
 
 if __name__ == "__main__":

@@ -26,7 +26,8 @@ class TrainingBasis:
 
 def basis(snapshot: Snapshot, criterion: str | None = None) -> TrainingBasis:
     """The named criterion (empty: judgments of pairs alone), or by default the campaign's first that has scores: no figure of
-    the answers has a say in it. Judgments of pairs count beside it. Raises Refused where the snapshot lacks what is named."""
+    the answers has a say in it. Judgments of pairs count beside it where they are accepted. Raises Refused where the snapshot
+    lacks what is named."""
     decisions = list(snapshot.decisions.select_related("criterion"))
     scored = [d for d in decisions if d.criterion_id and not d.on_pairs]
     pairs = next((d for d in decisions if not d.criterion_id), None)
@@ -36,11 +37,11 @@ def basis(snapshot: Snapshot, criterion: str | None = None) -> TrainingBasis:
             " overall judgments of pairs."
         )
     chosen = _chosen(snapshot, scored, pairs, criterion)
-    of_pairs = "" if pairs is None or pairs.is_usable else _warning("The judgments of pairs are", pairs)
+    accepted_pairs = pairs is not None and pairs.is_usable
     if chosen is None:
-        return TrainingBasis("", True, of_pairs)
-    of_scores = "" if chosen.is_usable else _warning(f"The scores of {chosen.criterion.name} are", chosen)
-    return TrainingBasis(chosen.criterion.name, pairs is not None, " ".join(filter(None, [of_scores, of_pairs])))
+        return TrainingBasis("", True, "" if accepted_pairs or pairs is None else _warning("The judgments of pairs are", pairs))
+    warning = "" if chosen.is_usable else _warning(f"The scores of {chosen.criterion.name} are", chosen)
+    return TrainingBasis(chosen.criterion.name, accepted_pairs, warning)
 
 
 def by_default(snapshot: Snapshot | None, criterion: str) -> str:
