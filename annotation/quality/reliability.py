@@ -148,15 +148,16 @@ def _reliability(design: _Design, seed: int) -> Reliability:
     )
     error, df1, df2 = _error(of_people, of_contexts, of_both, fit.differences, people, contexts)
     between = float(fit.means @ fit.means) / fit.differences
-    if not between > SMALLEST or not error > SMALLEST:
+    if not between > SMALLEST:
         raise UndefinedAgreement("the systems' means do not vary")
-    f = between / error
+    f = between / max(error, SMALLEST * between)
+    unanimous = 2.0 ** (1 - len(design.y)) if error <= SMALLEST * between else 0.0  # all on one side by luck: a sign test
     low, high = (1 - stats.f.ppf(q, df1, df2) / f for q in (0.975, 0.025))
     return Reliability(
         coefficient=max(0.0, 1 - 1 / f),
         low=max(0.0, float(low)),
         high=max(0.0, float(high)),
-        p=float(stats.f.sf(f, df1, df2)),
+        p=max(float(stats.f.sf(f, df1, df2)), unanimous),
         split_half=_split_half(design, people, seed) if fit.differences > 1 else None,
         systems=design.systems,
         people=people,

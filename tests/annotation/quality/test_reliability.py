@@ -185,3 +185,12 @@ def test_noise_is_not_accepted():
         accepted += decide_on_taste(reliability_of_scores(*answers))[0] == "accepted"
     assert accepted <= 3  # P(more than 3 of 40 at 2.5%) is 1.7%
     assert stats.binom.sf(3, 40, 0.025) < 0.02
+
+
+def test_people_who_agree_fully_are_reliable_where_they_are_enough():
+    """All 24 say that 0 is better than 1, and 1 than 2; of four answers alike a sign test says p = 1/8."""
+    who, what, which = (x.ravel() for x in np.indices((3, 4, 2)))
+    found = reliability_of_pairs(who, what, which, which + 1, np.ones(24))
+    assert found.coefficient == pytest.approx(1) and decide_on_taste(found)[0] == "accepted"
+    few = reliability_of_pairs([0, 0, 1, 1], [0, 1, 0, 1], [0] * 4, [1] * 4, [1] * 4)
+    assert few.p == 1 / 8 and decide_on_taste(few)[0] == "collect more"
