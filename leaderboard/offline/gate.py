@@ -71,7 +71,10 @@ def gate(
     new, old = (_named(name, answers) for name in (new, old))
     if new == old:
         raise Refused(f"NEW and OLD are both {quoted(new)}; a gate compares two systems.")
-    answers = of_aspect(_by(_of(answers, new, old), judge), criterion)
+    answers = _of(answers, new, old)
+    if not answers.pairs and not answers.scores:
+        raise Refused(f"{answers.file} has no judgment of {quoted(new)} beside {quoted(old)}.")
+    answers = of_aspect(_by(answers, judge), criterion)
     pairs, assumed, warnings = list(answers.pairs), list(answers.assumed), []
     if pairs:
         warnings = _sides(pairs, new)
