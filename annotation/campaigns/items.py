@@ -97,8 +97,8 @@ def new_items(campaign: Campaign, playing: list[Output]) -> list[Item]:
         output = outputs[item.context, item.a, item.sample]
         other = outputs[item.context, item.b, item.sample] if item.b is not None else None
         new.append(new_item(campaign, output, other, position=position, places=item.places, starts_swapped=item.swapped))
-    for position, item in enumerate(again, start=start + len(new)):
-        item.position = position
+    for position, there in enumerate(again, start=start + len(new)):
+        there.position = position
     return new + again
 
 

@@ -112,9 +112,11 @@ class Corpus(RowsImport):
             raise BadField("group", _other_group(group, known))
         return known
 
-    def known_output(self, context: Context, system: System, checkpoint: Checkpoint | None, sample: int, field: str) -> Output:
+    def known_output(
+        self, context: Context, system: System, checkpoint: Checkpoint | None, sample: int | None, field: str
+    ) -> Output:
         """The output that is there. Raises BadField where there is none."""
-        known = self.outputs.get((context.key, system.name, checkpoint.name if checkpoint else "", sample))
+        known = self.outputs.get((context.key, system.name, checkpoint.name if checkpoint else "", sample or 0))
         if known is None:
             about = f"system {quoted(system.name)} has no output for context_id {quoted(context.key)} in this campaign"
             raise BadField(field, f"is missing, and {about}")

@@ -69,7 +69,7 @@ class JudgesImport(RowsImport):
         for judge, *row in self._kept().values_list("judge__name", *self.of.stored):
             self.before[judge][_key(row)] = _value(row)
         other = PAIRS if self.of is SCORES else SCORES
-        others = other.model.objects.filter(campaign=self.campaign).order_by()  # type: ignore[attr-defined]
+        others = other.model.objects.filter(campaign=self.campaign).order_by()
         self.of_other_kind = set(others.values_list("judge__name", flat=True).distinct())
         self.given: dict[str, dict[Key, list[Value]]] = defaultdict(dict)
         self.first: dict[tuple[str, Key], Row] = {}

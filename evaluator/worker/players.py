@@ -41,10 +41,11 @@ from evaluator.metaevaluation.refit import FIRST_PAIRS, refit_utilities
 from evaluator.metrics.inputs import Training, turns_of
 from evaluator.metrics.registry import build
 from evaluator.models import Judge
+from evaluator.worker.budget import RowMeter
 from evaluator.worker.comparators import text_of
 from evaluator.worker.judge_tables.material import Material, material
 from evaluator.worker.registration import json_ready
-from evaluator.worker.replies import RowMeter, RowReplies
+from evaluator.worker.replies import RowReplies
 
 Report = Callable[[float, str], None]
 

@@ -1,15 +1,11 @@
-"""A judge's replies as rows, and a language model's budget: kept and counted before anything else happens, for every worker
-alike."""
+"""A judge's replies as rows: kept before anything else happens, for every worker alike."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.db.models import F
 
-from evaluator.judges.endpoint import BudgetSpent, Price
-from evaluator.judges.language_model import LONGEST_REPLY
 from evaluator.judges.replies import Replies
 from evaluator.models import Judge, Reply
 
@@ -62,33 +58,3 @@ class RowReplies(Replies):
     def _store(self, key: str, reply: Any, readable: bool) -> None:
         fields = {"reply": reply, "is_readable": readable}
         Reply.objects.update_or_create(judge=self.judge, key=key, defaults=fields)
-
-
-class RowMeter:
-    """Counts a judge's requests and tokens in its row, however many workers let it play, and ends at its budget."""
-
-    def __init__(self, judge: Judge, price: Price):
-        self.judge, self.price = judge, price
-        budget = judge.settings.get("budget", {})
-        self.calls, self.money = budget.get("calls"), budget.get("money")
-
-    def spend(self) -> None:
-        """One more request, counted before it is sent. Raises BudgetSpent."""
-        row = Judge.objects.filter(pk=self.judge.pk)
-        if self.money is not None:
-            read, written = row.values_list("tokens_read", "tokens_written").get()
-            if self.price.of(read, written + LONGEST_REPLY) > self.money:
-                cost = self.price.of(read, written)
-                raise BudgetSpent(
-                    f"The budget of {self.money:g} for {self.judge.name} does not reach for another call; {cost:.4f} is spent."
-                    " What was answered is kept: with a larger one it goes on."
-                )
-        allowed = row if self.calls is None else row.filter(calls__lt=self.calls)
-        if not allowed.update(calls=F("calls") + 1):
-            raise BudgetSpent(
-                f"The budget of {self.calls} calls is spent. What was answered is kept: with a larger one it goes on."
-            )
-
-    def add(self, read: int, written: int) -> None:
-        counted = {"tokens_read": F("tokens_read") + read, "tokens_written": F("tokens_written") + written}
-        Judge.objects.filter(pk=self.judge.pk).update(**counted)

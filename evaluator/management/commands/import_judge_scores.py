@@ -17,6 +17,6 @@ class Command(ImportCommand):
         parser.add_argument("--judge-column", **column, help="this column holds one judge's scores")
         parser.add_argument("--replace", action="store_true", help="replace all earlier answers of these judges")
 
-    def run(self, pairs, **options):
+    def run(self, *args, pairs=False, **options):
         self.kind = JUDGE_PAIRS if pairs else JUDGE_SCORES
-        return super().run(**options)
+        return super().run(*args, **options)
