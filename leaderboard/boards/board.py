@@ -18,7 +18,14 @@ from leaderboard.boards.panels import Alternative, BoardAgreement, Category, Len
 SCHEMA = 1
 
 MethodName = Literal[
-    "mixed-model", "bradley-terry-mixed-model", "prediction-powered", "glicko2", "glicko2-by-game", "bradley-terry"
+    "mixed-model",
+    "bradley-terry-mixed-model",
+    "joint-mixed-model",
+    "corrected-mixed-model",
+    "prediction-powered",
+    "glicko2",
+    "glicko2-by-game",
+    "bradley-terry",
 ]
 
 

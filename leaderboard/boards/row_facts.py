@@ -94,11 +94,11 @@ def _about(decision) -> str | None:
     return decision.criterion.name if decision.criterion else None
 
 
-def method(tournament: Tournament, kind: str | None, scale: float | None = None) -> Method:
-    """What made its numbers. kind: of people's answers, where these were read."""
-    name = method_name(tournament, kind)
+def method(tournament: Tournament, kind: str | None, scale: float | None = None, model: MethodName | None = None) -> Method:
+    """What made its numbers. kind: of people's answers, where these were read; model: of these, where the kind does not say."""
+    name = model or method_name(tournament, kind)
     rules, looks = tournament.rules(), tournament.settings.get("looks", 1)
-    if name == "mixed-model":
+    if name in ("mixed-model", "joint-mixed-model", "corrected-mixed-model"):
         return Method(name, scale=scale and round(scale, 4), looks=looks)
     if name == "bradley-terry-mixed-model":
         return Method(name, ties=rules.ties, looks=looks)

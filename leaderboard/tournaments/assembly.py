@@ -7,7 +7,7 @@ import numpy as np
 from evaluator.judges.protocol import Verdicts
 from leaderboard.boards import row_facts
 from leaderboard.boards.basis import BoardBasis, BoardPeople, JudgeUsage
-from leaderboard.boards.board import Board, Doubt, Population
+from leaderboard.boards.board import Board, Doubt, Method, MethodName, Population
 from leaderboard.boards.panels import Alternative, Category, ThreeScores
 from leaderboard.models import Tournament
 from leaderboard.rating.games import Games, Standings
@@ -16,6 +16,9 @@ from leaderboard.tournaments import rate, standings
 from leaderboard.tournaments.diagnostics import Diagnostics, in_order
 from leaderboard.tournaments.entrants import Entrants
 from leaderboard.tournaments.rate import Rated
+
+CORRECTED: MethodName = "corrected-mixed-model"
+JOINED: MethodName = "joint-mixed-model"
 
 
 @dataclass(frozen=True)
@@ -62,10 +65,7 @@ def assembled(tournament: Tournament, entrants: Entrants, found: Found, means: l
     return Board(
         question=row_facts.question(tournament),
         basis=basis(tournament, found),
-        method=replace(
-            row_facts.method(tournament, found.people.kind if found.people else None, _scale(found)),
-            campaign_looks=row_facts.campaign_looks(tournament),
-        ),
+        method=replace(method(tournament, found), campaign_looks=row_facts.campaign_looks(tournament)),
         population=population(tournament, found),
         standings=rows,
         differences=standings.differences(entrants, rated, rated.known, standings.forecasts(rated, of_pairs)),
@@ -81,6 +81,17 @@ def assembled(tournament: Tournament, entrants: Entrants, found: Found, means: l
         order_fit=found.beside.order_fit,
         sides=found.beside.sides,
     )
+
+
+def method(tournament: Tournament, found: Found) -> Method:
+    """What made the numbers."""
+    kind = found.people.kind if found.people else None
+    model: MethodName | None = None
+    if found.rated.is_corrected:
+        model = CORRECTED
+    elif kind == "both" and found.reading is not None and found.reading.scores:
+        model = JOINED
+    return row_facts.method(tournament, kind, _scale(found), model)
 
 
 def basis(tournament: Tournament, found: Found) -> BoardBasis:

@@ -130,7 +130,7 @@ def _by_answers(
     population = "people" if correction.people.speaks_of_people() else "annotators"
     board = rate.rate_people(entrants, answers, correction.reading, draws, population)
     standings = replace(board.standings, games=found.standings.games)
-    return replace(board, games=games, standings=standings, count=len(games), by_answers=False)
+    return replace(board, games=games, standings=standings, count=len(games), by_answers=False, is_corrected=True)
 
 
 def _not_taught(tournament: Tournament, entrants: Entrants, answers: PeopleAnswers, learnt: Set[str]) -> PeopleAnswers:

@@ -44,9 +44,10 @@ class Known:
 @dataclass(frozen=True)
 class Rated:
     """All by system, in the field's order; replicates: (replicates, systems). count: the games it rests on, or people's
-    answers; by_answers: are the standings' games answers? contexts: how many they are about; units: in how many groups (a
-    context without one is its own), which is what intervals resample; component: int (systems,), the group of systems that
-    can be compared; narrow: of these annotators alone, where `known` speaks of people in general."""
+    answers; by_answers: are the standings' games answers? is_corrected: are the numbers those of people's model, corrected by
+    a judge? contexts: how many they are about; units: in how many groups (a context without one is its own), which is what
+    intervals resample; component: int (systems,), the group of systems that can be compared; narrow: of these annotators
+    alone, where `known` speaks of people in general."""
 
     games: Games
     standings: Standings
@@ -58,6 +59,7 @@ class Rated:
     component: np.ndarray
     narrow: Known | None = None
     by_answers: bool = False
+    is_corrected: bool = False
     own: OwnUnit | None = None
 
 

@@ -10,7 +10,6 @@ from django.utils import timezone
 from annotation.outcome import Outcome
 from annotation.snapshots import output_names
 from core.version import code_version
-from leaderboard.boards import row_facts
 from leaderboard.boards.tree import to_json
 from leaderboard.models import ContextResult, Game, OutputResult, SystemRating, Tournament
 from leaderboard.rating.decision import CONFIDENCE
@@ -19,6 +18,7 @@ from leaderboard.rating.ranking import DRAWS
 from leaderboard.rating.rules import PAPER
 from leaderboard.signature import signature
 from leaderboard.tournaments.assembly import Found, Played, assembled
+from leaderboard.tournaments.assembly import method as made_by
 from leaderboard.tournaments.context_results import Shares
 from leaderboard.tournaments.entrants import Entrants
 from leaderboard.tournaments.rate import RESAMPLING_SEED, Rated
@@ -63,7 +63,7 @@ def _signature(tournament: Tournament, entrants: Entrants, found: Found) -> str:
     """Every setting that can change a digit; what is none of these follows from them and from the code."""
     about, rules = tournament.criterion.replace("|", "/").strip() or "pairs", tournament.rules()
     by_people = not tournament.plays_itself
-    method = row_facts.method(tournament, found.people.kind if found.people else None)
+    method = made_by(tournament, found)
     reads_answers = method.rating is None
     return signature(
         **_judge(tournament, about),

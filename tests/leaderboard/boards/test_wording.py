@@ -16,6 +16,7 @@ BOARD = example()
 JUDGE, PEOPLE = BOARD.basis.judge, BOARD.basis.people
 WHOLE = replace(BOARD, groups=())  # all can be compared
 OF_PEOPLE = replace(WHOLE, basis=replace(BOARD.basis, kind="people", judge=None), method=Method("mixed-model"))
+TRANSPORT = " Does it err on a system as on the others, within 100 rating points? Ant & Co_50%: PASS; =bee(): FAIL."
 ALONE = replace(WHOLE, population=Population("annotators", 2, 44), narrow=None)
 
 
@@ -44,6 +45,17 @@ SAID = [
         "prediction-powered inference: people's games, corrected by the judge's, rated by glicko2; a tie is half a win",
     ),
     (wording.method, OF_PEOPLE, "a mixed model of all answers"),
+    (
+        wording.method,
+        replace(BOARD, method=Method("corrected-mixed-model")),
+        "prediction-powered inference: the mixed model of people's answers, corrected by the judge's",
+    ),
+    (wording.error_name, replace(BOARD, method=Method("corrected-mixed-model")), "SE"),
+    (
+        wording.method,
+        replace(OF_PEOPLE, method=Method("joint-mixed-model")),
+        "a mixed model of scores and a Bradley-Terry model of pairs, joined by generalised least squares",
+    ),
     (wording.error_name, BOARD, "RD"),
     (wording.error_name, OF_PEOPLE, "SE"),
     (wording.error_meaning, OF_PEOPLE, "SE is the standard error of the rating."),
@@ -110,14 +122,20 @@ SAID = [
         "No two systems can be separated with 95% confidence, so every rank is 1–3. Ranks generalise to other "
         "contexts like these. With more than 44, more pairs may be separated.",
     ),
-    (wording.worth, BOARD, "With the comparator, 144 games judged by people carry as much information as 300 without it."),
+    (
+        wording.worth,
+        BOARD,
+        "With the comparator, 144 games judged by people carry as much information as 300 without it." + TRANSPORT,
+    ),
     (
         wording.worth,
         of(BOARD, worth=replace(PEOPLE.worth, worth=160)),
         "With the comparator, 144 games judged by people carry as much information as 160 without it. The comparator "
-        "adds nothing: an uninformative one can reach 164 by chance.",
+        "adds nothing: an uninformative one can reach 164 by chance." + TRANSPORT,
     ),
     (wording.worth, of(BOARD, worth=None), ""),
+    (wording.transport, BOARD, TRANSPORT),
+    (wording.transport, of(BOARD, worth=replace(PEOPLE.worth, transport=())), ""),
     (
         wording.weight,
         BOARD,

@@ -45,6 +45,8 @@ class TestCalibrated:
         expected = correct(reading, of_people, of_judge, everything, draws)
         shown = {r.system_id: r.rating for r in board.ratings.all()}
         assert [shown[s.pk] for s in there.systems] == pytest.approx(expected.reading.rating.tolist())
+        assert queries.board(board).method.name == "corrected-mixed-model"
+        assert "|method:corrected-mixed-model|rating:none|" in board.signature
         said = queries.board(board).basis.people.worth
         assert said.judgments == len(people) == 144 and said.games == 72
         assert said.worth == round(144 * expected.worth)
@@ -126,7 +128,7 @@ class TestCalibrated:
         by_people(world.campaign), by_comparator(world.campaign)
         board = calibrated(world.campaign)
         said = parse(board.signature)
-        assert (said["judge"], said["comparator"], said["pairing"]) == ("calibrated/Overall", version.name, "once")
+        assert (said["judge"], said["comparator"], said["pairing"]) == ("calibrated/Overall", version.name, None)
         html = world.get(world.alice, "/c/talk/leaderboard/beside/").content.decode()
         for judge in ("people", "the comparator", "people and the comparator together"):
             assert judge in html
