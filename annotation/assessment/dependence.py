@@ -14,7 +14,8 @@ from annotation.questions.kind import Question
 from core.errors import Refused, quoted
 
 COPIES, TEXT, FIELD, RELATIVE = "copies", "text", "field", "relative"
-APART = "copies count apart"  # the audit event after which copies are no group any more
+APART = "copies count apart"  # the audit event after which copies are no group any more,
+TOGETHER = "copies count together"  # and the one after which they are again
 GROUPED = "contexts grouped"
 PREFIX = "copies of "
 LEVEL = 0.05  # over all fields and questions together
@@ -56,8 +57,8 @@ def _of_copies(campaign: Campaign, contexts: list[Context]) -> list[Note]:
                 groups=groups,
             )
         )
-    elif same and (apart := _apart(campaign)) is not None:
-        n = sum(map(len, same))
+    elif same:
+        n, apart = sum(map(len, same)), _apart(campaign)
         done = "They count apart, as a researcher chose." if apart else "They become one group each when answers are accepted."
         found.append(
             Note(
@@ -106,7 +107,8 @@ def _texts(contexts: list[Context]) -> dict[int, str]:
 
 def _apart(campaign: Campaign) -> bool:
     """Did a researcher say that copies count apart?"""
-    return AuditEvent.objects.filter(campaign=campaign, action=APART).exists()
+    said = AuditEvent.objects.filter(campaign=campaign, action__in=[APART, TOGETHER]).order_by("-pk").first()
+    return said is not None and said.action == APART
 
 
 def _of_fields(campaign: Campaign, contexts: list[Context]) -> list[Note]:
@@ -195,7 +197,8 @@ def group_by(campaign: Campaign, how: str, user: User | None = None) -> int:
     back every group that was made so. How many contexts changed. Raises Refused."""
     contexts = list(campaign.contexts.order_by("pk"))
     if how == COPIES:
-        AuditEvent.objects.filter(campaign=campaign, action=APART).update(action=f"{APART}, taken back")
+        if _apart(campaign):
+            AuditEvent.objects.create(campaign=campaign, user=user, action=TOGETHER, detail={})
         return group_copies(campaign, user)
     if how == "none":
         AuditEvent.objects.create(campaign=campaign, user=user, action=APART, detail={})

@@ -57,6 +57,8 @@ SAME = {
     "job_retry": "api_job-retry",
     "person": "What is kept of a person is shown and erased by an admin who is signed in.",
     "revoke_token": "Tokens are made and revoked by somebody who is signed in.",
+    "quality_aim": "api_campaign-quality_aims",
+    "quality_group": "api_campaign-quality_groups",
     "comparator": "api_trainings",
     "comparator_upload": "api_upload",
     "retraining": "api_retraining",
