@@ -3,7 +3,7 @@
 import pytest
 
 from annotation.data.importer import import_outputs
-from annotation.models import Job, QualityDecision
+from annotation.models import Job
 from core.errors import Refused
 from evaluator import tasks
 from evaluator.comparator import storage
@@ -125,12 +125,10 @@ class TestOfAnotherCriterion:
 
     @pytest.fixture
     def witty(self, lender):
-        """The lender, where Wit is accepted and Overall is not."""
+        """The lender, where Wit is the first criterion."""
         lender.score("Wit", SCORES)
         lender.freeze()
-        QualityDecision.objects.filter(snapshot__campaign=lender.campaign, criterion__name="Overall").update(
-            verdict="collect more"
-        )
+        lender.campaign.criteria.exclude(name="Wit").update(position=9)
         return lender
 
     def test_the_measured_one_names_it(self, world, witty):

@@ -8,7 +8,7 @@ import zipfile
 import pytest
 from django.core.management import call_command
 
-from annotation.models import Job, QualityDecision
+from annotation.models import Job
 from evaluator.comparator.settings import Settings
 from evaluator.models import ComparatorVersion, TrainingRun
 from evaluator.trainings.services import start_training
@@ -38,12 +38,12 @@ def made(world, run: TrainingRun, **metrics) -> ComparatorVersion:
 
 @pytest.fixture
 def lender(world, tmp_path) -> World:
-    """A campaign of others, where Wit is accepted and Overall is not."""
+    """A campaign of others, where Wit is the first criterion."""
     (tmp_path / "lender").mkdir()
     lender = World(tmp_path / "lender", slug="lender")
     lender.score("Wit", SCORES)
     lender.freeze()
-    QualityDecision.objects.filter(snapshot__campaign=lender.campaign, criterion__name="Overall").update(verdict="collect more")
+    lender.campaign.criteria.exclude(name="Wit").update(position=9)
     return lender
 
 
