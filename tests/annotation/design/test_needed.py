@@ -36,6 +36,7 @@ def test_the_power_of_a_detectable_difference_is_the_one_it_was_found_for():
     assert power_for_win_rate(rate.difference, pairs, 40, 8, [(1, 2.0)], systems=3, contexts=60) == pytest.approx(0.8, abs=1e-6)
 
 
+@pytest.mark.long
 def test_a_way_is_the_fewest_contexts_that_are_enough():
     found = ways(of_scores, judgments, 12)
     assert [way.per_item for way in found] == [1, 2, 3, 5, 8, 12]

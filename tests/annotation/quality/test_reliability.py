@@ -177,6 +177,7 @@ def test_a_public_arena_is_reliable():
     assert decide_on_taste(noise)[0] == "collect more"
 
 
+@pytest.mark.long
 def test_noise_is_not_accepted():
     """At most 2.5% of campaigns by the F distribution; none of these 40 should have luck twice."""
     accepted = 0

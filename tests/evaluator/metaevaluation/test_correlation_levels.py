@@ -79,6 +79,7 @@ def test_the_interval_of_few_systems_is_never_a_point():
     assert figure.high - figure.low > 0.1
 
 
+@pytest.mark.long
 def test_contexts_of_one_group_are_drawn_together():
     """Each context four times over, with all that was written and said there, tells nothing new: drawn by groups, the
     intervals are those of the contexts once; drawn one by one they are about half as wide."""

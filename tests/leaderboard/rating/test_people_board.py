@@ -270,6 +270,7 @@ def test_four_annotators_of_many_systems_are_read_as_others_are(monkeypatch):
         assert large.fit.variances[name] == pytest.approx(whole.fit.variances[name], rel=1e-3, abs=1e-5)
 
 
+@pytest.mark.long
 def test_many_judgments_are_read_as_few_are(monkeypatch):
     """Variances inside contexts from a part of the contexts: the same board, within what the part leaves open (2,000 of 9,000
     judgments on 900 contexts; the SE of a variance from 200 contexts is about 15%)."""

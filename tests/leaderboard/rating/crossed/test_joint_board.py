@@ -22,6 +22,7 @@ def readings(crowd, seed):
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("pairs, contexts", [(50, 40), (600, 20)])
 def test_more_answers_never_say_less(pairs, contexts):
     """As the people's board promises: fifty judgments took a half-width from 34 to 63 when scores became games."""

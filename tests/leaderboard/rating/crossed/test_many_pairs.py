@@ -36,6 +36,7 @@ def test_without_leanings_it_is_bradley_terry(many):
     assert reading.rating == pytest.approx(bradley_terry.fit(met, score, prior_sd=350).rating, abs=1.0)
 
 
+@pytest.mark.long
 def test_it_says_what_the_mixed_model_says(monkeypatch):
     """Nothing but people's leanings vary, which both have in their weights: the same ratings, and nearly the same errors."""
     answers = judged()
