@@ -65,7 +65,7 @@ def test_it_asks_for_the_packages_of_the_requirements(wheel):
     text = zipfile.ZipFile(wheel).read(f"comparena-{VERSION}.dist-info/METADATA").decode()
     asked = {canonical(one) for one in re.findall(r"(?m)^Requires-Dist: (.+)$", text)}
     named = {canonical(line) for line in (ROOT / "requirements.txt").read_text().splitlines() if line and line[0] != "#"}
-    assert named < asked and asked - named == {"mozilla-django-oidc; extra == 'oidc'"}
+    assert named < asked and asked - named == {"mozilla-django-oidc; extra == 'oidc'", "pyarrow; extra == 'parquet'"}
     assert "License-Expression: GPL-3.0-or-later" in text
 
 
