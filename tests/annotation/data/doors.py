@@ -5,13 +5,16 @@ import importlib.util
 import io
 import json
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
+from django.core.signals import request_finished, request_started
 from django.core.wsgi import get_wsgi_application
+from django.db import close_old_connections
 
 from annotation.campaigns.lifecycle import create_campaign
 from annotation.campaigns.protocol import CriterionSpec
@@ -31,6 +34,18 @@ FLAGS = {
 }
 COMMANDS = {"judge_scores": ("import_judge_scores",), "judge_pairs": ("import_judge_scores", "--pairs")}
 ACCOUNT = ("rows", "new", "repeated", "left_out", "listed", "elsewhere", "assumed")
+
+
+@contextmanager
+def kept_connections():
+    """The test's transaction outlives the requests, as in Django's own test client."""
+    for signal in (request_started, request_finished):
+        signal.disconnect(close_old_connections)
+    try:
+        yield
+    finally:
+        for signal in (request_started, request_finished):
+            signal.connect(close_old_connections)
 
 
 class Installation:
@@ -82,7 +97,7 @@ class Installation:
         module = sys.modules.setdefault("comparena_client", importlib.util.module_from_spec(specification))
         specification.loader.exec_module(module)
         token = make_token(self.user, campaign.slug)[1]
-        with module.Client("http://testserver", token) as client:
+        with module.Client("http://testserver", token) as client, kept_connections():
             client._http._transport = httpx.WSGITransport(get_wsgi_application())
             return getattr(client.campaign(campaign.slug), f"import_{kind}")(file, **how)
 
