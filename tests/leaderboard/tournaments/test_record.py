@@ -65,7 +65,7 @@ NO_DIGIT_OF_PEOPLES = {"pairing", "stop"}  # all their answers count, whatever g
 def signed(tournament: Tournament) -> str:
     """As it was when it was found: the board says what made it."""
     board = from_json(Board, tournament.board)
-    rated = SimpleNamespace(narrow=board.narrow)
+    rated = SimpleNamespace(narrow=board.narrow, is_corrected=board.method.name == "corrected-mixed-model")
     beside = Diagnostics(order_fit=board.order_fit)
     found = Found(played=None, rated=rated, people=board.basis.people, beside=beside)
     return record._signature(tournament, entrants_of(tournament), found)
