@@ -13,7 +13,7 @@ UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")  # of jobs that 
 REQUEST = re.compile(r'("request_id": ?")[0-9a-f]+')
 ARGUMENT = re.compile(r"<(\w+)>")
 NEW_EACH_TIME = {"account/second-factor/", "healthz", "readyz"}  # a secret; what the machine can do just now
-MANY = 4  # of items and outputs, which may be thousands
+MANY = 4  # of items and contexts, which may be thousands
 
 
 def bodies(user, paths: list[str], now: datetime) -> dict[str, str]:
@@ -62,7 +62,6 @@ def _digests(campaign) -> list[str]:
 
 def _arguments(campaign, route: str, name: str) -> list:
     """What an argument of a route may be; nothing where the campaign has nothing of the kind."""
-    from annotation.models import Output
 
     named = {
         "slug": lambda: [campaign.slug],
@@ -79,7 +78,7 @@ def _arguments(campaign, route: str, name: str) -> list:
         return named[name]()
     rows = {
         "items/": campaign.items.all()[:MANY],
-        "samples/": Output.objects.filter(context__campaign=campaign).order_by("pk")[:MANY],
+        "samples/": campaign.contexts.order_by("pk")[:MANY],
         "systems/": campaign.systems.all(),
         "jobs/": campaign.jobs.all(),
         "tournaments/": campaign.tournaments.all(),

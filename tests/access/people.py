@@ -139,7 +139,7 @@ class People:
             "import/<what>": {"what": "scores"},
             "import/": {"pk": self.upload.pk},
             "images/": {"name": "a.png"},
-            "samples/": {"pk": Output.objects.filter(system__name=UNSEEN).first().pk},
+            "samples/": {"pk": Output.objects.filter(system__name=UNSEEN).first().context_id},
             "systems/": {"pk": System.objects.get(name=UNSEEN).pk},
             "tournaments/": {"pk": self.tournament.pk, "format": "csv"},
             "table.": {"kind": "csv"},
