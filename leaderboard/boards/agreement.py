@@ -6,19 +6,19 @@ import numpy as np
 
 from evaluator.metaevaluation.correlation import UndefinedCorrelation, spearman
 from leaderboard.boards.estimates import Estimate
-from leaderboard.boards.panels import BoardAgreement, Correlation
+from leaderboard.boards.panels import AgreementPanel, Correlation
 from leaderboard.boards.row_facts import BasisKind, basis_kind
 from leaderboard.models import Tournament
 from leaderboard.rating import board_agreement
 from leaderboard.rating.board_agreement import MIN_SYSTEMS, joint_noise
 
 
-def agreement_with_people(tournament: Tournament, people: Tournament | None) -> BoardAgreement | None:
+def agreement_with_people(tournament: Tournament, people: Tournament | None) -> AgreementPanel | None:
     """Of a board with people's; None where there is no people's board, or where this is theirs."""
     if people is None or basis_kind(tournament) == "people":
         return None
     ceiling_of, every, generated = agreement(tournament, people)
-    return BoardAgreement(
+    return AgreementPanel(
         tournament=people.pk,
         signature=people.signature,
         simulated=people.is_simulated,

@@ -13,7 +13,7 @@ from typing import Literal
 
 from leaderboard.boards.basis import BoardBasis
 from leaderboard.boards.estimates import Difference, Joining, Name, Standing
-from leaderboard.boards.panels import Alternative, BoardAgreement, Category, LengthPanel, OrderFitPanel, Sides, ThreeScores
+from leaderboard.boards.panels import AgreementPanel, Alternative, Category, LengthPanel, OrderFitPanel, Sides, ThreeScores
 
 SCHEMA = 1
 
@@ -126,7 +126,7 @@ class Board:
     length: LengthPanel | None = None
     order_fit: OrderFitPanel | None = None
     sides: Sides | None = None
-    agreement: BoardAgreement | None = None
+    agreement: AgreementPanel | None = None
     schema: int = SCHEMA
 
     def for_annotators(self) -> Board:

@@ -142,7 +142,7 @@ class Correlation:
 
 
 @dataclass(frozen=True)
-class BoardAgreement:
+class AgreementPanel:
     """With the newest board of people on the same question. generated: without systems that people wrote; ceiling_of: whose
     board is set beside another like it."""
 

@@ -523,6 +523,8 @@ def _warnings(judge: Answers, people: Answers, checked: Sequence[Checked]) -> li
         whose = f"{quoted(one.judge)}: " if len(checked) > 1 else ""
         if one.unmatched:
             found.append(f"{whose}{one.unmatched} labels are of texts that the judge did not answer, and correct nothing.")
+        if one.scale == BY_RANKS:
+            found.append(f"{whose}its scores were put on people's scale by their ranks.")
         if one.contexts < 10:
             found.append(f"{whose}people labelled {one.contexts} contexts; so few say little about others.")
         if one.groups > 1:

@@ -20,8 +20,8 @@ from leaderboard.boards.basis import (
 from leaderboard.boards.board import Board, BoardQuestion, Doubt, Method, Narrow, Population, Provenance
 from leaderboard.boards.estimates import Difference, Estimate, Forecast, Joining, Name, Standing
 from leaderboard.boards.panels import (
+    AgreementPanel,
     Alternative,
-    BoardAgreement,
     Category,
     CategoryCell,
     CategoryRow,
@@ -121,5 +121,5 @@ def example() -> Board:
         length=LengthPanel(Estimate(1.31, 1.02, 1.7), 24.0, (LengthRow(ANT, 0.7917, rate.controlled, 81.5, (None, rate)),)),
         order_fit=OrderFitPanel(10, 2, 0.4, 0.031, 0.2, (Closeness(40, 0.5, 0.6, 0.2, 0.21, 0.11, 0.32),)),
         sides=Sides(120, Estimate(0.66, 0.55, 0.75)),
-        agreement=BoardAgreement(3, "judge:people|seed:0", False, "people", correlation(3), correlation(2)),
+        agreement=AgreementPanel(3, "judge:people|seed:0", False, "people", correlation(3), correlation(2)),
     )
