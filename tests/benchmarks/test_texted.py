@@ -44,7 +44,7 @@ def test_copies_are_the_same_prompt_and_only_fresh_ones_have_other_outputs():
 
 
 def test_judges_correlate_and_err_as_they_say():
-    """1,500 outputs: the standard error of a correlation of .6 is .017. A bias of .5 on one system of five is .4 above the mean of
+    """1,500 outputs: the standard error of a correlation of .6 is .017. A bias of .5 on one of five is .4 above the mean of
     all; a judge of r .97 has an error of .01 on a system, and leanings of SD .4 of 12 people a mean of SD .1."""
     c = Texted(contexts=300, judges=(Judge(0.6), Judge(0.97), Judge(0.97, taste=1.0), Judge(0.97, bias=0.5)))
     answered = draw(c, 2)
