@@ -37,15 +37,17 @@ def _folders() -> dict[str, Path]:
     return kept | {"replies": settings.REPLIES_DIR}
 
 
-def back_up(file: Path) -> dict[str, Any]:
+def back_up(file: Path, with_key: bool = True) -> dict[str, Any]:
     """Write a backup; returns its manifest. People may go on annotating: the database's copy is its state at one moment, and
-    what it names is copied with it. Trainings under way are not in it; they begin again. Raises Refused."""
+    what it names is copied with it. Trainings under way are not in it; they begin again. Raises Refused.
+
+    with_key: False leaves the secret key out, without which nobody reads what is sealed in the database."""
     if file.exists():
         raise Refused(f"{file} is there already; name a new file.")
     part = file.with_name(f".{file.name}.{os.getpid()}.part")
     try:
         with zipfile.ZipFile(part, "w", allowZip64=True) as archive, tempfile.TemporaryDirectory(dir=file.parent) as work:
-            manifest = _fill(archive, Path(work))
+            manifest = _fill(archive, Path(work), with_key)
         os.replace(part, file)
     except OSError as error:
         raise Refused(f"The backup could not be written to {file} ({error.strerror}).") from error
@@ -54,7 +56,7 @@ def back_up(file: Path) -> dict[str, Any]:
     return manifest
 
 
-def _fill(archive: zipfile.ZipFile, work: Path) -> dict[str, Any]:
+def _fill(archive: zipfile.ZipFile, work: Path, with_key: bool) -> dict[str, Any]:
     """Files sent for import go when they are stored, and others come: they are copied before the database and after it."""
     files: dict[str, dict[str, Any]] = {}
     _add_folder(archive, files, "uploads")
@@ -73,9 +75,10 @@ def _fill(archive: zipfile.ZipFile, work: Path) -> dict[str, Any]:
     _add(archive, files, copy, name)
     for folder in _folders():
         _add_folder(archive, files, folder)
-    archive.writestr(SECRET, settings.SECRET_KEY)
     key = settings.SECRET_KEY.encode()
-    files[SECRET] = {"sha256": hashlib.sha256(key).hexdigest(), "bytes": len(key)}
+    if with_key:
+        archive.writestr(SECRET, key)
+        files[SECRET] = {"sha256": hashlib.sha256(key).hexdigest(), "bytes": len(key)}
     manifest = {
         "format": FORMAT,
         "made_at": timezone.now().isoformat(timespec="seconds"),
@@ -83,10 +86,16 @@ def _fill(archive: zipfile.ZipFile, work: Path) -> dict[str, Any]:
         "database": connection.vendor,
         "migrations": sorted(".".join(name) for name in MigrationLoader(connection).applied_migrations),
         "rows": rows,
+        "key": _named(settings.SECRET_KEY),
         "files": files,
     }
     archive.writestr(MANIFEST, json.dumps(manifest, indent=1))
     return manifest
+
+
+def _named(key: str) -> str:
+    """Tells whether a key is the one of a backup, and not what it is: keys are random."""
+    return hashlib.sha256(b"comparena key " + key.encode()).hexdigest()
 
 
 def copy_sqlite(source: sqlite3.Connection, path: Path) -> None:
@@ -129,6 +138,7 @@ def restore(file: Path) -> dict[str, Any]:
     try:
         with zipfile.ZipFile(file) as archive:
             manifest = _checked(archive, file)
+            _refuse_another_key(manifest, file)
             with tempfile.TemporaryDirectory(dir=settings.DATA_DIR) as work:
                 archive.extractall(work)
                 if connection.vendor == "sqlite":
@@ -168,6 +178,12 @@ def _refuse_where_something_is() -> None:
     for name, folder in _folders().items():
         if folder.is_dir() and any(folder.iterdir()):
             raise Refused(f"The folder {name} is not empty; a backup is restored into an empty place only.")
+
+
+def _refuse_another_key(manifest: dict[str, Any], file: Path) -> None:
+    keys = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
+    if SECRET not in manifest["files"] and manifest["key"] not in map(_named, keys):
+        raise Refused(f"{file} was made without its secret key: set SECRET_KEY to that key. Second factors and links need it.")
 
 
 def _tables() -> list[str]:
@@ -219,7 +235,7 @@ def _bring_in(work: Path, manifest: dict[str, Any]) -> None:
         if (work / name).is_dir():
             shutil.rmtree(folder, ignore_errors=True)  # empty
             shutil.move(work / name, folder)
-    if not os.environ.get("SECRET_KEY"):
+    if SECRET in manifest["files"] and not os.environ.get("SECRET_KEY"):
         os.replace(work / SECRET, settings.DATA_DIR / SECRET)
     copy = work / DATABASE[manifest["database"]]
     if connection.vendor == "sqlite":

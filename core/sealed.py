@@ -7,6 +7,11 @@ from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from django.conf import settings
 
 
+def digest(secret: str) -> str:
+    """By which a random secret is found without being kept: SHA-256, which is enough for 80 random bits or more."""
+    return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()
+
+
 def seal(text: str) -> str:
     return _keys().encrypt(text.encode()).decode()
 
@@ -15,6 +20,14 @@ def unseal(sealed: str) -> str | None:
     """None where it was sealed under another key, or changed."""
     try:
         return _keys().decrypt(sealed.encode()).decode()
+    except InvalidToken:
+        return None
+
+
+def seal_anew(sealed: str) -> str | None:
+    """The same text under the present SECRET_KEY; None where it can't be read."""
+    try:
+        return _keys().rotate(sealed.encode()).decode()
     except InvalidToken:
         return None
 

@@ -8,6 +8,8 @@ from django.db.models import Q
 from django.urls import reverse
 from django.utils.functional import cached_property
 
+from core.sealed import digest, seal, unseal
+
 
 class Purpose(models.TextChoices):
     """Why something is judged. Only EVALUATION counts towards quality, snapshots and ratings."""
@@ -248,7 +250,10 @@ class Invitation(models.Model):
     """A link that lets whoever opens it annotate; `cap` limits how many people it admits (empty: no limit)."""
 
     campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="invitations")
-    token = models.CharField(max_length=40, unique=True, default=new_token)
+    digest = models.CharField(
+        max_length=64, unique=True, editable=False, help_text="SHA-256 of the token, by which it is found."
+    )
+    sealed_token = models.CharField(max_length=255, editable=False, help_text="The token, sealed under SECRET_KEY.")
     cap = models.PositiveIntegerField(null=True, blank=True)
     uses = models.PositiveIntegerField(default=0)
     label = models.CharField(max_length=100, blank=True, help_text="Where it was sent, for the researchers.")
@@ -258,6 +263,18 @@ class Invitation(models.Model):
 
     def __str__(self):
         return f"invitation to {self.campaign}"
+
+    def save(self, *args, **kwargs):
+        """A new one gets its token, which is random and never changes."""
+        if not self.digest:
+            token = new_token()
+            self.digest, self.sealed_token = digest(token), seal(token)
+        super().save(*args, **kwargs)
+
+    @property
+    def token(self) -> str:
+        """Empty where it was sealed under a SECRET_KEY that is no longer known: the link works, but can't be shown."""
+        return unseal(self.sealed_token) or ""
 
 
 class ItemReport(models.Model):

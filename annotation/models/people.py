@@ -27,7 +27,9 @@ class User(AbstractUser):
     """An account. Admins have `is_staff`; researchers and annotators get their rights campaign by campaign."""
 
     may_create_campaigns = models.BooleanField("may create campaigns", default=False)
-    totp_secret = models.CharField(max_length=64, blank=True, default="", editable=False, help_text="Base32; empty: none.")
+    totp_secret = models.CharField(
+        max_length=255, blank=True, default="", editable=False, help_text="Base32, sealed under SECRET_KEY; empty: none."
+    )
     totp_step = models.BigIntegerField(default=0, editable=False, help_text="Of the last code: each is good for once.")
     recovery_codes = models.JSONField(default=list, editable=False, help_text="The SHA-256 of each that is left.")
     oidc_subject = models.CharField(
@@ -114,7 +116,7 @@ class ApiToken(models.Model):
     digest = models.CharField(max_length=64, unique=True)
     scopes = models.CharField(max_length=60, default=all_scopes, help_text="With spaces between, as in RFC 6749, 3.3.")
     created_at = models.DateTimeField(auto_now_add=True)
-    used_at = models.DateTimeField(null=True, blank=True, help_text="To the hour.")
+    used_at = models.DateTimeField(null=True, blank=True, help_text="To the minute.")
     expires_at = models.DateTimeField(default=end_of_token)
 
     class Meta:

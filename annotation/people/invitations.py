@@ -10,6 +10,7 @@ from django.utils.translation import gettext
 from annotation.models import Annotator, AuditEvent, Campaign, Invitation, User
 from annotation.people.accounts import add_annotator, new_account
 from core.errors import Refused
+from core.sealed import digest
 
 # What Prolific and MTurk append to a study's address, and which of it says who somebody is.
 CROWD_FIELDS = ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID", "workerId", "assignmentId", "hitId", "turkSubmitTo")
@@ -53,10 +54,15 @@ def known_by_source(campaign: Campaign, source: dict) -> Annotator | None:
     return None
 
 
+def _locked(token: str) -> Invitation | None:
+    locked = Invitation.objects.select_for_update(of=("self",)).select_related("campaign")
+    return locked.filter(digest=digest(token)).first()
+
+
 @transaction.atomic
 def join(token: str, user: User, source: dict | None = None) -> Annotator:
     """Admit a signed-in user by an invitation; whoever is in already stays in and uses up no place."""
-    invitation = Invitation.objects.select_for_update(of=("self",)).select_related("campaign").filter(token=token).first()
+    invitation = _locked(token)
     if invitation is None or invitation.campaign.deleted_at:
         raise Refused(gettext("This invitation does not exist. Please ask for a new link."))
     campaign = invitation.campaign
@@ -88,7 +94,7 @@ def join_as_guest(
     signed in (user): whoever knows a worker's identity may write it into an address. Elsewhere Refused, until a researcher
     releases the worker.
     """
-    invitation = Invitation.objects.select_for_update(of=("self",)).select_related("campaign").filter(token=token).first()
+    invitation = _locked(token)
     known = known_by_source(invitation.campaign, source or {}) if invitation else None
     if known and known.user and known.user.has_usable_password():
         raise Refused(gettext("This worker has an account here. Please sign in with it."))

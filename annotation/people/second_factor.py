@@ -1,6 +1,6 @@
 """A second factor beside the password: a code from an app on the person's phone (TOTP, RFC 6238), or a recovery code.
 
-A session passes once for the secret that was there then; a new secret asks every session again.
+A session passes once for the secret that was there then; a new secret asks every session again. The secret is kept sealed.
 """
 
 import base64
@@ -18,6 +18,7 @@ from django.utils.translation import gettext
 from annotation.models import User
 from annotation.people import audit
 from core.errors import Refused
+from core.sealed import digest, seal, unseal
 from core.throttling import CODES_OF_ACCOUNT, RECOVERY_CODES_OF_ACCOUNT
 
 SECONDS, DIGITS = 30, 6  # what every authenticator app takes for granted
@@ -25,6 +26,10 @@ DRIFT = 1  # steps that the phone's clock may be off, either way (RFC 6238, 5.2)
 SECRET_BYTES = 20  # as long as SHA-1's output (RFC 4226, 4)
 RECOVERY_CODES = 10
 PASSED = "second_factor"  # in the session
+KEY_CHANGED = (
+    "The secret key of this server was changed, so it cannot check the app's codes. "
+    "Enter a recovery code, or ask an admin to turn your second factor off."
+)
 
 
 def code_at(key: bytes, seconds: float, digits: int = DIGITS) -> str:
@@ -62,7 +67,7 @@ def turn_on(user: User, secret: str, typed: str) -> list[str]:
     if step is None:
         raise Refused(gettext("This is not the code that the app shows now. Is the clock of the phone right?"))
     codes = [base64.b32encode(secrets.token_bytes(10)).decode().lower() for _ in range(RECOVERY_CODES)]
-    user.totp_secret, user.totp_step, user.recovery_codes = secret, step, [_digest(code) for code in codes]
+    user.totp_secret, user.totp_step, user.recovery_codes = seal(secret), step, [digest(code) for code in codes]
     user.save(update_fields=["totp_secret", "totp_step", "recovery_codes"])
     audit.about(user, "second factor on")
     return ["-".join(code[i : i + 4] for i in range(0, 16, 4)) for code in codes]
@@ -82,8 +87,12 @@ def check(user: User, typed: str) -> None:
     limit = RECOVERY_CODES_OF_ACCOUNT if is_recovery else CODES_OF_ACCOUNT  # guessed codes do not lock the others
     if limit.take(str(user.pk)) > limit.count:
         raise Refused(gettext("Too many wrong codes. Wait 15 minutes, then try again."))
-    if not (_uses_step(user, step_of(user.totp_secret, typed)) or _uses_recovery_code(user, typed)):
+    secret = unseal(user.totp_secret)
+    step = step_of(secret, typed) if secret else None
+    if not (_uses_step(user, step) or _uses_recovery_code(user, typed)):
         audit.about(user, "second factor failed")
+        if secret is None:
+            raise Refused(KEY_CHANGED)
         raise Refused(gettext("This code is wrong, or was used already. Enter the code that the app shows now."))
     limit.give_back(str(user.pk))
 
@@ -95,10 +104,10 @@ def _uses_step(user: User, step: int | None) -> bool:
 
 @transaction.atomic
 def _uses_recovery_code(user: User, typed: str) -> bool:
-    stored, digest = User.objects.select_for_update().get(pk=user.pk), _digest(_bare(typed).lower())
-    if digest not in stored.recovery_codes:
+    stored, code = User.objects.select_for_update().get(pk=user.pk), digest(_bare(typed).lower())
+    if code not in stored.recovery_codes:
         return False
-    stored.recovery_codes.remove(digest)
+    stored.recovery_codes.remove(code)
     stored.save(update_fields=["recovery_codes"])
     audit.about(user, "recovery code used", left=len(stored.recovery_codes))
     return True
@@ -107,7 +116,7 @@ def _uses_recovery_code(user: User, typed: str) -> bool:
 def is_due(request) -> bool:
     """Has the signed-in person still to give a code in this session?"""
     secret = request.user.totp_secret
-    return bool(secret) and request.session.get(PASSED) != _digest(secret)
+    return bool(secret) and request.session.get(PASSED) != digest(secret)
 
 
 def is_missing(user: User) -> bool:
@@ -117,13 +126,8 @@ def is_missing(user: User) -> bool:
 
 def passed(request) -> None:
     request.session.cycle_key()
-    request.session[PASSED] = _digest(request.user.totp_secret)
+    request.session[PASSED] = digest(request.user.totp_secret)
 
 
 def _bare(typed: str) -> str:
     return "".join(typed.split()).replace("-", "")
-
-
-def _digest(secret: str) -> str:
-    """Of 80 random bits or more: one fast hash is enough."""
-    return hashlib.sha256(secret.encode()).hexdigest()

@@ -14,6 +14,7 @@ from annotation.models import Invitation
 from annotation.people import invitations
 from annotation.people.invitations import MTURK_PREVIEW, crowd_source
 from core.errors import Refused
+from core.sealed import digest
 from core.throttling import JOINED_FROM_ADDRESS, address
 
 BROWSER, KEPT = "browser", 365 * 24 * 3600  # the cookie, and for how many seconds
@@ -25,7 +26,7 @@ BACKEND = "django.contrib.auth.backends.ModelBackend"
 def join(request, token):
     """Nobody is admitted by opening the link, only by its button: mail programs and MTurk open links to look."""
     open_invitations = Invitation.objects.select_related("campaign").filter(campaign__deleted_at=None)
-    invitation = get_object_or_404(open_invitations, token=token)
+    invitation = get_object_or_404(open_invitations, digest=digest(token))
     source = crowd_source(request.GET)
     is_worker, browser = invitations.is_worker(source), _browser(request)
     with_account = request.POST.get("how") == "account"
@@ -39,7 +40,7 @@ def join(request, token):
     }
     if request.method == "POST" and not context["is_preview"]:
         try:
-            if _admit(request, invitation, source, context, browser):
+            if _admit(request, token, source, context, browser):
                 response = redirect("annotate", invitation.campaign.slug)
                 if is_worker:
                     response.set_signed_cookie(
@@ -56,24 +57,24 @@ def _browser(request) -> str:
     return request.get_signed_cookie(BROWSER, default="") or secrets.token_hex(16)
 
 
-def _admit(request, invitation, source, context, browser) -> bool:
+def _admit(request, token, source, context, browser) -> bool:
     """Join as whoever this is. False where the form has to be filled in better."""
     is_worker = context["is_worker"]
     if not request.user.is_authenticated and JOINED_FROM_ADDRESS.is_reached(address(request)):
         raise Refused(gettext("Many people have just joined from your network. Please try again in 15 minutes."))
     if request.user.is_authenticated and (request.user.has_usable_password() or not is_worker):
-        invitations.join(invitation.token, request.user, source)
+        invitations.join(token, request.user, source)
         return True
     if is_worker:  # whoever used this browser before: the platform says who it is now
-        user, _ = invitations.join_as_guest(invitation.token, "", source, browser, request.user)
+        user, _ = invitations.join_as_guest(token, "", source, browser, request.user)
     elif context["account_form"].is_bound:
         if not context["account_form"].is_valid():
             return False
-        user = invitations.join_with_account(invitation.token, **context["account_form"].cleaned_data, source=source)
+        user = invitations.join_with_account(token, **context["account_form"].cleaned_data, source=source)
     else:
         if not context["guest_form"].is_valid():
             return False
-        user, _ = invitations.join_as_guest(invitation.token, context["guest_form"].cleaned_data["name"], source)
+        user, _ = invitations.join_as_guest(token, context["guest_form"].cleaned_data["name"], source)
     login(request, user, backend=BACKEND)
     JOINED_FROM_ADDRESS.count_one(address(request))
     return True

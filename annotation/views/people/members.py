@@ -71,7 +71,8 @@ def _invite(campaign, data, request) -> str:
 
 
 def _address(request, invitation) -> str:
-    return request.build_absolute_uri(reverse("join", args=[invitation.token]))
+    """Empty where the link can't be shown any more."""
+    return request.build_absolute_uri(reverse("join", args=[invitation.token])) if invitation.token else ""
 
 
 def _add_researcher(campaign, data, request) -> str:

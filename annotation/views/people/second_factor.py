@@ -15,8 +15,9 @@ from annotation.people import second_factor
 from annotation.views.people.account import researchers_speak_english
 from annotation.views.people.sign_in import WAITING, send_waiting
 from core.errors import Refused
+from core.sealed import seal, unseal
 
-OFFERED = "second_factor_offered"  # the secret that is set up, in the session until its first code
+OFFERED = "second_factor_offered"  # the secret that is set up, sealed, in the session until its first code
 
 
 class CodeForm(forms.Form):
@@ -64,17 +65,26 @@ def set_up(request):
                 second_factor.turn_off(user)
                 messages.success(request, gettext("The second factor is off."))
                 return redirect("account")
-            codes = second_factor.turn_on(user, request.session.get(OFFERED, ""), form.cleaned_data["code"])
+            codes = second_factor.turn_on(user, _offered(request), form.cleaned_data["code"])
             request.session.pop(OFFERED)
             second_factor.passed(request)
         except Refused as refused:
             form.add_error("code", str(refused))
     context = {"form": form, "codes": codes, "is_missing": second_factor.is_missing(user)}
     if not user.totp_secret:
-        secret = request.session.setdefault(OFFERED, second_factor.new_secret())
+        secret = _offered(request)
         picture = segno.make(second_factor.address_for_app(user, secret), micro=False)
         context |= {
             "secret": " ".join(secret[i : i + 4] for i in range(0, len(secret), 4)),
             "picture": mark_safe(picture.svg_inline(scale=5, light="white")),  # noqa: S308  # of dots alone
         }
     return render(request, "annotation/second_factor.html", context, status=422 if form.is_bound and not codes else 200)
+
+
+def _offered(request) -> str:
+    """The secret that this session sets up; a new one where there is none, or none that can be read."""
+    offered = unseal(request.session.get(OFFERED, ""))
+    if offered is None:
+        offered = second_factor.new_secret()
+        request.session[OFFERED] = seal(offered)
+    return offered

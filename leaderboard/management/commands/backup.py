@@ -18,24 +18,29 @@ class Command(ServiceCommand):
             dest="check",
             help="restore an existing backup into an empty place, check it, count its rows, and throw that place away",
         )
+        parser.add_argument(
+            "--without-key",
+            action="store_true",
+            help="leave the secret key out: second factors and links can then only be restored where SECRET_KEY is this one",
+        )
         parser.add_argument("--into", type=Path, metavar="FOLDER", help="make and verify a backup that is named by the time")
         parser.add_argument("--keep", type=int, default=14, help="how many of --into stay, the newest; default: %(default)s")
 
-    def run(self, file, check, into, keep, **options):
+    def run(self, file, check, without_key, into, keep, **options):
         if (file is None) == (into is None) or (check and into):
             raise Refused("Name a file, or a folder with --into.")
         if into:
-            return self._nightly(into, keep)
-        manifest = verify(file) if check else back_up(file)
+            return self._nightly(into, keep, not without_key)
+        manifest = verify(file) if check else back_up(file, not without_key)
         return _told(file, manifest) | ({"verified": True} if check else {})
 
-    def _nightly(self, folder: Path, keep: int) -> dict:
+    def _nightly(self, folder: Path, keep: int, with_key: bool) -> dict:
         """Older ones go only when the new one is known to restore."""
         if keep < 1:
             raise Refused("--keep: at least 1.")
         folder.mkdir(parents=True, exist_ok=True)
         file = folder / f"comparena-{datetime.now(UTC):%Y%m%d-%H%M%S}.zip"
-        back_up(file)
+        back_up(file, with_key)
         manifest = verify(file)
         gone = sorted(folder.glob("comparena-*.zip"))[:-keep]
         for old in gone:

@@ -12,6 +12,7 @@ from annotation.people import second_factor
 from annotation.people.second_factor import code_at
 from annotation.people.tokens import make_token
 from core.errors import Refused
+from core.sealed import unseal
 from tests.annotation.pages import World, hidden
 
 pytestmark = pytest.mark.django_db
@@ -145,7 +146,7 @@ class TestThePage:
         key = second_factor.base64.b32decode(secret)
         done = client.post("/account/second-factor/", {"code": code_at(key, NOW)}).content.decode()
         assert len(re.findall(r"<li><code>[a-z2-7-]{19}</code>", done)) == 10
-        assert User.objects.get(pk=world.bob.pk).totp_secret == secret
+        assert unseal(User.objects.get(pk=world.bob.pk).totp_secret) == secret
         assert client.get("/account/").status_code == 200  # this session has given a code
         clock[0] += 60
         client.post("/account/second-factor/", {"code": code_at(key, clock[0])})
