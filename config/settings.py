@@ -7,7 +7,7 @@ DATABASE_URL  default: SQLite in DATA_DIR; production: postgres://user:password@
 BROKER_URL    default: a folder in DATA_DIR (no server); production: redis://host/0, on another machine
               rediss://user:password@host:6379/0?ssl_ca_certs=FILE
 SECRET_KEY    default: made once and kept in DATA_DIR
-SECRET_KEY_FALLBACKS  comma-separated keys of before, which are still believed (docs/operate/accounts.md says how a key is changed)
+SECRET_KEY_FALLBACKS  comma-separated keys of before, which are still believed (docs/operate/accounts.md: how to change the key)
 DEBUG         "1" shows tracebacks in the browser; never in production
 DEFAULT_BASE  the base that trainings start from, where one of this name was made (`train_base`; default: default)
 JOB_LEASE_SECONDS  how long a silent worker is believed to be at work (default: 45)
@@ -66,7 +66,7 @@ def _kept_secret() -> str:
 
 SECRET_KEY = os.environ.get("SECRET_KEY") or _kept_secret()
 SECRET_KEY_FALLBACKS = [key for key in os.environ.get("SECRET_KEY_FALLBACKS", "").split(",") if key]
-SESSION_ENGINE = "core.sessions"
+SESSION_ENGINE = "config.sessions"
 DEBUG = os.environ.get("DEBUG", "") == "1"
 ALLOWED_HOSTS = os.environ.get("ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]").split(",")
 CSRF_TRUSTED_ORIGINS = [o for o in os.environ.get("CSRF_TRUSTED_ORIGINS", "").split(",") if o]

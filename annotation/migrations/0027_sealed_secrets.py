@@ -3,7 +3,6 @@
 from django.db import migrations, models
 
 from core.sealed import digest, seal
-from core.sessions import stored_key
 
 
 def seal_secrets(apps, schema_editor):
@@ -14,7 +13,7 @@ def seal_secrets(apps, schema_editor):
     for pk, token in list(invitation.objects.values_list('pk', 'token')):
         invitation.objects.filter(pk=pk).update(digest=digest(token), sealed_token=seal(token))
     for key in list(session.objects.values_list('pk', flat=True)):
-        session.objects.filter(pk=key).update(session_key=stored_key(key))
+        session.objects.filter(pk=key).update(session_key=digest(key)[:40])
 
 
 class Migration(migrations.Migration):

@@ -20,12 +20,13 @@ from annotation.models import Invitation, KeptResponse, User
 from annotation.people import second_factor
 from annotation.people.invitations import invite, join_as_guest
 from annotation.people.second_factor import code_at, turn_on
+from config.sessions import stored_key
 from core import backups
 from core.errors import Refused
-from core.sessions import stored_key
 from tests.annotation.pages import World, text
 
 SECRET = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"  # noqa: S105  # of RFC 4226
+OTHER, THIRD = "another", "a third"  # secret keys
 FOLDERS = ("models", "uploads", "images", "replies")
 
 
@@ -100,7 +101,7 @@ def test_a_backup_without_its_key_is_restored_under_that_key_alone(world, tmp_pa
     monkeypatch.setattr(backups, "_refuse_where_something_is", lambda: None)
     brought = []
     monkeypatch.setattr(backups, "_bring_in", lambda work, manifest: brought.append(manifest))
-    settings.SECRET_KEY = "another"
+    settings.SECRET_KEY = OTHER
     with pytest.raises(Refused, match="without its secret key: set SECRET_KEY"):
         backups.restore(file)
     settings.SECRET_KEY_FALLBACKS = ["tests only"]
@@ -123,27 +124,27 @@ class TestAnotherKey:
         return code_at(base64.b32decode(SECRET), second_factor.time.time())
 
     def test_codes_are_refused_in_words_and_recovery_codes_pass(self, alice, settings):
-        settings.SECRET_KEY = "another"
+        settings.SECRET_KEY = OTHER
         with pytest.raises(Refused, match="secret key of this server was changed"):
             second_factor.check(alice.bob, self.code())
         second_factor.check(alice.bob, self.codes[0])
 
     def test_a_link_works_and_is_no_longer_shown(self, alice, settings):
         token = self.link.token
-        settings.SECRET_KEY = "another"
+        settings.SECRET_KEY = OTHER
         page = text(alice.sign_in(alice.alice).get("people/"))
         assert token not in page and "The link works, but it cannot be shown" in page
         assert join_as_guest(token, "Zoe")[1].invitation == self.link
 
     def test_under_the_former_key_all_goes_on_until_it_is_sealed_anew(self, alice, settings, capsys):
-        settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = "another", ["tests only"]
+        settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = OTHER, ["tests only"]
         call_command("reseal", "--json")
         done = {"sealed": 1, "cannot be read": 0}
         assert json.loads(capsys.readouterr().out) == {"second factors": done, "invitation links": done}
         settings.SECRET_KEY_FALLBACKS = []
         second_factor.check(User.objects.get(pk=alice.bob.pk), self.code())
         assert Invitation.objects.get().token
-        settings.SECRET_KEY = "a third"
+        settings.SECRET_KEY = THIRD
         call_command("reseal", "--json")
         assert json.loads(capsys.readouterr().out)["second factors"] == {"sealed": 0, "cannot be read": 1}
 
