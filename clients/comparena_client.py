@@ -221,6 +221,10 @@ class Campaign:
         made = self.call("POST", "invitations/", {"label": label, "cap": cap})
         return f"{self.client.url}/join/{made['token']}/"
 
+    def outputs(self) -> list[dict[str, Any]]:
+        """The texts that are there now, with their contexts."""
+        return self._exported("outputs")
+
     def scores(self) -> list[dict[str, Any]]:
         """People's scores that count now, under pseudonyms."""
         return self._exported("scores")

@@ -8,6 +8,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from core.errors import ImportRefused, RowError, shortened
@@ -123,6 +124,20 @@ class Row:
             raise BadField(field, f"expected a number, found {shown(value)}")
         return number
 
+    def time(self, field: str) -> datetime | None:
+        """A moment in ISO 8601, in UTC where it names no zone; None where the cell is empty."""
+        value = self.fields.get(field)
+        if value is None or self.is_blank(field):
+            return None
+        try:
+            moment = value if isinstance(value, datetime) else datetime.fromisoformat(value.strip())
+            moment = moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+        except (AttributeError, TypeError, ValueError, OverflowError):
+            raise BadField(field, f"expected a time like 2026-01-31T12:00:00+00:00, found {shown(value)}") from None
+        if moment > datetime.now(UTC) + timedelta(days=1):  # one without a zone may be of a place further east
+            raise BadField(field, f"lies in the future: {shown(value)}")
+        return moment
+
     def truth(self, field: str) -> bool:
         """Yes or no in any spelling; no where it is missing."""
         value = self.fields.get(field)
@@ -211,4 +226,4 @@ def kind_of(value: Any) -> str:
 
 
 def shown(value: Any) -> str:
-    return shortened(json.dumps(value, ensure_ascii=False), 40)
+    return shortened(json.dumps(value, ensure_ascii=False, default=str), 40)

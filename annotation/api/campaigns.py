@@ -25,7 +25,7 @@ from annotation.campaigns.overview import annotators_with_counts
 from annotation.campaigns.plan import search_campaign
 from annotation.campaigns.templates import settings_of, template_named
 from annotation.data import importer, uploads
-from annotation.data.export import CONTENT_TYPES, answer_files, as_csv, as_jsonl, exported_answers
+from annotation.data.export import CONTENT_TYPES, as_csv, as_jsonl, exported_rows, files
 from annotation.data.fields import kinds_of_files
 from annotation.models import Job
 from annotation.people.audit import exported
@@ -130,17 +130,17 @@ class CampaignViewSet(
     @extend_schema(
         responses=FILES,
         parameters=[
-            OpenApiParameter("what", enum=answer_files(), location="path"),
+            OpenApiParameter("what", enum=files(), location="path"),
             OpenApiParameter("kind", enum=list(CONTENT_TYPES), location="path"),
         ],
     )
     @action(detail=True, url_path=r"export/(?P<what>[a-z_]+)/(?P<kind>jsonl|csv)", url_name="export", pagination_class=None)
     def export(self, request, slug, what, kind):
-        """The answers that count now, under pseudonyms, as the importers read them back."""
-        if what not in answer_files():
+        """Outputs, judges' scores, and the answers that count now, under pseudonyms, as the importers read them back."""
+        if what not in files():
             raise Http404
         campaign = self.get_object()
-        rows = exported_answers(campaign, what)
+        rows = exported_rows(campaign, what)
         exported(f"{what} ({kind})", campaign, request.user)
         lines = as_csv(rows, what) if kind == "csv" else as_jsonl(rows)
         return StreamingHttpResponse(lines, content_type=CONTENT_TYPES[kind])

@@ -1,4 +1,4 @@
-"""Scores and judgments as rows that the importers read back, with what only the campaign knows beside them."""
+"""Outputs, answers, and what judges said, as rows that the importers read back, with what only a campaign knows."""
 
 import csv
 import io
@@ -6,7 +6,9 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 
+from annotation.data import corpus_export
 from annotation.data.direction import may_be_low
+from annotation.data.fields import kinds_of_files
 from annotation.models import Campaign, Context, Criterion
 from annotation.questions import registry, store
 from annotation.questions.kind import Kind
@@ -47,6 +49,23 @@ OPTIONAL = {"group", "best", "cannot_say", BOTH_BAD}
 # What makes a spreadsheet run a cell (OWASP, "CSV Injection"), the full-width signs too.
 FORMULA = tuple("=+-@\t\r\n＝＋－＠")
 Decide = Callable[[int | None, int, object], tuple[bool | None, str | None]]
+Rows = Callable[[Campaign], Iterator[dict]]
+_others: dict[str, tuple[list[str], Rows]] = {"outputs": (corpus_export.COLUMNS, corpus_export.exported_outputs)}
+
+
+def register(what: str, columns: list[str], rows: Rows) -> None:
+    """The export of files of this kind, where a room above this one stores what they hold."""
+    _others[what] = columns, rows
+
+
+def files() -> list[str]:
+    """All that a campaign is exported as: what can be imported again."""
+    return kinds_of_files()
+
+
+def exported_rows(campaign: Campaign, what: str) -> Iterator[dict]:
+    """The rows of one of `files`, as they count now."""
+    return _others[what][1](campaign) if what in _others else exported_answers(campaign, what)
 
 
 def answer_files() -> list[str]:
@@ -56,6 +75,8 @@ def answer_files() -> list[str]:
 
 def columns_of(what: str) -> list[str]:
     """Of a file of answers, or of preferences."""
+    if what in _others:
+        return _others[what][0]
     kind = registry.of_files(what)
     if kind is None:
         return PREFERENCE_FIELDS
@@ -84,6 +105,7 @@ def _about_outputs(campaign: Campaign, kind: Kind, decide: Decide) -> Iterator[d
     names = campaign.criteria.values_list("name", flat=True)
     turned = live.exclude(criterion__best=Criterion.Best.HIGH).exists() or any(map(may_be_low, names))  # which an import asks
     unsaid = live.filter(cannot_say=True).exists()
+    reasons = campaign.asks_reason or live.filter(detail__has_key="reason").exists()
     about = ["output__context", "output__system", "output__checkpoint", "criterion", "annotator", "submission"]
     live, grouped = live.select_related(*about), campaign.has_groups
     for score in live.order_by("pk").iterator(chunk_size=2000):
@@ -98,7 +120,7 @@ def _about_outputs(campaign: Campaign, kind: Kind, decide: Decide) -> Iterator[d
             **kind.cells(score),
             **({"best": score.criterion.best} if turned else {}),
             **({"cannot_say": score.cannot_say} if unsaid else {}),
-            **_comment(score, campaign.asks_reason),
+            **_comment(score, reasons),
             **_about(score, decide(score.criterion_id, score.annotator_id, score.output_id)),
         }
 
@@ -133,16 +155,18 @@ def _group(context: Context, grouped: bool) -> dict:
 
 
 def _comment(score, asked: bool) -> dict:
-    """Only where the campaign asks for one. It is of the item, so all scores of one answer have the same."""
-    return {"reason": score.submission.payload.get("reason") if score.submission else None} if asked else {}
+    """Only where the campaign asks for one, or a file brought one. It is of the item, so all scores of one answer have the
+    same."""
+    beside = score.submission.payload if score.submission else score.detail or {}
+    return {"reason": beside.get("reason")} if asked else {}
 
 
 def _about(answer, decision: tuple) -> dict:
-    submission = answer.submission
+    submission, beside = answer.submission, answer.detail or {}
     return {
         "annotator": answer.annotator.name,
-        "seconds": submission.seconds if submission else None,
-        "active_seconds": submission.active_seconds if submission else None,
+        "seconds": submission.seconds if submission else beside.get("seconds"),
+        "active_seconds": submission.active_seconds if submission else beside.get("active_seconds"),
         "answered_at": answer.created_at.isoformat(),
         "simulated": answer.annotator.is_simulated,
         "kept": decision[0],
@@ -161,8 +185,8 @@ def as_jsonl(rows: Iterable[dict]) -> Iterator[str]:
 
 
 def as_csv(rows: Iterable[dict], what: str) -> Iterator[str]:
-    """A header even where there are no rows; lists are JSON in their cell, as the importer reads them. There is a column
-    for an OPTIONAL field where the rows have that field.
+    """A header even where there are no rows; lists and objects are JSON in their cell, as the importer reads them. There is a
+    column for an OPTIONAL field where the rows have that field.
 
     A text that a spreadsheet would run as a formula gets an apostrophe before it, and its column's name goes into the
     cell `guarded`, so that the importer takes off exactly these apostrophes.
@@ -174,7 +198,7 @@ def as_csv(rows: Iterable[dict], what: str) -> Iterator[str]:
     writer.writeheader()
     for row in chain([first] if first else [], rows):
         guarded = [name for name, value in row.items() if isinstance(value, str) and value.startswith(FORMULA)]
-        cells = {k: json.dumps(v, ensure_ascii=False) if isinstance(v, list) else v for k, v in row.items()}
+        cells = {k: json.dumps(v, ensure_ascii=False) if isinstance(v, list | dict) else v for k, v in row.items()}
         writer.writerow(cells | {name: "'" + row[name] for name in guarded} | {"guarded": " ".join(guarded)})
         if line.tell() > 2**16:
             yield line.getvalue()

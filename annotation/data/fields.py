@@ -47,6 +47,7 @@ GROUP = maybe(
     "group", "a topic or source document that several inputs share; intervals resample whole groups", "cluster", "group_id"
 )
 SIMULATED = maybe("simulated", "true if a program made it")
+ANSWERED_AT = maybe("answered_at", "when it was answered, like 2026-01-31T12:00:00+00:00; default: at the import")
 PURPOSE = maybe("purpose", "gold, training or qualification, for rows with a known answer")
 EXPECTED = maybe("expected", 'the known answer: {"scores": {criterion: [values]}, "feedback": text}; for pairs {"choice": "A"}')
 
@@ -61,6 +62,7 @@ OUTPUTS = [
         "what it wrote",
         others=("response", "reply", "text", "hypothesis", "generation", "prediction", "answer", "completion", "hyp"),
     ),
+    maybe("human_written", "true if people wrote what this system has; it then serves as reference, too"),
     maybe("references", "human-written answers: a text or a JSON list", "reference", "ref", "gold"),
     GROUP,
     CHECKPOINT,
@@ -79,7 +81,7 @@ ABOUT_OUTPUT = [
     Field("aspect", "the criterion", others=("criterion", "dimension", "quality")),
     ANNOTATOR,
 ]
-WHICH_OUTPUT = [CHECKPOINT, maybe("iteration", "how far that checkpoint's training was"), SAMPLE, SIMULATED]
+WHICH_OUTPUT = [CHECKPOINT, maybe("iteration", "how far that checkpoint's training was"), SAMPLE, SIMULATED, ANSWERED_AT]
 ABOUT_PAIR = [
     KNOWN_BY_TEXT,
     CONTEXT,
@@ -96,6 +98,7 @@ WHICH_PAIR = [
     maybe("checkpoint_a", "A's checkpoint"),
     maybe("checkpoint_b", "B's checkpoint"),
     SIMULATED,
+    ANSWERED_AT,
     PURPOSE,
     EXPECTED,
 ]
@@ -133,7 +136,7 @@ JUDGE_FILES: dict[str, tuple[str, list[Field]]] = {
     ),
 }
 # What our own exports have beside the fields of an import.
-EXPORTED = {"criterion", "published", "guarded", "seconds", "active_seconds", "answered_at", "kept", "dropped_by"}
+EXPORTED = {"criterion", "group", "published", "guarded", "seconds", "active_seconds", "kept", "dropped_by"}
 FOR_CHECKS = {"annotator", "choice"}  # what a row with a known answer of a pair does without
 
 

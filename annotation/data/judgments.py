@@ -4,7 +4,7 @@ from annotation.campaigns.items import draw_items
 from annotation.data.corpus import Corpus, Imported
 from annotation.data.insertion import Insertion, give_keys
 from annotation.data.known import KnownRows
-from annotation.data.scores import UNSAID, Annotators
+from annotation.data.scores import TOOK, UNSAID, Annotators, answered_at, came_with
 from annotation.data.spellings import folded
 from annotation.models import Campaign, Context, Criterion, Output
 from annotation.outcome import Outcome, outcome_named
@@ -59,7 +59,8 @@ class JudgmentsImport(Corpus):
         criterion = self.criterion(row)
         given = self.given(row, criterion)
         choice = given.value
-        reason = self.reason(row)
+        reason, moment = self.reason(row), row.time("answered_at")
+        detail = {**(given.detail or {}), **came_with(row, *TOOK)} or None
         key_a, key_b = self.key(a), self.key(b)
         if key_a > key_b:  # one stored order for a pair, whichever side it was shown on
             a, b, key_a, key_b, choice = b, a, key_b, key_a, choice and choice.swap()
@@ -70,9 +71,8 @@ class JudgmentsImport(Corpus):
             if says_both_bad(given.detail):
                 self.both_bad.add(key)
             swapped = None if left is None else left == "B"
-            self.new_judgments.append(
-                self.asked.imported_row(criterion, a, b, annotator, Given(choice, given.detail), reason, swapped)
-            )
+            answer = self.asked.imported_row(criterion, a, b, annotator, Given(choice, detail), reason, swapped)
+            self.new_judgments.append(answered_at(answer, moment))
         elif self.judgments[key] != choice:
             raise BadField("choice", f"is not what {quoted(annotator.name)} already said about this pair")
         elif says_both_bad(given.detail) != (key in self.both_bad):

@@ -32,6 +32,8 @@ class OutputsImport(Corpus):
     def take(self, row: Row) -> None:
         context = self.context(row)
         name = row.name("system", default=self.only)
+        if row.truth("human_written"):
+            self.human.add(name)
         system = self.system(name)
         if self.only not in (None, system.name):
             raise BadField("system", f"is {quoted(name)}, but this file was sent for {quoted(self.only)}")

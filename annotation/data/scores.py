@@ -1,18 +1,38 @@
 """Scores from a file, and the annotators that a file names."""
 
+from dataclasses import replace
+from datetime import datetime
+from typing import TypeVar
+
 from annotation.campaigns.items import draw_items
 from annotation.data.corpus import Corpus, Imported, RowsImport
 from annotation.data.direction import are_ranks, may_be_low
 from annotation.data.insertion import Insertion, give_keys
 from annotation.data.spellings import Spellings
-from annotation.models import Annotator, Campaign, Criterion, Output
+from annotation.models import Annotator, Campaign, Criterion, LikertScore, Output, PairwiseJudgment
 from annotation.questions import registry, store
 from annotation.questions.kind import CANNOT_SAY
 from annotation.questions.value_kind import ValueKind
 from core.errors import RowError, quoted
 from core.rowfiles import BadField, NotAnswered, Row
 
+Answer = TypeVar("Answer", LikertScore, PairwiseJudgment)
 UNSAID = "answers that say they cannot say"
+TOOK = ("seconds", "active_seconds")
+
+
+def came_with(row: Row, *fields: str) -> dict[str, str | float]:
+    """What our own exports have beside an answer, and what has no other place where no page sent it: a comment, and how long
+    the answer took."""
+    filled = [name for name in fields if row.get(name) is not None and not row.is_blank(name)]
+    return {name: row.number(name) if name in TOOK else row.text(name) for name in filled}
+
+
+def answered_at(answer: Answer, moment: datetime | None) -> Answer:
+    """The answer, given when its row says; without a time, now."""
+    if moment is not None:
+        answer.created_at = moment
+    return answer
 
 
 class Annotators:
@@ -68,10 +88,13 @@ class ScoresImport(RowsImport):
         criterion = self.criterion(row)
         annotator = self.annotators.named(row)
         given = self.asked.imported(row, criterion)
+        beside, moment = came_with(row, "reason", *TOOK), row.time("answered_at")
         key = (criterion.name, output.pk, annotator.name)
         if key not in self.answers:
             self.answers[key] = given.value
-            self.new_answers.append(self.asked.imported_row(criterion, output, annotator, given))
+            given = replace(given, detail={**(given.detail or {}), **beside} or None)
+            answer = self.asked.imported_row(criterion, output, annotator, given)
+            self.new_answers.append(answered_at(answer, moment))
         elif self.answers[key] != given.value:
             now, before = ("empty" if v is None else f"{v:g}" for v in (given.value, self.answers[key]))
             raise BadField(self.asked.value_column, f"is {now}, but {quoted(annotator.name)} already gave this output {before}")

@@ -49,7 +49,9 @@ class Answer(models.Model):
 
     submission = models.ForeignKey(Submission, models.CASCADE, null=True, blank=True)
     purpose = models.CharField(max_length=13, choices=Purpose, default=Purpose.EVALUATION)
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = models.DateTimeField(
+        default=timezone.now, help_text="When it was answered; of imported rows as the file says."
+    )
     retracted_at = models.DateTimeField(null=True, blank=True)
     cannot_say = models.BooleanField(default=False, help_text="Answered, without a value.")
     detail = models.JSONField(null=True, blank=True, help_text="What a kind of question keeps beside the value.")

@@ -6,19 +6,19 @@ from django.http import Http404, HttpResponse, StreamingHttpResponse
 from annotation import snapshots
 from annotation.access import campaign_for_researcher
 from annotation.assessment import snapshot_contents
-from annotation.data.export import CONTENT_TYPES, PREFERENCES, answer_files, as_csv, as_jsonl, exported_answers
+from annotation.data.export import CONTENT_TYPES, PREFERENCES, answer_files, as_csv, as_jsonl, exported_rows, files
 from annotation.people.audit import exported
 from core.errors import Refused, quoted
 
 
 @login_required
 def export(request, slug, what, format):
-    """The answers that count now."""
+    """Outputs, answers and judges' scores, as they are and count now."""
     campaign = campaign_for_researcher(request.user, slug)
-    if what not in answer_files() or format not in CONTENT_TYPES:
+    if what not in files() or format not in CONTENT_TYPES:
         raise Http404
     exported(f"{what} ({format})", campaign, request.user)
-    return _file(exported_answers(campaign, what), what, format, f"{campaign.slug}-{what}")
+    return _file(exported_rows(campaign, what), what, format, f"{campaign.slug}-{what}")
 
 
 @login_required

@@ -163,7 +163,14 @@ class TestOtherColumns:
     def test_our_own_exports_have_none(self, campaign, file):
         import_outputs(campaign, file("a.csv", table([HEADER, *ROWS])))
         row = {"context_id": "1", "system": "parrot", "aspect": "Overall", "scale": [1, 5], "annotator": "ann", "score": 4}
-        row |= {"seconds": 3, "active_seconds": 2, "answered_at": "x", "kept": True, "dropped_by": None, "sample": 0}
+        row |= {
+            "seconds": 3,
+            "active_seconds": 2,
+            "answered_at": "2026-01-31T12:00:00Z",
+            "kept": True,
+            "dropped_by": None,
+            "sample": 0,
+        }
         assert import_scores(campaign, file("s.jsonl", json.dumps(row))).unused == []
 
 
