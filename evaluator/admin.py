@@ -36,6 +36,9 @@ class TrainingRunAdmin(ReadOnly):
             except Refused as refused:
                 self.message_user(request, f"Training {run.pk}: {refused}", messages.WARNING)
             else:
+                if again.was_waiting:
+                    self.message_user(request, f"Training {run.pk}: the same is already queued or running ({again.pk}).")
+                    continue
                 self.message_user(request, f"Training {run.pk} is started again as training {again.pk}.")
 
 

@@ -9,6 +9,8 @@ from django.db import models
 class TrainingRun(models.Model):
     """One training: its job, what it reads, its settings, its learning curve so far."""
 
+    was_waiting = False  # not stored: it was asked for again while it waits or runs
+
     job = models.OneToOneField("annotation.Job", models.CASCADE, related_name="training_run")
     campaigns = models.ManyToManyField("annotation.Campaign", related_name="training_runs")
     snapshots = models.ManyToManyField("annotation.Snapshot", related_name="training_runs")

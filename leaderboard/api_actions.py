@@ -60,7 +60,8 @@ class AskSerializer(serializers.Serializer):
 
 
 class TournamentsView(APIView):
-    """The campaign's tournaments, the newest 100 first. POST queues one."""
+    """The campaign's tournaments, the newest 100 first. POST queues one. Where the same waits or runs already,
+    that one is the answer, with status 200."""
 
     @extend_schema(responses=TournamentRowSerializer(many=True))
     def get(self, request, slug):
@@ -72,7 +73,7 @@ class TournamentsView(APIView):
         )
         return Response(TournamentRowSerializer(newest, many=True).data)
 
-    @extend_schema(request=PlaySerializer, responses={201: TournamentRowSerializer}, parameters=[HEADER])
+    @extend_schema(request=PlaySerializer, responses=dict.fromkeys((200, 201), TournamentRowSerializer), parameters=[HEADER])
     @once
     def post(self, request, slug):
         campaign = campaign_for_researcher(request.user, slug)
@@ -83,7 +84,7 @@ class TournamentsView(APIView):
         judge = judge_named(campaign, asked_for.judge) if asked_for.judge else None
         rules = start.rules_named(data.pop("rating"))
         made = start.start_tournament(campaign, asked_for.basis, judge, rules=rules, user=request.user, **data)
-        return Response(TournamentRowSerializer(made).data, status=201)
+        return Response(TournamentRowSerializer(made).data, status=200 if made.was_waiting else 201)
 
 
 class AskView(APIView):

@@ -81,7 +81,7 @@ def rate_again(campaign: Campaign, user=None) -> Tournament | None:
         return start_tournament(
             campaign, board.basis, board.judge, board.criterion, board.seed, user=user, rules=board.rules(), extends=board
         )
-    except Refused:  # the same is waiting already, or fewer than two systems are left
+    except Refused:  # fewer than two systems are left
         return None
 
 

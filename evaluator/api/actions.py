@@ -103,7 +103,8 @@ def _valid(serializer) -> dict:
 
 
 class TrainingsView(APIView):
-    """Trainings of comparators on the campaign's newest snapshot. POST queues one, and answers with its job."""
+    """Trainings of comparators on the campaign's newest snapshot. POST queues one, and answers with its job; with
+    status 200 where the same waits or runs already."""
 
     @extend_schema(responses=JobSerializer(many=True))
     def get(self, request, slug):
@@ -111,7 +112,7 @@ class TrainingsView(APIView):
         runs = campaign.training_runs.select_related("job").order_by("-pk")[:100]
         return Response(JobSerializer([run.job for run in runs], many=True).data)
 
-    @extend_schema(request=TrainingSerializer, responses={201: JobSerializer}, parameters=[HEADER])
+    @extend_schema(request=TrainingSerializer, responses={200: JobSerializer, 201: JobSerializer}, parameters=[HEADER])
     @once
     def post(self, request, slug):
         campaign = campaign_for_researcher(request.user, slug)
@@ -131,7 +132,7 @@ class TrainingsView(APIView):
             beside=[lenders[name] for name in data.get("beside", [])],
             base=data.get("base"),
         )
-        return Response(JobSerializer(run.job).data, status=201)
+        return Response(JobSerializer(run.job).data, status=200 if run.was_waiting else 201)
 
 
 class RetrainingView(APIView):

@@ -37,7 +37,7 @@ def start_training(
     base: str | None = None,
 ) -> TrainingRun:
     """Record a training on the latest snapshot of each campaign, and its job; where the recipe leaves people's judgments
-    out, on what the campaigns hold without them.
+    out, on what the campaigns hold without them. Where the same waits or runs already, that one is returned (`was_waiting`).
 
     criterion   whose scores; "" for judgments of pairs alone; None lets each campaign's own default decide, and the first
                 of those that are measured names the comparator
@@ -66,8 +66,8 @@ def start_training(
     if others and joint:
         raise Refused("A joint comparator learns one criterion; name one, or train a utility comparator.")
     settings |= ({"others": others} if others else {}) | ({"beside": lent} if lent else {})
-    if not foreground:
-        _refuse_the_same_twice(campaigns[0], snapshots, settings, seed)
+    if not foreground and (waiting := _waiting(campaigns[0], snapshots, settings, seed)):
+        return waiting
     title = f"Train a comparator on {', '.join(slug for slug in found if slug not in lent)}"
     job = jobs.enqueue(TASK, title[:200], campaign=campaigns[0], user=user, foreground=foreground)
     run = TrainingRun.objects.create(
@@ -114,12 +114,15 @@ def _snapshot(campaign) -> Snapshot:
     return snapshot
 
 
-def _refuse_the_same_twice(campaign, snapshots, settings, seed) -> None:
-    """A second click must not train the same comparator a second time."""
+def _waiting(campaign: Campaign, snapshots: list[Snapshot], settings: dict[str, Any], seed: int) -> TrainingRun | None:
+    """The same, asked for before, which waits or runs: a second click must not train a comparator a second time."""
+    Campaign.objects.select_for_update().get(pk=campaign.pk)
     waiting = campaign.training_runs.filter(job__status__in=[Job.Status.QUEUED, Job.Status.RUNNING], seed=seed)
-    for run in waiting.prefetch_related("snapshots"):
+    for run in waiting.select_related("job").prefetch_related("snapshots"):
         if run.settings == settings and {s.pk for s in run.snapshots.all()} == {s.pk for s in snapshots}:
-            raise Refused("The same training, on the same judgments with the same seed, is already queued or running.")
+            run.was_waiting = True
+            return run
+    return None
 
 
 def retrain(run: TrainingRun, user=None) -> TrainingRun:

@@ -134,11 +134,12 @@ def comparator(request, slug):
     form = TrainForm(request.POST or None, snapshot=snapshot, lenders=lenders, named=named)
     if request.method == "POST" and form.is_valid():
         try:
-            services.start_training([campaign], **form.asked, user=request.user)
+            run = services.start_training([campaign], **form.asked, user=request.user)
         except Refused as refused:
             form.add_error(None, str(refused))
         else:
-            messages.success(request, "The training is in the queue. This page shows its progress.")
+            said = "The same training is already queued or running." if run.was_waiting else "The training is in the queue."
+            messages.success(request, f"{said} This page shows its progress.")
             return redirect("comparator", slug)
     can_train = snapshot is not None or selectors.knows_who_wrote_what(campaign)
     context = {"campaign": campaign, "snapshot": snapshot, "can_train": can_train, "form": form} | _shown(campaign)

@@ -9,6 +9,8 @@ from leaderboard.rating.rules import DEFAULT, Rules
 
 
 class Tournament(models.Model):
+    was_waiting = False  # not stored: it was asked for again while it waits or runs
+
     class Basis(models.TextChoices):
         PEOPLE = "people", "people"
         JUDGE = "judge", "one judge"

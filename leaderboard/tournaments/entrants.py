@@ -91,6 +91,14 @@ def entrants_of(tournament: Tournament) -> Entrants:
     return _entrants(tournament.campaign, there, Q(pk__lte=settings["last_context"]))
 
 
+def has_changed(campaign: Campaign, tournament: Tournament) -> bool:
+    """Have outputs come, or systems retired, since the tournament was recorded?"""
+    then, settings = tournament.created_at, tournament.settings
+    new = Q(pk__gt=settings["last_output"]) | Q(context_id__gt=settings["last_context"])
+    new |= Q(replaced_at__gt=then) | Q(system__retired_at__gt=then)
+    return Output.objects.filter(new, context__campaign=campaign).exists()
+
+
 def current_entrants(campaign: Campaign) -> Entrants:
     """What is there now."""
     return _entrants(campaign, Q(replaced_at=None, system__retired_at=None), Q())

@@ -8,7 +8,7 @@ from django.db import transaction
 from django.db.models import Count
 
 from annotation import jobs
-from annotation.models import AuditEvent, Job, Output
+from annotation.models import AuditEvent, Campaign, Job, Output
 from annotation.snapshots import latest_snapshot
 from core.errors import Refused
 from evaluator.comparator.settings import check_seed
@@ -51,7 +51,7 @@ def start_tournament(
     games: so many, as far as there are; None plays until the rules' stop, or, where people judge, all their games.
     level: do systems play, or outputs? extends: a finished board of this judge whose games are taken over, so that only
     what is new since then plays. only_kept: where people judge, by what the filter kept of their answers, else by all that
-    count.
+    count. Where the same waits or runs already, that one is returned (`was_waiting`).
     """
     if basis not in Tournament.Basis.values:
         raise Refused(f"The basis is people, judge or corrected, not {basis!r}.")
@@ -87,8 +87,8 @@ def start_tournament(
         stop=rules.stop,
         level=level,
     )
-    if not foreground:
-        _refuse_the_same_twice(asked)
+    if not foreground and (waiting := _waiting(asked, only_kept)):
+        return waiting
     return _enqueue(asked, warning, user, foreground, only_kept)
 
 
@@ -226,6 +226,12 @@ def _criterion_of_people(campaign, snapshot, criterion: str | None) -> str:
     return ""
 
 
-def _refuse_the_same_twice(asked: dict) -> None:
-    if Tournament.objects.filter(**asked, job__status__in=[Job.Status.QUEUED, Job.Status.RUNNING]).exists():
-        raise Refused("The same tournament, with the same judge and seed, is already queued or running.")
+def _waiting(asked: dict, only_kept: bool) -> Tournament | None:
+    """The same, asked for before, which waits or runs and plays all that is there now."""
+    campaign = Campaign.objects.select_for_update().get(pk=asked["campaign"].pk)  # two clicks make one tournament
+    waiting = Tournament.objects.filter(**asked, job__status__in=[Job.Status.QUEUED, Job.Status.RUNNING])
+    for tournament in waiting.select_related("job", "judge__version").order_by("-pk"):
+        if bool(tournament.settings.get("only_kept")) == only_kept and not entrants.has_changed(campaign, tournament):
+            tournament.was_waiting = True
+            return tournament
+    return None

@@ -146,11 +146,12 @@ def play(request, slug):
             messages.error(request, form.said())
             return redirect("play", slug)
         try:
-            start.start_tournament(campaign, **form.request(), user=request.user)
+            made = start.start_tournament(campaign, **form.request(), user=request.user)
         except Refused as refused:
             messages.error(request, str(refused))
             return redirect("play", slug)
-        messages.success(request, "The tournament is in the queue. This page shows its progress.")
+        said = "The same tournament is already queued or running." if made.was_waiting else "The tournament is in the queue."
+        messages.success(request, f"{said} This page shows its progress.")
         return redirect("leaderboard", slug)
     context |= {
         "open": queries.open_tournaments(campaign),

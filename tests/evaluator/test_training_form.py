@@ -209,7 +209,8 @@ class TestRefused:
 
     def test_a_second_click_is_told(self, world):
         world.post(world.alice, PAGE, PLAIN)
-        assert "already queued or running" in world.post(world.alice, PAGE, PLAIN).content.decode()
+        assert world.post(world.alice, PAGE, PLAIN).status_code == 302
+        assert "already queued or running" in world.get(world.alice, PAGE).content.decode()
         assert Job.objects.count() == 1
 
     def test_an_outsider_finds_nothing(self, world):

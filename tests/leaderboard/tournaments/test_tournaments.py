@@ -384,9 +384,25 @@ class TestOnce:
         assert tournament.finished_at and tournament.played == 96 and tournament.ratings.count() == 4
 
     def test_a_second_click_plays_nothing_twice(self, world):
-        start_tournament(world.campaign, "people")
-        with pytest.raises(Refused, match="already queued or running"):
-            start_tournament(world.campaign, "people")
+        first = start_tournament(world.campaign, "people")
+        again = start_tournament(world.campaign, "people")
+        assert again == first and again.was_waiting and not first.was_waiting
+        assert not start_tournament(world.campaign, "people", only_kept=True).was_waiting
+
+    def test_the_api_answers_a_second_request_with_the_first_one_s_job(self, world):
+        world.client.force_login(world.alice)
+        asked = {"path": "/api/campaigns/talk/tournaments/", "data": {"basis": "people"}, "content_type": "application/json"}
+        first, again = (world.client.post(**asked) for _ in range(2))
+        assert (first.status_code, again.status_code) == (201, 200) and first.json()["job"]["id"] == again.json()["job"]["id"]
+
+    def test_one_that_waits_is_not_the_same_once_outputs_have_come(self, world):
+        first = start_tournament(world.campaign, "people")
+        Output.objects.filter(context__campaign=world.campaign).order_by("pk").last().delete()
+        assert start_tournament(world.campaign, "people") == first
+        output = Output.objects.filter(context__campaign=world.campaign).order_by("pk").first()
+        output.replaced_at = timezone.now()
+        output.save()
+        assert not start_tournament(world.campaign, "people").was_waiting
 
     def test_cancelled_on_the_way_leaves_nothing(self, world):
         tournament = start_tournament(world.campaign, "people", foreground=True)
