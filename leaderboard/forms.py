@@ -114,3 +114,12 @@ class OutputsForm(forms.Form):
 class RegisterForm(SystemForm, OutputsForm):
     field_order = ["name", "description", "link", "is_human", "file"]
     is_human = forms.BooleanField(label="Written by people", required=False)
+
+
+class ArchiveForm(forms.Form):
+    """A whole campaign that comes back."""
+
+    file = forms.FileField(label="Archive", help_text="The zip that the page Export, the API or export_campaign wrote.")
+    slug = forms.SlugField(
+        label="Short name", max_length=80, required=False, help_text="Where another campaign has its name; empty: as it was."
+    )

@@ -10,6 +10,7 @@ from annotation.models import Job, Output
 from evaluator.judges.protocol import Verdicts
 from evaluator.models import ComparatorVersion
 from evaluator.versions.selectors import refit
+from leaderboard.archive import exchange
 from leaderboard.models import Tournament
 from leaderboard.tournaments import active_selection
 from leaderboard.tournaments import play as playing
@@ -111,3 +112,15 @@ def order_pairs(job_id) -> dict:
             said = f"{result['left to the comparator']:,} left to the comparator"
         claim.report(1.0, f"{result['pairs']:,} pairs reordered; {said}.")
         return result
+
+
+@shared_task(name=exchange.EXPORT)
+@jobs.task_body
+def export_campaign(job_id: str) -> None:
+    exchange.write(job_id)
+
+
+@shared_task(name=exchange.IMPORT)
+@jobs.task_body
+def admit_campaign(job_id: str) -> None:
+    exchange.read(job_id)

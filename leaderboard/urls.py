@@ -1,9 +1,12 @@
 from django.urls import include, path, re_path
 
-from leaderboard import api, api_actions
-from leaderboard.views import board, compare, samples, systems
+from leaderboard import api, api_actions, api_archive
+from leaderboard.views import archive, board, compare, samples, systems
 
 campaign = [
+    path("export/", archive.ways_out, name="ways_out"),
+    path("export/archive/", archive.make_archive, name="make_archive"),
+    path("export/archive/file/", archive.archive, name="archive"),
     path("leaderboard/", board.leaderboard, name="leaderboard"),
     path("leaderboard/embed/", board.embed, name="board_embed"),
     path("leaderboard/play/", board.play, name="play"),
@@ -23,9 +26,12 @@ campaign = [
 
 urlpatterns = [
     path("boards/", board.public, name="public_boards"),
+    path("new/archive/", archive.bring_back, name="bring_back"),
     path("c/<slug:slug>/", include(campaign)),
     path("tournaments/<int:pk>/", board.tournament, name="tournament"),
     path("tournaments/<int:pk>.<slug:format>", board.tournament_file, name="tournament_file"),
+    path("api/archives/", api_archive.ArchivesView.as_view(), name="api_archives"),
+    path("api/campaigns/<slug:slug>/archive/", api_archive.ArchiveView.as_view(), name="api_archive"),
     path("api/campaigns/<slug:slug>/leaderboard/", api.LeaderboardView.as_view(), name="api_leaderboard"),
     path("api/campaigns/<slug:slug>/systems/", api.SystemsView.as_view(), name="api_systems"),
     path("api/campaigns/<slug:slug>/systems/<int:pk>/", api.SystemView.as_view(), name="api_system"),

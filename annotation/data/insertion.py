@@ -14,7 +14,7 @@ def give_keys(rows: Sequence[Model]) -> None:
     if not rows:
         return
     foreign = [field for field in rows[0]._meta.concrete_fields if isinstance(field, ForeignKey)]
-    for row, key in zip(rows, _reserved(type(rows[0]), len(rows)), strict=True):
+    for row, key in zip(rows, reserved_keys(type(rows[0]), len(rows)), strict=True):
         row.pk = key
         for field in foreign:
             if field.is_cached(row) and (other := field.get_cached_value(row)) is not None:
@@ -22,7 +22,7 @@ def give_keys(rows: Sequence[Model]) -> None:
 
 
 @transaction.atomic
-def _reserved(model: type[Model], count: int) -> list[int]:
+def reserved_keys(model: type[Model], count: int) -> list[int]:
     table, column = model._meta.db_table, model._meta.pk.column
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
@@ -40,15 +40,22 @@ def _reserved(model: type[Model], count: int) -> list[int]:
 
 
 class Insertion:
-    """New rows of one model that have their keys. Making it prepares what `write` sends."""
+    """New rows of one model that have their keys. Making it prepares what `write` sends. as_they_are: also times that are
+    otherwise set when a row is stored."""
 
-    def __init__(self, rows: Sequence[Model]):
-        self.rows = rows
+    def __init__(self, rows: Sequence[Model], as_they_are: bool = False):
+        self.rows, self.as_they_are = rows, as_they_are
         if not rows or connection.vendor != "sqlite":
             return
         fields = rows[0]._meta.concrete_fields
         self.values = [
-            tuple(field.get_db_prep_save(field.pre_save(row, add=True), connection) for field in fields) for row in rows
+            tuple(
+                field.get_db_prep_save(
+                    getattr(row, field.attname) if as_they_are else field.pre_save(row, add=True), connection
+                )
+                for field in fields
+            )
+            for row in rows
         ]
         quote = connection.ops.quote_name
         columns, marks = ", ".join(quote(str(field.column)) for field in fields), ", ".join(["%s"] * len(fields))
@@ -59,8 +66,15 @@ class Insertion:
         """One statement for all rows where SQLite is, which takes a third of bulk_create's time there."""
         if not self.rows:
             return
+        model = type(self.rows[0])
+        if connection.vendor != "sqlite" and self.as_they_are:
+            for start in range(0, len(self.rows), BATCH):
+                model._base_manager._insert(  # type: ignore[attr-defined]  # as loaddata does
+                    self.rows[start : start + BATCH], model._meta.concrete_fields, using=connection.alias, raw=True
+                )
+            return
         if connection.vendor != "sqlite":
-            type(self.rows[0])._default_manager.bulk_create(self.rows, batch_size=BATCH)
+            model._default_manager.bulk_create(self.rows, batch_size=BATCH)
             return
         with connection.cursor() as cursor:
             cursor.executemany(self.statement, self.values)

@@ -80,7 +80,9 @@ researchers: Those who research the campaign, and admins.
     c/<slug>/delete/ POST
     c/<slug>/design/ GET POST
     c/<slug>/design/markdown/ POST
+    c/<slug>/export/ GET POST
     c/<slug>/export/<what>.<format> GET POST
+    c/<slug>/export/archive/ POST
     c/<slug>/guidelines/ POST
     c/<slug>/images/ POST
     c/<slug>/import/ GET POST
@@ -137,6 +139,7 @@ researchers: Those who research the campaign, and admins.
     api/campaigns/<slug>/accounts/ POST
     api/campaigns/<slug>/annotators/ GET
     api/campaigns/<slug>/annotators/<name>/release/ POST
+    api/campaigns/<slug>/archive/ GET POST
     api/campaigns/<slug>/ask/ POST
     api/campaigns/<slug>/comparators/ GET
     api/campaigns/<slug>/comparators/<name>/ GET
@@ -190,12 +193,15 @@ researchers: Those who research the campaign, and admins.
 admins: Admins; creating campaigns is also for those who may.
     c/<slug>/duplicate/ POST
     new/ GET POST
+    new/archive/ GET POST
     metrics GET
     people/<pk>/ GET POST
     status/ GET POST
+    api/archives/ POST
     api/campaigns/ POST
     api/campaigns/<slug>/duplicate/ POST
-nobody: What this world has nothing for: the first admin is made, no table of judges was worked out, no board is public.
+nobody: What this world has nothing for: the first admin is made; there is no table of judges, public board or archive.
+    c/<slug>/export/archive/file/
     c/<slug>/comparator/judges/<key>/
     c/<slug>/comparator/judges/table.<kind>
     api/campaigns/<slug>/judges/table/<kind>/

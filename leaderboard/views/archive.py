@@ -1,0 +1,88 @@
+"""All ways out of a campaign on one page, and the way in for a whole one."""
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
+from django.http import FileResponse, Http404
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_POST
+
+from annotation.access import campaign_for_researcher
+from annotation.campaigns.overview import overview
+from annotation.data import export
+from annotation.data.fields import in_words
+from annotation.jobs import worker_alive
+from annotation.models import Job
+from core.errors import Refused
+from leaderboard.archive import exchange
+from leaderboard.archive.tables import LEFT
+from leaderboard.boards import queries
+from leaderboard.forms import ArchiveForm
+
+BOARDS_SHOWN = 20
+
+
+@login_required
+def ways_out(request, slug):
+    """What a campaign can be taken away as."""
+    campaign = campaign_for_researcher(request.user, slug)
+    job = exchange.latest(campaign)
+    numbers = overview(campaign)
+    judged = {"judge_scores": campaign.imported_scores.count(), "judge_pairs": campaign.imported_pairs.count()}
+    rows = {what: {**numbers, **judged}.get(what, 0) for what in export.files()}
+    context = {
+        "campaign": campaign,
+        "files": [{"what": what, "name": in_words(what), "rows": n} for what, n in rows.items()],
+        "job": job,
+        "size": exchange.file_of(job).stat().st_size if job and job.status == Job.Status.DONE else None,
+        "worker_alive": worker_alive(exchange.EXPORT) if job and not job.is_finished else True,
+        "snapshots": campaign.snapshots.defer("content")[:BOARDS_SHOWN],
+        "boards": queries.finished(campaign)[:BOARDS_SHOWN],
+        "left": LEFT,
+    }
+    return render(request, "leaderboard/ways_out.html", context)
+
+
+@require_POST
+@login_required
+def make_archive(request, slug):
+    campaign = campaign_for_researcher(request.user, slug)
+    try:
+        exchange.ask(campaign, request.user)
+    except Refused as refused:
+        messages.error(request, str(refused))
+    return redirect("ways_out", slug)
+
+
+@login_required
+def archive(request, slug):
+    """The newest archive, once it is written."""
+    campaign = campaign_for_researcher(request.user, slug)
+    job = exchange.latest(campaign)
+    if job is None or job.status != Job.Status.DONE:
+        raise Http404
+    name = f"{campaign.slug}-{job.created_at:%Y-%m-%d}.zip"
+    return FileResponse(exchange.file_of(job).open("rb"), as_attachment=True, filename=name, content_type="application/zip")
+
+
+@login_required
+def bring_back(request):
+    """A new campaign from an archive."""
+    if not (request.user.may_create_campaigns or request.user.is_admin):
+        raise PermissionDenied
+    form = ArchiveForm(request.POST or None, request.FILES or None)
+    checked = None
+    if request.method == "POST" and form.is_valid():
+        asked = form.cleaned_data
+        try:
+            campaign, checked, job = exchange.receive(asked["file"], asked["slug"], request.user, "check" in request.POST)
+        except Refused as refused:
+            form.add_error("file", str(refused))
+        else:
+            if campaign:
+                done = "A worker fills the campaign." if job else "The campaign is here, with equal hashes, boards and times."
+                messages.success(request, done)
+                return redirect(campaign)
+    counts = [(name.replace("_", " "), rows) for name, rows in checked.rows.items()] if checked else []
+    context = {"form": form, "checked": checked, "counts": counts, "left": LEFT}
+    return render(request, "leaderboard/bring_back.html", context, status=422 if form.errors else 200)
