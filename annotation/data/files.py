@@ -196,7 +196,8 @@ class Reading:
         source: Any = opened()
         how: dict[str, Any] = {"on_error": self.note, "encoding": self.encoding, "sheet": sheet}
         if hasattr(source, "read") and not source.seekable():
-            yield from self._finished(read_rows(source, file, dict(self.columns or {}), **how), member, sheet, {}, set())
+            rows = read_rows(source, file, dict(self.columns or {}), **how)
+            yield from self._finished(rows, file, member, sheet, {}, set())
             return
         sample = _sample(source, file, sheet, self.encoding)
         shape = shape_of(self.kind, sample[0]) if sample else None
@@ -210,7 +211,7 @@ class Reading:
             rows = (replace(row, fields=renamed(row.fields, columns)) for row in rows)
         else:
             rows = read_rows(source, file, columns, **how)
-        yield from self._finished(rows, member, sheet, columns, set(there))
+        yield from self._finished(rows, file, member, sheet, columns, set(there))
 
     def _columns(self, there: list[str], is_member: bool, sample: list[dict[str, Any]]) -> dict[str, str]:
         """{field: column} for this file; an archive's files may call the same field by different names."""
@@ -231,7 +232,7 @@ class Reading:
         return own
 
     def _finished(
-        self, rows: Iterator[Row], member: str, sheet: str, columns: dict[str, str], there: set[str]
+        self, rows: Iterator[Row], file: str, member: str, sheet: str, columns: dict[str, str], there: set[str]
     ) -> Iterator[Row]:
         constants = dict(self.constants)
         by_name = "system" if self.kind == OUTPUTS else "judge" if self.kind in JUDGE_FILES else "annotator"
@@ -248,8 +249,15 @@ class Reading:
             row = replace(row, fields=row.fields | fields, file=member, columns=columns)
             spread_rows = [row]
             for name, chosen in spread.items():
-                spread_rows = [part for row in spread_rows for part in one_per_column(row, chosen, *SPREAD[name])]
+                spread_rows = [part for row in spread_rows for part in self._parts(file, row, name, chosen)]
             yield from spread_rows
+
+    def _parts(self, file: str, row: Row, spread: str, columns: Sequence[str]) -> Iterator[Row]:
+        named, valued = SPREAD[spread]
+        for column in columns if self.kind != OUTPUTS else ():
+            if row.fields.get(column) is None:
+                self.account.leave(file, row, f"has no {valued}")
+        yield from one_per_column(row, columns, named, valued)
 
     def _entries(self, shape: Shape, rows: Iterator[Row], around: Surroundings) -> Iterator[Row]:
         """What the rows of a shape hold of the kind that is asked for; the rest is counted."""

@@ -39,6 +39,8 @@ WORLDS = (
     World("people of strong tastes", taste=0.8),
     World("12 people", people=12),
     World("5 people", people=5),
+    World("5 people of strong tastes", people=5, taste=0.8),
+    World("5 people of one taste", people=5, taste=0.0),
     World("a quarter of the labels", labels=55),
     World("20 labels a pair", labels=20),
     World("20 questions", questions=20, labels=60),
@@ -79,9 +81,11 @@ def truth(world: World) -> np.ndarray:
 
 def measured(world: World, runs: int, seed: int) -> dict[str, float]:
     """Over all pairs and runs: how far the judge is off, how often the corrected and people's own intervals hold the truth, the
-    width of the former by the latter's."""
+    width of the former by the latter's; error: the standard error of how often the corrected ones do, gaps of one run being
+    one draw."""
     gaps = truth(world)
     held: dict[str, list[float]] = {"judge": [], "corrected": [], "people": [], "width": []}
+    of_runs = []
     for run in range(runs):
         labels, judged = drawn(world, np.random.default_rng([seed, run]))
         found = Correction(len(gaps), labels, judged, 2.0)
@@ -92,7 +96,9 @@ def measured(world: World, runs: int, seed: int) -> dict[str, float]:
             held["corrected"].append(corrected.low <= gap <= corrected.high)
             held["people"].append(people.low <= gap <= people.high)
             held["width"].append((corrected.high - corrected.low) / (people.high - people.low))
-    return {name: float(np.mean(values)) for name, values in held.items()}
+        of_runs.append(np.mean(held["corrected"][-len(gaps) :]))
+    error = float(np.std(of_runs, ddof=1) / np.sqrt(runs))
+    return {name: float(np.mean(values)) for name, values in held.items()} | {"error": error}
 
 
 def main(args: list[str] | None = None) -> int:
@@ -101,10 +107,12 @@ def main(args: list[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args(args)
     print(f"{options.runs} runs a row, each with 15 pairs of systems; seed {options.seed}.\n")
-    print("| people and judge | the judge is off by | corrected interval holds | people's holds | its width, of people's |")
+    print(
+        "| people and judge | the judge is off by | corrected interval holds | SE | people's holds | its width, of people's |"
+    )
     for world in WORLDS:
         found = measured(world, options.runs, options.seed)
-        shares = f"{100 * found['corrected']:.1f}% | {100 * found['people']:.1f}%"
+        shares = f"{100 * found['corrected']:.1f}% | {100 * found['error']:.1f} | {100 * found['people']:.1f}%"
         print(f"| {world.name} | {found['judge']:.3f} | {shares} | {found['width']:.2f} |", flush=True)
     return 0
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 
@@ -111,13 +111,22 @@ def check(judge: Answers, people: Answers, annotators: str, seed: int, rescale: 
     about = "scores" if people.scores and not people.pairs else "pairs"
     if about == "scores" and not judge.scores:
         about = "pairs"
-    names = sorted({one.who for one in [*judge.pairs, *judge.scores]})
     world = _World(judge, people, about)
-    answers = [world.judge_answers(name) for name in names]
-    found = table(world.people(), answers, annotators, seed)
-    checked = [_checked(world, name, rescale) for name in names]
+    means = {name: world.means(name, rescale) for name in sorted({one.who for one in [*judge.pairs, *judge.scores]})}
+    names = [name for name, of in means.items() if len(of.labels.of)]
+    apart = [name for name in means if name not in names]
+    if not names:
+        raise Refused(f"{_apart(world, apart)}: contexts and systems must have the same names, or texts, in both files.")
+    found = table(world.people(), [world.judge_answers(name) for name in names], annotators, seed)
+    checked = [_checked(world, name, means[name]) for name in names]
+    warnings = _warnings(judge, people, checked) + ([f"{_apart(world, apart)}, and is left out."] if apart else [])
     criterion = next(iter([*people.scores, *people.pairs])).aspect
-    return Check(about, criterion, world.ends, found, checked, _warnings(judge, people, checked), world.assumed)
+    return Check(about, criterion, world.ends, found, checked, warnings, world.assumed)
+
+
+def _apart(world: _World, judges: Sequence[str]) -> str:
+    who = ", ".join(map(quoted, judges))
+    return f"The judge {who} in {world.judge.file} answered nothing that people labelled in {world.labels.file}"
 
 
 class _World:
@@ -125,9 +134,14 @@ class _World:
     the order of rows."""
 
     def __init__(self, judge: Answers, people: Answers, about: str):
-        self.judge, self.labels, self.about = judge, people, about
+        scores = _scores_once(people.scores)
+        self.judge, self.labels, self.about = judge, replace(people, scores=scores), about
         self.assumed: list[str] = []
-        self.people_pairs = _once([*people.pairs, *(judged_pairs(people.scores) if about == "pairs" else ())])
+        if again := len(people.scores) - len(scores):
+            self.assumed.append(
+                f"{again} of people's scores are of an output that the same person had scored: the mean counts."
+            )
+        self.people_pairs = _once([*people.pairs, *(judged_pairs(scores) if about == "pairs" else ())])
         self.sign = -1.0 if any(score.best == "low" for score in people.scores) else 1.0
         outputs = {score.output for score in [*people.scores, *judge.scores]}
         outputs |= {side for pair in [*self.people_pairs, *judge.pairs] for side in (pair.a, pair.b)}
@@ -226,6 +240,9 @@ class _World:
         met = (both for outputs in of_context.values() for both in combinations(sorted(outputs, key=self.place.__getitem__), 2))
         return {(self.place[a], self.place[b]): float(np.sign(scores[a] - scores[b])) for a, b in met if a.system != b.system}
 
+    def means(self, name: str, rescale: str) -> _Means:
+        return _score_means(self, name, rescale) if self.about == "scores" else _pair_means(self, name)
+
     def judge_answers(self, name: str) -> JudgeAnswers:
         utilities = np.full(len(self.outputs), np.nan)
         scores, choices = self.scores_of(name), None
@@ -244,12 +261,24 @@ class _World:
 
 
 def _once(pairs: Iterable[PairAnswer]) -> list[PairAnswer]:
-    """Without second answers of one person to one pair; of two outputs of different systems."""
-    kept: dict[tuple[object, ...], PairAnswer] = {}
+    """Of two outputs of different systems. Where one person answered again on the same two, the mean counts."""
+    given: dict[tuple[object, ...], list[PairAnswer]] = defaultdict(list)
     for pair in pairs:
         if pair.a.system != pair.b.system:
-            kept.setdefault((pair.who, frozenset((pair.a, pair.b))), pair)
-    return list(kept.values())
+            given[pair.who, frozenset((pair.a, pair.b))].append(pair)
+    return [_mean_of(same) for same in given.values()]
+
+
+def _mean_of(same: Sequence[PairAnswer]) -> PairAnswer:
+    first = same[0]
+    return replace(first, points=float(np.mean([one.points if one.a == first.a else -one.points for one in same])))
+
+
+def _scores_once(scores: Iterable[ScoreAnswer]) -> list[ScoreAnswer]:
+    given: dict[tuple[str, Output], list[ScoreAnswer]] = defaultdict(list)
+    for score in scores:
+        given[score.who, score.output].append(score)
+    return [replace(same[0], value=float(np.mean([one.value for one in same]))) for same in given.values()]
 
 
 @dataclass(frozen=True)
@@ -269,13 +298,7 @@ class _Means:
         return {names: place for place, names in enumerate(self.names)}
 
 
-def _checked(world: _World, name: str, rescale: str) -> Checked:
-    means = _score_means(world, name, rescale) if world.about == "scores" else _pair_means(world, name)
-    if not len(means.labels.of):
-        raise Refused(
-            f"The judge {quoted(name)} in {world.judge.file} answered nothing that people labelled in {world.labels.file}:"
-            " contexts and systems must have the same names, or texts, in both files."
-        )
+def _checked(world: _World, name: str, means: _Means) -> Checked:
     found = Correction(means.k, means.labels, means.judged, means.span)
     strengths, component = _strengths(world, means, found)
     of_systems = found.combined(strengths)
@@ -526,7 +549,8 @@ def _warnings(judge: Answers, people: Answers, checked: Sequence[Checked]) -> li
         if one.scale == BY_RANKS:
             found.append(f"{whose}its scores were put on people's scale by their ranks.")
         if one.contexts < 10:
-            found.append(f"{whose}people labelled {one.contexts} contexts; so few say little about others.")
+            contexts = f"{one.contexts} context{'' if one.contexts == 1 else 's'}"
+            found.append(f"{whose}people labelled {contexts}; so few say little about others.")
         if one.groups > 1:
             found.append(f"{whose}people's labels never compare {one.groups} groups of systems with each other.")
     return found

@@ -17,6 +17,8 @@ from leaderboard.offline.answers import Answers, How, of_aspect, read, sample_of
 
 def both(options: argparse.Namespace) -> tuple[Answers, Answers]:
     """(the judge's answers, people's on one criterion), contexts under the same names. Raises Refused or ImportRefused."""
+    if Path(options.file).absolute() == Path(options.people).absolute() and (same := set(options.judge) & set(options.label)):
+        raise Refused(f"The column {quoted(min(same))} can't be both the judge's scores and people's.")
     columns, constants = _assigned(options.column), _assigned(options.constant)
     of_people, always = _assigned(options.people_column), _assigned(options.people_constant)
     always |= {"best": options.best} if options.best else {}

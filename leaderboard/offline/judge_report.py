@@ -11,6 +11,7 @@ from evaluator.metaevaluation.correlation_levels import Figure
 from evaluator.metaevaluation.judges_table import JudgeRow
 from leaderboard.offline.correction import Interval
 from leaderboard.offline.judge_check import Budget, Check, Checked, Gap, SystemRow
+from leaderboard.offline.text import account_lines
 
 DIGITS = 6
 NAMELESS = "all outputs"  # of a file that names no system
@@ -227,11 +228,13 @@ def text(result: Mapping[str, Any]) -> str:
     lines: list[str] = []
     for judge in result["judges"]:
         lines += [judge["judge"], *(f"  {sentence}" for sentence in answer(judge, result)), ""]
-        lines += [f"  Systems ({result['unit']}), corrected by {judge['labels']:,} labels on {judge['contexts']:,} contexts:"]
+        contexts = "context" if judge["contexts"] == 1 else "contexts"
+        lines += [f"  Systems ({result['unit']}), corrected by {judge['labels']:,} labels on {judge['contexts']:,} {contexts}:"]
         lines += [f"  {line}" for line in _aligned(_system_table(judge, sign_of(result)))]
         lines += ["", *(f"  {line}" for line in budget_sentences(judge)), ""]
     first = result["judges"][0]
     lines += [f"Intervals hold for {first['population']}. {result['condition']}"]
+    lines += [line for file in result.get("files", ()) for line in account_lines(file)]
     lines += [f"Note: {sentence}" for sentence in result["assumed"]]
     lines += [f"Warning: {sentence}" for sentence in result["warnings"]]
     lines += [f"Method: {result['method']}."]

@@ -34,7 +34,7 @@ def gate(result: Mapping[str, Any]) -> str:
         + (f" on {result['criterion']}" if result["criterion"] else "")
         + (f": {_some(judges)}." if judges else "."),
         f"The interval holds for contexts like these, as these judges see them, however often you look. {growing}",
-        *_account_lines(result),
+        *account_lines(result),
         *(f"Note: {sentence}" for sentence in result["assumed"]),
         *(f"Warning: {sentence}" for sentence in result["warnings"]),
         f"Method: {result['method']}. Code {result['code']}.",
@@ -42,7 +42,7 @@ def gate(result: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _account_lines(result: Mapping[str, Any]) -> list[str]:
+def account_lines(result: Mapping[str, Any]) -> list[str]:
     left_out = result["left_out"]
     lines = [
         f"{result['file']}: {result['read']:,} answers read"

@@ -173,7 +173,7 @@ def growing(rng: random.Random, mean: float) -> tuple[list[float], list[str]]:
 
 @pytest.mark.parametrize(("mean", "margin", "false"), [(0.0, 0.0, "FAIL"), (-0.2, 0.2, "PASS")])
 def test_twenty_looks_say_something_false_in_at_most_one_run_of_twenty(mean, margin, false):
-    """At the edge of the margin, in groups of contexts. Of 40 runs with 5% each, more than 6 have a chance of 0.3% (binomial)."""
+    """At the edge of the margin, in groups. Of 40 runs with 5% each, more than 6 are wrong with a chance of 0.3% (binomial)."""
     wrong = 0
     for run in range(40):
         points, units = growing(random.Random(f"{false} {run}"), mean)
