@@ -107,6 +107,16 @@ class Client:
         self.call("POST", "campaigns/", {"slug": slug, **settings})
         return Campaign(self, slug)
 
+    def bring_back(self, file: str | Path, slug: str = "") -> "Campaign":
+        """The campaign of an archive, with equal hashes, boards and times. slug: another short name."""
+        path = Path(file)
+        with path.open("rb") as opened:
+            answer = self.request("POST", "archives/", data={"slug": slug} if slug else {}, files={"file": (path.name, opened)})
+        made = answer.json()
+        if answer.status_code == 202:
+            self.wait(made)
+        return Campaign(self, made["campaign"])
+
     def job(self, job: "dict[str, Any] | str") -> dict[str, Any]:
         """How a job stands now."""
         found: dict[str, Any] = self.call("GET", f"jobs/{job if isinstance(job, str) else job['id']}/")
@@ -236,6 +246,11 @@ class Campaign:
     def _exported(self, what: str) -> list[dict[str, Any]]:
         text = self.client.request("GET", f"campaigns/{self.slug}/export/{what}/jsonl/").text
         return [json.loads(line) for line in text.split("\n") if line]
+
+    def archive(self, file: str | Path) -> None:
+        """Write the whole campaign into a file, which `Client.bring_back` makes the same campaign of."""
+        self.client.wait(self.call("POST", "archive/"))
+        Path(file).write_bytes(self.client.request("GET", f"campaigns/{self.slug}/archive/").content)
 
     def assess(self, **rule: Any) -> dict[str, Any]:
         """Judge how far people agree, and freeze what is accepted as a snapshot. rule: mad, level, on_zero_mad, verdict."""

@@ -1,6 +1,6 @@
 """A whole campaign out and in again."""
 
-from django.http import FileResponse
+from django.http import FileResponse, Http404, HttpResponse
 from django.urls import reverse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
@@ -14,8 +14,10 @@ from annotation.access import campaign_for_researcher
 from annotation.api.repeats import HEADER, once
 from annotation.api.serializers import JobSerializer
 from annotation.models import Job
+from annotation.people.audit import exported
 from core.errors import Refused
 from leaderboard.archive import exchange
+from leaderboard.publication.contents import as_zip, contents
 
 
 class ArchiveSerializer(serializers.Serializer):
@@ -31,6 +33,15 @@ class AdmittedSerializer(serializers.Serializer):
     rows = serializers.DictField(child=serializers.IntegerField())
     simulated = serializers.BooleanField()
     dry_run = serializers.BooleanField()
+
+
+class FillingSerializer(JobSerializer):
+    """The job that fills the new campaign."""
+
+    campaign = serializers.CharField(source="campaign.slug")
+
+    class Meta(JobSerializer.Meta):
+        fields = [*JobSerializer.Meta.fields, "campaign"]
 
 
 class ArchiveView(APIView):
@@ -52,6 +63,24 @@ class ArchiveView(APIView):
         return Response(JobSerializer(exchange.ask(campaign, request.user)).data, status=201)
 
 
+class PublishedView(APIView):
+    """A snapshot's files as one zip: answers, preferences, boards, Inspect, Every Eval Ever, the Hub, HEDS, citation."""
+
+    @extend_schema(responses={(200, "application/zip"): OpenApiTypes.BINARY})
+    def get(self, request, slug, digest):
+        campaign = campaign_for_researcher(request.user, slug)
+        snapshot = _snapshot(campaign, digest)
+        exported(f"the files of {snapshot.name}", campaign, request.user)
+        return HttpResponse(as_zip(contents(snapshot)), content_type="application/zip")
+
+
+def _snapshot(campaign, digest):
+    found = campaign.snapshots.filter(digest__startswith=digest).first()
+    if found is None:
+        raise Http404
+    return found
+
+
 class ArchivesView(APIView):
     """A new campaign from an archive, with equal hashes, boards and times. Of a large one the answer is 202, with the job that
     fills the campaign."""
@@ -60,7 +89,7 @@ class ArchivesView(APIView):
 
     @extend_schema(
         request={"multipart/form-data": ArchiveSerializer},
-        responses={200: AdmittedSerializer, 201: AdmittedSerializer, 202: JobSerializer},
+        responses={200: AdmittedSerializer, 201: AdmittedSerializer, 202: FillingSerializer},
     )
     def post(self, request):
         if not (request.user.may_create_campaigns or request.user.is_admin):
@@ -71,5 +100,5 @@ class ArchivesView(APIView):
         _, admitted, job = exchange.receive(data["file"], data.get("slug", ""), request.user, data["dry_run"])
         if admitted is None:
             address = reverse("api_job-detail", args=[job.pk])
-            return Response(JobSerializer(job).data, status=202, headers={"Location": address})
+            return Response(FillingSerializer(job).data, status=202, headers={"Location": address})
         return Response(AdmittedSerializer(admitted.as_dict()).data, status=200 if admitted.dry_run else 201)

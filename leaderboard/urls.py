@@ -5,6 +5,7 @@ from leaderboard.views import archive, board, compare, samples, systems
 
 campaign = [
     path("export/", archive.ways_out, name="ways_out"),
+    path("snapshots/<slug:digest>/published/", archive.published, name="published"),
     path("export/archive/", archive.make_archive, name="make_archive"),
     path("export/archive/file/", archive.archive, name="archive"),
     path("leaderboard/", board.leaderboard, name="leaderboard"),
@@ -31,6 +32,11 @@ urlpatterns = [
     path("tournaments/<int:pk>/", board.tournament, name="tournament"),
     path("tournaments/<int:pk>.<slug:format>", board.tournament_file, name="tournament_file"),
     path("api/archives/", api_archive.ArchivesView.as_view(), name="api_archives"),
+    re_path(
+        r"^api/campaigns/(?P<slug>[-\w]+)/snapshots/(?P<digest>[0-9a-f]{12,64})/published/$",
+        api_archive.PublishedView.as_view(),
+        name="api_published",
+    ),
     path("api/campaigns/<slug:slug>/archive/", api_archive.ArchiveView.as_view(), name="api_archive"),
     path("api/campaigns/<slug:slug>/leaderboard/", api.LeaderboardView.as_view(), name="api_leaderboard"),
     path("api/campaigns/<slug:slug>/systems/", api.SystemsView.as_view(), name="api_systems"),

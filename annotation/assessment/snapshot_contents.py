@@ -65,7 +65,22 @@ def preferences(snapshot: Snapshot, min_margin: float | None = None) -> Iterator
     judgments = (row for row in rows(snapshot, registry.PAIR.files) if row["kept"] is not False)
     yield from _from_judgments(row for row in judgments if row["choice"])  # not of who could not say
     if min_margin is not None:
-        yield from _from_scores(snapshots.read(snapshot), min_margin)
+        yield from _from_scores(snapshots.read(snapshot), min_margin, snapshot.is_simulated)
+
+
+def unpaired(snapshot: Snapshot) -> Iterator[dict]:
+    """The preferred outputs and the others, one by one: {prompt, completion, label}, as TRL's unpaired preferences (KTO)."""
+    for pair in preferences(snapshot):
+        beside = {name: pair[name] for name in ("source", "aspect", "margin", "answers", "simulated", "context_id")}
+        for side in ("chosen", "rejected"):
+            label = side == "chosen"
+            yield {
+                "prompt": pair["prompt"],
+                "completion": pair[side],
+                "label": label,
+                **beside,
+                "system": pair[f"system_{side}"],
+            }
 
 
 def _from_judgments(judgments) -> Iterator[dict]:
@@ -87,13 +102,14 @@ def _from_judgments(judgments) -> Iterator[dict]:
                 "aspect": row["aspect"],
                 "margin": abs(margin),
                 "answers": len(votes),
+                "simulated": any(vote["simulated"] for vote in votes),
                 "context_id": row["context_id"],
                 "system_chosen": row[f"system_{won}"],
                 "system_rejected": row[f"system_{lost}"],
             }
 
 
-def _from_scores(content: snapshots.SnapshotContent, min_margin: float) -> Iterator[dict]:
+def _from_scores(content: snapshots.SnapshotContent, min_margin: float, simulated: bool) -> Iterator[dict]:
     signs = {criterion["name"]: content.sign(criterion["name"]) for criterion in content.criteria}
     scores_by_output: dict[tuple, dict[tuple, list[float]]] = {}
     for row in content.scores:
@@ -115,6 +131,7 @@ def _from_scores(content: snapshots.SnapshotContent, min_margin: float) -> Itera
                         "aspect": aspect,
                         "margin": round(high - low, 6),
                         "answers": n + m,
+                        "simulated": simulated,
                         "context_id": context,
                         "system_chosen": chosen[0],
                         "system_rejected": rejected[0],

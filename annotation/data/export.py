@@ -38,6 +38,7 @@ PREFERENCE_FIELDS = [
     "aspect",
     "margin",
     "answers",
+    "simulated",
     "context_id",
     "system_chosen",
     "system_rejected",

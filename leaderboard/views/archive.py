@@ -1,9 +1,11 @@
 """All ways out of a campaign on one page, and the way in for a whole one."""
 
+import io
+
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
-from django.http import FileResponse, Http404
+from django.http import FileResponse, Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST
 
@@ -13,11 +15,13 @@ from annotation.data import export
 from annotation.data.fields import in_words
 from annotation.jobs import worker_alive
 from annotation.models import Job
+from annotation.people.audit import exported
 from core.errors import Refused
 from leaderboard.archive import exchange
 from leaderboard.archive.tables import LEFT
 from leaderboard.boards import queries
 from leaderboard.forms import ArchiveForm
+from leaderboard.publication.contents import as_zip, contents
 
 BOARDS_SHOWN = 20
 
@@ -63,6 +67,22 @@ def archive(request, slug):
         raise Http404
     name = f"{campaign.slug}-{job.created_at:%Y-%m-%d}.zip"
     return FileResponse(exchange.file_of(job).open("rb"), as_attachment=True, filename=name, content_type="application/zip")
+
+
+@login_required
+def published(request, slug, digest):
+    """A snapshot's files in the shapes that the field reads, as one zip."""
+    campaign = campaign_for_researcher(request.user, slug)
+    snapshot = campaign.snapshots.filter(digest__startswith=digest).first()
+    if snapshot is None:
+        raise Http404
+    try:
+        content = as_zip(contents(snapshot))
+    except Refused as refused:
+        return HttpResponse(str(refused), status=409, content_type="text/plain; charset=utf-8")
+    exported(f"the files of {snapshot.name}", campaign, request.user)
+    name = f"{campaign.slug}-{snapshot.name}.zip"
+    return FileResponse(io.BytesIO(content), as_attachment=True, filename=name, content_type="application/zip")
 
 
 @login_required

@@ -124,6 +124,7 @@ researchers: Those who research the campaign, and admins.
     c/<slug>/snapshots/<digest>/ GET POST
     c/<slug>/snapshots/<digest>/<what>.<format> GET POST
     c/<slug>/snapshots/<digest>/difference/ GET POST
+    c/<slug>/snapshots/<digest>/published/ GET POST
     c/<slug>/status/ POST
     c/<slug>/systems/ GET POST
     c/<slug>/systems/<pk>/ GET POST
@@ -178,6 +179,7 @@ researchers: Those who research the campaign, and admins.
     api/campaigns/<slug>/snapshots/<digest>/content/ GET
     api/campaigns/<slug>/snapshots/<digest>/export/<what>/<kind>/ GET
     api/campaigns/<slug>/snapshots/<digest>/overrule/ POST
+    api/campaigns/<slug>/snapshots/<digest>/published/ GET
     api/campaigns/<slug>/snapshots/<digest>/since/<old>/ GET
     api/campaigns/<slug>/status/ PUT
     api/campaigns/<slug>/systems/ GET POST

@@ -143,6 +143,7 @@ class TestASnapshot:
             "aspect": None,
             "margin": 1,
             "answers": 3,
+            "simulated": False,
             "context_id": "c0",
             "system_chosen": "Hydra-system",
             "system_rejected": "Kraken-system",

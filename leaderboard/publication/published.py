@@ -1,0 +1,98 @@
+"""What a snapshot's files are made from: what people said, output by output, and the boards that rest on it."""
+
+import math
+import re
+import statistics
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from django.conf import settings
+
+from annotation import snapshots
+from annotation.models import Campaign, Snapshot
+from annotation.outcome import Outcome
+from annotation.snapshots import SnapshotContent
+from leaderboard.boards import queries
+from leaderboard.boards.board import Board
+from leaderboard.models import Tournament
+
+Place = tuple[str, str, str, int]  # context, system, checkpoint, sample, as a snapshot names an output
+
+
+@dataclass(frozen=True)
+class Rating:
+    """What people said of one output on one question, as far as the filter kept it: the mean of so many values, on the scale,
+    or as a share of points against others (a win 1, a tie a half). error: of the mean; None of fewer than two."""
+
+    place: Place
+    question: str  # a criterion; "" for pairs on the whole
+    value: float
+    values: int
+    annotators: int
+    error: float | None
+
+
+@dataclass(frozen=True)
+class Published:
+    campaign: Campaign
+    snapshot: Snapshot
+    content: SnapshotContent
+    boards: list[Board]
+    ratings: list[Rating]
+
+    @property
+    def simulated(self) -> bool:
+        return self.snapshot.is_simulated
+
+    @cached_property
+    def texts(self) -> dict[Place, str]:
+        return {(o["context"], o["system"], o["checkpoint"], o["sample"]): o["text"] for o in self.content.outputs}
+
+
+def published(snapshot: Snapshot) -> Published:
+    """The snapshot with the boards of systems that rest on it, in the order in which they were finished."""
+    content = snapshots.read(snapshot)
+    finished = queries.finished(snapshot.campaign).filter(snapshot=snapshot, level=Tournament.Level.SYSTEM)
+    boards = [queries.board(tournament) for tournament in finished.order_by("finished_at", "pk")]
+    return Published(snapshot.campaign, snapshot, content, boards, list(_ratings(content)))
+
+
+def _ratings(content: SnapshotContent) -> Iterator[Rating]:
+    said: dict[tuple[str, Place], list[tuple[float, str]]] = defaultdict(list)
+    for row in content.scores:
+        place = row["context"], row["system"], row["checkpoint"], row["sample"]
+        said[row["criterion"], place].append((row["value"], row["annotator"]))
+    for row in [*content.judgments, *content.criterion_judgments]:
+        points = Outcome(row["choice"]).points
+        question = f"{row['criterion']} (pairs)" if "criterion" in row else ""
+        for side, value in (("a", points), ("b", 1 - points)):
+            said[question, (row["context"], *row[side])].append((value, row["annotator"]))
+    for (question, place), answers in sorted(said.items()):
+        values, people = [value for value, _ in answers], {who for _, who in answers}
+        error = statistics.stdev(values) / math.sqrt(len(values)) if len(values) > 1 else None
+        yield Rating(place, question, statistics.fmean(values), len(values), len(people), error)
+
+
+def slug(name: str) -> str:
+    """A part of a path on any system, of any name."""
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
+    return re.sub(r"[^\w.-]+", "-", plain).strip(".-")[:80] or "x" + name.encode().hex()[:16]
+
+
+def slugs(names: list[str]) -> dict[str, str]:
+    """One for each, no two the same."""
+    found: dict[str, str] = {}
+    for name in dict.fromkeys(names):
+        short, n = slug(name), 2
+        while short.lower() in {other.lower() for other in found.values()}:
+            short, n = f"{slug(name)}-{n}", n + 1
+        found[name] = short
+    return found
+
+
+def address(path: str) -> str:
+    """Of a page, where the installation knows its own; empty where it does not."""
+    return f"{settings.SITE_URL}{path}" if settings.SITE_URL else ""
