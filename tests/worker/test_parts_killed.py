@@ -14,7 +14,7 @@ def ended(shell, seconds=600):  # noqa: F811
     end = time.monotonic() + seconds
     while (said := shell.python(STATUS))[0][0] in ("queued", "running"):
         assert time.monotonic() < end, (said, (shell.folder / "worker.log").read_text())
-        time.sleep(0.5)
+        time.sleep(0.1)
     return said
 
 
@@ -42,7 +42,7 @@ def test_a_helper_that_dies_does_not_hold_the_job_up(shell):  # noqa: F811
     end = time.monotonic() + 600
     while len([1 for result, _ in shell.python(PARTS) if result is not None]) < 5:  # all but the held one
         assert time.monotonic() < end, (shell.folder / "worker.log").read_text()
-        time.sleep(0.5)
+        time.sleep(0.1)
     assert shell.python(STATUS)[0][0] == "running"
     shell.kill(holder)
     assert ended(shell)[0][0] == "done"

@@ -31,21 +31,21 @@ class Installation:
     def __init__(self, folder: Path, environment: dict[str, str]):
         self.folder, self.workers, self.held_file = folder, [], folder / "held"
         self.env = environment | {"JOB_LEASE_SECONDS": "4", "OMP_NUM_THREADS": "1", "HELD_FILE": str(self.held_file)}
-        self.manage("migrate", "-v", "0")
+        self.prompt = None
 
-    def manage(self, *words: str) -> dict:
-        command = [sys.executable, "manage.py", *words]
-        done = subprocess.run(command, cwd=ROOT, env=self.env, capture_output=True, text=True, timeout=600)
-        assert done.returncode == 0, done.stderr
-        return json.loads(done.stdout) if "--json" in words else {}
+    def manage(self, *words: str) -> None:
+        self.python(f"call_command(*{words!r}, stdout=io.StringIO()); print('null')")
 
     def python(self, code: str):
-        """The value of the last expression, as JSON, of code run with Django ready."""
-        program = "import django, json; django.setup(); from annotation.models import *; from evaluator.models import *\n"
-        command = [sys.executable, "-c", program + code]
-        done = subprocess.run(command, cwd=ROOT, env=self.env, capture_output=True, text=True, timeout=600)
-        assert done.returncode == 0, done.stderr
-        return json.loads(done.stdout)
+        """What code prints, read as JSON. It runs with Django ready, in the process that ran what was asked for before."""
+        if self.prompt is None:
+            command, pipe = [sys.executable, "-m", "tests.worker.prompt"], subprocess.PIPE
+            self.prompt = subprocess.Popen(command, cwd=ROOT, env=self.env, stdin=pipe, stdout=pipe, text=True)
+        self.prompt.stdin.write(json.dumps(code) + "\n")
+        self.prompt.stdin.flush()
+        said, error = json.loads(self.prompt.stdout.readline())
+        assert not error, error
+        return json.loads(said)
 
     def job(self) -> dict:
         fields = "'status', 'progress', 'attempts', 'error'"
@@ -58,7 +58,7 @@ class Installation:
             job = self.job()
             if condition(job):
                 return job
-            time.sleep(0.5)
+            time.sleep(0.1)
         raise AssertionError(f"still {job} after {seconds} seconds")
 
     def worker(self, *options: str) -> subprocess.Popen:
@@ -80,6 +80,8 @@ class Installation:
         worker.wait()
 
     def stop(self) -> None:
+        if self.prompt:
+            self.prompt.communicate()
         for worker in self.workers:
             if worker.poll() is None:
                 self.kill(worker)
@@ -113,11 +115,8 @@ def corpus(shell: Installation, contexts: int = 12) -> None:
         ["import_scores", slug, str(shell.folder / "scores.jsonl"), "--simulated"],
         ["assess_quality", slug],
     ]
-    shell.python(
-        "import io; from django.core.management import call_command\n"
-        f"for words in {commands!r}: call_command(*words, stdout=io.StringIO())\n"
-        "print('null')"
-    )
+    for words in commands:
+        shell.manage(*words)
 
 
 def test_a_worker_killed_while_training_loses_nothing(shell):
