@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from annotation.quality.crossed import ANNOTATORS, PEOPLE, Crossed, of_whom
-from evaluator.metaevaluation.crossed import Kept, crossed
+from evaluator.metaevaluation.crossed import Kept, crossed, one_by_one
 from evaluator.metaevaluation.pairs import JudgedPair
 from evaluator.metaevaluation.resampling import bootstrap
 
@@ -113,7 +113,7 @@ def share(
 
     found: Crossed | None = None
     if population == PEOPLE and all(pair.said for pair in pairs):
-        found = crossed(again, answers.context, answers.annotator, seed)
+        found = crossed(one_by_one(again), answers.context, answers.annotator, seed)
     if found is None:
         low, high = bootstrap(values, np.asarray(contexts)[clear], seed)
         return Share(mean, low, high, ANNOTATORS if annotators else None, annotators)

@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from annotation.quality.crossed import ANNOTATORS, PEOPLE, of_whom
 from evaluator.judges.protocol import Preferences
@@ -15,15 +14,14 @@ from evaluator.judges.texts import Text, context_key
 from evaluator.metaevaluation import robustness
 from evaluator.metaevaluation.agreement import accuracy, calibration_error, confidence
 from evaluator.metaevaluation.correlation import UndefinedCorrelation, pearson, spearman
-from evaluator.metaevaluation.crossed import Kept, crossed
+from evaluator.metaevaluation.crossed import correlation_of_means, crossed
 from evaluator.metaevaluation.pairs import JudgedPair, as_arrays
-from evaluator.metaevaluation.resampling import RESAMPLES, bootstrap, drawn, interval
+from evaluator.metaevaluation.resampling import RESAMPLES, bootstrap, correlation_interval, drawn
 
 GOOD_SCORE = 0.75  # of a scale from 0 to 1: the upper quarter is called a good answer
 MOST_ANSWERS, MOST_PAIRS = 100, 200  # that are attacked, and shown with the sides swapped: seconds instead of minutes
 
 Ratings = Sequence[Sequence[tuple[str, float]]]  # of each text (n,), who scored it, and how
-Measure = Callable[[ArrayLike, ArrayLike], float]
 Ahead = Callable[[Sequence[Text], Sequence[Text]], np.ndarray]  # two texts (n,) each -> (n,) above 0 where the first is better
 
 
@@ -106,23 +104,16 @@ def correlations(
     except UndefinedCorrelation:
         return None
 
-    def over_people(measure: Measure, r: float) -> tuple[float, float] | None:
-        def of_answers(kept: Kept) -> float:
-            count = np.bincount(output[kept], minlength=len(u))
-            scored = count > 0
-            return measure(u[scored], np.bincount(output[kept], value[kept], len(u))[scored] / count[scored])
+    def over_people(measure: str) -> tuple[float, float] | None:
+        means = correlation_of_means(measure, u, output, value)
+        found = crossed(means, contexts[output], annotator, seed) if population == PEOPLE else None
+        return None if found is None else found.around_correlation(figures[measure])
 
-        found = crossed(of_answers, contexts[output], annotator, seed) if population == PEOPLE else None
-        return None if found is None else found.around_correlation(r)
-
-    def over_contexts(measure: Measure, r: float) -> tuple[float, float] | None:
-        return interval(lambda drawn: measure(u[drawn], scores[drawn]), contexts, seed)
-
-    measures: dict[str, Measure] = {"pearson": pearson, "spearman": spearman}
-    found = {f"{name}_interval": over_people(measure, figures[name]) for name, measure in measures.items()}
+    measures = ("pearson", "spearman")
+    found = {f"{measure}_interval": over_people(measure) for measure in measures}
     if not all(found.values()):
         population = ANNOTATORS if annotators else None
-        found = {f"{name}_interval": over_contexts(measure, figures[name]) for name, measure in measures.items()}
+        found = {f"{measure}_interval": correlation_interval(measure, u, scores, contexts, seed) for measure in measures}
     return figures | {"population": population} | found
 
 

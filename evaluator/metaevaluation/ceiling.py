@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from annotation.quality.crossed import ANNOTATORS, PEOPLE, of_whom
 from evaluator.metaevaluation.correlation import UndefinedCorrelation, pearson, spearman
-from evaluator.metaevaluation.crossed import Kept, crossed
+from evaluator.metaevaluation.crossed import Kept, crossed, one_by_one
 from evaluator.metaevaluation.resampling import bootstrap
 
 Pair = tuple[Hashable, ...]  # names a pair of outputs
@@ -118,7 +118,7 @@ def _ceiling(answers: _Answers, seed: int, r: float | None, rho: float | None) -
         some = answers.agreements(kept)[1]
         return float(some.mean()) if len(some) else np.nan
 
-    found = crossed(again, answers.context, answers.annotator, seed) if population == PEOPLE else None
+    found = crossed(one_by_one(again), answers.context, answers.annotator, seed) if population == PEOPLE else None
     if found is None:
         interval = bootstrap(agree, answers.context[answers.first[rows]], seed)
         return Ceiling(mean, interval, len(rows), r, rho, ANNOTATORS, annotators)

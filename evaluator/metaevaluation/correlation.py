@@ -4,6 +4,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
+MOST_PAIRED = 300  # numbers; sorting is quicker than all pairs of more
+
 
 class UndefinedCorrelation(ValueError):
     """These numbers have no correlation; the message is one plain sentence saying why."""
@@ -43,6 +45,26 @@ def of_rows(measure: str, a: ArrayLike, b: ArrayLike) -> np.ndarray:
     return within
 
 
+def of_counts(measure: str, a: ArrayLike, b: ArrayLike, counts: ArrayLike) -> np.ndarray:
+    """(rows,) "pearson", "spearman" or "kendall" of a (n,) and b (n,) or (rows, n) where each of the n pairs of numbers stands
+    counts (rows, n) times, whole numbers, as the function of that name has it of the repeated lists; NaN where one of them is
+    constant then. A number that stands 0 times may be anything."""
+    counts = np.asarray(counts, dtype=float)
+    a, b = np.asarray(a, dtype=float)[None, :], np.atleast_2d(np.asarray(b, dtype=float))
+    b = np.where(np.isfinite(b), b, 0.0)
+    varying = _varies(a, counts) & _varies(b, counts)
+    found = np.full(len(counts), np.nan)
+    if not varying.any():
+        return found
+    counts, b = counts[varying], b if len(b) == 1 else b[varying]
+    if measure == "kendall":
+        found[varying] = _counted_kendall(a, b, counts)
+    else:
+        x, y = (_counted_ranks(values, counts) if measure == "spearman" else values for values in (a, b))
+        found[varying] = _counted_pearson(x, y, counts)
+    return found
+
+
 def spearman_interval(replicates_a: ArrayLike, replicates_b: ArrayLike, confidence: float = 0.95) -> tuple[float, float]:
     """Paired percentile interval of Spearman's correlation.
 
@@ -69,6 +91,51 @@ def _pearson(a: np.ndarray, b: np.ndarray) -> float:
 def _centred(values: np.ndarray) -> np.ndarray:
     centred: np.ndarray = values - values.mean(axis=1, keepdims=True)
     return centred
+
+
+def _varies(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """(rows,) are there two different ones among values (1 or rows, n) that stand counts (rows, n) times?"""
+    there = counts > 0
+    different: np.ndarray = np.where(there, values, -np.inf).max(axis=1) > np.where(there, values, np.inf).min(axis=1)
+    return different
+
+
+def _counted_pearson(x: np.ndarray, y: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    n = counts.sum(axis=1, keepdims=True)
+    x, y = (values - (counts * values).sum(axis=1, keepdims=True) / n for values in (x, y))
+    xy, xx, yy = ((counts * product).sum(axis=1) for product in (x * y, x * x, y * y))
+    within: np.ndarray = np.clip(xy / np.sqrt(xx * yy), -1.0, 1.0)
+    return within
+
+
+def _counted_ranks(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """(rows, n) of values (1 or rows, n) that stand counts (rows, n) times; equal numbers share their mean rank."""
+    values = np.broadcast_to(values, counts.shape)
+    order = np.argsort(values, axis=1, kind="stable")
+    ordered, n = np.take_along_axis(values, order, axis=1), values.shape[1]
+    count = np.take_along_axis(counts, order, axis=1)
+    last = np.ones(values.shape, dtype=bool)  # of its equals
+    last[:, :-1] = ordered[:, 1:] != ordered[:, :-1]
+    end = np.minimum.accumulate(np.where(last, np.arange(n), n)[:, ::-1], axis=1)[:, ::-1]
+    up_to = np.take_along_axis(count.cumsum(axis=1), end, axis=1)
+    first = np.ones(values.shape, dtype=bool)
+    first[:, 1:] = last[:, :-1]
+    start = np.maximum.accumulate(np.where(first, np.arange(n), 0), axis=1)
+    below = np.take_along_axis(count.cumsum(axis=1) - count, start, axis=1)
+    ranks = np.empty(values.shape)
+    np.put_along_axis(ranks, order, (below + up_to + 1) / 2, axis=1)
+    return ranks
+
+
+def _counted_kendall(a: np.ndarray, b: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """tau-b by all pairs at once where these are few; a (1, n), b (1 or rows, n), which vary."""
+    if len(b) > 1 or a.shape[1] > MOST_PAIRED:
+        rows = zip(np.broadcast_to(b, counts.shape), counts.astype(int), strict=True)
+        return np.array([kendall(np.repeat(a[0], count), np.repeat(row, count)) for row, count in rows])
+    x, y = (np.sign(values[0][:, None] - values[0][None, :]) for values in (a, b))
+    xy, xx, yy = ((counts @ product * counts).sum(axis=1) for product in (x * y, x * x, y * y))
+    within: np.ndarray = np.clip(xy / np.sqrt(xx * yy), -1.0, 1.0)
+    return within
 
 
 def _checked(a: ArrayLike, b: ArrayLike) -> tuple[np.ndarray, np.ndarray]:

@@ -16,8 +16,8 @@ from scipy import stats
 from annotation.quality.crossed import PEOPLE, of_whom
 from evaluator.judges.protocol import meetings
 from evaluator.metaevaluation.correlation import UndefinedCorrelation, kendall, of_rows, pearson, spearman
-from evaluator.metaevaluation.crossed import Kept, crossed
-from evaluator.metaevaluation.resampling import RESAMPLES, bootstrap, interval
+from evaluator.metaevaluation.crossed import Kept, Statistic, correlation_of_means, crossed, one_by_one
+from evaluator.metaevaluation.resampling import RESAMPLES, blocks, bootstrap, correlation_interval
 
 LEVELS = ("sample", "context", "system")
 MEASURES: dict[str, Callable[[ArrayLike, ArrayLike], float]] = {"pearson": pearson, "spearman": spearman, "kendall": kendall}
@@ -67,24 +67,26 @@ class _Scored:
         _, systems = np.unique(self.systems, return_inverse=True)
         _, units = np.unique(self.units, return_inverse=True)
         n, c, people = int(systems.max(initial=-1)) + 1, int(units.max(initial=-1)) + 1, self.scores.shape[1]
-        given = np.isfinite(self.scores)
-        scores = np.where(given, self.scores, 0.0)
         several = of_whom(self.answers[1])[0] == PEOPLE
-
-        def of_weights(of_unit: Numbers, of_annotator: Numbers) -> list[Numbers]:
-            means, weight = _quotient(scores @ of_annotator, given @ of_annotator), of_unit[units]  # (n,)
-            weight = np.where(np.isfinite(means), weight, 0.0)
-            total = np.bincount(systems, weight, n)
-            return [_quotient(np.bincount(systems, weight * np.nan_to_num(v), n), total) for v in (self.u, means)]
-
-        rng, drawn = np.random.default_rng(self.seed), [of_weights(np.ones(c), np.ones(people))]
+        rng, of_unit, of_annotator = np.random.default_rng(self.seed), [np.ones(c)], [np.ones(people)]
         for _ in range(RESAMPLES):
-            of_unit = rng.multinomial(c, np.full(c, 1 / c)).astype(float)
-            of_annotator = rng.multinomial(people, np.full(people, 1 / people)) if several else np.ones(people)
-            drawn.append(of_weights(of_unit, of_annotator.astype(float)))
-        found = np.array(drawn)
+            of_unit.append(rng.multinomial(c, np.full(c, 1 / c)))
+            of_annotator.append(rng.multinomial(people, np.full(people, 1 / people)) if several else np.ones(people))
+        drawn = zip(
+            blocks(np.array(of_unit), len(self.u)), blocks(np.array(of_annotator, dtype=float), len(self.u)), strict=True
+        )
+        found = np.concatenate([self._system_means_of(unit[:, units], who, systems, n) for unit, who in drawn])
         defined: Numbers = found[np.isfinite(found).all(axis=(1, 2))]
         return defined
+
+    def _system_means_of(self, weight: Numbers, of_annotator: Numbers, systems: Whole, n: int) -> Numbers:
+        """(rows, 2, n) of outputs that weigh (rows, outputs) by annotators who weigh (rows, annotators)."""
+        given = np.isfinite(self.scores)
+        means = _quotient(of_annotator @ np.where(given, self.scores, 0.0).T, of_annotator @ given.T)
+        weight = np.where(np.isfinite(means), weight, 0.0)
+        is_of = (systems[:, None] == np.arange(n)).astype(float)  # (outputs, n)
+        total = weight @ is_of
+        return np.stack([_quotient((weight * np.nan_to_num(values)) @ is_of, total) for values in (self.u, means)], axis=1)
 
 
 def levels(
@@ -130,16 +132,11 @@ def within_contexts(u: Numbers, scores: Numbers, contexts: Whole, measure: str) 
 
 
 def _sample(data: _Scored, name: str) -> Figure:
-    measure, means = MEASURES[name], data.means()
-    value = measure(data.u, means)
-
-    def of_answers(kept: Kept) -> float:
-        some = data.means(kept)
-        scored = np.isfinite(some)
-        return measure(data.u[scored], some[scored])
-
-    low, high = _over_people(data, of_answers, value) or (
-        interval(lambda rows: measure(data.u[rows], means[rows]), data.units, data.seed) or (None, None)
+    means = data.means()
+    value = MEASURES[name](data.u, means)
+    output, _, score = data.answers
+    low, high = _over_people(data, correlation_of_means(name, data.u, output, score), value) or (
+        correlation_interval(name, data.u, means, data.units, data.seed) or (None, None)
     )
     return Figure(value, low, high, len(means))
 
@@ -153,7 +150,7 @@ def _context(data: _Scored, name: str) -> Figure:
 
     each = within_contexts(data.u, data.means(), data.contexts, name)
     value, defined = mean_of(data.means()), each[np.isfinite(each)]
-    of_people = _over_people(data, lambda kept: mean_of(data.means(kept)), value)
+    of_people = _over_people(data, one_by_one(lambda kept: mean_of(data.means(kept))), value)
     _, first = np.unique(data.contexts, return_index=True)  # in the order of `each`
     low, high = of_people or bootstrap(defined, data.units[first][np.isfinite(each)], data.seed)
     return Figure(value, low, high, len(defined))
@@ -174,7 +171,7 @@ def _system(data: _Scored, name: str) -> Figure:
     return Figure(value, float(low), float(high), n)
 
 
-def _over_people(data: _Scored, of_answers: Callable[[Kept], float], value: float) -> tuple[float, float] | None:
+def _over_people(data: _Scored, of_answers: Statistic, value: float) -> tuple[float, float] | None:
     """None where there are too few annotators to speak of others."""
     output, annotator, _ = data.answers
     if of_whom(annotator)[0] != PEOPLE:
@@ -199,5 +196,5 @@ def _ranks(values: Numbers, groups: Whole) -> Numbers:
 def _quotient(total: ArrayLike, count: ArrayLike) -> Numbers:
     """NaN where there is nothing to divide by."""
     above, below = np.asarray(total, dtype=float), np.asarray(count, dtype=float)
-    quotient: Numbers = np.divide(above, below, out=np.full(len(above), np.nan), where=below > 0)
+    quotient: Numbers = np.divide(above, below, out=np.full(above.shape, np.nan), where=below > 0)
     return quotient

@@ -11,16 +11,19 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from annotation.quality.crossed import Crossed, combined
-from evaluator.metaevaluation.correlation import UndefinedCorrelation
+from evaluator.metaevaluation.correlation import UndefinedCorrelation, of_counts
+from evaluator.metaevaluation.resampling import blocks
 
 MOST_LEFT_OUT = 600  # clusters of a kind; of more as many are drawn: V is known to 6% then, a width to 3%
 
 SIDES = {"A": (1.0, 0.0), "tie": (0.0, 0.0), "B": (0.0, 1.0)}  # of a judgment, as `PairSaid` has it
 
 Kept = NDArray[np.bool_]
-Statistic = Callable[[Kept], float]  # of the answers that are kept, bool (answers,)
+Numbers = NDArray[np.float64]
+Statistic = Callable[[Kept], Numbers]  # (rows,) of the answers that are kept, bool (rows, answers); NaN where it is undefined
 
 
 class PairSaid(NamedTuple):
@@ -58,15 +61,46 @@ def _jackknife(statistic: Statistic, cluster: np.ndarray, seed: int) -> float:
     """The variance of the statistic over clusters (answers,), numbered from 0; nan where there is nothing to compare."""
     n = int(cluster.max(initial=-1)) + 1
     left_out = np.random.default_rng(seed).permutation(n)[:MOST_LEFT_OUT] if n > MOST_LEFT_OUT else np.arange(n)
-    values = np.array([_defined(statistic, cluster != one) for one in left_out.tolist()])
+    values = np.concatenate([statistic(cluster != some[:, None]) for some in blocks(left_out, len(cluster))])
     values = values[np.isfinite(values)]
     if n < 2 or len(values) < max(2, len(left_out) / 2):
         return float("nan")
     return float((n - 1) * values.var())
 
 
-def _defined(statistic: Statistic, kept: Kept) -> float:
+def one_by_one(statistic: Callable[[Kept], float]) -> Statistic:
+    """A statistic of the answers that are kept, bool (answers,), as one of many such rows. It may be undefined
+    (UndefinedCorrelation)."""
+
+    def of_rows(kept: Kept) -> Numbers:
+        return np.array([_defined(statistic, row) for row in kept])
+
+    return of_rows
+
+
+def _defined(statistic: Callable[[Kept], float], kept: Kept) -> float:
     try:
         return statistic(kept)
     except UndefinedCorrelation:
         return float("nan")
+
+
+def means_of(kept: Kept, output: NDArray[np.int64], value: Numbers, n: int) -> Numbers:
+    """(rows, n) the mean of each output's values that are kept, bool (rows, answers); NaN where there is none. output, value:
+    (answers,)"""
+    to_output = sparse.csr_array((np.ones(len(output)), (output, np.arange(len(output)))), shape=(n, len(output)))
+    total, count = ((to_output @ part.T).T for part in (kept * value, kept.astype(float)))
+    means: Numbers = np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0)
+    return means
+
+
+def correlation_of_means(measure: str, u: Numbers, output: NDArray[np.int64], value: Numbers) -> Statistic:
+    """The correlation ("pearson", "spearman" or "kendall") of u (n,) with the mean of each output's values that are kept, among
+    the outputs that have some. output, value: (answers,)"""
+
+    def of_rows(kept: Kept) -> Numbers:
+        means = means_of(kept, output, value, len(u))
+        found: Numbers = of_counts(measure, u, means, np.isfinite(means))
+        return found
+
+    return of_rows

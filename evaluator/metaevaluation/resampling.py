@@ -4,9 +4,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from evaluator.metaevaluation.correlation import UndefinedCorrelation
+from evaluator.metaevaluation.correlation import UndefinedCorrelation, of_counts
 
 RESAMPLES = 1000  # bootstrap draws of the contexts
+AT_ONCE = 1_000_000  # numbers that are worked on at once: 8 MB an array
 
 
 def bootstrap(values: np.ndarray, contexts: np.ndarray, seed: int) -> tuple[float, float]:
@@ -38,6 +39,29 @@ def interval(statistic: Callable[[np.ndarray], float], contexts: np.ndarray, see
         return None
     low, high = np.quantile(values, [0.025, 0.975])
     return float(low), float(high)
+
+
+def correlation_interval(
+    measure: str, a: np.ndarray, b: np.ndarray, contexts: np.ndarray, seed: int
+) -> tuple[float, float] | None:
+    """95% percentile interval of "pearson", "spearman" or "kendall" of a (n,) and b (n,), whole contexts (n,) drawn with
+    replacement: what `interval` gives, in one go. None where most draws leave no correlation."""
+    _, where = np.unique(contexts, return_inverse=True)
+    n = int(where.max(initial=-1)) + 1
+    draws = np.random.default_rng(seed).integers(n, size=(RESAMPLES, n))
+    of_context = np.zeros((RESAMPLES, n))
+    np.add.at(of_context, (np.arange(RESAMPLES)[:, None], draws), 1.0)
+    values = np.concatenate([of_counts(measure, a, b, block[:, where]) for block in blocks(of_context, len(a))])
+    values = values[np.isfinite(values)]
+    if len(values) < RESAMPLES / 2:
+        return None
+    low, high = np.quantile(values, [0.025, 0.975])
+    return float(low), float(high)
+
+
+def blocks(rows: np.ndarray, width: int) -> list[np.ndarray]:
+    """`rows` in parts of so many that each, of this width, has AT_ONCE numbers at most."""
+    return np.array_split(rows, -(-len(rows) * max(width, 1) // AT_ONCE) or 1)
 
 
 def drawn(contexts: np.ndarray, limit: int, seed: int) -> np.ndarray:

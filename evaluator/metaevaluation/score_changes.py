@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluator.metaevaluation.alternative_annotator import in_peoples_scores
-from evaluator.metaevaluation.correlation import UndefinedCorrelation, pearson, spearman
+from evaluator.metaevaluation.correlation import UndefinedCorrelation, of_rows, pearson, spearman
 
 SIGMAS = (0.1, 0.5)  # points of a scale from 1 to 5, as in the paper
 SEEDS = range(1, 101)  # of the paper's 100 trials
@@ -43,10 +43,10 @@ def score_changes(u: Numbers, scores: Numbers) -> list[Changed]:
 
 def _noisy(u: Numbers, scores: Numbers, sigma: float, spread: float) -> Changed:
     """Every single score gets noise of its own."""
-    trials = []
-    for seed in SEEDS:
-        noise = np.random.default_rng(seed).normal(0.0, spread, scores.shape)
-        means = np.nanmean(scores + noise, axis=1)
-        trials.append((pearson(u, means), spearman(u, means)))
-    by_pearson, by_spearman = np.mean(trials, axis=0).tolist()
+    noise = [np.random.default_rng(seed).normal(0.0, spread, scores.shape) for seed in SEEDS]
+    means = np.array([np.nanmean(scores + one, axis=1) for one in noise])  # (trials, n)
+    figures = [of_rows(measure, np.broadcast_to(u, means.shape), means) for measure in ("pearson", "spearman")]
+    if not np.isfinite(figures).all():
+        raise UndefinedCorrelation("One of the two lists is constant, so there is no order to compare.")
+    by_pearson, by_spearman = np.mean(figures, axis=1).tolist()
     return Changed("noise", sigma, by_pearson, by_spearman)

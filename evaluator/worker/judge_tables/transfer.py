@@ -15,7 +15,7 @@ from evaluator.metaevaluation.agreement import accuracy
 from evaluator.metaevaluation.correlation import UndefinedCorrelation, pearson, spearman
 from evaluator.metaevaluation.held_out import decide_by_other_folds
 from evaluator.metaevaluation.pairs import JudgedPair, as_arrays
-from evaluator.metaevaluation.resampling import interval
+from evaluator.metaevaluation.resampling import correlation_interval
 from evaluator.metrics.inputs import FOLDS, turns_of
 from evaluator.metrics.metric import MetricJudge
 from evaluator.metrics.registry import METRICS, build
@@ -103,7 +103,7 @@ def _pearson_interval(u: Numbers, scores: Numbers, units: np.ndarray, seed: int)
     if len(np.unique(units[known])) < 2:
         return np.nan, np.nan
     u, scores = u[known], scores[known]
-    found = interval(lambda rows: pearson(u[rows], scores[rows]), units[known], seed)
+    found = correlation_interval("pearson", u, scores, units[known], seed)
     return found or (np.nan, np.nan)
 
 

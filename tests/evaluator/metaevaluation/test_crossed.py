@@ -12,7 +12,7 @@ from evaluator.metaevaluation import ceiling
 from evaluator.metaevaluation.agreement import PairAnswers, accuracy, agreement, share
 from evaluator.metaevaluation.card_figures import JudgedTexts, correlations, pairwise
 from evaluator.metaevaluation.correlation import UndefinedCorrelation
-from evaluator.metaevaluation.crossed import PairSaid, crossed
+from evaluator.metaevaluation.crossed import PairSaid, crossed, one_by_one
 from evaluator.metaevaluation.pairs import JudgedPair, pairs_from_judgments, pairs_from_scores
 from evaluator.metaevaluation.resampling import bootstrap
 
@@ -27,7 +27,7 @@ class TestVariance:
         context, annotator = np.indices((5, 4)).reshape(2, -1)
         by_context, by_annotator = values.mean(1).var(ddof=1) / 5, values.mean(0).var(ddof=1) / 4
         wanted = by_context + by_annotator - values.var(ddof=1) / 20
-        found = crossed(lambda kept: float(values.ravel()[kept].mean()), context, annotator, seed=0)
+        found = crossed(one_by_one(lambda kept: float(values.ravel()[kept].mean())), context, annotator, seed=0)
         assert wanted > max(by_context, by_annotator)
         assert found.variance == pytest.approx(wanted)
         assert found.df == pytest.approx(max(3, wanted**2 / (by_context**2 / 4 + by_annotator**2 / 3)))
@@ -36,25 +36,25 @@ class TestVariance:
         """Where people and contexts add nothing of their own, what is left would be less than what contexts alone give."""
         values = np.random.default_rng(3).normal(size=(40, 4))
         context, annotator = np.indices(values.shape).reshape(2, -1)
-        found = crossed(lambda kept: float(values.ravel()[kept].mean()), context, annotator, seed=0)
+        found = crossed(one_by_one(lambda kept: float(values.ravel()[kept].mean())), context, annotator, seed=0)
         one_way = [values.mean(1).var(ddof=1) / 40, values.mean(0).var(ddof=1) / 4]
         assert found.variance >= max(one_way) - 1e-12 and found.df >= 3
 
     def test_of_many_clusters_some_are_drawn(self):
         values = np.random.default_rng(0).normal(size=(3000, 4))
         context, annotator = np.indices(values.shape).reshape(2, -1)
-        found = crossed(lambda kept: float(values.ravel()[kept].mean()), context, annotator, seed=0)
+        found = crossed(one_by_one(lambda kept: float(values.ravel()[kept].mean())), context, annotator, seed=0)
         assert found.variance == pytest.approx(max(values.mean(1).var() / 3000, values.mean(0).var(ddof=1) / 4), rel=0.2)
 
     def test_nothing_to_compare_is_none(self):
-        mean = lambda kept: float(kept.mean())
+        mean = one_by_one(lambda kept: float(kept.mean()))
         assert crossed(mean, np.zeros(8), np.arange(8), seed=0) is None
         assert crossed(mean, np.arange(8), np.zeros(8), seed=0) is None
 
         def undefined(kept):
             raise UndefinedCorrelation
 
-        assert crossed(undefined, np.arange(8), np.arange(8), seed=0) is None
+        assert crossed(one_by_one(undefined), np.arange(8), np.arange(8), seed=0) is None
 
     def test_intervals_by_hand(self):
         found = Crossed(variance=0.04, df=10)
