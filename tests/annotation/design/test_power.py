@@ -148,8 +148,8 @@ class TestScores:
     def test_simulated_campaigns_find_it_as_often_as_planned(self):
         setting, components = Setting(3, 60, 12), HIGH_VARIANCE.on(1, 5)
         found = detectable_difference(components, setting.contexts, setting.annotators, setting.people, systems=setting.systems)
-        assert share_found(150, scores_test(setting, components, found.difference), seed=1) == pytest.approx(0.8, abs=0.1)
-        assert share_found(150, scores_test(setting, components, 0.0), seed=2) < 0.1
+        assert share_found(75, scores_test(setting, components, found.difference), seed=1) == pytest.approx(0.8, abs=0.1)
+        assert share_found(75, scores_test(setting, components, 0.0), seed=2) < 0.1
 
 
 class TestPairs:
@@ -159,7 +159,7 @@ class TestPairs:
         assumed = PairAssumptions(ties, correlation_of_outcomes(0.4, ties), correlation_of_outcomes(0.08, ties))
         found = detectable_win_rate(assumed, setting.contexts, setting.annotators, setting.people, systems=setting.systems)
         test = pairs_test(setting, (0.4, 0.08), ties, 0.5 + found.difference)
-        assert share_found(150, test, seed=1) == pytest.approx(0.8, abs=0.1)
+        assert share_found(75, test, seed=1) == pytest.approx(0.8, abs=0.1)
 
     def test_independent_judgments_are_the_binomial_formula(self):
         # No correlations, no ties, one judgment a context, very many annotators: the win rate w is found where its logit is

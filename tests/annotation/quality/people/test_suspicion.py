@@ -1,3 +1,5 @@
+import gc
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,7 +14,13 @@ from tests.annotation.quality.campaigns import campaign
 SEEDS = 25  # `make bench` runs 200
 
 
-@pytest.mark.long
+@pytest.fixture(scope="module")
+def few_to_collect():
+    """statsmodels collects garbage in each correction, among all that the tests before have left."""
+    gc.freeze()
+
+
+@pytest.mark.usefixtures("few_to_collect")
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=20))
 def test_holm_is_statsmodels(p):
     assert holm(p) == pytest.approx(multipletests(p, method="holm")[1])
