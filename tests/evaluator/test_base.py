@@ -18,7 +18,7 @@ from tests.evaluator.test_reproducible_training import made as entered
 from tests.evaluator.test_training_form import PAGE, PLAIN, checked
 from tests.evaluator.world import command, recipe, tiny_encoder, write
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 QUICK = {name: value for name, value in recipe(epochs=1).items() if name != "encoder"}
 
 

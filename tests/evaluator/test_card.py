@@ -22,6 +22,8 @@ from evaluator.views.curves import reliability_chart
 from evaluator.worker import card, comparators
 from tests.evaluator.world import SYSTEMS, World, recipe
 
+pytestmark = pytest.mark.one_database
+
 
 def trained(world, **options) -> ComparatorVersion:
     return tasks.run(start_training([world.campaign], foreground=True, recipe=recipe(**options)).job_id)

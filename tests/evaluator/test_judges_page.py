@@ -17,7 +17,7 @@ from evaluator.views.judges import key_of
 from evaluator.worker.judge_tables import candidates, evaluation, material
 from tests.evaluator.world import SCORES, World, command, write
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 PAGE = "/c/talk/comparator/judges/"
 NAMES = ["cosim", "<b>GPT</b>"]
 

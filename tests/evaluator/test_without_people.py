@@ -19,7 +19,7 @@ from evaluator.worker import comparators
 from leaderboard.tournaments.start import start_tournament
 from tests.evaluator.world import World, command, recipe
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 UNJUDGED = {"human_scores": False, "human_judgments": False}
 
 

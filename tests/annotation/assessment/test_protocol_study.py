@@ -9,7 +9,7 @@ from annotation.people.accounts import add_annotator
 from core.errors import Refused
 from tests.annotation.pages import World, text, write_outputs
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
 SYSTEMS = ("Ant", "Bee", "Cat", "Dog", "Elk")
 

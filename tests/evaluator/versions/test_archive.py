@@ -23,6 +23,8 @@ from evaluator.worker import card, comparators
 from tests.evaluator.packed import changed, upload
 from tests.evaluator.world import World, recipe
 
+pytestmark = pytest.mark.one_database
+
 
 @pytest.fixture(scope="module")
 def trained(made_world, django_db_blocker, tmp_path_factory):

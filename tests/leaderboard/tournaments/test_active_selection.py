@@ -20,7 +20,7 @@ from leaderboard.rating.pairing import order_to_ask
 from leaderboard.tournaments import active_selection, people_games
 from tests.evaluator.world import recipe
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 PAGE = "/c/talk/leaderboard/"
 
 

@@ -18,7 +18,7 @@ from leaderboard.tournaments.start import start_tournament
 from tests.evaluator.world import World
 from tests.leaderboard.played import by_comparator, by_people, quiet
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 PAGE = "/c/talk/leaderboard/"
 
 

@@ -22,7 +22,7 @@ from tests.evaluator.metrics.conftest import saved
 from tests.evaluator.world import SCORES, command, recipe, tiny_encoder, write
 
 ROOT = Path(__file__).parents[3]
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 SCORE = "import json, sys\nfor line in sys.stdin:\n row = json.loads(line)\n print(json.dumps({'id': row['id'], 'score': %s}))"
 BETTER = "float('good' in row['output'])"
 

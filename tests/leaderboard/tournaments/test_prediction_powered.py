@@ -22,7 +22,7 @@ from leaderboard.tournaments.context_results import meetings
 from tests.evaluator.world import SCORES, World
 from tests.leaderboard.played import Strict, by_comparator, by_people, calibrated
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
 
 class TestCalibrated:
