@@ -49,19 +49,19 @@ def of_counts(measure: str, a: ArrayLike, b: ArrayLike, counts: ArrayLike) -> np
     """(rows,) "pearson", "spearman" or "kendall" of a (n,) and b (n,) or (rows, n) where each of the n pairs of numbers stands
     counts (rows, n) times, whole numbers, as the function of that name has it of the repeated lists; NaN where one of them is
     constant then. A number that stands 0 times may be anything."""
-    counts = np.asarray(counts, dtype=float)
+    stands = np.asarray(counts, dtype=float)
     a, b = np.asarray(a, dtype=float)[None, :], np.atleast_2d(np.asarray(b, dtype=float))
     b = np.where(np.isfinite(b), b, 0.0)
-    varying = _varies(a, counts) & _varies(b, counts)
-    found = np.full(len(counts), np.nan)
+    varying = _varies(a, stands) & _varies(b, stands)
+    found = np.full(len(stands), np.nan)
     if not varying.any():
         return found
-    counts, b = counts[varying], b if len(b) == 1 else b[varying]
+    stands, b = stands[varying], b if len(b) == 1 else b[varying]
     if measure == "kendall":
-        found[varying] = _counted_kendall(a, b, counts)
+        found[varying] = _counted_kendall(a, b, stands)
     else:
-        x, y = (_counted_ranks(values, counts) if measure == "spearman" else values for values in (a, b))
-        found[varying] = _counted_pearson(x, y, counts)
+        x, y = (_counted_ranks(values, stands) if measure == "spearman" else values for values in (a, b))
+        found[varying] = _counted_pearson(x, y, stands)
     return found
 
 

@@ -68,7 +68,9 @@ class _Scored:
         _, units = np.unique(self.units, return_inverse=True)
         n, c, people = int(systems.max(initial=-1)) + 1, int(units.max(initial=-1)) + 1, self.scores.shape[1]
         several = of_whom(self.answers[1])[0] == PEOPLE
-        rng, of_unit, of_annotator = np.random.default_rng(self.seed), [np.ones(c)], [np.ones(people)]
+        rng = np.random.default_rng(self.seed)
+        of_unit: list[np.ndarray] = [np.ones(c)]
+        of_annotator: list[np.ndarray] = [np.ones(people)]
         for _ in range(RESAMPLES):
             of_unit.append(rng.multinomial(c, np.full(c, 1 / c)))
             of_annotator.append(rng.multinomial(people, np.full(people, 1 / people)) if several else np.ones(people))

@@ -1,4 +1,4 @@
-"""Run in an installation of its own: a line of its input is Python code, and its answer a line: [what it printed, the error]."""
+"""Run in an installation of its own: a line of its input is Python code, its answer a line: [what that printed, the error]."""
 
 import io
 import json
