@@ -17,11 +17,19 @@ LONGEST_LIST = 2**18  # characters of a printed list; reading one takes some hun
 
 
 def has_columns(document: Any) -> bool:
-    """Is every value of the object a column, as a list or as an object? One row has a plain value, a chat, or some of both."""
+    """Is every value of the object a column, as a list or as an object? One row has a plain value, a chat, or some of both; so
+    has an object that stands alone under one name, as the run in a tool's file."""
     if not isinstance(document, dict) or not document:
+        return False
+    if len(document) == 1 and isinstance(alone := next(iter(document.values())), dict) and _is_mixed(alone):
         return False
     kind = list if isinstance(next(iter(document.values())), list) else dict
     return all(isinstance(column, kind) and not _is_chat(column) for column in document.values())
+
+
+def _is_mixed(column: dict[str, Any]) -> bool:
+    """Does it hold lists or objects, and plain values too? The cells of a column are of one kind."""
+    return len({isinstance(cell, list | dict) for cell in column.values()}) > 1
 
 
 def _is_chat(value: Any) -> bool:

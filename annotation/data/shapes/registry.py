@@ -7,10 +7,12 @@ from annotation.data.shapes.argilla import ARGILLA, ARGILLA_TABLE
 from annotation.data.shapes.autoarena import AUTOARENA
 from annotation.data.shapes.chat import CHAT, CHOICES, LABELLED, PREFERENCE
 from annotation.data.shapes.crowd import MTURK
+from annotation.data.shapes.deepeval import DEEPEVAL
 from annotation.data.shapes.harness import HELM, INSPECT, INSPECT_SAMPLE, LM_EVAL
 from annotation.data.shapes.label_studio import LABEL_STUDIO, LABEL_STUDIO_TABLE
 from annotation.data.shapes.pairs import PAIRS
 from annotation.data.shapes.potato import POTATO
+from annotation.data.shapes.promptfoo import PROMPTFOO, PROMPTFOO_LINES
 from annotation.data.shapes.shape import OUTPUTS, Fields, Shape
 from annotation.data.shapes.survey import DOCCANO, PROLIFIC, QUALTRICS, WIDE
 from annotation.data.shapes.translation import APPRAISE, MQM
@@ -39,6 +41,9 @@ SHAPES = (
     INSPECT,
     INSPECT_SAMPLE,
     HELM,
+    PROMPTFOO,
+    PROMPTFOO_LINES,
+    DEEPEVAL,
     CHOICES,
     PREFERENCE,
     LABELLED,

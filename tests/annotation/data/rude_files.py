@@ -203,6 +203,54 @@ ROWS: dict[str, tuple[str, dict[str, Any], str]] = {
         },
         "name",
     ),
+    "promptfoo": (
+        "outputs",
+        {
+            "evalId": "e1",
+            "results": {
+                "version": 3,
+                "results": [
+                    {
+                        "promptIdx": 0,
+                        "testIdx": 0,
+                        "provider": {"id": "elm", "label": ""},
+                        "prompt": {"raw": "Say Tea?", "label": "Say {{q}}"},
+                        "vars": {"q": "Tea?"},
+                        "response": {"output": "Gladly."},
+                        "score": 1,
+                        "success": True,
+                        "namedScores": {"tone": 0.5},
+                        "gradingResult": {"pass": True, "componentResults": [{"pass": True, "assertion": {"type": "human"}}]},
+                    }
+                ],
+            },
+        },
+        "name",
+    ),
+    "promptfoo, lines": (
+        "outputs",
+        {"promptIdx": 0, "testIdx": 0, "provider": "elm", "prompt": "Tea?", "response": {"output": "Gladly."}, "score": 0.5},
+        "provider",
+    ),
+    "DeepEval": (
+        "outputs",
+        {
+            "testRunData": {
+                "hyperparameters": {"model": "elm"},
+                "testCases": [
+                    {
+                        "name": "t0",
+                        "input": "Tea?",
+                        "actualOutput": "Gladly.",
+                        "expectedOutput": "Yes.",
+                        "success": True,
+                        "metricsData": [{"name": "Tone", "score": 0.5, "success": True}],
+                    }
+                ],
+            }
+        },
+        "name",
+    ),
     "MT-bench answers": (
         "outputs",
         {

@@ -151,6 +151,21 @@ class TestJudges:
             ("judge_scores", known | {"judge": "exact_match", "score": 0}),
         ]
 
+    def test_marks_by_hand_in_promptfoo_are_peoples(self):
+        result = {"promptIdx": 0, "testIdx": 0, "provider": {"id": "m"}, "vars": {"a": "x", "b": [1]}, "score": 1}
+        result |= {"response": {"output": {"k": 1}}, "namedScores": {"tone": 0.5}}
+        result |= {"gradingResult": {"componentResults": [{"pass": True, "score": 1, "assertion": {"type": "human"}}]}}
+        name, entries = held({"results": [result, result | {"response": None}]})
+        known = {"context": "a: x\nb: [1]", "system": "m", "sample": 0}
+        assert name == "promptfoo results"
+        assert entries == [
+            ("outputs", known | {"output": '{"k": 1}'}),
+            ("scores", known | {"aspect": "Overall", "score": 1, "scale": [0, 1]}),
+            ("judge_scores", "has a person's mark in the place of the score"),
+            ("judge_scores", known | {"judge": "tone", "score": 0.5}),
+            ("outputs", "has no output; the provider gave none"),
+        ]
+
     def test_inspect(self):
         sample = {"id": 1, "epoch": 2, "input": "Q", "target": "T", "output": {"completion": "R"}}
         sample["scores"] = {"match": {"value": "C"}, "grade": {"value": {"style": 3, "fact": "?"}}}

@@ -9,7 +9,7 @@ import pytest
 from annotation.campaigns.lifecycle import create_campaign
 from annotation.campaigns.protocol import CriterionSpec
 from annotation.data.importer import import_file, import_outputs
-from annotation.models import Annotator
+from annotation.models import Annotator, Reference
 from evaluator.models import ImportedScore
 from tests.annotation.data.doors import outputs, scores
 
@@ -33,6 +33,33 @@ def test_inspect(campaign, name):
     rows = ImportedScore.objects.values_list("judge__name", "output__context__key", "value")
     assert sorted(rows) == [(judge, f"q{n}", float(n < 2)) for judge in ("includes", "match") for n in range(3)]
     assert (done.rows, done.new["judge_scores"]) == (6, 6)
+
+
+@pytest.mark.parametrize("name", ["promptfoo.json.gz", "promptfoo.jsonl.gz"])
+def test_promptfoo(campaign, name):
+    """Two prompts, two providers that say the prompt, two tests; the metric tone asks for "politely"."""
+    done = import_outputs(campaign, TOOLS / name)
+    templates = ("Say {{q}}", "Say {{q}} politely")
+    said = {f"{who}, {template}": template for who in ("echo", "parrot") for template in templates}
+    texts = {(q, system): template.replace("{{q}}", q) for q in ("milk", "tea") for system, template in said.items()}
+    assert sorted(row[1:] for row in outputs(campaign)) == sorted(((q,), system, text) for (q, system), text in texts.items())
+    assert done.elsewhere == {"judge_scores": 12}
+    done = import_file(campaign, "judge_scores", TOOLS / name)
+    rows = ImportedScore.objects.values_list("judge__name", "output__context__turns__0", "output__system__name", "value")
+    tone = [("tone", "tea", system, float("politely" in system)) for system in said]
+    overall = [("promptfoo", q, s, float(q == "milk" or "politely" in s)) for q, s in texts]
+    assert sorted(rows) == sorted(tone + overall) and done.new["judge_scores"] == 12
+
+
+def test_deepeval(campaign):
+    """Three cases; the metric Length is the number of characters by ten, at most 1."""
+    import_outputs(campaign, TOOLS / "deepeval.json")
+    said = ["word " * (n + 1) for n in range(3)]
+    assert sorted(row[1:] for row in outputs(campaign)) == [((f"Q{n}",), "mock", said[n]) for n in range(3)]
+    assert list(Reference.objects.order_by("text").values_list("text", flat=True)) == ["R0", "R1", "R2"]
+    import_file(campaign, "judge_scores", TOOLS / "deepeval.json")
+    rows = ImportedScore.objects.values_list("judge__name", "output__text", "value")
+    assert sorted(rows) == [("Length", text, min(1.0, len(text) / 10)) for text in said]
 
 
 @pytest.mark.parametrize("name", ["label_studio.csv", "label_studio_min.json"])

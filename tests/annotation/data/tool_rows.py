@@ -106,6 +106,16 @@ def helm(n: int, text) -> dict:
     return {"adapter_spec": {"model": "alpha"}, "request_states": [state]}
 
 
+def promptfoo(n: int, score) -> dict:
+    about = {"promptIdx": 0, "testIdx": n, "provider": {"id": "alpha"}, "vars": {"q": f"Q{n}"}}
+    return about | {"response": {"output": f"alpha {n}"}, "score": score}
+
+
+def deepeval(n: int, score) -> dict:
+    case = {"name": f"t{n}", "input": f"Q{n}", "actualOutput": f"alpha {n}", "metricsData": [{"name": "Tone", "score": score}]}
+    return {"hyperparameters": {"model": "alpha"}, "testCases": [case]}
+
+
 def mqm(n: int) -> dict:
     texts = {"source": f"Q{n}", "target": f"alpha <v>{n}</v>"}
     return {"system": "alpha", "rater": "r1", "seg_id": f"c{n}", "category": "Style", "severity": "Minor"} | texts
@@ -171,6 +181,13 @@ TOOLS: dict[str, Tool] = {
     ),
     "Inspect log (.eval)": Tool("judge_scores", lambda n: inspect_sample(n, 0.5), lambda n: inspect_sample(n, "?")),
     "HELM scenario state": Tool("outputs", lambda n: helm(n, f"alpha {n}"), lambda n: helm(n, None)),
+    "promptfoo results": Tool(
+        "judge_scores",
+        lambda n: {"results": {"results": [promptfoo(n, 0.5)]}},
+        lambda n: {"results": {"results": [promptfoo(n, None)]}},
+    ),
+    "promptfoo results (JSONL)": Tool("judge_scores", lambda n: promptfoo(n, 0.5), lambda n: promptfoo(n, None), once=True),
+    "DeepEval test run": Tool("judge_scores", lambda n: deepeval(n, 0.5), lambda n: deepeval(n, None)),
     "MT-bench answers": Tool(
         "outputs", lambda n: {"question_id": f"c{n}", "model_id": "new", "choices": [{"index": 0, "turns": [f"new {n}"]}]}
     ),
