@@ -19,7 +19,7 @@ from leaderboard.rating import tournament as playing
 from leaderboard.rating.games import Games
 from leaderboard.rating.people_board import Reading
 from leaderboard.rating.rules import Rules
-from leaderboard.tournaments import people_games, rate
+from leaderboard.tournaments import context_groups, people_games, rate
 from leaderboard.tournaments.assembly import Found, Played
 from leaderboard.tournaments.context_results import shares
 from leaderboard.tournaments.diagnostics import diagnostics
@@ -53,7 +53,7 @@ def play(tournament: Tournament, report: Report, judging: Judging | None = None,
     answers = people_games.answers_of(tournament, entrants)
     people = people_games.games_of(entrants, answers, tournament.seed)
     if row_facts.reads_answers(tournament):
-        found = _of_people(tournament, entrants, answers, people, report)
+        entrants, found = _of_people(tournament, entrants, answers, people, report)
     else:
         found = _found(tournament, entrants, answers, people, verdicts, learnt, report)
     if tournament.level == Tournament.Level.SYSTEM:
@@ -86,14 +86,21 @@ def _found(
         return Found(played, board, three_scores=scores, outputs=outputs, points=points)
     if tournament.basis == Tournament.Basis.CORRECTED:
         corrected = calibrated(tournament, entrants, answers, verdicts, learnt)
-        return Found(Played(corrected.games), corrected.rated, people=corrected.people)
+        return Found(Played(corrected.games), corrected.rated, people=corrected.people, doubts=corrected.doubts)
     return _rated(tournament, entrants, _comparator_plays(tournament, entrants, verdicts, report), report)
 
 
-def _of_people(tournament: Tournament, entrants: Entrants, answers: PeopleAnswers, people: Games, report: Report) -> Found:
-    """The board that follows from all of people's answers (`rating.people_board`)."""
+def _of_people(
+    tournament: Tournament, entrants: Entrants, answers: PeopleAnswers, people: Games, report: Report
+) -> tuple[Entrants, Found]:
+    """The board that follows from all of people's answers (`rating.people_board`), and the entrants in the groups that they
+    show."""
     look = row_facts.campaign_looks(tournament) or 1
-    reading = replace(people_games.reading_of(tournament, entrants, _some(tournament, answers)), look=look)
+    reading = people_games.reading_of(tournament, entrants, _some(tournament, answers))
+    entrants, doubts = context_groups.grouped(entrants, reading)
+    if doubts:
+        reading = people_games.reading_of(tournament, entrants, answers)
+    reading = replace(reading, look=look)
     if not (np.bincount(reading.component) > 1).any():
         raise Refused(
             f"No rating follows from {_about(tournament)}: no two systems were judged on the same context, or all answers are"
@@ -104,13 +111,14 @@ def _of_people(tournament: Tournament, entrants: Entrants, answers: PeopleAnswer
     draws = rate.draws_of(entrants)
     board = rate.rate_people(entrants, answers, reading, draws, population)
     other = people_games.other_answers(tournament, entrants)
-    return Found(
+    return entrants, Found(
         played=Played(people, looks=look),
         rated=board,
         people=_who(answers, reading),
         reading=reading,
         categories=rate.people_categories(entrants, answers, reading, draws, population),
         stability=rate.people_stability(entrants, board, answers, reading, other),
+        doubts=doubts,
     )
 
 

@@ -9,9 +9,11 @@ from core.errors import Refused
 from evaluator.judges.protocol import Verdicts
 from evaluator.judges.texts import context_key
 from leaderboard.boards.basis import AnswersLeftOut, BoardPeople, BoardWorth, Transport
+from leaderboard.boards.board import Doubt
 from leaderboard.models import Tournament
 from leaderboard.rating import ranking
 from leaderboard.rating.games import Games
+from leaderboard.rating.people_board import Reading
 from leaderboard.rating.prediction_powered import (
     Calibrated,
     Correction,
@@ -21,7 +23,7 @@ from leaderboard.rating.prediction_powered import (
     transport,
     worth_by_chance,
 )
-from leaderboard.tournaments import rate
+from leaderboard.tournaments import context_groups, rate
 from leaderboard.tournaments.context_results import meetings
 from leaderboard.tournaments.entrants import Entrants
 from leaderboard.tournaments.people_games import PeopleAnswers, as_pairs, games_of, read_answers
@@ -30,11 +32,13 @@ from leaderboard.tournaments.rate import Known, Rated
 
 @dataclass(frozen=True)
 class Corrected:
-    """games: people's between outputs, as far as they count; people: what the comparator was worth beside them."""
+    """games: people's between outputs, as far as they count; people: what the comparator was worth beside them; doubts: about
+    groups of contexts that nobody declared."""
 
     games: Games
     rated: Rated
     people: BoardPeople
+    doubts: tuple[Doubt, ...] = ()
 
 
 def calibrated(
@@ -52,6 +56,10 @@ def calibrated(
         raise Refused(
             f"The comparator learned from every context of people's {about}, so no held-out context is left to calibrate it."
         )
+    reading = _reading(tournament, entrants, answers)
+    entrants, doubts = context_groups.grouped(entrants, reading) if reading else (entrants, ())
+    if doubts:
+        reading = _reading(tournament, entrants, answers)
     n, draws = len(entrants.systems), rate.draws_of(entrants)
     imitated = decided(entrants, verdicts, people.first, people.second)
     everything = rate.between_systems(entrants, decided(entrants, verdicts, *meetings(entrants)))
@@ -62,8 +70,9 @@ def calibrated(
         raise Refused(str(error)) from error
     who, left_out = as_pairs(entrants, answers)[3], len(given) - len(people)
     board, weight, worth, verdicts_of = _by_games(entrants, games, found)
-    correction = _correction(tournament, entrants, answers, games, imitated, everything, draws)
-    if correction is not None:
+    if reading is not None:
+        of_judge = rate.between_systems(entrants, imitated)
+        correction = correct(reading, games, of_judge, everything, draws, tournament.rules(), entrants.groups)
         board = _by_answers(entrants, answers, correction, games, found, draws)
         weight, worth = correction.weight, len(people) * correction.worth
         verdicts_of = transport(correction, rate.between_systems(entrants, imitated), draws)
@@ -83,7 +92,7 @@ def calibrated(
         left_out=(AnswersLeftOut("learnt", left_out, len(given)),) if left_out else (),
         worth=told,
     )
-    return Corrected(people, board, whose)
+    return Corrected(people, board, whose, doubts)
 
 
 def _by_games(entrants: Entrants, games: Games, found: Calibrated) -> tuple[Rated, float, float, list[Transported]]:
@@ -103,24 +112,14 @@ def _by_games(entrants: Entrants, games: Games, found: Calibrated) -> tuple[Rate
     return board, found.weight, found.worth, []
 
 
-def _correction(
-    tournament: Tournament,
-    entrants: Entrants,
-    answers: PeopleAnswers,
-    games: Games,
-    imitated: Games,
-    everything: Games,
-    draws: np.ndarray,
-) -> Correction | None:
+def _reading(tournament: Tournament, entrants: Entrants, answers: PeopleAnswers) -> Reading | None:
     """By people's mixed model; None where another rating was asked for, or the answers are too few for a model."""
     if not tournament.rules().rates_by_default:
         return None
     try:
-        reading = read_answers(entrants, answers)
+        return read_answers(entrants, answers)
     except Refused:
         return None
-    of_judge = rate.between_systems(entrants, imitated)
-    return correct(reading, games, of_judge, everything, draws, tournament.rules(), entrants.groups)
 
 
 def _by_answers(

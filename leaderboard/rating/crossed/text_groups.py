@@ -1,0 +1,162 @@
+"""Which contexts belong together, by their texts, where people's answers show it.
+
+Contexts of one topic, or one prompt under several ids, move the systems alike, so they say less than as many independent
+ones. Scores alone do not tell which belong together; their texts may. Texts are compared by the cosine of their character
+n-grams, weighed by inverse document frequency (they read any language and survive changes of spelling: McNamee & Mayfield
+2004, Information Retrieval 7), and joined to a tree by average linkage (Sokal & Michener 1958). Every level of it is a
+way to group the contexts.
+
+Texts that are alike need not be judged alike. So the answers decide: the squares of what each group moves the systems are
+summed, and compared with the same of contexts that changed places at random (a permutation test, as Mantel 1967). A sum of
+squares is put on a scale where it is nearly normal by its cube root (Wilson & Hilferty 1931). The level that exceeds chance
+most is taken, if chance exceeds so much at any level in at most 5%. Then the groups found are asked the same question, since
+groups that are too small would make differences look too sure. Where no level is shown, contexts stay as they are."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.cluster import hierarchy
+from scipy.spatial.distance import squareform
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+LENGTHS = (2, 3, 4)  # of n-grams, in characters
+MOST_TEXTS = 2_000  # contexts; of more, nothing is looked for
+MOST_CHARACTERS = 4_000  # of a text, half from its beginning and half from its end
+FEWEST = 8  # contexts of which anything is asked
+SHUFFLES, BY_CHANCE = 199, 0.05
+
+
+@dataclass(frozen=True)
+class TextGroups:
+    """label: int (contexts,), a number for each group; groups: how many; by_chance: the share of random orders of the contexts
+    in which answers inside groups are as much alike."""
+
+    label: Integers
+    groups: int
+    by_chance: float
+
+
+def text_groups(moved: Floats, texts: Sequence[str]) -> TextGroups | None:
+    """moved: (contexts, s), how far each context's answers move the systems (`people_board.Reading.by_context`); texts: theirs,
+    in that order. None: nothing is shown, or there are too few contexts or too many."""
+    if not FEWEST <= len(texts) <= MOST_TEXTS or len(set(texts)) < 2:
+        return None
+    order = np.lexsort((*moved.T, np.unique(np.asarray(texts), return_inverse=True)[1]))  # whatever their numbers are
+    merges = tree([texts[i] for i in order])
+    moves = _standardised(moved[order])
+    done, by_chance = 0, 1.0  # merges of the tree
+    while True:
+        level, p = _shown(moves, merges, done)
+        if p > BY_CHANCE:
+            break
+        done, by_chance = level, min(p, by_chance)
+    if not done:
+        return None
+    label = np.empty(len(texts), dtype=np.int64)
+    label[order] = _labels(merges, done)
+    return TextGroups(label, len(texts) - done, by_chance)
+
+
+def tree(texts: Sequence[str]) -> Integers:
+    """(texts - 1, 2) what is merged, the most alike first: numbers of texts, or the count of texts and the number of a merge"""
+    rows = features(texts)
+    apart = np.clip(1 - (rows @ rows.T).toarray(), 0.0, 1.0)
+    np.fill_diagonal(apart, 0.0)
+    found = hierarchy.linkage(squareform(apart, checks=False), method="average")
+    return np.asarray(found[:, :2], dtype=np.int64)
+
+
+def features(texts: Sequence[str]) -> sparse.csr_matrix:
+    """(texts, n-grams) of length 1 each, or 0 where a text shares nothing with another"""
+    grams = [_grams(text) for text in texts]
+    count = Counter(gram for one in grams for gram in one)
+    known = {gram: i for i, gram in enumerate(sorted(gram for gram, n in count.items() if n > 1))}
+    weight = np.log(len(texts) / np.array([count[gram] for gram in known], dtype=float))
+    alone = [sum(count[gram] == 1 for gram in one) * np.log(len(texts)) ** 2 for one in grams]  # squares of what nobody shares
+    columns = [sorted(known[gram] for gram in one if gram in known) for one in grams]
+    ends = np.append(0, np.cumsum([len(one) for one in columns]))
+    flat = np.array([i for one in columns for i in one], dtype=np.int64)
+    rows = sparse.csr_matrix((weight[flat], flat, ends), shape=(len(texts), max(len(known), 1)))
+    length = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel() + np.array(alone))
+    return sparse.csr_matrix(sparse.diags_array(1 / np.where(length > 0, length, 1.0)) @ rows)
+
+
+def _grams(text: str) -> set[str]:
+    plain = " ".join(text.casefold().split())
+    if len(plain) > MOST_CHARACTERS:
+        plain = plain[: MOST_CHARACTERS // 2] + plain[-MOST_CHARACTERS // 2 :]
+    return {plain[i : i + n] for n in LENGTHS for i in range(len(plain) - n + 1)}
+
+
+def _standardised(moved: Floats) -> Floats:
+    """Each system's moves around 0 with variance 1, so that none of them decides alone"""
+    centred = moved - moved.mean(axis=0)
+    spread = centred.std(axis=0)
+    return np.asarray(centred[:, spread > 0] / spread[spread > 0])
+
+
+def _shown(moves: Floats, merges: Integers, done: int) -> tuple[int, float]:
+    """(how many merges the level has at which groups exceed chance most, the share of random orders in which any does so), of
+    the levels above `done`"""
+    n = len(moves)
+    if n - done < 3 or not moves.size:
+        return done, 1.0
+    label = _labels(merges, done)
+    size = np.bincount(label).astype(float)
+    unit = np.stack([np.bincount(label, column) for column in moves.T], axis=1) / np.sqrt(size)[:, None]  # of one variance
+    rng = np.random.default_rng(0)
+    orders = np.stack([np.arange(len(unit)), *(rng.permutation(len(unit)) for _ in range(SHUFFLES))])
+    node = _nodes(merges, done)  # number in the tree -> unit
+    sums: dict[int, Floats] = {}
+
+    def moved(number: int) -> Floats:
+        """(orders, s)"""
+        if number in sums:
+            return sums.pop(number)
+        return np.asarray(unit[orders[:, node[number]]] * np.sqrt(size[node[number]]))
+
+    total = (unit**2).sum(axis=1)[orders] @ size  # (orders,) of squares
+    levels = []
+    for k in range(done, n - 2):  # the last merge leaves one group of all
+        one, other = (moved(int(number)) for number in merges[k])
+        total = total + 2 * (one * other).sum(axis=1)
+        sums[n + k] = one + other
+        levels.append(total)
+    root = np.cbrt(np.stack(levels))  # (levels, orders)
+    spread = root.std(axis=1, keepdims=True)
+    beyond = (root - root.mean(axis=1, keepdims=True)) / np.where(spread > 0, spread, 1.0)
+    most = beyond.max(axis=0)
+    return done + 1 + int(beyond[:, 0].argmax()), float((most >= most[0]).mean())
+
+
+def _nodes(merges: Integers, done: int) -> dict[int, int]:
+    """The number in the tree of each group after so many merges -> its label"""
+    n = len(merges) + 1
+    there = dict.fromkeys(range(n))
+    for k in range(done):
+        for number in merges[k].tolist():
+            del there[number]
+        there[n + k] = None
+    return {number: i for i, number in enumerate(there)}
+
+
+def _labels(merges: Integers, done: int) -> Integers:
+    """(texts,) numbered as `_nodes`"""
+    n, label = len(merges) + 1, np.zeros(len(merges) + 1, dtype=np.int64)
+    for number, i in _nodes(merges, done).items():
+        waiting = [number]
+        while waiting:
+            at = waiting.pop()
+            if at < n:
+                label[at] = i
+            else:
+                waiting += merges[at - n].tolist()
+    return label

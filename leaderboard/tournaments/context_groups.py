@@ -1,0 +1,43 @@
+"""Groups of contexts that nobody declared: those whose texts are alike and that people's answers show to be judged alike
+(`rating.crossed.text_groups`), together with the groups of copies that were made when answers were accepted."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from annotation.assessment.dependence import PREFIX
+from annotation.models import Context
+from leaderboard.boards.board import Doubt
+from leaderboard.rating.crossed.text_groups import MOST_TEXTS, TextGroups, text_groups
+from leaderboard.rating.people_board import Reading, components_met, numbered
+from leaderboard.tournaments.entrants import Entrants
+
+
+def grouped(entrants: Entrants, reading: Reading) -> tuple[Entrants, tuple[Doubt, ...]]:
+    """The entrants with the groups that these answers show, and what must be said of them. As they are, where nothing is shown
+    or somebody declared a group."""
+    answered = np.flatnonzero(np.abs(reading.by_context).sum(axis=1) > 0)
+    declared = any(name and not name.startswith(PREFIX) for name in entrants.group_names)
+    if declared or len(answered) > MOST_TEXTS:
+        return entrants, ()
+    there = Context.objects.filter(campaign=entrants.systems[0].campaign_id)
+    turns = dict(there.values_list("pk", "turns"))
+    texts = ["\n".join(map(str, turns[entrants.contexts[i]])) for i in answered]
+    found = text_groups(reading.by_context[answered], texts)
+    if found is None:
+        return entrants, ()
+    copies = numbered(entrants.groups[answered])
+    together = components_met(found.groups, found.label, copies)[found.label]  # copies are one group, whatever is found
+    names = list(entrants.group_names)
+    for i, label in zip(answered.tolist(), together.tolist()):
+        names[i] = f"alike {label}"
+    found = replace(found, label=together, groups=len(np.unique(together)))
+    return replace(entrants, group_names=names), (Doubt("texts", sentence(found)),)
+
+
+def sentence(found: TextGroups) -> str:
+    n, groups, p = len(found.label), found.groups, found.by_chance
+    return (
+        f"Contexts whose texts are alike were judged alike (p = {p:.3f}). So the {n:,} contexts count as {groups:,} groups, and"
+        " differences are known less surely. If you know better which contexts belong together, declare groups."
+    )
