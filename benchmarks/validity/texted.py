@@ -230,7 +230,9 @@ class Writer:
         return self._frequent(FUNCTION_WORDS if drawn < self.c.own + (1 - self.c.own) * 0.6 else self.common)
 
     def _vocabulary(self, theme: int) -> list[str]:
-        return self.vocabularies.setdefault(theme, [self._word() for _ in range(40)])
+        if theme not in self.vocabularies:
+            self.vocabularies[theme] = [self._word() for _ in range(40)]
+        return self.vocabularies[theme]
 
     def _frequent(self, words: list[str]) -> str:
         """Zipf's law: the n-th word is n times as rare as the first; the inverse of its distribution, nearly."""

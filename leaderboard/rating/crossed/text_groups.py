@@ -8,9 +8,10 @@ way to group the contexts.
 
 Texts that are alike need not be judged alike. So the answers decide: the squares of what each group moves the systems are
 summed, and compared with the same of contexts that changed places at random (a permutation test, as Mantel 1967). A sum of
-squares is put on a scale where it is nearly normal by its cube root (Wilson & Hilferty 1931). The level that exceeds chance
-most is taken, if chance exceeds so much at any level in at most 5%. Then the groups found are asked the same question, since
-groups that are too small would make differences look too sure. Where no level is shown, contexts stay as they are."""
+squares is put on a scale where it is nearly normal by its cube root (Wilson & Hilferty 1931). Contexts are grouped if chance
+exceeds the best level's excess at any level in at most 5%. Groups that are too small would make differences look too sure, so
+the coarsest level is taken whose excess is within one standard error of the best (the rule of Breiman, Friedman, Olshen &
+Stone 1984, section 3.4.3). Where no level is shown, contexts stay as they are."""
 
 from __future__ import annotations
 
@@ -49,20 +50,16 @@ def text_groups(moved: Floats, texts: Sequence[str]) -> TextGroups | None:
     in that order. None: nothing is shown, or there are too few contexts or too many."""
     if not FEWEST <= len(texts) <= MOST_TEXTS or len(set(texts)) < 2:
         return None
-    order = np.lexsort((*moved.T, np.unique(np.asarray(texts), return_inverse=True)[1]))  # whatever their numbers are
+    alphabet = np.unique(np.asarray(texts), return_inverse=True)[1]
+    order = np.lexsort((*np.sort(moved, axis=1).T, alphabet))  # whatever their numbers are
     merges = tree([texts[i] for i in order])
     moves = _standardised(moved[order])
-    done, by_chance = 0, 1.0  # merges of the tree
-    while True:
-        level, p = _shown(moves, merges, done)
-        if p > BY_CHANCE:
-            break
-        done, by_chance = level, min(p, by_chance)
-    if not done:
+    level, by_chance = _shown(moves, merges)
+    if by_chance > BY_CHANCE:
         return None
     label = np.empty(len(texts), dtype=np.int64)
-    label[order] = _labels(merges, done)
-    return TextGroups(label, len(texts) - done, by_chance)
+    label[order] = _labels(merges, level)
+    return TextGroups(label, len(texts) - level, by_chance)
 
 
 def tree(texts: Sequence[str]) -> Integers:
@@ -103,30 +100,17 @@ def _standardised(moved: Floats) -> Floats:
     return np.asarray(centred[:, spread > 0] / spread[spread > 0])
 
 
-def _shown(moves: Floats, merges: Integers, done: int) -> tuple[int, float]:
-    """(how many merges the level has at which groups exceed chance most, the share of random orders in which any does so), of
-    the levels above `done`"""
+def _shown(moves: Floats, merges: Integers) -> tuple[int, float]:
+    """(how many merges the level has that is taken, the share of random orders in which any level exceeds chance as far)"""
     n = len(moves)
-    if n - done < 3 or not moves.size:
-        return done, 1.0
-    label = _labels(merges, done)
-    size = np.bincount(label).astype(float)
-    unit = np.stack([np.bincount(label, column) for column in moves.T], axis=1) / np.sqrt(size)[:, None]  # of one variance
+    if not moves.size:
+        return 0, 1.0
     rng = np.random.default_rng(0)
-    orders = np.stack([np.arange(len(unit)), *(rng.permutation(len(unit)) for _ in range(SHUFFLES))])
-    node = _nodes(merges, done)  # number in the tree -> unit
-    sums: dict[int, Floats] = {}
-
-    def moved(number: int) -> Floats:
-        """(orders, s)"""
-        if number in sums:
-            return sums.pop(number)
-        return np.asarray(unit[orders[:, node[number]]] * np.sqrt(size[node[number]]))
-
-    total = (unit**2).sum(axis=1)[orders] @ size  # (orders,) of squares
-    levels = []
-    for k in range(done, n - 2):  # the last merge leaves one group of all
-        one, other = (moved(int(number)) for number in merges[k])
+    orders = np.stack([np.arange(n), *(rng.permutation(n) for _ in range(SHUFFLES))])
+    sums: dict[int, Floats] = {}  # of merges that are not yet part of another: (orders, s)
+    total, levels = np.full(len(orders), (moves**2).sum()), []  # (orders,) of squares
+    for k, pair in enumerate(merges[:-1].tolist()):  # the last merge leaves one group of all
+        one, other = (sums.pop(number) if number >= n else moves[orders[:, number]] for number in pair)
         total = total + 2 * (one * other).sum(axis=1)
         sums[n + k] = one + other
         levels.append(total)
@@ -134,29 +118,16 @@ def _shown(moves: Floats, merges: Integers, done: int) -> tuple[int, float]:
     spread = root.std(axis=1, keepdims=True)
     beyond = (root - root.mean(axis=1, keepdims=True)) / np.where(spread > 0, spread, 1.0)
     most = beyond.max(axis=0)
-    return done + 1 + int(beyond[:, 0].argmax()), float((most >= most[0]).mean())
+    coarsest = int(np.flatnonzero(beyond[:, 0] >= most[0] - 1).max())
+    return 1 + coarsest, float((most >= most[0]).mean())
 
 
-def _nodes(merges: Integers, done: int) -> dict[int, int]:
-    """The number in the tree of each group after so many merges -> its label"""
+def _labels(merges: Integers, level: int) -> Integers:
+    """(texts,) the group of each after so many merges, numbered from 0"""
     n = len(merges) + 1
-    there = dict.fromkeys(range(n))
-    for k in range(done):
-        for number in merges[k].tolist():
-            del there[number]
-        there[n + k] = None
-    return {number: i for i, number in enumerate(there)}
-
-
-def _labels(merges: Integers, done: int) -> Integers:
-    """(texts,) numbered as `_nodes`"""
-    n, label = len(merges) + 1, np.zeros(len(merges) + 1, dtype=np.int64)
-    for number, i in _nodes(merges, done).items():
-        waiting = [number]
-        while waiting:
-            at = waiting.pop()
-            if at < n:
-                label[at] = i
-            else:
-                waiting += merges[at - n].tolist()
-    return label
+    of = np.arange(n + level)
+    for k, pair in enumerate(merges[:level].tolist()):
+        of[pair] = n + k
+    for number in range(n + level - 1, -1, -1):  # a merge is a part of later ones alone
+        of[number] = of[of[number]]
+    return np.asarray(np.unique(of[:n], return_inverse=True)[1], dtype=np.int64)
