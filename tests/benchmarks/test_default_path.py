@@ -23,7 +23,8 @@ def outputs(crowd):
     for c in range(crowd.contexts):
         for s in range(crowd.systems):
             text = f"output {s} on {c}"
-            yield {"context_id": f"c{c:03}", "context": [f"context {c}"], "system": f"s{s}", "output": text}
+            alone = {"group": f"c{c:03}"}  # the harness has no texts, by which contexts might be grouped
+            yield alone | {"context_id": f"c{c:03}", "context": [f"context {c}"], "system": f"s{s}", "output": text}
 
 
 def scores(entered):

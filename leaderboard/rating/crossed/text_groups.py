@@ -33,6 +33,7 @@ MOST_TEXTS = 2_000  # contexts; of more, nothing is looked for
 MOST_CHARACTERS = 4_000  # of a text, half from its beginning and half from its end
 FEWEST = 8  # contexts of which anything is asked
 SHUFFLES, BY_CHANCE = 199, 0.05
+EQUAL = 1e-9  # of heights, which rounding leaves apart
 
 
 @dataclass(frozen=True)
@@ -52,9 +53,9 @@ def text_groups(moved: Floats, texts: Sequence[str]) -> TextGroups | None:
         return None
     alphabet = np.unique(np.asarray(texts), return_inverse=True)[1]
     order = np.lexsort((*np.sort(moved, axis=1).T, alphabet))  # whatever their numbers are
-    merges = tree([texts[i] for i in order])
+    merges, heights = tree([texts[i] for i in order])
     moves = _standardised(moved[order])
-    level, by_chance = _shown(moves, merges)
+    level, by_chance = _shown(moves, merges, heights)
     if by_chance > BY_CHANCE:
         return None
     label = np.empty(len(texts), dtype=np.int64)
@@ -62,13 +63,14 @@ def text_groups(moved: Floats, texts: Sequence[str]) -> TextGroups | None:
     return TextGroups(label, len(texts) - level, by_chance)
 
 
-def tree(texts: Sequence[str]) -> Integers:
-    """(texts - 1, 2) what is merged, the most alike first: numbers of texts, or the count of texts and the number of a merge"""
+def tree(texts: Sequence[str]) -> tuple[Integers, Floats]:
+    """((texts - 1, 2) what is merged, the most alike first: numbers of texts, or the count of texts and the number of a merge;
+    (texts - 1,) how far apart that is)"""
     rows = features(texts)
     apart = np.clip(1 - (rows @ rows.T).toarray(), 0.0, 1.0)
     np.fill_diagonal(apart, 0.0)
     found = hierarchy.linkage(squareform(apart, checks=False), method="average")
-    return np.asarray(found[:, :2], dtype=np.int64)
+    return np.asarray(found[:, :2], dtype=np.int64), np.asarray(found[:, 2])
 
 
 def features(texts: Sequence[str]) -> sparse.csr_matrix:
@@ -100,10 +102,10 @@ def _standardised(moved: Floats) -> Floats:
     return np.asarray(centred[:, spread > 0] / spread[spread > 0])
 
 
-def _shown(moves: Floats, merges: Integers) -> tuple[int, float]:
+def _shown(moves: Floats, merges: Integers, heights: Floats) -> tuple[int, float]:
     """(how many merges the level has that is taken, the share of random orders in which any level exceeds chance as far)"""
-    n = len(moves)
-    if not moves.size:
+    n, ends = len(moves), np.flatnonzero(np.diff(heights) > EQUAL)  # merges at one height belong to one level
+    if not moves.size or not len(ends):
         return 0, 1.0
     rng = np.random.default_rng(0)
     orders = np.stack([np.arange(n), *(rng.permutation(n) for _ in range(SHUFFLES))])
@@ -114,12 +116,12 @@ def _shown(moves: Floats, merges: Integers) -> tuple[int, float]:
         total = total + 2 * (one * other).sum(axis=1)
         sums[n + k] = one + other
         levels.append(total)
-    root = np.cbrt(np.stack(levels))  # (levels, orders)
+    root = np.cbrt(np.stack(levels)[ends])  # (levels, orders)
     spread = root.std(axis=1, keepdims=True)
     beyond = (root - root.mean(axis=1, keepdims=True)) / np.where(spread > 0, spread, 1.0)
     most = beyond.max(axis=0)
     coarsest = int(np.flatnonzero(beyond[:, 0] >= most[0] - 1).max())
-    return 1 + coarsest, float((most >= most[0]).mean())
+    return 1 + int(ends[coarsest]), float((most >= most[0]).mean())
 
 
 def _labels(merges: Integers, level: int) -> Integers:

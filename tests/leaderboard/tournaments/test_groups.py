@@ -1,6 +1,7 @@
 """Boards on contexts that are not independent: whole groups are drawn and counted."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from leaderboard.rating import ranking, rules
 from leaderboard.rating.bootstrap import context_draws
 from leaderboard.rating.rules import Rules
 from leaderboard.rating.tournament import run
-from leaderboard.tournaments import play, rate
+from leaderboard.tournaments import context_groups, play, rate
 from leaderboard.tournaments.entrants import current_entrants
 from leaderboard.tournaments.start import start_tournament
 from tests.leaderboard.played import by_comparator, by_people, quiet
@@ -114,6 +115,41 @@ def test_the_model_of_peoples_answers_has_a_term_for_groups(world):
     put_in_groups(world, 4)
     board = by_people(world.campaign)
     assert {"group", "topic"} <= terms(board) and queries.alone(board).population.groups == 3
+
+
+def by_two_texts(world) -> None:
+    """Two texts, of six contexts each."""
+    for number, context in enumerate(world.campaign.contexts.order_by("pk")):
+        words = ["a ship sails over the sea", "butter and flour for a cake"][number % 2]
+        context.turns = [words]
+        context.save()
+
+
+def moved_by_text(strength: float) -> SimpleNamespace:
+    """A reading whose contexts move 4 systems by topic."""
+    moved = np.random.default_rng(0).normal(size=(12, 4))
+    moved[::2] += strength * np.array([1, -1, 1, -1])
+    return SimpleNamespace(by_context=moved)
+
+
+def test_contexts_that_are_alike_and_judged_alike_are_groups_that_nobody_declared(world):
+    by_two_texts(world)
+    there, doubts = context_groups.grouped(current_entrants(world.campaign), moved_by_text(6))
+    assert there.units(np.arange(12)) == 2 and len(set(there.groups[::2])) == 1
+    assert "the 12 contexts count as 2 groups" in doubts[0].text and "declare groups" in doubts[0].text
+    plain = current_entrants(world.campaign)
+    assert context_groups.grouped(plain, moved_by_text(0)) == (plain, ())
+
+
+def test_a_declared_group_stands_and_copies_stay_together(world):
+    by_two_texts(world)
+    put_in_groups(world, 1)
+    declared = current_entrants(world.campaign)
+    assert context_groups.grouped(declared, moved_by_text(6)) == (declared, ())
+    world.campaign.contexts.update(group="")
+    world.campaign.contexts.filter(key__in=["c00", "c01"]).update(group="copies of c00")
+    there, _ = context_groups.grouped(current_entrants(world.campaign), moved_by_text(6))
+    assert there.units(np.arange(12)) == 1  # one copy has each topic
 
 
 def test_the_page_and_the_files_say_so(world, version):

@@ -64,7 +64,7 @@ def test_similarity_by_hand():
 
 def test_copies_with_other_spelling_are_joined_first():
     texts = ["Who wrote the book?", "How far is the moon?", "who wrote  the book", "Name three rivers of France."]
-    assert tree(texts)[0].tolist() == [0, 2]
+    assert tree(texts)[0][0].tolist() == [0, 2]
 
 
 @pytest.mark.parametrize("n", [3, groups.MOST_TEXTS + 1])
