@@ -5,10 +5,20 @@ from django.http import Http404
 from django.shortcuts import get_object_or_404
 
 from annotation.models import Annotator, Campaign, User
+from annotation.statements import Statement
 from core.errors import Refused
 
 # Part of every annotator's request, where building a Subquery took longer than asking it.
 NEWEST_CONSENT = RawSQL("SELECT MAX(id) FROM annotation_consenttext WHERE campaign_id = annotation_annotator.campaign_id", ())
+ANNOTATOR = Statement(
+    lambda user, slug: (
+        Annotator.objects.filter(campaign__slug=slug, campaign__deleted_at=None, user_id=user)
+        .select_related("campaign")
+        .annotate(newest_consent=NEWEST_CONSENT)
+    ),
+    arguments=2,
+    texts=(1,),
+)
 
 
 def campaigns_researched_by(user: User):
@@ -26,11 +36,10 @@ def campaign_for_researcher(user: User, slug: str) -> Campaign:
 def annotator_of(user: User, slug: str) -> Annotator:
     """The user's annotator in a campaign, with `newest_consent`, the key of the campaign's newest consent text. Http404
     where they were never invited."""
-    annotators = Annotator.objects.filter(campaign__slug=slug, campaign__deleted_at=None, user_id=user.pk)
-    try:
-        return annotators.select_related("campaign").annotate(newest_consent=NEWEST_CONSENT).get()
-    except Annotator.DoesNotExist:
-        raise Http404 from None
+    annotator = ANNOTATOR.first(user.pk, slug)
+    if annotator is None:
+        raise Http404
+    return annotator
 
 
 def campaign_named(slug: str) -> Campaign:

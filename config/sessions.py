@@ -3,8 +3,10 @@
 from typing import Any
 
 from django.contrib.sessions.backends import db
+from django.contrib.sessions.models import Session
 from django.utils import timezone
 
+from annotation.statements import Statement
 from core.sealed import digest
 
 LENGTH = 40  # of Django's column: 160 bits
@@ -14,16 +16,18 @@ def stored_key(key: str) -> str:
     return digest(key)[:LENGTH]
 
 
+SESSION = Statement(lambda key: Session.objects.filter(session_key=key), arguments=1, texts=(0,))
+
+
 class SessionStore(db.SessionStore):
     """Named as Django's, since the name salts what is kept. Only for the synchronous server that runs here."""
 
     def _get_session_from_db(self) -> Any:
-        now = timezone.now()
-        try:
-            return self.model.objects.get(session_key=stored_key(str(self.session_key)), expire_date__gt=now)
-        except self.model.DoesNotExist:
+        session = SESSION.first(stored_key(str(self.session_key)))
+        if session is None or session.expire_date <= timezone.now():
             self._session_key = None
             return None
+        return session
 
     def exists(self, session_key: str) -> bool:
         return super().exists(stored_key(session_key))

@@ -27,6 +27,7 @@ from annotation.campaigns.items import summarize
 from annotation.design.balance import Ranked, ranked
 from annotation.design.gold_and_repeats import REPEAT_GAP, is_gold, repeat_is_due
 from annotation.models import Annotator, Assignment, Campaign, Item, Purpose
+from annotation.statements import Statement
 
 WINDOW = 200  # free items among which the least bad is looked for where none keeps both rules
 NEAR = 100  # fewer items left than this are counted afresh every time
@@ -40,7 +41,7 @@ STANDING = "SELECT id, tally, has_qualified, withdrawn_at FROM annotation_annota
 FREE = """annotation_item.campaign_id = %s AND annotation_item.context_id <> %s AND annotation_item.purpose = 'evaluation'
     AND annotation_item.taken < annotation_item.places AND NOT EXISTS (
     SELECT 1 FROM annotation_assignment had
-    WHERE had.item_id = annotation_item.id AND had.annotator_id = %s AND had.status <> 'expired')"""
+    WHERE had.item_id = annotation_item.id AND had.annotator_id = %s AND had.status <> 'expired' AND had.purpose <> 'repeat')"""
 
 
 class Phase(StrEnum):
@@ -133,7 +134,7 @@ def _attempt(annotator: Annotator, first: Callable[[], object] | None = None) ->
         first()
     history = read_history(annotator)
     if history.held:
-        whole = _with_texts(annotator.assignments, annotator.campaign, "item__")
+        whole = _with_texts(annotator.assignments, annotator.campaign.pairwise, "item__")
         return _with_context(whole.get(pk=history.held.pk)), history
     assignment = _choose(annotator, history)
     if assignment:
@@ -232,10 +233,12 @@ def _next_in_balance(annotator: Annotator, history: History) -> Assignment | Non
     cells = _ranked_cells(annotator, history)
     if not cells:
         return None
-    free = _free(annotator, besides=history.last_context)
     best, *as_good = [_text(entry) for entry in cells if entry.excess == cells[0].excess]
-    assignment = _place_first(annotator, history, free.filter(cell=best))
+    of_cell = FIRST_OF_CELL[annotator.campaign.pairwise]
+    item = of_cell.first(annotator.campaign_id, history.last_context or 0, annotator.pk, best)
+    assignment = item and _place(annotator, history, item)
     if assignment is None and as_good:
+        free = _free(annotator, besides=history.last_context)
         assignment = _place_first(annotator, history, free.filter(cell__in=as_good))
     return assignment
 
@@ -265,8 +268,12 @@ def _text(entry: Ranked) -> str:
 
 def _place_first(annotator: Annotator, history: History, items) -> Assignment | None:
     """The first of these items in the drawn order that nobody else is just taking."""
-    item = items.select_for_update(of=("self",), skip_locked=True).order_by("position").first()
+    item = _unlocked(items).first()
     return item and _place(annotator, history, item)
+
+
+def _unlocked(items):
+    return items.select_for_update(of=("self",), skip_locked=True).order_by("position")
 
 
 def _place(annotator: Annotator, history: History, item: Item) -> Assignment | None:
@@ -306,6 +313,20 @@ def _free(annotator: Annotator, besides: int | None = None):
     return _items(annotator).filter(RawSQL(FREE, (annotator.campaign_id, besides or 0, annotator.pk), BooleanField()))
 
 
+def _first_of_cell(pairwise: bool) -> Statement[Item]:
+    """Of (campaign, last context, annotator, cell), ids and a text: the first free item of the cell in the drawn order."""
+    return Statement(
+        lambda campaign, besides, annotator, cell: _unlocked(
+            _with_texts(Item.objects, pairwise).filter(RawSQL(FREE, (campaign, besides, annotator), BooleanField()), cell=cell)
+        )[:1],
+        arguments=4,
+        texts=(3,),
+    )
+
+
+FIRST_OF_CELL = {pairwise: _first_of_cell(pairwise) for pairwise in (False, True)}
+
+
 def _known(annotator: Annotator, purpose: Purpose):
     return _items(annotator).filter(campaign=annotator.campaign_id, purpose=purpose).exclude(_had(annotator))
 
@@ -336,15 +357,15 @@ def _seed(annotator: Annotator) -> str:
     return f"{annotator.campaign.seed}:{annotator.name}"
 
 
-def _with_texts(rows, campaign: Campaign, item: str = ""):
+def _with_texts(rows, pairwise: bool, item: str = ""):
     """These rows, items or rows that have one, with what a page shows: neither the systems, which nobody who judges is to
     see, nor what else came with an output. item: the way to it, "item__"."""
-    outputs = [f"{item}output", f"{item}other"] if campaign.pairwise else [f"{item}output"]
+    outputs = [f"{item}output", f"{item}other"] if pairwise else [f"{item}output"]
     return rows.select_related(f"{item}context", *outputs).defer(*(f"{o}__{field}" for o in outputs for field in UNSEEN))
 
 
 def _items(annotator: Annotator):
-    return _with_texts(Item.objects, annotator.campaign)
+    return _with_texts(Item.objects, annotator.campaign.pairwise)
 
 
 def _with_context(assignment: Assignment) -> Assignment:

@@ -19,6 +19,7 @@ from annotation.models import Annotator, Assignment, Campaign, Item, Purpose, Su
 HOLD = timedelta(hours=1)
 Status = Assignment.Status
 # Part of every turn: SQL, as assignment.FREE is.
+CLOSE = "UPDATE annotation_assignment SET status = 'done', completed_at = %s WHERE id = %s AND status = 'open'"
 TAKE = "UPDATE annotation_item SET taken = taken + 1, taken_swapped = taken_swapped + %s WHERE id = %s AND taken < places"
 
 
@@ -42,8 +43,10 @@ def close(assignment: Assignment) -> bool:
     went to another after it lapsed or was skipped."""
     assignments = Assignment.objects.filter(pk=assignment.pk)
     done = {"status": Status.DONE, "completed_at": timezone.now()}
-    if assignments.filter(status=Status.OPEN).update(**done):
-        return True
+    with connection.cursor() as cursor:
+        cursor.execute(CLOSE, [connection.ops.adapt_datetimefield_value(done["completed_at"]), assignment.pk])
+        if cursor.rowcount == 1:
+            return True
     if not assignments.filter(status__in=[Status.EXPIRED, Status.SKIPPED]).update(**done):
         return False
     forget_tally(assignment.annotator_id)

@@ -12,11 +12,22 @@ from annotation.annotating.answer_rows import rows_of
 from annotation.annotating.assignment import Turn, lock, turn
 from annotation.models import Annotator, Assignment, Campaign, Purpose, Submission
 from annotation.questions import store
+from annotation.statements import Statement
 from core.errors import Refused
 
 ANSWERED = ("annotator", "purpose", "swapped", "item__output", "item__other")  # what storing an answer looks at
 # Part of every answer, where building an Exists took longer than asking it.
 STORED = "EXISTS (SELECT 1 FROM annotation_submission stored WHERE stored.key = %s)"
+ASSIGNED = Statement(
+    lambda key, annotator, assignment: (
+        Assignment.objects.filter(annotator=annotator, pk=assignment)
+        .select_related("item")
+        .only(*ANSWERED)
+        .annotate(stored=RawSQL(STORED, (key,), BooleanField()))
+    ),
+    arguments=3,
+    texts=(0,),
+)
 
 
 @transaction.atomic
@@ -88,11 +99,8 @@ def _assignment(annotator: Annotator, assignment_id: int, key: uuid.UUID) -> tup
     """The assignment an answer is for, or the submission that this key already stands for."""
     if annotator.withdrawn_at:
         raise Refused(gettext("You have withdrawn from this campaign. No further answers of yours are stored."))
-    stored = RawSQL(STORED, (Submission._meta.pk.get_db_prep_value(key, connection),), BooleanField())
-    try:
-        assignment = annotator.assignments.select_related("item").only(*ANSWERED).annotate(stored=stored).get(pk=assignment_id)
-    except Assignment.DoesNotExist:
-        assignment = None
+    stored_key = Submission._meta.pk.get_db_prep_value(key, connection)
+    assignment = None if assignment_id is None else ASSIGNED.first(stored_key, annotator.pk, assignment_id)
     if assignment is None or assignment.stored:
         known = Submission.objects.filter(pk=key).first()
         if known is not None and known.annotator_id != annotator.pk:

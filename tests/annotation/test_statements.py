@@ -1,0 +1,69 @@
+"""A statement gives what its queryset gives, without building or compiling it again."""
+
+import pytest
+from django.db.models import F
+
+from annotation.access import ANNOTATOR, annotator_of
+from annotation.models import Annotator, Criterion, Item
+from annotation.models.campaign import CRITERIA
+from annotation.statements import Statement
+from tests.annotation.pages import World
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def world(tmp_path, client):
+    return World(tmp_path, client)
+
+
+def test_rows_are_those_of_the_queryset(world):
+    expected = list(Criterion.objects.filter(campaign=world.campaign).order_by())
+    found = CRITERIA.all(world.campaign.pk)
+    assert [vars(row) | {"_state": None} for row in found] == [vars(row) | {"_state": None} for row in expected]
+    assert not found[0]._state.adding and CRITERIA.all(world.campaign.pk + 1) == []
+
+
+def test_what_is_joined_deferred_and_annotated_comes_with_it(world, django_assert_num_queries):
+    items = Statement(
+        lambda campaign: (
+            Item.objects.filter(campaign=campaign)
+            .select_related("output", "other")
+            .defer("output__metadata")
+            .annotate(half=F("position") / 2)
+            .order_by("position")
+        ),
+        arguments=1,
+    )
+    expected = list(items.build(world.campaign.pk))
+    with django_assert_num_queries(1):
+        found = items.all(world.campaign.pk)
+        assert [(item.pk, item.output.text, item.other, item.half) for item in found] == [
+            (item.pk, item.output.text, item.other, item.half) for item in expected
+        ]
+    with django_assert_num_queries(1):
+        assert found[0].output.metadata == {}
+
+
+def test_it_is_built_once(world):
+    built = []
+
+    def build(name):
+        built.append(name)
+        return Annotator.objects.filter(name=name)
+
+    statement = Statement(build, arguments=1, texts=(0,))
+    assert statement.first(world.annotator.name) == world.annotator and statement.first("nobody") is None
+    assert len(built) == 1
+
+
+def test_an_argument_that_is_no_value_of_the_query_is_an_error():
+    with pytest.raises(ValueError, match="does not stand"):
+        Statement(lambda campaign: Item.objects.order_by("pk"), arguments=1).all(1)
+
+
+def test_the_annotator_comes_as_from_the_models(world, django_assert_num_queries):
+    with django_assert_num_queries(1):
+        annotator = annotator_of(world.bob, "talk")
+        assert annotator.campaign == world.campaign and annotator.newest_consent is None
+    assert ANNOTATOR.first(world.charlie.pk, "talk") is None
