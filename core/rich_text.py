@@ -74,15 +74,15 @@ FORMATTER: Any = HtmlFormatter(nowrap=True)
 
 
 @lru_cache(maxsize=KEPT)
-def rich_html(text: str, level: int = 2, images: frozenset[str] = frozenset(), folder: str = "") -> str | None:
+def rich_html(text: str, level: int = 2, images: frozenset[tuple[str, str]] = frozenset(), folder: str = "") -> str | None:
     """The text as safe HTML, its first heading at `level`; None where it is too long, too deep, or breaks the parser.
 
-    images: names of pictures that are shown as such, from the address `folder`.
+    images: names of pictures that are shown as such, each with the name by which it is fetched from the address `folder`.
     """
     if is_heavy(text):
         return None
     try:
-        env: MutableMapping[str, Any] = {"images": images, "folder": folder}
+        env: MutableMapping[str, Any] = {"images": dict(images), "folder": folder}
         tokens = MARKDOWN.parse(text, env)
         if any(token.level >= DEEPEST - 1 for token in tokens):
             return None  # the parser leaves out what is deeper
@@ -224,7 +224,7 @@ def _image(renderer: Any, tokens: Sequence[Token], at: int, options: Any, env: A
     token = tokens[at]
     address, about = str(token.attrs.get("src", ""))[:ADDRESS_SHOWN], renderer.renderInlineAsText(token.children, options, env)
     if address in env["images"]:
-        return f'<img src="{escapeHtml(env["folder"] + address)}" alt="{escapeHtml(about)}" loading="lazy">'
+        return f'<img src="{escapeHtml(env["folder"] + env["images"][address])}" alt="{escapeHtml(about)}" loading="lazy">'
     return f'<span class="image">{escapeHtml(f"[image: {about} ({address})]" if about else f"[image: {address}]")}</span>'
 
 

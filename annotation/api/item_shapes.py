@@ -6,6 +6,7 @@ from rest_framework import serializers
 
 from annotation.annotating.item_page import hidden_fields, item_context
 from annotation.api.serializers import CriterionSerializer
+from annotation.campaigns.images import unnamed
 from annotation.models import Annotator, Assignment, Campaign
 from annotation.questions import registry
 from annotation.questions.kind import CANNOT_SAY
@@ -167,14 +168,18 @@ def shown(assignment: Assignment | None, campaign: Campaign) -> dict | None:
         return None
     page, hidden = item_context(campaign, assignment.item, assignment.swapped), hidden_fields(assignment)
     is_pair = assignment.item.is_pair
+
+    def text(of: str) -> str:
+        return unnamed(campaign, page[of].text)
+
     return {
         "id": assignment.pk,
-        "context": page["context"].turns,
+        "context": [unnamed(campaign, turn) for turn in page["context"].turns],
         "key": hidden["key"],
         "shown": hidden["shown"],
-        "output": None if is_pair else page["output"].text,
-        "left": page["left"].text if is_pair else None,
-        "right": page["right"].text if is_pair else None,
+        "output": None if is_pair else text("output"),
+        "left": text("left") if is_pair else None,
+        "right": text("right") if is_pair else None,
     }
 
 

@@ -80,7 +80,7 @@ def shown_text(campaign: Campaign, text: str, level: int = 2, most: int = 0) -> 
         return format_html('<p class="muted">{}</p>', gettext("(an empty text)"))
     html = None
     if campaign.text_format == Campaign.TextFormat.MARKDOWN:
-        images = images_in(campaign, text)
+        images = frozenset(images_in(campaign, text).items())
         html = rich_html(text, level, images, reverse("images", args=[campaign.slug]) if images else "")
     if html is not None:
         return mark_safe(f'<div class="text rich" lang="" dir="auto">{html}</div>')  # noqa: S308 (cleaned by nh3)

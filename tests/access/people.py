@@ -22,10 +22,10 @@ from annotation.people.tokens import make_token
 from annotation.views.annotating.participation import RESUME
 from leaderboard.tournaments import play
 from leaderboard.tournaments.start import start_tournament
+from tests.annotation.pages import PNG
 from tests.evaluator.world import World
 from tests.leaderboard.played import quiet, strict
 
-PNG = b"\x89PNG\r\n\x1a\n"
 UNSEEN = "Kraken-system"  # a system's name, which no annotator may see
 
 
@@ -138,7 +138,7 @@ class People:
             "jobs/": {"pk": self.job.pk},
             "import/<what>": {"what": "scores"},
             "import/": {"pk": self.upload.pk},
-            "images/": {"name": "a.png"},
+            "images/": {"name": images.images_in(self.campaign, "![A](a.png)")["a.png"]},
             "samples/": {"pk": Output.objects.filter(system__name=UNSEEN).first().context_id},
             "systems/": {"pk": System.objects.get(name=UNSEEN).pk},
             "tournaments/": {"pk": self.tournament.pk, "format": "csv"},

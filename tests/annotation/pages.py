@@ -14,6 +14,10 @@ CRITERIA = [
     CriterionSpec("Fluency", 0, 1, "broken", "fluent"),
 ]
 GUIDELINES = "# Be kind\n\nRead **both** lines.<script>x</script>"
+PNG = bytes.fromhex(  # one grey pixel
+    "89504e470d0a1a0a0000000d49484452000000010000000108000000003a"
+    "7e9b550000000a49444154789c636800000082008177cd72b60000000049454e44ae426082"
+)
 SYSTEMS = ("Hydra-system", "Kraken-system", "Human-writer")
 
 

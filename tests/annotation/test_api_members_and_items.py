@@ -10,11 +10,11 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from annotation.models import Annotator, Item, ItemReport, Membership, Output, PairwiseJudgment, User
 from tests.annotation import test_api
 from tests.annotation.data.test_other_tools import zipped
+from tests.annotation.pages import PNG
 from tests.annotation.test_api import Caller
 
 pytestmark = pytest.mark.django_db
 alice, campaign, users = test_api.alice, test_api.campaign, test_api.users
-PNG = b"\x89PNG\r\n\x1a\n"
 
 # Pages with an action or a file of their own, and the API's route that does the same; a sentence where there is none.
 SAME = {

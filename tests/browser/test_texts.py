@@ -11,8 +11,7 @@ from playwright.sync_api import expect
 from annotation.campaigns.images import store_images
 from annotation.data.importer import import_outputs
 from annotation.models import Campaign
-from tests.annotation.data.test_images import PNG
-from tests.annotation.pages import World
+from tests.annotation.pages import PNG, World
 from tests.browser.axe import assert_axe_clean
 from tests.browser.conftest import sign_in
 from tests.browser.test_annotating import counted, fits
