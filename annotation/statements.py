@@ -44,7 +44,7 @@ class _Compiled:
         start, end = information["select_fields"][0], information["select_fields"][-1] + 1
         self.own, self.model = slice(start, end), information["model"]
         self.names = [column[0].target.attname for column in self.compiler.select[self.own]]
-        self.related = get_related_populators(information, self.compiler.select, queryset.db)
+        self.related = get_related_populators(information, self.compiler.select, queryset.db)  # type: ignore[call-arg]
         expressions = [column[0] for column in self.compiler.select]
         self.converters = self.compiler.get_converters(expressions)
         self.db = queryset.db

@@ -236,7 +236,7 @@ def _next_in_balance(annotator: Annotator, history: History) -> Assignment | Non
     best, *as_good = [_text(entry) for entry in cells if entry.excess == cells[0].excess]
     of_cell = FIRST_OF_CELL[annotator.campaign.pairwise]
     item = of_cell.first(annotator.campaign_id, history.last_context or 0, annotator.pk, best)
-    assignment = item and _place(annotator, history, item)
+    assignment = _place(annotator, history, item) if item else None
     if assignment is None and as_good:
         free = _free(annotator, besides=history.last_context)
         assignment = _place_first(annotator, history, free.filter(cell__in=as_good))

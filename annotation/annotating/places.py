@@ -42,12 +42,12 @@ def close(assignment: Assignment) -> bool:
     """Close the assignment for an answer. False where the answer is surplus: the item was answered before, or its place
     went to another after it lapsed or was skipped."""
     assignments = Assignment.objects.filter(pk=assignment.pk)
-    done = {"status": Status.DONE, "completed_at": timezone.now()}
+    now = timezone.now()
     with connection.cursor() as cursor:
-        cursor.execute(CLOSE, [connection.ops.adapt_datetimefield_value(done["completed_at"]), assignment.pk])
+        cursor.execute(CLOSE, [connection.ops.adapt_datetimefield_value(now), assignment.pk])
         if cursor.rowcount == 1:
             return True
-    if not assignments.filter(status__in=[Status.EXPIRED, Status.SKIPPED]).update(**done):
+    if not assignments.filter(status__in=[Status.EXPIRED, Status.SKIPPED]).update(status=Status.DONE, completed_at=now):
         return False
     forget_tally(assignment.annotator_id)
     return assignment.purpose != Purpose.EVALUATION or take(assignment.item, assignment.swapped)
