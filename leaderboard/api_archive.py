@@ -17,7 +17,7 @@ from annotation.models import Job
 from annotation.people.audit import exported
 from core.errors import Refused
 from leaderboard.archive import exchange
-from leaderboard.publication.contents import as_zip, contents
+from leaderboard.publication.contents import within_a_request
 
 
 class ArchiveSerializer(serializers.Serializer):
@@ -71,7 +71,7 @@ class PublishedView(APIView):
         campaign = campaign_for_researcher(request.user, slug)
         snapshot = _snapshot(campaign, digest)
         exported(f"the files of {snapshot.name}", campaign, request.user)
-        return HttpResponse(as_zip(contents(snapshot)), content_type="application/zip")
+        return HttpResponse(within_a_request(snapshot), content_type="application/zip")
 
 
 def _snapshot(campaign, digest):

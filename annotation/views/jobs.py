@@ -84,6 +84,8 @@ def _result(job: Job, upload) -> str:
         return reverse("upload", args=[job.campaign.slug, upload])
     if version:
         return reverse("comparator_card", args=[job.campaign.slug, version.name])
+    if job.task == "archives.export":
+        return reverse("ways_out", args=[job.campaign.slug])
     if job.task == "evaluator.tasks.set_beside_people":
         return reverse("judges", args=[job.campaign.slug])
     return tournament.get_absolute_url() if tournament else ""

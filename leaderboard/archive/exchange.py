@@ -80,10 +80,10 @@ def receive(
     with Opened(content, name) as archive, transaction.atomic():
         campaign = new_campaign(archive, slug, user)
         job = _enqueue(IMPORT, f"Read the archive {name}"[:200], campaign, user, False)
-    file_of(job).parent.mkdir(parents=True, exist_ok=True)
-    content.seek(0)
-    with file_of(job).open("wb") as kept:
-        shutil.copyfileobj(content, kept)
+        file_of(job).parent.mkdir(parents=True, exist_ok=True)
+        content.seek(0)
+        with file_of(job).open("wb") as kept:  # before the job's message goes out
+            shutil.copyfileobj(content, kept)
     return campaign, None, job
 
 
@@ -112,6 +112,6 @@ def _enqueue(task: str, title: str, campaign: Campaign, user, foreground: bool) 
 
 def _forget(campaign: Campaign) -> None:
     """Earlier archives of the campaign, and old ones of any."""
-    old = Job.objects.filter(task=EXPORT, created_at__lt=timezone.now() - KEPT)
+    old = Job.objects.filter(task__in=[EXPORT, IMPORT], created_at__lt=timezone.now() - KEPT)
     for job in [*old, *Job.objects.filter(task=EXPORT, campaign=campaign)]:
         file_of(job).unlink(missing_ok=True)

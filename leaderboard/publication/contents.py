@@ -15,6 +15,7 @@ from leaderboard.boards import exports
 from leaderboard.publication import card, citation, eval_results, every_eval_ever, heds, inspect_ratings
 from leaderboard.publication.published import Published, published, slug
 
+AT_ONCE = 100_000  # answers: some seconds
 WRITTEN = (1980, 1, 1, 0, 0, 0)  # the same time in every zip, so that the same content is the same file
 
 
@@ -25,6 +26,15 @@ def snapshot_named(campaign: Campaign, digest: str = "") -> Snapshot:
         named = f" that begins with {digest!r}" if digest else "; assess its quality first"
         raise Refused(f"Campaign {campaign.slug!r} has no snapshot{named}.")
     return found
+
+
+def within_a_request(snapshot: Snapshot) -> bytes:
+    """The zip, where it can be made while somebody waits. Raises Refused."""
+    if snapshot.scores + snapshot.judgments > AT_ONCE:
+        raise Refused(
+            f"A snapshot of more than {AT_ONCE:,} answers takes too long here; manage.py export_snapshot writes its files."
+        )
+    return as_zip(contents(snapshot))
 
 
 def contents(snapshot: Snapshot, dataset: str = "") -> dict[str, bytes]:

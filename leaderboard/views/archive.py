@@ -21,7 +21,7 @@ from leaderboard.archive import exchange
 from leaderboard.archive.tables import LEFT
 from leaderboard.boards import queries
 from leaderboard.forms import ArchiveForm
-from leaderboard.publication.contents import as_zip, contents
+from leaderboard.publication.contents import within_a_request
 
 BOARDS_SHOWN = 20
 
@@ -77,7 +77,7 @@ def published(request, slug, digest):
     if snapshot is None:
         raise Http404
     try:
-        content = as_zip(contents(snapshot))
+        content = within_a_request(snapshot)
     except Refused as refused:
         return HttpResponse(str(refused), status=409, content_type="text/plain; charset=utf-8")
     exported(f"the files of {snapshot.name}", campaign, request.user)

@@ -131,7 +131,7 @@ def test_of_the_campaign_that_comes_back_they_are_the_same(made, db):
     assert all(places.sub(b"", again[n]) == places.sub(b"", files[n]) for n in differ if n.endswith(".json"))
 
 
-def test_page_api_and_command_give_the_same_zip(made, db, client, tmp_path):
+def test_page_api_and_command_give_the_same_zip(made, db, client, tmp_path, monkeypatch):
     world, _ = made
     name = snapshot_named(world.campaign).name
     command("export_snapshot", world.campaign.slug, str(tmp_path / "out.zip"))
@@ -141,6 +141,9 @@ def test_page_api_and_command_give_the_same_zip(made, db, client, tmp_path):
     assert page == (tmp_path / "out.zip").read_bytes()
     assert zipfile.ZipFile(tmp_path / "out.zip").namelist()[0] == "README.md"
     assert client.get(f"/c/published/snapshots/{'0' * 12}/published/").status_code == 404
+    monkeypatch.setattr("leaderboard.publication.contents.AT_ONCE", 10)
+    assert client.get(f"/c/published/snapshots/{name}/published/").status_code == 409
+    assert "export_snapshot" in client.get(f"/api/campaigns/published/snapshots/{name}/published/").json()["detail"]
     with pytest.raises(Refused, match="no snapshot that begins with"):
         snapshot_named(world.campaign, "0000")
 
