@@ -46,7 +46,7 @@ def write_archive(campaign: Campaign, out: IO[bytes], report: Report = lambda sh
         for name, content in _blobs(campaign, numbers):
             packed.add(name, [content])
         manifest = _manifest(campaign, numbers, packed.files) | ({"came_meanwhile": dict(later)} if later else {})
-        _write(archive, MANIFEST, [json.dumps(manifest, ensure_ascii=False, indent=1).encode()])
+        _write(archive, MANIFEST, [json.dumps(manifest, ensure_ascii=False, sort_keys=True, indent=1).encode()])
     return manifest
 
 
@@ -80,7 +80,7 @@ def _row(table: Table, row: Any, numbers: Numbers) -> Json:
 
 def _lines(rows: Iterable[Json]) -> Iterator[bytes]:
     for row in rows:
-        yield json.dumps(row, ensure_ascii=False).encode() + b"\n"
+        yield json.dumps(row, ensure_ascii=False, sort_keys=True).encode() + b"\n"  # PostgreSQL keeps no order of keys
 
 
 def _blobs(campaign: Campaign, numbers: Numbers) -> Iterator[tuple[str, bytes]]:

@@ -5,6 +5,7 @@ import json
 import uuid
 import zipfile
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import pytest
 from django.apps import apps
@@ -35,10 +36,11 @@ from leaderboard.archive.tables import CAMPAIGN, ELSEWHERE, LEFT, LEFT_MODELS, T
 from leaderboard.boards import exports, queries
 from leaderboard.models import Tournament
 from leaderboard.systems import describe
+from leaderboard.tournaments import play
 from leaderboard.tournaments.start import start_tournament
 from tests.evaluator.fixtures import rows_for_a_module
 from tests.evaluator.world import SCORES, World, write
-from tests.leaderboard.played import by_people
+from tests.leaderboard.played import quiet
 
 pytestmark = pytest.mark.django_db
 LONG_AGO = datetime(2025, 2, 3, 4, 5, 6, 789, tzinfo=UTC)
@@ -79,6 +81,12 @@ def answered(campaign: Campaign) -> None:
     recount(campaign)
 
 
+def played(campaign: Campaign, basis: str, **how) -> Tournament:
+    """Without a job's heartbeat, which sees nothing of a test's transaction."""
+    tournament = start_tournament(campaign, basis, foreground=True, **how)
+    return play.play(tournament, quiet, partial(tasks._of_judge, tournament) if basis == "judge" else None)
+
+
 @pytest.fixture(scope="module")
 def full(django_db_setup, django_db_blocker, tmp_path_factory):
     """(the campaign's id, its archive)"""
@@ -100,9 +108,9 @@ def full(django_db_setup, django_db_blocker, tmp_path_factory):
             snapshot = world.freeze()
             SnapshotMark.objects.create(snapshot=snapshot, reason="Somebody withdrew.")
             describe(campaign.systems.get(name="Plain"), "Pläin", "", "", world.alice)  # snapshots call it otherwise
-            first = by_people(campaign, criterion="Overall", seed=3)
+            first = played(campaign, "people", criterion="Overall", seed=3)
             Tournament._base_manager.filter(pk=first.pk).update(created_at=LONG_AGO)
-            tasks.run(start_tournament(campaign, "judge", judge_named(campaign, "LLM"), foreground=True, games=40).job_id)
+            played(campaign, "judge", judge=judge_named(campaign, "LLM"), games=40)
             set_up(campaign, Judge.Kind.PROGRAM, "runs", {"command": "rm -r /", "reads": "pointwise", "timeout": 9.0})
             archive = io.BytesIO()
             manifest = write_archive(campaign, archive)
@@ -157,7 +165,7 @@ def test_the_archive_of_the_new_campaign_is_the_same_file(full, again):
 
 def test_a_board_played_anew_has_the_same_digits(again):
     first = queries.finished(again.campaign).filter(basis="people").get()
-    once_more = by_people(again.campaign, criterion="Overall", seed=3)
+    once_more = played(again.campaign, "people", criterion="Overall", seed=3)
     numbers = lambda t: [(r.name, r.rating, r.rd, r.low, r.high) for r in t.ratings.all()]
     assert numbers(once_more) == numbers(first) and once_more.signature == first.signature
 

@@ -14,9 +14,11 @@ from leaderboard.archive.admission import admit
 from leaderboard.archive.export import write_archive
 from leaderboard.publication.contents import contents, snapshot_named
 from leaderboard.publication.published import slugs
+from leaderboard.tournaments import play
+from leaderboard.tournaments.start import start_tournament
 from tests.evaluator.fixtures import rows_for_a_module
 from tests.evaluator.world import SCORES, World, command
-from tests.leaderboard.played import by_people
+from tests.leaderboard.played import quiet
 
 pytestmark = pytest.mark.django_db
 JUDGED = [
@@ -33,7 +35,7 @@ def made(django_db_setup, django_db_blocker, tmp_path_factory):
             world.score("Wit", SCORES, annotators=("robot",), simulated=True)
             world.judge(JUDGED)
             snapshot = world.freeze()
-            by_people(world.campaign, criterion="Overall")
+            play.play(start_tournament(world.campaign, "people", criterion="Overall", foreground=True), quiet)
             files = contents(snapshot, "alice/talk")
         yield world, files
 
