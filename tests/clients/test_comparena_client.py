@@ -66,7 +66,7 @@ def pairs(choice=lambda a, b: "A" if ORDER[a] > ORDER[b] else "B"):
                     yield {"context": row["context"], **sides, "annotator": annotator, "choice": choice(a, b)}
 
 
-def test_from_rows_to_a_board(client_, talk):
+def test_from_rows_to_a_board(client_, talk, tmp_path, settings):
     assert [row["slug"] for row in client_.campaigns()] == ["talk"]
     done = talk.import_judgments(pairs())
     assert done["new"]["judgments"] == 36 and len(talk.judgments()) == 36 and talk.scores() == []
@@ -76,6 +76,12 @@ def test_from_rows_to_a_board(client_, talk):
     assert talk.board() == talk.board("people", "") and [r["system"] for r in talk.board()] == ["ape", "bee", "emu"]
     assert standings[0]["rank_low"] == 1
     assert talk.details()["numbers"]["judgments"] == 36
+    settings.UPLOADS_DIR = tmp_path
+    talk.archive(tmp_path / "talk.zip")
+    again = client_.bring_back(tmp_path / "talk.zip", slug="again")
+    numbers = lambda board: [(row["system"], row["rating"], row["low"], row["high"]) for row in board]
+    assert again.slug == "again" and numbers(again.board()) == numbers(standings)
+    assert again.outputs() == talk.outputs() and again.judgments() == talk.judgments()
 
 
 def test_settings_invitations_and_files(talk, live_server, client, tmp_path):
