@@ -6,9 +6,12 @@ import time
 import psycopg
 import pytest
 from django.db import close_old_connections, connection
+from django.test import Client
 
+from annotation import health
 from annotation.campaigns.lifecycle import create_campaign
 from annotation.models import User
+from annotation.people.tokens import make_token
 from config.middleware import trust_connections_in_use
 
 pytestmark = pytest.mark.django_db
@@ -111,18 +114,31 @@ def test_a_connection_in_use_is_looked_at_now_and_then(monkeypatch):
     assert len(looks) == 2
 
 
-@pytest.mark.skipif(connection.vendor != "sqlite", reason="SQLite's own switch")
-def test_a_read_only_database_is_said(client):
-    User.objects.create_user("bob", password="a-long-password")
+READ_ONLY = {  # as a file without leave to write (SQLITE_READONLY), and as a standby
+    "sqlite": ("PRAGMA query_only = 1", "PRAGMA query_only = 0"),
+    "postgresql": ("SET default_transaction_read_only = on", "SET default_transaction_read_only = off"),
+}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_read_only_database_is_said_and_read(client, monkeypatch):
+    monkeypatch.setattr(health, "_kept", {})
+    key = make_token(User.objects.create_user("bob", password="a-long-password"), "laptop")[1]
     client.raise_request_exception = False
+    on, off = READ_ONLY[connection.vendor]
     with connection.cursor() as cursor:
-        cursor.execute("PRAGMA query_only = 1")  # SQLITE_READONLY, as for a file without leave to write
+        cursor.execute(on)
     try:
         page = client.post("/login/", {"username": "bob", "password": "a-long-password"})
+        read = Client(headers={"Authorization": f"Bearer {key}"}).get("/api/tasks/")
+        ready, alive = client.get("/readyz"), client.get("/healthz")
     finally:
         with connection.cursor() as cursor:
-            cursor.execute("PRAGMA query_only = 0")
+            cursor.execute(off)
+        monkeypatch.setattr(health, "_kept", {})
     assert page.status_code == 503 and "read-only at the moment" in page.content.decode()
+    assert read.status_code == 200 and alive.status_code == 200
+    assert ready.status_code == 503 and "nothing can be stored" in ready.content.decode()
 
 
 @pytest.mark.skipif(connection.vendor != "sqlite", reason="SQLite's own switch")
