@@ -1,6 +1,6 @@
 """A campaign's counted answers as the arrays that the statistics read. The only place that goes from rows to arrays."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,7 +24,8 @@ from leaderboard.rating.games_from_answers import games_from_judgments, games_fr
 @dataclass(frozen=True)
 class Table:
     """Answers to one question. annotators: ids, one a row; units: output ids, or (A, B) ids, one a column;
-    values: float (annotators, units), scores or codes of choices, nan where missing; when: seconds since 1970, the same.
+    values: float (annotators, units), scores or codes of choices, nan where missing; when: seconds since 1970, the same. In
+    the order of names and keys, so that what is drawn at random does not depend on the order in which answers came in.
     sign: 1 where a higher score is better, -1 where a lower one is."""
 
     annotators: list[int]
@@ -42,10 +43,14 @@ class Table:
 def table_of(campaign: Campaign, question: Question) -> Table | None:
     """Everyone's answers to a question that say something; None where there are none."""
     live = store.to(campaign, question).counted()
+    told = ("annotator_id", "annotator__name", "created_at")
     if question.on_pairs:
-        rows = live.values_list("annotator_id", "output_a_id", "output_b_id", "choice", "created_at")
-        return _table([(who, (a, b), CODES[choice], when) for who, a, b, choice, when in rows])
-    return _table(list(live.values_list("annotator_id", "output_id", "value", "created_at")), question.sign)
+        place = "output_a__context__key", *(f"output_{x}__{field}" for x in "ab" for field in ("system__name", "sample"))
+        pairs = live.values_list(*told, "choice", "output_a_id", "output_b_id", *place)
+        return _table([(who, name, when, CODES[said], (a, b), key) for who, name, when, said, a, b, *key in pairs])
+    place = "output__context__key", "output__system__name", "output__sample"
+    scores = live.values_list(*told, "value", "output_id", *place)
+    return _table([(who, name, when, value, output, key) for who, name, when, value, output, *key in scores], question.sign)
 
 
 def tables_of(campaign: Campaign) -> Iterator[tuple[Question, Table]]:
@@ -59,13 +64,19 @@ def tables_of(campaign: Campaign) -> Iterator[tuple[Question, Table]]:
 def _table(rows: list[tuple], sign: int = 1) -> Table | None:
     if not rows:
         return None
-    who, what, value, when = zip(*rows)
-    annotators, units = sorted(set(who)), sorted(set(what))
+    who, names, when, value, what, keys = zip(*rows)
+    annotators, units = _sorted(who, names), _sorted(what, keys)
     row, column = ({pk: i for i, pk in enumerate(ids)} for ids in (annotators, units))
     place = [row[pk] for pk in who], [column[unit] for unit in what]
     values, times = (np.full((len(annotators), len(units)), np.nan) for _ in range(2))
     values[place], times[place] = value, [moment.timestamp() for moment in when]
     return Table(annotators, units, values, times, sign)
+
+
+def _sorted(ids: Sequence, keys: Sequence) -> list:
+    """Each id once, by its key; ids themselves decide between equal keys."""
+    key_of = dict(zip(ids, keys))
+    return sorted(key_of, key=lambda pk: (key_of[pk], pk))
 
 
 @dataclass(frozen=True)
@@ -81,12 +92,12 @@ class Systems:
 
 
 def systems_of(campaign: Campaign) -> Systems:
-    rows = list(
-        Output.objects.filter(context__campaign=campaign).values_list("pk", "system__name", "context_id", "context__group")
-    )
+    found = Output.objects.filter(context__campaign=campaign)
+    placed = sorted(found.values_list("context__key", "system__name", "sample", "pk", "context_id", "context__group"))
+    rows = [(pk, name, context, group) for _, name, _, pk, context, group in placed]
     names = sorted({name for _, name, _, _ in rows})
     number = {name: i for i, name in enumerate(names)}
-    contexts = {pk: i for i, pk in enumerate(sorted({context for _, _, context, _ in rows}))}
+    contexts = {pk: i for i, pk in enumerate(dict.fromkeys(context for _, _, context, _ in rows))}
     groups: dict[str | int, int] = {}
     for _, _, context, group in rows:
         groups.setdefault(group or context, len(groups))

@@ -15,7 +15,7 @@ from leaderboard.models import Tournament
 
 @dataclass(frozen=True)
 class Entrants:
-    """Systems, contexts and outputs, numbered from 0 by their ids. `contexts` are all the campaign's."""
+    """Systems, contexts and outputs, numbered from 0 by their names and keys. `contexts` are all the campaign's."""
 
     systems: list[System]
     contexts: list[int]  # ids
@@ -105,16 +105,18 @@ def current_entrants(campaign: Campaign) -> Entrants:
 
 
 def _entrants(campaign: Campaign, which_outputs: Q, which_contexts: Q) -> Entrants:
-    """A system that has checkpoints plays with its newest one; any other with all its outputs."""
-    contexts = campaign.contexts.filter(which_contexts).order_by("pk")
+    """A system that has checkpoints plays with its newest one; any other with all its outputs. In the order of names and keys,
+    so that no digit depends on the order in which rows came in."""
+    contexts = sorted(campaign.contexts.filter(which_contexts).values_list("key", "pk", "group"))
     found = (
         Output.objects.filter(which_outputs, context__campaign=campaign)
         .select_related("context", "system", "checkpoint")
         .defer("text", "metadata", "context__turns", "context__metadata", "system__description")
-        .order_by("system_id", "context_id", "sample", "pk")
+        .order_by("pk")
     )
-    playing = of_newest_checkpoints(found)
+    playing = sorted(of_newest_checkpoints(found), key=lambda o: (o.system.name, o.context.key, o.sample, o.pk))
     systems = {output.system_id: output.system for output in playing}
-    groups = dict(contexts.values_list("pk", "group"))
+    groups = {pk: group for _, pk, group in contexts}
     former = former_names(campaign)
-    return Entrants([systems[pk] for pk in sorted(systems)], list(groups), playing, former, list(groups.values()))
+    by_name = sorted(systems.values(), key=lambda system: system.name)
+    return Entrants(by_name, list(groups), playing, former, list(groups.values()))
