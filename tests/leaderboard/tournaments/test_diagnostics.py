@@ -86,7 +86,7 @@ class TestBest:
         world.freeze()
         board = queries.board(by_people(world.campaign))
         assert {row.cluster for row in board.standings} == {row.best for row in board.standings} == {None}
-        assert board.groups == (("Person", "Fine"), ("Plain", "Poor"))
+        assert board.groups == (("Fine", "Person"), ("Plain", "Poor"))
         html = world.get(world.alice, PAGE + "?judge=people").content.decode()
         assert "Cluster" not in html and "line-above" not in html and ">Best<" not in html
 
