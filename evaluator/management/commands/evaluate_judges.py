@@ -8,6 +8,7 @@ from evaluator.management.progress import ProgressBar
 from evaluator.management.table_files import write_tables
 from evaluator.metaevaluation.alternative_annotator import EPSILON
 from evaluator.metrics.registry import METRICS
+from evaluator.versions.selectors import by_default
 
 
 class Command(ServiceCommand):
@@ -57,6 +58,8 @@ class Command(ServiceCommand):
         use_device(device)
         campaign = campaign_named(slug)
         known = material.material(campaign, criterion, snapshot)
+        if chosen := by_default(known.snapshot, known.basis.criterion) if criterion is None else "":
+            self.progress(chosen)
         others = judge_options.players(options, campaign, known.basis.criterion, seed)
         pairs = material.pairs_to_read(known, options["pairs"], seed)
         sides = [known.texts[a] for a, _ in pairs], [known.texts[b] for _, b in pairs]
