@@ -80,7 +80,7 @@ class TestBest:
         assert [row_of(board, name).cluster for name in ("Person", "Fine", "Plain")] == [1, 2, 3]
 
     def test_groups_that_never_met_have_neither(self, tmp_path, client):
-        pairs = (("Fine", "Person"), ("Plain", "Poor"))
+        pairs = (("Person", "Fine"), ("Plain", "Poor"))
         choices = [(f"c{c:02}", a, b, f"A{n}", "A") for c in range(12) for a, b in pairs for n in range(4)]
         world = judged(tmp_path, client, choices)
         world.freeze()
