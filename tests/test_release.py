@@ -54,7 +54,7 @@ def test_the_product_is_free_and_the_client_goes_into_anything():
 
 def test_ci_runs_what_anybody_can_run():
     commands = [step["run"] for job in WORKFLOW["jobs"].values() for step in job["steps"] if "run" in step]
-    assert commands == ["make check", ".ci/run"] and (ROOT / ".ci/run").stat().st_mode & 0o111
+    assert commands == ["make check", "make .venv/dev methods", ".ci/run"] and (ROOT / ".ci/run").stat().st_mode & 0o111
 
 
 def test_hooks_before_a_commit_use_the_project_s_own_programs():

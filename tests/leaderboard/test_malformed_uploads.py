@@ -16,6 +16,7 @@ from tests.annotation.data.hostile_files import odd_name
 from tests.annotation.data.malformed import FUZZ_CASES, damaged, json_lines, malformed_file
 from tests.annotation.data.stores import check_problem, check_sentence
 from tests.annotation.data.test_peoples_files import excel, table
+from tests.annotation.pages import PNG
 
 pytestmark = pytest.mark.django_db
 SENT = FUZZ_CASES or 8
@@ -45,7 +46,6 @@ DOORS = {  # {what is sent: (its files, address, fields beside the file, method)
     "its outputs, API": ("outputs", f"{API}systems/PK/outputs/", {}, "PUT"),
     "its outputs, page": ("outputs", f"{PAGES}systems/PK/outputs/", {}, "POST"),
 }
-PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(100))
 
 
 @pytest.fixture
