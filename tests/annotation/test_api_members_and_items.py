@@ -77,6 +77,10 @@ SAME = {
     "system_retire": "api_system",
     "systems": "api_systems",
     "tournament_file": "api_tournament_file",
+    "make_archive": "api_archive",
+    "archive": "api_archive",
+    "bring_back": "api_archives",
+    "published": "api_published",
 }
 # Pages to look at, or about a browser's session.
 LOOKED_AT = set(
@@ -86,7 +90,7 @@ LOOKED_AT = set(
     password_change password_change_done password_reset password_reset_complete password_reset_confirm
     password_reset_done plan preview public_boards quality_annotators quality_disagreement quality_preview
     quality_report readyz resume sample samples second_factor second_factor_code set_language snapshot status
-    system tournament
+    system tournament ways_out
     """.split()
 )
 

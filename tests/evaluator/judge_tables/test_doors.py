@@ -83,7 +83,8 @@ def test_a_column_for_each_metric(installation, tmp_path):
     file.write_text("context_id,context,system,output,F1,my judge\nc1,Q,m1,A,0.5,4\nc1,Q,m2,B,0.25,\n")
     rows, _, account = everywhere(installation, "judge_scores", file, said, on=file, judges=["F1", "my judge"])
     assert rows == [("F1", "c1", "m1", 0.5), ("F1", "c1", "m2", 0.25), ("my judge", "c1", "m1", 4.0)]
-    assert account["rows"] == 3 and account["new"] == {"judges": 2, "judge_scores": 3}
+    assert account["rows"] == 4 and account["new"] == {"judges": 2, "judge_scores": 3}
+    assert account["left_out"] == {"has no score": 1}  # an empty cell
 
 
 def test_blank_answers_are_left_out_and_the_same_file_twice_changes_nothing(installation, tmp_path):
