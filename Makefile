@@ -3,10 +3,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 PORT ?= 8000
 BEFORE ?= HEAD~1
-# One process more than there are cores, since browsers and workers are waited for, with one thread in each; a file's tests stay
-# in one process and share what they make.
-PROCESSES := $(shell expr $$(nproc) + 1)
-PYTEST := $(BIN)/python -m pytest --numprocesses $(PROCESSES) --dist loadfile --no-loadscope-reorder --durations 10
+# A process for each core, one thread in each; a file's tests stay in one process and share what they make.
+PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder --durations 10
 TESTS ?= tests
 ON_POSTGRES := tests/annotation tests/core/test_outages.py tests/evaluator tests/leaderboard tests/worker
 METHODS := $(addprefix tests/,annotation/design annotation/quality evaluator/metaevaluation leaderboard/rating leaderboard/test_signature.py)
