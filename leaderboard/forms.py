@@ -121,5 +121,8 @@ class ArchiveForm(forms.Form):
 
     file = forms.FileField(label="Archive", help_text="The zip that the page Export, the API or export_campaign wrote.")
     slug = forms.SlugField(
-        label="Short name", max_length=80, required=False, help_text="Where another campaign has its name; empty: as it was."
+        label="Short name",
+        max_length=80,
+        required=False,
+        help_text="Empty keeps the archive's. Give another if a campaign here has that name.",
     )
