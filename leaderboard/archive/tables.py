@@ -183,6 +183,7 @@ LEFT = [
     "Comparators with their weights and trainings, and what they said: each is taken along as a file of its own.",
     "How programs, reward models and language models are asked, so that no archive makes a server run anything: their past "
     "boards and their imported judgments come along, and they judge no more until somebody sets them up.",
+    "Trainings that are watched, with their checkpoints: what was chosen of them is a system's outputs, and comes along.",
     "Jobs, uploaded files, and figures that are worked out again when somebody asks for them.",
 ]
 # Of the tables of the three apps, those that LEFT speaks of, or that stand in the archive under another name.
@@ -190,7 +191,7 @@ LEFT_MODELS = {
     "annotation": "User Membership ApiToken KeptResponse Invitation AuditEvent Heartbeat Job JobPart WorkerPulse Upload "
     "Calculation",
     "evaluator": "TrainingRun ComparatorVersion RetrainingRule Promotion Utility Reply JudgesTable JudgedFile",
-    "leaderboard": "",
+    "leaderboard": "Run RunCheckpoint RunOutput RunComparison",
 }
 ELSEWHERE = {"FrozenAnswers"}  # snapshots/DIGEST.answers.jsonl
 RUNS_NOTHING = (Judge.Kind.IMPORTED, Judge.Kind.METRIC)
