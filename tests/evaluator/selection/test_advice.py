@@ -1,0 +1,95 @@
+"""A training that is watched: one scale, both rules, and the verdict. Expected values are worked out beside each test."""
+
+import numpy as np
+import pytest
+from scipy.special import logit
+
+from core.errors import Refused
+from evaluator.judges.protocol import by_order
+from evaluator.selection.advice import advice
+from evaluator.selection.curve import ByPairs, ByUtility, curve_of
+from evaluator.selection.losing_streak import losing_streak
+from evaluator.selection.rules import Rules, asked_of
+from evaluator.selection.strengths import pairs_among, strengths, variance
+from evaluator.selection.trend import slope
+
+
+def training(quality, contexts=200, seed=0):
+    rng = np.random.default_rng(seed)
+    quality = np.asarray(quality, dtype=float)
+    utilities = quality[:, None] + rng.standard_normal((len(quality), contexts))
+    return curve_of(100 * np.arange(1, len(quality) + 1), ByUtility(utilities, by_order), contexts)
+
+
+def test_two_checkpoints_have_the_log_odds_of_their_win_rate():
+    """3 of 4 won: with half a win and half a loss more, 3.5 / 5; the strengths' mean is 0."""
+    curve = curve_of([1, 2], ByPairs({(1, 0): [1, 1, 1, -1]}), 4)
+    found = strengths(pairs_among(curve, np.arange(2)))
+    np.testing.assert_allclose(found.values, [-logit(0.7) / 2, logit(0.7) / 2])
+
+
+def test_contexts_of_one_group_are_one_observation():
+    """Outcomes 1, 1, -1, -1: the four deviate by 1 each, in two groups by 2 each. A difference of strengths is 2 x the mean
+    outcome to first order: 4 (4 x 1) / (4 x 4) x 4/3 by contexts, 4 (2 x 4) / (4 x 4) x 2/1 by groups."""
+    said = ByPairs({(1, 0): [1, 1, -1, -1]})
+    difference = np.array([[-1.0, 1.0]])
+    for groups, expected in ((None, 4 / 3), (["a", "a", "b", "b"], 4.0)):
+        curve = curve_of([1, 2], said, 4, groups)
+        influences = strengths(pairs_among(curve, np.arange(2))).influences(difference)
+        np.testing.assert_allclose(variance(curve, influences), [[expected]])
+
+
+def test_the_published_rule_counts_losses_in_a_row():
+    won, lost = [1, 1, -1], [1, -1, -1]
+    one = {(m, m - 1): won if m in (1, 7) else lost for m in range(1, 8)}  # 1 won, 2..6 lost, 7 won
+    two = one | {(m, m - 2): [0, 0, 0] for m in range(2, 8)}
+    rules = Rules()
+    for last, losses, stopped_at in ((5, 4, None), (6, 5, 6), (7, 0, 6)):
+        curve = curve_of(np.arange(last + 1), ByPairs({pair: said for pair, said in two.items() if pair[0] <= last}), 3)
+        assert (losing_streak(curve, rules).losses, losing_streak(curve, rules).stopped_at) == (losses, stopped_at)
+
+
+def test_without_scatter_a_slope_is_the_least_squares_one():
+    """Points on a line with noise of variance 1e-4: slope 2, and nothing else is known of it than the noise allows."""
+    t = np.arange(20.0)
+    found = slope(t, 1 + 2 * t, 1e-4)
+    assert found.estimate == pytest.approx(2)
+    assert found.above(2.0) == pytest.approx(0.5)
+    assert found.quantile(0.5) == pytest.approx(2)
+
+
+def test_a_rise_a_plateau_and_a_decline_get_their_words():
+    time = np.arange(40)
+    rules = Rules(worthwhile=5, per=1000)
+    words = [advice(training(q, seed=3), rules).word for q in (0.05 * time, 0 * time, -0.05 * time)]
+    assert words == ["improving", "no longer improving", "getting worse"]
+
+
+def test_before_the_first_look_nothing_is_known():
+    found = advice(training([0, 1, 2]), Rules())
+    assert (found.word, found.stop, found.looks, found.slope) == ("open", False, 0, None)
+    assert found.best.step == 300 and found.points[0].wins == found.points[0].ties == 0
+
+
+def test_the_same_rows_give_the_same_advice():
+    assert advice(training(np.zeros(12)), Rules()) == advice(training(np.zeros(12)), Rules())
+
+
+def test_a_pairwise_judge_is_asked_about_few_pairs():
+    """The previous two, ten back, the best and the first."""
+    assert [asked_of(m, Rules()) for m in range(3)] == [[], [0], [0, 1]]
+    assert asked_of(30, Rules(), best=25) == [0, 20, 25, 28, 29]
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"worthwhile": 0}, {"error": 0.6}, {"previous": 0}, {"per": 0}, {"worthwhile": float("nan")}]
+)
+def test_rules_that_make_no_sense_are_refused(wrong):
+    with pytest.raises(Refused):
+        Rules(**wrong)
+
+
+def test_a_curve_that_contradicts_itself_is_refused():
+    for steps, total in (([2, 1], None), ([1, 1], None), ([5], 4)):
+        with pytest.raises(Refused):
+            curve_of(steps, ByPairs({}), 3, total=total)
