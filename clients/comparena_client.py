@@ -13,21 +13,42 @@
     board = talk.play("people")                     # a list of rows, with board.warnings beside them
     print(board)                                    # the table, and what must be said with it
 
+A training that is watched while it goes on (docs/judges/training-runs.md):
+
+    run = talk.run("lstm-3e-4", total=12_000)
+    for step in range(500, 12_500, 500):
+        train_until(step)
+        if run.report(step, generate(model, run.contexts)).stop:
+            break
+    print(run.best())
+
 Install it with `pip install ./clients`, or copy this file. What the server refuses is raised as `Refused`.
 """
 
+import atexit
 import io
 import json
+import logging
+import math
+import os
+import threading
 import time
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import httpx
 
 Rows = Iterable[dict[str, Any]]
 PAGE_SIZE = 1000
+PART = 4_000_000  # bytes of JSON in one request of a report
+FOR_GOOD = (400, 409, 413, 422)  # a report that is refused so is refused again however often it is sent
+AWAY = (408, 425, 429, 502, 503, 504, 507)  # so does a server answer that is busy, or a proxy in front of one that is away
+log = logging.getLogger("comparena")
 
 
 class Refused(Exception):
@@ -82,11 +103,11 @@ class Client:
         response = self.request(method, path, **({} if body is None else {"json": body}))
         return response.json() if response.content else None
 
-    def pages(self, path: str) -> Iterator[dict[str, Any]]:
+    def pages(self, path: str, **params: Any) -> Iterator[dict[str, Any]]:
         """Every row of a list, page by page."""
         number = 1
         while True:
-            page = self.request("GET", path, params={"page": number, "page_size": PAGE_SIZE}).json()
+            page = self.request("GET", path, params={**params, "page": number, "page_size": PAGE_SIZE}).json()
             if isinstance(page, list):
                 yield from page
                 return
@@ -285,3 +306,389 @@ class Campaign:
         params = {"basis": basis, "judge": judge} | ({} if criterion is None else {"criterion": criterion})
         path = f"campaigns/{self.slug}/leaderboard/"
         return Board(self.client.request("GET", path, params=params).json())
+
+    def contexts(self, run: str = "") -> list[dict[str, Any]]:
+        """What a generator has to answer: rows {context_id, turns, group}. run: those of a run, in its order."""
+        return list(self.client.pages(f"campaigns/{self.slug}/contexts/", **({"run": run} if run else {})))
+
+    def runs(self) -> list[dict[str, Any]]:
+        """The trainings that are watched: rows {name, judge, checkpoints, word, ...}."""
+        return list(self.client.pages(f"campaigns/{self.slug}/runs/"))
+
+    def run(self, name: str, total: int | None = None, *, folder: str | Path | None = None, **how: Any) -> "Run":
+        """A training that is watched; the same name again goes on with it. total: its planned steps, if known. how: judge,
+        contexts (how many), settings={...}, worthwhile, per, error, previous, losses, plays. folder: where reports wait while
+        the server is away."""
+        return Run(self, name, total, folder, how)
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What is known of a run now. word: improving, open, no longer improving or getting worse. stop: whether the sequential
+    rule says stop; streak_stop: whether the paper's rule does. said: what must be said with it, warnings first. waiting: how
+    many checkpoints nobody has judged yet. details: the whole answer of the API."""
+
+    word: str = "open"
+    stop: bool = False
+    streak_stop: bool = False
+    said: list[str] = field(default_factory=lambda: ["No checkpoint has been judged yet."])
+    best: dict[str, Any] | None = None
+    points: list[dict[str, Any]] = field(default_factory=list)
+    waiting: int = 0
+    details: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(cls, details: dict[str, Any]) -> "Advice":
+        names = ("stop", "streak_stop", "best", "points", "waiting")
+        said = {"word": details["word"], "said": details["said"]} if details["word"] else {}
+        return cls(**said, **{name: details[name] for name in names}, details=details)
+
+    @property
+    def is_coming(self) -> bool:
+        """Whether more checkpoints are going to be judged."""
+        return self.waiting > 0 and (self.details.get("job") or {}).get("status") not in ("failed", "cancelled")
+
+    def strength(self, step: int) -> float | None:
+        """Of the checkpoint of this step; None as long as it is not judged."""
+        return next((point["strength"] for point in self.points if point["step"] == step), None)
+
+
+class _Away(Exception):
+    """The server cannot be reached, or does not answer as Comparena does."""
+
+
+@contextmanager
+def _reaching() -> Iterator[None]:
+    try:
+        yield
+    except httpx.TransportError as error:
+        raise _Away(str(error) or type(error).__name__) from None
+    except Refused as refused:
+        if 400 <= refused.status and refused.status not in AWAY:
+            raise
+        raise _Away(str(refused)) from None
+    except (ValueError, KeyError, TypeError) as error:
+        raise _Away(f"the answer is not Comparena's: {error}") from None
+
+
+class _Outbox:
+    """Reports that the server has not confirmed: a file each, which is there as a whole or not at all. What the disk does not
+    take stays in memory."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        self._in_memory: dict[int, bytes] = {}
+
+    def write(self, name: str, content: bytes) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        partial = self.folder / f"{name}.{os.getpid()}.partial"
+        try:
+            with partial.open("wb") as opened:
+                opened.write(content)
+                opened.flush()
+                os.fsync(opened.fileno())
+            partial.replace(self.folder / name)
+        except OSError:
+            partial.unlink(missing_ok=True)
+            raise
+
+    def put(self, step: int, body: dict[str, Any]) -> None:
+        """Keep it, unless a report of this step waits already: the first one stands, as on the server."""
+        content = json.dumps(body, allow_nan=False).encode()
+        if step in self.steps():
+            if self._content(step) != content:
+                log.warning("Step %s waits to be sent with other outputs. Those stand; the new ones are left out.", step)
+            return
+        try:
+            self.write(self._file(step).name, content)
+        except OSError as error:
+            log.warning("Step %s is kept in memory alone, until it is sent: %s", step, error)
+            self._in_memory[step] = content
+
+    def steps(self) -> list[int]:
+        """The steps that wait, in order."""
+        files = self.folder.glob("step-*.json")
+        kept = [int(number) for file in files if (number := file.stem.removeprefix("step-")).isdecimal()]
+        return sorted({*kept, *self._in_memory})
+
+    def get(self, step: int) -> dict[str, Any]:
+        body: dict[str, Any] = json.loads(self._content(step))
+        return body
+
+    def drop(self, step: int) -> None:
+        self._in_memory.pop(step, None)
+        self._file(step).unlink(missing_ok=True)
+
+    def set_aside(self, step: int, why: str) -> None:
+        """Out of the way of those after it, and not lost."""
+        file = self._file(step)
+        aside = file.with_suffix(".refused")
+        if self._in_memory.pop(step, None) is None and file.exists():
+            file.replace(aside)
+            log.warning("Step %s is refused and set aside as %s: %s", step, aside, why)
+        else:
+            log.warning("Step %s is refused: %s", step, why)
+
+    def _content(self, step: int) -> bytes:
+        return self._in_memory.get(step) or self._file(step).read_bytes()
+
+    def _file(self, step: int) -> Path:
+        return self.folder / f"step-{step:012d}.json"
+
+
+class Run:
+    """One training that is watched. `contexts`: what to answer, rows {context_id, turns, ...}, in the order of the outputs.
+
+    A thread sends the reports, one after the other, and asks for the verdict, so that the training waits only where it asks
+    to. While the server is away they wait in `folder` (.comparena-runs/CAMPAIGN/NAME), and a training that goes on later, or
+    is opened again under its name, sends them first. Where several processes train one model, one of them reports.
+    """
+
+    GRACE = 30.0  # seconds that `wait` gives a server that is away
+    LAST = 5.0  # and that the end of a program does
+    FIRST, LONGEST = 0.5, 30.0  # pauses between attempts, each twice the last
+
+    def __init__(self, campaign: Campaign, name: str, total: int | None, folder: str | Path | None, how: dict[str, Any]):
+        self.campaign, self.name, self.total = campaign, name, total
+        self.folder = Path(folder) if folder else Path(".comparena-runs") / campaign.slug / quote(name, safe=" ")
+        self._path = f"campaigns/{campaign.slug}/runs/{quote(name, safe='')}/"
+        self._opening = {"name": name, **({} if total is None else {"total_steps": total}), **how}
+        self._outbox, self._known, self._is_open = _Outbox(self.folder), Advice(), False
+        self._changed = threading.Condition()
+        self._thread: threading.Thread | None = None
+        self._asked = self._answered = self._failed = self._errors = 0
+        self._away_since = 0.0
+        try:
+            self._open()
+            with _reaching():
+                self.contexts = campaign.contexts(name)
+            self._known = self._verdict()
+            self._remember()
+        except _Away as error:
+            self.contexts = self._remembered(error)
+        if not self.contexts:
+            raise Refused(f"The campaign {campaign.slug} has no contexts yet. Import them first.")
+        atexit.register(self._leave)
+        if self._outbox.steps():
+            self._ask()
+
+    def report(
+        self,
+        step: int,
+        outputs: Sequence[str] | Mapping[str, str],
+        *,
+        validation_loss: float | None = None,
+        log_probabilities: Sequence[float] | Mapping[str, float] | None = None,
+        wait: bool = False,
+        timeout: float = 600.0,
+    ) -> Advice:
+        """What the model writes after so many steps: a text for each of `contexts` in their order, or {context_id: text}.
+
+        Returns the newest verdict that is known, often that of earlier checkpoints. wait: first wait until this one is judged,
+        for at most `timeout` seconds. The same step again is stored once. A loss or a log probability that is no finite
+        number is left out.
+        """
+        texts, logs = self._by_context(outputs), self._by_context({} if log_probabilities is None else log_probabilities)
+        for row in self.contexts:
+            if not isinstance(texts.get(row["context_id"]), str):
+                found = texts.get(row["context_id"])
+                raise ValueError(f"Step {step}: context {row['context_id']!r} needs a text, found {found!r}.")
+        rows = [{"context_id": name, "output": text, **_finite("logprob", logs.get(name))} for name, text in texts.items()]
+        body = {"step": int(step), "outputs": rows, **_finite("validation_loss", validation_loss)}
+        self._outbox.put(int(step), body | ({} if self.total is None else {"total_steps": self.total}))
+        asked = self._ask()
+        if wait:
+            self._wait(lambda: self._answered >= asked and not self._known.is_coming, timeout, is_patient=False)
+        return self._known
+
+    def advice(self, timeout: float = 600.0) -> Advice:
+        """The verdict on all that was reported, once that is judged. Where the server stays away: the newest that is known."""
+        asked = self._ask()
+        self._wait(lambda: self._answered >= asked and not self._known.is_coming, timeout, is_patient=True)
+        return self._known
+
+    def best(self, timeout: float = 600.0) -> dict[str, Any]:
+        """The best checkpoint: step, probability, rank_low, rank_high, and not_worse: the steps that are not known to be
+        worse. Raises Refused where none is judged, or where reports still wait, as the server is away."""
+        known = self.advice(timeout)
+        if self._outbox.steps():
+            raise Refused(f"{self.campaign.client.url} is away. {self._left()}")
+        if known.best is None:
+            raise Refused(" ".join(known.said) or "No checkpoint has been judged yet.")
+        if known.waiting:
+            log.warning("The best of those that are judged: %d checkpoints are not, %s.", known.waiting, known.details["job"])
+        return known.best
+
+    def choose(self, step: int, purpose: str = "board", beside: int | None = None) -> dict[str, Any]:
+        """purpose: "board" lets this checkpoint play, "people" asks people about pairs of it and of step `beside`."""
+        body = {"step": step, "purpose": purpose} | ({} if beside is None else {"beside": beside})
+        chosen: dict[str, Any] = self.campaign.client.call("POST", f"{self._path}choose/", body)
+        return chosen
+
+    def close(self, timeout: float = 60.0) -> None:
+        """Send what waits, and say that the training has ended."""
+        asked = self._ask()
+        self._wait(lambda: self._answered >= asked, timeout, is_patient=True)
+        self.campaign.client.call("POST", f"{self._path}close/")
+
+    def _by_context(self, values: Any) -> dict[str, Any]:
+        names = [row["context_id"] for row in self.contexts]
+        if isinstance(values, Mapping):
+            unknown = values.keys() - set(names)
+            if unknown:
+                raise ValueError(f"The campaign has no context {sorted(unknown)[0]!r}.")
+            return {name: values[name] for name in names if name in values}
+        values = [values] if isinstance(values, str) else list(values)
+        if len(values) != len(names):
+            raise ValueError(f"Expected {len(names)} values, one for each context in their order, found {len(values)}.")
+        return dict(zip(names, values, strict=True))
+
+    def _remember(self) -> None:
+        try:
+            self._outbox.write("contexts.json", json.dumps(self.contexts).encode())
+        except OSError as error:
+            log.warning("%s cannot be written, so that nothing is kept while the server is away: %s", self.folder, error)
+
+    def _remembered(self, error: Exception) -> list[dict[str, Any]]:
+        """The contexts, of a training that goes on while the server is away."""
+        try:
+            contexts: list[dict[str, Any]] = json.loads((self.folder / "contexts.json").read_bytes())
+        except (OSError, ValueError):
+            raise Refused(f"{self.campaign.client.url} cannot be reached: {error}") from None
+        log.warning("%s is away (%s). Reports wait in %s.", self.campaign.client.url, error, self.folder)
+        return contexts
+
+    # What the thread does; the condition guards what it shares with the training.
+
+    def _ask(self) -> int:
+        """The number of this request: `_answered` reaches it once everything that waited is sent and the verdict is known."""
+        with self._changed:
+            self._asked += 1
+            if self._thread is None or not self._thread.is_alive():
+                self._thread = threading.Thread(target=self._work, name=f"comparena {self.name}", daemon=True)
+                self._thread.start()
+            self._changed.notify_all()
+            return self._asked
+
+    def _wait(self, is_done: Callable[[], bool], timeout: float, is_patient: bool) -> None:
+        """Until it is done, or the time is over, or the server was away for too long: since now where it is patient, else
+        since it went, so that an outage holds a training up once and not at each report."""
+        begin = time.monotonic()
+        with self._changed:
+            asked = self._asked
+            while not is_done():
+                now, away = time.monotonic(), self._away_since
+                is_hopeless = away and self._failed >= asked and now - max(away, begin * is_patient) >= self.GRACE
+                if is_hopeless or now - begin >= timeout:
+                    return
+                self._changed.wait(0.2)
+
+    def _work(self) -> None:
+        pause: float | None = 0.0
+        asked = 0
+        while True:
+            with self._changed:
+                if self._asked == asked:
+                    self._changed.wait(pause)
+                asked = self._asked
+            try:
+                known = self._round(asked)
+            except Exception as error:  # whatever it is, the training goes on, and the reports stay
+                pause = self._say_away(error, asked, pause or 0.0)
+            else:
+                pause = min(15.0, 1.5 * (pause or 0.5)) if known.is_coming else None
+
+    def _say_away(self, error: Exception, asked: int, pause: float) -> float:
+        """How long to wait before the next attempt."""
+        with self._changed:
+            self._failed = asked
+            if not self._away_since:
+                self._away_since = time.monotonic()
+                log.warning("Not sent (%s): %s", type(error).__name__, error)
+                log.warning("Reports of %s wait in %s and are sent later, in order.", self.name, self.folder)
+            self._changed.notify_all()
+        return min(self.LONGEST, 2 * pause or self.FIRST)
+
+    def _round(self, asked: int) -> Advice:
+        """Send what waits, then ask how the run stands. Raises _Away."""
+        if not self._is_open:
+            self._open()
+        for step in self._outbox.steps():
+            self._send(step)
+        known = self._verdict()
+        with self._changed:
+            if self._away_since:
+                log.warning("The server is back: every report of %s is sent.", self.name)
+            self._known, self._answered, self._away_since = known, asked, 0.0
+            self._changed.notify_all()
+        return known
+
+    def _open(self) -> None:
+        self._answer("POST", f"campaigns/{self.campaign.slug}/runs/", self._opening)
+        self._is_open = True
+
+    def _verdict(self) -> Advice:
+        with _reaching():
+            return Advice.of(self._answer("GET", self._path))
+
+    def _send(self, step: int) -> None:
+        try:
+            for part in _parts(self._outbox.get(step)):
+                self._answer("POST", f"{self._path}checkpoints/", part)
+        except Refused as refused:
+            self._errors += refused.status == 500
+            if refused.status not in FOR_GOOD and self._errors < 5:
+                raise
+            self._outbox.set_aside(step, str(refused))
+        except json.JSONDecodeError as error:  # the file was damaged
+            self._outbox.set_aside(step, str(error))
+        else:
+            self._outbox.drop(step)
+        self._errors = 0
+
+    def _answer(self, method: str, path: str, body: Any = None) -> dict[str, Any]:
+        """Raises Refused, or _Away where somebody else than Comparena answers."""
+        how: dict[str, Any] = {"timeout": httpx.Timeout(60.0, connect=5.0)}
+        if body is not None:
+            how |= {"content": json.dumps(body), "headers": {"Content-Type": "application/json"}}
+        with _reaching():
+            answer: dict[str, Any] = self.campaign.client.request(method, path, **how).json()
+            if not isinstance(answer, dict):
+                raise TypeError("no object")
+            return answer
+
+    def _leave(self) -> None:
+        """At the end of the program: what waits gets a last chance."""
+        if self._outbox.steps():
+            self._ask()
+            self._wait(lambda: not self._outbox.steps(), self.LAST, is_patient=False)
+        if self._outbox.steps():
+            log.warning(self._left())
+
+    def _left(self) -> str:
+        """What still waits, and how it is sent."""
+        again = f"Client({self.campaign.client.url!r}, TOKEN).campaign({self.campaign.slug!r}).run({self.name!r}).advice()"
+        return f"{len(self._outbox.steps())} reports wait in {self.folder.resolve()}. In this folder, {again} sends them."
+
+
+def _finite(name: str, value: Any) -> dict[str, float]:
+    """{name: value}, or nothing where that is no finite number."""
+    if value is None or not math.isfinite(float(value)):
+        return {}
+    return {name: float(value)}
+
+
+def _parts(body: dict[str, Any]) -> list[dict[str, Any]]:
+    """A report in pieces of at most PART bytes of JSON; an output that is longer has a piece of its own."""
+    pieces: list[list[dict[str, Any]]] = [[]]
+    size = room = len(json.dumps({**body, "outputs": [], "part": 10**6, "parts": 10**6}))
+    for row in body["outputs"]:
+        length = len(json.dumps(row)) + 2
+        if pieces[-1] and size + length > PART:
+            pieces.append([])
+            size = room
+        pieces[-1].append(row)
+        size += length
+    if len(pieces) == 1:
+        return [body]
+    return [{**body, "outputs": rows, "part": number, "parts": len(pieces)} for number, rows in enumerate(pieces, 1)]

@@ -49,7 +49,9 @@ def test_the_product_is_free_and_the_client_goes_into_anything():
     assert (project["license"], client["license"]) == (CITATION["license"], "MIT") == ("GPL-3.0-or-later", "MIT")
     assert (ROOT / "LICENSE").read_text().split()[:3] == ["GNU", "GENERAL", "PUBLIC"]
     assert (ROOT / "clients/LICENSE").read_text().startswith("MIT License")
-    assert (ROOT / "clients/comparena_client.py").read_text().startswith("# SPDX-License-Identifier: MIT\n")
+    files = tomllib.loads((ROOT / "clients/pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["wheel"]
+    for file in files["only-include"]:
+        assert (ROOT / "clients" / file).read_text().startswith("# SPDX-License-Identifier: MIT\n")
 
 
 def test_ci_runs_what_anybody_can_run():

@@ -1,8 +1,6 @@
 """The Python client against a live server, and the notebook's cells, one after the other, against another."""
 
-import importlib.util
 import json
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,21 +12,9 @@ from annotation.models import Job, Output, User
 from annotation.people.tokens import make_token
 
 ROOT = Path(__file__).parents[2]
-CLIENT = ROOT / "clients" / "comparena_client.py"
 NOTEBOOK = ROOT / "docs" / "notebooks" / "first_board.ipynb"
 ROWS = [{"context": f"Hi {n}", "system": s, "output": f"{s} {n}"} for n in range(6) for s in ("ape", "bee", "emu")]
 ORDER = {"ape": 2, "bee": 1, "emu": 0}
-
-
-@pytest.fixture(scope="module")
-def comparena_client():
-    """The file by itself, as somebody who copied it has it."""
-    spec = importlib.util.spec_from_file_location("comparena_client", CLIENT)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["comparena_client"] = module
-    spec.loader.exec_module(module)
-    yield module
-    del sys.modules["comparena_client"]
 
 
 @pytest.fixture
