@@ -11,8 +11,8 @@ from scipy import stats
 from core.errors import Refused
 from evaluator.selection.best_checkpoint import Best, all_strengths, best
 from evaluator.selection.curve import Curve, Floats
-from evaluator.selection.losing_streak import against_previous, losing_streak
-from evaluator.selection.plateau import Look, Window, looks_until, newest_look
+from evaluator.selection.losing_streak import Streak, against_previous, losing_streak
+from evaluator.selection.plateau import FIRST, LEAST_UNITS, Look, newest_look
 from evaluator.selection.rules import Rules, points
 from evaluator.selection.strengths import variance
 
@@ -59,10 +59,9 @@ def advice(curve: Curve, rules: Rules) -> Advice:
     if not len(curve):
         raise Refused("A training without a checkpoint has no verdict.")
     look, streak = newest_look(curve, rules), losing_streak(curve, rules)
-    window = _speaker(look, rules)
-    word = _word(window, rules)
+    word = _word(look, rules)
     found = all_strengths(curve)
-    slope, low, high = _interval(window) if window else (None, None, None)
+    slope, low, high = _interval(look) if look else (None, None, None)
     return Advice(
         word=word,
         stop=word in ("no longer improving", "getting worse"),
@@ -73,30 +72,21 @@ def advice(curve: Curve, rules: Rules) -> Advice:
         looks=look.number if look else 0,
         best=best(curve, rules, found),
         points=_points(curve, rules, found.values, found.influences(np.eye(len(curve)))),
-        said=_said(curve, rules, look, window, streak.losses),
+        said=_said(curve, rules, look, streak),
     )
 
 
-def _speaker(look: Look | None, rules: Rules) -> Window | None:
-    """The window that decides: one that stops, one that rises, else the longest."""
+def _word(look: Look | None, rules: Rules) -> Word:
     if look is None:
-        return None
-    stopping = [window for window in look.windows if window.stops(rules.worthwhile_slope)]
-    rising = [window for window in look.windows if window.rises()]
-    return (stopping or rising or look.windows)[-1]
-
-
-def _word(window: Window | None, rules: Rules) -> Word:
-    if window is None:
         return "open"
-    if window.stops(rules.worthwhile_slope):
-        return "getting worse" if window.slope.above(0.0) < window.error else "no longer improving"
-    return "improving" if window.rises() else "open"
+    if look.stops(rules.worthwhile_slope):
+        return "getting worse" if look.falls() else "no longer improving"
+    return "improving" if look.rises() else "open"
 
 
-def _interval(window: Window) -> tuple[float, float, float]:
-    low, high = window.slope.quantile(window.error), window.slope.quantile(1 - window.error)
-    return points(window.slope.estimate), points(low), points(high)
+def _interval(look: Look) -> tuple[float, float, float]:
+    ends = look.slope.quantile(look.share), look.slope.quantile(1 - look.share)
+    return points(float(look.slope.estimate[0])), points(ends[0]), points(ends[1])
 
 
 def _points(curve: Curve, rules: Rules, values: Floats, influences: Floats) -> list[Point]:
@@ -134,20 +124,30 @@ def _balance_interval(curve: Curve, outcomes: Floats) -> tuple[float | None, flo
     return max(mean - half, -1.0), min(mean + half, 1.0)
 
 
-def _said(curve: Curve, rules: Rules, look: Look | None, window: Window | None, losses: int) -> list[str]:
-    said = []
-    if look is None or window is None:
-        first = looks_until(1000)[0]
-        said.append(f"The first look is after {first} evaluations; there are {len(curve)}.")
+def _said(curve: Curve, rules: Rules, look: Look | None, streak: Streak) -> list[str]:
+    units = int(curve.units.max()) + 1
+    per = f"{rules.per:,} steps"
+    if units < LEAST_UNITS:
+        first = f"{units} contexts or groups tell nothing of the noise: at least {LEAST_UNITS} are needed."
+    elif look is None:
+        first = f"One looks after {FIRST} evaluations for the first time; there are {len(curve)}."
     else:
-        slope, low, high = _interval(window)
-        said.append(
-            f"At evaluation {look.evaluations} the newest {window.size} gain {slope:+.2f} points of win rate in {rules.per:,} "
-            f"steps ({low:+.2f} to {high:+.2f})."
+        slope, low, high = _interval(look)
+        first = (
+            f"At evaluation {look.evaluations}, the newest {look.window} gain {slope:+.2f} points of win rate in {per} "
+            f"({low:+.2f} to {high:+.2f}; the interval holds at all looks together)."
         )
-    said.append(
-        f"A training that gains {rules.worthwhile:g} points or more in {rules.per:,} steps is stopped with a probability of at "
-        f"most {rules.error:.0%}, over all looks together."
-    )
-    said.append(f"The newest checkpoint has lost {losses} times in a row against the previous {rules.previous}.")
-    return said
+    return [
+        first,
+        f"A training that gains {rules.worthwhile:g} points or more in {per} is stopped with a probability of about "
+        f"{rules.error:.0%} at most, over all looks together; up to twice that where lucky checkpoints come in a row.",
+        _of_streak(curve, rules, streak),
+    ]
+
+
+def _of_streak(curve: Curve, rules: Rules, streak: Streak) -> str:
+    """What the rule as published says."""
+    rule = f"The rule of Zhou & Xu ({rules.losses} evaluations lost in a row against the previous {rules.previous})"
+    if streak.stopped_at is not None:
+        return f"{rule} would have stopped at step {int(curve.steps[streak.stopped_at])}."
+    return f"{rule} goes on: {streak.losses} lost in a row now."

@@ -20,6 +20,7 @@ PANEL = 32  # checkpoints that all others are compared with
 DRAWS = 4000
 SIZES = np.array([0.0, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2])  # of movement and of scatter, in standard errors of a strength
 CONFIDENCE = 0.95
+SMALLEST = 1e-6  # squared log-odds
 
 
 @dataclass(frozen=True)
@@ -44,42 +45,59 @@ def best(curve: Curve, rules: Rules, found: Strengths) -> Best:
     m = len(curve)
     if m == 1:
         return Best(int(curve.steps[0]), 1.0, 1, 1, [int(curve.steps[0])])
-    draws = _draws(found.values, variance(curve, found.influences(np.eye(m) - 1 / m)), rules.seed)  # (DRAWS, m)
+    covariance = variance(curve, found.influences(np.eye(m) - 1 / m))
+    walk = np.minimum.outer(np.arange(m), np.arange(m)).astype(float)
+    draws = _drawn(found.values, covariance, [(a**2 * walk, b) for a in SIZES for b in SIZES], rules.seed)  # (DRAWS, m)
     chances = np.bincount(draws.argmax(1), minlength=m) / len(draws)
-    order = np.lexsort((np.arange(m), -chances))
-    kept = order[: 1 + int(np.searchsorted(np.cumsum(chances[order]), CONFIDENCE))]
-    first = int(order[0])
+    likely = kept(chances)
+    first = likely[0]
     rank = 1 + (draws > draws[:, [first]]).sum(1)
     low, high = np.quantile(rank, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2], method="inverted_cdf")
-    return Best(int(curve.steps[first]), float(chances[first]), int(low), int(high), curve.steps[kept].tolist())
+    return Best(int(curve.steps[first]), float(chances[first]), int(low), int(high), curve.steps[likely].tolist())
 
 
-def _draws(values: Floats, covariance: Floats, seed: int) -> Floats:
-    """Of the true strengths, (DRAWS, m), given their estimates (m,)."""
+def kept(chances: Floats) -> list[int]:
+    """The fewest of m whose chances to be the best sum to 95%, the likeliest first; of equal ones the earliest."""
+    order = np.lexsort((np.arange(len(chances)), -chances))
+    enough = int(np.searchsorted(np.cumsum(chances[order]), CONFIDENCE - 1e-9))
+    return [int(i) for i in order[: enough + 1]]
+
+
+def drawn_exchangeable(values: Floats, covariance: Floats, seed: int) -> Floats:
+    """As of checkpoints, but each is as good as any other before they are compared: (DRAWS, r)."""
+    return _drawn(values, covariance, [(np.zeros_like(covariance), scatter) for scatter in SIZES], seed)
+
+
+def _drawn(values: Floats, covariance: Floats, priors: list[tuple[Floats, float]], seed: int) -> Floats:
+    """True strengths (DRAWS, m), given their estimates (m,). priors: (covariance, scatter) in units of the noise, all equally
+    likely before."""
     m = len(values)
-    if not np.isfinite(covariance).all():
-        return np.random.default_rng(seed).standard_normal((DRAWS, m))  # one unit says nothing
-    noise = covariance + np.eye(m) * 1e-9
-    unit = float(np.trace(noise)) / m
-    walk = np.minimum.outer(np.arange(m), np.arange(m)).astype(float)
-    level = 100 * unit + 100 * float(values.var()) + 1.0  # of the first: anything
-    weights, parts = [], []
-    for movement in SIZES:
-        for scatter in SIZES:
-            prior = unit * (movement**2 * walk + scatter**2 * np.eye(m)) + level
-            total = np.linalg.cholesky(prior + noise)
-            z = np.linalg.solve(total, np.stack([values], 1))
-            weights.append(-float(np.log(np.diag(total)).sum()) - 0.5 * float((z**2).sum()))
-            parts.append(prior)
-    chances = np.exp(np.array(weights) - max(weights))
     rng = np.random.default_rng(seed)
+    if not np.isfinite(covariance).all():  # one unit tells nothing
+        return rng.standard_normal((DRAWS, m))
+    noise = _steady(covariance)
+    unit = float(np.trace(noise)) / m
+    anything = 100 * (unit + float(values.var())) + 1.0  # of the level that all have in common
+    parts = [unit * (movement + scatter**2 * np.eye(m)) + anything for movement, scatter in priors]
+    told = np.empty(len(parts))
+    for i, prior in enumerate(parts):
+        root = np.linalg.cholesky(prior + noise)
+        told[i] = -np.log(np.diag(root)).sum() - 0.5 * (np.linalg.solve(root, values) ** 2).sum()
+    chances = np.exp(told - told.max())
     counts = rng.multinomial(DRAWS, chances / chances.sum())
-    return np.concatenate([_part(rng, prior, noise, values, count) for prior, count in zip(parts, counts) if count])
+    return np.concatenate([_part(rng, prior, noise, values, int(n)) for prior, n in zip(parts, counts) if n])
+
+
+def _steady(covariance: Floats) -> Floats:
+    """Of m strengths from few contexts: halfway to none but each one's own, so that it can be inverted (Ledoit & Wolf 2004)."""
+    own = np.diag(np.maximum(np.diag(covariance), SMALLEST))
+    halfway: Floats = (covariance + own) / 2
+    return halfway
 
 
 def _part(rng: np.random.Generator, prior: Floats, noise: Floats, values: Floats, count: int) -> Floats:
     gain = np.linalg.solve(prior + noise, prior).T  # (m, m)
-    covariance = prior - gain @ prior
-    roots, vectors = np.linalg.eigh((covariance + covariance.T) / 2)
+    left = prior - gain @ prior
+    roots, vectors = np.linalg.eigh((left + left.T) / 2)
     drawn: Floats = gain @ values + rng.standard_normal((count, len(values))) * np.sqrt(np.maximum(roots, 0)) @ vectors.T
     return drawn

@@ -7,7 +7,7 @@ it is worse, NaN where nobody judged the two.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -33,32 +33,23 @@ class Comparisons(Protocol):
         ...
 
 
-@dataclass
+@dataclass(frozen=True)
 class ByUtility:
-    """Of a pointwise judge. utilities: (m, n), finite; preferences: the judge's own."""
+    """Of a pointwise judge. utilities: (m, n), NaN where it said nothing of an output; preferences: the judge's own."""
 
     utilities: Floats
     preferences: Callable[[Any, Any], Preferences]
-    _read: dict[tuple[int, int], NDArray[np.float32]] = field(default_factory=dict, repr=False)
-
-    def __post_init__(self) -> None:
-        self.utilities = np.atleast_2d(np.asarray(self.utilities, dtype=float))
-        if not np.isfinite(self.utilities).all():
-            raise Refused("A checkpoint's utility is no finite number.")
 
     def earlier(self, later: int) -> Whole:
         return np.arange(later)
 
     def outcomes(self, later: int, earlier: ArrayLike) -> NDArray[np.float32]:
-        """(n,) against one, (e, n) against several; each pair is worked out once."""
-        asked = np.atleast_1d(np.asarray(earlier, dtype=int))
-        new = [e for e in asked.tolist() if (later, e) not in self._read]
-        if new:
-            u = self.utilities[new]  # (e, n)
-            mine = np.broadcast_to(self.utilities[later], u.shape)
-            found = self.preferences(mine.ravel(), u.ravel()).outcomes.reshape(u.shape).astype(np.float32)
-            self._read.update(((later, e), row) for e, row in zip(new, found))
-        rows = np.stack([self._read[later, e] for e in asked.tolist()])
+        """(n,) against one, (e, n) against several"""
+        theirs = np.atleast_2d(self.utilities[np.asarray(earlier, dtype=int)]).astype(float)  # (e, n)
+        mine = np.broadcast_to(self.utilities[later], theirs.shape).astype(float)
+        said = np.isfinite(mine) & np.isfinite(theirs)
+        rows = np.full(theirs.shape, np.nan, dtype=np.float32)
+        rows[said] = self.preferences(mine[said], theirs[said]).outcomes
         return rows if np.ndim(earlier) else rows[0]
 
 

@@ -1,8 +1,10 @@
 """The sequential rule: a training stops when it is known to gain less than what is worthwhile.
 
-The newest evaluations, some windows of them, are looked at every few evaluations. A window speaks where the probability of a
-slope as large as the worthwhile one is below its share of the error; the shares of all windows at all looks add up to the error
-that was promised, so that a training which keeps gaining as much is stopped at any look with that probability at most.
+One looks every few evaluations, at the shortest window of the newest ones that is precise enough to decide. It stops the
+training where the probability of a slope as large as the worthwhile one is below the look's share of the error. Few evaluations
+do not show whether lucky checkpoints come in a row, so that short windows get less of it. Looks overlap, and the probabilities
+lean to the safe side where the scatter is independent: the shares add up to SHARED times the error, and how many trainings that
+keep gaining are stopped in truth is measured (docs/judges/early-stopping.md), not derived.
 """
 
 from __future__ import annotations
@@ -11,77 +13,122 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaluator.selection.curve import Curve, Floats
+from evaluator.selection.curve import Curve, Floats, Whole
 from evaluator.selection.rules import Rules
 from evaluator.selection.strengths import pairs_among, strengths, variance
 from evaluator.selection.trend import Slope, slope
 
-WINDOWS = (6, 10, 15, 20, 30, 45, 60)  # evaluations
-FIRST_LOOKS, EVERY = (6, 8, 10), 5  # evaluations: at these, and then at each fifth
+FIRST, EVERY = 10, 5  # evaluations: of the first look, and between looks
+WINDOWS = ((10, 5.0), (15, 5.0), (20, 5.0), (30, 2.5), (60, 0.0))  # evaluations; how many errors the worthwhile slope must have
+FULL = 30  # evaluations of a window that gets its look's whole share
+DECAY = 8  # look j has the share DECAY / ((DECAY + j - 1) (DECAY + j)): they add up to 1, however many there are
+SHARED = 3
 CONTRASTS = 6  # slow movements within a window from which the noise of its points is taken
-CONVEX = 1.645  # standard errors: a curve that bends upwards by as much has begun to rise, and is not stopped by its past
-
-
-@dataclass(frozen=True)
-class Window:
-    """What the newest `size` evaluations say. error: its share at this look; bend: the curve's second-order term, in standard
-    errors of the noise, above 0 where it bends upwards."""
-
-    size: int
-    slope: Slope
-    error: float
-    bend: float
-
-    def stops(self, worthwhile: float) -> bool:
-        return self.bend < CONVEX and self.slope.above(worthwhile) < self.error
-
-    def rises(self) -> bool:
-        return 1 - self.slope.above(0.0) < self.error
+CONVEX = 1.645  # errors: a curve that bends upwards by more, and rises at its end, is not stopped by its past
+LEAST_UNITS = 5  # contexts or groups: of fewer the noise is not known
 
 
 @dataclass(frozen=True)
 class Look:
-    """number: from 1; evaluations: how many there were; windows: what each says, shortest first."""
+    """number: from 1; evaluations: how many there were; window: how many of the newest were looked at; share: of the error;
+    bend: how far the curve bends upwards, in errors; end: the slope of a parabola at the newest evaluation."""
 
     number: int
     evaluations: int
-    windows: list[Window]
+    window: int
+    slope: Slope
+    share: float
+    bend: float
+    end: float
+
+    def stops(self, worthwhile: float) -> bool:
+        turning = self.bend > CONVEX and self.end >= worthwhile
+        return bool(not turning and self.slope.above(worthwhile)[0] < self.share)
+
+    def falls(self) -> bool:
+        return bool(self.slope.above(0.0)[0] < self.share)
+
+    def rises(self) -> bool:
+        return bool(1 - self.slope.above(0.0)[0] < self.share)
 
 
 def looks_until(evaluations: int) -> list[int]:
     """The numbers of evaluations at which one looks."""
-    first = [m for m in FIRST_LOOKS if m <= evaluations]
-    return first + list(range(FIRST_LOOKS[-1] + EVERY, evaluations + 1, EVERY))
+    return list(range(FIRST, evaluations + 1, EVERY))
 
 
 def newest_look(curve: Curve, rules: Rules) -> Look | None:
-    """At what was there when one last looked; None before the first look."""
+    """At what was there when one last looked; None before the first look, or with too few contexts or groups."""
     looks = looks_until(len(curve))
-    return look(curve, rules, len(looks), looks[-1]) if looks else None
+    return look(curve, rules, looks[-1]) if looks and curve.units.max() + 1 >= LEAST_UNITS else None
 
 
-def look(curve: Curve, rules: Rules, number: int, evaluations: int) -> Look:
-    sizes = [size for size in WINDOWS if size <= evaluations]
-    error = rules.error / (number * (number + 1)) / len(sizes)
-    return Look(number, evaluations, [_window(curve, rules, evaluations, size, error) for size in sizes])
+def look(curve: Curve, rules: Rules, evaluations: int) -> Look:
+    number = len(looks_until(evaluations))
+    for size, precision in sizes(evaluations):
+        found = _window(curve, rules, evaluations, size)
+        if found.slope.error[0] * precision <= rules.worthwhile_slope:
+            break
+    return Look(number, evaluations, size, found.slope, share(rules, number, size), float(found.bend[0]), float(found.end[0]))
 
 
-def _window(curve: Curve, rules: Rules, evaluations: int, size: int, error: float) -> Window:
-    newest = np.arange(evaluations - size, evaluations)
-    t = np.asarray(curve.steps[newest], dtype=float) / rules.per
-    found = strengths(pairs_among(curve, newest))
-    contrasts = movements(t, min(CONTRASTS, size - 1))  # (k, w)
+def sizes(evaluations: int) -> list[tuple[int, float]]:
+    """The windows to be tried, and how precise each must be; the last one is taken as it is."""
+    fitting = [(size, precision) for size, precision in WINDOWS if size <= evaluations]
+    longest = min(evaluations, FULL) if evaluations < WINDOWS[-1][0] else WINDOWS[-1][0]
+    return [(size, precision) for size, precision in fitting if size < longest] + [(longest, 0.0)]
+
+
+def share(rules: Rules, number: int, size: int) -> float:
+    """Of the error, for a window of so many evaluations at look `number`."""
+    of_look = DECAY / ((DECAY + number - 1) * (DECAY + number))
+    return SHARED * rules.error * of_look * min(1.0, (size / FULL) ** 3)
+
+
+def before(evaluations: int, size: int) -> tuple[int, int] | None:
+    """First and end of the part before a window that tells of scatter too; None where it is too short."""
+    length = min(size, FULL, evaluations - size)
+    return (evaluations - size - length, evaluations - size) if length >= FIRST else None
+
+
+def _window(curve: Curve, rules: Rules, evaluations: int, size: int) -> Movement:
+    earlier = before(evaluations, size)
+    past = None if earlier is None else _part(curve, rules, np.arange(*earlier), None).slope.told
+    return _part(curve, rules, np.arange(evaluations - size, evaluations), past)
+
+
+def _part(curve: Curve, rules: Rules, checkpoints: Whole, past: Floats | None) -> Movement:
+    t = np.asarray(curve.steps[checkpoints], dtype=float) / rules.per
+    found = strengths(pairs_among(curve, checkpoints))
+    contrasts = movements(t)  # (k, w)
     covariance = variance(curve, found.influences(contrasts))
-    noise = float(np.diag(covariance)[1:].mean())
+    return movement(t, found.values[None], np.diag(covariance)[None], past)
+
+
+@dataclass(frozen=True)
+class Movement:
+    """Of b curves. bend, end: (b,), as in `Look`."""
+
+    slope: Slope
+    bend: Floats
+    end: Floats
+
+
+def movement(t: Floats, values: Floats, variances: Floats, past: Floats | None = None) -> Movement:
+    """t: (w,); values: (b, w), strengths of b curves; variances: (b, k), of each of its `movements`, by contexts; past: what an
+    earlier part told of scatter."""
+    noise = variances[:, 1:].mean(1)
     spread = float(((t - t.mean()) ** 2).sum())
-    extra = max(0.0, float(covariance[0, 0]) - noise) / spread
-    bend = float(contrasts[1] @ found.values) / max(float(np.sqrt(covariance[1, 1])), 1e-9)
-    return Window(size, slope(t, found.values, noise, extra), error, bend)
+    extra = np.maximum(variances[:, 0] - noise, 0.0) / spread
+    found = slope(t, values, noise, extra, past)
+    bend = values @ movements(t)[1] / (found.error * np.sqrt(spread))
+    parabola = np.linalg.pinv(np.vander(t - t[-1], 3, increasing=True))  # (3, w)
+    return Movement(found, bend, values @ parabola[1])
 
 
-def movements(t: Floats, count: int) -> Floats:
-    """(count, w) orthonormal polynomials of degree 1 to count in t (w,), each with a positive leading coefficient."""
-    scaled = (t - t.mean()) / max(float(np.ptp(t)), 1e-12)
-    q, r = np.linalg.qr(np.vander(scaled, count + 1, increasing=True))
+def movements(t: Floats) -> Floats:
+    """(k, w) orthonormal polynomials of degree 1 to k in t (w,), each with a positive leading coefficient."""
+    scaled = (t - t.mean()) / float(np.ptp(t))
+    q, r = np.linalg.qr(np.vander(scaled, CONTRASTS + 1, increasing=True))
     rising: Floats = (q * np.sign(np.diag(r)))[:, 1:].T
     return rising

@@ -29,16 +29,21 @@ class Pairs:
 
 @dataclass(frozen=True)
 class Strengths:
-    """values: (w,) log-odds, mean 0; of_pairs: (w, g) a pair's influence on each strength, times (g, n) deviations: each
-    context's, whose mean over contexts is the error of a strength."""
+    """values: (w,) log-odds, mean 0; of_pairs: (w, g), how much each pair's mean outcome moves each strength; outcomes: (g, n),
+    0 where nobody judged; judged: (g, n), or None where all was; means: (g,)."""
 
     values: Floats
     of_pairs: Floats
-    deviations: NDArray[np.floating[Any]]
+    outcomes: NDArray[np.floating[Any]]
+    judged: NDArray[np.bool_] | None
+    means: Floats
 
     def influences(self, contrasts: Floats) -> Floats:
-        """Of contexts on contrasts (k, w) of the strengths: (k, n)."""
-        each: Floats = (contrasts @ self.of_pairs).astype(self.deviations.dtype) @ self.deviations
+        """Of contexts on contrasts (k, w) of the strengths, (k, n): their mean over contexts is the error of a contrast."""
+        q = (contrasts @ self.of_pairs).astype(self.outcomes.dtype)  # (k, g)
+        expected = q * self.means.astype(q.dtype)
+        centre = expected.sum(1, keepdims=True) if self.judged is None else expected @ self.judged.astype(q.dtype)
+        each: Floats = q @ self.outcomes - centre
         return each
 
 
@@ -61,21 +66,19 @@ def pairs_among(curve: Curve, checkpoints: Whole, opponents: Whole | None = None
 def strengths(pairs: Pairs) -> Strengths:
     """Where two parts of the checkpoints never met, each part has mean 0."""
     d = pairs.outcomes  # (g, n)
-    judged = ~np.isnan(d)
-    count = judged.sum(1)  # (g,)
-    d = np.where(judged, d, 0) if not judged.all() else d
-    mean = d.sum(1, dtype=float) / np.maximum(count, 1)
     n = d.shape[1]
+    missing = np.isnan(d)
+    judged = ~missing if missing.any() else None
+    d = d if judged is None else np.where(judged, d, 0)
+    count = np.full(len(d), n) if judged is None else judged.sum(1)  # (g,)
+    mean = d.mean(1, dtype=float) * n / np.maximum(count, 1)
     p = (count * (1 + mean) / 2 + 0.5) / (count + 1)  # half a win and half a loss more: never 0 or 1
     weight = 4 * p * (1 - p) * count / n
     design = np.zeros((len(p), pairs.size))
     design[np.arange(len(p)), pairs.later] = 1
     design[np.arange(len(p)), pairs.earlier] = -1
     solved = np.linalg.pinv(design.T @ (weight[:, None] * design), hermitian=True) @ design.T  # (w, g)
-    deviations = d - mean[:, None].astype(d.dtype)
-    if not judged.all():
-        deviations = np.where(judged, deviations, 0)
-    return Strengths(solved @ (weight * logit(p)), 2 * solved, deviations)
+    return Strengths(solved @ (weight * logit(p)), 2 * solved, d, judged, mean)
 
 
 def variance(curve: Curve, influences: Floats) -> Floats:

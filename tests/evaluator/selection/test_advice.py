@@ -7,8 +7,12 @@ from scipy.special import logit
 from core.errors import Refused
 from evaluator.judges.protocol import by_order
 from evaluator.selection.advice import advice
+from evaluator.selection.best_checkpoint import kept
+from evaluator.selection.candidates import choice
 from evaluator.selection.curve import ByPairs, ByUtility, curve_of
+from evaluator.selection.health import length_controlled
 from evaluator.selection.losing_streak import losing_streak
+from evaluator.selection.plateau import look, share, sizes
 from evaluator.selection.rules import Rules, asked_of
 from evaluator.selection.strengths import pairs_among, strengths, variance
 from evaluator.selection.trend import slope
@@ -52,7 +56,7 @@ def test_the_published_rule_counts_losses_in_a_row():
 def test_without_scatter_a_slope_is_the_least_squares_one():
     """Points on a line with noise of variance 1e-4: slope 2, and nothing else is known of it than the noise allows."""
     t = np.arange(20.0)
-    found = slope(t, 1 + 2 * t, 1e-4)
+    found = slope(t, 1 + 2 * t[None], np.array([1e-4]), np.zeros(1))
     assert found.estimate == pytest.approx(2)
     assert found.above(2.0) == pytest.approx(0.5)
     assert found.quantile(0.5) == pytest.approx(2)
@@ -93,3 +97,56 @@ def test_a_curve_that_contradicts_itself_is_refused():
     for steps, total in (([2, 1], None), ([1, 1], None), ([5], 4)):
         with pytest.raises(Refused):
             curve_of(steps, ByPairs({}), 3, total=total)
+
+
+def test_the_shares_of_all_looks_are_bounded():
+    """8 / (8 + j - 1) (8 + j) adds up to 1 for j to infinity; a window of 15 has an eighth of a full one's share."""
+    of_looks = [share(Rules(error=0.05), number, 30) for number in range(1, 4000)]
+    assert sum(of_looks) == pytest.approx(3 * 0.05, rel=0.01)
+    assert share(Rules(), 1, 15) == pytest.approx(of_looks[0] / 8)
+
+
+def test_the_windows_that_are_tried():
+    assert sizes(12) == [(10, 5.0), (12, 0.0)]
+    assert sizes(40) == [(10, 5.0), (15, 5.0), (20, 5.0), (30, 0.0)]
+    assert sizes(60)[-2:] == [(30, 2.5), (60, 0.0)]
+
+
+def test_of_a_curve_that_lay_and_now_rises_the_past_does_not_stop_it():
+    """Flat for 24 evaluations, then up by 0.3 standard deviations each time: the line through all 30 is not steep enough for a
+    worthwhile gain of 25 points, but the end is."""
+    rising = training(np.concatenate([np.zeros(24), 0.3 * np.arange(1, 7)]), seed=5)
+    found = look(rising, Rules(worthwhile=25, per=1000), 30)
+    assert found.bend > 1.645 and found.end > Rules(worthwhile=25).worthwhile_slope
+    assert not found.stops(Rules(worthwhile=25).worthwhile_slope)
+
+
+def test_the_set_of_the_best_is_the_smallest_that_sums_to_95_percent():
+    assert kept(np.array([0.3, 0.05, 0.5, 0.15])) == [2, 0, 3]
+    assert kept(np.array([0.25, 0.25, 0.25, 0.25])) == [0, 1, 2, 3]
+
+
+def test_a_choice_among_runs_is_surer_with_more_contexts():
+    """Three runs, the second better by one standard deviation of an output: Phi(1 / sqrt 2) = 0.76 against each."""
+    for contexts, sure in ((20, 0.8), (400, 0.999)):
+        found = choice(["a", "b", "c"], training([0, 1, 0], contexts))
+        assert found.candidates[0].name == "b" and found.candidates[0].probability > sure
+    assert found.candidates[0].low < 0.76 < found.candidates[0].high and found.not_worse == ["b"]
+
+
+def test_at_equal_length_a_judge_of_length_sees_no_difference():
+    """The judge adds 1 for each 30 characters to what it sees; texts grow by 30 characters. Its plain win rate against the one
+    before is Phi(1 / 2) = 0.69: the difference's standard deviation is sqrt(2 + 2)."""
+    rng = np.random.default_rng(1)
+    lengths = 100 + 30 * np.arange(3)[:, None] + 30 * rng.standard_normal((3, 600))
+    curve = curve_of([1, 2, 3], ByUtility(lengths / 30 + rng.standard_normal((3, 600)), by_order), 600)
+    first, second, third = length_controlled(curve, lengths, previous=1)
+    assert first is None
+    np.testing.assert_allclose([second, third], 0.5, atol=0.06)
+
+
+def test_an_output_that_nobody_judged_is_no_tie():
+    curve = curve_of([1, 2], ByUtility(np.array([[0.0, 1.0, np.nan], [1.0, np.nan, 1.0]]), by_order), 3)
+    np.testing.assert_array_equal(curve.comparisons.outcomes(1, 0), [1, np.nan, np.nan])
+    point = advice(curve, Rules()).points[1]
+    assert (point.wins, point.ties, point.losses) == (1, 0, 0)
