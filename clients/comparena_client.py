@@ -13,7 +13,7 @@
     board = talk.play("people")                     # a list of rows, with board.warnings beside them
     print(board)                                    # the table, and what must be said with it
 
-A training that is watched while it goes on (docs/judges/training-runs.md):
+A training that is watched while it goes on (docs/judges/training-loops.md):
 
     run = talk.run("lstm-3e-4", total=12_000)
     for step in range(500, 12_500, 500):
