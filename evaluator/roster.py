@@ -97,7 +97,7 @@ def set_up(campaign: Campaign, kind: str, name: str, settings: dict, user=None) 
         raise Refused(f"There is a judge {quoted(name)} already; choose another name.")
     if row is not None and (row.kind != kind or row.digest != Judge.digest_of(kind, settings)):
         spent = kind == Kind.LANGUAGE_MODEL and row.replies.exists()
-        if row.kind != kind or row.tournaments.exists() or spent:
+        if row.kind != kind or row.tournaments.exists() or row.runs.exists() or spent:
             raise Refused(f"There is a judge {quoted(name)} already, with other settings; give this one another name (--name).")
     if row is None:
         row = _made(campaign, kind, name, settings)

@@ -6,7 +6,7 @@ from django.utils import timezone
 from annotation.assessment.decisions import mark_replaced
 from annotation.campaigns.items import close_gone, draw_items
 from annotation.data.importer import Imported, import_outputs
-from annotation.models import AuditEvent, Campaign, FormerName, Output, System
+from annotation.models import AuditEvent, Campaign, Checkpoint, FormerName, Output, System
 from core.errors import Refused
 from leaderboard.boards import queries
 from leaderboard.models import Tournament
@@ -18,7 +18,7 @@ def register(
     campaign: Campaign, name: str, source, file: str, description: str = "", link: str = "", is_human: bool = False, user=None
 ) -> System:
     """A new system with its outputs; it enters the comparator's board at once. Raises Refused (also for bad rows)."""
-    _must_be_free(campaign, name)
+    must_be_free(campaign, name)
     system = System.objects.create(campaign=campaign, name=name, description=description, link=link, is_human=is_human)
     _import(system, source, file, user)
     _audit(system, "system registered", user)
@@ -30,7 +30,7 @@ def register(
 def describe(system: System, name: str, description: str, link: str, user=None) -> System:
     """Rename a system, or say something else about it. Snapshots go on calling it what they called it."""
     if name != system.name:
-        _must_be_free(system.campaign, name, but=system)
+        must_be_free(system.campaign, name, but=system)
         FormerName.objects.create(system=system, name=system.name)
         _audit(system, "system renamed", user, to=name)
     system.name, system.description, system.link = name, description, link
@@ -49,6 +49,18 @@ def replace_outputs(system: System, source, file: str, user=None) -> Imported:
     _audit(system, "outputs replaced", user)
     rate_again(system.campaign, user)
     return imported
+
+
+@transaction.atomic
+def let_play(checkpoint: Checkpoint, user=None) -> None:
+    """This checkpoint of its system is judged by people and plays from now on; what was said about the others stays with
+    them."""
+    checkpoint.chosen_at = timezone.now()
+    checkpoint.save(update_fields=["chosen_at"])
+    system = checkpoint.system
+    draw_items(system.campaign)
+    _audit(system, "checkpoint chosen", user, checkpoint=checkpoint.name)
+    rate_again(system.campaign, user)
 
 
 @transaction.atomic
@@ -92,7 +104,7 @@ def _import(system: System, source, file: str, user, version: str = "") -> Impor
     return imported
 
 
-def _must_be_free(campaign: Campaign, name: str, but: System | None = None) -> None:
+def must_be_free(campaign: Campaign, name: str, but: System | None = None) -> None:
     others = campaign.systems.exclude(pk=but.pk) if but else campaign.systems.all()
     if others.filter(name=name).exists():
         raise Refused(f"There is a system {name!r} already; choose another name, or replace its outputs.")

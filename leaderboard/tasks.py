@@ -11,7 +11,8 @@ from evaluator.judges.protocol import Verdicts
 from evaluator.models import ComparatorVersion
 from evaluator.versions.selectors import refit
 from leaderboard.archive import exchange
-from leaderboard.models import Tournament
+from leaderboard.models import Run, Tournament
+from leaderboard.runs import judging, reports
 from leaderboard.tournaments import active_selection
 from leaderboard.tournaments import play as playing
 
@@ -112,6 +113,26 @@ def order_pairs(job_id) -> dict:
             said = f"{result['left to the comparator']:,} left to the comparator"
         claim.report(1.0, f"{result['pairs']:,} pairs reordered; {said}.")
         return result
+
+
+@shared_task(name=reports.TASK)
+@jobs.task_body
+def judge_run(job_id: str) -> None:
+    judge_checkpoints(job_id)
+
+
+def judge_checkpoints(job_id) -> int:
+    """Claim and judge the checkpoints of a run that wait, here and now; returns how many."""
+    with jobs.claim(job_id) as claim:
+
+        def load(run: Run) -> judging.RunJudge:
+            from evaluator.worker.new_texts import NewTexts
+
+            return NewTexts(run.judge, run.criterion, run.snapshot, run.contexts, run.rules["seed"])
+
+        done = judging.judge_waiting(claim, load)
+        claim.report(1.0, f"{done} {'checkpoint' if done == 1 else 'checkpoints'} judged.")
+        return done
 
 
 @shared_task(name=exchange.EXPORT)

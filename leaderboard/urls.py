@@ -1,6 +1,6 @@
 from django.urls import include, path, re_path
 
-from leaderboard import api, api_actions, api_archive
+from leaderboard import api, api_actions, api_archive, api_runs
 from leaderboard.views import archive, board, compare, samples, systems
 
 campaign = [
@@ -43,6 +43,13 @@ urlpatterns = [
     path("api/campaigns/<slug:slug>/systems/<int:pk>/", api.SystemView.as_view(), name="api_system"),
     path("api/campaigns/<slug:slug>/systems/<int:pk>/outputs/", api.OutputsView.as_view(), name="api_system_outputs"),
     path("api/campaigns/<slug:slug>/tournaments/", api_actions.TournamentsView.as_view(), name="api_tournaments"),
+    path("api/campaigns/<slug:slug>/contexts/", api_runs.ContextsView.as_view(), name="api_contexts"),
+    path("api/campaigns/<slug:slug>/runs/", api_runs.RunsView.as_view(), name="api_runs"),
+    path("api/campaigns/<slug:slug>/runs/<str:name>/", api_runs.RunView.as_view(), name="api_run"),
+    path("api/campaigns/<slug:slug>/runs/<str:name>/csv/", api_runs.RunFileView.as_view(), name="api_run_file"),
+    path("api/campaigns/<slug:slug>/runs/<str:name>/checkpoints/", api_runs.CheckpointsView.as_view(), name="api_checkpoints"),
+    path("api/campaigns/<slug:slug>/runs/<str:name>/choose/", api_runs.ChooseView.as_view(), name="api_choose"),
+    path("api/campaigns/<slug:slug>/runs/<str:name>/close/", api_runs.CloseView.as_view(), name="api_close"),
     path("api/campaigns/<slug:slug>/ask/", api_actions.AskView.as_view(), name="api_ask"),
     re_path(
         r"^api/tournaments/(?P<pk>\d{1,9})/file/(?P<kind>csv|tex|svg)/$",

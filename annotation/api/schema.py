@@ -7,6 +7,7 @@ ERRORS = {
     "404": "Not there, or not for this user to see.",
     "405": "No such method here.",
     "406": "Only JSON is sent.",
+    "409": "Something else is there already; nothing was changed.",
     "413": "The request is larger than this server takes.",
     "415": "The body's content type is not one of those listed.",
     "422": "Understood, but it can't be carried out as things stand; nothing was changed.",

@@ -69,7 +69,14 @@ class OutputsImport(Corpus):
         untouched, begun = superseded(self.campaign, gone) if gone else (0, 0)
         closed = f"{untouched} items about older checkpoints, which nobody has begun, give way to items about the newest ones."
         kept = f"{begun} items about older checkpoints stay with the people who began them, and go to nobody else."
-        return [*([closed] if untouched else []), *([kept] if begun else [])]
+        return [*self.chosen_before(), *([closed] if untouched else []), *([kept] if begun else [])]
+
+    def chosen_before(self) -> list[str]:
+        """Of systems that get checkpoints, which one plays on because somebody chose it."""
+        chosen = sorted((c.chosen_at, c.system.name, c.name) for c in self.checkpoints.values() if c.chosen_at)
+        plays, systems = {system: name for _, system, name in chosen}, sorted({c.system.name for c in self.new_checkpoints})
+        said = "System {} plays with checkpoint {}, which was chosen, as before."
+        return [said.format(quoted(name), quoted(plays[name])) for name in systems if name in plays]
 
     def stored(self) -> int:
         """Of the rows taken, those that bring an output."""

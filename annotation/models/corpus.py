@@ -43,6 +43,9 @@ class Checkpoint(models.Model):
     name = models.CharField(max_length=200)
     iteration = models.PositiveIntegerField(null=True, blank=True)
     total_iterations = models.PositiveIntegerField(null=True, blank=True)
+    chosen_at = models.DateTimeField(
+        null=True, blank=True, help_text="Somebody chose that it plays; of several, the one chosen last."
+    )
 
     class Meta:
         ordering = ["iteration", "name"]

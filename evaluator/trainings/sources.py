@@ -3,13 +3,14 @@
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
 import numpy as np
+from django.db.models import Max
 
 from annotation import snapshots
-from annotation.models import Campaign, Output, Reference, Snapshot
+from annotation.models import Campaign, Checkpoint, Output, Reference, Snapshot
 from annotation.snapshots import SnapshotContent, former_names, output_names
 from evaluator.comparator.examples import Exchange, aligned
 from evaluator.comparator.settings import Settings
@@ -119,9 +120,9 @@ def texts_and_origins(source: Source, campaign: Campaign, strong: bool) -> tuple
     place = {key: i for i, key in enumerate(source.keys)}
     texts, origins = list(source.texts), [Origin(key[1], h, key[2]) for key, h in zip(source.keys, source.human)]
     outputs = Output.objects.filter(context__campaign=campaign, replaced_at=None).order_by("pk")
-    former = former_names(campaign)
+    former, lengths = former_names(campaign), training_lengths(campaign)
     for output in outputs.select_related("context", "system", "checkpoint").iterator(chunk_size=2000):
-        origin = _origin(output)
+        origin = _origin(output, lengths)
         known = next((place[key] for key in output_names(output, former) if key in place), None)
         if known is not None:
             origins[known] = origin
@@ -140,9 +141,17 @@ def texts_and_origins(source: Source, campaign: Campaign, strong: bool) -> tuple
     return texts, origins
 
 
-def _origin(output: Output) -> Origin:
-    at = output.checkpoint
-    reached = at.iteration / at.total_iterations if at and at.iteration is not None and at.total_iterations else None
+def training_lengths(campaign: Campaign) -> dict[int, int]:
+    """{system's id: iterations of its whole training} where that is known. A training that was prolonged has checkpoints with
+    several totals, and the share done at each is of the longest."""
+    known = Checkpoint.objects.filter(system__campaign=campaign).order_by()
+    rows = known.values_list("system").annotate(total=Max("total_iterations"), last=Max("iteration"))
+    return {system: max(total, last or 0) for system, total, last in rows if total}
+
+
+def _origin(output: Output, lengths: Mapping[int, int]) -> Origin:
+    at, length = output.checkpoint, lengths.get(output.system_id)
+    reached = at.iteration / length if at and at.iteration is not None and length and at.total_iterations else None
     return Origin(output.system.name, output.system.is_human, at.name if at else "", reached)
 
 

@@ -77,7 +77,7 @@ def said_of(
     if judge.kind == Judge.Kind.IMPORTED:
         return _imported(campaign, name, outputs, known, seed)
     if judge.kind == Judge.Kind.METRIC:
-        player: protocol.Judge = _metric(judge.settings["metric"], texts, known)
+        player: protocol.Judge = metric(judge.settings["metric"], texts, known)
     else:
         player = at_work(judge, criterion, seed)
     settings = dict(getattr(player, "settings", {}))
@@ -150,7 +150,8 @@ def referenced_outputs(campaign: Campaign, outputs: Sequence[Output]) -> list[Re
     return referenced([text_of(output) for output in outputs], human, [given.get(o.context_id, []) for o in outputs])
 
 
-def _metric(name: str, texts: Sequence[Referenced], known: Material | None) -> PointwiseJudge:
+def metric(name: str, texts: Sequence[Referenced], known: Material | None) -> PointwiseJudge:
+    """texts: whose contexts it may count from, and learn from where nobody judged."""
     training = known.training if known else None
     if training is None and len({context_key(text.context) for text in texts}) > 1:
         training = Training.dealt(texts)
@@ -200,7 +201,7 @@ def _pointwise(
     if not utility:
         raise Refused(f"The judge {name!r} has no scores for the outputs that play.")
     record = {"name": name, "reads": "pointwise", "settings": settings, "unjudged": len(of_output) - len(utility)}
-    found = _refit(beside, known, judge.preferences if judge else by_order, seed) if known else None
+    found = fitted(beside, known, judge.preferences if judge else by_order, seed) if known else None
     if found is None:
         warning = f"People judged fewer than {FIRST_PAIRS} pairs that {name} judges too, so only equal scores are ties."
         verdicts = PointwiseVerdicts(utility, judge.preferences if judge else by_order)
@@ -211,7 +212,8 @@ def _pointwise(
     return Said(verdicts, json_ready(record), json_ready(asdict(head)))
 
 
-def _refit(u: np.ndarray, known: Material, preferences: Callable[[np.ndarray, np.ndarray], Preferences], seed: int):
+def fitted(u: np.ndarray, known: Material, preferences: Callable[[np.ndarray, np.ndarray], Preferences], seed: int):
+    """`refit_utilities` on the pairs that people judged; u (n,) utilities of `known.texts`, NaN for none."""
     source = known.source
     judged = JudgedTexts(source.texts, source.pairs, source.scores[:, 0]).take(np.flatnonzero(np.isfinite(u)))
     u = u[np.isfinite(u)]

@@ -53,7 +53,7 @@ def as_csv(board: Board) -> str:
     writer = csv.DictWriter(out, list(rows[0]) if rows else [])
     writer.writeheader()
     writer.writerows(
-        {name: _no_formula(value) if isinstance(value, str) else value for name, value in row.items()} for row in rows
+        {name: no_formula(value) if isinstance(value, str) else value for name, value in row.items()} for row in rows
     )
     return out.getvalue()
 
@@ -223,6 +223,6 @@ def _latex(text: str) -> str:
     return written.replace("<", "$<$").replace(">", "$>$").replace("–", "--")
 
 
-def _no_formula(text: str) -> str:
+def no_formula(text: str) -> str:
     """A spreadsheet runs a cell that begins like a formula."""
     return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text

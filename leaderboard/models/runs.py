@@ -13,13 +13,22 @@ class Run(models.Model):
     judge = models.ForeignKey("evaluator.Judge", models.RESTRICT, related_name="runs")
     judge_digest = models.CharField(max_length=64, help_text="The judge's, when the run was opened.")
     criterion = models.CharField(max_length=100, blank=True, help_text="What the judge is asked for; empty: pairs as a whole.")
+    snapshot = models.ForeignKey(
+        "annotation.Snapshot",
+        models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="+",
+        help_text="Ties are fitted on its pairs.",
+    )
     warning = models.TextField(blank=True, help_text="Why the judge is not above every doubt here.")
     contexts = models.JSONField(help_text="Ids of the contexts that each checkpoint answers, in their order.")
     total_steps = models.PositiveIntegerField(null=True, blank=True, help_text="Of the whole training; it may grow.")
     settings = models.JSONField(default=dict, blank=True, help_text="The trainer's own, as they were sent.")
-    rules = models.JSONField(help_text="`evaluator.selection.early_stop.Rules` as a dict.")
+    rules = models.JSONField(help_text="`evaluator.selection.rules.Rules` as a dict.")
     reading = models.JSONField(null=True, blank=True, help_text="Of a pointwise judge, how two utilities become an answer.")
     verdict = models.JSONField(null=True, blank=True, help_text="What the judged checkpoints say together (`runs.curve`).")
+    summary = models.JSONField(default=dict, blank=True, help_text="Of the verdict, what a list of runs shows.")
     advice_given = models.JSONField(default=list, blank=True, help_text="[{step, word, rule}], as it was given the first time.")
     system = models.ForeignKey(
         "annotation.System", models.SET_NULL, null=True, blank=True, related_name="runs", help_text="Once something is chosen."
@@ -45,6 +54,7 @@ class RunCheckpoint(models.Model):
     run = models.ForeignKey(Run, models.CASCADE, related_name="checkpoints")
     step = models.PositiveIntegerField()
     validation_loss = models.FloatField(null=True, blank=True, help_text="As the trainer sent it.")
+    parts = models.PositiveSmallIntegerField(null=True, blank=True, help_text="It comes in so many; empty: in one.")
     digest = models.CharField(max_length=64, blank=True, help_text="SHA-256 of its outputs; empty: some are missing.")
     received_at = models.DateTimeField(auto_now_add=True)
     judged_at = models.DateTimeField(null=True, blank=True)
@@ -52,6 +62,8 @@ class RunCheckpoint(models.Model):
     judge = models.JSONField(default=dict, blank=True, help_text="What judged: {name, digest, settings, seed}.")
     utilities = models.JSONField(null=True, blank=True, help_text="(n,) by the run's contexts; null: not judged.")
     against = models.JSONField(default=list, blank=True, help_text="[{step, wins, ties, losses}] against the previous ones.")
+    lengths = models.JSONField(default=list, blank=True, help_text="(n,) words of the outputs.")
+    degenerate = models.FloatField(null=True, blank=True, help_text="Mean degenerate share of the outputs.")
     unjudged = models.PositiveIntegerField(default=0, help_text="Outputs that the judge said nothing of.")
     checkpoint = models.ForeignKey(
         "annotation.Checkpoint", models.SET_NULL, null=True, blank=True, related_name="+", help_text="Where it was chosen."

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import cached_property
 
 import numpy as np
@@ -88,14 +89,14 @@ def entrants_of(tournament: Tournament) -> Entrants:
     there = Q(replaced_at=None) | Q(replaced_at__gt=then)
     there &= Q(system__retired_at=None) | Q(system__retired_at__gt=then)
     there &= Q(pk__lte=settings["last_output"])
-    return _entrants(tournament.campaign, there, Q(pk__lte=settings["last_context"]))
+    return _entrants(tournament.campaign, there, Q(pk__lte=settings["last_context"]), then)
 
 
 def has_changed(campaign: Campaign, tournament: Tournament) -> bool:
-    """Have outputs come, or systems retired, since the tournament was recorded?"""
+    """Have outputs come, systems retired, or checkpoints been chosen, since the tournament was recorded?"""
     then, settings = tournament.created_at, tournament.settings
     new = Q(pk__gt=settings["last_output"]) | Q(context_id__gt=settings["last_context"])
-    new |= Q(replaced_at__gt=then) | Q(system__retired_at__gt=then)
+    new |= Q(replaced_at__gt=then) | Q(system__retired_at__gt=then) | Q(checkpoint__chosen_at__gt=then)
     return Output.objects.filter(new, context__campaign=campaign).exists()
 
 
@@ -104,9 +105,9 @@ def current_entrants(campaign: Campaign) -> Entrants:
     return _entrants(campaign, Q(replaced_at=None, system__retired_at=None), Q())
 
 
-def _entrants(campaign: Campaign, which_outputs: Q, which_contexts: Q) -> Entrants:
+def _entrants(campaign: Campaign, which_outputs: Q, which_contexts: Q, then: datetime | None = None) -> Entrants:
     """A system that has checkpoints plays with its newest one; any other with all its outputs. In the order of names and keys,
-    so that no digit depends on the order in which rows came in."""
+    so that no digit depends on the order in which rows came in. then: when."""
     contexts = sorted(campaign.contexts.filter(which_contexts).values_list("key", "pk", "group"))
     found = (
         Output.objects.filter(which_outputs, context__campaign=campaign)
@@ -114,7 +115,7 @@ def _entrants(campaign: Campaign, which_outputs: Q, which_contexts: Q) -> Entran
         .defer("text", "metadata", "context__turns", "context__metadata", "system__description")
         .order_by("pk")
     )
-    playing = sorted(of_newest_checkpoints(found), key=lambda o: (o.system.name, o.context.key, o.sample, o.pk))
+    playing = sorted(of_newest_checkpoints(found, then), key=lambda o: (o.system.name, o.context.key, o.sample, o.pk))
     systems = {output.system_id: output.system for output in playing}
     groups = {pk: group for _, pk, group in contexts}
     former = former_names(campaign)

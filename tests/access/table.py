@@ -148,6 +148,7 @@ researchers: Those who research the campaign, and admins.
     api/campaigns/<slug>/comparators/<name>/promote/ POST
     api/campaigns/<slug>/comparators/<name>/retire/ POST
     api/campaigns/<slug>/comparators/upload/ POST
+    api/campaigns/<slug>/contexts/ GET
     api/campaigns/<slug>/export/<what>/<kind>/ GET
     api/campaigns/<slug>/images/ GET POST
     api/campaigns/<slug>/import/<what>/ POST
@@ -174,6 +175,12 @@ researchers: Those who research the campaign, and admins.
     api/campaigns/<slug>/researchers/ GET POST
     api/campaigns/<slug>/researchers/<pk>/ DELETE
     api/campaigns/<slug>/retraining/ GET PUT
+    api/campaigns/<slug>/runs/ GET POST
+    api/campaigns/<slug>/runs/<name>/ GET
+    api/campaigns/<slug>/runs/<name>/checkpoints/ POST
+    api/campaigns/<slug>/runs/<name>/choose/ POST
+    api/campaigns/<slug>/runs/<name>/close/ POST
+    api/campaigns/<slug>/runs/<name>/csv/ GET
     api/campaigns/<slug>/snapshots/ GET POST
     api/campaigns/<slug>/snapshots/<digest>/ GET
     api/campaigns/<slug>/snapshots/<digest>/content/ GET
