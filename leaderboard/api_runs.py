@@ -27,7 +27,7 @@ from leaderboard.run_serializers import (
     RunRowSerializer,
     RunSerializer,
 )
-from leaderboard.runs import choose, opening, overview, reports
+from leaderboard.runs import choice, overview, registry, reports
 
 
 class TooLarge(APIException):
@@ -79,7 +79,7 @@ class RunsView(BoundedView, GenericAPIView):
         campaign = campaign_for_researcher(request.user, slug)
         data = _asked(NewRunSerializer, request)
         rules = {name: data[name] for name in RULES if name in data}
-        opened = opening.open_run(
+        opened = registry.open_run(
             campaign,
             data["name"],
             judge=data.get("judge") or "",
@@ -154,9 +154,9 @@ class ChooseView(BoundedView):
     def post(self, request, slug, name):
         run, data = _run(request, slug, name), _asked(ChooseSerializer, request)
         if data["purpose"] == "people":
-            chosen = choose.for_people(run, data["step"], data["beside"], request.user)
+            chosen = choice.for_people(run, data["step"], data["beside"], request.user)
         else:
-            chosen = choose.for_board(run, data["step"], request.user)
+            chosen = choice.for_board(run, data["step"], request.user)
         return Response(ChosenSerializer(chosen).data)
 
 
@@ -165,7 +165,7 @@ class CloseView(BoundedView):
 
     @extend_schema(request=None, responses=RunSerializer)
     def post(self, request, slug, name):
-        run = opening.close(_run(request, slug, name), request.user)
+        run = registry.close(_run(request, slug, name), request.user)
         return Response(RunSerializer(overview.of_run(run)).data)
 
 

@@ -8,7 +8,7 @@ from annotation.api.serializers import LARGEST, JobSerializer
 from annotation.models import Context, Job
 from evaluator.comparator.settings import MAX_SEED
 from evaluator.roster import LONGEST_NAME
-from leaderboard.runs import opening, reports
+from leaderboard.runs import registry, reports
 
 LARGEST_NUMBER = 1e300  # of a loss: beyond it sums are infinite
 
@@ -69,10 +69,10 @@ class ContextRowSerializer(serializers.ModelSerializer):
 
 
 class NewRunSerializer(serializers.Serializer):
-    name = Text(max_length=1000, help_text=f"At most {opening.LONGEST_NAME} characters, without a slash.")
+    name = Text(max_length=1000, help_text=f"At most {registry.LONGEST_NAME} characters, without a slash.")
     total_steps = steps(1, required=False, allow_null=True, help_text="Of the whole training; it may grow later.")
     contexts = Whole(
-        required=False, allow_null=True, min_value=1, max_value=opening.MOST_CONTEXTS,
+        required=False, allow_null=True, min_value=1, max_value=registry.MOST_CONTEXTS,
         help_text="How many each checkpoint answers; default: all, at most 1,000.",
     )  # fmt: skip
     settings = Settings(required=False, help_text="The trainer's own. Whoever researches the campaign sees them.")
@@ -107,7 +107,7 @@ class RunReportSerializer(serializers.Serializer):
     outputs = serializers.ListField(
         child=OutputSerializer(),
         min_length=1,
-        max_length=opening.MOST_CONTEXTS,
+        max_length=registry.MOST_CONTEXTS,
         help_text="One for each of the run's contexts.",
     )
     validation_loss = Number(required=False, allow_null=True, min_value=-LARGEST_NUMBER, max_value=LARGEST_NUMBER)

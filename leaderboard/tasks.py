@@ -12,7 +12,7 @@ from evaluator.models import ComparatorVersion
 from evaluator.versions.selectors import refit
 from leaderboard.archive import exchange
 from leaderboard.models import Run, Tournament
-from leaderboard.runs import judging, reports
+from leaderboard.runs import judgments, reports
 from leaderboard.tournaments import active_selection
 from leaderboard.tournaments import play as playing
 
@@ -125,12 +125,12 @@ def judge_checkpoints(job_id) -> int:
     """Claim and judge the checkpoints of a run that wait, here and now; returns how many."""
     with jobs.claim(job_id) as claim:
 
-        def load(run: Run) -> judging.RunJudge:
+        def load(run: Run) -> judgments.RunJudge:
             from evaluator.worker.new_texts import NewTexts
 
             return NewTexts(run.judge, run.criterion, run.snapshot, run.contexts, run.rules["seed"])
 
-        done = judging.judge_waiting(claim, load)
+        done = judgments.judge_waiting(claim, load)
         claim.report(1.0, f"{done} {'checkpoint' if done == 1 else 'checkpoints'} judged.")
         return done
 

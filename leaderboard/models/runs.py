@@ -73,7 +73,9 @@ class RunCheckpoint(models.Model):
         ordering = ["step"]
         constraints = [models.UniqueConstraint(fields=["run", "step"], name="one_checkpoint_per_step")]
         indexes = [
-            models.Index(fields=["run", "step"], condition=Q(judged_at=None), name="run_checkpoints_waiting")  # judging.waiting
+            models.Index(
+                fields=["run", "step"], condition=Q(judged_at=None), name="run_checkpoints_waiting"
+            )  # judgments.waiting_of
         ]
 
     def __str__(self):

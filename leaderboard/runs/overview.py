@@ -15,8 +15,8 @@ from core.errors import Refused
 from core.version import code_version
 from leaderboard.boards.exports import no_formula
 from leaderboard.models import Run, RunOutput
-from leaderboard.runs.judging import waiting_of
-from leaderboard.runs.opening import plain_name
+from leaderboard.runs.judgments import waiting_of
+from leaderboard.runs.registry import plain_name
 
 PAGE = 20  # contexts whose texts are shown together
 NOTHING: dict[str, Any] = {  # before anything is judged

@@ -11,7 +11,7 @@ from annotation import jobs
 from annotation.models import Context, Job
 from core.errors import Refused, quoted
 from leaderboard.models import Run, RunCheckpoint, RunOutput
-from leaderboard.runs.opening import set_total
+from leaderboard.runs.registry import set_total
 
 TASK = "leaderboard.tasks.judge_run"
 MOST_CHECKPOINTS = 500  # of a run

@@ -20,7 +20,7 @@ from annotation.people.accounts import add_annotator
 from annotation.people.invitations import invite, join_as_guest
 from annotation.people.tokens import make_token
 from annotation.views.annotating.participation import RESUME
-from leaderboard.runs import opening
+from leaderboard.runs import registry
 from leaderboard.tournaments import play
 from leaderboard.tournaments.start import start_tournament
 from tests.annotation.pages import PNG
@@ -76,7 +76,7 @@ class People:
         self.alice.save()
         self.upload = uploads.receive(self.campaign, [SimpleUploadedFile("x.jsonl", b'{"a": 1}\n')], "outputs", self.alice)
         self.job = Job.objects.create(task="annotation.tasks.calculate", title="A job", campaign=self.campaign)
-        self.run = opening.open_run(self.campaign, "lstm", judge=self.version.name, user=self.alice).run
+        self.run = registry.open_run(self.campaign, "lstm", judge=self.version.name, user=self.alice).run
         images.store_images(self.campaign, [SimpleUploadedFile("a.png", PNG)])
         self.snapshot = Snapshot.objects.get()
         self.clients = {

@@ -11,7 +11,7 @@ from annotation import jobs
 from annotation.people.tokens import make_token
 from evaluator.models import Promotion
 from leaderboard.models import Run
-from leaderboard.runs import judging
+from leaderboard.runs import judgments
 
 
 class Words:
@@ -34,7 +34,7 @@ def judge_all(run: Run, judge: Words) -> int:
     """What the worker does with the run's job."""
     run.refresh_from_db()
     with jobs.claim(run.job_id) as claim:
-        return judging.judge_waiting(claim, lambda run: judge)
+        return judgments.judge_waiting(claim, lambda run: judge)
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import pytest
 
 from annotation.models import AuditEvent, Item, Job, Output
 from leaderboard.models import Run, RunCheckpoint, RunOutput
-from leaderboard.runs import opening, reports
+from leaderboard.runs import registry, reports
 from tests.leaderboard.runs.conftest import Words, judge_all
 
 pytestmark = pytest.mark.django_db
@@ -141,9 +141,9 @@ class TestReports:
         monkeypatch.setattr(reports, "MOST_CHECKPOINTS", 1)
         report(100)
         assert "has 1 checkpoints, the most" in report(200).json()["message"]
-        monkeypatch.setattr(opening, "MOST_RUNS", 1)
-        with pytest.raises(opening.Refused, match="has 1 runs"):
-            opening.open_run(run.campaign, "second")
+        monkeypatch.setattr(registry, "MOST_RUNS", 1)
+        with pytest.raises(registry.Refused, match="has 1 runs"):
+            registry.open_run(run.campaign, "second")
 
 
 def test_fifty_checkpoints_make_no_item_and_no_output(run, report, world):
