@@ -70,6 +70,7 @@ docs: .venv/docs  ## build the documentation as a site in var/site
 
 validity: .venv/dev  ## measure what the board's certainty is worth
 	$(BIN)/python -m benchmarks.validity.default_path
+	$(BIN)/python -m benchmarks.validity.training_curves
 	$(BIN)/python -m benchmarks.validity
 
 tune: .venv/dev  ## search the comparator's settings (DATA=...)

@@ -19,8 +19,9 @@ from evaluator.selection.strengths import pairs_among, strengths, variance
 from evaluator.selection.trend import Slope, slope
 
 FIRST, EVERY = 10, 5  # evaluations: of the first look, and between looks
-WINDOWS = ((10, 5.0), (15, 5.0), (20, 5.0), (30, 2.5), (60, 0.0))  # evaluations; how many errors the worthwhile slope must have
-FULL = 30  # evaluations of a window that gets its look's whole share
+FULL, LONG = 30, 60  # evaluations of a window that gets its look's whole share; of one where that is not precise enough
+SHORT = (10, 15, 20)  # of those that are taken where they are precise enough
+PRECISE, ENOUGH = 5.0, 2.5  # errors that the worthwhile slope has in a short window, in the full one
 DECAY = 8  # look j has the share DECAY / ((DECAY + j - 1) (DECAY + j)): they add up to 1, however many there are
 SHARED = 3
 CONTRASTS = 6  # slow movements within a window from which the noise of its points is taken
@@ -65,24 +66,31 @@ def newest_look(curve: Curve, rules: Rules) -> Look | None:
 
 def look(curve: Curve, rules: Rules, evaluations: int) -> Look:
     number = len(looks_until(evaluations))
-    for size, precision in sizes(evaluations):
-        found = _window(curve, rules, evaluations, size)
-        if found.slope.error[0] * precision <= rules.worthwhile_slope:
-            break
+    size = min(evaluations, FULL)
+    found = _window(curve, rules, evaluations, size)
+    for tried in [size for size in SHORT if size < min(evaluations, FULL)]:
+        t = np.asarray(curve.steps[evaluations - tried : evaluations], dtype=float) / rules.per
+        if least_error(t, found.noise)[0] * PRECISE <= rules.worthwhile_slope:
+            window = _window(curve, rules, evaluations, tried)
+            if window.slope.error[0] * PRECISE <= rules.worthwhile_slope:
+                found, size = window, tried
+                break
+    if evaluations >= LONG and size == FULL and found.slope.error[0] * ENOUGH > rules.worthwhile_slope:
+        found, size = _window(curve, rules, evaluations, LONG), LONG
     return Look(number, evaluations, size, found.slope, share(rules, number, size), float(found.bend[0]), float(found.end[0]))
-
-
-def sizes(evaluations: int) -> list[tuple[int, float]]:
-    """The windows to be tried, and how precise each must be; the last one is taken as it is."""
-    fitting = [(size, precision) for size, precision in WINDOWS if size <= evaluations]
-    longest = min(evaluations, FULL) if evaluations < WINDOWS[-1][0] else WINDOWS[-1][0]
-    return [(size, precision) for size, precision in fitting if size < longest] + [(longest, 0.0)]
 
 
 def share(rules: Rules, number: int, size: int) -> float:
     """Of the error, for a window of so many evaluations at look `number`."""
     of_look = DECAY / ((DECAY + number - 1) * (DECAY + number))
     return SHARED * rules.error * of_look * min(1.0, (size / FULL) ** 3)
+
+
+def least_error(t: Floats, noise: Floats) -> Floats:
+    """(b,) that the slope of evaluations at t (w,) has at least, from half the noise (b,) of the full window: one that
+    cannot be precise enough need not be tried."""
+    error: Floats = np.sqrt(noise / 2 / ((t - t.mean()) ** 2).sum())
+    return error
 
 
 def before(evaluations: int, size: int) -> tuple[int, int] | None:
@@ -107,9 +115,10 @@ def _part(curve: Curve, rules: Rules, checkpoints: Whole, past: Floats | None) -
 
 @dataclass(frozen=True)
 class Movement:
-    """Of b curves. bend, end: (b,), as in `Look`."""
+    """Of b curves. bend, end: (b,), as in `Look`; noise: (b,), variance of a strength by contexts."""
 
     slope: Slope
+    noise: Floats
     bend: Floats
     end: Floats
 
@@ -123,7 +132,7 @@ def movement(t: Floats, values: Floats, variances: Floats, past: Floats | None =
     found = slope(t, values, noise, extra, past)
     bend = values @ movements(t)[1] / (found.error * np.sqrt(spread))
     parabola = np.linalg.pinv(np.vander(t - t[-1], 3, increasing=True))  # (3, w)
-    return Movement(found, bend, values @ parabola[1])
+    return Movement(found, noise, bend, values @ parabola[1])
 
 
 def movements(t: Floats) -> Floats:
