@@ -16,7 +16,7 @@ from scipy import stats
 from annotation.quality.mad import keep_mask
 from benchmarks.validity.crowds import Crowd, Entered, draw, scenarios
 from leaderboard.rating.decision import CONFIDENCE
-from leaderboard.rating.people_board import PeopleBoard, read_pairs, read_scores
+from leaderboard.rating.people_board import PeopleBoard, Reading, read_pairs, read_scores
 
 
 def kept(entered: Entered) -> np.ndarray:
@@ -29,14 +29,19 @@ def kept(entered: Entered) -> np.ndarray:
     return keep_mask(table)[row, column]
 
 
-def board(crowd: Crowd, entered: Entered, filtered: bool = False, look: int = 1) -> PeopleBoard:
-    """What the default board states."""
+def read(crowd: Crowd, entered: Entered, filtered: bool = False, look: int = 1) -> Reading:
+    """What the default board reads."""
     if crowd.form == "pairs":
         judged = entered.first, entered.second, entered.outcome, entered.pair_context, entered.pair_person
-        return replace(read_pairs(crowd.systems, *judged), look=look).board()
+        return replace(read_pairs(crowd.systems, *judged), look=look)
     rows = kept(entered) if filtered else np.ones(len(entered.value), dtype=bool)
     columns = (entered.system, entered.context, entered.person, entered.value)
-    return replace(read_scores(crowd.systems, *(column[rows] for column in columns)), look=look).board()
+    return replace(read_scores(crowd.systems, *(column[rows] for column in columns)), look=look)
+
+
+def board(crowd: Crowd, entered: Entered, filtered: bool = False, look: int = 1) -> PeopleBoard:
+    """What the default board states."""
+    return read(crowd, entered, filtered, look).board()
 
 
 def errs(crowd: Crowd, seed: int, filtered: bool) -> tuple[bool, float, float]:

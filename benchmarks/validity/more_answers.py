@@ -29,6 +29,10 @@ JUDGES = {
 }
 PAIRS = (50, 200, 600)
 SCORED, CONTEXTS = 40, 120  # contexts that people score, and that a judge scores
+COLUMNS = {
+    "apart": ["systems apart, and more", "N", "median width, times", "wider in", "tau before", "tau", "change", "SE"],
+    "equal": ["equal systems, and more", "N", "called different before", "now", "SE", "intervals that hold 0"],
+}
 STEP = 0.25  # between one system and the next, where they differ
 
 
@@ -39,10 +43,10 @@ def of_scores(c: Texted, answered: Answered, most: int) -> Reading:
     return read_scores(c.systems, *(column[there] for column in columns))
 
 
-def with_pairs(c: Texted, answered: Answered, pairs: int) -> Reading:
+def with_pairs(c: Texted, answered: Answered, scores: Reading, pairs: int) -> Reading:
     """As the default board reads both kinds."""
     judged = answered.first, answered.second, answered.outcome, answered.pair_context, answered.pair_person
-    both = read_both(of_scores(c, answered, c.contexts), read_pairs(c.systems, *(column[:pairs] for column in judged)))
+    both = read_both(scores, read_pairs(c.systems, *(column[:pairs] for column in judged)))
     assert both is not None
     return both
 
@@ -82,7 +86,8 @@ def measured(kind: str, equal: bool, seed: int) -> list[tuple[float, ...]]:
     c = campaigns(kind, equal)
     answered, strengths = draw(c, seed), np.asarray(c.strengths)
     if kind == "pairs":
-        readings = [of_scores(c, answered, c.contexts), *(with_pairs(c, answered, n) for n in PAIRS)]
+        scores = of_scores(c, answered, c.contexts)
+        readings = [scores, *(with_pairs(c, answered, scores, n) for n in PAIRS)]
     else:
         people = of_scores(c, answered, SCORED)
         readings = [people, *(with_judge(c, answered, people, judged) for judged in answered.judged)]
@@ -94,28 +99,30 @@ def main(args: list[str] | None = None) -> int:
     parser.add_argument("--n", type=int, default=200, help="campaigns of each row (default %(default)s)")
     parser.add_argument("--seed", type=int, default=0, help="of the first campaign (default %(default)s)")
     parser.add_argument("--kind", choices=["pairs", "judges"], action="append", help="default: both")
+    parser.add_argument("--systems", choices=list(COLUMNS), action="append", help="default: both")
     asked = parser.parse_args(args)
-    columns = "more", "N", "median width, times", "wider in", "tau before", "tau", "SE", "equal: called different before"
-    print("| " + " | ".join([*columns, "now", "SE", "intervals that hold 0"]) + " |\n|---" + "|---:" * 10 + "|")
     for kind in asked.kind or ["pairs", "judges"]:
-        seeds = range(asked.seed, asked.seed + asked.n)
-        apart, equal = (np.array([measured(kind, same, seed) for seed in seeds]) for same in (False, True))
         names = [f"{n} judgments of pairs" for n in PAIRS] if kind == "pairs" else [f"a judge, {name}" for name in JUDGES]
-        for k, name in enumerate(names, start=1):
-            print(row(name, apart, equal, k), flush=True)
+        for systems in asked.systems or list(COLUMNS):
+            print("\n| " + " | ".join(COLUMNS[systems]) + " |\n|---" + "|---:" * (len(COLUMNS[systems]) - 1) + "|")
+            found = np.array([measured(kind, systems == "equal", asked.seed + k) for k in range(asked.n)])
+            for k, name in enumerate(names, start=1):
+                print((of_equal if systems == "equal" else of_apart)(name, found, k), flush=True)
     return 0
 
 
-def row(name: str, apart: np.ndarray, equal: np.ndarray, k: int) -> str:
-    """apart, equal: (campaigns, kinds of answers, facts)"""
-    n = len(apart)
-    times = apart[:, k, 0] / apart[:, 0, 0]
-    better = apart[:, k, 1] - apart[:, 0, 1]
-    before, now = equal[:, 0, 2].mean(), equal[:, k, 2].mean()
-    of_tau = f"{apart[:, 0, 1].mean():.3f} | {apart[:, k, 1].mean():.3f} | {better.std(ddof=1) / np.sqrt(n):.3f}"
+def of_apart(name: str, found: np.ndarray, k: int) -> str:
+    """found: (campaigns, kinds of answers, facts)"""
+    n, times, better = len(found), found[:, k, 0] / found[:, 0, 0], found[:, k, 1] - found[:, 0, 1]
+    width = f"{np.median(times):.3f} | {(times > 1 + 1e-9).mean():.1%}"
+    tau = f"{found[:, 0, 1].mean():.3f} | {found[:, k, 1].mean():.3f}"
+    return f"| {name} | {n} | {width} | {tau} | {better.mean():+.4f} | {better.std(ddof=1) / np.sqrt(n):.4f} |"
+
+
+def of_equal(name: str, found: np.ndarray, k: int) -> str:
+    n, before, now = len(found), found[:, 0, 2].mean(), found[:, k, 2].mean()
     error = np.sqrt(max(now, 1 / n) * (1 - now) / n)
-    of_equal = f"{before:.1%} | {now:.1%} | {error:.1%} | {equal[:, k, 3].mean():.1%}"
-    return f"| {name} | {n} | {np.median(times):.3f} | {(times > 1 + 1e-9).mean():.1%} | {of_tau} | {of_equal} |"
+    return f"| {name} | {n} | {before:.1%} | {now:.1%} | {error:.1%} | {found[:, k, 3].mean():.1%} |"
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ def decide(
     together with this confidence. component: (s,), the group of systems that can be compared."""
     n = len(difference)
     group = np.zeros(n, dtype=np.int64) if component is None else component
-    compared = int((np.bincount(group)[group] > 1).sum())
+    compared = comparable(group)
     margin = np.full((n, n), np.inf)
     for i, j in zip(*np.nonzero((group[:, None] == group[None, :]) & np.isfinite(se))):
         margin[i, j] = se[i, j] * critical(compared, float(df[i, j]), confidence)
@@ -39,6 +39,11 @@ def decide(
     above = difference > margin
     np.fill_diagonal(above, False)
     return margin, above
+
+
+def comparable(component: NDArray[np.int64]) -> int:
+    """How many systems have another to be compared with."""
+    return int((np.bincount(component)[component] > 1).sum())
 
 
 def at_look(look: int, confidence: float = CONFIDENCE) -> float:

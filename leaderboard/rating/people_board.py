@@ -53,9 +53,10 @@ PROBIT_SLOPE = 4 * stats.norm.pdf(0)  # logits of a chance of winning for each s
 @dataclass(frozen=True)
 class PeopleBoard:
     """For s systems. rating, low, high: (s,); difference, se, df, margin: (s, s), of i less j, and what it must exceed to be
-    known; above: bool (s, s); rank_low, rank_high: int (s,), 1 is best; component: int (s,), the group of systems that can be
-    compared; covariance: (s, s) of the ratings; scale: rating points for a point of the scores' scale (None for pairs);
-    variances: of the model's terms, on the scores' scale or in squared logits; annotators: how many answered."""
+    known; next_confidence: that of the next look; above: bool (s, s); rank_low, rank_high: int (s,), 1 is best; component:
+    int (s,), the group of systems that can be compared; covariance: (s, s) of the ratings; scale: rating points for a point of
+    the scores' scale (None for pairs); variances: of the model's terms, on the scores' scale or in squared logits; annotators:
+    how many answered."""
 
     rating: Floats
     low: Floats
@@ -64,6 +65,7 @@ class PeopleBoard:
     se: Floats
     df: Floats
     margin: Floats
+    next_confidence: float
     above: NDArray[np.bool_]
     rank_low: Integers
     rank_high: Integers
@@ -155,6 +157,7 @@ class Reading:
             se,
             df,
             margin,
+            at_look(self.look + 1),
             above,
             1 + above.sum(axis=0),
             n - above.sum(axis=1),

@@ -19,11 +19,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
+from scipy import optimize, stats
 
-from leaderboard.rating.decision import CONFIDENCE, decide
+from leaderboard.rating.decision import CONFIDENCE, comparable, critical, decide
 from leaderboard.rating.games import Standings
 from leaderboard.rating.glicko2 import START_RATING, START_RD
+from leaderboard.rating.people_board import PeopleBoard
 
 MOST_TIMES = 10  # as much as there is now: no realistic campaign has more
 PRECISION = 100.0  # rating points; a difference of 100 is an expected score of 0.64
@@ -32,15 +33,28 @@ DRAWS_AT_ONCE = 10_000
 
 
 @dataclass(frozen=True)
+class Errors:
+    """What margins are made of. se, df: (systems, systems), of differences; compared: systems that can be compared; confidence:
+    that the next board takes, which has one look more."""
+
+    se: np.ndarray
+    df: np.ndarray
+    compared: int
+    confidence: float
+
+
+@dataclass(frozen=True)
 class Ranking:
     """above: bool (systems, systems), is i known to be above j; rank_low, rank_high: int (systems,), 1 is best;
-    difference, margin: (systems, systems), rating of i less that of j, and by how much it may be wrong."""
+    difference, margin: (systems, systems), rating of i less that of j, and by how much it may be wrong; errors: what the
+    margins are made of."""
 
     above: np.ndarray
     rank_low: np.ndarray
     rank_high: np.ndarray
     difference: np.ndarray
     margin: np.ndarray
+    errors: Errors
 
 
 @dataclass(frozen=True)
@@ -109,8 +123,16 @@ def compare(
         variance = variance + tastes.variance * unit
     difference = standings.rating[:, None] - standings.rating[None, :]
     group = None if component is None else np.asarray(component)
-    margin, above = decide(difference, np.sqrt(variance), df, group, 1 - (1 - confidence) / looks)
-    return Ranking(above, 1 + above.sum(axis=0), n - above.sum(axis=1), difference, margin)
+    se, level = np.sqrt(variance), 1 - (1 - confidence) / looks
+    margin, above = decide(difference, se, df, group, level)
+    errors = Errors(se, df, comparable(np.zeros(n, dtype=np.int64) if group is None else group), level)
+    return Ranking(above, 1 + above.sum(axis=0), n - above.sum(axis=1), difference, margin, errors)
+
+
+def of_board(board: PeopleBoard) -> Ranking:
+    """What a board of people says of ranks."""
+    errors = Errors(board.se, board.df, comparable(board.component), board.next_confidence)
+    return Ranking(board.above, board.rank_low, board.rank_high, board.difference, board.margin, errors)
 
 
 def parted(ranking: Ranking, rating: ArrayLike, precision: float = PRECISION) -> bool:
@@ -166,22 +188,56 @@ def games_to_part(
     """A forecast, best rank first: (rank, next rank, how many more games until the two part).
 
     Only neighbours that have not parted and are not known to be close are listed, and of these only those that MOST_TIMES the
-    games would part. Margins shrink with the root of the number of games. If the difference is what it seems, half of
-    all campaigns have told it by then. only: what is known of these annotators alone; what the
-    margin is wider than that, no game of theirs makes narrower. None games: only more annotators would tell.
+    games would part. The next board is meant, which has one look more. If the difference is what it seems, half of all
+    campaigns have told it by then. only: what is known of these annotators alone. None games: only more annotators would tell.
     """
     order = np.argsort(-np.asarray(rating), kind="stable")
     forecast: list[tuple[int, int, int | None]] = []
     for rank, (i, j) in enumerate(zip(order[:-1], order[1:]), start=1):
-        enough = ranking.difference[i, j]
         if not ranking.above[i, j] and precision < ranking.margin[i, j] < np.inf:  # infinite: they never met
-            of_games = (ranking.margin if only is None else only.margin)[i, j] ** 2
-            allowed = enough**2 - (ranking.margin[i, j] ** 2 - of_games)
-            if allowed <= 0 and MOST_TIMES * enough**2 > ranking.margin[i, j] ** 2:
-                forecast.append((rank, rank + 1, None))
-            elif allowed > 0 and of_games <= MOST_TIMES * allowed:
-                forecast.append((rank, rank + 1, int(np.ceil(games * (of_games / allowed - 1)))))
+            error = _Growing.of(ranking.errors, (only or ranking).errors, i, j)
+            times = error.times_to_tell(float(ranking.difference[i, j]))
+            if times is not None:
+                forecast.append((rank, rank + 1, int(np.ceil(games * (times - 1))) if np.isfinite(times) else None))
     return forecast
+
+
+@dataclass(frozen=True)
+class _Growing:
+    """What the error of a difference becomes with more games. chance: a variance that shrinks as they grow, with df degrees of
+    freedom, which grow with them; lasting: the variance that people's tastes add, which no game of theirs makes smaller, and
+    spread: lasting^2 / its degrees of freedom, so that the sum has today those that Satterthwaite's formula gave it."""
+
+    errors: Errors
+    lasting: float
+    chance: float
+    df: float
+    spread: float
+
+    @classmethod
+    def of(cls, whole: Errors, of_games: Errors, i: int, j: int) -> _Growing:
+        variance, chance = (float(errors.se[i, j]) ** 2 for errors in (whole, of_games))
+        chance, df = min(chance, variance), float(of_games.df[i, j])
+        spread = max(variance**2 / float(whole.df[i, j]) - chance**2 / df, 0.0) if variance > chance else 0.0
+        return cls(whole, variance - chance, chance, df, spread)
+
+    def margin(self, times: float) -> float:
+        """At so many times the games."""
+        chance = self.chance / times
+        spread = self.spread + chance**2 / (self.df * times)
+        variance = self.lasting + chance
+        df = variance**2 / spread if spread else np.inf
+        return critical(self.errors.compared, df, self.errors.confidence) * float(np.sqrt(variance))
+
+    def times_to_tell(self, difference: float) -> float | None:
+        """At how many times the games the margin is the difference; infinite: at none, for people's tastes; None: beyond
+        MOST_TIMES."""
+        if self.margin(1) <= difference:
+            return 1.0
+        if self.margin(MOST_TIMES) <= difference:
+            return float(optimize.brentq(lambda times: self.margin(times) - difference, 1, MOST_TIMES, xtol=1e-4))
+        by_people = self.margin(np.inf) > difference and self.margin(1) < np.sqrt(MOST_TIMES) * difference
+        return np.inf if by_people else None
 
 
 def covariance(standings: Standings, replicates: ArrayLike, contexts: int) -> np.ndarray:

@@ -117,7 +117,7 @@ def _own_unit(answers: PeopleAnswers, reading: Reading) -> OwnUnit | None:
 
 
 def _known(board: PeopleBoard, whole: bool) -> Known:
-    compared = Ranking(board.above, board.rank_low, board.rank_high, board.difference, board.margin)
+    compared = ranking.of_board(board)
     return Known(board.low, board.high, compared, _best_of_people(board) if whole else None)
 
 

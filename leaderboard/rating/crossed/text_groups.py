@@ -3,8 +3,10 @@
 Contexts of one topic, or one prompt under several ids, move the systems alike, so they say less than as many independent
 ones. Scores alone do not tell which belong together; their texts may. Texts are compared by the cosine of their character
 n-grams, weighed by inverse document frequency (they read any language and survive changes of spelling: McNamee & Mayfield
-2004, Information Retrieval 7), and joined to a tree by average linkage (Sokal & Michener 1958). Every level of it is a
-way to group the contexts.
+2004, Information Retrieval 7). A short text shares little even with texts of its topic, but it shares that with all of them. So
+two texts are as near as the profiles of their similarities to all texts, beyond what each has in common with any text: rows of
+Newman's modularity matrix (2006, PNAS 103). Texts are joined to a tree by average linkage (Sokal & Michener 1958). Every level
+of it is a way to group the contexts.
 
 Texts that are alike need not be judged alike. So the answers decide: the squares of what each group moves the systems are
 summed, and compared with the same of contexts that changed places at random (a permutation test, as Mantel 1967). A sum of
@@ -34,6 +36,7 @@ MOST_CHARACTERS = 4_000  # of a text, half from its beginning and half from its 
 FEWEST = 8  # contexts of which anything is asked
 SHUFFLES, BY_CHANCE = 199, 0.05
 EQUAL = 1e-9  # of heights, which rounding leaves apart
+LEAST = 1e-300
 
 
 @dataclass(frozen=True)
@@ -67,10 +70,23 @@ def tree(texts: Sequence[str]) -> tuple[Integers, Floats]:
     """((texts - 1, 2) what is merged, the most alike first: numbers of texts, or the count of texts and the number of a merge;
     (texts - 1,) how far apart that is)"""
     rows = features(texts)
-    apart = np.clip(1 - (rows @ rows.T).toarray(), 0.0, 1.0)
+    near = profiles((rows @ rows.T).toarray())
+    apart = np.clip(1 - near @ near.T, 0.0, 2.0)
     np.fill_diagonal(apart, 0.0)
     found = hierarchy.linkage(squareform(apart, checks=False), method="average")
     return np.asarray(found[:, :2], dtype=np.int64), np.asarray(found[:, 2])
+
+
+def profiles(similar: Floats) -> Floats:
+    """(texts, texts) How much more alike each text is to every text than both are to any, of length 1; 0 where it is like none.
+    similar: (texts, texts); a text is as alike to itself as to the text that it is most alike to."""
+    similar = similar.copy()
+    np.fill_diagonal(similar, 0.0)
+    np.fill_diagonal(similar, similar.max(axis=1))
+    common = similar.sum(axis=1)
+    beyond = similar - np.outer(common, common) / max(common.sum(), LEAST)
+    length = np.sqrt((beyond**2).sum(axis=1, keepdims=True))
+    return np.asarray(beyond / np.maximum(length, LEAST))
 
 
 def features(texts: Sequence[str]) -> sparse.csr_matrix:

@@ -3,7 +3,7 @@ import pytest
 from scipy import stats
 
 from leaderboard.rating.games import Standings
-from leaderboard.rating.ranking import best_chances, clusters, compare, games_to_part, intervals, parted
+from leaderboard.rating.ranking import Errors, Ranking, best_chances, clusters, compare, games_to_part, intervals, parted
 
 
 def board(rating, rd=50.0):
@@ -78,14 +78,48 @@ def test_parted_or_close_is_enough():
     assert not parted(vague, rating)
 
 
+def errors(se, df=np.inf, confidence=0.95):
+    return Errors(np.full((2, 2), se), np.full((2, 2), df), 2, confidence)
+
+
+def two(difference, margin, errors):
+    apart = np.array([[0.0, difference], [-difference, 0.0]])
+    return Ranking(np.zeros((2, 2), bool), np.ones(2), np.full(2, 2), apart, np.full((2, 2), margin), errors)
+
+
+RATED = [1700.0, 1500.0]
+
+
 def test_the_forecast_by_hand():
-    # Margins shrink with the root of the games: at a margin of twice the difference, four times the games are needed.
-    rating = [1700.0, 1500.0, 1480.0]
-    found = compare(board(rating, rd=1), spread(rating, 85), 500)
-    upper = found.margin[0, 1] / 200
-    assert found.margin[1, 2] ** 2 > 10 * 20**2  # the lower two are inside their noise: nothing realistic parts them
-    assert games_to_part(found, rating, 240) == [(1, 2, int(np.ceil(240 * (upper**2 - 1))))]
-    assert games_to_part(compare(board(rating, rd=1), spread(rating, 15), 500), rating, 240) == []
+    """Margins shrink with the root of the games: at a margin of twice the difference, four times the games are needed."""
+    found = two(100.0, 200.0, errors(200 / 1.95996))
+    (rank, after, more), *others = games_to_part(found, RATED, 240)
+    assert (rank, after, others) == (1, 2, []) and more == pytest.approx(720, abs=2)
+    assert games_to_part(two(20.0, 200.0, errors(200 / 1.95996)), RATED, 240) == []  # inside its noise: 100 times the games
+    assert games_to_part(two(90.0, 99.0, errors(99 / 1.95996)), RATED, 240) == []  # known to be close
+
+
+def test_the_forecast_means_the_next_look():
+    """The second look takes 99.5% confidence: 2.80703 standard errors where the first takes 2.05375 (of 96%)."""
+    found = two(100.0, 205.375, errors(100.0, confidence=0.995))
+    assert games_to_part(found, RATED, 1000)[0][2] == pytest.approx(1000 * (2.80703**2 - 1), rel=1e-3)
+
+
+def test_degrees_of_freedom_grow_with_the_games():
+    """Student's t of 10 degrees is 2.228. At 2.64 times as many games, t of 26.4 degrees is 2.054: 100 * 2.054 / sqrt(2.64)."""
+    found = two(126.4, 222.8, errors(100.0, df=10))
+    times = 1 + games_to_part(found, RATED, 10_000)[0][2] / 10_000
+    assert stats.t.ppf(0.975, 10 * times) * 100 / np.sqrt(times) == pytest.approx(126.4, rel=2e-3)
+
+
+def test_no_number_of_games_tells_what_people_would_have_to():
+    """What lasts, 100^2 - 60^2 = 80^2, has a margin of 156.8 whatever the games are."""
+    of_people, alone = errors(100.0), errors(60.0)
+    only = two(150.0, 117.6, alone)
+    assert games_to_part(two(150.0, 196.0, of_people), RATED, 240, only=only) == [(1, 2, None)]
+    times = (60 * 1.95996) ** 2 / (170**2 - (80 * 1.95996) ** 2)  # by hand: 170^2 = 1.96^2 (80^2 + 60^2 / times)
+    known = games_to_part(two(170.0, 196.0, of_people), RATED, 240, only=only)
+    assert known[0][2] == pytest.approx(240 * (times - 1), abs=3)
 
 
 def test_no_false_statement_in_nineteen_of_twenty_worlds_where_all_are_equal():

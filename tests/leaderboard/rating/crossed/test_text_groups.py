@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from leaderboard.rating.crossed import text_groups as groups
-from leaderboard.rating.crossed.text_groups import features, text_groups, tree
+from leaderboard.rating.crossed.text_groups import features, profiles, text_groups, tree
 
 TOPICS = (
     "the ship sails over the sea to the harbour, with salt in the wind",
@@ -60,6 +60,24 @@ def test_similarity_by_hand():
     assert similar[0, 1] == pytest.approx(1)
     assert similar[0, 3] == pytest.approx(ab / np.sqrt(ab**2 + 2 * other**2))
     assert similar[0, 2] == similar[2, 2] == 0  # it shares nothing
+
+
+def test_profiles_by_hand():
+    """Two texts that share half of what they are, two that share all, and one that shares nothing. As alike to itself as to the
+    nearest, each of the first two has 0.5 + 0.5 = 1 in common with all, each of the next two 2, so the whole is 6. Of 0 and 1
+    1/6 each is expected, of one of these and one of the next two 2/6, of the next two 4/6 each."""
+    similar = np.eye(5)
+    similar[0, 1] = similar[1, 0] = 0.5
+    similar[2, 3] = similar[3, 2] = 1.0
+    one = np.array([1 / 3, 1 / 3, -1 / 3, -1 / 3, 0]) / np.sqrt(4 / 9)
+    assert profiles(similar) == pytest.approx(np.stack([one, one, -one, -one, np.zeros(5)]))
+
+
+def test_a_short_text_joins_its_topic():
+    """Two words, of which one is said in texts of all topics and one in texts of one topic alone."""
+    texts = [f"{text} {i}" for i in range(3) for text in TOPICS[:3]] + ["the oven"]
+    label = groups._labels(tree(texts)[0], 7)
+    assert partition(label) == {frozenset({0, 3, 6}), frozenset({1, 4, 7, 9}), frozenset({2, 5, 8})}
 
 
 def test_copies_with_other_spelling_are_joined_first():
