@@ -18,7 +18,7 @@ from evaluator.metaevaluation.agreement import agreement
 from evaluator.metaevaluation.correlation import pearson
 from evaluator.metaevaluation.pairs import JudgedPair, as_arrays
 from leaderboard.rating.games import Games
-from leaderboard.rating.pairing import CONFIDENT, order_to_ask
+from leaderboard.rating.pairing import order_to_ask
 from leaderboard.rating.rules import standings
 
 POINTS = (40, 80, 160, 320, 480)  # judgments at which the order is looked at
@@ -43,11 +43,9 @@ def order_of_systems(
     comparator = load(folder)
     u = comparator.utilities(texts)  # (n,)
     chances = comparator.preferences(u[a], u[b]).probabilities  # (p, 3)
-    unknown = np.full((len(a), 3), 1 / 3)
     ways: dict[str, Ask] = {
         "random": lambda games, left, rng: left,
-        "order_to_ask": lambda games, left, rng: _in_order(len(names), games, left, first, second, chances, rng),
-        "order_to_ask, no comparator": lambda games, left, rng: _in_order(len(names), games, left, first, second, unknown, rng),
+        "order_to_ask": lambda games, left, rng: _in_order(len(names), games, left, first, second, rng),
         "least sure first": lambda games, left, rng: left[np.argsort(chances[left].max(axis=1), kind="stable")],
     }
 
@@ -70,7 +68,6 @@ def order_of_systems(
         "systems": len(names),
         "pairs": len(pairs),
         "judgments": POINTS,
-        "left to the comparator": float((chances.max(axis=1) >= CONFIDENT).mean()),
         "tau": {way: found.mean(axis=0).round(3).tolist() for way, found in tau.items()},
         "above random, and its standard error": {
             way: [[round(float(d.mean()), 3), round(float(d.std(ddof=1) / RUNS**0.5), 3)] for d in (found - tau["random"]).T]
@@ -120,9 +117,8 @@ def teaching(
     }
 
 
-def _in_order(systems: int, games: Games, left: np.ndarray, first, second, chances, rng: np.random.Generator) -> np.ndarray:
-    order, _ = order_to_ask(systems, games, first[left], second[left], chances[left], seed=int(rng.integers(2**31)))
-    return left[order]
+def _in_order(systems: int, games: Games, left: np.ndarray, first, second, rng: np.random.Generator) -> np.ndarray:
+    return left[order_to_ask(systems, games, first[left], second[left], seed=int(rng.integers(2**31)))]
 
 
 def _as_many(found: np.ndarray, random: np.ndarray) -> list[float | None]:

@@ -1,6 +1,6 @@
 """The tournament as a task: claim the job, play, record. Only where a comparator judges is torch loaded, in the body."""
 
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Sequence, Set
 from functools import partial
 
 from celery import shared_task
@@ -8,7 +8,6 @@ from celery import shared_task
 from annotation import jobs, parts
 from annotation.models import Job, Output
 from evaluator.judges.protocol import Verdicts
-from evaluator.models import ComparatorVersion
 from evaluator.versions.selectors import refit
 from leaderboard.archive import exchange
 from leaderboard.models import Run, Tournament
@@ -96,21 +95,16 @@ def ask_to_teach(job_id: str) -> None:
 def order_pairs(job_id) -> dict:
     """Claim and do a reordering of what people judge next, here and now."""
     with jobs.claim(job_id) as claim:
-        claim.report(0.0, "Loading the comparator")
-        from evaluator.worker.card import measure_here
-        from evaluator.worker.comparators import disagreement, verdicts
-
-        def judging(version: ComparatorVersion, outputs: Iterable[Output]) -> Verdicts:
-            measure_here(version, job.campaign)
-            return verdicts(version, outputs, refit=refit(version, job.campaign))
-
         job = claim.job
         if job.task == active_selection.TASKS["comparator"]:
+            claim.report(0.0, "Loading the comparator")
+            from evaluator.worker.comparators import disagreement
+
             result = active_selection.for_the_comparator(job.campaign, disagreement, job.created_by)
             said = "the comparator's members disagree most on the first ones"
         else:
-            result = active_selection.for_the_systems(job.campaign, judging, job.created_by)
-            said = f"{result['left to the comparator']:,} left to the comparator"
+            result = active_selection.for_the_systems(job.campaign, job.created_by)
+            said = "the first ones tell most about the systems"
         claim.report(1.0, f"{result['pairs']:,} pairs reordered; {said}.")
         return result
 

@@ -24,8 +24,6 @@ from leaderboard.rating.games import Games
 from leaderboard.rating.glicko2 import SCALE, START_RATING, START_RD
 from leaderboard.rating.pair_counts import scores
 
-CONFIDENT = 0.9  # the comparator's chance from which its word is taken
-
 
 class Cells:
     """Every pair of systems on every context that both have answered: each a game that can be played.
@@ -114,37 +112,24 @@ class Cells:
         return np.array(chosen, dtype=np.int64)
 
 
-def order_to_ask(
-    n_systems: int,
-    games: Games,
-    first: ArrayLike,
-    second: ArrayLike,
-    chances: ArrayLike,
-    seed: int = 0,
-    confident: float = CONFIDENT,
-) -> tuple[np.ndarray, int]:
-    """In which order people are asked which of two outputs is better: positions (pairs,), and how many at their end are left
-    to the comparator.
+def order_to_ask(n_systems: int, games: Games, first: ArrayLike, second: ArrayLike, seed: int = 0) -> np.ndarray:
+    """In which order people are asked which of two outputs is better: positions (pairs,).
 
-    games: people's so far; first, second: int (pairs,), the systems of the outputs that could be judged; chances:
-    (pairs, 3), the comparator's that the first wins, ties, loses. The order is the active rule's. Where the comparator's
-    largest chance reaches `confident` people need not be asked. It has no other say: outputs that it takes for equal are
-    even more often than their systems are, so that games of those alone draw the systems together.
+    games: people's so far; first, second: int (pairs,), the systems of the outputs that could be judged. The order is the
+    active rule's, and which of the outputs of two systems come first is left to chance: no judge has a say. Pairs on which a
+    judge is unsure are more alike than their systems are, so that games of those alone draw the systems together. Two outputs
+    of one system say nothing of the order, and come last.
     """
-    first, second, chances = np.asarray(first), np.asarray(second), np.asarray(chances, dtype=float)
-    if chances.shape != (len(first), 3) or (chances < 0).any() or not np.allclose(chances.sum(axis=1), 1, atol=1e-3):
-        raise ValueError("The comparator's chances must be three numbers for each pair that add up to 1.")
-    open_here = (chances.max(axis=1) < confident) & (first != second)
+    first, second = np.asarray(first), np.asarray(second)
     by_pair: dict[tuple[int, int], list[int]] = defaultdict(list)
-    for position in np.flatnonzero(open_here):
+    for position in np.flatnonzero(first != second):
         pair = sorted((int(first[position]), int(second[position])))
         by_pair[pair[0], pair[1]].append(int(position))
-    last = np.flatnonzero(~open_here)
+    last = np.flatnonzero(first == second)
     if not by_pair:
-        return last, len(last)
+        return last
     cells = Cells(n_systems, by_pair, seed)
-    order = cells.context[cells.in_order_of_worth(games, np.random.default_rng([seed, 3]))]
-    return np.concatenate([order, last]), len(last)
+    return np.concatenate([cells.context[cells.in_order_of_worth(games, np.random.default_rng([seed, 3]))], last])
 
 
 def _information(win: Floats, tie: Floats, lose: Floats) -> Floats:

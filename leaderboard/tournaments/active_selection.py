@@ -1,11 +1,11 @@
-"""Which pairs people judge next, of those that nobody has begun: those that tell most about the order of the systems, last what
-the comparator is sure of; or those that would teach the comparator most.
+"""Which pairs people judge next, of those that nobody has begun: those that tell most about the order of the systems, where no
+comparator has a say; or those that would teach the comparator most.
 
 Only the order of items changes; the balance of the design stands above it (a person still meets every system equally often),
 unless the campaign hands items out in their order.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from django.db import transaction
@@ -14,7 +14,6 @@ from annotation import jobs
 from annotation.models import AuditEvent, Campaign, Item, Job, Output, Purpose, Snapshot
 from annotation.snapshots import latest_snapshot
 from core.errors import Refused
-from evaluator.judges.protocol import Verdicts
 from evaluator.models import ComparatorVersion
 from evaluator.versions.registry import comparator_in_use
 from evaluator.versions.selectors import basis
@@ -28,14 +27,13 @@ TASKS = {"systems": "leaderboard.tasks.ask", "comparator": "leaderboard.tasks.as
 TITLES = {"systems": "Queue the most informative pairs next", "comparator": "Queue the pairs that teach the comparator most"}
 IN_ORDER = {"systems": "pairs put in order of worth", "comparator": "pairs put in order of teaching"}  # in the audit
 
-Judging = Callable[[ComparatorVersion, Iterable[Output]], Verdicts]
 Apart = Callable[[ComparatorVersion, Sequence[Output], Sequence[Output]], np.ndarray]
 
 
 def start(campaign: Campaign, user=None, foreground: bool = False, goal: str = "systems") -> Job:
-    """Queue the reordering, with the comparator in use when it runs; goal: "systems" or "comparator"."""
-    if comparator_in_use(campaign) is None:
-        raise Refused(f"Campaign {campaign.slug!r} has no comparator in use yet, so its predictions cannot order the pairs.")
+    """Queue the reordering; goal: "systems", or "comparator", the one in use when it runs."""
+    if goal == "comparator" and comparator_in_use(campaign) is None:
+        raise Refused(f"Campaign {campaign.slug!r} has no comparator in use yet, so no pairs can teach it.")
     if not _open_pairs(campaign).exists():
         raise Refused(f"Somebody has started every pair of campaign {campaign.slug!r}, so there is nothing to reorder.")
     title = f"{TITLES[goal]}, on {campaign.slug}"[:200]
@@ -45,7 +43,7 @@ def start(campaign: Campaign, user=None, foreground: bool = False, goal: str = "
 def had_a_say(campaign: Campaign, snapshot: Snapshot) -> str:
     """Whether a comparator had a say in what people had judged by the snapshot, one sentence; empty: it had none."""
     asked = campaign.audit_events.filter(action__in=IN_ORDER.values(), created_at__lt=snapshot.created_at)
-    if not asked.exists():
+    if not asked.filter(detail__has_key="comparator").exists():
         return ""
     return (
         "A comparator chose which pairs people judged first. Until all pairs are judged, differences may look smaller than they"
@@ -54,28 +52,28 @@ def had_a_say(campaign: Campaign, snapshot: Snapshot) -> str:
     )
 
 
-def for_the_systems(campaign: Campaign, judging: Judging, user=None) -> dict:
-    """Put the open pairs in the order of what they tell of the systems; {"pairs": how many, "left to the comparator": of which
-    it is sure, at the end}."""
-    version, there, ids = _open(campaign)
+def for_the_systems(campaign: Campaign, user=None) -> dict:
+    """Put the open pairs in the order of what they tell of the systems, by people's answers so far; {"pairs": how many}. Which
+    outputs of two systems come first is left to chance, so that people's boards stay unbiased."""
+    there = current_entrants(campaign)
+    ids = _open_of(campaign, there)
     if not ids:
-        return {"pairs": 0, "left to the comparator": 0}
+        return {"pairs": 0}
     number = {output.pk: i for i, output in enumerate(there.outputs)}
-    said = judging(version, _outputs(ids).values())
-    first, second = (np.array([number[pair[side]] for pair in ids]) for side in (1, 2))
-    chances = said.probabilities([pair[1] for pair in ids], [pair[2] for pair in ids])
-    systems = there.system_of
-    people = _people(campaign, there)
-    order, left = order_to_ask(len(there.systems), people, systems[first], systems[second], chances, campaign.seed)
-    result = {"pairs": len(ids), "left to the comparator": left}
-    _place(campaign, [ids[i][0] for i in order], "systems", {"comparator": version.name, **result}, user)
+    first, second = (there.system_of[[number[pair[side]] for pair in ids]] for side in (1, 2))
+    order = order_to_ask(len(there.systems), _people(campaign, there), first, second, campaign.seed)
+    result = {"pairs": len(ids)}
+    _place(campaign, [ids[i][0] for i in order], "systems", result, user)
     return result
 
 
 def for_the_comparator(campaign: Campaign, apart: Apart, user=None) -> dict:
     """Put the open pairs first on which the members of the comparator differ most: query by committee (Seung, Opper &
     Sompolinsky 1992), with the standard deviation of the members' differences as disagreement; {"pairs": how many}."""
-    version, _, ids = _open(campaign)
+    version = comparator_in_use(campaign)
+    if version is None:
+        raise Refused(f"Campaign {campaign.slug!r} no longer has a comparator in use.")
+    ids = _open_of(campaign, current_entrants(campaign))
     if not ids:
         return {"pairs": 0}
     outputs = _outputs(ids)
@@ -86,14 +84,10 @@ def for_the_comparator(campaign: Campaign, apart: Apart, user=None) -> dict:
     return result
 
 
-def _open(campaign: Campaign) -> tuple[ComparatorVersion, Entrants, list[tuple[int, int, int]]]:
-    """The comparator in use, what plays, and the open pairs of it: (item, output, output) each."""
-    version = comparator_in_use(campaign)
-    if version is None:
-        raise Refused(f"Campaign {campaign.slug!r} no longer has a comparator in use.")
-    there = current_entrants(campaign)
+def _open_of(campaign: Campaign, there: Entrants) -> list[tuple[int, int, int]]:
+    """The open pairs of what plays: (item, output, output) each."""
     plays = {output.pk for output in there.outputs}
-    return version, there, [pair for pair in _open_pairs(campaign).values_list("pk", "output", "other") if {*pair[1:]} <= plays]
+    return [pair for pair in _open_pairs(campaign).values_list("pk", "output", "other") if {*pair[1:]} <= plays]
 
 
 def _outputs(pairs: list[tuple[int, int, int]]) -> dict[int, Output]:
@@ -108,7 +102,7 @@ def _open_pairs(campaign: Campaign):
 
 
 def _people(campaign: Campaign, there: Entrants) -> Games:
-    """People's games so far, between systems: of pairs, and of the scores that a comparator would learn from."""
+    """People's games so far, between systems: of pairs, and of the scores by the criterion that counts."""
     snapshot = latest_snapshot(campaign)
     if snapshot is None:
         return between_systems(there, people_games(there, None, "", campaign.seed))

@@ -8,7 +8,7 @@ from leaderboard.tournaments import active_selection
 class Command(ServiceCommand):
     help = (
         "Queue the most informative pairs next. Only pairs that nobody has started are reordered. With --for systems, pairs"
-        " that help most to order the systems come first, and pairs that the comparator is sure of come last. With --for"
+        " that help most to order the systems come first, by people's answers so far. With --for"
         " comparator, pairs on which the members of the comparator disagree most come first."
     )
 

@@ -12,7 +12,6 @@ from annotation.models import AuditEvent, Campaign, Job
 from annotation.snapshots import latest_snapshot
 from core.errors import Refused
 from evaluator import tasks as training
-from evaluator.judges.calibration import Head
 from evaluator.trainings.services import start_training
 from evaluator.versions.registry import comparator_in_use
 from leaderboard import tasks
@@ -22,20 +21,6 @@ from tests.evaluator.world import recipe
 
 pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 PAGE = "/c/talk/leaderboard/"
-
-
-class Says:
-    """A comparator that is sure of every pair but those on one context."""
-
-    def __init__(self, unsure: set[int]):
-        self.unsure = unsure
-
-    def __call__(self, version, outputs):
-        return self
-
-    def probabilities(self, a, b):
-        differences = np.array([0.0 if one in self.unsure and other in self.unsure else 6.0 for one, other in zip(a, b)])
-        return Head(1.0, 0.5, 0.0).probabilities(differences)
 
 
 @pytest.fixture
@@ -52,15 +37,13 @@ def pairs(campaign):
     return campaign.items.exclude(other=None).order_by("position")
 
 
-def test_where_the_comparator_is_unsure_comes_first(campaign):
-    before = list(pairs(campaign).values_list("position", flat=True))
-    last = pairs(campaign).last().context
-    result = active_selection.for_the_systems(campaign, Says(set(last.outputs.values_list("pk", flat=True))))
-    there = pairs(campaign).filter(context=last).count()
-    assert result == {"pairs": len(before), "left to the comparator": len(before) - there}
-    assert {item.context for item in pairs(campaign)[:there]} == {last}
-    assert list(pairs(campaign).values_list("position", flat=True)) == before
-    assert AuditEvent.objects.filter(action="pairs put in order of worth").count() == 1
+def test_what_tells_most_of_the_systems_comes_first(campaign, monkeypatch):
+    before = list(pairs(campaign))
+    monkeypatch.setattr(active_selection, "order_to_ask", lambda n, games, first, second, seed: np.arange(len(first))[::-1])
+    assert active_selection.for_the_systems(campaign) == {"pairs": len(before)}
+    assert [item.pk for item in pairs(campaign)] == [item.pk for item in before[::-1]]
+    assert [item.position for item in pairs(campaign)] == [item.position for item in before]
+    assert AuditEvent.objects.get(action="pairs put in order of worth").detail == {"pairs": len(before)}
 
 
 def test_what_the_members_differ_on_comes_first_for_the_comparator(campaign):
@@ -81,22 +64,23 @@ def test_judged_pairs_count_whatever_criterion_the_comparator_learnt(world, camp
     monkeypatch.setattr(
         active_selection, "order_to_ask", lambda n, games, *rest: seen.append(games) or order_to_ask(n, games, *rest)
     )
-    active_selection.for_the_systems(campaign, Says(set()))
+    active_selection.for_the_systems(campaign)
     content = snapshots.read(latest_snapshot(campaign))
     assert comparator_in_use(campaign).criterion and not content.judgments  # it learnt from scores, nobody has judged a pair
     item = pairs(campaign).first()
     names = {side: [output.system.name, "", output.sample] for side, output in (("a", item.output), ("b", item.other))}
     judged = replace(content, judgments=[{"context": item.context.key, "choice": "A", "annotator": "Ann", **names}])
     monkeypatch.setattr(people_games, "_assessed", lambda snapshot: (judged, {}))
-    active_selection.for_the_systems(campaign, Says(set()))
+    active_selection.for_the_systems(campaign)
     assert len(seen[1]) == len(seen[0]) + 1
 
 
-def test_what_somebody_has_begun_keeps_its_place(campaign):
+def test_what_somebody_has_begun_keeps_its_place(campaign, monkeypatch):
     begun, *others = pairs(campaign)
     campaign.items.filter(pk=begun.pk).update(taken=1)
-    active_selection.for_the_systems(campaign, Says(set(others[-1].context.outputs.values_list("pk", flat=True))))
-    assert pairs(campaign).first().pk == begun.pk and pairs(campaign)[1].context == others[-1].context
+    monkeypatch.setattr(active_selection, "order_to_ask", lambda n, games, first, second, seed: np.arange(len(first))[::-1])
+    active_selection.for_the_systems(campaign)
+    assert pairs(campaign).first().pk == begun.pk and pairs(campaign)[1].pk == others[-1].pk
 
 
 def test_a_real_comparator_orders_them_in_its_job(world, campaign):
@@ -123,7 +107,13 @@ def test_without_a_comparator_or_open_pairs_it_is_refused(world, campaign):
         active_selection.start(campaign)
     campaign.promotions.all().delete()
     with pytest.raises(Refused, match="'talk' has no comparator in use yet"):
-        active_selection.start(campaign)
+        active_selection.start(campaign, goal="comparator")
+
+
+def test_the_order_of_the_systems_needs_no_comparator(campaign):
+    campaign.promotions.all().delete()
+    job = active_selection.start(campaign, foreground=True)
+    assert tasks.order_pairs(job.pk) == {"pairs": pairs(campaign).count()}
 
 
 def test_one_member_differs_from_nobody(campaign, monkeypatch):

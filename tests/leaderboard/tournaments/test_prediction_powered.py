@@ -66,7 +66,8 @@ class TestCalibrated:
     def test_it_says_where_a_comparator_had_a_say_in_what_people_judged(self, world, version):
         doubts = lambda board: " ".join(one.text for one in queries.board(board).doubts)
         assert "had a say" not in doubts(calibrated(world.campaign))
-        AuditEvent.objects.create(campaign=world.campaign, action=active_selection.IN_ORDER["systems"])
+        chosen = {"campaign": world.campaign, "action": active_selection.IN_ORDER["systems"]}
+        AuditEvent.objects.create(**chosen, detail={"comparator": "one of before"})
         assert "had a say" not in doubts(calibrated(world.campaign, seed=2))  # after the snapshot
         world.campaign.snapshots.update(created_at=timezone.now())  # the audit log itself can't be changed
         assert "A comparator chose which pairs people" in doubts(calibrated(world.campaign, seed=3))

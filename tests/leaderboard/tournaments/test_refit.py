@@ -3,20 +3,15 @@
 import numpy as np
 import pytest
 
-from annotation.campaigns.items import draw_items
-from annotation.models import Campaign, Job
 from annotation.outcome import Outcome
 from evaluator import tasks as training
-from evaluator.judges.calibration import Head
 from evaluator.judges.texts import Text
 from evaluator.roster import judge_of
 from evaluator.trainings.services import start_training
-from evaluator.versions import registry
-from evaluator.worker import card, comparators
+from evaluator.worker import comparators
 from leaderboard import tasks
 from leaderboard.models import Game
 from leaderboard.signature import parse
-from leaderboard.tournaments import active_selection
 from leaderboard.tournaments.start import start_tournament
 from tests.evaluator.world import recipe
 from tests.leaderboard.played import by_comparator
@@ -62,24 +57,3 @@ def test_a_tournament_keeps_those_that_it_started_with(world, version):
     assert tasks._refit(tournament) == REFIT
     more = start_tournament(world.campaign, "judge", judge_of(world.campaign, version), seed=2, foreground=True, extends=before)
     assert tasks._refit(more) is None  # the games that it takes over were played without
-
-
-def test_where_the_comparator_is_unsure_follows_them(world, version, monkeypatch):
-    Campaign.objects.filter(pk=world.campaign.pk).update(pairwise=True)
-    world.campaign.refresh_from_db()
-    draw_items(world.campaign)
-    registry.promote(world.campaign, version, reason="It is all we have.")
-
-    def measure(version, campaign):
-        version.measured_here[campaign.slug] = {"refit": REFIT}
-
-    class Sure:
-        def probabilities(self, a, b):
-            return Head(1.0, 0.5, 0.0).probabilities(np.full(len(a), 6.0))
-
-    asked: list = []
-    monkeypatch.setattr(card, "measure_here", measure)
-    monkeypatch.setattr(comparators, "verdicts", lambda version, outputs, refit: asked.append(refit) or Sure())
-    job = active_selection.start(world.campaign, foreground=True)
-    tasks.order_pairs(job.pk)
-    assert asked == [REFIT] and Job.objects.get(pk=job.pk).status == Job.Status.DONE
