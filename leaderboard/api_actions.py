@@ -13,6 +13,7 @@ from annotation.api.repeats import HEADER, once
 from annotation.api.serializers import JobSerializer
 from evaluator.comparator.settings import MAX_SEED
 from evaluator.roster import LONGEST_NAME, judge_named
+from evaluator.versions.selectors import by_default
 from leaderboard.access import tournament_for
 from leaderboard.asked import asked_of
 from leaderboard.boards import exports, queries
@@ -47,10 +48,13 @@ class TournamentRowSerializer(serializers.ModelSerializer):
     kind = serializers.CharField(source="judge.kind", default=None, allow_null=True)
     comparator = serializers.CharField(source="judge.version.name", default=None, allow_null=True)
     job = JobSerializer()
+    chosen = serializers.CharField(
+        required=False, help_text="Of a POST where nobody chose what the board is about: what was taken."
+    )
 
     class Meta:
         model = Tournament
-        fields = ["id", "basis", "judge", "kind", "comparator", "criterion", "level", "seed", "finished_at", "job"]
+        fields = ["chosen", "id", "basis", "judge", "kind", "comparator", "criterion", "level", "seed", "finished_at", "job"]
 
 
 class AskSerializer(serializers.Serializer):
@@ -84,7 +88,9 @@ class TournamentsView(APIView):
         judge = judge_named(campaign, asked_for.judge) if asked_for.judge else None
         rules = start.rules_named(data.pop("rating"))
         made = start.start_tournament(campaign, asked_for.basis, judge, rules=rules, user=request.user, **data)
-        return Response(TournamentRowSerializer(made).data, status=200 if made.was_waiting else 201)
+        chosen = by_default(made.snapshot, made.criterion) if data.get("criterion") is None else ""
+        row = ({"chosen": chosen} if chosen else {}) | TournamentRowSerializer(made).data
+        return Response(row, status=200 if made.was_waiting else 201)
 
 
 class AskView(APIView):

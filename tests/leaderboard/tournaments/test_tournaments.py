@@ -394,6 +394,17 @@ class TestOnce:
         asked = {"path": "/api/campaigns/talk/tournaments/", "data": {"basis": "people"}, "content_type": "application/json"}
         first, again = (world.client.post(**asked) for _ in range(2))
         assert (first.status_code, again.status_code) == (201, 200) and first.json()["job"]["id"] == again.json()["job"]["id"]
+        assert "chosen" not in first.json()  # there is one criterion
+
+    def test_the_api_says_which_criterion_it_took(self, world, monkeypatch):
+        monkeypatch.setattr(
+            "leaderboard.api_actions.by_default", lambda snapshot, criterion: f"Nobody chose; it is {criterion}."
+        )
+        world.client.force_login(world.alice)
+        asked = {"path": "/api/campaigns/talk/tournaments/", "content_type": "application/json"}
+        found = world.client.post(data={"basis": "people"}, **asked).json()
+        assert found["chosen"] == "Nobody chose Overall."
+        assert "chosen" not in world.client.post(data={"basis": "people", "criterion": "Overall"}, **asked).json()
 
     def test_one_that_waits_is_not_the_same_once_outputs_have_come(self, world):
         first = start_tournament(world.campaign, "people")
