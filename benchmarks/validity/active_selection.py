@@ -1,7 +1,7 @@
 """What a board says after *Queue the most informative pairs*: in simulated campaigns of pairs, people judge some at random,
 then always the pairs that `order_to_ask` puts first, some at a time, until half of all are judged.
 
-    python -m benchmarks.validity.asking --n 200
+    python -m benchmarks.validity.active_selection --n 200
 
 Beside it, the same with as many pairs at random. Equal systems, for false statements; systems apart, for intervals."""
 
@@ -72,7 +72,7 @@ def ratings(wins: np.ndarray, rounds: int = 200) -> np.ndarray:
 
 
 def main(args: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.validity.asking", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.validity.active_selection", description=__doc__)
     parser.add_argument("--n", type=int, default=200, help="campaigns of each row (default %(default)s)")
     parser.add_argument("--seed", type=int, default=0, help="of the first campaign (default %(default)s)")
     given = parser.parse_args(args)
