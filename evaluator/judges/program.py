@@ -33,13 +33,13 @@ from core.parent import signalled_at_death_of
 from core.rowfiles import BadField, Row, read_rows, refusal
 from evaluator.judges.protocol import Numbers, OnProgress, Preferences, by_order
 from evaluator.judges.replies import Replies, key_of
-from evaluator.judges.texts import Text
+from evaluator.judges.texts import Text, place_of
 
 TIMEOUT = 3600.0  # seconds
 PIPE_BYTES = 65536  # that a pipe of Linux holds
 LAST_BYTES = 4096  # of what a program complains
 SUM_ERROR = 1e-3  # by which the three probabilities may miss 1, since programs round
-References = Mapping[tuple[str, ...], Sequence[str]]  # of a context
+References = Mapping[str, Sequence[str]]  # of a context, by `texts.place_of`
 Reading = Callable[[Row], list[float]]  # takes the numbers of an answer; raises BadField
 
 
@@ -64,7 +64,7 @@ class ProgramJudge:
         return by_order(utility_a, utility_b)
 
     def _references(self, text: Text) -> list[str]:
-        return list(self.references.get(text.context, ()))
+        return list(self.references.get(place_of(text), ()))
 
 
 class ProgramPairJudge:
@@ -89,7 +89,7 @@ class ProgramPairJudge:
                 "context": list(a.context),
                 "output_a": a.output,
                 "output_b": b.output,
-                "references": list(self.references.get(a.context, ())),
+                "references": list(self.references.get(place_of(a), ())),
             }
             for a, b in asked
         ]

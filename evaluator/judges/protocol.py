@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import Refused
-from evaluator.judges.texts import Text, context_key
+from evaluator.judges.texts import Text, place_of
 
 CHUNK = 5000  # pairs from different contexts that are read at once: each text is there in as many contexts as it meets
 ROUNDING = 1e-6  # utilities closer than this share of the larger are equal: float32 has 24 bits, and sums lose some
@@ -181,7 +181,7 @@ class AskedVerdicts:
     def _with(self, a: list[int], b: list[int]) -> PairwiseVerdicts:
         """After reading those that are new; pairs of different contexts are left to PairwiseVerdicts to refuse."""
         pairs = sorted({(min(pair), max(pair)) for pair in zip(a, b, strict=True)} - self._place.keys())
-        new = [(i, j) for i, j in pairs if context_key(self._texts[i].context) == context_key(self._texts[j].context)]
+        new = [(i, j) for i, j in pairs if place_of(self._texts[i]) == place_of(self._texts[j])]
         if new:
             sides = [[self._texts[pk] for pk in side] for side in zip(*new)]
             read = self.judge.compare(sides[0], sides[1], on_progress=self._on_progress)
@@ -270,7 +270,7 @@ def likeliest(p: Numbers) -> Numbers:
 
 def pairs_of(texts: Sequence[Text]) -> tuple[Numbers, Numbers]:
     """Positions (g,), (g,) of every two texts of one context, once."""
-    return meetings([context_key(text.context) for text in texts])
+    return meetings([place_of(text) for text in texts])
 
 
 def meetings(contexts: Sequence[Any]) -> tuple[Numbers, Numbers]:

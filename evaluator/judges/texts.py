@@ -5,7 +5,7 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*|\d+|[^\w\s]")
 REFERENCES = "human-written references for the outputs"  # what a judge needs that compares with them
@@ -13,10 +13,25 @@ REFERENCES = "human-written references for the outputs"  # what a judge needs th
 
 @dataclass(frozen=True)
 class Text:
-    """One output in its context; the last turn of the context is the one it answers."""
+    """One output in its context; the last turn of the context is the one it answers.
+
+    context_id: what its user calls the context, "" where nobody named it. One question may be put about many documents, so two
+    contexts can read alike and yet be two (`place_of`). What a judge reads are the turns alone, so equal texts are equal.
+    """
 
     context: tuple[str, ...]
     output: str
+    context_id: str = field(default="", compare=False, kw_only=True)
+
+
+def place_of(text: Text) -> str:
+    """Which context a text answers, for all that meet in one or share its references: by id and text, so by the text alone
+    where nobody named it.
+
+    What a model has read is another matter: folds, and what is left out as learnt, go by `context_key`, so that no model is
+    measured on words that it saw under another id.
+    """
+    return f"{text.context_id} {context_key(text.context)}"
 
 
 def context_key(context: Sequence[str]) -> str:
@@ -46,7 +61,7 @@ class Referenced(Text):
 
 def as_referenced(text: Text) -> Referenced:
     """The same text; a plain one has no references."""
-    return text if isinstance(text, Referenced) else Referenced(text.context, text.output)
+    return text if isinstance(text, Referenced) else Referenced(text.context, text.output, context_id=text.context_id)
 
 
 def referenced(
@@ -62,7 +77,7 @@ def referenced(
     """
     given = references or [()] * len(texts)
     known = logprobs or [None] * len(texts)
-    keys = [context_key(text.context) for text in texts]
+    keys = [place_of(text) for text in texts]
     came: dict[str, list[str]] = defaultdict(list)  # with a row of that context
     written: dict[str, list[tuple[int, str]]] = defaultdict(list)  # by a person
     for i, (key, text, is_human) in enumerate(zip(keys, texts, human, strict=True)):
@@ -73,7 +88,7 @@ def referenced(
     for i, (key, text, is_human, logprob) in enumerate(zip(keys, texts, human, known, strict=True)):
         every = [*given[i], *came[key], *(output for j, output in written[key] if j != i)]
         kept = tuple(dict.fromkeys(r for r in every if r.strip()))
-        made.append(Referenced(text.context, text.output, kept, is_human, logprob))
+        made.append(Referenced(text.context, text.output, kept, is_human, logprob, context_id=text.context_id))
     return made
 
 

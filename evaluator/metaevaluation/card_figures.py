@@ -10,7 +10,7 @@ import numpy as np
 
 from annotation.quality.crossed import ANNOTATORS, PEOPLE, of_whom
 from evaluator.judges.protocol import Preferences
-from evaluator.judges.texts import Text, context_key
+from evaluator.judges.texts import Text, context_key, place_of
 from evaluator.metaevaluation import robustness
 from evaluator.metaevaluation.agreement import accuracy, calibration_error, confidence
 from evaluator.metaevaluation.correlation import UndefinedCorrelation, pearson, spearman
@@ -38,7 +38,7 @@ class JudgedTexts:
     def contexts(self) -> np.ndarray:
         """(n,) context number"""
         number: dict[str, int] = {}
-        return np.array([number.setdefault(context_key(text.context), len(number)) for text in self.texts], dtype=int)
+        return np.array([number.setdefault(place_of(text), len(number)) for text in self.texts], dtype=int)
 
     def sample(self, limit: int, seed: int) -> "JudgedTexts":
         """Whole contexts, at most `limit` texts."""
@@ -153,14 +153,14 @@ def attack_table(ahead: Ahead, good: Sequence[Text], seed: int) -> list[dict[str
     """Of each attack on the good answers (n,), in what share of cases the honest answer is preferred: [{attack, other_words,
     share, low, high, n, answers}]; neither being better counts half. An attack that could not be made is left out."""
     made = robustness.attacks([text.context for text in good], [text.output for text in good], seed)
-    honest = [text for attack in made for text in _texts(attack.contexts, attack.good)]
-    bad = [text for attack in made for text in _texts(attack.contexts, attack.bad)]
+    honest = [good[i] for attack in made for i in attack.answer]
+    bad = [replace(good[i], output=output) for attack in made for i, output in zip(attack.answer, attack.bad, strict=True)]
     parts = np.split(ahead(honest, bad), np.cumsum([len(attack.good) for attack in made])[:-1])
     table = []
     for attack, d in zip(made, parts, strict=True):
         if len(d):
             preferred = (d > 0) + 0.5 * (d == 0)  # (n,)
-            low, high = bootstrap(preferred, np.array([context_key(context) for context in attack.contexts]), seed)
+            low, high = bootstrap(preferred, np.array([place_of(good[i]) for i in attack.answer]), seed)
             table.append(
                 {
                     "attack": attack.name,
@@ -175,10 +175,6 @@ def attack_table(ahead: Ahead, good: Sequence[Text], seed: int) -> list[dict[str
     return table
 
 
-def _texts(contexts: Sequence[Sequence[str]], answers: Sequence[str]) -> list[Text]:
-    return [Text(tuple(context), answer) for context, answer in zip(contexts, answers, strict=True)]
-
-
 def flips(compare: Callable[[list[Text], list[Text]], Preferences], judged: JudgedTexts, seed: int) -> dict[str, Any] | None:
     """Share of judged pairs, at most MOST_PAIRS, whose answer is another when the sides are swapped."""
     chosen = sorted(np.random.default_rng(seed).permutation(len(judged.pairs))[:MOST_PAIRS])
@@ -189,5 +185,5 @@ def flips(compare: Callable[[list[Text], list[Text]], Preferences], judged: Judg
     forth, back = compare(first, second).choices, compare(second, first).choices
     swapped = np.select([back == "A", back == "B"], ["B", "A"], "tie")
     flipped = (forth != swapped).astype(float)  # (n,)
-    low, high = bootstrap(flipped, np.array([context_key(text.context) for text in first]), seed)
+    low, high = bootstrap(flipped, np.array([place_of(text) for text in first]), seed)
     return {"share": float(flipped.mean()), "low": low, "high": high, "n": len(pairs)}

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evaluator.judges.protocol import Judge, Numbers, OnProgress, Preferences, across_contexts, pairs_of, preferences
-from evaluator.judges.texts import Text, context_key
+from evaluator.judges.texts import Text, context_key, place_of
 from leaderboard.rating import sample_scores, tournament
 from leaderboard.rating.games import Games
 from leaderboard.rating.rules import PAPER, standings
@@ -78,7 +78,7 @@ def _sample_rating(judge: Judge, field: Contestants, seed: int, plays: int, on_p
 def _system_rating(judge: Judge, field: Contestants, seed: int, on_progress: OnProgress | None) -> Scored:
     """Every two outputs of a context are read before the first game, of which any may be drawn. A system that wrote several
     outputs for a context plays with the first."""
-    _, contexts = np.unique([context_key(text.context) for text in field.texts], return_inverse=True)
+    _, contexts = np.unique([place_of(text) for text in field.texts], return_inverse=True)
     cell: dict[tuple[int, int], int] = {}
     for i, key in enumerate(zip(field.systems.tolist(), contexts.tolist())):
         cell.setdefault(key, i)

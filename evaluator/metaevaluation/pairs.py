@@ -7,7 +7,7 @@ from itertools import combinations
 
 import numpy as np
 
-from evaluator.judges.texts import Text, context_key
+from evaluator.judges.texts import Text, place_of
 from evaluator.metaevaluation.crossed import PairSaid, said_by_choices, said_by_scores
 
 # Two means of different people are called a tie when they lie closer than this share of the scale
@@ -62,7 +62,7 @@ def pairs_from_scores(
     low, high = scale or (min(every), max(every))
     groups: dict[str, list[int]] = defaultdict(list)
     for text in sorted(scores):
-        groups[context_key(texts[text].context)].append(text)
+        groups[place_of(texts[text])].append(text)
     margin = TIE_SHARE * (high - low)
     met = [(a, b, scores[a], scores[b]) for group in groups.values() for a, b in combinations(group, 2)]
     return [_pair(a, b, _votes(of_a, of_b, margin), said=said_by_scores(of_a, of_b, margin)) for a, b, of_a, of_b in met]

@@ -47,6 +47,7 @@ class Attacked:
     contexts: list[tuple[str, ...]]  # (n,)
     good: list[str]  # (n,) the honest answer
     bad: list[str]  # (n,) what it is attacked with
+    answer: list[int]  # (n,) which of the answers it is an attack on
 
 
 def _shuffled(context: Sequence[str], answer: str, other: str, rng: np.random.Generator) -> list[str]:
@@ -108,12 +109,12 @@ def attacks(contexts: Sequence[Sequence[str]], answers: Sequence[str], seed: int
     for suite, held_out in suites:
         for name, attack in suite.items():
             rows = [
-                (tuple(context), answer, bad)
-                for context, answer, other in zip(contexts, answers, others, strict=True)
+                (tuple(context), answer, bad, i)
+                for i, (context, answer, other) in enumerate(zip(contexts, answers, others, strict=True))
                 for bad in attack(context, answer, other, rng)
                 if bad != answer
             ]
-            made.append(Attacked(name, held_out, *([list(column) for column in zip(*rows)] or [[], [], []])))
+            made.append(Attacked(name, held_out, *([list(column) for column in zip(*rows)] or [[], [], [], []])))
     return made
 
 

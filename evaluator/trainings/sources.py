@@ -10,12 +10,12 @@ import numpy as np
 from django.db.models import Max
 
 from annotation import snapshots
-from annotation.models import Campaign, Checkpoint, Output, Reference, Snapshot
+from annotation.models import Campaign, Checkpoint, Context, Output, Reference, Snapshot
 from annotation.snapshots import SnapshotContent, former_names, output_names
 from evaluator.comparator.examples import Exchange, aligned
 from evaluator.comparator.settings import Settings
 from evaluator.comparator.supervision.self_supervision import Origin, exchanges, reply_pairs, strong_pairs, weak_pairs
-from evaluator.judges.texts import Text
+from evaluator.judges.texts import Text, place_of
 from evaluator.metaevaluation import ceiling
 from evaluator.metaevaluation.pairs import JudgedPair, mean_scores, pairs_from_judgments, pairs_from_scores
 from evaluator.models import TrainingRun
@@ -58,7 +58,10 @@ def read(snapshot: Snapshot, criterion: str, with_judgments: bool, others: Seque
     judged = content.judgments if with_judgments else []
     sides = [((r["context"], *r["a"]), (r["context"], *r["b"])) for r in judged]
     judgment_rows = [(place(a), place(b), who(r), r["choice"]) for (a, b), r in zip(sides, judged)]
-    texts = [Text(tuple(content.contexts[key[0]]), of_output[key]["text"]) for key in keys]
+    texts = [
+        Text(tuple(content.contexts[key[0]]), of_output[key]["text"], context_id=f"{snapshot.campaign_id} {key[0]}")
+        for key in keys
+    ]
     scale = {c["name"]: (c["low"], c["high"]) for c in content.criteria}
     scales = [scale.get(name) for name in (criterion, *others)]
     from_scores = [
@@ -127,15 +130,16 @@ def texts_and_origins(source: Source, campaign: Campaign, strong: bool) -> tuple
         if known is not None:
             origins[known] = origin
         elif strong or output.checkpoint_id:
-            texts.append(Text(tuple(output.context.turns), output.text))
+            texts.append(text_in(output.context, output.text))
             origins.append(origin)
     if strong:
-        written = {text for text, origin in zip(texts, origins, strict=True) if origin.human}  # often a reference as well
+        humans = (text for text, origin in zip(texts, origins, strict=True) if origin.human)
+        written = {(place_of(text), text.output) for text in humans}  # often a reference as well
         references = Reference.objects.filter(context__campaign=campaign).select_related("context")
         for reference in references.order_by("pk").iterator(chunk_size=2000):
-            text = Text(tuple(reference.context.turns), reference.text)
-            if text.output.strip() and text not in written:
-                written.add(text)
+            text = text_in(reference.context, reference.text)
+            if text.output.strip() and (place_of(text), text.output) not in written:
+                written.add((place_of(text), text.output))
                 texts.append(text)
                 origins.append(Origin("", human=True))
     return texts, origins
@@ -147,6 +151,11 @@ def training_lengths(campaign: Campaign) -> dict[int, int]:
     known = Checkpoint.objects.filter(system__campaign=campaign).order_by()
     rows = known.values_list("system").annotate(total=Max("total_iterations"), last=Max("iteration"))
     return {system: max(total, last or 0) for system, total, last in rows if total}
+
+
+def text_in(context: Context, text: str) -> Text:
+    """Its id is told from those of other campaigns, since a comparator may learn from several."""
+    return Text(tuple(context.turns), text, context_id=f"{context.campaign_id} {context.key}")
 
 
 def _origin(output: Output, lengths: Mapping[int, int]) -> Origin:

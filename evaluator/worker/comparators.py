@@ -29,6 +29,7 @@ from evaluator.judges.protocol import (
 from evaluator.judges.texts import Text
 from evaluator.metaevaluation.refit import Refit, log_odds
 from evaluator.models import ComparatorVersion, Utility
+from evaluator.trainings.sources import text_in
 from evaluator.versions.selectors import architecture, folder
 
 CHUNK = 1024  # rows of a file, or outputs of a campaign, that are judged together
@@ -40,7 +41,7 @@ disable_progress_bar()  # of reading weights; stderr belongs to our own
 
 
 def text_of(output: Output) -> Text:
-    return Text(tuple(output.context.turns), output.text)
+    return text_in(output.context, output.text)
 
 
 def load(version: ComparatorVersion) -> Comparator | JointComparator:

@@ -10,7 +10,7 @@ from pathlib import Path
 from core.errors import ImportRefused, Refused, RowError
 from core.rowfiles import BadField, Row, read_rows
 from evaluator.judges.protocol import ForeseesScores, Judge, preferences, utilities
-from evaluator.judges.texts import Text, context_key
+from evaluator.judges.texts import Text, place_of
 from evaluator.models import ComparatorVersion
 from evaluator.worker.comparators import CHUNK, chunks, load
 
@@ -59,7 +59,7 @@ def _foreseen(judge: ForeseesScores, rows: list[Row]) -> Iterator[dict]:
 
 
 def _scored_together(judge: Judge, rows: list[Row]) -> Iterator[dict]:
-    keys = [context_key(text_of_row(row, "output").context) for row in rows]
+    keys = [place_of(text_of_row(row, "output")) for row in rows]
     count = Counter(keys)
     for row, key in zip(rows, keys):
         if count[key] == 1:
@@ -81,7 +81,8 @@ def compared(judge: Judge, rows: list[Row]) -> Iterator[dict]:
 def text_of_row(row: Row, field: str) -> Text:
     """The output in this field with its context. Raises BadField, which knows its line."""
     try:
-        return Text(tuple(row.texts("context", required=True)), row.text(field, empty=True))
+        turns, output = tuple(row.texts("context", required=True)), row.text(field, empty=True)
+        return Text(turns, output, context_id=str(row.fields.get("context_id") or ""))
     except BadField as error:
         error.line = row.line
         raise

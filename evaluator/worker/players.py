@@ -35,12 +35,13 @@ from evaluator.judges.protocol import (
     meetings,
     verdicts_on,
 )
-from evaluator.judges.texts import Referenced, context_key, referenced
+from evaluator.judges.texts import Referenced, context_key, place_of, referenced
 from evaluator.metaevaluation.card_figures import JudgedTexts
 from evaluator.metaevaluation.refit import FIRST_PAIRS, refit_utilities
 from evaluator.metrics.inputs import Training, turns_of
 from evaluator.metrics.registry import build
 from evaluator.models import Judge
+from evaluator.trainings.sources import text_in
 from evaluator.worker.budget import RowMeter
 from evaluator.worker.comparators import text_of
 from evaluator.worker.judge_tables.material import Material, material
@@ -133,11 +134,11 @@ def _prompt(campaign: Campaign, criterion: str) -> Prompt:
     return Prompt(campaign.guidelines, criterion, " ".join(part for part in (known.description, scale, turned) if part))
 
 
-def _references(campaign: Campaign) -> dict[tuple[str, ...], list[str]]:
-    """The campaign's references of each context, by its turns."""
-    found: dict[tuple[str, ...], list[str]] = {}
+def _references(campaign: Campaign) -> dict[str, list[str]]:
+    """The campaign's references of each context, by its place."""
+    found: dict[str, list[str]] = {}
     for reference in Reference.objects.filter(context__campaign=campaign).select_related("context"):
-        found.setdefault(tuple(reference.context.turns), []).append(reference.text)
+        found.setdefault(place_of(text_in(reference.context, reference.text)), []).append(reference.text)
     return found
 
 

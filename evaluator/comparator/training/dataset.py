@@ -18,7 +18,7 @@ from evaluator.comparator.utility_model import UtilityModel
 from evaluator.encoders import pretrained
 from evaluator.encoders.encoding import Encoder, Sequences
 from evaluator.encoders.hidden_states import Tick
-from evaluator.judges.texts import Text, context_key, fold_of
+from evaluator.judges.texts import Text, context_key, fold_of, place_of
 from evaluator.metaevaluation.pairs import BY_PEOPLE, JudgedPair, as_arrays
 
 FAMILIAR_SHARE = 0.75  # of the contexts learnt from are no longer than what counts as familiar. Our choice.
@@ -97,7 +97,7 @@ def split(examples: Examples, folds: int, seed: int) -> dict[str, int]:
     with a pair or a score."""
     keys = [context_key(text.context) for text in examples.texts]
     for pair in examples.pairs:
-        if keys[pair.a] != keys[pair.b]:
+        if place_of(examples.texts[pair.a]) != place_of(examples.texts[pair.b]):
             raise ValueError(f"Texts {pair.a} and {pair.b} are compared but do not share a context.")
     used = {keys[pair.a] for pair in examples.pairs}
     used |= {key for key, scores in zip(keys, examples.scores, strict=True) if not np.isnan(scores).all()}
@@ -132,7 +132,7 @@ def prepare(
         hidden = learnt_from.hidden_from(text.context for text in texts) if references else ()
         cosines, likeness = beside_pairs(matcher, references, encoder, texts, tick, hidden)
     keys = [context_key(text.context) for text in texts]
-    number = {key: i for i, key in enumerate(dict.fromkeys(keys))}
+    contexts = _numbered([place_of(text) for text in texts])
     a, b, learnt, _ = as_arrays(pairs)
     criterion = np.array([pair.criterion for pair in pairs])  # (p,)
     differences = scores[a, criterion] - scores[b, criterion]  # (p,)
@@ -148,7 +148,7 @@ def prepare(
         by_people=np.array([pair.source in BY_PEOPLE for pair in pairs]),
         criterion=criterion,
         scores=scores,
-        contexts=np.array([number[key] for key in keys]),
+        contexts=np.array(contexts),
         folds=np.array([folds.get(key, -1) for key in keys]),
         encoder=encoder,
         sequences=sequences,
@@ -161,9 +161,17 @@ def fingerprint_of(examples: Examples, settings: Settings, seed: int, encoder_sh
     """SHA-256 of everything that a member's weights depend on; the encoder counts by its weights, not its path."""
     recipe = asdict(settings) | {"encoder": encoder_sha256, "seed": seed, "format": storage.FORMAT}
     pairs = [{name: value for name, value in vars(pair).items() if name != "said"} for pair in examples.pairs]
-    rows: list[Any] = [[asdict(row) for row in examples.texts], pairs]
+    rows: list[Any] = [[{"context": row.context, "output": row.output} for row in examples.texts], pairs]
     rows += [[repr(float(score)) for score in examples.scores.flat], examples.beside.tolist()]
+    by_place = _numbered([place_of(text) for text in examples.texts])
+    by_text = _numbered([context_key(text.context) for text in examples.texts])
+    rows += [by_place] if by_place != by_text else []  # not the ids, which differ between databases
     return storage.digest([recipe, rows])
+
+
+def _numbered(names: Sequence[str]) -> list[int]:
+    number: dict[str, int] = {}
+    return [number.setdefault(name, len(number)) for name in names]
 
 
 def measured(data: Data, criterion: int = 0) -> np.ndarray:

@@ -2,13 +2,14 @@
 for every judge that can be asked about other texts than theirs. Imported inside commands: some judges need torch."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from core.errors import Refused
 from evaluator.judges.protocol import Judge, Numbers
-from evaluator.judges.texts import Referenced, Text, as_referenced, context_key
+from evaluator.judges.texts import Referenced, Text, as_referenced, place_of
 from evaluator.metaevaluation.card_figures import Ahead, JudgedTexts, attack_table, good_answers
 from evaluator.worker.judge_tables.material import Material
 from evaluator.worker.registration import json_ready
@@ -34,11 +35,11 @@ def _ahead(known: Material, judge: Judge) -> Ahead:
     """How far the judge puts the first text before the second; both have the references of their context."""
     references: dict[str, tuple[str, ...]] = {}
     for text in map(as_referenced, known.texts):
-        key = context_key(text.context)
+        key = place_of(text)
         references[key] = tuple(dict.fromkeys([*references.get(key, ()), *text.references]))
 
     def with_references(texts: Sequence[Text]) -> list[Referenced]:
-        return [Referenced(text.context, text.output, references.get(context_key(text.context), ())) for text in texts]
+        return [replace(as_referenced(text), references=references.get(place_of(text), ())) for text in texts]
 
     def ahead(first: Sequence[Text], second: Sequence[Text]) -> Numbers:
         if judge.kind == "pairwise":

@@ -32,7 +32,7 @@ class Material:
     @cached_property
     def texts(self) -> list[Referenced]:
         """(n,) the outputs; what people wrote for the same context is a reference of the others, as are the campaign's own."""
-        given = [self.references.get(text.context, []) for text in self.source.texts]
+        given = [self.references.get(key[0], []) for key in self.source.keys]
         return referenced(self.source.texts, self.source.human, given)
 
     @cached_property
@@ -53,12 +53,12 @@ class Material:
         return {}
 
     @cached_property
-    def references(self) -> dict[tuple[str, ...], list[str]]:
-        """The campaign's references of each context that is judged, by its turns."""
-        found: dict[tuple[str, ...], list[str]] = {}
+    def references(self) -> dict[str, list[str]]:
+        """The campaign's references of each context that is judged, by its id."""
+        found: dict[str, list[str]] = {}
         rows = Reference.objects.filter(context__campaign=self.campaign, context__key__in={key[0] for key in self.source.keys})
-        for reference in rows.select_related("context"):
-            found.setdefault(tuple(reference.context.turns), []).append(reference.text)
+        for key, text in rows.values_list("context__key", "text"):
+            found.setdefault(key, []).append(text)
         return found
 
     def numbers_of(self, systems: Collection[str]) -> tuple[int, ...]:

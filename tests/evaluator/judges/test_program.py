@@ -12,7 +12,7 @@ import pytest
 from core.errors import Refused
 from evaluator.judges.program import ProgramJudge, ProgramPairJudge, run
 from evaluator.judges.replies import Replies
-from evaluator.judges.texts import Text
+from evaluator.judges.texts import Text, place_of
 from tests.worker.test_serve_killed import alive, wait_until
 
 TEXTS = [Text(("Hi", "How are you?"), "Fine."), Text(("Bye",), ""), Text(("Bye",), "See you é ☃\u2028soon")]
@@ -36,7 +36,7 @@ def program(code: str) -> str:
 
 
 def test_each_output_gets_its_score_in_whatever_order():
-    judge = ProgramJudge(program(LENGTHS), {("Bye",): ["See you."]})
+    judge = ProgramJudge(program(LENGTHS), {place_of(TEXTS[1]): ["See you."]})
     assert judge.utilities(TEXTS).tolist() == [5 + 2, 0 + 100 + 1, len(TEXTS[2].output) + 100 + 1]
     assert ProgramJudge(program(LENGTHS)).utilities([]).shape == (0,)
 
