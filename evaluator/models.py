@@ -141,7 +141,8 @@ class Judge(models.Model):
         REWARD_MODEL = "reward model", "reward model"
         LANGUAGE_MODEL = "language model", "language model"
 
-    FREE = ("budget", "price", "key", "timeout")  # settings that change nothing in what it says
+    # Settings that change nothing in what it says.
+    FREE = ("budget", "price", "key", "timeout", "connections", "rate", "unjudged", "server")
 
     campaign = models.ForeignKey("annotation.Campaign", models.CASCADE, related_name="judges")
     kind = models.CharField(max_length=20, choices=Kind)

@@ -128,6 +128,11 @@ def _attack_rows(found: list[dict[str, Any]]) -> list[list[str]]:
     return rows
 
 
+def _priced(used: dict[str, Any]) -> str:
+    silent = used.get("replies_without_usage", 0)
+    return f"cost not known: {silent:,} replies say nothing of tokens" if silent else f"cost {used['cost']:.2f}"
+
+
 def took(row: dict[str, Any]) -> str:
     """What a judge's answers cost, and how many flipped, in words; empty where they cost nothing."""
     used = row["settings"]
@@ -136,7 +141,7 @@ def took(row: dict[str, Any]) -> str:
     kept = f" and {used['kept']:,} replies kept from before" if used["kept"] else ""
     tokens = f"{used['prompt_tokens']:,} tokens read, {used['completion_tokens']:,} written"
     flips = f"{used['flips']:,} of {used['pairs']:,} answers flipped when the sides changed"
-    return f"{used['calls']:,} calls{kept}; {tokens}; cost {used['cost']:.2f}; {flips}"
+    return f"{used['calls']:,} calls{kept}; {tokens}; {_priced(used)}; {flips}"
 
 
 def _cells(rows: list[dict[str, Any]]) -> Iterator[list[str]]:

@@ -1,4 +1,4 @@
-"""What a language model is asked about two outputs, and how its answer is read.
+"""What a language model is asked about two outputs.
 
 The model reads what the annotators read, the guidelines and the criterion, and answers with one of three letters and a reason.
 The texts stand in one JSON object, so that nothing in an output can pass for the end of it.
@@ -6,11 +6,8 @@ The texts stand in one JSON object, so that nothing in an output can pass for th
 
 import hashlib
 import json
-import math
-import re
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from evaluator.judges.texts import Text
 
@@ -41,19 +38,6 @@ REPLY = {
 }
 
 
-class Unreadable(ValueError):
-    """A reply that is no answer; the message is one plain sentence saying why."""
-
-
-@dataclass(frozen=True)
-class PromptAnswer:
-    """To one order of a pair: first and second as they were shown."""
-
-    choice: str  # "A" (the first is better) | "tie" | "B"
-    reason: str
-    probabilities: tuple[float, float, float] | None  # of first, tie, second; None where the server gives none
-
-
 @dataclass(frozen=True)
 class Prompt:
     """guidelines: what annotators read before they start; criterion: its name and what it means, empty on the whole."""
@@ -82,52 +66,3 @@ class Prompt:
         if self.meaning.strip():
             parts.append(f"{self.criterion}: {self.meaning.strip()}")
         return "\n\n".join([*parts, QUESTION.format(on=on)])
-
-
-def read_answer(reply: Any) -> PromptAnswer:
-    """The answer in a chat completion. Raises Unreadable."""
-    try:
-        choice = reply["choices"][0]
-        content = choice["message"]["content"]
-    except (KeyError, IndexError, TypeError):
-        raise Unreadable("The reply has no choices with a message.") from None
-    if not isinstance(content, str):
-        raise Unreadable("The reply's message is no text.")
-    cut = " It was cut off at the longest length." if choice.get("finish_reason") == "length" else ""
-    try:
-        said = json.loads(content)
-    except (ValueError, RecursionError):
-        raise Unreadable(f"The answer is no JSON object: {content[:100]!r}.{cut}") from None
-    letter = said.get("answer") if isinstance(said, dict) else None
-    if not isinstance(letter, str) or letter not in LETTERS:
-        raise Unreadable(f"The answer is none of A, B and C: {content[:100]!r}.")
-    reason = said.get("reason")
-    return PromptAnswer(LETTERS[letter], reason if isinstance(reason, str) else "", _probabilities(choice, letter))
-
-
-def _probabilities(choice: dict[str, Any], letter: str) -> tuple[float, float, float] | None:
-    """P(first), P(tie), P(second) by the log-probabilities of the letters that might have stood in the answer's place, of
-    which the likeliest five or so are known; None where the server tells none."""
-    try:
-        tokens = [(token["token"], token["top_logprobs"]) for token in choice["logprobs"]["content"]]
-        place = re.search(rf'"answer"\s*:\s*"(?={letter}")', "".join(text for text, _ in tokens))
-        if place is None:
-            return None
-        start = 0
-        for text, others in tokens:
-            if start + len(text) > place.end():
-                return _shares(text[: place.end() - start], [(o["token"], float(o["logprob"])) for o in others])
-            start += len(text)
-    except (KeyError, TypeError, ValueError):
-        return None
-    return None
-
-
-def _shares(before: str, others: list[tuple[str, float]]) -> tuple[float, float, float] | None:
-    """others: (token, log-probability) in one place; before: what of the token stands before the letter."""
-    p = dict.fromkeys(LETTERS, 0.0)
-    for token, logprob in others:
-        if token.startswith(before) and (letter := token[len(before) : len(before) + 1]) in p:
-            p[letter] += math.exp(logprob)
-    total = sum(p.values())
-    return (p["A"] / total, p["C"] / total, p["B"] / total) if total > 0 else None

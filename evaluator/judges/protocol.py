@@ -28,10 +28,10 @@ Numbers = NDArray[Any]
 
 @dataclass(frozen=True)
 class Preferences:
-    """What a judge says of n pairs."""
+    """What a judge says of n pairs. One that it was asked about and left unjudged has NaN and ""."""
 
     probabilities: Numbers  # (n, 3) P(A better), P(tie), P(B better)
-    choices: Numbers  # (n,) "A" | "tie" | "B"
+    choices: Numbers  # (n,) "A" | "tie" | "B" | ""
 
     @classmethod
     def likeliest(cls, probabilities: Numbers) -> Preferences:
@@ -45,13 +45,18 @@ class Preferences:
 
     @cached_property
     def outcomes(self) -> Numbers:
-        """(n,) +1 where A is better, 0 for a tie, -1 where B is"""
+        """(n,) +1 where A is better, 0 for a tie, -1 where B is; NaN, of floats then, where it stayed unjudged"""
         outcomes: Numbers = (self.choices == "A").astype(int) - (self.choices == "B").astype(int)
-        return outcomes
+        return outcomes if self.judged.all() else np.where(self.judged, outcomes, np.nan)
+
+    @property
+    def judged(self) -> Numbers:
+        """(n,) whether it says anything of the pair"""
+        return np.asarray(self.choices != "")
 
     def swapped(self) -> Preferences:
         """The same of the pairs with their sides exchanged."""
-        choices = np.where(self.choices == "A", "B", np.where(self.choices == "B", "A", "tie"))
+        choices = np.select([self.choices == "A", self.choices == "B", self.choices == ""], ["B", "A", ""], "tie")
         return Preferences(self.probabilities[:, ::-1], choices)
 
 
@@ -101,7 +106,7 @@ class Verdicts(Protocol):
     """What a judge says of outputs by their ids: all that a tournament asks."""
 
     def outcomes(self, a: Iterable[int], b: Iterable[int]) -> Numbers:
-        """(n,) +1 where a is better, 0 for a tie, -1 where b is"""
+        """(n,) +1 where a is better, 0 for a tie, -1 where b is, NaN where the judge was asked and says nothing"""
         ...
 
     def probabilities(self, a: Iterable[int], b: Iterable[int]) -> Numbers:
@@ -146,6 +151,12 @@ class PairwiseVerdicts:
         p = self.read.probabilities[rows]  # (n, 3)
         return np.where(exchanged[:, None], p[:, ::-1], p)
 
+    def has_read(self, a: Iterable[int], b: Iterable[int]) -> Numbers:
+        """(n,) whether the pair was read and judged"""
+        rows = [self.place.get((min(pair), max(pair))) for pair in zip(a, b, strict=True)]
+        judged = self.read.judged
+        return np.array([row is not None and bool(judged[row]) for row in rows], dtype=bool)
+
     def _rows(self, a: Iterable[int], b: Iterable[int]) -> tuple[Numbers, Numbers]:
         """((n,) places among what was read, (n,) whether the sides were the other way round)"""
         pairs = list(zip(a, b, strict=True))
@@ -169,14 +180,19 @@ class AskedVerdicts:
         a, b = list(a), list(b)
         return self._with(a, b).outcomes(a, b)
 
+    def check(self) -> None:
+        """Raises Refused where the judge left more unjudged than its user allows."""
+        if check := getattr(self.judge, "check", None):
+            check()
+
     def probabilities(self, a: Iterable[int], b: Iterable[int]) -> Numbers:
         """As `PairwiseVerdicts.probabilities`, and raises what the judge raises."""
         a, b = list(a), list(b)
         return self._with(a, b).probabilities(a, b)
 
     def has_read(self, a: Iterable[int], b: Iterable[int]) -> Numbers:
-        """(n,) whether the pair was read already, so that it costs nothing"""
-        return np.array([(min(pair), max(pair)) in self._place for pair in zip(a, b, strict=True)], dtype=bool)
+        """(n,) whether the pair was read already and judged, so that it costs nothing"""
+        return PairwiseVerdicts(self._place, self._read).has_read(a, b)
 
     def _with(self, a: list[int], b: list[int]) -> PairwiseVerdicts:
         """After reading those that are new; pairs of different contexts are left to PairwiseVerdicts to refuse."""
@@ -192,7 +208,9 @@ class AskedVerdicts:
 
 def has_read(verdicts: Verdicts, a: Sequence[int], b: Sequence[int]) -> Numbers:
     """(n,) whether the judge has said something of the pair, or says it at no cost"""
-    return verdicts.has_read(a, b) if isinstance(verdicts, AskedVerdicts) else np.ones(len(a), dtype=bool)
+    if isinstance(verdicts, AskedVerdicts | PairwiseVerdicts):
+        return verdicts.has_read(a, b)
+    return np.ones(len(a), dtype=bool)
 
 
 def verdicts_on(
@@ -259,13 +277,15 @@ def utilities(judge: Judge, texts: Sequence[Text], on_progress: OnProgress | Non
     if judge.kind == "pointwise":
         return judge.utilities(texts, on_progress=on_progress)
     a, b = pairs_of(texts)  # (g,)
-    return mean_points(len(texts), a, b, preferences(judge, texts, a, b, on_progress).probabilities)
+    p = preferences(judge, texts, a, b, on_progress).probabilities
+    judged = ~np.isnan(p).any(axis=1)
+    return mean_points(len(texts), a[judged], b[judged], p[judged])
 
 
 def likeliest(p: Numbers) -> Numbers:
-    """(n, 3) -> (n,) the likeliest of "A", "tie", "B"; a tie where no side is likelier than both others."""
+    """(n, 3) -> (n,) the likeliest of "A", "tie", "B"; a tie where no side is likelier than both others, "" of NaN."""
     clear = (p[:, 0] != p[:, 2]) & (np.maximum(p[:, 0], p[:, 2]) > p[:, 1])  # (n,)
-    return np.where(clear, np.where(p[:, 0] > p[:, 2], "A", "B"), "tie")
+    return np.where(np.isnan(p).any(axis=1), "", np.where(clear, np.where(p[:, 0] > p[:, 2], "A", "B"), "tie"))
 
 
 def pairs_of(texts: Sequence[Text]) -> tuple[Numbers, Numbers]:

@@ -18,12 +18,14 @@ def key_of(request: dict[str, Any], url: str) -> str:
 
 
 class Replies:
-    """Raw replies by key. A line is {"key", "reply"}, or {"key", "unreadable": what came instead}, which is asked for again."""
+    """Raw replies by key. A line is {"key", "reply"}; or {"key", "unreadable": what came instead}, which is asked for again; or
+    {"key", "unjudged": why, "unreadable"}, which is not, since the answer would be no other."""
 
     def __init__(self, path: Path | None):
         """path: None keeps them in memory alone."""
         self.path = path
         self._known: dict[str, dict[str, Any]] = {}
+        self._unjudged: dict[str, str] = {}
         if path is not None and path.exists():
             self._load(path)
 
@@ -34,9 +36,16 @@ class Replies:
         self._known[key] = reply
         self._append({"key": key, "reply": reply})
 
-    def keep_unreadable(self, key: str, what: Any) -> None:
+    def keep_unreadable(self, key: str, what: Any, why: str = "") -> None:
+        """why: given where it is not to be asked for again."""
         self._known.pop(key, None)
-        self._append({"key": key, "unreadable": what})
+        if why:
+            self._unjudged[key] = why
+        self._append({"key": key, "unjudged": why, "unreadable": what} if why else {"key": key, "unreadable": what})
+
+    def why_unjudged(self, key: str) -> str:
+        """Why it stays without an answer; "" where it may be asked for."""
+        return self._unjudged.get(key, "")
 
     def known(self, keys: Iterable[str]) -> dict[str, dict[str, Any]]:
         """Those of the keys that were kept when this began, or since by it."""
@@ -67,6 +76,8 @@ class Replies:
                 self._known[key] = reply
             else:
                 self._known.pop(key, None)
+                if isinstance(why := row.get("unjudged"), str) and why:
+                    self._unjudged[key] = why
 
     def _append(self, row: dict[str, Any]) -> None:
         """On disk before anything else happens: a reply has cost money."""

@@ -1,5 +1,6 @@
 """Options that set up judges which no page may: programs, reward models, COMET, and a language model over HTTP."""
 
+import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +10,7 @@ from annotation.models import Campaign
 from core.errors import Refused
 from evaluator.judges import protocol
 from evaluator.judges.endpoint import KEY_VARIABLE
+from evaluator.judges.language_model import UNJUDGED
 from evaluator.models import Judge
 from evaluator.roster import set_up
 
@@ -19,9 +21,25 @@ REPEATED = (
     "comet",
     "language_model",
     "url",
+    "key",
+    "calls",
+    "money",
+    "price",
+    "free_form",
+    "connections",
+    "rate",
+    "unjudged",
+    "reply_tokens",
+    "extra_body",
     "pairs",
 )  # what gives the same judges again
 Kind = Judge.Kind
+OF_MODEL = {  # what is asked of a language model where nobody chose
+    "key": KEY_VARIABLE, "calls": None, "money": None, "price": (0.0, 0.0), "free_form": False, "connections": 16, "rate": None,
+    "unjudged": UNJUDGED, "reply_tokens": None, "extra_body": None,
+}  # fmt: skip
+MOST_CONNECTIONS, MOST_TOKENS = 256, 100_000
+TAKEN = {"model", "messages"}  # of a request, which no option changes
 
 
 @dataclass(frozen=True)
@@ -67,6 +85,20 @@ def add_arguments(parser) -> None:
     )
     parser.add_argument(
         "--forecast", action="store_true", help="estimate the cost of the language model without sending a request"
+    )
+    parser.add_argument("--connections", type=int, default=16, help="requests to the language model at once; default: 16")
+    parser.add_argument("--rate", type=float, help="most requests to the language model in a second")
+    parser.add_argument(
+        "--unjudged",
+        type=float,
+        default=UNJUDGED,
+        help="share of pairs that a language model may leave unjudged; default: 0.05",
+    )
+    parser.add_argument(
+        "--reply-tokens", type=int, help="longest reply of a language model in tokens; a reply that is cut off gets more"
+    )
+    parser.add_argument(
+        "--extra-body", metavar="JSON", help="an object whose fields each request to the language model carries besides"
     )
     parser.add_argument("--free-form", action="store_true", help="for servers that do not support response_format")
     parser.add_argument(
@@ -117,8 +149,14 @@ def players(given: dict, campaign: Campaign, criterion: str, seed: int) -> list[
 
 def words(given: dict) -> list[str]:
     """The options that name these judges again, as they were typed."""
-    chosen = {name: given[name] for name in REPEATED if given[name] is not None}
-    return [word for name, value in chosen.items() for word in (f"--{name.replace('_', '-')}", str(value))]
+    of_model = given["language_model"] is not None
+    chosen = {name: given[name] for name in REPEATED if name not in OF_MODEL or of_model and given[name] != OF_MODEL[name]}
+    return [word for name, value in chosen.items() if value not in (None, False) for word in _typed(name, value)]
+
+
+def _typed(name: str, value: Any) -> list[str]:
+    values = [] if value is True else [str(one) for one in value] if isinstance(value, list | tuple) else [str(value)]
+    return [f"--{name.replace('_', '-')}", *values]
 
 
 def _row(campaign: Campaign, one: Option) -> Judge:
@@ -135,14 +173,40 @@ def _language_model(given: dict) -> dict[str, Any]:
         raise Refused("Set the maximum number of requests with --calls; --forecast shows how many are needed.")
     if not re.fullmatch(r"[A-Z][A-Z0-9_]*", given["key"]):
         raise Refused("--key takes the name of an environment variable, in capitals, and never the key itself.")
-    return {
+    if not 1 <= given["connections"] <= MOST_CONNECTIONS:
+        raise Refused(f"--connections takes a number from 1 to {MOST_CONNECTIONS}.")
+    if given["rate"] is not None and not given["rate"] > 0:
+        raise Refused("--rate takes a number above 0.")
+    if not 0 <= given["unjudged"] <= 1:
+        raise Refused("--unjudged takes a share from 0 to 1.")
+    chosen = {
         "model": given["language_model"],
         "url": given["url"],
         "free_form": given["free_form"],
         "key": given["key"],
         "price": list(given["price"]),
         "budget": {"calls": given["calls"], "money": given["money"]},
+        "connections": given["connections"],
+        "rate": given["rate"],
+        "unjudged": given["unjudged"],
     }
+    if given["reply_tokens"] is not None:
+        if not 1 <= given["reply_tokens"] <= MOST_TOKENS:
+            raise Refused(f"--reply-tokens takes a number from 1 to {MOST_TOKENS}.")
+        chosen["longest"] = given["reply_tokens"]
+    if given["extra_body"] is not None:
+        chosen["extra"] = _extra(given["extra_body"])
+    return chosen
+
+
+def _extra(given: str) -> dict[str, Any]:
+    try:
+        extra = json.loads(given)
+    except ValueError:
+        extra = None
+    if not isinstance(extra, dict) or TAKEN & extra.keys():
+        raise Refused(f"--extra-body takes a JSON object without {', '.join(sorted(TAKEN))}.")
+    return extra
 
 
 def _file(name: str) -> Path:

@@ -158,9 +158,11 @@ def attack_table(ahead: Ahead, good: Sequence[Text], seed: int) -> list[dict[str
     parts = np.split(ahead(honest, bad), np.cumsum([len(attack.good) for attack in made])[:-1])
     table = []
     for attack, d in zip(made, parts, strict=True):
+        said = np.flatnonzero(~np.isnan(d))
+        d = d[said]
         if len(d):
             preferred = (d > 0) + 0.5 * (d == 0)  # (n,)
-            low, high = bootstrap(preferred, np.array([place_of(good[i]) for i in attack.answer]), seed)
+            low, high = bootstrap(preferred, np.array([place_of(good[attack.answer[i]]) for i in said]), seed)
             table.append(
                 {
                     "attack": attack.name,

@@ -3,7 +3,6 @@
 from django.db.models import F
 
 from evaluator.judges.endpoint import BudgetSpent, Price
-from evaluator.judges.language_model import LONGEST_REPLY
 from evaluator.models import Judge
 
 
@@ -15,12 +14,14 @@ class RowMeter:
         budget = judge.settings.get("budget", {})
         self.calls, self.money = budget.get("calls"), budget.get("money")
 
-    def spend(self) -> None:
-        """One more request, counted before it is sent. Raises BudgetSpent."""
+    def spend(self, longest: int, under_way: int) -> None:
+        """One more request, counted before it is sent. Those under way may be as long and read as much as the mean so far; so
+        may this one. Raises BudgetSpent."""
         row = Judge.objects.filter(pk=self.judge.pk)
         if self.money is not None:
-            read, written = row.values_list("tokens_read", "tokens_written").get()
-            if self.price.of(read, written + LONGEST_REPLY) > self.money:
+            calls, read, written = row.values_list("calls", "tokens_read", "tokens_written").get()
+            answered = max(calls - under_way, 1)
+            if self.price.of(read + under_way * read // answered, written + (under_way + 1) * longest) > self.money:
                 cost = self.price.of(read, written)
                 raise BudgetSpent(
                     f"The budget of {self.money:g} for {self.judge.name} does not reach for another call; {cost:.4f} is spent."

@@ -6,7 +6,7 @@ import numpy as np
 
 from annotation.models import Campaign, Snapshot
 from core.errors import Refused
-from evaluator.judges.texts import place_of
+from evaluator.judges.texts import context_key
 from evaluator.metaevaluation import gate
 from evaluator.metaevaluation.agreement import accuracy
 from evaluator.metaevaluation.pairs import JudgedPair
@@ -101,7 +101,7 @@ def _snapshot(version: ComparatorVersion, campaign: Campaign) -> Snapshot | None
 
 
 def _context(source: sources.Source, pair) -> str:
-    return place_of(source.texts[pair.a])
+    return context_key(source.texts[pair.a].context)
 
 
 def _read_from(version: ComparatorVersion, campaign: Campaign, snapshot: Snapshot) -> tuple[str, bool]:

@@ -9,6 +9,7 @@ import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from evaluator.judge_tables import imports
 from evaluator.judges import protocol
 from evaluator.judges.comet import CometJudge
 from evaluator.judges.endpoint import Endpoint, Price
-from evaluator.judges.language_model import LanguageModelJudge
+from evaluator.judges.language_model import LONGEST_REPLY, UNJUDGED, LanguageModelJudge
 from evaluator.judges.program import ProgramJudge, ProgramPairJudge
 from evaluator.judges.prompt import Prompt
 from evaluator.judges.protocol import (
@@ -117,10 +118,35 @@ def language_model(judge: Judge, criterion: str, seed: int) -> LanguageModelJudg
     """It spends of its row's budget, and its replies are rows, so that no worker asks what another one asked."""
     asked = judge.settings
     price = Price(*asked["price"])
-    endpoint = Endpoint(asked["url"], os.environ.get(asked["key"], ""), meter=RowMeter(judge, price))
-    prompt = _prompt(judge.campaign, criterion)
-    constrained = not asked["free_form"]
-    return LanguageModelJudge(endpoint, asked["model"], prompt, RowReplies(judge), price, seed, constrained=constrained)
+    endpoint = Endpoint(
+        asked["url"],
+        os.environ.get(asked["key"], ""),
+        meter=RowMeter(judge, price),
+        timeout=asked.get("timeout", 120.0),
+        connections=asked.get("connections", 1),
+        rate=asked.get("rate"),
+    )
+    return LanguageModelJudge(
+        endpoint,
+        asked["model"],
+        _prompt(judge.campaign, criterion),
+        RowReplies(judge),
+        price,
+        seed,
+        constrained=not asked["free_form"],
+        unjudged=asked.get("unjudged", UNJUDGED),
+        longest=asked.get("longest", LONGEST_REPLY),
+        extra=asked.get("extra"),
+        known=asked.get("server"),
+        on_profile=partial(_keep_profile, judge),
+    )
+
+
+def _keep_profile(judge: Judge, record: dict[str, Any]) -> None:
+    """What its server takes, so that the next run need not find it out again."""
+    judge.settings = {**judge.settings, "server": record}
+    if judge.pk:
+        Judge.objects.filter(pk=judge.pk).update(settings=judge.settings)
 
 
 def _prompt(campaign: Campaign, criterion: str) -> Prompt:
@@ -173,19 +199,22 @@ def _imported(campaign: Campaign, name: str, outputs: Sequence[Output], known: M
 
 
 def _imported_pairs(name: str, outputs: Sequence[Output], said: Mapping[tuple, tuple[float, float, float]]) -> Said:
-    """Raises Refused where two outputs may meet that the judge did not compare."""
+    """Raises Refused where the judge did not compare more of the pairs that may meet than a judge may leave unjudged."""
     a, b = meetings([output.context_id for output in outputs])
     names = [output_names(output, {})[0] for output in outputs]
     p = [said.get((names[i], names[j])) for i, j in zip(a, b)]
-    if missing := sum(one is None for one in p):
+    missing = sum(one is None for one in p)
+    if missing > UNJUDGED * len(p):
         raise Refused(f"The judge {name!r} did not compare {missing:,} of the {len(p):,} pairs that may meet.")
     ids = [output.pk for output in outputs]
     place = {(min(ids[i], ids[j]), max(ids[i], ids[j])): row for row, (i, j) in enumerate(zip(a, b))}
-    of_smaller = [one if ids[i] < ids[j] else one[::-1] for one, i, j in zip(p, a, b) if one is not None]
+    nothing = (np.nan, np.nan, np.nan)
+    of_smaller = [one[:: 1 if ids[i] < ids[j] else -1] if one else nothing for one, i, j in zip(p, a, b)]
     verdicts = PairwiseVerdicts(place, Preferences.likeliest(np.array(of_smaller).reshape(-1, 3)))
     digest = hashlib.sha256(json.dumps(sorted([*map(list, pair), *one] for pair, one in said.items())).encode()).hexdigest()
     settings = {"imported": len(said) // 2, "sha256": digest}
-    return Said(verdicts, {"name": name, "reads": "pairwise", "settings": settings, "unjudged": 0})
+    warning = f"{name} says nothing of {missing:,} of the {len(p):,} pairs that may meet; they do not count." if missing else ""
+    return Said(verdicts, {"name": name, "reads": "pairwise", "settings": settings, "unjudged": 0}, warning=warning)
 
 
 def _pointwise(

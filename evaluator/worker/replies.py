@@ -22,6 +22,8 @@ class RowReplies(Replies):
                 self._load(path)
         if judge.pk:
             self._known.update(judge.replies.filter(is_readable=True).values_list("key", "reply"))
+            others = judge.replies.filter(is_readable=False).values_list("key", "reply__unjudged")
+            self._unjudged.update({key: why for key, why in others if why})
 
     def get(self, key: str) -> dict[str, Any] | None:
         """Another worker may have asked since."""
@@ -33,9 +35,11 @@ class RowReplies(Replies):
         self._known[key] = reply
         self._store(key, reply, True)
 
-    def keep_unreadable(self, key: str, what: Any) -> None:
+    def keep_unreadable(self, key: str, what: Any, why: str = "") -> None:
         self._known.pop(key, None)
-        self._store(key, what, False)
+        if why:
+            self._unjudged[key] = why
+        self._store(key, {"unjudged": why, "unreadable": what} if why else what, False)
 
     def keep_many(self, replies: Mapping[str, dict[str, Any]]) -> None:
         self._known.update(replies)

@@ -37,7 +37,8 @@ class Calibration:
 @dataclass(frozen=True)
 class JudgeUsage:
     """What a judge took of which each pair costs: calls, replies kept from before, tokens read and written, the cost, and how
-    many of so many pairs it answered the other way round when the sides changed."""
+    many of so many pairs it answered the other way round when the sides changed. unjudged: pairs that it was asked about and
+    said nothing of, why, and of which systems; other_models: who answered in the place of the model that was asked."""
 
     calls: int = 0
     kept: int = 0
@@ -46,6 +47,11 @@ class JudgeUsage:
     cost: float = 0.0
     flips: int = 0
     pairs: int = 0
+    replies_without_usage: int = 0
+    unjudged: int = 0
+    why_unjudged: str = ""
+    unjudged_systems: str = ""
+    other_models: str = ""
 
 
 @dataclass(frozen=True)

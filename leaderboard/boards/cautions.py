@@ -30,6 +30,8 @@ def cautions(board: Board) -> tuple[Caution, ...]:
 
 def _cautions(board: Board) -> Iterator[tuple[str, str]]:
     yield "gate", failed_gate(board)
+    yield "unjudged", unjudged(board)
+    yield "other model", other_models(board)
     yield "verdict", verdict(board)
     yield "groups", groups(board)
     yield from ((doubt.kind, doubt.text) for doubt in board.doubts)
@@ -46,6 +48,23 @@ def failed_gate(board: Board) -> str:
         return ""
     alone = ["Do not rely on its judgments alone."] if judge.gate.reasons else []
     return " ".join([gate_verdict(board), *judge.gate.reasons, *alone])
+
+
+def unjudged(board: Board) -> str:
+    """Where a judge was asked about pairs and said nothing of some."""
+    used = board.basis.judge and board.basis.judge.used
+    if not used or not used.unjudged:
+        return ""
+    of = f" Games of these systems could not be played: {used.unjudged_systems}." if used.unjudged_systems else ""
+    whole = used.unjudged + used.pairs
+    return f"The judge says nothing of {used.unjudged:,} of {whole:,} pairs, which do not count. Why: {used.why_unjudged}.{of}"
+
+
+def other_models(board: Board) -> str:
+    """Where a server answered with another model than was asked for."""
+    judge = board.basis.judge
+    found = judge and judge.used and judge.used.other_models
+    return f"The server says that other models than {judge.name} gave these replies: {found}." if judge and found else ""
 
 
 def verdict(board: Board) -> str:

@@ -23,12 +23,14 @@ JOINED: MethodName = "joint-mixed-model"
 
 @dataclass(frozen=True)
 class Played:
-    """Games between outputs; ending and looks as in `rating.tournament.Played`; verdicts: a comparator's, on everything."""
+    """Games between outputs; ending and looks as in `rating.tournament.Played`; verdicts: a comparator's, on everything;
+    unjudged: (system, how many of its games could not be played, since the judge said nothing), where there are any."""
 
     games: Games
     ending: str = "all"
     looks: int = 1
     verdicts: Verdicts | None = None
+    unjudged: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True)

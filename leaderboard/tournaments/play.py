@@ -1,5 +1,6 @@
 """Playing a tournament: what people's answers give, or what a comparator decides, and then the ratings."""
 
+from collections import Counter
 from collections.abc import Callable, Set
 from dataclasses import replace
 
@@ -19,6 +20,7 @@ from leaderboard.rating import tournament as playing
 from leaderboard.rating.games import Games
 from leaderboard.rating.people_board import Reading
 from leaderboard.rating.rules import Rules
+from leaderboard.rating.tournament import PlayedGames
 from leaderboard.tournaments import context_groups, people_games, rate
 from leaderboard.tournaments.assembly import Found, Played
 from leaderboard.tournaments.context_results import shares
@@ -60,11 +62,18 @@ def play(tournament: Tournament, report: Report, judging: Judging | None = None,
         games = found.played.games
         found = replace(found, beside=diagnostics(tournament, entrants, games, answers, found.speaks_of(tournament)))
     if isinstance(verdicts, AskedVerdicts):
-        used = dict(getattr(verdicts.judge, "used", {}))
-        found = replace(found, used=JudgeUsage(**{name: used[name] for name in hints(JudgeUsage) if name in used}))
+        found = replace(found, used=_used(verdicts, found.played))
     report(0.95, "Recording")
     means = people_games.human_means(entrants, answers)
     return record(tournament, entrants, found, means, shares(entrants, people, verdicts))
+
+
+def _used(verdicts: AskedVerdicts, played: Played) -> JudgeUsage:
+    used = dict(getattr(verdicts.judge, "used", {}))
+    said = {name: used[name] for name in hints(JudgeUsage) if name in used}
+    listed = lambda counts: "; ".join(f"{name} {count:,}" for name, count in counts)
+    said |= {name: listed(used[name].items()) for name in ("why_unjudged", "other_models") if name in used}
+    return JudgeUsage(**said, unjudged_systems=listed(played.unjudged))
 
 
 def _found(
@@ -169,7 +178,8 @@ def _other_games(tournament: Tournament, entrants: Entrants, played: Played, rep
     if isinstance(played.verdicts, AskedVerdicts):  # other games would cost as much again
         return {}
     pairs, seed = entrants.contexts_by_pair(), tournament.seed + 1
-    _, again = _run(tournament.rules(), seed, tournament.wanted_games, entrants, pairs, played.verdicts, report)
+    rules, wanted, verdicts = tournament.rules(), tournament.wanted_games, played.verdicts
+    _, again, _ = _with_what_is_judged(pairs, lambda those: _run(rules, seed, wanted, entrants, those, verdicts, report))
     return {f"Another seed ({seed})": rate.between_systems(entrants, again)}
 
 
@@ -214,8 +224,38 @@ def _comparator_plays(tournament: Tournament, entrants: Entrants, verdicts: Verd
         pairs, wanted = _newcomers(entrants, before, pairs)
     if not any(pairs.values()):  # nobody is new
         return Played(before, "all", tournament.extends.settings.get("looks", 1), verdicts)
-    played, games = _run(tournament.rules(), tournament.seed, wanted, entrants, pairs, verdicts, report)
-    return Played(before.then(games), played.ending, played.looks, verdicts)
+    played, games, left_out = _with_what_is_judged(
+        pairs, lambda those: _run(tournament.rules(), tournament.seed, wanted, entrants, those, verdicts, report)
+    )
+    if isinstance(verdicts, AskedVerdicts):
+        verdicts.check()
+    unjudged = Counter(entrants.systems[i].name for pair, _ in left_out for i in pair)
+    return Played(before.then(games), played.ending, played.looks, verdicts, tuple(sorted(unjudged.items())))
+
+
+Cell = tuple[tuple[int, int], int]  # two systems, the smaller first, and a context
+
+
+class _Unjudged(Exception):
+    """The judge said nothing of these games: ((system, system), context)."""
+
+    def __init__(self, cells: set[Cell]):
+        super().__init__(f"{len(cells)} games are unjudged")
+        self.cells = cells
+
+
+def _with_what_is_judged(pairs: dict, run: Callable[[dict], tuple[PlayedGames, Games]]) -> tuple[PlayedGames, Games, set[Cell]]:
+    """The tournament of all that the judge says something of: what it turns out to leave unjudged is no game, and the
+    tournament is played anew without it, which asks nothing twice. And what was left out."""
+    left_out: set[Cell] = set()
+    while True:
+        try:
+            return *run(pairs), left_out
+        except _Unjudged as unjudged:
+            left_out |= unjudged.cells
+        pairs = {pair: [c for c in contexts if (pair, c) not in left_out] for pair, contexts in pairs.items()}
+        if not any(pairs.values()):
+            raise Refused("The judge said nothing of any pair that may meet.")
 
 
 def _run(by: Rules, seed: int, wanted: int | None, entrants: Entrants, pairs: dict, verdicts: Verdicts, report: Report):
@@ -229,8 +269,12 @@ def _run(by: Rules, seed: int, wanted: int | None, entrants: Entrants, pairs: di
 
     def judge(first, second, context, rng):
         a, b = one_of(first, context, rng), one_of(second, context, rng)
+        outcome = np.asarray(verdicts.outcomes(ids[a].tolist(), ids[b].tolist()))
+        if (missing := np.isnan(outcome)).any():
+            games = zip(first[missing].tolist(), second[missing].tolist(), context[missing].tolist())
+            raise _Unjudged({((min(i, j), max(i, j)), c) for i, j, c in games})
         sides.append(np.stack([a, b]))
-        return verdicts.outcomes(ids[a].tolist(), ids[b].tolist())
+        return outcome
 
     def progress(games: Games, most: int) -> None:
         report(0.6 + 0.2 * len(games) / most, f"{len(games)} games played")

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from core.errors import Refused
-from evaluator.judges.protocol import Verdicts
+from evaluator.judges.protocol import AskedVerdicts, Verdicts
 from evaluator.judges.texts import context_key
 from leaderboard.boards.basis import AnswersLeftOut, BoardPeople, BoardWorth, Transport
 from leaderboard.boards.board import Doubt
@@ -62,7 +62,12 @@ def calibrated(
         reading = _reading(tournament, entrants, answers)
     n, draws = len(entrants.systems), rate.draws_of(entrants)
     imitated = decided(entrants, verdicts, people.first, people.second)
-    everything = rate.between_systems(entrants, decided(entrants, verdicts, *meetings(entrants)))
+    a, b = meetings(entrants)
+    judged = decided(entrants, verdicts, a, b)
+    if isinstance(verdicts, AskedVerdicts):
+        verdicts.check()
+    people, imitated = people.take(_is_judged(imitated)), _whole(imitated)
+    everything = rate.between_systems(entrants, _whole(judged))
     games = rate.between_systems(entrants, people)
     try:
         found = calibrate(n, games, rate.between_systems(entrants, imitated), everything, draws, tournament.rules())
@@ -141,7 +146,17 @@ def _not_taught(tournament: Tournament, entrants: Entrants, answers: PeopleAnswe
 
 
 def decided(entrants: Entrants, verdicts: Verdicts, a: np.ndarray, b: np.ndarray) -> Games:
-    """The judge's games between outputs, which need not answer one context; each counts for the first one's."""
+    """The judge's games between outputs, which need not answer one context; each counts for the first one's. The outcome is NaN
+    where the judge says nothing."""
     ids = np.array([output.pk for output in entrants.outputs])
-    outcome = np.asarray(verdicts.outcomes(ids[a].tolist(), ids[b].tolist()), dtype=np.int64)
-    return Games(a, b, outcome, entrants.context_of[a])
+    return Games(a, b, np.asarray(verdicts.outcomes(ids[a].tolist(), ids[b].tolist())), entrants.context_of[a])
+
+
+def _is_judged(games: Games) -> np.ndarray:
+    return ~np.isnan(games.outcome)
+
+
+def _whole(games: Games) -> Games:
+    """Those of which the judge says something."""
+    kept = games.take(_is_judged(games))
+    return replace(kept, outcome=kept.outcome.astype(np.int64))

@@ -41,6 +41,8 @@ def sampled(tournament: Tournament, entrants: Entrants, verdicts: Verdicts) -> t
         raise Refused(f"Only the ratings 'paper' and 'by-game' can rate {n} outputs at once. Choose one of them.")
     pairs, (output, reference) = drawn(tournament, entrants)
     games = decided(entrants, verdicts, *pairs)
+    if np.isnan(games.outcome).any():
+        raise Refused("The judge says nothing of some of the pairs, so outputs cannot be rated. Play systems instead.")
     standings = rules.standings(n, games, by)
     points = sample_scores.reference_scores(n, output, decided(entrants, verdicts, output, reference).outcome)
     return games, _board(entrants, games, standings), standings, points

@@ -44,7 +44,7 @@ def _ahead(known: Material, judge: Judge) -> Ahead:
     def ahead(first: Sequence[Text], second: Sequence[Text]) -> Numbers:
         if judge.kind == "pairwise":
             p = judge.compare(with_references(first), with_references(second)).probabilities
-            difference: Numbers = p[:, 0] - p[:, 2]
+            difference: Numbers = p[:, 0] - p[:, 2]  # NaN where the judge says nothing
             return difference
         u = judge.utilities(with_references([*first, *second]))
         return u[: len(first)] - u[len(first) :]

@@ -1,5 +1,6 @@
 """Every judge whose inputs a campaign has, and how each answers."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -117,11 +118,19 @@ def _asked(
         return JudgeAnswers(name, u, {}, lacks="this judge reads pairs, and people judged none", settings=_settings(judge))
     a, b = np.array(pairs).T
     said = judge.compare([known.texts[i] for i in a], [known.texts[i] for i in b])
-    met = np.unique(pairs)
-    u[met] = mean_points(len(u), a, b, said.probabilities)[met]
+    if check := getattr(judge, "check", None):
+        check()
+    kept = [pair for pair, judged in zip(pairs, said.judged.tolist(), strict=True) if judged]
+    met = np.unique(kept)
+    u[met] = mean_points(len(u), a[said.judged], b[said.judged], said.probabilities[said.judged])[met]
     every = len(pairs_to_read(known))
-    lacks = f"it read {len(pairs):,} of the {every:,} pairs that people judged" if len(pairs) < every else ""
-    return JudgeAnswers(name, u, dict(zip(pairs, said.choices.tolist(), strict=True)), lacks=lacks, settings=_settings(judge))
+    lacks = f"it read {len(kept):,} of the {every:,} pairs that people judged" if len(kept) < every else ""
+    if len(kept) < len(pairs):
+        systems = Counter(known.source.keys[i][1] for pair in set(pairs) - set(kept) for i in pair)
+        lacks += f"; it was asked about {len(pairs):,}. Outputs of these systems stay unjudged: "
+        lacks += ", ".join(f"{system} ({count:,})" for system, count in sorted(systems.items()))
+    choices = dict(zip(kept, said.choices[said.judged].tolist(), strict=True))
+    return JudgeAnswers(name, u, choices, lacks=lacks, settings=_settings(judge))
 
 
 def _why(judge: Judge, text: Text) -> str:

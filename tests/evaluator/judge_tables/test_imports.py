@@ -169,8 +169,18 @@ class TestPairs:
         assert [r.name for r in board.ratings.order_by("-rating")] == ["Person", "Fine", "Plain", "Poor"]
         assert {game.p_a for game in Game.objects.filter(tournament=board)} <= {0.8, 0.05}
 
-    def test_a_pair_that_is_missing_cannot_be_played(self, world):
+    def test_a_pair_that_is_missing_is_not_played_and_many_end_the_tournament(self, world):
         imported(world, pairs_of_world(world)[1:], "--pairs")
         started = start_tournament(world.campaign, "judge", judge_named(world.campaign, "Prometheus"), foreground=True)
-        with pytest.raises(Refused, match="did not compare 1 of the 72 pairs that may meet"):
+        played = tasks.run(started.job_id)
+        assert "says nothing of 1 of the 72 pairs that may meet" in played.settings["warning"]
+        first = pairs_of_world(world)[0]
+        systems = {first["system_a"], first["system_b"]}
+        met = played.games.filter(output_a__context__key=first["context_id"])
+        assert all({game.output_a.system.name, game.output_b.system.name} != systems for game in met)
+
+    def test_many_missing_pairs_end_the_tournament(self, world):
+        imported(world, pairs_of_world(world)[4:], "--pairs")
+        started = start_tournament(world.campaign, "judge", judge_named(world.campaign, "Prometheus"), foreground=True)
+        with pytest.raises(Refused, match="did not compare 4 of the 72 pairs that may meet"):
             tasks.run(started.job_id)

@@ -237,7 +237,7 @@ class TestALanguageModel:
         call_command(*words, stdout=out)
         again = out.getvalue().rsplit("To reproduce: ", 1)[1]
         assert f"--snapshot {crowd.campaign.snapshots.get().name} --criterion Overall" in again
-        assert f"--judge tiny --language-model tiny --url {server.url} --pairs 3" in again
+        assert f"--judge tiny --language-model tiny --url {server.url} --calls 6 --pairs 3" in again
 
     def test_what_it_refuses(self, crowd, server, tmp_path):
         with pytest.raises(CommandError, match="Set the maximum number of requests with --calls"):

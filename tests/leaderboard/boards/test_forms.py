@@ -57,6 +57,8 @@ WARNINGS = {
     "groups": "the groups cannot be compared: Ant & Co_50%, =bee(); Cat.",
     "start": "A comparator chose which pairs people judged.",
     "left out": "256 of 900 answers are left out, because a filter dropped them.",
+    "unjudged": "The judge says nothing of 4 of 76 pairs, which do not count. Why: It refused. 4.",
+    "other model": "The server says that other models than v3 gave these replies: tiny-2 5.",
     "looks": "This is board 3 of this question, each on newer answers.",
     "simulated": "Simulated data: judgments made by a program, not by people.",
 }

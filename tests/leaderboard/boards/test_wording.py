@@ -207,6 +207,15 @@ SAID = [
         gated(False, "It fails."),
         "Comparator v3 did not pass its gate. It fails. Do not rely on its judgments alone.",
     ),
+    (
+        cautions.unjudged,
+        BOARD,
+        "The judge says nothing of 4 of 76 pairs, which do not count. Why: It refused. 4. Games of these systems could not be"
+        " played: Cat 4.",
+    ),
+    (cautions.unjudged, by(BOARD, used=replace(JUDGE.used, unjudged=0)), ""),
+    (cautions.other_models, BOARD, "The server says that other models than v3 gave these replies: tiny-2 5."),
+    (cautions.other_models, by(BOARD, used=None), ""),
     (cautions.verdict, BOARD, "The scores of Overall are not accepted: Alpha is 0.26, below 0.667."),
     (cautions.verdict, of(BOARD, verdict=BoardVerdict("tentative", True)), ""),
     (
@@ -256,6 +265,8 @@ def test_what_is_known_twice_is_said_once():
     twice = replace(BOARD, doubts=(Doubt("start", cautions.verdict(BOARD)),))
     assert [one.kind for one in cautions.cautions(twice)] == [
         "gate",
+        "unjudged",
+        "other model",
         "verdict",
         "groups",
         "left out",

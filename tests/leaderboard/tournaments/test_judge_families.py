@@ -16,7 +16,8 @@ from evaluator.models import Judge, Reply
 from evaluator.roster import candidates, judge_named
 from evaluator.trainings.services import start_training
 from leaderboard import tasks
-from leaderboard.models import Tournament
+from leaderboard.models import Game, Tournament
+from tests.evaluator.judges.rude_server import RudeServer
 from tests.evaluator.judges.stub_server import Server
 from tests.evaluator.metrics.conftest import saved
 from tests.evaluator.world import SCORES, command, recipe, tiny_encoder, write
@@ -63,7 +64,21 @@ def reward_model(world, server) -> str:
 
 
 def language_model(world, server) -> str:
-    command("set_up_judge", "talk", "--language-model", "tiny", "--url", server.url, "--calls", "1000", "--price", "2", "10")
+    command(
+        "set_up_judge",
+        "talk",
+        "--language-model",
+        "tiny",
+        "--url",
+        server.url,
+        "--calls",
+        "1000",
+        "--price",
+        "2",
+        "10",
+        "--connections",
+        "1",
+    )
     return "tiny"
 
 
@@ -148,6 +163,7 @@ class TestLanguageModel:
     def test_its_money_is_a_limit_for_all_workers(self, world, server):
         """A call costs (200 x 2 + 20 x 10) / 1e6 = 0.0006, and the next may cost (300 x 10) / 1e6 = 0.003 at most more."""
         words = ("--language-model", "tiny", "--url", server.url, "--calls", "1000", "--price", "2", "10")
+        words += ("--connections", "1")
         command("set_up_judge", "talk", *words, "--money", "0.0061")
         started = self.start(world, 1)
         with pytest.raises(Exception, match="budget of 0.0061 for tiny does not reach for another call; 0.0036 is spent"):
@@ -196,3 +212,22 @@ def test_the_words_of_before_are_gone(word):
     texts = {file: file.read_text(encoding="utf-8") for file in files if file.suffix in (".py", ".html")}
     assert len(texts) > 200
     assert [file.name for file, text in texts.items() if word in text and "migrations" not in file.parts] == []
+
+
+def test_a_model_that_refuses_one_system_s_texts_still_has_a_board_that_says_so(world):
+    """Texts with the word "bad", which Poor wrote, are refused: the others play, and the share that may be missing is asked."""
+    spell = {"spell": lambda choice, body: {"answer": {"A": "A", "tie": "C", "B": "B"}[choice]}}
+    refuses = lambda number, body: "filtered_error" if "bad" in body["messages"][-1]["content"].split("{")[-1] else "plain"
+    with RudeServer(refuses, **spell) as rude:
+        words = ("set_up_judge", "talk", "--language-model", "tiny", "--url", rude.url, "--calls", "1000")
+        command(*words)
+        with pytest.raises(Exception, match="stay unjudged, more than 5%"):
+            tasks.run(TestLanguageModel().start(world, 1).job_id)
+        asked = len(rude.requests)
+        command(*words, "--unjudged", "0.7")
+        tasks.run(TestLanguageModel().start(world, 2).job_id)
+        board = world.get(world.alice, f"/api/tournaments/{Tournament.objects.get(seed=2).pk}/").json()
+        assert [row["system"] for row in board["standings"] if row["rating"] is not None] and len(rude.requests) >= asked
+    said = [warning["text"] for warning in board["warnings"] if warning["kind"] == "unjudged"]
+    assert len(said) == 1 and "Poor" in said[0] and "content" in said[0]
+    assert Game.objects.filter(tournament__seed=2, output_a__system__name="Poor").count() == 0
