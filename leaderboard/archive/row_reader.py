@@ -34,7 +34,7 @@ KINDS: dict[type[Field], tuple[tuple[type, ...], str]] = {
 
 def read_row(table: Table, line: bytes, keys: Keys, given: Mapping[str, Any]) -> Model:
     """An unsaved row. given: its fields that the archive does not hold. Raises BadField."""
-    cells = _cells(line)
+    cells = dict.fromkeys(table.later) | _cells(line)
     names = {field.name for field in table.fields}
     if strange := sorted(cells.keys() - names):
         raise BadField(strange[0], "is no field of this table")

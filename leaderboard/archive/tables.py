@@ -44,13 +44,15 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class Table:
-    """name: of its file. campaign: the lookup from a row to its campaign. left: fields that stay behind. order: of its rows.
+    """name: of its file. campaign: the lookup from a row to its campaign. left: fields that stay behind. later: those that
+    older archives lack, and that are then empty. order: of its rows.
     outward: what a field's value is in the file, where it names rows of other tables; inward: back again."""
 
     name: str
     model: type[Model]
     campaign: str = "campaign"
     left: tuple[str, ...] = ()
+    later: tuple[str, ...] = ()
     order: tuple[str, ...] = ("pk",)
     only: Q = field(default_factory=Q)
     outward: Mapping[str, Callable[[Any, Numbers], Any]] = field(default_factory=dict)
@@ -133,7 +135,7 @@ TABLES = [
     Table("criteria", Criterion),
     Table("systems", System),
     Table("former_names", FormerName, "system__campaign"),
-    Table("checkpoints", Checkpoint, "system__campaign"),
+    Table("checkpoints", Checkpoint, "system__campaign", later=("chosen_at",)),
     Table("contexts", Context),
     Table("references", Reference, "context__campaign"),
     Table("outputs", Output, "context__campaign"),

@@ -62,7 +62,7 @@ class RunCheckpoint(models.Model):
     judge = models.JSONField(default=dict, blank=True, help_text="What judged: {name, digest, settings, seed}.")
     utilities = models.JSONField(null=True, blank=True, help_text="(n,) by the run's contexts; null: not judged.")
     against = models.JSONField(default=list, blank=True, help_text="[{step, wins, ties, losses}] against the previous ones.")
-    lengths = models.JSONField(default=list, blank=True, help_text="(n,) words of the outputs.")
+    lengths = models.JSONField(default=list, blank=True, help_text="(n,) characters of the outputs.")
     degenerate = models.FloatField(null=True, blank=True, help_text="Mean degenerate share of the outputs.")
     unjudged = models.PositiveIntegerField(default=0, help_text="Outputs that the judge said nothing of.")
     checkpoint = models.ForeignKey(

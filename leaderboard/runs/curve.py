@@ -12,6 +12,7 @@ from evaluator.judges.calibration import Head
 from evaluator.judges.protocol import Preferences, by_order, differences
 from evaluator.selection.advice import Advice, advice
 from evaluator.selection.curve import ByPairs, ByUtility, Comparisons, Curve, curve_of
+from evaluator.selection.health import length_controlled
 from evaluator.selection.rules import Rules
 from leaderboard.models import Run, RunCheckpoint, RunComparison
 
@@ -65,13 +66,15 @@ def keep_verdict(run: Run, reads_pairs: bool) -> None:
     checkpoints = judged(run)
     if not checkpoints:
         return
-    found = advice(curve(run, checkpoints, reads_pairs), rules_of(run))
+    seen, rules = curve(run, checkpoints, reads_pairs), rules_of(run)
+    found = advice(seen, rules)
     record = finite(asdict(found))
-    for point, checkpoint in zip(record["points"], checkpoints, strict=True):
+    controlled = length_controlled(seen, [checkpoint.lengths for checkpoint in checkpoints], rules.previous)
+    for point, checkpoint, rate in zip(record["points"], checkpoints, controlled, strict=True):
         point |= {
             "degenerate": checkpoint.degenerate,
             "mean_length": sum(checkpoint.lengths) / len(checkpoint.lengths) if checkpoint.lengths else None,
-            "length_controlled": None,
+            "length_controlled": finite(rate),
         }
     run.verdict = record
     run.summary = {

@@ -111,7 +111,7 @@ def _judge(run: Run, checkpoint: RunCheckpoint, judge: RunJudge, claim: jobs.Cla
     texts = [one.text for one in outputs]
     checkpoint.judged_at, checkpoint.seconds = timezone.now(), round(time.monotonic() - begun, 3)
     checkpoint.judge, checkpoint.unjudged = judge.record, unjudged
-    checkpoint.lengths = [len(text.output.split()) for text in texts]
+    checkpoint.lengths = [len(text.output) for text in texts]
     checkpoint.degenerate = float(degenerate_shares(texts).mean())
     checkpoint.save()
 
