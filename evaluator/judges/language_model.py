@@ -92,6 +92,7 @@ class LanguageModelJudge:
         return {
             "model": self.model,
             "url": self.endpoint.url,
+            "asked": self.prompt.shown,
             "prompt": self.prompt.sha256,
             "prompt_version": VERSION,
             "temperature": 0,
@@ -99,7 +100,6 @@ class LanguageModelJudge:
             "constrained": self.constrained,
             "orders": "both; a disagreement is a tie",
             "extra": self.extra,
-            "server": self.profile.record(),
         }
 
     @property
@@ -117,6 +117,7 @@ class LanguageModelJudge:
             "cost": self.price.of(read, written),
             "pairs": len(self._flipped),
             "flips": sum(self._flipped.values()),
+            "server": self.profile.record(),
             "unjudged": len(self._why),
             "why_unjudged": dict(Counter(self._why.values()).most_common(5)),
             "other_models": {name: count for name, count in self._models.items() if name != self.model},

@@ -62,6 +62,10 @@ class Profile:
         """For the record of what was asked, and for the next run."""
         return {"longest": self.longest, "length": self.lengths[0] if self.lengths else "", "without": list(self.without)}
 
+    def __str__(self) -> str:
+        without = f", without {', '.join(self.without)}" if self.without else ""
+        return f"{self.lengths[0] if self.lengths else 'no limit'} {self.longest if self.lengths else ''}".strip() + without
+
     @classmethod
     def of(cls, record: Mapping[str, Any], longest: int, extra: Mapping[str, Any]) -> Profile:
         """From what `record` kept; longest: of a new one."""

@@ -59,6 +59,12 @@ class Prompt:
         """Of all but the pair."""
         return hashlib.sha256(f"{VERSION}\n{SYSTEM}\n{self._instructions}".encode()).hexdigest()
 
+    @cached_property
+    def shown(self) -> str:
+        """All that is sent with a pair, with the names of places where the texts stand."""
+        named = Text(("{turn 1}", "{turn 2}"), "{first output}"), Text((), "{second output}")
+        return "\n\n".join(f"[{message['role']}]\n{message['content']}" for message in self.messages(*named))
+
     @property
     def _instructions(self) -> str:
         on = f" with regard to {self.criterion}" if self.criterion else ""

@@ -99,11 +99,15 @@ def judge(request, slug, key):
         "plot": scatter_plot((row.get("profile") or {}).get("points") or []),
         "differences": [_seen_from(name, d) for d in others if name in (d["first"], d["second"]) and d["corrected"] < 0.05],
         "attacks": attacks,
-        "settings": json.dumps(row["settings"], indent=2, ensure_ascii=False, sort_keys=True) if row["settings"] else "",
+        "settings": _as_json({name: value for name, value in (row["settings"] or {}).items() if name != "asked"}),
         "signature": exports.signature(record),
         "again": exports.again(record),
     }
     return render(request, "evaluator/judge.html", context)
+
+
+def _as_json(settings: dict) -> str:
+    return json.dumps(settings, indent=2, ensure_ascii=False, sort_keys=True) if settings else ""
 
 
 def key_of(name: str) -> str:
@@ -150,7 +154,10 @@ def _in_words(record: dict) -> dict:
         )
         for scope, found in record["tables"].items()
     ]
-    words = {"scopes": scopes, "signature": exports.signature(record), "again": exports.again(record)}
+    missing: dict[str, list[str]] = {}
+    for one in record["without"]:
+        missing.setdefault(one["why"], []).append(one["judge"])
+    words = {"missing": missing, "scopes": scopes, "signature": exports.signature(record), "again": exports.again(record)}
     return words | (_transfer_in_words(record["transfer"]) if "transfer" in record else {})
 
 

@@ -38,7 +38,8 @@ class Calibration:
 class JudgeUsage:
     """What a judge took of which each pair costs: calls, replies kept from before, tokens read and written, the cost, and how
     many of so many pairs it answered the other way round when the sides changed. unjudged: pairs that it was asked about and
-    said nothing of, why, and of which systems; other_models: who answered in the place of the model that was asked."""
+    said nothing of, why, and of which systems; other_models: who answered in the place of the model that was asked; server:
+    what its server takes."""
 
     calls: int = 0
     kept: int = 0
@@ -52,6 +53,7 @@ class JudgeUsage:
     why_unjudged: str = ""
     unjudged_systems: str = ""
     other_models: str = ""
+    server: str = ""
 
 
 @dataclass(frozen=True)

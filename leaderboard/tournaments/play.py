@@ -73,6 +73,7 @@ def _used(verdicts: AskedVerdicts, played: Played) -> JudgeUsage:
     said = {name: used[name] for name in hints(JudgeUsage) if name in used}
     listed = lambda counts: "; ".join(f"{name} {count:,}" for name, count in counts)
     said |= {name: listed(used[name].items()) for name in ("why_unjudged", "other_models") if name in used}
+    said["server"] = str(getattr(verdicts.judge, "profile", ""))
     return JudgeUsage(**said, unjudged_systems=listed(played.unjudged))
 
 

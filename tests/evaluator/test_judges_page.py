@@ -76,10 +76,7 @@ def test_the_table_is_worked_out_by_a_job_and_shown(world):
     html = world.get(world.alice, PAGE).content.decode()
     assert "&lt;b&gt;GPT&lt;/b&gt;" in html and "<b>GPT" not in html and "style=" not in html
     assert all(words in html for words in ("All outputs", "Without outputs that people wrote", "longer is better", "experts"))
-    assert (
-        "The comparator did not judge" not in html
-        and "comparator did not judge: this campaign has no comparator in use" in html
-    )
+    assert "The comparator did not judge" not in html and "comparator: this campaign has no comparator in use" in html
     table = csv.DictReader(io.StringIO(world.get(world.alice, PAGE + "table.csv").content.decode()))
     rows = {row["judge"]: row for row in table if row["scope"] == "all"}
     assert rows.keys() >= {"<b>GPT</b>", "cosim"} and float(rows["cosim"]["score_distinct"]) > 1

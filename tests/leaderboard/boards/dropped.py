@@ -22,6 +22,7 @@ DROPPED: list[tuple[str, str, str]] = [  # (field and all below it, the forms, w
         "its page, if no comparator's; the JSON",
     ),
     ("basis.judge.used.cost", "csv, latex, text, svg, page, embed, public index", "its page; the JSON"),
+    ("basis.judge.used.server", "csv, latex, text, svg, page, embed, public index", "its page; the JSON"),
     ("basis.judge.used.flips", "csv, latex, text, svg, page, embed, public index", "its page; the JSON"),
     (
         "basis.judge.used.replies_without_usage",

@@ -90,7 +90,7 @@ def example() -> Board:
                 unjudged=12,
                 refit=BoardRefit("9f2c", 72, 0.437, 0.215, 0.0981),
                 calibration=Calibration(72, Estimate(0.2, 0.1, 0.3), Estimate(0.08, 0.05, 0.12)),
-                used=JudgeUsage(10, 2, 3000, 400, 0.25, 3, 72, 1, 4, "It refused. 4", "Cat 4", "tiny-2 5"),
+                used=JudgeUsage(10, 2, 3000, 400, 0.25, 3, 72, 1, 4, "It refused. 4", "Cat 4", "tiny-2 5", "max_tokens 300"),
                 gate=Gate(False, ("The most successful attack is padded text: the honest output wins in 0%.",)),
             ),
             BoardPeople(
