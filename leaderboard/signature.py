@@ -19,6 +19,7 @@ KEYS = (
     "refit",  # the snapshot and pairs on which the comparator's scale, theta and tie threshold were fitted anew, and these
     "snapshot",
     "entrants",  # systems x contexts, and a digest of what they wrote
+    "groups",  # texts: contexts are grouped by their texts; left out where they are as they were declared
     "criterion",
     "level",
     "extends",  # the tournament whose games are taken over

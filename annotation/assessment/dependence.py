@@ -58,7 +58,7 @@ def _of_copies(campaign: Campaign, contexts: list[Context]) -> list[Note]:
             )
         )
     elif same:
-        n, apart = sum(map(len, same)), _apart(campaign)
+        n, apart = sum(map(len, same)), count_apart(campaign)
         done = "They count apart, as a researcher chose." if apart else "They become one group each when answers are accepted."
         found.append(
             Note(
@@ -105,7 +105,7 @@ def _texts(contexts: list[Context]) -> dict[int, str]:
     return {pk: text for pk, text in found.items() if text}
 
 
-def _apart(campaign: Campaign) -> bool:
+def count_apart(campaign: Campaign) -> bool:
     """Did a researcher say that copies count apart?"""
     said = AuditEvent.objects.filter(campaign=campaign, action__in=[APART, TOGETHER]).order_by("-pk").first()
     return said is not None and said.action == APART
@@ -178,7 +178,7 @@ def _relative_note(question: Question, table: Table, systems: Systems) -> Note |
 @transaction.atomic
 def group_copies(campaign: Campaign, user: User | None = None) -> int:
     """Make copies one group each, unless a researcher let them count apart; how many contexts got a group."""
-    if _apart(campaign):
+    if count_apart(campaign):
         return 0
     changed = []
     for group in copies_of(list(campaign.contexts.order_by("pk"))):
@@ -197,7 +197,7 @@ def group_by(campaign: Campaign, how: str, user: User | None = None) -> int:
     back every group that was made so. How many contexts changed. Raises Refused."""
     contexts = list(campaign.contexts.order_by("pk"))
     if how == COPIES:
-        if _apart(campaign):
+        if count_apart(campaign):
             AuditEvent.objects.create(campaign=campaign, user=user, action=TOGETHER, detail={})
         return group_copies(campaign, user)
     if how == "none":

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from annotation.assessment.dependence import PREFIX
+from annotation.assessment.dependence import PREFIX, count_apart
 from annotation.models import Context
 from leaderboard.boards.board import Doubt
 from leaderboard.rating.crossed.text_groups import MOST_TEXTS, TextGroups, text_groups
@@ -14,18 +14,21 @@ from leaderboard.tournaments.entrants import Entrants
 
 
 def grouped(entrants: Entrants, reading: Reading) -> tuple[Entrants, tuple[Doubt, ...]]:
-    """The entrants with the groups that these answers show, and what must be said of them. As they are, where nothing is shown
-    or somebody declared a group."""
+    """The entrants with the groups that these answers show, and what must be said of them. As they are, where nothing is shown,
+    or somebody declared a group or let contexts count apart."""
     answered = np.flatnonzero(np.abs(reading.by_context).sum(axis=1) > 0)
     declared = any(name and not name.startswith(PREFIX) for name in entrants.group_names)
     if declared or len(answered) > MOST_TEXTS:
         return entrants, ()
-    there = Context.objects.filter(campaign=entrants.systems[0].campaign_id)
+    campaign = entrants.systems[0].campaign
+    there = Context.objects.filter(campaign=campaign)
     turns = dict(there.values_list("pk", "turns"))
     texts = ["\n".join(map(str, turns[entrants.contexts[i]])) for i in answered]
     found = text_groups(reading.by_context[answered], texts)
     if found is None:
         return entrants, ()
+    if count_apart(campaign):
+        return entrants, (Doubt("apart", sentence(found, apart=True)),)
     copies = numbered(entrants.groups[answered])
     together = components_met(found.groups, found.label, copies)[found.label]  # copies are one group, whatever is found
     names = list(entrants.group_names)
@@ -35,9 +38,15 @@ def grouped(entrants: Entrants, reading: Reading) -> tuple[Entrants, tuple[Doubt
     return replace(entrants, group_names=names), (Doubt("texts", sentence(found)),)
 
 
-def sentence(found: TextGroups) -> str:
+def sentence(found: TextGroups, apart: bool = False) -> str:
     n, groups, p = len(found.label), found.groups, found.by_chance
+    alike = f"Contexts whose texts are alike were judged alike (p = {p:.3f})."
+    if apart:
+        return (
+            f"{alike} They count apart, as a researcher chose, so the {n:,} contexts may tell only as much as {groups:,} groups"
+            " would, and intervals may be too narrow."
+        )
     return (
-        f"Contexts whose texts are alike were judged alike (p = {p:.3f}). So the {n:,} contexts count as {groups:,} groups, and"
+        f"{alike} So the {n:,} contexts count as {groups:,} groups, and"
         " differences are known less surely. If you know better which contexts belong together, declare groups."
     )

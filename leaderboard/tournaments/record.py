@@ -70,6 +70,7 @@ def _signature(tournament: Tournament, entrants: Entrants, found: Found) -> str:
         refit=_refit(tournament.settings.get("refit")),
         snapshot=tournament.snapshot.name if tournament.snapshot else "none",
         entrants=_digest(entrants),
+        **({"groups": "texts"} if any(one.kind == "texts" for one in found.doubts) else {}),
         criterion=about,
         level=tournament.level,
         extends=tournament.extends_id,

@@ -41,6 +41,7 @@ def test_the_commands_give_the_harness_board(tmp_path, campaign):
     assert [row.rating for row in found] == pytest.approx(expected.rating.tolist(), abs=0.01)
     assert [row.low for row in found] == pytest.approx(expected.low.tolist(), abs=0.05)
     assert [row.high for row in found] == pytest.approx(expected.high.tolist(), abs=0.05)
+    assert "|groups:texts|" in tournament.signature
     board = queries.board(tournament)
     assert board.population.groups < campaign.contexts
     assert any("Contexts whose texts are alike were judged alike" in doubt.text for doubt in board.doubts)

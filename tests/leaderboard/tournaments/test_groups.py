@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from annotation.assessment.dependence import group_by
 from leaderboard.boards import queries, wording
 from leaderboard.rating import ranking, rules
 from leaderboard.rating.bootstrap import context_draws
@@ -150,6 +151,16 @@ def test_a_declared_group_stands_and_copies_stay_together(world):
     world.campaign.contexts.filter(key__in=["c00", "c01"]).update(group="copies of c00")
     there, _ = context_groups.grouped(current_entrants(world.campaign), moved_by_text(6))
     assert there.units(np.arange(12)) == 1  # one copy has each topic
+
+
+def test_a_researcher_who_lets_contexts_count_apart_is_warned(world):
+    by_two_texts(world)
+    group_by(world.campaign, "none", world.alice)
+    plain = current_entrants(world.campaign)
+    there, (doubt,) = context_groups.grouped(plain, moved_by_text(6))
+    assert there == plain and doubt.kind == "apart" and "only as much as 2 groups" in doubt.text
+    group_by(world.campaign, "copies", world.alice)
+    assert context_groups.grouped(plain, moved_by_text(6))[1][0].kind == "texts"
 
 
 def test_the_page_and_the_files_say_so(world, version):
