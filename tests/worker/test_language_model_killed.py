@@ -89,7 +89,7 @@ def stub():
 
 def test_it_plays_on_after_a_kill_within_its_budget(stub, tmp_path, environment):
     env = environment | {"PYTHONPATH": str(ROOT), "COMPARENA_DEVICE": "cpu", "LOG_LEVEL": "ERROR"}
-    model = ["--language-model", "tiny", "--url", stub.url, "--price", "1", "4"]
+    model = ["--language-model", "tiny", "--url", stub.url, "--price", "1", "4", "--connections", "1"]
     first = ["talk", "--basis", "judge", "--wait", "--stop", "all", "--calls", "1000", *model]
     log = (tmp_path / "log").open("wb")
     process = subprocess.Popen([sys.executable, "-c", PLAY, str(tmp_path), *first], cwd=ROOT, env=env, stdout=log, stderr=log)
