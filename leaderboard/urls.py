@@ -1,7 +1,7 @@
 from django.urls import include, path, re_path
 
 from leaderboard import api, api_actions, api_archive, api_runs
-from leaderboard.views import archive, board, compare, samples, systems
+from leaderboard.views import archive, board, compare, runs, samples, systems
 
 campaign = [
     path("export/", archive.ways_out, name="ways_out"),
@@ -18,6 +18,11 @@ campaign = [
     path("leaderboard/breakdown/", compare.breakdown, name="breakdown"),
     path("leaderboard/samples/", samples.sample_list, name="samples"),
     path("leaderboard/samples/<int:pk>/", samples.sample, name="sample"),
+    path("runs/", runs.run_list, name="runs"),
+    path("runs/<str:name>/", runs.run, name="run"),
+    path("runs/<str:name>/csv/", runs.run_csv, name="run_csv"),
+    path("runs/<str:name>/choose/", runs.run_choose, name="run_choose"),
+    path("runs/<str:name>/close/", runs.run_close, name="run_close"),
     path("systems/", systems.system_list, name="systems"),
     path("systems/<int:pk>/", systems.system, name="system"),
     path("systems/<int:pk>/describe/", systems.describe, name="system_describe"),

@@ -5,7 +5,7 @@
   let wait = SOONEST;
   const region = document.querySelector("[data-live]");
   const controls = document.querySelector("[data-live-controls]");
-  if (!region || !controls) return;
+  if (!region || !controls || region.dataset.live === "over") return;
   const label = document.createElement("label");
   const box = Object.assign(document.createElement("input"), { type: "checkbox", checked: true });
   label.append(box, " Update by itself");
@@ -19,7 +19,10 @@
         const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
         if (answer.ok && !answer.redirected) {
           const fresh = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector("[data-live]");
-          if (fresh && !busy()) region.replaceChildren(...fresh.childNodes);
+          if (fresh && !busy()) {
+            region.replaceChildren(...fresh.childNodes);
+            if (fresh.dataset.live === "over") return controls.replaceChildren();
+          }
         }
         wait = Math.min(LATEST, Math.max(SOONEST, (performance.now() - asked) / WORK));
       } catch {

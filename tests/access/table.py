@@ -120,6 +120,11 @@ researchers: Those who research the campaign, and admins.
     c/<slug>/quality/report/ GET POST
     c/<slug>/quality/study/ GET POST
     c/<slug>/reports/<pk>/resolve/ POST
+    c/<slug>/runs/ GET POST
+    c/<slug>/runs/<name>/ GET POST
+    c/<slug>/runs/<name>/choose/ POST
+    c/<slug>/runs/<name>/close/ POST
+    c/<slug>/runs/<name>/csv/ GET POST
     c/<slug>/snapshots/<digest>.jsonl GET POST
     c/<slug>/snapshots/<digest>/ GET POST
     c/<slug>/snapshots/<digest>/<what>.<format> GET POST

@@ -1,0 +1,140 @@
+"""The pages of runs: what a researcher sees of a training, and what can be chosen of it."""
+
+import csv
+import io
+import json
+import re
+
+import pytest
+from django.utils.html import escape
+
+from annotation.models import Item, User
+from leaderboard.runs import charts
+from tests.leaderboard.runs.conftest import Words, judge_all
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def alice(world, client):
+    client.force_login(world.alice)
+    return client
+
+
+@pytest.fixture
+def reported(run, report):
+    """Four checkpoints that write more and more words, the last with a loss."""
+    for step in (100, 200, 300):
+        report(step, "w " * (step // 100))
+    report(400, "w w w <b>w</b>", validation_loss=2.5)
+    judge_all(run, Words())
+    run.refresh_from_db()
+    return run
+
+
+def test_an_empty_list_says_how_to_begin(alice, world):
+    page = alice.get("/c/talk/runs/").content.decode()
+    assert "No runs yet" in page and 'Client("http://testserver", TOKEN).campaign("talk").run(' in page.replace("&quot;", '"')
+
+
+def test_the_list_shows_verdict_curve_and_best_step(alice, reported):
+    page = alice.get("/c/talk/runs/").content.decode()
+    row = page[page.index("<tbody>") : page.index("</tbody>")]
+    assert 'href="/c/talk/runs/lstm/"' in row and ">open<" in row and "Strength over 4 checkpoints" in row
+    assert re.findall(r'class="num">([\d,]+)', row) == ["400", "400", "4"]
+    assert "lstm" not in alice.get("/c/talk/runs/?q=other").content.decode().split("<main")[1].split("Search")[0]
+
+
+def test_a_run_shows_the_numbers_of_the_api(alice, reported, call):
+    page, api = alice.get("/c/talk/runs/lstm/").content.decode(), call("GET", "runs/lstm/").json()
+    assert page.index(api["judge"]["warning"][:40]) < page.index('<p class="lede">')  # warnings first
+    assert f"step {api['best']['step']}" in page and page.count("<figure>") == 3
+    for line in api["said"][1:]:
+        assert escape(line) in page
+    rows = re.findall(r'<th scope="row" class="num">(\d+)</th>\s*<td class="num">(\d+)–(\d+)–(\d+)<', page)
+    points = [(p["step"], p["wins"], p["ties"], p["losses"]) for p in reversed(api["points"])]
+    assert [tuple(map(int, row)) for row in rows] == points and points[0] == (400, 24, 0, 0)
+    file = alice.get("/c/talk/runs/lstm/csv/")
+    assert "attachment" in file["Content-Disposition"]
+    table = list(csv.DictReader(io.StringIO(file.content.decode())))
+    assert [int(row["wins"]) for row in table] == [p["wins"] for p in api["points"]]
+
+
+def test_texts_stand_side_by_side_and_as_texts(alice, reported):
+    page = alice.get("/c/talk/runs/lstm/?a=100&b=400").content.decode()
+    assert page.count('class="run-row"') == 12 and "&lt;b&gt;w&lt;/b&gt;" in page and "<b>w</b>" not in page
+    assert "equal texts" not in page and "equal texts" in alice.get("/c/talk/runs/lstm/?a=100&b=100").content.decode()
+    for wrong in ("?a=150", "?a=x", "?page=9", "?a=99999999999999"):
+        assert alice.get(f"/c/talk/runs/lstm/{wrong}").status_code == 404
+
+
+def test_nothing_is_chosen_until_somebody_chooses(alice, reported):
+    before = Item.objects.count()
+    alice.get("/c/talk/runs/lstm/")
+    assert Item.objects.count() == before
+    page = alice.post("/c/talk/runs/lstm/choose/", {"step": 300, "board": ""}, follow=True).content.decode()
+    assert "Step 300 plays as lstm." in page and Item.objects.count() > before
+    assert reported.campaign.systems.filter(name="lstm").exists()
+
+
+def test_what_cannot_be_chosen_is_said(alice, reported):
+    reported.campaign.pairwise = False
+    reported.campaign.save()
+    page = alice.post("/c/talk/runs/lstm/choose/", {"step": 300, "beside": 100, "people": ""}, follow=True).content.decode()
+    assert "asks people for no judgments of pairs" in page
+    assert "no checkpoint at step 7" in alice.post("/c/talk/runs/lstm/choose/", {"step": 7}, follow=True).content.decode()
+
+
+def test_a_run_before_its_first_verdict_and_one_that_is_closed(alice, run, report):
+    page = alice.get("/c/talk/runs/lstm/").content.decode()
+    assert "No checkpoint has been judged yet." in page and "<figure>" not in page
+    report(100)
+    assert "1 checkpoint waits to be judged." in alice.get("/c/talk/runs/lstm/").content.decode()
+    judge_all(run, Words())
+    page = alice.get("/c/talk/runs/lstm/").content.decode()
+    assert "after 1 checkpoint." in page and "<figure>" not in page and "best checkpoint" not in page
+    page = alice.post("/c/talk/runs/lstm/close/", follow=True).content.decode()
+    assert "The run is closed." in page and 'data-live="over"' in page and "Close the run" not in page
+
+
+def test_outsiders_see_nothing(client, run):
+    client.force_login(User.objects.create_user("charlie", password="x"))
+    assert {client.get(f"/c/talk/runs/{path}").status_code for path in ("", "lstm/", "lstm/csv/")} == {404}
+
+
+def test_as_many_queries_for_many_runs_and_checkpoints(alice, call, reported, report, django_assert_max_num_queries):
+    for n in range(5):
+        call("POST", "runs/", {"name": f"r{n}"})
+    with django_assert_max_num_queries(20):
+        alice.get("/c/talk/runs/")
+    with django_assert_max_num_queries(30):
+        alice.get("/c/talk/runs/lstm/")
+
+
+class TestCharts:
+    def test_round_numbers_lie_around_the_values(self):
+        assert charts.ticks_between(-0.7, 2.2) == [-1.0, 0.0, 1.0, 2.0, 3.0]
+        assert charts.ticks_between(0, 12_000) == [0, 5000, 10000, 15000]
+        assert charts.ticks_between(0.0, 0.0)[0] == 0.0 and len(charts.ticks_between(3.1, 3.1)) > 1
+
+    def test_the_balance_is_wins_less_losses_in_points(self):
+        point = {"wins": 6, "ties": 1, "losses": 3, "low": -0.1, "high": 0.7}
+        assert charts.balance(point) == (30.0, -10.0, 70.0)
+        assert charts.balance(point | {"wins": 0, "ties": 0, "losses": 0}) == (None, None, None)
+
+    def test_a_line_of_strengths_says_itself(self):
+        line = charts.sparkline([(100, 0.0), (200, 1.0), (300, None), (400, 0.5)])
+        assert line["label"] == "Strength over 3 checkpoints: from 0.00 to 0.50, at most 1.00"
+        assert line["line"] == "4.0,24.0 41.3,4.0 116.0,14.0"  # 4 units from each edge of 120 by 28; a third of 112 is 37.3
+        assert charts.sparkline([(1, None)]) is None and charts.sparkline([(1, 0.0)])["label"] == "One checkpoint"
+
+    def test_a_checkpoint_without_a_loss_parts_the_line(self):
+        whole = {"total_steps": 40, "best": None, "advice_given": [], "rules": {"previous": 2}}
+        counts = {"wins": 0, "ties": 0, "losses": 0, "low": None, "high": None}
+        strength = {"strength": 0.0, "strength_low": None, "strength_high": None}
+        losses = [3.0, 2.0, None, 1.5, 1.0]
+        points = [{"step": 10 * n, "validation_loss": loss, **counts, **strength} for n, loss in enumerate(losses)]
+        drawn = {chart["key"]: chart for chart in charts.of_run(whole | {"points": points})}
+        assert drawn.keys() == {"strength", "loss"}  # nothing was compared
+        assert [len(line.split()) for line in drawn["loss"]["lines"]] == [2, 2] and len(drawn["loss"]["dots"]) == 4
+        assert drawn["loss"]["values"][0][1] == "1.0" and json.dumps(drawn["loss"]["steps"])
