@@ -15,12 +15,13 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture
 def serve(tmp_path, environment):
-    """serve(): (the process, its port), once it answers. Whatever is left of it goes at the end."""
+    """serve(port): (the process, its port), once it answers. Whatever is left of it goes at the end."""
     started = []
 
-    def start():
+    def start(port=0):
         with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(("127.0.0.1", port))
             port = probe.getsockname()[1]
         log = (tmp_path / "log").open("wb")
         command = [sys.executable, "manage.py", "serve", "--port", str(port)]
