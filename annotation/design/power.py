@@ -51,10 +51,10 @@ from scipy.optimize import brentq
 from scipy.special import expit, logit
 from scipy.stats import nct, norm
 
-from leaderboard.rating.decision import critical
+from leaderboard.rating.decision import at_look, critical
 from leaderboard.rating.people_board import speak_of_people
 
-ALPHA, POWER = 0.05, 0.80
+ALPHA, POWER = 1 - at_look(1), 0.80  # the board whose first look it is
 MOST_CERTAIN, STEPS = 0.999, 200  # win rates are searched up to this one, in so many steps
 People = Sequence[tuple[float, float]]  # (share of the outputs, people on each of them), shares summing to 1
 ONE_EACH: People = ((1.0, 1.0),)

@@ -82,11 +82,15 @@ class TestScores:
     def test_the_power_of_a_t_test_is_statsmodels(self):
         # n 25 differences of standard deviation 1 around 0.6: SE 1/5, df 24.
         theirs = TTestPower().power(effect_size=0.6, nobs=25, alpha=0.05, df=24, alternative="two-sided")
-        assert power_of(0.6, 0.2, 24) == pytest.approx(theirs, abs=1e-9)
+        assert power_of(0.6, 0.2, 24, alpha=0.05) == pytest.approx(theirs, abs=1e-9)
+
+    def test_the_plan_asks_what_the_first_board_asks(self):
+        # 4% of the error of 5% is spent at the first look: the normal quantile 2.0537, against 1.95996.
+        assert power_of(0.6, 0.2, 10**6) == pytest.approx(norm.sf(2.05375 - 3), abs=1e-3)
 
     def test_more_systems_need_a_larger_difference(self):
         # Tukey's range for 5 means, 24 degrees of freedom: 4.166, instead of t's 2.064 (Hochberg & Tamhane 1987, table 8).
-        assert power_of(0.6, 0.2, 24, systems=5) == pytest.approx(nct.sf(4.166 / math.sqrt(2), 24, 3.0), abs=1e-3)
+        assert power_of(0.6, 0.2, 24, alpha=0.05, systems=5) == pytest.approx(nct.sf(4.166 / math.sqrt(2), 24, 3.0), abs=1e-3)
 
     def test_the_detectable_difference_has_the_power_it_was_asked_for(self):
         found = detectable_difference(HIGH_VARIANCE, 80, 10, [(1, 3)], power=0.9)
@@ -115,7 +119,7 @@ class TestScores:
         # The own variance of the difference has one of two systems that vary less; the board's has one of five.
         own, stated = se * math.sqrt((1 + f) / 2), se * math.sqrt((4 + f) / 5)
         assert found.standard_error == pytest.approx(stated)
-        most = critical(5, df, 0.95) * stated / own
+        most = critical(5, df, 0.96) * stated / own
         assert nct.sf(most, df, found.difference / own) == pytest.approx(0.8, abs=1e-4)
         assert found.difference < detectable_difference(components, **known).difference
 
@@ -163,10 +167,11 @@ class TestPairs:
 
     def test_independent_judgments_are_the_binomial_formula(self):
         # No correlations, no ties, one judgment a context, very many annotators: the win rate w is found where its logit is
-        # 1.96 + 0.8416 standard errors from 0, and the error of a logit of m outcomes is 1 / sqrt(m w (1 - w)).
+        # 2.0537 + 0.8416 standard errors from 0 (4% is the first look's). The error of a logit of m outcomes is
+        # 1 / sqrt(m w (1 - w)).
         found = detectable_win_rate(PairAssumptions(0, 0, 0), 400, 10**6)
         w = 0.5 + found.difference
-        assert math.log(w / (1 - w)) == pytest.approx(2.8016 / math.sqrt(400 * w * (1 - w)), rel=0.01)
+        assert math.log(w / (1 - w)) == pytest.approx(2.8953 / math.sqrt(400 * w * (1 - w)), rel=0.01)
 
     def test_too_few_pairs_detect_nothing(self):
         assert detectable_win_rate(PairAssumptions(0.5, 0.3, 0.1), 3, 3) is None
