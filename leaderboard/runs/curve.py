@@ -28,11 +28,11 @@ def judged(run: Run) -> list[RunCheckpoint]:
     return list(run.checkpoints.exclude(judged_at=None).filter(unjudged__lt=len(run.contexts)).order_by("step"))
 
 
-def curve(run: Run, checkpoints: Sequence[RunCheckpoint], reads_pairs: bool) -> Curve:
-    """reads_pairs: whether the judge compared outputs, or gave each a utility."""
+def curve(run: Run, checkpoints: Sequence[RunCheckpoint]) -> Curve:
+    """The judge gave each output a utility, or compared two."""
     groups = group_labels(run)
     comparisons: Comparisons
-    if reads_pairs:
+    if all(checkpoint.utilities is None for checkpoint in checkpoints):
         place = {checkpoint.pk: i for i, checkpoint in enumerate(checkpoints)}
         rows = RunComparison.objects.filter(later__in=place, earlier__in=place)
         said = rows.values_list("later", "earlier", "outcomes")
@@ -61,12 +61,13 @@ def group_labels(run: Run) -> list[str]:
     return [f"group {named[pk]}" if named.get(pk) else f"context {pk}" for pk in run.contexts]
 
 
-def keep_verdict(run: Run, reads_pairs: bool) -> None:
-    """Work the verdict out anew, and note advice that it gives for the first time."""
+def keep_verdict(run: Run) -> None:
+    """Work the verdict out anew where more was judged since, and note advice that it gives for the first time."""
+    run.refresh_from_db(fields=["total_steps", "verdict", "summary", "advice_given"])
     checkpoints = judged(run)
-    if not checkpoints:
+    if len(checkpoints) == run.summary.get("judged", 0):
         return
-    seen, rules = curve(run, checkpoints, reads_pairs), rules_of(run)
+    seen, rules = curve(run, checkpoints), rules_of(run)
     found = advice(seen, rules)
     record = finite(asdict(found))
     controlled = length_controlled(seen, [checkpoint.lengths for checkpoint in checkpoints], rules.previous)
@@ -78,10 +79,11 @@ def keep_verdict(run: Run, reads_pairs: bool) -> None:
         }
     run.verdict = record
     run.summary = {
+        "judged": len(checkpoints),
         "word": found.word,
         "stop": found.stop,
         "best_step": found.best.step,
-        "strengths": [[point["step"], point["strength"]] for point in record["points"]],
+        "strengths": [[point["step"], point["strength"] and round(point["strength"], 6)] for point in record["points"]],
     }
     run.advice_given = [*run.advice_given, *_new_advice(run.advice_given, found)]
     run.save(update_fields=["verdict", "summary", "advice_given"])

@@ -54,7 +54,15 @@ def judge_waiting(claim: jobs.Claim, load: Callable[[Run], RunJudge]) -> int:
     if run is None:  # another job took its place after this one had failed
         return 0
     done, judge, looked = 0, None, time.monotonic()
-    while (checkpoint := _next(run, claim)) is not None:
+    while True:
+        checkpoint = waiting_of(run).first()
+        if checkpoint is None or time.monotonic() - looked > EVERY:
+            keep_verdict(run)
+            looked = time.monotonic()
+        if checkpoint is None:
+            if _released(run, claim):
+                return done
+            continue
         if judge is None:
             claim.report(0.0, f"Loading {run.judge.name}")
             judge = load(run)
@@ -62,20 +70,17 @@ def judge_waiting(claim: jobs.Claim, load: Callable[[Run], RunJudge]) -> int:
         _judge(run, checkpoint, judge, claim)
         done += 1
         claim.report(0.0, f"{done} judged")  # raises Cancelled where the job is somebody else's now
-        if time.monotonic() - looked > EVERY or not waiting_of(run).exists():
-            keep_verdict(run, judge.reads_pairs)
-            looked = time.monotonic()
-    return done
 
 
-def _next(run: Run, claim: jobs.Claim) -> RunCheckpoint | None:
-    """The lowest step that waits; None where none does: then the run has no job any more, and the next report makes one."""
+def _released(run: Run, claim: jobs.Claim) -> bool:
+    """Has the run no job any more, since nothing waits? The next report makes one. False where one came meanwhile."""
     with transaction.atomic():
         locked = Run.objects.select_for_update(no_key=True).get(pk=run.pk)
-        waiting = waiting_of(run).first()
-        if waiting is None and locked.job_id == claim.job.pk:
+        if locked.job_id == claim.job.pk:
+            if waiting_of(run).exists():
+                return False
             Run.objects.filter(pk=run.pk).update(job=None)
-        return waiting if locked.job_id == claim.job.pk else None
+    return True
 
 
 def waiting_of(run: Run):

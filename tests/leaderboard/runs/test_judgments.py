@@ -148,3 +148,16 @@ def test_a_metric_and_its_references(world, call):
     rows = dict(RunCheckpoint.objects.values_list("step", "utilities"))
     assert max(rows[1]) == 0 and min(rows[2]) == pytest.approx(1.0)
     assert call("GET", "runs/metric/").json()["points"][1]["wins"] == 12
+
+
+def test_a_total_that_grows_while_the_job_runs_is_read_anew(run, report, call):
+    report(900)
+
+    class Slow(Words):
+        def utilities(self, written, report_progress):
+            if not self.asked:
+                report(1500, "a")
+            return super().utilities(written, report_progress)
+
+    assert judge_all(run, Slow()) == 2
+    assert [point["step"] for point in call("GET", "runs/lstm/").json()["points"]] == [900, 1500]
