@@ -56,7 +56,7 @@ class Received:
 def receive(run: Run, report: Report, user=None) -> Received:
     """Store what is new of it, all or nothing, and have the checkpoint judged once it is whole. Raises Refused, or Conflict
     where the step has another text."""
-    run = Run.objects.select_for_update(no_key=True).select_related("campaign", "job", "system").get(pk=run.pk)
+    run = Run.objects.select_for_update(of=("self",), no_key=True).select_related("campaign", "job", "system").get(pk=run.pk)
     if run.closed_at:
         raise Conflict(f"Run {quoted(run.name)} is closed.")
     contexts = contexts_of(run)
