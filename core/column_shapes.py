@@ -27,6 +27,13 @@ def has_columns(document: Any) -> bool:
     return all(isinstance(column, kind) and not _is_chat(column) for column in document.values())
 
 
+def rows_under_a_name(document: dict[str, Any]) -> list[dict[str, Any]] | None:
+    """The rows of an object that holds them alone, under whatever name: {"data": [{...}, {...}]}"""
+    rows = next(iter(document.values()), None) if len(document) == 1 else None
+    is_rows = isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows) and not _is_chat(rows)
+    return rows if is_rows else None
+
+
 def _is_mixed(column: dict[str, Any]) -> bool:
     """Does it hold lists or objects, and plain values too? The cells of a column are of one kind."""
     return len({isinstance(cell, list | dict) for cell in column.values()}) > 1

@@ -62,6 +62,11 @@ class ImportRefused(Refused):
         self.errors = errors
         self.kinds = dict(kinds or Counter(error.kind for error in errors))
         self.total = sum(self.kinds.values())
+        super().__init__(self.told("; nothing was imported"))
+
+    def told(self, ending: str = "") -> str:
+        """The first error, and how many more there are. ending: what follows from it, where something was to be imported."""
         more = self.total - 1
-        tail = "" if not more else f" (and {more} more {'error' if more == 1 else 'errors'}; nothing was imported)"
-        super().__init__(f"{errors[0]}{tail}")
+        return (
+            f"{self.errors[0]} (and {more} more {'error' if more == 1 else 'errors'}{ending})" if more else str(self.errors[0])
+        )

@@ -50,6 +50,10 @@ def whole_document(begun: list[tuple[int, str]], lines: Iterator[tuple[int, str]
 
 
 def of_document(document: dict[str, Any], columns: dict[str, str], fail: Fail) -> Iterator[Row]:
+    if rows := column_shapes.rows_under_a_name(document):
+        for position, record in enumerate(rows, start=1):
+            yield Row(0, renamed(record, columns), position)
+        return
     if not column_shapes.has_columns(document):
         yield Row(1, renamed(document, columns))
         return

@@ -213,7 +213,35 @@ def one_per_system(row: Row, systems: Sequence[str]) -> Iterator[Row]:
 def renamed(cells: dict[str, Any], columns: dict[str, str]) -> dict[str, Any]:
     """Cells under their fields' names, without those whose field is said to stand elsewhere or nowhere."""
     fields = {column: field for field, column in columns.items() if column}
+    for column in fields.keys() - cells.keys():
+        if (value := at_path(cells, column)) is not None:
+            cells = cells | {column: value}
     return {fields.get(column, column): cell for column, cell in cells.items() if column in fields or column not in columns}
+
+
+def at_path(cells: Any, path: str) -> Any:
+    """What stands there in nested objects and lists, as result.judge.pass or scores.0.value; None where nothing does."""
+    if "." not in path:
+        return None
+    for part in path.split("."):
+        if isinstance(cells, dict):
+            cells = cells.get(part)
+        elif isinstance(cells, list) and part.isdecimal() and len(part) < 10 and int(part) < len(cells):
+            cells = cells[int(part)]
+        else:
+            return None
+    return cells
+
+
+def paths_in(cells: dict[str, Any], levels: int = 3) -> dict[str, Any]:
+    """{path: value} of what stands in nested objects"""
+    found: dict[str, Any] = {}
+    for name, value in cells.items():
+        if isinstance(value, dict) and levels > 1:
+            found |= {f"{name}.{inner}": cell for inner, cell in paths_in(value, levels - 1).items()}
+        else:
+            found[name] = value
+    return found
 
 
 def refusal(file: str, line: int | None, message: str, field: str = "") -> ImportRefused:

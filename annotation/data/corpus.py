@@ -2,13 +2,14 @@
 
 import hashlib
 import json
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 
 from annotation.data.insertion import Insertion, give_keys
 from annotation.data.spellings import Spellings
 from annotation.models import Campaign, Checkpoint, Context, FormerName, Output, Reference, System
 from core.errors import RowError, quoted
-from core.rowfiles import BadField, Row
+from core.rowfiles import BadField, NotAnswered, Row
 
 
 @dataclass
@@ -49,6 +50,26 @@ class RowsImport:
         return {}
 
 
+class KeysOfTexts:
+    """Which context a row without an id means by its text."""
+
+    def __init__(self, known: Iterable[tuple[list[str], str]] = ()):
+        self.of_turns: dict[tuple[str, ...], str] = {}
+        self.several: set[tuple[str, ...]] = set()
+        for turns, key in known:
+            self.add(turns, key)
+
+    def add(self, turns: list[str], key: str) -> None:
+        if self.of_turns.setdefault(tuple(turns), key) != key:
+            self.several.add(tuple(turns))
+
+    def of(self, turns: list[str]) -> str:
+        """Its key; empty where no context has the text. Raises NotAnswered where several have it."""
+        if tuple(turns) in self.several:
+            raise NotAnswered("has no context_id, and several contexts have its text")
+        return self.of_turns.get(tuple(turns), "")
+
+
 class Corpus(RowsImport):
     """The campaign's texts by name, and the new ones of this file until `store` writes them."""
 
@@ -64,7 +85,7 @@ class Corpus(RowsImport):
         self.systems = {f.name: f.system for f in before} | {s.name: s for s in self.campaign.systems.all()}
         self.spellings = Spellings(self.systems, self.spellings_apart)
         self.contexts = {c.key: c for c in self.campaign.contexts.all()}
-        self.key_of_turns = {tuple(c.turns): c.key for c in self.contexts.values()}
+        self.keys = KeysOfTexts((c.turns, c.key) for c in self.contexts.values())
         checkpoints = Checkpoint.objects.filter(system__campaign=self.campaign).select_related("system")
         self.checkpoints = {(c.system.name, c.name): c for c in checkpoints}
         self.references = {}
@@ -84,7 +105,7 @@ class Corpus(RowsImport):
         if row.get("context") is None and key:
             return self.known_context(row, key)
         turns = row.texts("context", required=True)
-        key = key or self.key_of_turns.get(tuple(turns)) or _key_from(turns)
+        key = key or self.keys.of(turns) or _key_from(turns)
         group = row.name("group", default="")
         known = self.contexts.get(key)
         if known is None:
@@ -95,7 +116,7 @@ class Corpus(RowsImport):
                 metadata = {**metadata, "roles": roles}
             known = Context(campaign=self.campaign, key=key, turns=turns, metadata=metadata, group=group)
             self.contexts[key] = known
-            self.key_of_turns.setdefault(tuple(turns), key)
+            self.keys.add(turns, key)
             self.new_contexts.append(known)
         elif known.turns != turns:
             raise BadField("context", f"differs from the text that context_id {quoted(key)} already has")

@@ -20,7 +20,7 @@ from core import archives
 from core.encodings import plain_name, unpacked
 from core.errors import ImportRefused, RowError, quoted, shortened
 from core.rowfiles import BadField, OnError, Row, read_rows, refusal, renamed
-from core.rows import MAX_DOCUMENT_BYTES, one_per_column
+from core.rows import MAX_DOCUMENT_BYTES, at_path, one_per_column
 from core.table_rows import sheet_names
 
 LOOKED_AT = 50  # rows whose fields are taken for the file's columns
@@ -88,6 +88,7 @@ class Reading:
         self.on_error, self.errors = on_error, 0
         self.absent = {column for chosen in self.spread.values() for column in chosen}
         self.left: list[str] = []
+        self.beside: list[tuple[str, str]] = []  # (member, its shape) that hold no rows of any kind
         self.account = Account()
 
     def note(self, error: RowError) -> None:
@@ -148,15 +149,21 @@ class Reading:
                 self.left += sorted(member.removeprefix(f"{file}/") for member in repeated)
                 read = set(opens) if not answers else set(data or answers if self.kind == OUTPUTS else answers)
                 items = self._potato_items(opens, data) if answers and self.kind != OUTPUTS else {}
+            before, is_any = self.errors, False
             for member, opened in opens.items():
                 if member not in read:
                     continue
                 try:
                     with archives.reading(member):
-                        yield from islice(self._rows(opened, member, member, items), at_most)
+                        for row in islice(self._rows(opened, member, member, items), at_most):
+                            is_any = True
+                            yield row
                 except ImportRefused as refused:  # the other files are read all the same
                     for wrong in refused.errors:
                         self.note(wrong)
+            if self.beside and not is_any and self.errors == before and not self.account.left_out:
+                member, name = self.beside[0]
+                self.note(RowError(member, None, "", f"is a file of {name} and holds no {self.kind}"))
 
     def _texts(self, texts: text_files.Opens, file: str) -> Iterator[Row]:
         if self.kind != OUTPUTS:
@@ -201,6 +208,10 @@ class Reading:
             return
         sample = _sample(source, file, sheet, self.encoding)
         shape = shape_of(self.kind, sample[0]) if sample else None
+        if shape and member and not shape.kinds:
+            self.left.append(member.partition("/")[2])
+            self.beside.append((member, shape.name))
+            return
         if shape:
             rows = self._entries(shape, read_rows(source, file, **how), Surroundings(items or {}, _annotator_of(member), file))
             begun = list(islice(rows, LOOKED_AT))
@@ -243,7 +254,10 @@ class Reading:
         known = {name: name for name in there} | columns | self.constants
         if self.kind == SCORES and not spread and (named := columns_of_criteria(known, sorted(there), self.criteria)):
             spread["aspects"] = named
+        nested = [column for chosen in spread.values() for column in chosen if column not in there]
         for row in rows:
+            inner = {column: value for column in nested if (value := at_path(row.fields, column)) is not None}
+            row = replace(row, fields=row.fields | inner) if inner else row
             self.absent -= row.fields.keys()
             fields = {name: value for name, value in constants.items() if name not in row.fields}
             row = replace(row, fields=row.fields | fields, file=member, columns=columns)

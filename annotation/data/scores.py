@@ -116,10 +116,9 @@ class ScoresImport(RowsImport):
         """Its key."""
         key = row.name("context_id", default="")
         if not key and row.get("context") is not None:
-            turns = tuple(row.texts("context", required=True))
-            if turns not in self.corpus.key_of_turns:
-                raise BadField("context", "is no context of this campaign; import its outputs first")
-            return self.corpus.key_of_turns[turns]
+            if known := self.corpus.keys.of(row.texts("context", required=True)):
+                return known
+            raise BadField("context", "is no context of this campaign; import its outputs first")
         if row.name("context_id") not in self.corpus.contexts:
             raise BadField("context_id", f"{quoted(key)} is no context of this campaign; import its outputs first")
         return key

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db.models import Manager, Q
 
-from annotation.data.corpus import Imported, RowsImport
+from annotation.data.corpus import Imported, KeysOfTexts, RowsImport
 from annotation.data.importer import import_file
 from annotation.data.insertion import BATCH
 from annotation.data.shapes.shape import JUDGE_PAIRS, JUDGE_SCORES
@@ -250,29 +250,28 @@ def _answer(row: Row, places: "_Places") -> tuple[float, float, float]:
     return p
 
 
-_Places = tuple[dict[tuple, int], dict[tuple[str, ...], str], Spellings]
+_Places = tuple[dict[tuple, int], KeysOfTexts, Spellings]
 
 
 def _outputs(campaign: Campaign, spellings_apart: bool) -> _Places:
-    """({(context, system, checkpoint, sample): output id}, {turns: context}, the systems' names)"""
+    """({(context, system, checkpoint, sample): output id}, contexts by their texts, the systems' names)"""
     former = former_names(campaign)
     outputs = Output.objects.filter(context__campaign=campaign, replaced_at=None)
     place: dict[tuple, int] = {}
-    key_of_text: dict[tuple[str, ...], str] = {}
+    keys = KeysOfTexts()
     for output in outputs.select_related("context", "system", "checkpoint"):
-        key_of_text.setdefault(tuple(output.context.turns), output.context.key)
+        keys.add(output.context.turns, output.context.key)
         for key in output_names(output, former):
             place.setdefault(key, output.pk)
-    return place, key_of_text, Spellings({system for _, system, _, _ in place}, spellings_apart)
+    return place, keys, Spellings({system for _, system, _, _ in place}, spellings_apart)
 
 
 def _output(row: Row, places: _Places, side: str = "") -> int:
     """side: "_a" or "_b" of a pair, which stands behind the names of its fields."""
-    place, key_of_text, spellings = places
+    place, keys, spellings = places
     key = row.name("context_id", default="")
     if not key:
-        turns = row.texts("context", required=True)
-        key = key_of_text.get(tuple(turns), "")
+        key = keys.of(row.texts("context", required=True))
         if not key:
             raise BadField("context", "is the text of no context of this campaign")
     system = spellings.name_of(row.name(f"system{side}"))

@@ -9,6 +9,10 @@ from leaderboard.boards.board import Board
 from leaderboard.boards.estimates import Joining
 from leaderboard.boards.wording import by_answers, gate_verdict, question
 
+ORDER_OF_GAMES = (
+    "Ratings game by game depend on the order of the games, which is drawn by the systems' names: the same answers under other"
+    " names have other digits. The intervals include what other orders would say."
+)
 SIMULATED = "Simulated data: judgments made by a program, not by people."
 
 
@@ -38,6 +42,7 @@ def _cautions(board: Board) -> Iterator[tuple[str, str]]:
     for found in board.basis.people.left_out if board.basis.people else ():
         yield "left out", left_out(board, found)
     yield "looks", looks(board)
+    yield "order", ORDER_OF_GAMES if board.method.name == "glicko2-by-game" else ""
     yield "simulated", SIMULATED if board.basis.simulated else ""
 
 

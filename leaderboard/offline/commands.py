@@ -51,11 +51,12 @@ def _print(content: str) -> None:
 
 
 def _refused(refused: Refused, options: argparse.Namespace) -> int:
-    print(f"comparena {options.command}: {refused}", file=sys.stderr)
+    told = refused.told() if isinstance(refused, ImportRefused) else str(refused)
+    print(f"comparena {options.command}: {told}", file=sys.stderr)
     if options.json:
         first = refused.errors[0] if isinstance(refused, ImportRefused) else None
         where = {"file": first.file, "line": first.line or first.row, "field": first.field} if first else {}
-        print(json.dumps({"error": str(refused), **where, "exit_code": BAD_INPUT}, ensure_ascii=False))
+        print(json.dumps({"error": told, **where, "exit_code": BAD_INPUT}, ensure_ascii=False))
     return BAD_INPUT
 
 

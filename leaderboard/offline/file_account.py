@@ -14,6 +14,7 @@ from annotation.data.shapes.registry import shape_of
 from annotation.data.shapes.shape import JUDGE_PAIRS, JUDGE_SCORES, JUDGMENTS, OUTPUTS, SCORES
 from core.errors import ImportRefused, Refused
 from core.rowfiles import read_rows
+from core.rows import paths_in
 from leaderboard.offline.answers import KINDS, VERDICTS, Answers, How, read, sample_of, systems_of
 
 NAMES = {
@@ -45,7 +46,9 @@ def account(path: str | Path) -> dict[str, Any]:
         "documentation": shape.address if shape else "docs/campaigns/import.md",
         "holds": {NAMES[kind]: one["rows"] for kind, one in found.items()},
         "left_out": sum((Counter(one["left_out"]) for one in found.values()), Counter()),
-        "assumed": [*dict.fromkeys(sentence for one in found.values() for sentence in one["assumed"])],
+        "assumed": [shape.guess]
+        if shape and not kinds
+        else [*dict.fromkeys(sentence for one in found.values() for sentence in one["assumed"])],
         "errors": [*dict.fromkeys([error for one in found.values() for error in one["errors"]] + errors)][:20],
         "columns": columns,
         "systems": systems_of(answers.pairs, answers.scores)[:50] if answers else [],
@@ -93,7 +96,7 @@ def _columns(path: Path) -> list[dict[str, Any]]:
     rows = 0
     for row in read_rows(path, on_error=lambda error: None):
         rows += 1
-        for name, value in row.fields.items():
+        for name, value in paths_in(row.fields).items():
             if value is None or isinstance(value, str | int | float | bool):
                 word = "" if value is None else str(value).strip().lower()
                 values.setdefault(name, Counter())[word[:80]] += 1

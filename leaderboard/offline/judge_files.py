@@ -12,6 +12,7 @@ from annotation.data.fields import guess
 from annotation.data.shapes.registry import shape_of
 from annotation.data.shapes.shape import JUDGMENTS, SCORES
 from core.errors import Refused, quoted
+from core.rows import paths_in
 from leaderboard.offline.answers import Answers, How, of_aspect, read, sample_of, with_ids
 
 
@@ -55,7 +56,7 @@ def _people(found: Answers) -> Answers:
 def _judge(options: argparse.Namespace, columns: dict[str, str], constants: dict[str, str]) -> Answers:
     path, named = Path(options.file), list(options.judge)
     first = sample_of(path, options.encoding) if path.is_file() else []
-    there = list(dict.fromkeys(column for fields in first for column in fields))
+    there = list(dict.fromkeys(column for fields in first for column in [*fields, *paths_in(fields)]))
     raters = [name for name in named if name in there]
     if raters:
         found = read(path, How(columns or None, constants, raters, True, options.encoding))

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from annotation.data.shapes.pairs import outputs_of
-from annotation.data.shapes.shape import JUDGE_PAIRS, JUDGMENTS, OUTPUTS, Entry, Fields, LeftOut, Shape, Surroundings
+from annotation.data.shapes.shape import JUDGE_PAIRS, JUDGMENTS, OUTPUTS, Entry, Fields, LeftOut, Shape, Surroundings, nothing
 from annotation.data.shapes.values import number
 from core.rows import BadField, shown
 
@@ -63,4 +63,12 @@ ALPACA_ANNOTATIONS = Shape(
     recognises=_is_annotation,
     entries=_entries,
     guess="An annotator is a program, unless an annotator_index says which person it was.",
+)
+ALPACA_LEADERBOARD = Shape(
+    name="AlpacaEval leaderboard",
+    address="https://github.com/tatsu-lab/alpaca_eval",
+    kinds=(),
+    recognises=lambda fields: {"win_rate", "standard_error", "n_total"} <= fields.keys(),
+    entries=nothing,
+    guess="It holds win rates alone; outputs and preferences are in annotations.json.",
 )

@@ -42,10 +42,14 @@ def _case(case: Fields, system: Fields) -> Iterator[Entry | LeftOut]:
     output, expected = case.get("actualOutput"), case.get("expectedOutput")
     if not isinstance(output, str) or not output.strip():
         yield LeftOut(OUTPUTS, "has no actualOutput")
+        for metric in case.get("metricsData") or []:
+            yield LeftOut(JUDGE_SCORES, f"is what {metric.get('name')} said of no actualOutput")
         return
     references = {"references": [expected]} if isinstance(expected, str) and expected.strip() else {}
     yield Entry(OUTPUTS, known | {"output": output} | references)
     metrics = case.get("metricsData") or []
+    if not metrics and isinstance(case.get("success"), bool):
+        yield Entry(JUDGE_SCORES, known | {"judge": "success", "score": int(case["success"])})
     if not isinstance(metrics, list) or not all(isinstance(metric, dict) for metric in metrics):
         raise BadField("metricsData", "expected a list of JSON objects")
     for metric in metrics:
@@ -64,4 +68,12 @@ DEEPEVAL = Shape(
     recognises=_is_run,
     entries=_entries,
     guess="The expected output is a reference, and each metric a judge. The system is the hyperparameter model, if given.",
+)
+DEEPEVAL_CASES = Shape(
+    name="DeepEval test cases",
+    address=DEEPEVAL.address,
+    kinds=(OUTPUTS, JUDGE_SCORES),
+    recognises=lambda fields: {"input", "actualOutput"} <= fields.keys(),
+    entries=lambda fields, around: _case(fields, {}),
+    guess="The expected output is a reference, and each metric a judge.",
 )

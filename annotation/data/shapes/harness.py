@@ -4,50 +4,60 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Any
 
-from annotation.data.shapes.shape import JUDGE_SCORES, OUTPUTS, Entry, Fields, LeftOut, Shape, Surroundings
+from annotation.data.shapes.shape import JUDGE_SCORES, OUTPUTS, Entry, Fields, LeftOut, Shape, Surroundings, nothing
 from annotation.data.shapes.values import content, messages, number
 from core.rows import BadField
 
+NO_TEXT = "is no text; the task compares log-likelihoods of given answers"
 INSPECT_VALUES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}  # correct, partially correct, incorrect, no answer
 
 
 def _is_lm_eval(fields: Fields) -> bool:
-    return {"doc_id", "doc", "arguments", "resps"} <= fields.keys()
+    return "doc_id" in fields and bool({"resps", "filtered_resps"} & fields.keys())
 
 
 def _lm_eval(fields: Fields, around: Surroundings) -> Iterator[Entry | LeftOut]:
-    """A document's outputs share the hash of the document, so that models meet. The model is the folder's name."""
+    """A document's outputs share the hash of the document, so that models meet. The model is the folder's name. A document
+    stands once for each filter of its task: the outputs are the same ones, and the metrics those of what the filter left."""
     key = fields.get("doc_hash") or fields["doc_id"]
-    known: Fields = {"context_id": key if isinstance(key, str) else str(key), "context": _prompt(fields["arguments"])}
+    known: Fields = {"context_id": key if isinstance(key, str) else str(key)}
+    is_asked_for_text = True
+    if "arguments" in fields:  # which some people cut off
+        known["context"], is_asked_for_text = _request(fields["arguments"])
     folder = PurePosixPath(around.file).parent.name
     if folder and not folder.endswith(".zip"):
         known["system"] = folder
-    text = _text(fields.get("filtered_resps")) if _text(fields.get("filtered_resps")) is not None else _text(fields["resps"])
-    if text is None:
-        yield LeftOut(OUTPUTS, "is no text; the task compares log-likelihoods of given answers")
-    else:
-        target = fields.get("target")
-        references = {"references": [target]} if isinstance(target, str) and target else {}
-        yield Entry(OUTPUTS, known | references | {"output": text})
+    said = _responses(fields["resps"] if "resps" in fields else fields["filtered_resps"]) if is_asked_for_text else []
+    target = fields.get("target")
+    references = {"references": [target]} if isinstance(target, str) and target else {}
+    for sample, text in enumerate(said):
+        yield Entry(OUTPUTS, known | references | {"output": text, "sample": sample})
+    if not said:
+        yield LeftOut(OUTPUTS, NO_TEXT)
+    of = "" if fields.get("filter") in (None, "", "none") else f",{fields['filter']}"  # none takes the first of several
+    about = NO_TEXT if not said else "is of several outputs together" if of and len(said) > 1 else ""
     for metric in fields.get("metrics") or []:
-        if (score := number(fields.get(metric))) is None:
-            yield LeftOut(JUDGE_SCORES, f"has no number for {metric}")
+        score = number(fields.get(metric))
+        if score is None or about:
+            yield LeftOut(JUDGE_SCORES, about or f"has no number for {metric}")
         else:
-            yield Entry(JUDGE_SCORES, known | {"judge": metric, "score": score})
+            yield Entry(JUDGE_SCORES, known | {"judge": f"{metric}{of}", "score": score})
 
 
-def _prompt(arguments: Any) -> str:
+def _request(arguments: Any) -> tuple[str, bool]:
+    """(the prompt, was it for a text, and not for the likelihood of one?)"""
     first = next(iter(arguments.values()), None) if isinstance(arguments, dict) else next(iter(arguments or []), None)
-    prompt = first.get("arg_0") if isinstance(first, dict) else first[0] if isinstance(first, list) and first else None
-    if not isinstance(prompt, str):
+    given = [first.get("arg_0"), first.get("arg_1")] if isinstance(first, dict) else first
+    if not isinstance(given, list) or not given or not isinstance(given[0], str):
         raise BadField("arguments", "holds no prompt in gen_args_0.arg_0")
-    return prompt
+    return given[0], len(given) > 1 and isinstance(given[1], dict)
 
 
-def _text(responses: Any) -> str | None:
-    while isinstance(responses, list) and responses:
-        responses = responses[0]
-    return responses if isinstance(responses, str) else None
+def _responses(responses: Any) -> list[str]:
+    """Of one request, which may have been sent several times"""
+    first = responses[0] if isinstance(responses, list) and responses else None
+    texts = first if isinstance(first, list) else [first]
+    return texts if all(isinstance(text, str) for text in texts) else []
 
 
 def _is_inspect(fields: Fields) -> bool:
@@ -84,14 +94,17 @@ def _sample(sample: Fields, model: Any) -> Iterator[Entry | LeftOut]:
     epoch = sample.get("epoch", 1)
     known: Fields = {"context_id": str(sample.get("id")), "context": asked, "system": model}
     known["sample"] = epoch - 1 if isinstance(epoch, int) and epoch > 0 else 0
+    scores = sample.get("scores")
+    scores = scores if isinstance(scores, dict) else {}
     if text is None:
         yield LeftOut(OUTPUTS, "has no completion")
+        for scorer in scores:
+            yield LeftOut(JUDGE_SCORES, f"is what {scorer} said of a sample without a completion")
         return
     target = sample.get("target")
     references = [t for t in (target if isinstance(target, list) else [target]) if isinstance(t, str) and t]
     yield Entry(OUTPUTS, known | {"output": text} | ({"references": references} if references else {}))
-    scores = sample.get("scores")
-    for scorer, score in scores.items() if isinstance(scores, dict) else ():
+    for scorer, score in scores.items():
         yield from _scores(known, scorer, score.get("value") if isinstance(score, dict) else score)
 
 
@@ -138,7 +151,16 @@ LM_EVAL = Shape(
     kinds=(OUTPUTS, JUDGE_SCORES),
     recognises=_is_lm_eval,
     entries=_lm_eval,
-    guess="The target is a reference. The model is the name of the folder, where there is one.",
+    guess="The target is a reference. The model is the name of the folder, where there is one. Outputs are what the model "
+    "said, before filters; a metric of what a filter left of them has its name, as exact_match,strict-match.",
+)
+LM_EVAL_RESULTS = Shape(
+    name="lm-evaluation-harness results",
+    address=LM_EVAL.address,
+    kinds=(),
+    recognises=lambda fields: {"results", "configs", "versions"} <= fields.keys(),
+    entries=nothing,
+    guess="It holds means alone; what the model said is in samples_*.jsonl, which --log_samples writes.",
 )
 INSPECT = Shape(
     name="Inspect log",

@@ -104,13 +104,15 @@ def _result(result: Fields) -> Iterator[Entry | LeftOut]:
     output = response.get("output") if isinstance(response, dict) else response
     if output in (None, ""):
         yield LeftOut(OUTPUTS, "has no output; the provider gave none")
+        yield LeftOut(JUDGE_SCORES, "is the score of no output; the provider gave none")
         return
     yield Entry(OUTPUTS, known | {"output": _text(output)})
     by_hand = [part for part in _parts(result) if _type(part) == "human"]
     for part in by_hand:
         yield Entry(SCORES, known | {"aspect": "Overall", "score": int(bool(part.get("pass"))), "scale": [0, 1]})
     named = result.get("namedScores")
-    scores = {} if by_hand else {OVERALL: result.get("score")}
+    overall, passed = result.get("score"), result.get("success")
+    scores = {} if by_hand else {OVERALL: int(passed) if overall is None and isinstance(passed, bool) else overall}
     if by_hand:
         yield LeftOut(JUDGE_SCORES, "has a person's mark in the place of the score")
     for judge, score in (scores | (named if isinstance(named, dict) else {})).items():

@@ -1,14 +1,14 @@
 """All shapes, in the order in which a file's first row is held against them."""
 
-from annotation.data.shapes.alpaca_eval import ALPACA_ANNOTATIONS, ALPACA_OUTPUTS
+from annotation.data.shapes.alpaca_eval import ALPACA_ANNOTATIONS, ALPACA_LEADERBOARD, ALPACA_OUTPUTS
 from annotation.data.shapes.arena import ARENA, ARENA_55K, COMPARIA
 from annotation.data.shapes.arena_hard import ARENA_HARD, ARENA_HARD_ANSWERS
 from annotation.data.shapes.argilla import ARGILLA, ARGILLA_TABLE
 from annotation.data.shapes.autoarena import AUTOARENA
 from annotation.data.shapes.chat import CHAT, CHOICES, LABELLED, PREFERENCE
 from annotation.data.shapes.crowd import MTURK
-from annotation.data.shapes.deepeval import DEEPEVAL
-from annotation.data.shapes.harness import HELM, INSPECT, INSPECT_SAMPLE, LM_EVAL
+from annotation.data.shapes.deepeval import DEEPEVAL, DEEPEVAL_CASES
+from annotation.data.shapes.harness import HELM, INSPECT, INSPECT_SAMPLE, LM_EVAL, LM_EVAL_RESULTS
 from annotation.data.shapes.label_studio import LABEL_STUDIO, LABEL_STUDIO_TABLE
 from annotation.data.shapes.pairs import PAIRS
 from annotation.data.shapes.potato import POTATO
@@ -34,16 +34,19 @@ SHAPES = (
     ARENA_55K,
     ALPACA_ANNOTATIONS,
     ALPACA_OUTPUTS,
+    ALPACA_LEADERBOARD,
     ARENA_HARD,
     ARENA_HARD_ANSWERS,
     AUTOARENA,
     LM_EVAL,
+    LM_EVAL_RESULTS,
     INSPECT,
     INSPECT_SAMPLE,
     HELM,
     PROMPTFOO,
     PROMPTFOO_LINES,
     DEEPEVAL,
+    DEEPEVAL_CASES,
     CHOICES,
     PREFERENCE,
     LABELLED,

@@ -56,3 +56,8 @@ class Shape:
     entries: Callable[[Fields, Surroundings], Iterator[Entry | LeftOut]]
     guess: str = ""
     gathers: Callable[[Iterable[Row]], Iterator[Row]] | None = None
+
+
+def nothing(fields: Fields, around: Surroundings) -> Iterator[Entry | LeftOut]:
+    """Of a file that says something about others of its tool, and holds no text and no answer; its kinds are none."""
+    yield from ()

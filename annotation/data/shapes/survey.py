@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 from typing import Any
 
-from annotation.data.shapes.shape import OUTPUTS, SCORES, Entry, Fields, LeftOut, Shape, Surroundings
+from annotation.data.shapes.shape import OUTPUTS, SCORES, Entry, Fields, LeftOut, Shape, Surroundings, nothing
 from annotation.data.shapes.values import point
 
 SEPARATORS = ("|", "__")
@@ -63,10 +63,6 @@ def _is_prolific(fields: Fields) -> bool:
     return {"Submission id", "Participant id"} <= fields.keys()
 
 
-def _nothing(fields: Fields, around: Surroundings) -> Iterator[Entry | LeftOut]:
-    yield from ()
-
-
 def _is_doccano(fields: Fields) -> bool:
     return {"id", "text", "label", "Comments"} <= fields.keys()
 
@@ -117,7 +113,7 @@ PROLIFIC = Shape(
     address="https://researcher-help.prolific.com/",
     kinds=(),
     recognises=_is_prolific,
-    entries=_nothing,
+    entries=nothing,
     guess="It says who took part, and not what they answered.",
 )
 DOCCANO = Shape(

@@ -299,6 +299,12 @@ ROWS: dict[str, tuple[str, dict[str, Any], str]] = {
     ),
     "wide sheet": ("scores", {"annotator": "ann", "c1__elm": 4, "c1__fir": "3", "c2__elm": None, "c2__fir": 1}, "annotator"),
     "Prolific": ("scores", {"Submission id": "s1", "Participant id": "p1", "Status": "APPROVED", "Age": 30}, "Submission id"),
+    "lm-eval results": ("outputs", {"results": {"t": {"acc": 0.5}}, "configs": {"t": {}}, "versions": {"t": 1}}, "date"),
+    "AlpacaEval leaderboard": (
+        "judgments",
+        {"": "elm", "win_rate": 50.0, "standard_error": 20.4, "mode": "community", "n_total": 4},
+        "",
+    ),
     "doccano": (
         "scores",
         {

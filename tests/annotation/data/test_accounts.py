@@ -31,7 +31,7 @@ def lines(rows) -> bytes:
 
 
 def test_every_shape_has_rows_whose_content_is_known():
-    assert {shape.name for shape in SHAPES} - TOOLS.keys() == {"Prolific participants"}
+    assert {shape.name for shape in SHAPES if shape.kinds} == TOOLS.keys()
     for name, tool in TOOLS.items():
         shape = shape_of(tool.kind, tool.full(0))
         assert shape is not None and shape.name == name and tool.kind in shape.kinds

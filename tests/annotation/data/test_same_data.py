@@ -51,6 +51,21 @@ def test_votes(tmp_path, ties):
     assert len(set(digests.values())) == 1, digests
 
 
+def test_a_text_that_several_contexts_have_tells_none(tmp_path):
+    """Of ten contexts, four have the same text; a shape without ids says nothing of which."""
+    rows = votes(True, 10)
+    for row in rows:
+        number = int(row["context_id"][1:])
+        if number < 4:
+            row["context"] = ["What of it?"]
+    campaign = create_campaign(slug="talk", criteria=[], pairwise=True, likert=False)
+    import_outputs(campaign, lines(tmp_path / "texts.jsonl", contexts(rows)))
+    done = import_judgments(campaign, lines(tmp_path / "votes.jsonl", WITH_TIES["AlpacaEval"](rows)))
+    assert (done.rows, done.new["judgments"]) == (90, 54)
+    assert done.left_out == {"has no context_id, and several contexts have its text": 36}
+    assert import_judgments(campaign, lines(tmp_path / "votes.jsonl", WITH_TIES["Arena"](rows))).new["judgments"] == 36
+
+
 def scored() -> tuple[list[dict], list[dict]]:
     """Invented: (outputs, scores) of two systems on six contexts by two people, as USR's release has them."""
     rng, outputs, scores = random.Random(2), [], []

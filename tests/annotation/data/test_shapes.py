@@ -147,9 +147,13 @@ class TestJudges:
         _, entries = held(row, file="x.zip/my__model/samples_t.jsonl")
         known = {"context_id": "h", "context": "Q: ", "system": "my__model"}
         assert entries == [
-            ("outputs", known | {"references": ["T"], "output": "r"}),
+            ("outputs", known | {"references": ["T"], "output": "R", "sample": 0}),
             ("judge_scores", known | {"judge": "exact_match", "score": 0}),
         ]
+        row |= {"resps": [["R", "S"]], "filter": "majority"}
+        _, entries = held(row, file="x.zip/my__model/samples_t.jsonl")
+        texts = [("outputs", known | {"references": ["T"], "output": text, "sample": n}) for n, text in enumerate("RS")]
+        assert entries == [*texts, ("judge_scores", "is of several outputs together")]
 
     def test_marks_by_hand_in_promptfoo_are_peoples(self):
         result = {"promptIdx": 0, "testIdx": 0, "provider": {"id": "m"}, "vars": {"a": "x", "b": [1]}, "score": 1}
@@ -164,6 +168,7 @@ class TestJudges:
             ("judge_scores", "has a person's mark in the place of the score"),
             ("judge_scores", known | {"judge": "tone", "score": 0.5}),
             ("outputs", "has no output; the provider gave none"),
+            ("judge_scores", "is the score of no output; the provider gave none"),
         ]
 
     def test_inspect(self):

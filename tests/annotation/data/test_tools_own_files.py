@@ -10,9 +10,10 @@ from annotation.campaigns.lifecycle import create_campaign
 from annotation.campaigns.protocol import CriterionSpec
 from annotation.data.importer import import_file, import_outputs
 from annotation.models import Annotator, Reference
-from evaluator.models import ImportedScore
-from tests.annotation.data.doors import outputs, scores
+from evaluator.models import ImportedPair, ImportedScore
+from tests.annotation.data.doors import everywhere, installation, outputs, scores
 
+__all__ = ["installation"]
 pytestmark = pytest.mark.django_db
 TOOLS = Path(__file__).parents[2] / "golden" / "tools"
 
@@ -60,6 +61,57 @@ def test_deepeval(campaign):
     import_file(campaign, "judge_scores", TOOLS / "deepeval.json")
     rows = ImportedScore.objects.values_list("judge__name", "output__text", "value")
     assert sorted(rows) == [("Length", text, min(1.0, len(text) / 10)) for text in said]
+
+
+def judged(campaign) -> list[tuple]:
+    rows = ImportedScore.objects.filter(judge__campaign=campaign)
+    return sorted(rows.values_list("judge__name", "output__context__turns__0", "output__system__name", "value"))
+
+
+def judged_pairs(campaign) -> list[tuple]:
+    rows = ImportedPair.objects.filter(judge__campaign=campaign)
+    names = ("output_a__context__turns__0", "output_a__system__name", "output_b__system__name", "p_a", "p_tie", "p_b")
+    return sorted(rows.values_list("judge__name", *names))
+
+
+CAPITALS = [f"What is the capital of land {n}?" for n in range(4)]
+SUMS = [f"What is {n} plus 1?" for n in range(3)]
+
+
+def test_lm_eval(installation):
+    """The folder that one run wrote, zipped: its results beside three tasks. One asks for no text; one has two filters, of
+    which strict-match finds the number and first-letter finds I."""
+    file, system = str(TOOLS / "lm_eval.zip"), "acme__mock"
+    rows, _, account = everywhere(installation, "outputs", file, outputs)
+    said = [((q,), system, f"City {n}") for q, n in zip(CAPITALS, (0, 1, 9))]
+    said += [((q,), system, f"I think the answer is {n}.") for q, n in zip(SUMS, (1, 2, 9))]
+    assert sorted(row[1:] for row in rows) == sorted(said)
+    assert (account["rows"], account["repeated"], sum(account["left_out"].values())) == (12, 3, 3)
+    assert account["elsewhere"] == {"judge_scores": 9}
+    assert set(Reference.objects.values_list("text", flat=True)) == {"City 0", "City 1", "City 2", "1", "2", "3"}
+
+
+def test_lm_evals_metrics(installation):
+    file, system = str(TOOLS / "lm_eval.zip"), "acme__mock"
+    rows, _, _ = everywhere(installation, "judge_scores", file, judged, on=file)
+    expected = [("exact_match", q, system, value) for q, value in zip(CAPITALS, (1.0, 1.0, 0.0))]
+    expected += [("exact_match,strict-match", q, system, value) for q, value in zip(SUMS, (1.0, 1.0, 0.0))]
+    assert rows == sorted(expected + [("exact_match,first-letter", q, system, 0.0) for q in SUMS])
+
+
+def test_alpaca_evals_outputs(installation):
+    rows, _, _ = everywhere(installation, "outputs", str(TOOLS / "alpaca_outputs.json"), outputs)
+    said = ["City 0, which is large", "C 1", "Land 2 has none", "City 3"]
+    assert sorted(row[1:] for row in rows) == [((q,), "bee", text) for q, text in zip(CAPITALS, said)]
+
+
+def test_alpaca_evals_annotations(installation):
+    """The annotator prefers the longer text with 0.75, says nothing of land 2, and is not asked of equal texts."""
+    file = str(TOOLS / "alpaca_annotations.json")
+    rows, _, account = everywhere(installation, "judge_pairs", file, judged_pairs, on=file)
+    said = [(0.25, 0.0, 0.75), (0.75, 0.0, 0.25), (0.0, 1.0, 0.0)]
+    assert rows == [("mock", q, "ape", "bee", *p) for q, p in zip([*CAPITALS[:2], CAPITALS[3]], said)]
+    assert account["left_out"] == {"has no preference": 1} and account["elsewhere"] == {"outputs": 8}
 
 
 @pytest.mark.parametrize("name", ["label_studio.csv", "label_studio_min.json"])

@@ -188,6 +188,12 @@ TOOLS: dict[str, Tool] = {
     ),
     "promptfoo results (JSONL)": Tool("judge_scores", lambda n: promptfoo(n, 0.5), lambda n: promptfoo(n, None), once=True),
     "DeepEval test run": Tool("judge_scores", lambda n: deepeval(n, 0.5), lambda n: deepeval(n, None)),
+    "DeepEval test cases": Tool(
+        "judge_scores",
+        lambda n: deepeval(n, 0.5)["testCases"][0],
+        lambda n: deepeval(n, None)["testCases"][0],
+        how={"constants": {"system": "alpha"}},
+    ),
     "MT-bench answers": Tool(
         "outputs", lambda n: {"question_id": f"c{n}", "model_id": "new", "choices": [{"index": 0, "turns": [f"new {n}"]}]}
     ),

@@ -64,6 +64,79 @@ def test_verdicts_of_a_judge_and_of_people_in_one_table(tmp_path, capsys):
     assert wanted in [one["command"] for one in found["can"]]
 
 
+# {file: (its document or lines, what it is read as, what it holds)}: what the doctor of truescore 0.7.4 (PyPI, adapters.py and
+# io.py) reads, it reads; both were run on these files.
+TRUESCORE_READS = {
+    "deepeval.json": (
+        {"testCases": [{"input": "Q", "actualOutput": "A", "metricsData": [{"name": "Tone", "score": 0.5, "success": True}]}]},
+        "DeepEval test cases",
+        {"outputs": 1, "a judge's scores": 1},
+    ),
+    "verdicts.json": (
+        {"testCases": [{"input": "Q", "actualOutput": "A", "success": True}]},
+        "DeepEval test cases",
+        {"outputs": 1, "a judge's scores": 1},
+    ),
+    "cut_off.jsonl": (
+        [{"doc_id": n, "filtered_resps": [f"A {n}"], "metrics": ["acc"], "acc": 0.0} for n in range(3)],
+        "lm-evaluation-harness samples",
+        {"outputs": 3, "a judge's scores": 3},
+    ),
+    "errors.json": (
+        {"eval": {"model": "m"}, "samples": [{"id": 1, "input": "Q", "scores": {"match": {"value": "I"}}}]},
+        "Inspect log",
+        {"outputs": 0, "a judge's scores": 0},  # both are left out, and said to be
+    ),
+    "lines.ndjson": (
+        [{"promptIdx": 0, "testIdx": 0, "success": True, "provider": "m", "prompt": "Q", "response": {"output": "A"}}],
+        "promptfoo results (JSONL)",
+        {"outputs": 1, "a judge's scores": 1},
+    ),
+    "second_version.json": (
+        {
+            "version": 2,
+            "results": [
+                {"testIdx": 0, "score": 1, "testCase": {"vars": {"q": "Q"}}, "provider": "m", "response": {"output": "A"}}
+            ],
+        },
+        "promptfoo results",
+        {"outputs": 1, "a judge's scores": 1},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TRUESCORE_READS)
+def test_what_truescore_reads(tmp_path, capsys, name):
+    document, shape, holds = TRUESCORE_READS[name]
+    rows = document if isinstance(document, list) else [document]
+    found = told(capsys, jsonl(tmp_path / name, rows))
+    assert (found["read_as"], found["holds"], found["errors"]) == (shape, holds, [])
+    assert sum(holds.values()) or sum(found["left_out"].values()) == 2
+
+
+def test_a_verdict_in_an_object_is_a_column(tmp_path, capsys):
+    """As truescore names it, by the names on the way with dots between"""
+    rows = [
+        {"id": n, "by": {"judge": {"pass": n % 3 > 0}}, "human": {"pass": n % 4 > 0 if n < 20 else None}} for n in range(40)
+    ]
+    file = jsonl(tmp_path / "log.jsonl", rows)
+    found = told(capsys, file)
+    command = "comparena check_judge log.jsonl --judge by.judge.pass --people log.jsonl --label human.pass"
+    assert [one["command"] for one in found["can"]] == [command]
+    said = ["check_judge", str(file), "--judge", "by.judge.pass", "--people", str(file), "--label", "human.pass", "--json"]
+    assert main(said) == 0
+    answer = json.loads(capsys.readouterr().out)
+    (row,) = answer["judges"][0]["systems"]
+    assert (row["judge"], row["people"]["value"]) == (26 / 40, 15 / 20)
+
+
+def test_of_many_errors_none_speaks_of_an_import(tmp_path, capsys):
+    (tmp_path / "file.jsonl").write_text("{\n[\n")
+    assert main(["gate", "a", "b", "--judgments", str(tmp_path / "file.jsonl"), "--margin", "0.1"]) == 3
+    said = capsys.readouterr().err
+    assert "(and 1 more error)" in said and "imported" not in said
+
+
 def test_what_is_wrong_is_said(tmp_path, capsys):
     found = told(capsys, jsonl(tmp_path / "votes.jsonl", [VOTE, VOTE | {"choice": "perhaps"}]))
     assert any("votes.jsonl, line 2, field 'choice'" in error for error in found["errors"])

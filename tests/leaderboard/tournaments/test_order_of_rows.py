@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from django.core.management import call_command
 
+from leaderboard.boards import cautions
+
 pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 OWN = ("id", "campaign", "tournament", "permalink", "created", "finished", "created_at", "finished_at", "made", "played_at")
 SYSTEMS, OTHERS = ("ape", "bee", "emu"), ("zebra", "M 1", "an early name")
@@ -68,11 +70,14 @@ def figures(tree: dict, names: dict[str, str]) -> dict:
     return found | {one["name"]: one["value"] for one in tree["basis"]["people"]["variances"]}
 
 
-@pytest.mark.parametrize(("scored", "rating"), [(True, ""), (False, ""), (False, "bradley-terry")])
+@pytest.mark.parametrize(("scored", "rating"), [(True, ""), (False, ""), (False, "bradley-terry"), (False, "by-game")])
 def test_shuffled_rows_and_renamed_systems_change_no_digit(tmp_path, scored, rating):
     as_it_is, shuffled = (board(tmp_path, f"talk-{seed}", SYSTEMS, scored, seed, rating) for seed in (0, 5))
     assert plain(as_it_is) == plain(shuffled)
     assert as_it_is["provenance"]["signature"] == shuffled["provenance"]["signature"]
+    if rating == "by-game":  # which says that names tell the order of its games
+        assert cautions.ORDER_OF_GAMES in json.dumps(as_it_is)
+        return
     renamed = board(tmp_path, "talk-6", OTHERS, scored, 6, rating)
     ours, theirs = figures(as_it_is, dict(zip(SYSTEMS, SYSTEMS))), figures(renamed, dict(zip(OTHERS, SYSTEMS)))
     within = lambda name: 0.02 if name[-1] == "best" else 0  # drawn at random, with two decimals
