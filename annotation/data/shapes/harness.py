@@ -56,7 +56,7 @@ def _request(arguments: Any) -> tuple[str, bool]:
 def _responses(responses: Any) -> list[str]:
     """Of one request, which may have been sent several times"""
     first = responses[0] if isinstance(responses, list) and responses else None
-    texts = first if isinstance(first, list) else [first]
+    texts: list[Any] = first if isinstance(first, list) else [first]
     return texts if all(isinstance(text, str) for text in texts) else []
 
 
