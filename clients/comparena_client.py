@@ -447,6 +447,7 @@ class Run:
     GRACE = 30.0  # seconds that `wait` gives a server that is away
     LAST = 5.0  # and that the end of a program does
     FIRST, LONGEST = 0.5, 30.0  # pauses between attempts, each twice the last
+    POLLED = 3.0  # the longest pause while checkpoints are judged
 
     def __init__(self, campaign: Campaign, name: str, total: int | None, folder: str | Path | None, how: dict[str, Any]):
         self.campaign, self.name, self.total = campaign, name, total
@@ -590,13 +591,14 @@ class Run:
             with self._changed:
                 if self._asked == asked:
                     self._changed.wait(pause)
+                pause = 0.0 if self._asked > asked else pause
                 asked = self._asked
             try:
                 known = self._round(asked)
             except Exception as error:  # whatever it is, the training goes on, and the reports stay
                 pause = self._say_away(error, asked, pause or 0.0)
             else:
-                pause = min(15.0, 1.5 * (pause or 0.5)) if known.is_coming else None
+                pause = min(self.POLLED, 1.5 * (pause or 0.3)) if known.is_coming else None
 
     def _say_away(self, error: Exception, asked: int, pause: float) -> float:
         """How long to wait before the next attempt."""

@@ -84,6 +84,8 @@ def _drawn(points: Sequence[Point], x, of, is_even: bool = False, has_zero: bool
     ends = [v for _, *values in rows for v in values if v is not None]
     if not ends:
         return {"dots": []}
+    if has_zero and not any(ends):
+        ends += [-1.0, 1.0]  # nobody won anything: zero stands in the middle
     if is_even:
         ends += [-max(map(abs, ends)), max(map(abs, ends))]
     values = ticks_between(*(min([0.0, *ends]), max([0.0, *ends])) if has_zero else (min(ends), max(ends)))

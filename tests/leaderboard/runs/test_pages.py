@@ -128,6 +128,13 @@ class TestCharts:
         assert line["line"] == "4.0,24.0 41.3,4.0 116.0,14.0"  # 4 units from each edge of 120 by 28; a third of 112 is 37.3
         assert charts.sparkline([(1, None)]) is None and charts.sparkline([(1, 0.0)])["label"] == "One checkpoint"
 
+    def test_where_nobody_won_anything_zero_stands_in_the_middle(self):
+        nothing = {"wins": 0, "ties": 9, "losses": 0, "low": 0.0, "high": 0.0, "validation_loss": None}
+        nothing |= {"strength": 0.0, "strength_low": 0.0, "strength_high": 0.0}
+        whole = {"total_steps": None, "best": None, "advice_given": [], "rules": {"previous": 2}}
+        drawn = charts.of_run(whole | {"points": [{"step": 1, **nothing}, {"step": 2, **nothing}]})
+        assert [chart["zero"] for chart in drawn] == [(charts.TOP + charts.BASE) / 2] * 2
+
     def test_a_checkpoint_without_a_loss_parts_the_line(self):
         whole = {"total_steps": 40, "best": None, "advice_given": [], "rules": {"previous": 2}}
         counts = {"wins": 0, "ties": 0, "losses": 0, "low": None, "high": None}
