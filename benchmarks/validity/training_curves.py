@@ -182,7 +182,7 @@ class Batch:
         if self.indicator is not None:
             each = each @ self.indicator
         units = each.shape[2]
-        return values, (each.astype(float) ** 2).sum(2) * (units / (units - 1) / n**2)
+        return values, np.maximum((each.astype(float) ** 2).sum(2) * (units / (units - 1) / n**2), 1 / units**2)
 
 
 def simulated(cell: Cell, seeds: range) -> Iterator[dict[str, Any]]:

@@ -109,8 +109,9 @@ def _part(curve: Curve, rules: Rules, checkpoints: Whole, past: Floats | None) -
     t = np.asarray(curve.steps[checkpoints], dtype=float) / rules.per
     found = strengths(pairs_among(curve, checkpoints))
     contrasts = movements(t)  # (k, w)
-    covariance = variance(curve, found.influences(contrasts))
-    return movement(t, found.values[None], np.diag(covariance)[None], past)
+    variances = np.diag(variance(curve, found.influences(contrasts)))
+    known = 1 / (curve.units.max() + 1) ** 2  # where no context tells two checkpoints apart, one more might have
+    return movement(t, found.values[None], np.maximum(variances, known)[None], past)
 
 
 @dataclass(frozen=True)

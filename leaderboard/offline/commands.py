@@ -1,4 +1,4 @@
-"""The commands that need no server: `comparena gate`, `check_judge`, `doctor`.
+"""The commands that need no server: `comparena gate`, `check_judge`, `doctor`, `watch_run`.
 
 Only what a command asks for is imported: no Django, no torch. Bad input is one sentence on stderr and exit code 3, so that it
 is told from a verdict; a fault of the program is 4.
@@ -23,14 +23,18 @@ BAD_INPUT, BROKEN = 3, 4
 
 
 class Parser(argparse.ArgumentParser):
+    bad_input = BAD_INPUT
+
     def error(self, message: str) -> NoReturn:
         self.print_usage(sys.stderr)
-        self.exit(BAD_INPUT, f"{self.prog}: {message}\n")
+        self.exit(self.bad_input, f"{self.prog}: {message}\n")
 
 
 def main(words: Sequence[str]) -> int:
     """words: the command's name and its options. Returns the exit code; a fault of ours is none of the verdicts'."""
-    options = PARSERS[words[0]]().parse_args(list(words[1:]))
+    parser = PARSERS[words[0]]()
+    options = parser.parse_args(list(words[1:]))
+    options.bad_input = parser.bad_input
     options.words = list(words[1:])
     try:
         return int(options.run(options))
@@ -56,8 +60,8 @@ def _refused(refused: Refused, options: argparse.Namespace) -> int:
     if options.json:
         first = refused.errors[0] if isinstance(refused, ImportRefused) else None
         where = {"file": first.file, "line": first.line or first.row, "field": first.field} if first else {}
-        print(json.dumps({"error": told, **where, "exit_code": BAD_INPUT}, ensure_ascii=False))
-    return BAD_INPUT
+        print(json.dumps({"error": told, **where, "exit_code": options.bad_input}, ensure_ascii=False))
+    return int(options.bad_input)
 
 
 def _parser(name: str, run: Callable[[argparse.Namespace], int], about: str) -> Parser:
@@ -213,7 +217,43 @@ def _doctor(options: argparse.Namespace) -> int:
     return 0
 
 
-PARSERS: dict[str, Callable[[], Parser]] = {"gate": gate_parser, "check_judge": check_judge_parser, "doctor": doctor_parser}
+def watch_parser() -> Parser:
+    about = (
+        "Watch a training: a line for each checkpoint whose outputs come into FOLDER as step-100.jsonl, step-200.jsonl, ...\n"
+        "Exit code 3: stop the training; 0: go on; 2 for bad input, 4 for a fault of the program. It waits for more files\n"
+        "until the training is to stop, or --total is reached; with --once it reads what is there. A file counts once it\n"
+        "answers every context, or has not changed between two looks."
+    )
+    parser = _parser("watch_run", _watch, about)
+    parser.bad_input = 2  # 3 stops a training
+    parser.add_argument("folder", metavar="FOLDER", help="rows of {context_id, context, output}, as imports have them")
+    parser.add_argument("--judge", metavar="NAME_OR_FOLDER", help="a metric by its name, or a comparator's folder")
+    parser.add_argument("--judge-command", metavar="CMD", help="a program: reads {id, context, output}, writes {id, score}")
+    parser.add_argument(
+        "--contexts", metavar="FILE", help="rows of {context_id, context, group, references}; default: the first file's"
+    )
+    parser.add_argument("--worthwhile", type=float, default=1.0, metavar="POINTS", help="of win rate above 50%%; default 1")
+    parser.add_argument("--per", type=int, default=1000, metavar="STEPS", help="in which it is to be gained; default 1000")
+    parser.add_argument("--error", type=float, default=0.05, help="of stopping a training that gains as much; default 0.05")
+    parser.add_argument("--once", action="store_true", help="read what is there and end")
+    parser.add_argument("--total", type=int, metavar="STEP", help="the last step, at which it ends")
+    parser.add_argument("--every", type=float, default=5.0, metavar="SECONDS", help="between two looks; default 5")
+    return parser
+
+
+def _watch(options: argparse.Namespace) -> int:
+    from leaderboard.offline import watch
+
+    watch.check(options)
+    return watch.watch(options, _print)
+
+
+PARSERS: dict[str, Callable[[], Parser]] = {
+    "gate": gate_parser,
+    "check_judge": check_judge_parser,
+    "doctor": doctor_parser,
+    "watch_run": watch_parser,
+}
 
 
 def summary() -> str:

@@ -1,0 +1,155 @@
+"""`comparena watch_run`: a line for each whole checkpoint of a folder, and an exit code that stops a training or does not."""
+
+import gzip
+import json
+import sys
+
+import pytest
+
+from leaderboard.offline.commands import main
+from leaderboard.offline.run_folder import RunFolder
+
+SCORES = "\n".join(  # a program that prefers the text with fewer "um"
+    (
+        "import json, sys",
+        "for line in sys.stdin:",
+        "    row = json.loads(line)",
+        "    print(json.dumps({'id': row['id'], 'score': -row['output'].split().count('um')}))",
+    )
+)
+
+
+@pytest.fixture
+def judge(tmp_path):
+    program = tmp_path / "judge.py"
+    program.write_text(SCORES)
+    return f"{sys.executable} {program}"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "run").mkdir()
+    return tmp_path / "run"
+
+
+def rows(ums, contexts=6, **more):
+    return [
+        {"context_id": f"c{i}", "context": f"Question {i}?", "output": "yes " + "um " * ums(i), **more} for i in range(contexts)
+    ]
+
+
+def lines(written):
+    return "".join(json.dumps(row) + "\n" for row in written)
+
+
+def write(folder, name, written):
+    (folder / name).write_text(written if isinstance(written, str) else lines(written), encoding="utf-8")
+
+
+def poll(folder, contexts=None):
+    said = []
+    run = RunFolder(folder, contexts, said.append)
+    return run, said
+
+
+def test_steps_are_numbers_and_files_of_another_name_are_named_once(folder):
+    for name in ("step-1000.jsonl", "step-9.jsonl", "step-010.jsonl", "step-final.jsonl", "other.jsonl"):
+        write(folder, name, rows(lambda i: i))
+    run, said = poll(folder)
+    assert run.new(last=True) == [9, 10, 1000] and run.new(last=True) == []
+    assert said == ["step-final.jsonl is ignored: a checkpoint's file is called step-NUMBER.jsonl, or .jsonl.gz."]
+
+
+def test_a_file_that_grows_counts_once_it_answers_every_context(folder):
+    write(folder, "step-1.jsonl", rows(lambda i: i))
+    run, said = poll(folder)
+    assert run.new() == [] and run.new() == [1]  # of the first one nobody knows the contexts: it must lie still
+    whole = lines(rows(lambda i: 0))
+    for written, expected in ((whole[:-70], []), (whole[:-9], []), (whole, [2])):
+        write(folder, "step-2.jsonl", written)
+        assert run.new() == expected
+    assert said == []
+
+
+def test_a_half_file_that_lies_still_is_named_once_and_the_others_go_on(folder):
+    write(folder, "step-1.jsonl", rows(lambda i: i))
+    write(folder, "step-2.jsonl", lines(rows(lambda i: 0))[:-9])
+    write(folder, "step-3.jsonl", rows(lambda i: 0))
+    run, said = poll(folder)
+    assert [run.new(), run.new(), run.new(), run.new()] == [[], [1, 3], [], []]
+    (sentence,) = said
+    assert sentence.startswith("step-2.jsonl is left out: step-2.jsonl, line 6: is not JSON")
+
+
+def test_outputs_meet_by_context_and_what_is_missing_is_no_output(folder):
+    write(folder, "step-1.jsonl", rows(lambda i: i))
+    write(folder, "step-2.jsonl", list(reversed(rows(lambda i: i)))[:-1] + [{"context_id": "new", "output": "x"}])
+    run, said = poll(folder)
+    run.new(last=True)
+    assert run.outputs(2) == [None, *run.outputs(1)[1:]]
+    assert said == ["step-2.jsonl: outputs of contexts that the first file does not have are left out."]
+
+
+def test_packed_files_are_read_and_other_files_of_a_step_are_named(folder):
+    content = lines(rows(lambda i: i)).encode()
+    (folder / "step-1.jsonl.gz").write_bytes(gzip.compress(content))
+    write(folder, "step-01.jsonl", content.decode())
+    write(folder, "step-001.jsonl", rows(lambda i: 9))
+    run, said = poll(folder)
+    assert run.new(last=True) == [1]
+    assert run.outputs(1)[0].count("um") == 9
+    assert len(said) == 2 and all("another file of step 1 was read, with other outputs" in sentence for sentence in said)
+
+
+@pytest.mark.parametrize(
+    "wrong, sentence",
+    [
+        ([{"context_id": "c0", "output": 3}], "line 1, field 'output': expected a text."),
+        ([{"output": "x"}], "line 1, field 'context_id': a row needs a context_id or a context."),
+        (rows(lambda i: 0, system="other"), "line 1, field 'system': expected '', whose training this is, found 'other'."),
+        ("", "step-2.jsonl: is empty; at least one row was expected."),
+    ],
+)
+def test_a_bad_file_is_left_out_with_line_and_field(folder, wrong, sentence):
+    write(folder, "step-1.jsonl", rows(lambda i: i))
+    write(folder, "step-2.jsonl", wrong)
+    run, said = poll(folder)
+    assert run.new(last=True) == [1]
+    assert said == [f"step-2.jsonl is left out: {sentence}"]
+
+
+def test_a_training_that_gets_worse_ends_with_3(folder, judge, capsys):
+    for step in range(10):
+        write(folder, f"step-{100 * step}.jsonl", rows(lambda i, step=step: 2 * step + (i * step) % 2))
+    assert main(["watch_run", str(folder), "--judge-command", judge, "--once"]) == 3
+    printed = capsys.readouterr().out.splitlines()
+    assert [line.split(";")[0] for line in printed] == [f"step {100 * step}" for step in range(10)]
+    assert printed[0].split("; ")[1:4] == ["6 of 6 contexts", "nothing to compare with", "no slope yet"]
+    assert printed[-1].endswith("getting worse: stop; the published rule: stop")
+
+
+def test_equal_checkpoints_are_no_verdict_on_six_contexts(folder, judge, capsys):
+    for step in range(10):
+        write(folder, f"step-{100 * step}.jsonl", rows(lambda i: i))
+    assert main(["watch_run", str(folder), "--judge-command", judge, "--once", "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert (facts["word"], facts["outputs"], facts["points"][0]["ties"]) == ("open", 6, 12)
+
+
+@pytest.mark.parametrize(
+    "words, sentence",
+    [
+        (["missing", "--judge", "ngram"], "There is no folder missing."),
+        (["{folder}", "--judge", "nobody"], "'nobody' is neither a folder nor a metric"),
+        (["{folder}"], "Name the judge"),
+        (["{folder}", "--judge", "ngram", "--worthwhile", "0"], "A worthwhile gain is between 0 and 50 points"),
+    ],
+)
+def test_bad_input_is_never_a_stop(folder, capsys, words, sentence):
+    assert main(["watch_run", *(word.format(folder=folder) for word in words)]) == 2
+    assert sentence in capsys.readouterr().err
+
+
+def test_an_empty_folder_goes_on(folder, judge, capsys):
+    assert main(["watch_run", str(folder), "--judge-command", judge, "--once"]) == 0
+    assert "no whole step-NUMBER.jsonl" in capsys.readouterr().err
