@@ -606,7 +606,8 @@ class Run:
             self._failed = asked
             if not self._away_since:
                 self._away_since = time.monotonic()
-                log.warning("Not sent (%s): %s", type(error).__name__, error)
+                why = error if isinstance(error, _Away | Refused) else f"{type(error).__name__}: {error}"
+                log.warning("The server is away (%s).", why)
                 log.warning("Reports of %s wait in %s and are sent later, in order.", self.name, self.folder)
             self._changed.notify_all()
         return min(self.LONGEST, 2 * pause or self.FIRST)

@@ -148,6 +148,7 @@ class RunRowSerializer(serializers.Serializer):
     best_step = serializers.IntegerField(allow_null=True)
     strengths = serializers.ListField(child=serializers.ListField(child=serializers.FloatField(allow_null=True)))
     waiting = serializers.IntegerField()
+    reported_at = serializers.DateTimeField(allow_null=True, help_text="Of the newest report.")
     closed_at = serializers.DateTimeField(allow_null=True)
     created_at = serializers.DateTimeField()
 

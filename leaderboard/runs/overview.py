@@ -50,6 +50,7 @@ def of_campaign(campaign: Campaign):
     counts = {
         "reported": Count("checkpoints"),
         "newest": Max("checkpoints__step"),
+        "reported_at": Max("checkpoints__received_at"),
         "waiting": Count("checkpoints", filter=waits),
     }
     return runs.annotate(**counts).order_by("-created_at", "-pk")
@@ -69,6 +70,7 @@ def row(run: Any) -> dict[str, Any]:
         "best_step": summary.get("best_step"),
         "strengths": summary.get("strengths", []),
         "waiting": run.waiting,
+        "reported_at": run.reported_at,
         "closed_at": run.closed_at,
         "created_at": run.created_at,
     }

@@ -13,6 +13,8 @@ from annotation.views.paging import paged, searched
 from core.errors import Refused
 from leaderboard.runs import charts, choice, overview, registry
 
+ROWS = 100  # checkpoints in the table of numbers
+
 
 @login_required
 def run_list(request, slug):
@@ -34,12 +36,19 @@ def run(request, slug, name):
     context = {
         "campaign": campaign,
         "run": whole,
+        "said": _below(whole),
         "charts": charts.of_run(whole),
-        "rows": [(point, charts.balance(point)) for point in reversed(whole["points"])],
+        "rows": [(point, charts.balance(point)) for point in reversed(whole["points"][-ROWS:])],
         "worker_alive": worker_alive() if whole["waiting"] else True,
         **_side_by_side(request, found, whole),
     }
     return render(request, "leaderboard/run.html", context)
+
+
+def _below(whole) -> list[str]:
+    """What is said, without the warnings that stand above the verdict."""
+    error = (whole["job"] or {}).get("error")
+    return [line for line in whole["said"] if line != whole["judge"]["warning"] and not (error and error in line)]
 
 
 def _side_by_side(request, found, whole) -> dict:

@@ -26,12 +26,12 @@ def test_a_run_is_read_on_a_phone_and_grows_while_it_trains(open_page, scores):
     page.goto("/c/talk/runs/")
     assert_axe_clean(page)
     page.get_by_role("link", name="lstm-3e-4").click()
-    page.get_by_text("At step 300 of 600, after 3 checkpoints.").wait_for()
+    page.get_by_text("At step 300 of 600, after 3 checkpoints").wait_for()
     assert page.get_by_role("img").count() == 3
     assert_axe_clean(page)
     assert not page.evaluate("document.documentElement.scrollWidth > innerWidth")
     judged(run, 400, 0.3)
-    page.get_by_text("At step 400 of 600, after 4 checkpoints.").wait_for()  # nobody loaded the page anew
+    page.get_by_text("At step 400 of 600, after 4 checkpoints").wait_for()  # nobody loaded the page anew
     page.get_by_label("The other step").select_option("100")
     page.get_by_role("button", name="Show").click()
     page.get_by_text("At 100").first.wait_for()

@@ -92,7 +92,9 @@ def test_a_run_before_its_first_verdict_and_one_that_is_closed(alice, run, repor
     assert "1 checkpoint waits to be judged." in alice.get("/c/talk/runs/lstm/").content.decode()
     judge_all(run, Words())
     page = alice.get("/c/talk/runs/lstm/").content.decode()
-    assert "after 1 checkpoint." in page and "<figure>" not in page and "best checkpoint" not in page
+    assert (
+        "after 1 checkpoint; last report 0\xa0minutes ago." in page and "<figure>" not in page and "best checkpoint" not in page
+    )
     page = alice.post("/c/talk/runs/lstm/close/", follow=True).content.decode()
     assert "The run is closed." in page and 'data-live="over"' in page and "Close the run" not in page
 
