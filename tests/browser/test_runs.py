@@ -14,7 +14,7 @@ def judged(run, step: int, utility: float) -> None:
     kept = {"judged_at": timezone.now(), "utilities": [utility] * n, "lengths": [9] * n, "degenerate": 0.0}
     checkpoint = RunCheckpoint.objects.create(run=run, step=step, digest="a" * 64, validation_loss=3 - utility, **kept)
     RunOutput.objects.bulk_create(RunOutput(checkpoint=checkpoint, context_id=pk, text=f"At {step}") for pk in run.contexts)
-    curve.keep_verdict(run, reads_pairs=False)
+    curve.keep_verdict(run)
 
 
 def test_a_run_is_read_on_a_phone_and_grows_while_it_trains(open_page, scores):
