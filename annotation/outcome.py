@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from enum import Enum
 
 
@@ -30,9 +31,11 @@ class Outcome(str, Enum):
 CODES = {outcome.value: outcome.code for outcome in Outcome}
 CHOICES = {outcome.code: outcome.value for outcome in Outcome}
 # Other words for an outcome: arenas', MT-bench's, AutoArena's and AlpacaEval's. Both bad rates as a tie.
-WORDS = dict.fromkeys(("a", "model_a", "assistant_a", "response_a", "1", "model 1", "[[a]]"), Outcome.A)
-WORDS |= dict.fromkeys(("b", "model_b", "assistant_b", "response_b", "2", "model 2", "[[b]]"), Outcome.B)
-WORDS |= dict.fromkeys(("tie", "-", "draw", "equal", "same", "0", "[[c]]"), Outcome.TIE)
+SIDE = re.compile(  # systems are seldom called so
+    r"(\[\[)?(model_|assistant_|model (?=\d)|(response|output|answer|text|option)[ _])?(a|b|1|2)(?(1)\]\])( is better| wins)?"
+)
+WORDS = dict.fromkeys(("tie", "-", "draw", "equal", "same", "0", "[[c]]", "both are equal", "both equal"), Outcome.TIE)
+WORDS |= dict.fromkeys(("equally good", "both good", "both are good", "about the same", "no preference"), Outcome.TIE)
 BOTH_BAD = {"tie (bothbad)", "tie (both bad)", "both_bad", "bothbad", "both bad", "both are bad", "neither"}
 WORDS |= dict.fromkeys(BOTH_BAD, Outcome.TIE)
 
@@ -41,7 +44,22 @@ def outcome_named(word: object) -> Outcome | None:
     """The outcome that a file's word or whole number stands for; None for any other."""
     if isinstance(word, bool) or not isinstance(word, str | int):
         return None
-    return WORDS.get(str(word).strip().lower())
+    said = str(word).strip().lower()
+    if side := SIDE.fullmatch(said):
+        return Outcome.A if side[4] in ("a", "1") else Outcome.B
+    return WORDS.get(said)
+
+
+def side_named(word: str, a: str, b: str) -> Outcome | None:
+    """The side whose system is called so; None where neither is, or both are, and of A, tie and B, which are sides whatever
+    systems are called. All as they are compared (`spellings.folded`). Raises ValueError where the word stands for something
+    else, too."""
+    if (word == a) == (word == b) or word in ("a", "tie", "b"):
+        return None
+    side, other = (Outcome.A if word == a else Outcome.B), outcome_named(word)
+    if other not in (None, side):
+        raise ValueError(f"is the system on side {side.value}, and stands for {other.value}, too; rename the system")
+    return side
 
 
 def is_both_bad(word: object) -> bool:

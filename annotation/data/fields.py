@@ -51,12 +51,13 @@ ANSWERED_AT = maybe("answered_at", "when it was answered, like 2026-01-31T12:00:
 PURPOSE = maybe("purpose", "gold, training or qualification, for rows with a known answer")
 EXPECTED = maybe("expected", 'the known answer: {"scores": {criterion: [values]}, "feedback": text}; for pairs {"choice": "A"}')
 
+SYSTEM = ("model", "system_id", "generator", "sys", "system_name", "model_name")
 KNOWN_BY_TEXT = replace(CONTEXT_ID, required=False, about="the input's id; without it, inputs are matched by their text")
 
 OUTPUTS = [
     KNOWN_BY_TEXT,
     CONTEXT,
-    Field("system", "which system wrote it", others=("model", "system_id", "generator", "sys")),
+    Field("system", "which system wrote it", others=SYSTEM),
     Field(
         "output",
         "what it wrote",
@@ -77,7 +78,7 @@ OUTPUTS = [
 ABOUT_OUTPUT = [
     CONTEXT_ID,
     replace(CONTEXT, required=False, about="the input, where no context_id says which it is"),
-    Field("system", "whose output was scored", others=("model", "system_id", "generator", "sys")),
+    Field("system", "whose output was scored", others=SYSTEM),
     Field("aspect", "the criterion", others=("criterion", "dimension", "quality")),
     ANNOTATOR,
 ]
@@ -111,7 +112,7 @@ JUDGE_FILES: dict[str, tuple[str, list[Field]]] = {
         [
             KNOWN_BY_TEXT,
             replace(CONTEXT, required=False, about="the input, where no context_id says which it is"),
-            Field("system", "whose output was scored", others=("model", "system_id", "generator", "sys")),
+            Field("system", "whose output was scored", others=SYSTEM),
             JUDGE,
             Field("score", "a number; higher is better", others=("rating", "value")),
             maybe("best", "low: the lowest score is the best, and scores are stored with the sign turned"),

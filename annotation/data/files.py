@@ -14,7 +14,7 @@ from annotation.data import text_files
 from annotation.data.fields import JUDGE_FILES, columns_of_criteria, fields_of, guess
 from annotation.data.shapes import potato
 from annotation.data.shapes.registry import shape_of
-from annotation.data.shapes.shape import OUTPUTS, SCORES, LeftOut, Shape, Surroundings
+from annotation.data.shapes.shape import JUDGE_PAIRS, JUDGMENTS, OUTPUTS, SCORES, LeftOut, Shape, Surroundings
 from annotation.data.shapes.values import number
 from core import archives
 from core.encodings import plain_name, unpacked
@@ -99,6 +99,18 @@ class Reading:
 
     def rows(self, source: Source, name: str | None = None, at_most: int | None = None) -> Iterator[Row]:
         """at_most: of each file."""
+        numbers = set()
+        for row in self._read(source, name, at_most):
+            if self.kind in (JUDGMENTS, JUDGE_PAIRS) and str(choice := row.fields.get("choice")).strip() in ("0", "1", "2"):
+                numbers.add(str(choice).strip())
+            yield row
+        if "0" in numbers and "2" not in numbers and at_most is None:
+            wrong = "is 0 in some rows and 2 in none, so 0 may be a tie or a side; write A, tie or B"
+            self.note(RowError(name_of(source, name), None, "choice", wrong))
+        elif numbers:
+            self.account.assume("The choices 1 and 2 are A and B, and 0 is a tie.")
+
+    def _read(self, source: Source, name: str | None, at_most: int | None) -> Iterator[Row]:
         file = name_of(source, name)
         if is_archive(file):
             yield from self._archive(source, file, at_most)

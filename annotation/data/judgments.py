@@ -7,7 +7,7 @@ from annotation.data.known import KnownRows
 from annotation.data.scores import TOOK, UNSAID, Annotators, answered_at, came_with
 from annotation.data.spellings import folded
 from annotation.models import Campaign, Context, Criterion, Output
-from annotation.outcome import Outcome, outcome_named
+from annotation.outcome import Outcome, outcome_named, side_named
 from annotation.questions import store
 from annotation.questions.kind import CANNOT_SAY, Given
 from annotation.questions.pair import Pair, says_both_bad, shown_left
@@ -82,10 +82,13 @@ class JudgmentsImport(Corpus):
         """A name that is one side's system, and not the other's, is that side."""
         word = row.fields.get("choice")
         sides = {side: self.spellings.name_of(row.name(f"system_{side}")) for side in "ab"}
-        if isinstance(word, str) and len(set(sides.values())) == 2:
-            named = [side for side, system in sides.items() if folded(word) == folded(system)]
+        if isinstance(word, str):
+            try:
+                named = side_named(folded(word), folded(sides["a"]), folded(sides["b"]))
+            except ValueError as unclear:
+                raise BadField("choice", str(unclear)) from unclear
             if named and outcome_named(word) is None:
-                return Given(Outcome(named[0].upper()))
+                return Given(named)
         return self.asked.imported(row, criterion)
 
     def reason(self, row: Row) -> str:

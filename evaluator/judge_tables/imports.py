@@ -14,7 +14,7 @@ from annotation.data.insertion import BATCH
 from annotation.data.shapes.shape import JUDGE_PAIRS, JUDGE_SCORES
 from annotation.data.spellings import Spellings, folded
 from annotation.models import Campaign, Output
-from annotation.outcome import outcome_named
+from annotation.outcome import outcome_named, side_named
 from annotation.questions.value_kind import imported_direction
 from annotation.snapshots import former_names, output_names
 from core.errors import RowError, quoted
@@ -234,11 +234,13 @@ def _answer(row: Row, places: "_Places") -> tuple[float, float, float]:
     if not row.is_blank("choice") and row.get("choice") is not None:
         word = row.get("choice")
         outcome, name = outcome_named(word), row.name("choice")
-        named = [side for side in "ab" if folded(places[2].name_of(row.name(f"system_{side}"))) == folded(name)]
-        code = "ab".index(named[0]) * 2 if outcome is None and len(named) == 1 else None if outcome is None else outcome.code
-        if code is None:
+        try:
+            named = side_named(folded(name), *(folded(places[2].name_of(row.name(f"system_{side}"))) for side in "ab"))
+        except ValueError as unclear:
+            raise BadField("choice", str(unclear)) from unclear
+        if (choice := outcome or named) is None:
             raise BadField("choice", f"is {quoted(name)}; it must be A, tie or B")
-        return tuple(float(code == other) for other in range(3))  # type: ignore[return-value]
+        return tuple(float(choice.code == other) for other in range(3))  # type: ignore[return-value]
     if all(row.get(side) in (None, "") for side in ("a", "tie", "b")):
         raise NotAnswered("has no choice")
     p = (row.number("a"), row.number("tie"), row.number("b"))

@@ -18,7 +18,7 @@ from annotation.data.files import Reading, is_archive
 from annotation.data.shapes.registry import shape_of
 from annotation.data.shapes.shape import JUDGE_PAIRS, JUDGE_SCORES, JUDGMENTS, SCORES
 from annotation.data.spellings import Spellings, folded
-from annotation.outcome import outcome_named
+from annotation.outcome import outcome_named, side_named
 from annotation.questions.columns import is_cannot_say
 from core.errors import ImportRefused, Refused, RowError, quoted
 from core.rowfiles import BadField, NotAnswered, Row, read_rows, shown
@@ -294,9 +294,12 @@ def _points(row: Row, a: Output, b: Output, first_left: bool | None) -> float:
     word = row.get("choice")
     if word is None:
         raise BadField("choice", "is missing; it must be given")
-    named = [side for side, output in (("A", a), ("B", b)) if isinstance(word, str) and folded(word) == folded(output.system)]
-    if len(named) == 1 and outcome_named(word) is None:
-        return POINTS[named[0]]
+    try:
+        named = side_named(folded(word), folded(a.system), folded(b.system)) if isinstance(word, str) else None
+    except ValueError as unclear:
+        raise BadField("choice", str(unclear)) from unclear
+    if named and outcome_named(word) is None:
+        return POINTS[named.value]
     if isinstance(word, str) and word.strip().lower() in ("left", "right"):
         if first_left is None:
             raise BadField("choice", f"is {word}, but shown_left does not say which of A and B stood there")
