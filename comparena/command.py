@@ -6,7 +6,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 TREE = HERE / "tree" if (HERE / "tree").is_dir() else HERE.parent  # a wheel carries everything else in tree/
-WITHOUT_SERVER = ("gate", "check_judge", "doctor", "watch_run")  # they read files: no settings, no database
+WITHOUT_SERVER = ("gate", "check_judge", "doctor", "watch_run", "train_generator")  # they read files: no settings, no database
 
 
 def main() -> None:

@@ -1,4 +1,5 @@
-"""The commands that need no server: `comparena gate`, `check_judge`, `doctor`, `watch_run`.
+"""The commands that need no server: `comparena gate`, `check_judge`, `doctor`, `watch_run`,
+`train_generator`.
 
 Only what a command asks for is imported: no Django, no torch. Bad input is one sentence on stderr and exit code 3, so that it
 is told from a verdict; a fault of the program is 4.
@@ -248,7 +249,37 @@ def _watch(options: argparse.Namespace) -> int:
     return watch.watch(options, _print)
 
 
+def train_generator_parser() -> Parser:
+    about = (
+        "Train a small generator from dialogues, and write its checkpoints' outputs into a folder, a file each, as imports\n"
+        "and watch_run read them. With a judge it stops where the training no longer gains what is worthwhile (exit code 3)."
+    )
+    parser = _parser("train_generator", _train_generator, about)
+    parser.bad_input = 2  # 3 stops a training
+    parser.add_argument("name", metavar="NAME", help="of the system")
+    parser.add_argument("--architecture", choices=("lstm", "convolutional", "transformer"), default="lstm")
+    parser.add_argument("--dialogues", required=True, metavar="FILE", help="rows of {turns} to learn from")
+    parser.add_argument("--contexts", required=True, metavar="FILE", help="rows of {context_id, context} to answer")
+    parser.add_argument("--out", required=True, metavar="FOLDER", help="for step-100.jsonl, step-200.jsonl, ...")
+    parser.add_argument("--iterations", type=int, default=1200, help="of the whole training; default 1200")
+    parser.add_argument("--every", type=int, default=100, metavar="N", help="iterations between two checkpoints; default 100")
+    parser.add_argument("--decoder", choices=("greedy", "ancestral", "nucleus", "beam"), default="nucleus")
+    parser.add_argument("--seed", type=int, default=0, help="of weights, batches and outputs; default 0")
+    parser.add_argument("--judge", metavar="NAME_OR_FOLDER", help="a metric by its name, or a comparator's folder")
+    parser.add_argument("--judge-command", metavar="CMD", help="a program: reads {id, context, output}, writes {id, score}")
+    parser.add_argument("--worthwhile", type=float, default=1.0, metavar="POINTS", help="of win rate above 50%%; default 1")
+    parser.add_argument("--per", type=int, default=100, metavar="N", help="iterations in which it is to be gained; default 100")
+    return parser
+
+
+def _train_generator(options: argparse.Namespace) -> int:
+    from leaderboard.offline import generator_run
+
+    return generator_run.train(options, _print)
+
+
 PARSERS: dict[str, Callable[[], Parser]] = {
+    "train_generator": train_generator_parser,
     "gate": gate_parser,
     "check_judge": check_judge_parser,
     "doctor": doctor_parser,

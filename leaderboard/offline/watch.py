@@ -14,7 +14,7 @@ from typing import Any
 from core.errors import Refused
 from evaluator.judges.degenerate_outputs import degenerate_shares
 from evaluator.judges.protocol import Judge
-from evaluator.judges.texts import Text
+from evaluator.judges.texts import Text, place_of
 from evaluator.selection.advice import Advice
 from evaluator.selection.early_stop import EarlyStop
 from evaluator.selection.rules import Rules
@@ -67,7 +67,7 @@ def judge_of(options: argparse.Namespace, references: dict[tuple[str, ...], tupl
     if options.judge_command:
         from evaluator.judges.program import ProgramJudge
 
-        return ProgramJudge(options.judge_command, references)
+        return ProgramJudge(options.judge_command, {place_of(Text(turns, "")): one for turns, one in references.items()})
     if Path(options.judge).is_dir():
         from evaluator.comparator.architectures import load
         from evaluator.encoders.pretrained import BadCheckpoint

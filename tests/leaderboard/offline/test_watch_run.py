@@ -153,3 +153,26 @@ def test_bad_input_is_never_a_stop(folder, capsys, words, sentence):
 def test_an_empty_folder_goes_on(folder, judge, capsys):
     assert main(["watch_run", str(folder), "--judge-command", judge, "--once"]) == 0
     assert "no whole step-NUMBER.jsonl" in capsys.readouterr().err
+
+
+def test_a_generator_is_trained_into_a_folder_that_is_watched(folder, judge, capsys):
+    """An iteration each: what is tested is the files, which an import and `watch_run` read."""
+    talk = [{"turns": ["Where is it?", "It is here."]}, {"turns": ["Is it there?", "No, here."]}]
+    write(folder, "talk.jsonl", talk)
+    write(folder, "contexts.jsonl", [{"context_id": f"c{i}", "context": [f"Where is {i}?"]} for i in range(3)])
+    words = [
+        "train_generator",
+        "small",
+        "--dialogues",
+        str(folder / "talk.jsonl"),
+        "--contexts",
+        str(folder / "contexts.jsonl"),
+    ]
+    words += ["--out", str(folder / "out"), "--iterations", "2", "--every", "1"]
+    assert main([*words, "--judge-command", judge]) == 0
+    assert [line.split(";")[0] for line in capsys.readouterr().out.splitlines()] == ["step 1 of 2", "step 2 of 2"]
+    assert main(["watch_run", str(folder / "out"), "--judge-command", judge, "--once"]) == 0
+    assert "step 2; 3 of 3 contexts" in capsys.readouterr().out
+    row = json.loads((folder / "out/step-2.jsonl").read_text(encoding="utf-8").splitlines()[0])
+    assert (row["context_id"], row["system"], row["iteration"], row["total_iterations"]) == ("c0", "small", 2, 2)
+    assert main(words) == 2 and "holds checkpoints already" in capsys.readouterr().err
