@@ -20,6 +20,7 @@ from leaderboard.run_serializers import (
     RULES,
     ChooseSerializer,
     ChosenSerializer,
+    ComparedSerializer,
     ContextRowSerializer,
     NewRunSerializer,
     ReceivedSerializer,
@@ -27,7 +28,7 @@ from leaderboard.run_serializers import (
     RunRowSerializer,
     RunSerializer,
 )
-from leaderboard.runs import choice, overview, registry, reports
+from leaderboard.runs import choice, comparison, overview, registry, reports
 
 
 class TooLarge(APIException):
@@ -48,6 +49,7 @@ class BoundedView(APIView):
             raise TooLarge
 
 
+NAMES = OpenApiParameter("name", many=True, required=True, description="A run's; once for each run.")
 RUN = OpenApiParameter("run", description="A run's name: its contexts, in its order.")
 
 
@@ -108,6 +110,15 @@ class RunFileView(APIView):
     @extend_schema(responses={(200, "text/csv"): OpenApiTypes.STR})
     def get(self, request, slug, name):
         return HttpResponse(overview.as_csv(_run(request, slug, name)), content_type="text/csv; charset=utf-8")
+
+
+class CompareView(APIView):
+    """The best checkpoints of several runs against each other: which settings win, and how surely."""
+
+    @extend_schema(responses=ComparedSerializer, parameters=[NAMES])
+    def get(self, request, slug):
+        campaign = campaign_for_researcher(request.user, slug)
+        return Response(ComparedSerializer(comparison.compare(campaign, request.query_params.getlist("name"))).data)
 
 
 class CheckpointsView(BoundedView):

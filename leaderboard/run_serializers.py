@@ -246,6 +246,36 @@ class RunSerializer(serializers.Serializer):
     left_out = serializers.ListField(child=serializers.CharField(), required=False, help_text="Of what was sent.")
 
 
+class CandidateSerializer(serializers.Serializer):
+    """A run's best checkpoint. win_rate: against the others on average, ties half, with its 95% interval, 0 to 1."""
+
+    name = serializers.CharField()
+    step = serializers.IntegerField()
+    win_rate = serializers.FloatField(allow_null=True)
+    low = serializers.FloatField(allow_null=True)
+    high = serializers.FloatField(allow_null=True)
+    probability = serializers.FloatField(help_text="That it is the best.")
+    rank_low = serializers.IntegerField()
+    rank_high = serializers.IntegerField()
+
+
+class OtherChoiceSerializer(serializers.Serializer):
+    by = serializers.CharField()
+    choice = serializers.CharField(allow_null=True)
+    values = serializers.DictField(child=serializers.FloatField(allow_null=True), help_text="By run.")
+
+
+class ComparedSerializer(serializers.Serializer):
+    """not_worse: runs among which the best is with 95% probability. others: what would have chosen without a judge."""
+
+    judge = serializers.CharField()
+    contexts = serializers.IntegerField()
+    runs = CandidateSerializer(many=True)
+    not_worse = serializers.ListField(child=serializers.CharField())
+    others = OtherChoiceSerializer(many=True)
+    said = serializers.ListField(child=serializers.CharField())
+
+
 class ChooseSerializer(serializers.Serializer):
     step = steps()
     purpose = serializers.ChoiceField(

@@ -50,6 +50,7 @@ urlpatterns = [
     path("api/campaigns/<slug:slug>/tournaments/", api_actions.TournamentsView.as_view(), name="api_tournaments"),
     path("api/campaigns/<slug:slug>/contexts/", api_runs.ContextsView.as_view(), name="api_contexts"),
     path("api/campaigns/<slug:slug>/runs/", api_runs.RunsView.as_view(), name="api_runs"),
+    path("api/campaigns/<slug:slug>/runs/compare/", api_runs.CompareView.as_view(), name="api_compare_runs"),
     path("api/campaigns/<slug:slug>/runs/<str:name>/", api_runs.RunView.as_view(), name="api_run"),
     path("api/campaigns/<slug:slug>/runs/<str:name>/csv/", api_runs.RunFileView.as_view(), name="api_run_file"),
     path("api/campaigns/<slug:slug>/runs/<str:name>/checkpoints/", api_runs.CheckpointsView.as_view(), name="api_checkpoints"),

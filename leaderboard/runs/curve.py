@@ -36,9 +36,9 @@ def curve(run: Run, checkpoints: Sequence[RunCheckpoint]) -> Curve:
         place = {checkpoint.pk: i for i, checkpoint in enumerate(checkpoints)}
         rows = RunComparison.objects.filter(later__in=place, earlier__in=place)
         said = rows.values_list("later", "earlier", "outcomes")
-        comparisons = ByPairs({(place[a], place[b]): _numbers(outcomes) for a, b, outcomes in said})
+        comparisons = ByPairs({(place[a], place[b]): numbers(outcomes) for a, b, outcomes in said})
     else:
-        comparisons = ByUtility(np.array([_numbers(c.utilities or []) for c in checkpoints]), preferences(run.reading))
+        comparisons = ByUtility(np.array([numbers(c.utilities or []) for c in checkpoints]), preferences(run.reading))
     return curve_of([c.step for c in checkpoints], comparisons, len(run.contexts), groups, run.total_steps)
 
 
@@ -97,7 +97,7 @@ def _new_advice(given: Sequence[dict[str, Any]], found: Advice) -> list[dict[str
     return [{"step": newest, "word": word, "rule": rule} for rule, word in said.items() if last.get(rule) != word]
 
 
-def _numbers(values: Sequence[float | None]) -> np.ndarray:
+def numbers(values: Sequence[float | None]) -> np.ndarray:
     return np.array([np.nan if value is None else value for value in values], dtype=float)
 
 

@@ -181,6 +181,7 @@ researchers: Those who research the campaign, and admins.
     api/campaigns/<slug>/researchers/<pk>/ DELETE
     api/campaigns/<slug>/retraining/ GET PUT
     api/campaigns/<slug>/runs/ GET POST
+    api/campaigns/<slug>/runs/compare/ GET
     api/campaigns/<slug>/runs/<name>/ GET
     api/campaigns/<slug>/runs/<name>/checkpoints/ POST
     api/campaigns/<slug>/runs/<name>/choose/ POST
