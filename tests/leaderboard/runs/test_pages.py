@@ -77,6 +77,19 @@ def test_nothing_is_chosen_until_somebody_chooses(alice, reported):
     assert reported.campaign.systems.filter(name="lstm").exists()
 
 
+def test_people_are_asked_about_two(alice, reported):
+    reported.campaign.pairwise = True
+    reported.campaign.save()
+    asked = {"step": 300, "beside": 100, "people": ""}
+    page = alice.post("/c/talk/runs/lstm/choose/", asked, follow=True).content.decode()
+    assert "12 pairs of step 300 and step 100 come next in what people are asked." in page
+    pairs = Item.objects.filter(other__isnull=False).values_list("output__checkpoint__name", "other__checkpoint__name")
+    assert sum(set(pair) == {"step-100", "step-300"} for pair in pairs) == 12
+    before = Item.objects.count()
+    alice.post("/c/talk/runs/lstm/choose/", asked)  # pressed twice
+    assert Item.objects.count() == before
+
+
 def test_what_cannot_be_chosen_is_said(alice, reported):
     reported.campaign.pairwise = False
     reported.campaign.save()
