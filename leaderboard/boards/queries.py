@@ -54,8 +54,9 @@ def of_judge(boards, basis: str, judge: str = ""):
     """Those on this basis by the judge of this name; empty: by people alone, or by any comparator."""
     if basis == PEOPLE:
         return boards.filter(basis=basis)
-    by = {"judge__name": judge} if judge else {"judge__kind": Judge.Kind.COMPARATOR}
-    return boards.filter(basis=basis, **by)
+    comparator = Judge.Kind.COMPARATOR.value
+    was_one = Q(judge__kind=Judge.Kind.IMPORTED, judge__settings__elsewhere__kind=comparator)  # where an archive comes from
+    return boards.filter(Q(judge__name=judge) if judge else Q(judge__kind=comparator) | was_one, basis=basis)
 
 
 def default_board(campaign: Campaign, criterion: str | None = None) -> Tournament | None:

@@ -126,13 +126,18 @@ def test_scores(tmp_path):
 @pytest.mark.skipif("PUBLIC_DATA" not in os.environ, reason="a minute: set PUBLIC_DATA")
 class TestPublicData:
     def test_pandalm(self, tmp_path):
-        """Without the four prompts that stand under several ids: files of AlpacaEval have no ids, and say nothing of which."""
+        """Without the 114 votes on four prompts that stand under several ids each: files of AlpacaEval have no ids, say nothing
+        of which, and leave these out."""
         rows = [json.loads(line) for line in (SHARED / "pandalm.pairwise.jsonl").read_text(encoding="utf-8").splitlines()]
         for row in rows:
             row["context"] = ["\n".join(row["context"])]  # a chat's message, as arenas have it
         ids: dict[str, set[str]] = {}
         for row in rows:
             ids.setdefault(row["context"][0], set()).add(row["context_id"])
+        campaign = create_campaign(slug="all", criteria=[], pairwise=True, likert=False)
+        import_outputs(campaign, lines(tmp_path / "texts.jsonl", contexts(rows)))
+        done = import_judgments(campaign, lines(tmp_path / "votes.jsonl", WITH_TIES["AlpacaEval"](rows)))
+        assert (done.rows, done.new["judgments"], list(done.left_out.values())) == (2073, 1959, [114])
         rows = [row for row in rows if len(ids[row["context"][0]]) == 1]
         assert len(rows) == 1959
         digests = {name: snapshot_of(tmp_path, rows, shape).digest for name, shape in WITH_TIES.items()}

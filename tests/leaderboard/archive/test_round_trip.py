@@ -170,6 +170,20 @@ def test_a_board_played_anew_has_the_same_digits(again):
     assert numbers(once_more) == numbers(first) and once_more.signature == first.signature
 
 
+def test_a_comparators_board_opens_as_before(full, db):
+    """Its judge comes back as imported, and is one of the comparators still."""
+    before = Campaign.objects.get(pk=full[0])
+    before.judges.filter(name="LLM").update(kind=Judge.Kind.COMPARATOR)
+    opens = lambda campaign: [queries.default_board(campaign), queries.latest(campaign, queries.JUDGE)]
+    opened, archive = opens(before), io.BytesIO()
+    assert opened[1].judge.name == "LLM"
+    write_archive(before, archive)
+    Campaign.objects.filter(pk=before.pk).update(slug="full-before")
+    after = admit(archive, "full.zip").campaign
+    assert after.judges.get(name="LLM").kind == Judge.Kind.IMPORTED
+    assert [(t.signature, t.finished_at) for t in opens(after)] == [(t.signature, t.finished_at) for t in opened]
+
+
 def test_what_is_answered_stays_answered_and_nothing_runs(again):
     campaign = again.campaign
     zoe = campaign.annotators.get(name="Zoë 🦊")
