@@ -159,7 +159,7 @@ def test_fifty_checkpoints_make_no_item_and_no_output(run, report, world):
 def test_others_see_nothing(run, world):
     for user in (world.charlie, None):
         world.client.logout() if user is None else world.client.force_login(user)
-        for path in ("contexts/", "runs/", "runs/lstm/", "runs/lstm/csv/"):
+        for path in ("contexts/", "runs/", "runs/lstm/", "runs/lstm/csv/", "runs/compare/?name=lstm"):
             assert world.client.get(f"/api/campaigns/talk/{path}").status_code == (401 if user is None else 404)
         body = json.dumps({"step": 1, "outputs": [{"context_id": "c00", "output": "a"}]})
         answer = world.client.post("/api/campaigns/talk/runs/lstm/checkpoints/", body, content_type="application/json")
