@@ -251,6 +251,17 @@ ROWS: dict[str, tuple[str, dict[str, Any], str]] = {
         },
         "name",
     ),
+    "DeepEval, cases": (
+        "outputs",
+        {
+            "name": "t0",
+            "input": "Tea?",
+            "actualOutput": "Gladly.",
+            "expectedOutput": "Yes.",
+            "metricsData": [{"name": "Tone", "score": 0.5, "success": True}],
+        },
+        "name",
+    ),
     "MT-bench answers": (
         "outputs",
         {

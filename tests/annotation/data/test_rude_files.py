@@ -29,7 +29,7 @@ READ, SHARED, THROUGH_A_DOOR = FUZZ_CASES or 60, FUZZ_CASES or 12, FUZZ_CASES //
 # No texts; the model or the annotator is the file's or the folder's name; a judge's answers; nothing but people.
 NOTHING_GOOD = (
     *("Potato", "Potato, table", "Appraise", "Qualtrics", "wide sheet"),
-    *("lm-eval", "doccano", "Arena-Hard", "Prolific", "lm-eval results", "AlpacaEval leaderboard"),
+    *("lm-eval", "doccano", "Arena-Hard", "Prolific", "lm-eval results", "AlpacaEval leaderboard", "DeepEval, cases"),
 )
 kinds_of_files = pytest.mark.parametrize("shape", ROWS)
 
