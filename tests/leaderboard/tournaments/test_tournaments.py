@@ -403,7 +403,7 @@ class TestOnce:
         world.client.force_login(world.alice)
         asked = {"path": "/api/campaigns/talk/tournaments/", "content_type": "application/json"}
         found = world.client.post(data={"basis": "people"}, **asked).json()
-        assert found["chosen"] == "Nobody chose Overall."
+        assert found["chosen"] == "Nobody chose; it is Overall."
         assert "chosen" not in world.client.post(data={"basis": "people", "criterion": "Overall"}, **asked).json()
 
     def test_one_that_waits_is_not_the_same_once_outputs_have_come(self, world):
