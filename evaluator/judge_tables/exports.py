@@ -134,14 +134,17 @@ def _priced(used: dict[str, Any]) -> str:
 
 
 def took(row: dict[str, Any]) -> str:
-    """What a judge's answers cost, and how many flipped, in words; empty where they cost nothing."""
+    """What a judge's answers cost, how many flipped, and why some pairs have none, in words; empty where they cost nothing."""
     used = row["settings"]
     if "calls" not in used:
         return ""
     kept = f" and {used['kept']:,} replies kept from before" if used["kept"] else ""
     tokens = f"{used['prompt_tokens']:,} tokens read, {used['completion_tokens']:,} written"
     flips = f"{used['flips']:,} of {used['pairs']:,} answers flipped when the sides changed"
-    return f"{used['calls']:,} calls{kept}; {tokens}; {_priced(used)}; {flips}"
+    said = [f"{used['calls']:,} calls{kept}", tokens, _priced(used), flips]
+    said += [f"not judged, {why} ({count:,})" for why, count in used.get("why_unjudged", {}).items()]
+    said += [f"{name} answered in its place ({count:,} replies)" for name, count in used.get("other_models", {}).items()]
+    return "; ".join(said)
 
 
 def _cells(rows: list[dict[str, Any]]) -> Iterator[list[str]]:

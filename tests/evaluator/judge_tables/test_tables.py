@@ -18,6 +18,7 @@ from evaluator.judge_tables import exports
 from evaluator.metaevaluation.judges_table import CEILING, CONSTANT, LONGER, JudgeAnswers
 from evaluator.trainings import services
 from evaluator.views.judges import key_of
+from tests.evaluator.judges.rude_server import RudeServer
 from tests.evaluator.judges.stub_server import Server
 from tests.evaluator.world import SCORES, World, command, recipe, write
 
@@ -238,6 +239,22 @@ class TestALanguageModel:
         again = out.getvalue().rsplit("To reproduce: ", 1)[1]
         assert f"--snapshot {crowd.campaign.snapshots.get().name} --criterion Overall" in again
         assert f"--judge tiny --language-model tiny --url {server.url} --calls 6 --pairs 3" in again
+
+    def test_pairs_that_it_refuses_end_no_table_and_the_row_says_why(self, crowd):
+        """Texts of the system Poor, which have the word "bad", are filtered."""
+        filtered = lambda number, body: (
+            "filtered_error" if "bad" in body["messages"][-1]["content"].rsplit("{", 1)[1] else "plain"
+        )
+        spell = lambda choice, body: {"answer": {"A": "A", "tie": "C", "B": "B"}[choice]}
+        with RudeServer(filtered, spell=spell) as rude:
+            words = ("evaluate_judges", "crowd", "--language-model", "tiny", "--url", rude.url, "--calls", "1000")
+            with pytest.raises(CommandError, match="judged 36 of 72 pairs; 36 stay unjudged, more than 5%"):
+                command(*words)
+            found = command(*words, "--unjudged", "0.5")
+        row = next(row for row in found["tables"]["all"]["rows"] if row["name"] == "tiny")
+        assert "it read 36 of the 72 pairs that people judged; it was asked about 72" in row["lacks"]
+        assert "Poor (36)" in row["lacks"] and row["pairs"] == 36
+        assert "not judged, The language model's server refused the request with status 400" in exports.took(row)
 
     def test_what_it_refuses(self, crowd, server, tmp_path):
         with pytest.raises(CommandError, match="Set the maximum number of requests with --calls"):
