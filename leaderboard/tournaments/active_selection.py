@@ -54,7 +54,7 @@ def had_a_say(campaign: Campaign, snapshot: Snapshot) -> str:
 
 def for_the_systems(campaign: Campaign, user=None) -> dict:
     """Put the open pairs in the order of what they tell of the systems, by people's answers so far; {"pairs": how many}. Which
-    outputs of two systems come first is left to chance, so that people's boards stay unbiased."""
+    outputs of two systems come first is left to chance, so that no judge bends people's boards."""
     there = current_entrants(campaign)
     ids = _open_of(campaign, there)
     if not ids:
