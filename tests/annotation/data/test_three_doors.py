@@ -54,6 +54,12 @@ class TestScores:
         assert [row[-2:] for row in rows] == [("1", 5.0)]
         assert account["left_out"] == {"was rejected by a reviewer": 1, "is a ground truth, not a person's answer": 1}
 
+    def test_argillas_responses(self, installation):
+        """One person's 4 on the only record, whose text names no system."""
+        how = {"criterion": ("quality", 1, 5), "on": "argilla.json", "texts": {"system": "m"}}
+        rows, people, _ = everywhere(installation, "scores", "argilla.json", scores, constants={"system": "m"}, **how)
+        assert [row[1:] for row in rows] == [("m", "quality", "u1", 4)] and people == {"u1": False}
+
     def test_every_sheet_is_read(self, installation):
         rows, _, _ = everywhere(installation, "scores", "17c_one_sheet_per_annotator.scores.xlsx", scores, on=COMMON)
         assert [row[-2:] for row in rows] == [("w1", 4.0), ("w2", 2.0)]
