@@ -1,7 +1,7 @@
 """How often three rules stop a training: python -m benchmarks.validity.training_curves
 
 The trainings come from `curves`. The worthwhile gain is .01 standard deviations of an output in an evaluation. Ours is the
-product's rule at every look until it first stops; its strengths are worked out for many trainings at once (tests compare both).
+product's rule at every look until it first stops; only the counting of wins is done for many trainings at once.
 """
 
 import argparse
@@ -13,34 +13,21 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.special import logit
 from scipy.stats import norm
 
 from benchmarks.validity.curves import training
 from evaluator.judges.protocol import by_order
 from evaluator.selection.best_checkpoint import all_strengths, best
 from evaluator.selection.curve import ByUtility, curve_of
-from evaluator.selection.plateau import (
-    CONVEX,
-    ENOUGH,
-    FULL,
-    LONG,
-    PRECISE,
-    SHORT,
-    Movement,
-    before,
-    least_error,
-    looks_until,
-    movement,
-    movements,
-    share,
-)
+from evaluator.selection.plateau import look, looks_until
 from evaluator.selection.rules import Rules
+from evaluator.selection.strengths import Meetings
 
 EVALUATIONS, PER = 100, 10  # evaluations of a training; the unit of time in which a worthwhile gain is asked
 WORTHWHILE = 100 * (norm.cdf(0.01 * PER / np.sqrt(2)) - 0.5)  # points
 RULES = Rules(worthwhile=WORTHWHILE, per=PER)
 BATCH = 50
+STAGES = (20, 35, 50, 70, 100)  # evaluations up to which a training is compared, since most are stopped before the end
 NEVER = 10**6
 SEED = 1_000_000  # the first of the table's trainings; smaller ones were looked at while the rule was made
 STORE = Path(__file__).resolve().parents[2] / "var/training_curves.jsonl"
@@ -74,32 +61,37 @@ TWISTS = [
 ]
 
 
-@dataclass
 class Compared:
-    """One training. sums: int8 (m + 1, m, n), outcomes of the second index summed over the opponents before the first; means:
-    (m, m), of the first index against the second."""
+    """One training, of which as much is compared as somebody asks for. sums: int8 (m + 1, m, n), outcomes of the second index
+    summed over the opponents before the first; means: (m, m), of the first index against the second."""
 
-    sums: np.ndarray
-    means: np.ndarray
+    def __init__(self, utility: np.ndarray):
+        m, n = utility.shape
+        self.utility, self.known = utility.astype(np.float32), 0
+        self.sums, self.means = np.zeros((m + 1, m, n), dtype=np.int8), np.zeros((m, m))
+
+    def until(self, end: int) -> None:
+        u, known = self.utility, self.known
+        if end <= known:
+            return
+        self.known = end = min([stage for stage in STAGES if stage >= end], default=len(u))
+        each = np.ones(u.shape[1], dtype=np.float32)
+        for j in range(end):
+            rows = slice(known if j < known else 0, end)
+            outcomes = (u[rows] > u[j]).view(np.int8) - (u[rows] < u[j]).view(np.int8)  # (r, n), against j
+            self.means[rows, j] = (outcomes.astype(np.float32) @ each).astype(float) / len(each)
+            np.add(self.sums[j, rows], outcomes, out=self.sums[j + 1, rows])
 
 
-def compared(utility: np.ndarray) -> Compared:
-    m, n = utility.shape
-    u = utility.astype(np.float32)
-    sums = np.zeros((m + 1, m, n), dtype=np.int8)
-    means = np.empty((m, m))
-    for j in range(m):
-        outcomes = (u > u[j]).view(np.int8) - (u < u[j]).view(np.int8)  # (m, n), of all against j
-        means[:, j] = outcomes.sum(1, dtype=np.int32) / n
-        np.add(sums[j], outcomes, out=sums[j + 1])
-    return Compared(sums, means)
-
-
-def paper(means: np.ndarray) -> int:
+def paper(utility: np.ndarray) -> int:
     """After how many evaluations Zhou & Xu's rule stops, all contexts against the previous two."""
+    balance = np.zeros(len(utility))
+    for lag in range(1, RULES.previous + 1):
+        later, earlier = utility[lag:], utility[:-lag]
+        balance[lag:] += (later > earlier).sum(1) - (later < earlier).sum(1)
     row = 0
-    for i in range(1, len(means)):
-        row = row + 1 if means[i, max(0, i - RULES.previous) : i].sum() < 0 else 0
+    for i, won in enumerate(balance):
+        row = row + 1 if won < 0 else 0
         if row == RULES.losses:
             return i + 1
     return NEVER
@@ -115,82 +107,38 @@ def patience(utility: np.ndarray) -> int:
     return NEVER
 
 
-def _stops(found: Movement, of_error: float) -> np.ndarray:
-    turning = (found.bend > CONVEX) & (found.end >= RULES.worthwhile_slope)
-    return ~turning & (found.slope.above(RULES.worthwhile_slope) < of_error)
-
-
 class Batch:
-    """Our rule on many trainings with the same contexts and steps."""
+    """Many trainings with the same contexts and steps, as our rule looks at them (`plateau.Trainings`)."""
 
     def __init__(self, trainings: list[Compared], groups: np.ndarray):
-        self.trainings = trainings
-        self.indicator = (
-            (groups[:, None] == np.arange(groups.max() + 1)).astype(np.float32) if len(set(groups)) < len(groups) else None
-        )
-        self.told: dict[tuple[int, int], np.ndarray] = {}
+        self.trainings, self.units, self.steps = trainings, groups, np.arange(EVALUATIONS)
 
     def stops(self) -> np.ndarray:
         """(b,) after how many evaluations each is stopped"""
         stopped = np.full(len(self.trainings), NEVER)
-        for number, evaluations in enumerate(looks_until(EVALUATIONS), 1):
+        for evaluations in looks_until(EVALUATIONS):
             left = np.flatnonzero(stopped == NEVER)
+            for i in left:
+                self.trainings[i].until(evaluations)
             if len(left):
-                stopped[left[self.look(left, number, evaluations)]] = evaluations
+                found = look(self, RULES, evaluations, left).stops(RULES.worthwhile_slope)
+                stopped[left[found]] = evaluations
         return stopped
 
-    def look(self, which: np.ndarray, number: int, evaluations: int) -> np.ndarray:
-        """(b,) bool: whether these are stopped; as `plateau.look` and `Look.stops`"""
-        full = min(evaluations, FULL)
-        whole = self.window(which, evaluations, full)
-        stopped, free = _stops(whole, share(RULES, number, full)), np.ones(len(which), dtype=bool)
-        for size in [size for size in SHORT if size < full]:
-            tried = free & (least_error(np.arange(size) / PER, whole.noise) * PRECISE <= RULES.worthwhile_slope)
-            if tried.any():
-                found = self.window(which[tried], evaluations, size)
-                taken = np.flatnonzero(tried)[precise := found.slope.error * PRECISE <= RULES.worthwhile_slope]
-                stopped[taken] = _stops(found, share(RULES, number, size))[precise]
-                free[taken] = False
-        long = free & (whole.slope.error * ENOUGH > RULES.worthwhile_slope)
-        if evaluations >= LONG and long.any():
-            stopped[long] = _stops(self.window(which[long], evaluations, LONG), share(RULES, number, LONG))
-        return stopped
-
-    def window(self, which: np.ndarray, evaluations: int, size: int):
-        past = before(evaluations, size)
-        told = None if past is None else self.part(which, *past, None).slope.told
-        return self.part(which, evaluations - size, evaluations, told)
-
-    def part(self, which: np.ndarray, first: int, end: int, past: np.ndarray | None):
-        t = np.arange(first, end, dtype=float) / PER
-        values, variances = self.strengths(which, first, end, movements(t))
-        return movement(t, values, variances, past)
-
-    def strengths(self, which: np.ndarray, first: int, end: int, contrasts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(b, w) and (b, k), as `strengths` and `variance` have them where all is judged"""
-        d = np.stack([self.trainings[i].means[first:end, first:end] for i in which])  # (b, w, w)
+    def meetings(self, which: np.ndarray, first: int, end: int) -> Meetings:
+        """Of all checkpoints from first to end - 1 with each other"""
+        means = np.stack([self.trainings[i].means[first:end, first:end] for i in which])  # (b, w, w)
         won = np.stack([self.trainings[i].sums[end, first:end] - self.trainings[i].sums[first, first:end] for i in which])
-        n, w = won.shape[2], end - first
-        p = (n * (1 + d) / 2 + 0.5) / (n + 1)
-        weight = 4 * p * (1 - p) * (1 - np.eye(w))
-        information = weight.sum(2)[:, :, None] * np.eye(w) - weight
-        solved = np.linalg.inv(information + 1 / w) - 1 / w  # the pseudo-inverse: each row of information sums to 0
-        values = (solved @ (weight * logit(p)).sum(2)[:, :, None])[:, :, 0]
-        q = (2 * contrasts @ solved).astype(np.float32)  # (b, k, w)
-        each = q @ won.astype(np.float32)  # (b, k, n)
-        each -= each.mean(2, keepdims=True)
-        if self.indicator is not None:
-            each = each @ self.indicator
-        units = each.shape[2]
-        return values, np.maximum((each.astype(float) ** 2).sum(2) * (units / (units - 1) / n**2), 1 / units**2)
+        surplus = won - means.sum(2, dtype=np.float32)[:, :, None]  # (b, w, n)
+        w, n = surplus.shape[1:]
+        return Meetings(means, n * (1 - np.eye(w))[None], surplus)
 
 
 def simulated(cell: Cell, seeds: range) -> Iterator[dict[str, Any]]:
     made = [training(cell.shape, EVALUATIONS, cell.contexts, cell.scatter, cell.ar, seed, **cell.twist) for seed in seeds]
-    trainings = [compared(utility) for _, utility, _ in made]
-    ours = Batch(trainings, made[0][2]).stops()
-    for seed, stop, (_, utility, _), one in zip(seeds, ours, made, trainings):
-        yield {"seed": seed, "ours": int(stop), "paper": paper(one.means), "patience": patience(utility)}
+    ours = Batch([Compared(utility) for _, utility, _ in made], made[0][2]).stops()
+    for seed, stop, (_, utility, _) in zip(seeds, ours, made):
+        yield {"seed": seed, "ours": int(stop), "paper": paper(utility), "patience": patience(utility)}
 
 
 def best_sets(cell: Cell, seeds: range, evaluations: int) -> list[tuple[bool, int]]:

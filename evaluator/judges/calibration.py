@@ -8,7 +8,7 @@ from scipy.optimize import minimize
 from scipy.special import expit, log_expit
 
 from evaluator.judges.degenerate_outputs import lowered
-from evaluator.judges.protocol import Preferences
+from evaluator.judges.protocol import OfOutcomes, Preferences
 from evaluator.judges.texts import Text
 
 NO_GUARD = 1e9  # logits
@@ -46,7 +46,8 @@ class Head:
     def preferences(self, u_a: np.ndarray, u_b: np.ndarray) -> Preferences:
         """Of utilities u_a (n,), u_b (n,) in logits, with as many ties chosen as people gave on the held-out pairs."""
         d = np.asarray(u_a, dtype=float) - np.asarray(u_b, dtype=float)  # (n,)
-        return Preferences(self.probabilities(d), decide(d, self.tie_threshold))
+        outcomes = (np.abs(d) >= self.tie_threshold) * np.sign(d).astype(int)  # as `decide`
+        return OfOutcomes(outcomes, lambda: self.probabilities(d))
 
     def expected(self, u: np.ndarray) -> np.ndarray:
         """Utilities (n,) in logits -> mean scores (n,) to be expected, from 0 to 1"""

@@ -60,6 +60,24 @@ class Preferences:
         return Preferences(self.probabilities[:, ::-1], choices)
 
 
+class OfOutcomes(Preferences):
+    """The same of outcomes (n,), +1, 0 or -1; the rest is worked out where somebody asks, since curves read outcomes alone."""
+
+    _probabilities: Callable[[], Numbers]
+
+    def __init__(self, outcomes: Numbers, probabilities: Callable[[], Numbers]):
+        vars(self).update(outcomes=outcomes, _probabilities=probabilities)
+
+    @cached_property
+    def probabilities(self) -> Numbers:
+        return self._probabilities()
+
+    @cached_property
+    def choices(self) -> Numbers:
+        named: Numbers = np.array(["B", "tie", "A"])[self.outcomes + 1]
+        return named
+
+
 class PointwiseJudge(Protocol):
     @property
     def kind(self) -> Literal["pointwise"]: ...
@@ -311,8 +329,11 @@ def differences(a: Numbers, b: Numbers) -> Numbers:
 
 def by_order(a: Numbers, b: Numbers) -> Preferences:
     """What the order of two utilities (n,) says alone, with P 0 or 1: how sure the judge is it does not tell."""
-    d = np.sign(differences(a, b))
-    return Preferences.likeliest(np.stack([d > 0, d == 0, d < 0], axis=-1).astype(float))
+    a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
+    near = np.where(np.isfinite(b), ROUNDING * np.abs(b), 0.0)  # as `differences`
+    d = a - b
+    outcomes = (d > near).astype(int) - (d < -near)
+    return OfOutcomes(outcomes, lambda: np.eye(3)[1 - outcomes])
 
 
 def mean_points(n: int, a: Numbers, b: Numbers, p: Numbers) -> Numbers:

@@ -10,11 +10,11 @@ from scipy import stats
 
 from core.errors import Refused
 from evaluator.selection.best_checkpoint import Best, all_strengths, best
-from evaluator.selection.curve import Curve, Floats
+from evaluator.selection.curve import Curve, Floats, Whole
 from evaluator.selection.losing_streak import Streak, against_previous, losing_streak
 from evaluator.selection.plateau import FIRST, LEAST_UNITS, Look, newest_look
 from evaluator.selection.rules import Rules, points
-from evaluator.selection.strengths import variance
+from evaluator.selection.strengths import Strengths, by_unit, variances
 
 Word = Literal["improving", "open", "no longer improving", "getting worse"]
 CONFIDENCE = 0.95
@@ -58,7 +58,8 @@ def advice(curve: Curve, rules: Rules) -> Advice:
     """The same for the same rows. Raises Refused for a curve without a checkpoint."""
     if not len(curve):
         raise Refused("A training without a checkpoint has no verdict.")
-    look, streak = newest_look(curve, rules), losing_streak(curve, rules)
+    recent = against_previous(curve, rules.previous)
+    look, streak = newest_look(curve, rules), losing_streak(recent, rules)
     word = _word(look, rules)
     found = all_strengths(curve)
     slope, low, high = _interval(look) if look else (None, None, None)
@@ -71,7 +72,7 @@ def advice(curve: Curve, rules: Rules) -> Advice:
         high=high,
         looks=look.number if look else 0,
         best=best(curve, rules, found),
-        points=_points(curve, rules, found.values, found.influences(np.eye(len(curve)))),
+        points=_points(curve, recent, found),
         said=_said(curve, rules, look, streak),
     )
 
@@ -85,43 +86,37 @@ def _word(look: Look | None, rules: Rules) -> Word:
 
 
 def _interval(look: Look) -> tuple[float, float, float]:
-    ends = look.slope.quantile(look.share), look.slope.quantile(1 - look.share)
+    share = float(look.share[0])
+    ends = look.slope.quantile(share), look.slope.quantile(1 - share)
     return points(float(look.slope.estimate[0])), points(ends[0]), points(ends[1])
 
 
-def _points(curve: Curve, rules: Rules, values: Floats, influences: Floats) -> list[Point]:
-    from_first = influences - influences[:1]
-    spread = np.sqrt([float(variance(curve, row[None])[0, 0]) for row in from_first])
+def _points(curve: Curve, recent: Floats, found: Strengths) -> list[Point]:
     units = int(curve.units.max()) + 1
-    reach = float(stats.t.ppf((1 + CONFIDENCE) / 2, units - 1)) * spread if units > 1 else None  # (m,)
-    strength = values - values[0]
-    ends = [(None, None)] * len(values) if reach is None else zip((strength - reach).tolist(), (strength + reach).tolist())
-    return [
-        Point(step, *_against(curve, i, rules), value, low, high)
-        for i, (step, value, (low, high)) in enumerate(zip(curve.steps.tolist(), strength.tolist(), ends))
-    ]
+    factor = float(stats.t.ppf((1 + CONFIDENCE) / 2, units - 1)) if units > 1 else np.nan
+    strength = found.values[0] - found.values[0, 0]
+    influences = found.influences(np.eye(len(curve)))[0]
+    reach = factor * np.sqrt(variances(influences - influences[:1], curve.units))
+    sides = [(recent == side).sum((1, 2)).tolist() for side in (1, 0, -1)]
+    low, high = _balance_intervals(recent, curve.units, factor)
+    known = [_finite(low), _finite(high), strength.tolist(), _finite(strength - reach), _finite(strength + reach)]
+    return [Point(*row) for row in zip(curve.steps.tolist(), *sides, *known)]
 
 
-def _against(curve: Curve, m: int, rules: Rules) -> tuple[int, int, int, float | None, float | None]:
-    outcomes = against_previous(curve, m, rules.previous)
-    wins, ties, losses = (int((outcomes == side).sum()) for side in (1, 0, -1))
-    low, high = _balance_interval(curve, outcomes)
-    return wins, ties, losses, low, high
+def _finite(values: Floats) -> list[float | None]:
+    return [value if np.isfinite(value) else None for value in values.tolist()]
 
 
-def _balance_interval(curve: Curve, outcomes: Floats) -> tuple[float | None, float | None]:
-    """Of the mean of outcomes (k, n), units as clusters (Cochran 1977, 6.3: a ratio)."""
-    judged = ~np.isnan(outcomes)
-    count = judged.sum(0).astype(float)  # (n,)
-    units = int(curve.units.max()) + 1
-    if not count.any() or units < 2:
-        return None, None
-    total = np.where(judged, outcomes, 0.0).sum(0)
-    mean = float(total.sum() / count.sum())
-    residual = curve.by_unit(total - mean * count)
-    error = float(np.sqrt((residual**2).sum() * units / (units - 1))) / float(count.sum())
-    half = float(stats.t.ppf((1 + CONFIDENCE) / 2, units - 1)) * error
-    return max(mean - half, -1.0), min(mean + half, 1.0)
+def _balance_intervals(recent: Floats, units: Whole, factor: float) -> tuple[Floats, Floats]:
+    """(m,), (m,), of the mean outcome of each checkpoint, units as clusters (Cochran 1977, 6.3: a ratio); NaN where nothing was
+    compared."""
+    count = (~np.isnan(recent)).sum(1).astype(float)  # (m, n)
+    total, played = np.nansum(recent, axis=1), np.where(count.any(1), count.sum(1), np.nan)
+    mean = total.sum(1) / played
+    residual = by_unit(total - mean[:, None] * count, units)  # (m, u)
+    u = residual.shape[1]
+    half = factor * np.sqrt((residual**2).sum(1) * u / max(u - 1, 1)) / played
+    return np.maximum(mean - half, -1.0), np.minimum(mean + half, 1.0)
 
 
 def _said(curve: Curve, rules: Rules, look: Look | None, streak: Streak) -> list[str]:
@@ -134,7 +129,7 @@ def _said(curve: Curve, rules: Rules, look: Look | None, streak: Streak) -> list
     else:
         slope, low, high = _interval(look)
         first = (
-            f"At evaluation {look.evaluations}, the newest {look.window} gain {slope:+.2f} points of win rate in {per} "
+            f"At evaluation {look.evaluations}, the newest {look.window[0]} gain {slope:+.2f} points of win rate in {per} "
             f"({low:+.2f} to {high:+.2f}; the interval holds at all looks together)."
         )
     return [

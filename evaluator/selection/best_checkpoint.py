@@ -11,10 +11,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg import solve_triangular
 
 from evaluator.selection.curve import Curve, Floats
 from evaluator.selection.rules import Rules
-from evaluator.selection.strengths import Strengths, pairs_among, strengths, variance
+from evaluator.selection.strengths import Strengths, covariance, meetings, strengths
 
 PANEL = 32  # checkpoints that all others are compared with
 DRAWS = 4000
@@ -38,16 +39,16 @@ class Best:
 def all_strengths(curve: Curve) -> Strengths:
     """Of all checkpoints, from comparisons with a panel of them that is spread over the training."""
     panel = np.unique(np.linspace(0, len(curve) - 1, min(PANEL, len(curve))).round().astype(int))
-    return strengths(pairs_among(curve, np.arange(len(curve)), panel))
+    return strengths(meetings(curve, np.arange(len(curve)), panel))
 
 
 def best(curve: Curve, rules: Rules, found: Strengths) -> Best:
     m = len(curve)
     if m == 1:
         return Best(int(curve.steps[0]), 1.0, 1, 1, [int(curve.steps[0])])
-    covariance = variance(curve, found.influences(np.eye(m) - 1 / m))
+    noise = covariance(found.influences(np.eye(m) - 1 / m)[0], curve.units)
     walk = np.minimum.outer(np.arange(m), np.arange(m)).astype(float)
-    draws = _drawn(found.values, covariance, [(a**2 * walk, b) for a in SIZES for b in SIZES], rules.seed)  # (DRAWS, m)
+    draws = _drawn(found.values[0], noise, walk, [(a, b) for a in SIZES for b in SIZES], rules.seed)  # (DRAWS, m)
     chances = np.bincount(draws.argmax(1), minlength=m) / len(draws)
     likely = kept(chances)
     first = likely[0]
@@ -65,12 +66,12 @@ def kept(chances: Floats) -> list[int]:
 
 def drawn_exchangeable(values: Floats, covariance: Floats, seed: int) -> Floats:
     """As of checkpoints, but each is as good as any other before they are compared: (DRAWS, r)."""
-    return _drawn(values, covariance, [(np.zeros_like(covariance), scatter) for scatter in SIZES], seed)
+    return _drawn(values, covariance, np.zeros_like(covariance), [(0.0, scatter) for scatter in SIZES], seed)
 
 
-def _drawn(values: Floats, covariance: Floats, priors: list[tuple[Floats, float]], seed: int) -> Floats:
-    """True strengths (DRAWS, m), given their estimates (m,). priors: (covariance, scatter) in units of the noise, all equally
-    likely before."""
+def _drawn(values: Floats, covariance: Floats, walk: Floats, sizes: list[tuple[float, float]], seed: int) -> Floats:
+    """True strengths (DRAWS, m), given their estimates (m,). walk: (m, m), a movement's covariance; sizes: of movement and
+    scatter, in units of the noise, all equally likely before."""
     m = len(values)
     rng = np.random.default_rng(seed)
     if not np.isfinite(covariance).all():  # one unit tells nothing
@@ -78,14 +79,19 @@ def _drawn(values: Floats, covariance: Floats, priors: list[tuple[Floats, float]
     noise = _steady(covariance)
     unit = float(np.trace(noise)) / m
     anything = 100 * (unit + float(values.var())) + 1.0  # of the level that all have in common
-    parts = [unit * (movement + scatter**2 * np.eye(m)) + anything for movement, scatter in priors]
-    told = np.empty(len(parts))
-    for i, prior in enumerate(parts):
-        root = np.linalg.cholesky(prior + noise)
-        told[i] = -np.log(np.diag(root)).sum() - 0.5 * (np.linalg.solve(root, values) ** 2).sum()
+
+    def prior(movement: float, scatter: float) -> Floats:
+        found: Floats = unit * (movement**2 * walk + scatter**2 * np.eye(m)) + anything
+        return found
+
+    told = np.empty(len(sizes))
+    for i, size in enumerate(sizes):
+        root = np.linalg.cholesky(prior(*size) + noise)
+        told[i] = -np.log(np.diag(root)).sum() - 0.5 * (solve_triangular(root, values, lower=True) ** 2).sum()
     chances = np.exp(told - told.max())
     counts = rng.multinomial(DRAWS, chances / chances.sum())
-    return np.concatenate([_part(rng, prior, noise, values, int(n)) for prior, n in zip(parts, counts) if n])
+    least = 1e-6 * unit + 1e-13 * m * anything  # variance that rounding may hide
+    return np.concatenate([_part(rng, prior(*size), noise, values, least, int(n)) for size, n in zip(sizes, counts) if n])
 
 
 def _steady(covariance: Floats) -> Floats:
@@ -95,9 +101,10 @@ def _steady(covariance: Floats) -> Floats:
     return halfway
 
 
-def _part(rng: np.random.Generator, prior: Floats, noise: Floats, values: Floats, count: int) -> Floats:
-    gain = np.linalg.solve(prior + noise, prior).T  # (m, m)
-    left = prior - gain @ prior
-    roots, vectors = np.linalg.eigh((left + left.T) / 2)
-    drawn: Floats = gain @ values + rng.standard_normal((count, len(values))) * np.sqrt(np.maximum(roots, 0)) @ vectors.T
+def _part(rng: np.random.Generator, prior: Floats, noise: Floats, values: Floats, least: float, count: int) -> Floats:
+    root = np.linalg.cholesky(prior + noise)
+    known = solve_triangular(root, np.column_stack([prior, values]), lower=True)  # (m, m + 1)
+    left = prior - known[:, :-1].T @ known[:, :-1] + least * np.eye(len(values))
+    expected = known[:, :-1].T @ known[:, -1]
+    drawn: Floats = expected + rng.standard_normal((count, len(values))) @ np.linalg.cholesky(left).T
     return drawn

@@ -15,7 +15,7 @@ from scipy.special import expit
 from core.errors import Refused
 from evaluator.selection.best_checkpoint import CONFIDENCE, drawn_exchangeable, kept
 from evaluator.selection.curve import Curve
-from evaluator.selection.strengths import pairs_among, strengths, variance
+from evaluator.selection.strengths import covariance, meetings, strengths
 
 
 @dataclass(frozen=True)
@@ -45,9 +45,9 @@ def choice(names: Sequence[str], curve: Curve, seed: int = 0) -> Choice:
     than two, or a curve of another length."""
     if len(names) < 2 or len(names) != len(curve):
         raise Refused("A choice needs at least two runs.")
-    found = strengths(pairs_among(curve, np.arange(len(curve))))
+    found = strengths(meetings(curve, np.arange(len(curve))))
     centred = np.eye(len(names)) - 1 / len(names)
-    draws = drawn_exchangeable(found.values, variance(curve, found.influences(centred)), seed)  # (d, r)
+    draws = drawn_exchangeable(found.values[0], covariance(found.influences(centred)[0], curve.units), seed)  # (d, r)
     chances = np.bincount(draws.argmax(1), minlength=len(names)) / len(draws)
     ranks = 1 + (draws[:, None, :] > draws[:, :, None]).sum(2)  # (d, r)
     against = expit(draws[:, :, None] - draws[:, None, :])  # (d, r, r)

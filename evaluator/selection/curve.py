@@ -45,12 +45,19 @@ class ByUtility:
 
     def outcomes(self, later: int, earlier: ArrayLike) -> NDArray[np.float32]:
         """(n,) against one, (e, n) against several"""
-        theirs = np.atleast_2d(self.utilities[np.asarray(earlier, dtype=int)]).astype(float)  # (e, n)
-        mine = np.broadcast_to(self.utilities[later], theirs.shape).astype(float)
-        said = np.isfinite(mine) & np.isfinite(theirs)
-        rows = np.full(theirs.shape, np.nan, dtype=np.float32)
-        rows[said] = self.preferences(mine[said], theirs[said]).outcomes
+        theirs = np.atleast_2d(self.utilities[np.asarray(earlier, dtype=int)])  # (e, n)
+        mine = np.broadcast_to(self.utilities[later], theirs.shape)
+        if self._all_judged:
+            rows = self.preferences(mine.ravel(), theirs.ravel()).outcomes.astype(np.float32).reshape(theirs.shape)
+        else:
+            said = np.isfinite(mine) & np.isfinite(theirs)
+            rows = np.full(theirs.shape, np.nan, dtype=np.float32)
+            rows[said] = self.preferences(mine[said], theirs[said]).outcomes
         return rows if np.ndim(earlier) else rows[0]
+
+    @cached_property
+    def _all_judged(self) -> bool:
+        return bool(np.isfinite(self.utilities).all())
 
 
 @dataclass(frozen=True)
@@ -98,15 +105,6 @@ class Curve:
         """(n,) the groups, numbered from 0"""
         numbered: Whole = np.unique(np.asarray(self.groups), return_inverse=True)[1].astype(np.int64)
         return numbered
-
-    def by_unit(self, of_context: ArrayLike) -> Floats:
-        """Sums over the contexts of each unit: (..., n) -> (..., u)."""
-        values = np.asarray(of_context, dtype=float)
-        if np.array_equal(self.units, np.arange(len(self.units))):
-            return values
-        indicator = (self.units[:, None] == np.arange(self.units.max() + 1)).astype(float)  # (n, u)
-        sums: Floats = values @ indicator
-        return sums
 
 
 def curve_of(

@@ -23,30 +23,32 @@ class Streak:
     stopped_at: int | None
 
 
-def losing_streak(curve: Curve, rules: Rules) -> Streak:
+def losing_streak(recent: Floats, rules: Rules) -> Streak:
+    """recent: as `against_previous` says"""
     length, stopped_at = 0, None
-    for m in range(1, len(curve)):
-        length = length + 1 if balance(curve, m, rules) < 0 else 0
+    for m, balance in enumerate(_balances(recent, rules)):
+        length = length + 1 if balance < 0 else 0
         if stopped_at is None and length >= rules.losses:
             stopped_at = m
     return Streak(length, stopped_at)
 
 
-def balance(curve: Curve, m: int, rules: Rules) -> float:
-    """Wins less losses of the plays of checkpoint m; of more than `plays` comparisons so many are drawn, none twice."""
-    outcomes = against_previous(curve, m, rules.previous).ravel()
-    outcomes = outcomes[~np.isnan(outcomes)]
-    if len(outcomes) > rules.plays:
-        rng = np.random.default_rng([rules.seed, m])
-        outcomes = rng.choice(outcomes, rules.plays, replace=False)
-    return float(outcomes.sum())
+def _balances(recent: Floats, rules: Rules) -> list[float]:
+    """Wins less losses of each checkpoint's plays; of more than `plays` comparisons so many are drawn, none twice."""
+    balances = np.nansum(recent, axis=(1, 2))
+    for m in np.flatnonzero((~np.isnan(recent)).sum((1, 2)) > rules.plays).tolist():
+        outcomes = recent[m][~np.isnan(recent[m])]
+        balances[m] = np.random.default_rng([rules.seed, m]).choice(outcomes, rules.plays, replace=False).sum()
+    found: list[float] = balances.tolist()
+    return found
 
 
-def against_previous(curve: Curve, m: int, previous: int) -> Floats:
-    """(k, n) outcomes of checkpoint m against the previous k, of which fewer may be there, or judged"""
-    there = curve.comparisons.earlier(m)
-    back = there[there >= m - previous]
-    if not len(back):
-        return np.empty((0, len(curve.groups)))
-    outcomes: Floats = np.asarray(curve.comparisons.outcomes(m, back), dtype=float)
-    return outcomes
+def against_previous(curve: Curve, previous: int) -> Floats:
+    """(m, k, n) outcomes of each checkpoint against the previous k, NaN where nobody judged"""
+    recent = np.full((len(curve), previous, len(curve.groups)), np.nan)
+    for m in range(1, len(curve)):
+        there = curve.comparisons.earlier(m)
+        back = there[there >= m - previous]
+        if len(back):
+            recent[m, : len(back)] = curve.comparisons.outcomes(m, back)
+    return recent

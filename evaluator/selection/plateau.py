@@ -9,13 +9,15 @@ keep gaining are stopped in truth is measured (docs/judges/early-stopping.md), n
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evaluator.selection.curve import Curve, Floats, Whole
 from evaluator.selection.rules import Rules
-from evaluator.selection.strengths import pairs_among, strengths, variance
+from evaluator.selection.strengths import Meetings, meetings, strengths, variances
 from evaluator.selection.trend import Slope, slope
 
 FIRST, EVERY = 10, 5  # evaluations: of the first look, and between looks
@@ -29,28 +31,67 @@ CONVEX = 1.645  # errors: a curve that bends upwards by more, and rises at its e
 LEAST_UNITS = 5  # contexts or groups: of fewer the noise is not known
 
 
+class Trainings(Protocol):
+    """Some trainings whose checkpoints have the same steps (m,) and answered the same contexts, of which units (n,) says which
+    belong together, numbered from 0."""
+
+    @property
+    def steps(self) -> Whole: ...
+
+    @property
+    def units(self) -> Whole: ...
+
+    def meetings(self, which: Whole, first: int, end: int) -> Meetings:
+        """Of checkpoints first to end - 1 in these trainings (b,)"""
+        ...
+
+
+@dataclass(frozen=True)
+class Alone:
+    """One training."""
+
+    curve: Curve
+
+    @property
+    def steps(self) -> Whole:
+        return self.curve.steps
+
+    @property
+    def units(self) -> Whole:
+        return self.curve.units
+
+    def meetings(self, which: Whole, first: int, end: int) -> Meetings:
+        return meetings(self.curve, np.arange(first, end))
+
+
 @dataclass(frozen=True)
 class Look:
-    """number: from 1; evaluations: how many there were; window: how many of the newest were looked at; share: of the error;
-    bend: how far the curve bends upwards, in errors; end: the slope of a parabola at the newest evaluation."""
+    """At b trainings. number: from 1; evaluations: how many there were; window: (b,), how many of the newest were looked at;
+    share: (b,), of the error; movement: of the windows."""
 
     number: int
     evaluations: int
-    window: int
-    slope: Slope
-    share: float
-    bend: float
-    end: float
+    window: Whole
+    share: Floats
+    movement: Movement
 
-    def stops(self, worthwhile: float) -> bool:
-        turning = self.bend > CONVEX and self.end >= worthwhile
-        return bool(not turning and self.slope.above(worthwhile)[0] < self.share)
+    @property
+    def slope(self) -> Slope:
+        return self.movement.slope
 
-    def falls(self) -> bool:
-        return bool(self.slope.above(0.0)[0] < self.share)
+    def stops(self, worthwhile: float) -> NDArray[np.bool_]:
+        """(b,)"""
+        turning = (self.movement.bend > CONVEX) & (self.movement.end >= worthwhile)
+        below: NDArray[np.bool_] = ~turning & (self.slope.above(worthwhile) < self.share)
+        return below
 
-    def rises(self) -> bool:
-        return bool(1 - self.slope.above(0.0)[0] < self.share)
+    def falls(self) -> NDArray[np.bool_]:
+        """(b,)"""
+        return self.slope.above(0.0) < self.share
+
+    def rises(self) -> NDArray[np.bool_]:
+        """(b,)"""
+        return 1 - self.slope.above(0.0) < self.share
 
 
 def looks_until(evaluations: int) -> list[int]:
@@ -61,29 +102,34 @@ def looks_until(evaluations: int) -> list[int]:
 def newest_look(curve: Curve, rules: Rules) -> Look | None:
     """At what was there when one last looked; None before the first look, or with too few contexts or groups."""
     looks = looks_until(len(curve))
-    return look(curve, rules, looks[-1]) if looks and curve.units.max() + 1 >= LEAST_UNITS else None
+    return look(Alone(curve), rules, looks[-1]) if looks and curve.units.max() + 1 >= LEAST_UNITS else None
 
 
-def look(curve: Curve, rules: Rules, evaluations: int) -> Look:
-    number = len(looks_until(evaluations))
-    size = min(evaluations, FULL)
-    found = _window(curve, rules, evaluations, size)
-    for tried in [size for size in SHORT if size < min(evaluations, FULL)]:
-        t = np.asarray(curve.steps[evaluations - tried : evaluations], dtype=float) / rules.per
-        if least_error(t, found.noise)[0] * PRECISE <= rules.worthwhile_slope:
-            window = _window(curve, rules, evaluations, tried)
-            if window.slope.error[0] * PRECISE <= rules.worthwhile_slope:
-                found, size = window, tried
-                break
-    if evaluations >= LONG and size == FULL and found.slope.error[0] * ENOUGH > rules.worthwhile_slope:
-        found, size = _window(curve, rules, evaluations, LONG), LONG
-    return Look(number, evaluations, size, found.slope, share(rules, number, size), float(found.bend[0]), float(found.end[0]))
+def look(trainings: Trainings, rules: Rules, evaluations: int, which: Whole | None = None) -> Look:
+    """At these (b,) of the trainings, or at the only one; what comes later than the evaluation counts for nothing."""
+    which = np.arange(1) if which is None else which
+    number, full = len(looks_until(evaluations)), min(evaluations, FULL)
+    movement, window = _window(trainings, rules, which, evaluations, full), np.full(len(which), full)
+    for size in [size for size in SHORT if size < full]:
+        least = least_error(_times(trainings, rules, evaluations - size, evaluations), movement.noise)
+        tried = np.flatnonzero((window == full) & (least * PRECISE <= rules.worthwhile_slope))
+        if len(tried):
+            shorter = _window(trainings, rules, which[tried], evaluations, size)
+            precise = shorter.slope.error * PRECISE <= rules.worthwhile_slope
+            movement.take(tried[precise], shorter, precise)
+            window[tried[precise]] = size
+    wide = np.flatnonzero((window == full) & (movement.slope.error * ENOUGH > rules.worthwhile_slope))
+    if evaluations >= LONG and len(wide):
+        movement.take(wide, _window(trainings, rules, which[wide], evaluations, LONG), np.full(len(wide), True))
+        window[wide] = LONG
+    return Look(number, evaluations, window, share(rules, number, window), movement)
 
 
-def share(rules: Rules, number: int, size: int) -> float:
-    """Of the error, for a window of so many evaluations at look `number`."""
+def share(rules: Rules, number: int, sizes: Whole) -> Floats:
+    """(b,) of the error, for windows (b,) of so many evaluations at look `number`."""
     of_look = DECAY / ((DECAY + number - 1) * (DECAY + number))
-    return SHARED * rules.error * of_look * min(1.0, (size / FULL) ** 3)
+    shares: Floats = SHARED * rules.error * of_look * np.minimum(1.0, (sizes / FULL) ** 3)
+    return shares
 
 
 def least_error(t: Floats, noise: Floats) -> Floats:
@@ -99,29 +145,40 @@ def before(evaluations: int, size: int) -> tuple[int, int] | None:
     return (evaluations - size - length, evaluations - size) if length >= FIRST else None
 
 
-def _window(curve: Curve, rules: Rules, evaluations: int, size: int) -> Movement:
+def _window(trainings: Trainings, rules: Rules, which: Whole, evaluations: int, size: int) -> Movement:
     earlier = before(evaluations, size)
-    past = None if earlier is None else _part(curve, rules, np.arange(*earlier), None).slope.told
-    return _part(curve, rules, np.arange(evaluations - size, evaluations), past)
+    past = None if earlier is None else _part(trainings, rules, which, *earlier, None).slope.told
+    return _part(trainings, rules, which, evaluations - size, evaluations, past)
 
 
-def _part(curve: Curve, rules: Rules, checkpoints: Whole, past: Floats | None) -> Movement:
-    t = np.asarray(curve.steps[checkpoints], dtype=float) / rules.per
-    found = strengths(pairs_among(curve, checkpoints))
-    contrasts = movements(t)  # (k, w)
-    variances = np.diag(variance(curve, found.influences(contrasts)))
-    known = 1 / (curve.units.max() + 1) ** 2  # where no context tells two checkpoints apart, one more might have
-    return movement(t, found.values[None], np.maximum(variances, known)[None], past)
+def _part(trainings: Trainings, rules: Rules, which: Whole, first: int, end: int, past: Floats | None) -> Movement:
+    t = _times(trainings, rules, first, end)
+    found = strengths(trainings.meetings(which, first, end))
+    known = 1 / (trainings.units.max() + 1) ** 2  # where no context tells two checkpoints apart, one more might have
+    noise = np.maximum(variances(found.influences(movements(t)), trainings.units), known)
+    return movement(t, found.values, noise, past)
+
+
+def _times(trainings: Trainings, rules: Rules, first: int, end: int) -> Floats:
+    return np.asarray(trainings.steps[first:end], dtype=float) / rules.per
 
 
 @dataclass(frozen=True)
 class Movement:
-    """Of b curves. bend, end: (b,), as in `Look`; noise: (b,), variance of a strength by contexts."""
+    """Of b curves. noise: (b,), variance of a strength by contexts; bend: (b,), how far the curve bends upwards, in errors;
+    end: (b,), the slope of a parabola at the newest evaluation."""
 
     slope: Slope
     noise: Floats
     bend: Floats
     end: Floats
+
+    def take(self, rows: Whole, other: Movement, those: NDArray[np.bool_]) -> None:
+        """In these rows what the other has in those."""
+        pairs = [(self.noise, other.noise), (self.bend, other.bend), (self.end, other.end)]
+        pairs += [(getattr(self.slope, part.name), getattr(other.slope, part.name)) for part in fields(Slope)]
+        for mine, theirs in pairs:
+            mine[rows] = theirs[those]
 
 
 def movement(t: Floats, values: Floats, variances: Floats, past: Floats | None = None) -> Movement:

@@ -11,82 +11,114 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse.csgraph import connected_components
 from scipy.special import logit
 
 from evaluator.selection.curve import Curve, Floats, Whole
 
 
 @dataclass(frozen=True)
-class Pairs:
-    """g pairs of w checkpoints, which were judged. later, earlier: (g,) positions among the w; outcomes: (g, n)."""
+class Meetings:
+    """Of w checkpoints, in each of b trainings. means: (b, w, w), mean outcome of the first index against the second, 0 where
+    the two did not meet; counts: (b, w, w) or (1, w, w), contexts on which they met; surplus: (b, w, n), outcomes of a
+    checkpoint on a context, each less its pair's mean, summed over opponents."""
 
-    size: int
-    later: Whole
-    earlier: Whole
-    outcomes: NDArray[np.floating[Any]]
+    means: Floats
+    counts: Floats
+    surplus: NDArray[np.floating[Any]]
 
 
 @dataclass(frozen=True)
 class Strengths:
-    """values: (w,) log-odds, mean 0; of_pairs: (w, g), how much each pair's mean outcome moves each strength; outcomes: (g, n),
-    0 where nobody judged; judged: (g, n), or None where all was; means: (g,)."""
+    """values: (b, w) log-odds, mean 0; solved: (b, w, w), how much each strength moves with what each checkpoint won; surplus:
+    (b, w, n), as in `Meetings`."""
 
     values: Floats
-    of_pairs: Floats
-    outcomes: NDArray[np.floating[Any]]
-    judged: NDArray[np.bool_] | None
-    means: Floats
+    solved: Floats
+    surplus: NDArray[np.floating[Any]]
 
-    def influences(self, contrasts: Floats) -> Floats:
-        """Of contexts on contrasts (k, w) of the strengths, (k, n): their mean over contexts is the error of a contrast."""
-        q = (contrasts @ self.of_pairs).astype(self.outcomes.dtype)  # (k, g)
-        expected = q * self.means.astype(q.dtype)
-        centre = expected.sum(1, keepdims=True) if self.judged is None else expected @ self.judged.astype(q.dtype)
-        each: Floats = q @ self.outcomes - centre
-        return each
+    def influences(self, contrasts: Floats) -> NDArray[np.floating[Any]]:
+        """Of contexts on contrasts (k, w) of the strengths, (b, k, n): their mean over contexts is the error of a contrast."""
+        moved: NDArray[np.floating[Any]] = (2 * contrasts @ self.solved).astype(self.surplus.dtype) @ self.surplus
+        return moved
 
 
-def pairs_among(curve: Curve, checkpoints: Whole, opponents: Whole | None = None) -> Pairs:
-    """Those judged among the checkpoints (w,) with these indices, rising; opponents: only pairs with one of them."""
-    later, earlier, rows = [], [], []
-    place = {index: i for i, index in enumerate(checkpoints.tolist())}
+def meetings(curve: Curve, checkpoints: Whole, opponents: Whole | None = None) -> Meetings:
+    """Of the checkpoints (w,) with these indices, rising, of one training; opponents: only pairs with one of them."""
+    w = len(checkpoints)
+    means, counts = np.zeros((w, w)), np.zeros((w, w))
+    surplus = np.zeros((w, len(curve.groups)), dtype=np.float32)
+    place = np.full(len(curve), -1)
+    place[checkpoints] = np.arange(w)
+    meets_all = np.full(len(curve), opponents is None)
+    meets_all[[] if opponents is None else opponents] = True
     for i, index in enumerate(checkpoints.tolist()):
-        there = np.intersect1d(curve.comparisons.earlier(index), checkpoints[:i])
-        if opponents is not None and index not in opponents:
-            there = np.intersect1d(there, opponents)
-        if len(there):
-            later += [i] * len(there)
-            earlier += [place[e] for e in there.tolist()]
-            rows.append(curve.comparisons.outcomes(index, there))
-    outcomes = np.concatenate(rows) if rows else np.empty((0, len(curve.groups)))
-    return Pairs(len(checkpoints), np.array(later, dtype=int), np.array(earlier, dtype=int), outcomes)
+        there = curve.comparisons.earlier(index)
+        there = there[(place[there] >= 0) & (meets_all[there] | meets_all[index])]
+        if not len(there):
+            continue
+        e, d = place[there], np.asarray(curve.comparisons.outcomes(index, there), dtype=np.float32)  # (e,), (e, n)
+        judged = ~np.isnan(d)
+        count = judged.sum(1)
+        d = d if judged.all() else np.where(judged, d, 0)
+        mean = d.sum(1, dtype=float) / np.maximum(count, 1)
+        counts[i, e] = counts[e, i] = count
+        means[i, e], means[e, i] = mean, -mean
+        d = d - mean.astype(np.float32)[:, None] * judged
+        surplus[i] += d.sum(0)
+        surplus[e] -= d
+    return Meetings(means[None], counts[None], surplus[None])
 
 
-def strengths(pairs: Pairs) -> Strengths:
+def strengths(met: Meetings) -> Strengths:
     """Where two parts of the checkpoints never met, each part has mean 0."""
-    d = pairs.outcomes  # (g, n)
-    n = d.shape[1]
-    missing = np.isnan(d)
-    judged = ~missing if missing.any() else None
-    d = d if judged is None else np.where(judged, d, 0)
-    count = np.full(len(d), n) if judged is None else judged.sum(1)  # (g,)
-    mean = d.mean(1, dtype=float) * n / np.maximum(count, 1)
-    p = (count * (1 + mean) / 2 + 0.5) / (count + 1)  # half a win and half a loss more: never 0 or 1
-    weight = 4 * p * (1 - p) * count / n
-    design = np.zeros((len(p), pairs.size))
-    design[np.arange(len(p)), pairs.later] = 1
-    design[np.arange(len(p)), pairs.earlier] = -1
-    solved = np.linalg.pinv(design.T @ (weight[:, None] * design), hermitian=True) @ design.T  # (w, g)
-    return Strengths(solved @ (weight * logit(p)), 2 * solved, d, judged, mean)
+    n, w = met.surplus.shape[2], met.surplus.shape[1]
+    p = (met.counts * (1 + met.means) / 2 + 0.5) / (met.counts + 1)  # half a win and half a loss more: never 0 or 1
+    weight = 4 * p * (1 - p) * met.counts / n
+    information = weight.sum(2)[:, :, None] * np.eye(w) - weight
+    level = _level(met.counts)  # which the information knows nothing of
+    solved = np.linalg.inv(information + level) - level  # the pseudo-inverse
+    return Strengths((solved @ (weight * logit(p)).sum(2)[:, :, None])[:, :, 0], solved, met.surplus)
 
 
-def variance(curve: Curve, influences: Floats) -> Floats:
-    """Of estimates whose contexts have the influences (k, n): covariance (k, k), units as clusters; infinite with one unit."""
-    sums = curve.by_unit(influences)  # (k, u)
-    units = sums.shape[1]
-    if units < 2:
+def _level(counts: Floats) -> Floats:
+    """(b, w, w) the projection on what checkpoints that met, also by way of others, have in common"""
+    w = counts.shape[1]
+    if np.all(np.count_nonzero(counts, axis=2).max(1) == w - 1):  # one met all others
+        return np.full((1, w, w), 1 / w)
+    parts = np.stack([connected_components(met > 0, directed=False)[1] for met in counts])  # (b, w)
+    together = (parts[:, :, None] == parts[:, None, :]).astype(float)
+    level: Floats = together / together.sum(2, keepdims=True)
+    return level
+
+
+def by_unit(of_context: ArrayLike, units: Whole) -> Floats:
+    """Sums over the contexts of each unit, units (n,) numbered from 0: (..., n) -> (..., u)."""
+    values = np.asarray(of_context, dtype=float)
+    if np.array_equal(units, np.arange(len(units))):
+        return values
+    sums: Floats = values @ (units[:, None] == np.arange(units.max() + 1)).astype(float)
+    return sums
+
+
+def variances(influences: ArrayLike, units: Whole) -> Floats:
+    """(...) of estimates whose contexts have the influences (..., n), which sum to 0. Units (n,) are clusters; with one of them
+    it is infinite."""
+    sums = by_unit(influences, units)  # (..., u)
+    found: Floats = (sums**2).sum(-1) * _scale(units)
+    return np.full(found.shape, np.inf) if sums.shape[-1] < 2 else found
+
+
+def covariance(influences: ArrayLike, units: Whole) -> Floats:
+    """As `variances`, of estimates (k, n) together: (k, k)."""
+    sums = by_unit(influences, units)  # (k, u)
+    if sums.shape[1] < 2:
         return np.diag(np.full(len(sums), np.inf))
-    centred = sums - sums.mean(1, keepdims=True)
-    covariance: Floats = centred @ centred.T * (units / (units - 1) / influences.shape[1] ** 2)
-    return covariance
+    found: Floats = sums @ sums.T * _scale(units)
+    return found
+
+
+def _scale(units: Whole) -> float:
+    u = int(units.max()) + 1
+    return u / max(u - 1, 1) / len(units) ** 2

@@ -3,28 +3,29 @@
 import numpy as np
 
 from benchmarks.validity.curves import training
-from benchmarks.validity.training_curves import NEVER, RULES, Batch, compared, paper, patience
+from benchmarks.validity.training_curves import NEVER, RULES, Batch, Compared, paper, patience
 from evaluator.judges.protocol import by_order
 from evaluator.selection.curve import ByUtility, curve_of
-from evaluator.selection.losing_streak import losing_streak
-from evaluator.selection.plateau import look, looks_until
+from evaluator.selection.losing_streak import against_previous, losing_streak
+from evaluator.selection.plateau import Alone, look, looks_until
 
 
 def test_a_batch_stops_where_the_product_does():
     made = [training("flat_after", 100, 60, 0.0, 0.0, seed, group_size=2, group_share=0.3) for seed in (1, 2)]
-    stops = Batch([compared(utility) for _, utility, _ in made], made[0][2]).stops()
+    stops = Batch([Compared(utility) for _, utility, _ in made], made[0][2]).stops()
     assert (stops < NEVER).any()
     for stop, (_, utility, groups) in zip(stops, made):
         curve = curve_of(np.arange(100), ByUtility(utility, by_order), 60, groups)
-        said = {m: look(curve, RULES, m).stops(RULES.worthwhile_slope) for m in looks_until(min(stop, 100))[-3:]}
+        said = {m: look(Alone(curve), RULES, m).stops(RULES.worthwhile_slope)[0] for m in looks_until(min(stop, 100))[-3:]}
         assert [m for m, stopped in said.items() if stopped] == ([stop] if stop < NEVER else [])
 
 
 def test_the_published_rule_is_the_products():
     for seed in range(5):
         _, utility, _ = training("down_after", 60, 100, 0.05, 0.5, seed)
-        said = losing_streak(curve_of(np.arange(60), ByUtility(utility, by_order), 100), RULES).stopped_at
-        assert paper(compared(utility).means) == (NEVER if said is None else said + 1)
+        curve = curve_of(np.arange(60), ByUtility(utility, by_order), 100)
+        said = losing_streak(against_previous(curve, RULES.previous), RULES).stopped_at
+        assert paper(utility) == (NEVER if said is None else said + 1)
 
 
 def test_patience_waits_for_five_without_a_new_best():

@@ -25,6 +25,11 @@ def test_equal_utilities_are_a_tie_even_where_people_never_tie():
     assert decide(np.array([0.0]), 0.0).tolist() == ["tie"]
 
 
+def test_answers_and_outcomes_keep_to_the_threshold():
+    said = Head(1.0, 0.6, 1.0).preferences(np.array([2.0, 0.5, 0.0, -3.0]), np.zeros(4))
+    assert said.choices.tolist() == ["A", "tie", "tie", "B"] and said.outcomes.tolist() == [1, 0, 0, -1]
+
+
 def test_probabilities_are_rao_and_kuppers():
     # Rao & Kupper 1967: P(i > j) = pi_i / (pi_i + k pi_j), with pi = exp(u), k = exp(theta).
     u_a, u_b, theta = 0.7, -0.4, 0.6

@@ -11,10 +11,10 @@ from evaluator.selection.best_checkpoint import kept
 from evaluator.selection.candidates import choice
 from evaluator.selection.curve import ByPairs, ByUtility, curve_of
 from evaluator.selection.health import length_controlled
-from evaluator.selection.losing_streak import losing_streak
-from evaluator.selection.plateau import look, share
+from evaluator.selection.losing_streak import against_previous, losing_streak
+from evaluator.selection.plateau import Alone, look, newest_look, share
 from evaluator.selection.rules import Rules, asked_of
-from evaluator.selection.strengths import pairs_among, strengths, variance
+from evaluator.selection.strengths import covariance, meetings, strengths
 from evaluator.selection.trend import slope
 
 
@@ -28,8 +28,16 @@ def training(quality, contexts=200, seed=0):
 def test_two_checkpoints_have_the_log_odds_of_their_win_rate():
     """3 of 4 won: with half a win and half a loss more, 3.5 / 5; the strengths' mean is 0."""
     curve = curve_of([1, 2], ByPairs({(1, 0): [1, 1, 1, -1]}), 4)
-    found = strengths(pairs_among(curve, np.arange(2)))
-    np.testing.assert_allclose(found.values, [-logit(0.7) / 2, logit(0.7) / 2])
+    found = strengths(meetings(curve, np.arange(2)))
+    np.testing.assert_allclose(found.values, [[-logit(0.7) / 2, logit(0.7) / 2]])
+
+
+def test_two_parts_that_never_met_have_mean_0_each():
+    """In each part one won 3 of 4, as above; the fifth checkpoint met nobody."""
+    won = [1, 1, 1, -1]
+    curve = curve_of(np.arange(5), ByPairs({(1, 0): won, (3, 2): won}), 4)
+    half = logit(0.7) / 2
+    np.testing.assert_allclose(strengths(meetings(curve, np.arange(5))).values, [[-half, half, -half, half, 0]], atol=1e-12)
 
 
 def test_contexts_of_one_group_are_one_observation():
@@ -39,8 +47,8 @@ def test_contexts_of_one_group_are_one_observation():
     difference = np.array([[-1.0, 1.0]])
     for groups, expected in ((None, 4 / 3), (["a", "a", "b", "b"], 4.0)):
         curve = curve_of([1, 2], said, 4, groups)
-        influences = strengths(pairs_among(curve, np.arange(2))).influences(difference)
-        np.testing.assert_allclose(variance(curve, influences), [[expected]])
+        influences = strengths(meetings(curve, np.arange(2))).influences(difference)[0]
+        np.testing.assert_allclose(covariance(influences, curve.units), [[expected]])
 
 
 def test_the_published_rule_counts_losses_in_a_row():
@@ -50,7 +58,8 @@ def test_the_published_rule_counts_losses_in_a_row():
     rules = Rules()
     for last, losses, stopped_at in ((5, 4, None), (6, 5, 6), (7, 0, 6)):
         curve = curve_of(np.arange(last + 1), ByPairs({pair: said for pair, said in two.items() if pair[0] <= last}), 3)
-        assert (losing_streak(curve, rules).losses, losing_streak(curve, rules).stopped_at) == (losses, stopped_at)
+        found = losing_streak(against_previous(curve, rules.previous), rules)
+        assert (found.losses, found.stopped_at) == (losses, stopped_at)
 
 
 def test_without_scatter_a_slope_is_the_least_squares_one():
@@ -73,6 +82,18 @@ def test_before_the_first_look_nothing_is_known():
     found = advice(training([0, 1, 2]), Rules())
     assert (found.word, found.stop, found.looks, found.slope) == ("open", False, 0, None)
     assert found.best.step == 300 and found.points[0].wins == found.points[0].ties == 0
+
+
+def test_what_comes_later_and_how_long_it_lasts_change_nothing():
+    """So a training of 30 evaluations is the first 30 of one of 60."""
+    rules, utilities = Rules(), training(0.02 * np.arange(60), seed=4).comparisons.utilities
+    whole = curve_of(np.arange(60), ByUtility(utilities, by_order), 200)
+    begun, short = (curve_of(np.arange(30), ByUtility(utilities[:30], by_order), 200, total=total) for total in (60, None))
+    assert advice(begun, rules) == advice(short, rules)
+    then, now = look(Alone(whole), rules, 30), newest_look(short, rules)
+    assert then.share == now.share and then.window == now.window
+    np.testing.assert_array_equal(then.slope.weights, now.slope.weights)
+    np.testing.assert_array_equal(then.slope.means, now.slope.means)
 
 
 def test_the_same_rows_give_the_same_advice():
@@ -110,7 +131,7 @@ def test_the_window_is_as_long_as_it_must_be_to_decide():
     """With 200 contexts a checkpoint's strength has an error of about 0.08: a slope of 30 points (1.4) an evaluation is clear
     after ten, one of 0.3 points (0.012) needs the full window, one of 0.1 points is hardly clear after 60."""
     flat = training(np.zeros(65))
-    windows = [look(flat, Rules(worthwhile=gain, per=100), 60).window for gain in (30, 0.3, 0.1)]
+    windows = [look(Alone(flat), Rules(worthwhile=gain, per=100), 60).window[0] for gain in (30, 0.3, 0.1)]
     assert windows == [10, 30, 60]
 
 
@@ -118,8 +139,8 @@ def test_of_a_curve_that_lay_and_now_rises_the_past_does_not_stop_it():
     """Flat for 24 evaluations, then up by 0.3 standard deviations each time: the line through all 30 is not steep enough for a
     worthwhile gain of 25 points, but the end is."""
     rising = training(np.concatenate([np.zeros(24), 0.3 * np.arange(1, 7)]), seed=5)
-    found = look(rising, Rules(worthwhile=25, per=1000), 30)
-    assert found.bend > 1.645 and found.end > Rules(worthwhile=25).worthwhile_slope
+    found = look(Alone(rising), Rules(worthwhile=25, per=1000), 30)
+    assert found.movement.bend > 1.645 and found.movement.end > Rules(worthwhile=25).worthwhile_slope
     assert not found.stops(Rules(worthwhile=25).worthwhile_slope)
 
 
