@@ -1,11 +1,18 @@
 """What all tests need of the database, and which of them run on PostgreSQL too."""
 
 import gc
+import os
+import sqlite3
+from contextlib import closing
 from importlib import import_module
 from pathlib import Path
+from unittest import mock
 
 import pytest
+from django.core import management
 from django.db import connection
+
+from tests.migrated import migrated
 
 SECURITY = import_module("annotation.migrations.0020_security")
 WORKER = Path(__file__).parent / "worker"
@@ -30,6 +37,29 @@ def pytest_collection_finish():
     for one in each correction of p-values."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings, django_db_use_migrations, django_db_blocker):
+    """The tests' database is a copy of one that was migrated."""
+    if not django_db_use_migrations:
+        yield
+        return
+    server = os.environ.get("DATABASE_URL")
+    if server:
+        connection.settings_dict["TEST"]["TEMPLATE"] = migrated(server)
+    call = management.call_command
+
+    def call_command(name, *args, **options):
+        if name != "migrate":
+            call(name, *args, **options)
+        elif not server:
+            with closing(sqlite3.connect(migrated(None))) as kept:
+                connection.ensure_connection()
+                kept.backup(connection.connection)
+
+    with mock.patch.object(management, "call_command", call_command):
+        yield
 
 
 @pytest.fixture(scope="session")

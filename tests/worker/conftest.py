@@ -1,20 +1,15 @@
 """Where a test's processes keep what they store: nothing of it is another test's."""
 
-import atexit
 import os
 import shutil
-import subprocess
-import sys
-import tempfile
 import uuid
 from contextlib import contextmanager
-from functools import cache
-from pathlib import Path
 from urllib.parse import urlsplit
 
-import psycopg
 import pytest
 import redis
+
+from tests.migrated import execute, migrated, named
 
 
 @pytest.fixture
@@ -48,27 +43,3 @@ def installed(folder):
     yield env
     if server:
         execute(server, f'DROP DATABASE "{name}" WITH (FORCE)')
-
-
-@cache
-def migrated(server: str | None) -> str:
-    """A database that is migrated once, and copied for each test: its name on the server, or its file."""
-    folder, name = Path(tempfile.mkdtemp()), f"migrated_{uuid.uuid4().hex}"
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    env = {**os.environ, "DATA_DIR": str(folder), "DJANGO_SETTINGS_MODULE": "config.settings", "SECRET_KEY": "tests only"}
-    if server:
-        execute(server, f'CREATE DATABASE "{name}"')
-        atexit.register(execute, server, f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
-        env["DATABASE_URL"] = named(server, name)
-    command = [sys.executable, "manage.py", "migrate", "-v", "0"]
-    subprocess.run(command, cwd=Path(__file__).parents[2], env=env, check=True)
-    return name if server else str(folder / "comparena.sqlite3")
-
-
-def named(server: str, database: str) -> str:
-    return urlsplit(server)._replace(path=f"/{database}").geturl()
-
-
-def execute(server: str, statement: str) -> None:
-    with psycopg.connect(server, autocommit=True) as connection:
-        connection.execute(statement)
