@@ -170,6 +170,24 @@ class Judge(models.Model):
         return hashlib.sha256(json.dumps([kind, counted], sort_keys=True).encode()).hexdigest()
 
 
+class JudgePrompt(models.Model):
+    """What language models are asked in a campaign: a file's text, kept under its name as it was. A name whose file changed has
+    several rows, so that what was asked before can be read."""
+
+    campaign = models.ForeignKey("annotation.Campaign", models.CASCADE, related_name="judge_prompts")
+    name = models.CharField(max_length=100)
+    text = models.TextField(help_text="Markdown with named places (docs/judges/prompts.md).")
+    digest = models.CharField(max_length=64, help_text="SHA-256 of the text.")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["name", "-created_at", "-id"]
+        constraints = [models.UniqueConstraint(fields=["campaign", "name", "digest"], name="one_judge_prompt_per_text")]
+
+    def __str__(self):
+        return self.name
+
+
 class Reply(models.Model):
     """What a judge that costs something said, kept at once, so that nothing is asked twice: a language model's reply as it
     came, a program's numbers, a reward model's score."""

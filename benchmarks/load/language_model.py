@@ -14,7 +14,8 @@ from pathlib import Path
 import httpx
 
 from evaluator.judges.endpoint import Endpoint
-from evaluator.judges.language_model import LanguageModelJudge
+from evaluator.judges.language_model import ModelServer
+from evaluator.judges.pairwise_model import LanguageModelJudge
 from evaluator.judges.prompt import Prompt
 from evaluator.judges.replies import Replies
 from evaluator.judges.texts import Text
@@ -28,7 +29,7 @@ def main(pairs: int) -> None:
     texts = [Text((f"Question {i}",), f"{word} {i}") for i in range(pairs) for word in ("good", "bad")]
     with RudeServer("plain", delay=DELAY, **SPELL) as server, tempfile.TemporaryDirectory() as folder:
         endpoint = Endpoint(server.url, connections=CONNECTIONS)
-        judge = LanguageModelJudge(endpoint, "tiny", Prompt(), Replies(Path(folder) / "replies.jsonl"))
+        judge = LanguageModelJudge(ModelServer(endpoint, "tiny"), Prompt(), Replies(Path(folder) / "replies.jsonl"))
         began = time.monotonic()
         judge.compare(texts[::2], texts[1::2])
         ours = time.monotonic() - began

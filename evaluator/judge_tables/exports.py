@@ -140,8 +140,13 @@ def took(row: dict[str, Any]) -> str:
         return ""
     kept = f" and {used['kept']:,} replies kept from before" if used["kept"] else ""
     tokens = f"{used['prompt_tokens']:,} tokens read, {used['completion_tokens']:,} written"
-    flips = f"{used['flips']:,} of {used['pairs']:,} answers flipped when the sides changed"
-    said = [f"{used['calls']:,} calls{kept}", tokens, _priced(used), flips]
+    said = [f"{used['calls']:,} calls{kept}", tokens, _priced(used)]
+    if "flips" in used:
+        said.append(f"{used['flips']:,} of {used['pairs']:,} answers flipped when the sides changed")
+    if "by_probabilities" in used:
+        said.append(f"{used['by_probabilities']:,} of {used['outputs']:,} scores are means by probabilities")
+    if used.get("without_references"):
+        said.append(f"{used['without_references']:,} texts have no references, and were judged without")
     said += [f"not judged, {why} ({count:,})" for why, count in used.get("why_unjudged", {}).items()]
     said += [f"{name} answered in its place ({count:,} replies)" for name, count in used.get("other_models", {}).items()]
     return "; ".join(said)
@@ -228,6 +233,7 @@ def _flat(row: dict[str, Any]) -> dict[str, Any]:
     own = row.get("own") or {}
     flat |= {f"own_{name}": own.get(name) for name in ("of", "judge", "people", "favour", "low", "high")}
     flat |= {name: row["settings"].get(name) for name in ("calls", "kept", "cost", "flips")}
+    flat |= {"prompt": row["settings"].get("prompt_file"), "prompt_sha256": row["settings"].get("prompt")}
     return flat | {"seconds": row["seconds"], "lacks": row["lacks"]}
 
 

@@ -1,7 +1,8 @@
 """How a language model's answer is read out of whatever its server sent.
 
-Models think aloud, wrap JSON in fences, call a tool that nobody offered, or write a bare letter. What says one of the three
-letters and no other is an answer; whatever contradicts itself, was refused or was cut off is none, and is never guessed.
+Models think aloud, wrap JSON in fences, call a tool that nobody offered, or write a bare letter. What says one answer of the
+form that was asked for, and no other, is an answer; whatever contradicts itself, was refused or was cut off is none, and is
+never guessed.
 """
 
 import json
@@ -9,22 +10,13 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
-from evaluator.judges.prompt import LETTERS
+from evaluator.judges.answer_form import PAIR, AnswerForm
 
 OPEN_THOUGHT = re.compile(r"<(think|thinking|thought|reasoning)>|\[THINK\]", re.IGNORECASE)
 CLOSED_THOUGHT = re.compile(r"</(think|thinking|thought|reasoning)>|\[/THINK\]", re.IGNORECASE)
-FIELD = re.compile(  # a JSON field, whatever stands for its quotes; not the article in "the answer: a good one"
-    r"""["'“”„«]?answer["'“”»]?\s*[:=]\s*["'“”„«*]*\s*(?:answer\s+)?([A-Za-z]+)(?=\s*(?:["'“”»*\])},.;]|$))""",
-    re.IGNORECASE | re.MULTILINE,
-)
-BRACKETS = re.compile(r"\[\[\s*([A-Ca-c])\s*\]\]")  # as MT-bench asks for it
-BARE = re.compile(
-    r"(?:the\s+)?(?:better\s+)?(?:(?:answer|choice|verdict)\s*(?:is)?\s*:?\s*)?(?:answer\s+)?([A-Ca-c]|tie|neither|both)",
-    re.IGNORECASE,
-)
-WORDS = {"TIE": "C", "NEITHER": "C", "BOTH": "C", "EQUAL": "C"}
 ROUNDING = 1e-3  # by which a log-probability may exceed 0
 MOST_OBJECTS = 50  # JSON objects looked at in one reply
 
@@ -40,14 +32,15 @@ class Unreadable(ValueError):
 
 @dataclass(frozen=True)
 class PromptAnswer:
-    """To one order of a pair: first and second as they were shown."""
+    """label: the answer as its form writes it. probabilities: of the labels that the server tells of, which sum to 1; None
+    where it tells of none."""
 
-    choice: str  # "A" (the first is better) | "tie" | "B"
+    label: str
     reason: str
-    probabilities: tuple[float, float, float] | None  # of first, tie, second; None where the server gives none
+    probabilities: dict[str, float] | None
 
 
-def read_answer(reply: Any) -> PromptAnswer:
+def read_answer(reply: Any, form: AnswerForm = PAIR) -> PromptAnswer:
     """The answer in a chat completion. Raises Unreadable."""
     try:
         choice = reply["choices"][0]
@@ -57,8 +50,8 @@ def read_answer(reply: Any) -> PromptAnswer:
         raise Unreadable(f"The reply has no choices with a message{_complaint(reply)}.") from None
     said = _said(message, choice)
     content = _without_thoughts(said)
-    letter, reason = _letter(content, cut)
-    return PromptAnswer(LETTERS[letter], reason, _probabilities(choice, letter))
+    label, reason = _label(content, cut, form)
+    return PromptAnswer(label, reason, _probabilities(choice, label, form))
 
 
 def _complaint(reply: Any) -> str:
@@ -110,17 +103,17 @@ def _without_thoughts(content: str) -> str:
     return content.strip()
 
 
-def _letter(content: str, cut: bool) -> tuple[str, str]:
-    """(letter, reason) Raises Unreadable."""
-    found = [(letter, reason) for said in _objects(content) for letter, reason in _of_object(said)]
+def _label(content: str, cut: bool, form: AnswerForm) -> tuple[str, str]:
+    """(label, reason) Raises Unreadable."""
+    found = [(label, reason) for said in _objects(content) for label, reason in _of_object(said, form)]
     if not found:
-        found = [(letter, "") for letter in _in_words(content, cut)]
-    letters = {letter for letter, _ in found}
-    if len(letters) == 1:
+        found = [(label, "") for label in _in_words(content, cut, form)]
+    labels = {label for label, _ in found}
+    if len(labels) == 1:
         return found[0]
-    if letters:
+    if labels:
         raise Unreadable(f"The reply gives more than one answer: {content[:100]!r}.")
-    how = "is none of A, B and C" if content.startswith("{") and not cut else "is no JSON object"
+    how = f"is {form.none_of}" if content.startswith("{") and not cut else "is no JSON object"
     raise Unreadable(f"The answer {how}: {content[:100]!r}.{' It was cut off at the longest length.' if cut else ''}", cut)
 
 
@@ -147,63 +140,69 @@ def _objects(content: str) -> Iterator[dict[str, Any]]:
             yield said
 
 
-def _of_object(said: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def _of_object(said: dict[str, Any], form: AnswerForm) -> Iterator[tuple[str, str]]:
     named = {str(name).strip().lower(): value for name, value in said.items()}
-    if "answer" in named and (letter := _as_letter(named["answer"])):
+    if form.field in named and (label := form.label(named[form.field])):
         reason = named.get("reason")
-        yield letter, reason if isinstance(reason, str) else ""
+        yield label, reason if isinstance(reason, str) else ""
 
 
-def _as_letter(value: Any) -> str | None:
-    if not isinstance(value, str):
-        return None
-    bare = BARE.fullmatch(value.strip().strip("*_`\"'.[]() "))
-    return _known(bare.group(1)) if bare else None
+@cache
+def _patterns(field: str, value: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """(a JSON field, whatever stands for its quotes, and not the article in "the answer: a good one"; an answer in double
+    brackets, as MT-bench asks for it)"""
+    before = rf"""["'“”„«]?{field}["'“”»]?\s*[:=]\s*["'“”„«*]*\s*"""
+    after = r"""(?=\s*(?:["'“”»*\])},.;]|$))"""
+    by_field = re.compile(before + value + after, re.IGNORECASE | re.MULTILINE)
+    return by_field, re.compile(rf"\[\[\s*{value}\s*\]\]")
 
 
-def _known(word: str) -> str | None:
-    word = word.upper()
-    return word if word in LETTERS else WORDS.get(word)
-
-
-def _in_words(content: str, cut: bool) -> list[str]:
-    """Letters of a text without a JSON object that can be read: by field, in MT-bench's brackets, else where the whole text or
+def _in_words(content: str, cut: bool, form: AnswerForm) -> list[str]:
+    """Answers of a text without a JSON object that can be read: by field, in MT-bench's brackets, else where the whole text or
     its last line is an answer."""
-    by_field = [_known(word) for word in FIELD.findall(content)]
-    found = by_field or [_known(word) for word in BRACKETS.findall(content)]
+    field, brackets = _patterns(form.field, form.value)
+    by_field = [form.label(value) for value in field.findall(content)]
+    found = by_field or [form.label(value) for value in brackets.findall(content)]
     if not found and not cut:
         lines = [line for line in content.splitlines() if line.strip(" `")]
-        found = [_as_letter(content) or (_as_letter(lines[-1]) if lines else None)]
-    return [letter for letter in found if letter]
+        found = [form.label(content) or (form.label(lines[-1]) if lines else None)]
+    return [label for label in found if label]
 
 
-def _probabilities(choice: dict[str, Any], letter: str) -> tuple[float, float, float] | None:
-    """P(first), P(tie), P(second) by the log-probabilities of the letters that might have stood in the answer's place, of
-    which the likeliest five or so are known; None where the server tells none."""
+def _probabilities(choice: dict[str, Any], label: str, form: AnswerForm) -> dict[str, float] | None:
+    """By the log-probabilities of what might have stood in the answer's place, of which the likeliest five or so are known;
+    None where the server tells none."""
+    if label not in form.labels:
+        return None
     try:
         tokens = [(token["token"], token["top_logprobs"]) for token in choice["logprobs"]["content"]]
         written, content = "".join(text for text, _ in tokens), choice["message"]["content"]
-        places = list(re.finditer(rf'"answer"\s*:\s*"(?={letter}")', written))
+        places = list(re.finditer(rf'"{form.field}"\s*:\s*"?(?={re.escape(label)}(?![\w.]))', written))
         if not places or not isinstance(content, str) or content.strip() not in written:
             return None
         start = 0
         for text, others in tokens:
             if start + len(text) > places[-1].end():
-                return _shares(text[: places[-1].end() - start], [(o["token"], o["logprob"]) for o in others])
+                before = text[: places[-1].end() - start]
+                return _shares(before, [(o["token"], o["logprob"]) for o in others], form)
             start += len(text)
     except (KeyError, TypeError, ValueError):
         return None
     return None
 
 
-def _shares(before: str, others: list[tuple[str, float]]) -> tuple[float, float, float] | None:
-    """others: (token, log-probability) in one place; before: what of the token stands before the letter. None where these are
-    no log-probabilities."""
-    p = dict.fromkeys(LETTERS, 0.0)
+def _shares(before: str, others: list[tuple[str, float]], form: AnswerForm) -> dict[str, float] | None:
+    """others: (token, log-probability) in one place; before: what of the token stands before the answer. None where these are
+    no log-probabilities, or where answers of several characters may be spelt by several tokens, so that one is the beginning
+    of another."""
+    p = dict.fromkeys(form.labels, 0.0)
     for token, logprob in others:
         if not isinstance(logprob, int | float) or math.isnan(logprob) or logprob > ROUNDING:
             return None
-        if token.startswith(before) and (found := token[len(before) : len(before) + 1]) in p:
+        if token.startswith(before) and (found := form.starts(token[len(before) :])):
             p[found] += math.exp(logprob)
     total = sum(p.values())
-    return (p["A"] / total, p["C"] / total, p["B"] / total) if total > 0 else None
+    long = [label for label in form.labels if len(label) > 1]
+    if total <= 0 or long and not any(p[label] for label in long):
+        return None
+    return {label: share / total for label, share in p.items()}

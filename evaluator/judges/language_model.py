@@ -1,28 +1,25 @@
-"""A language model as a pairwise judge, over any server with OpenAI's chat completions.
+"""A language model over any server with OpenAI's chat completions: what a judge of pairs and a judge of scores share.
 
-Language models lean to one side (Wang et al. 2024, "Large Language Models are not Fair Evaluators"), so each pair is asked
-about in both orders, and two answers that disagree are a tie. A pair of which a reply cannot be read, or that the server will
-not answer, stays unjudged; it is counted with its reason and is never a tie.
+What a reply says is read in the form that its prompt asks for. A question of which the reply cannot be read, or that the server
+will not answer, stays unjudged; it is counted with its reason, and is never a tie or a score.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
-
-import numpy as np
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from core.errors import Refused
 from evaluator.judges.answers import PromptAnswer, Unreadable, read_answer
 from evaluator.judges.endpoint import Endpoint, Price, UnreadableReply, Usage
 from evaluator.judges.profile import Profile
-from evaluator.judges.prompt import REPLY, VERSION, Prompt
-from evaluator.judges.protocol import Numbers, OnProgress, Preferences
+from evaluator.judges.prompt import Prompt
+from evaluator.judges.protocol import OnProgress
 from evaluator.judges.queue import Queue
 from evaluator.judges.replies import Replies, key_of
-from evaluator.judges.texts import Text
+from evaluator.judges.texts import Text, as_referenced
 
 LONGEST_REPLY = 300  # tokens: a letter and a short sentence
 TOP_LOGPROBS = 5
@@ -31,7 +28,6 @@ IN_A_ROW = 20  # of them do so too, after others
 UNJUDGED = 0.05  # of the pairs that were asked about: beyond this share nothing follows from the rest
 CHARACTERS_PER_TOKEN = 4  # of English, by OpenAI's rule of thumb; for forecasts alone
 SECONDS = 2.0  # that a reply takes, where nobody knows; for forecasts alone
-ORDER = ("A", "tie", "B")
 
 
 @dataclass(frozen=True)
@@ -52,39 +48,47 @@ class CallForecast:
         )
 
 
-class LanguageModelJudge:
-    """Follows `protocol.PairwiseJudge`. `constrained`: whether response_format is tried; the prompt asks for the same JSON
-    either way. Two outputs with the same text are a tie without being asked about. unjudged: the share of pairs that may stay
-    so. longest: tokens of a reply. extra: what each request carries besides. known: what the server takes, as `Profile.record`
-    kept it; on_profile: told of it when it changes."""
+@dataclass(frozen=True)
+class ModelServer:
+    """Who is asked, and how. constrained: whether response_format is tried; the prompt asks for the same JSON either way.
+    extra: what each request carries besides. known: what the server takes, as `Profile.record` kept it; on_profile: told of it
+    when it changes."""
 
-    kind: Literal["pairwise"] = "pairwise"
-    each_pair_costs = True  # so a tournament asks for the pairs that play alone (`judge.AskedVerdicts`)
+    endpoint: Endpoint
+    model: str
+    price: Price = Price()
+    constrained: bool = True
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    known: Mapping[str, Any] = field(default_factory=dict)
+    on_profile: Callable[[dict[str, Any]], None] | None = None
+
+
+@dataclass(frozen=True)
+class Limits:
+    """unjudged: the share of what is asked that may stay so; longest: tokens of a reply."""
+
+    unjudged: float = UNJUDGED
+    longest: int = LONGEST_REPLY
+
+
+class LanguageModel:
+    """replies: kept ones, which are not asked for again."""
+
+    unit = "questions"
 
     def __init__(
-        self,
-        endpoint: Endpoint,
-        model: str,
-        prompt: Prompt,
-        replies: Replies | None = None,
-        price: Price | None = None,
-        seed: int = 0,
-        constrained: bool = True,
-        unjudged: float = UNJUDGED,
-        longest: int = LONGEST_REPLY,
-        extra: Mapping[str, Any] | None = None,
-        known: Mapping[str, Any] | None = None,
-        on_profile: Callable[[dict[str, Any]], None] | None = None,
+        self, server: ModelServer, prompt: Prompt, replies: Replies | None = None, limits: Limits | None = None, seed: int = 0
     ):
-        self.endpoint, self.model, self.prompt, self.seed = endpoint, model, prompt, seed
-        self.replies, self.price, self.constrained = replies or Replies(None), price or Price(), constrained
-        self.unjudged, self.longest, self.extra = unjudged, longest, dict(extra or {})
-        self.profile, self._on_profile = Profile.of(known or {}, longest, self.extra), on_profile
+        self.server, self.prompt, self.seed = server, prompt, seed
+        self.endpoint, self.model = server.endpoint, server.model
+        self.replies, self.limits = replies or Replies(None), limits or Limits()
+        self.profile = Profile.of(server.known, self.limits.longest, server.extra)
         self._kept, self._answered = Usage(), set[str]()  # replies of earlier runs; keys of all replies that were read
-        self._flipped: dict[frozenset[str], bool] = {}  # by the keys of both orders
-        self._why: dict[frozenset[str], str] = {}  # of the pairs that stay unjudged
+        self._judged: set[Any] = set()  # of what was asked about
+        self._why: dict[Any, str] = {}  # of what stays unjudged
         self._unreadable: dict[str, str] = {}  # of the last run: why, by key
         self._models: Counter[str] = Counter()  # that answered, as the server names them
+        self._without_references: set[Text] = set()
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -92,20 +96,16 @@ class LanguageModelJudge:
         return {
             "model": self.model,
             "url": self.endpoint.url,
-            "asked": self.prompt.shown,
-            "prompt": self.prompt.sha256,
-            "prompt_version": VERSION,
+            **self.prompt.record,
             "temperature": 0,
             "seed": self.seed,
-            "constrained": self.constrained,
-            "orders": "both; a disagreement is a tie",
-            "extra": self.extra,
+            "constrained": self.server.constrained,
+            "extra": dict(self.server.extra),
         }
 
     @property
     def used(self) -> dict[str, Any]:
-        """What its answers took: calls of this run; replies that were kept from earlier runs; tokens and cost of both; and of
-        the pairs that it was asked about, how many answers flipped when the sides changed."""
+        """What its answers took: calls of this run; replies that were kept from earlier runs; tokens and cost of both."""
         usage, kept = self.endpoint.usage, self._kept
         read, written = usage.prompt_tokens + kept.prompt_tokens, usage.completion_tokens + kept.completion_tokens
         return {
@@ -114,47 +114,45 @@ class LanguageModelJudge:
             "prompt_tokens": read,
             "completion_tokens": written,
             "replies_without_usage": usage.uncounted + kept.uncounted,
-            "cost": self.price.of(read, written),
-            "pairs": len(self._flipped),
-            "flips": sum(self._flipped.values()),
+            "cost": self.server.price.of(read, written),
             "server": self.profile.record(),
             "unjudged": len(self._why),
             "why_unjudged": dict(Counter(self._why.values()).most_common(5)),
             "other_models": {name: count for name, count in self._models.items() if name != self.model},
+            **({"without_references": len(self._without_references)} if self.prompt.with_references else {}),
         }
 
     def check(self) -> None:
-        """Raises Refused where more pairs than allowed stay unjudged of those that were asked about so far."""
-        missing, asked = len(self._why), len(self._why) + len(self._flipped)
-        if missing > self.unjudged * asked:
+        """Raises Refused where more than allowed stays unjudged of what was asked about so far."""
+        missing, asked = len(self._why), len(self._why) + len(self._judged)
+        if missing > self.limits.unjudged * asked:
             why, count = Counter(self._why.values()).most_common(1)[0]
             raise Refused(
-                f"{self.model} judged {asked - missing:,} of {asked:,} pairs; {missing:,} stay unjudged, more than"
-                f" {self.unjudged:.0%}. The most frequent reason ({count:,}): {why} What was answered is kept."
+                f"{self.model} judged {asked - missing:,} of {asked:,} {self.unit}; {missing:,} stay unjudged, more than"
+                f" {self.limits.unjudged:.0%}. The most frequent reason ({count:,}): {why} What was answered is kept."
             )
 
-    def forecast(self, texts_a: Sequence[Text], texts_b: Sequence[Text]) -> CallForecast:
-        """Of `compare` for the same texts: what is kept already costs nothing."""
-        requests = dict(self._requests(texts_a, texts_b))
-        requests = {key: request for key, request in requests.items() if not self._is_known(key)}
+    def _forecast(self, asked: Iterable[tuple[str, dict[str, Any]]]) -> CallForecast:
+        """What is kept already costs nothing."""
+        requests = {key: request for key, request in asked if not self._is_known(key)}
         characters = sum(len(m["content"]) for request in requests.values() for m in request["messages"])
         read, written = -(-characters // CHARACTERS_PER_TOKEN), self.profile.longest * len(requests)
         at_once = self.endpoint.connections
         pace = max(SECONDS / at_once, 1 / self.endpoint.rate if self.endpoint.rate else 0.0)
-        return CallForecast(len(requests), read, written, self.price.of(read, written), pace * len(requests))
+        return CallForecast(len(requests), read, written, self.server.price.of(read, written), pace * len(requests))
 
-    def compare(
-        self, texts_a: Sequence[Text], texts_b: Sequence[Text], *, on_progress: OnProgress | None = None
-    ) -> Preferences:
-        """Of a pair that stays unjudged the probabilities are NaN and the choice is "". Raises Refused where the server fails,
+    def _answers(
+        self, requests: Iterable[tuple[str, dict[str, Any]]], on_progress: OnProgress | None
+    ) -> dict[str, PromptAnswer]:
+        """By key, of those that have one; why the others have none is in `_unreadable`. Raises Refused where the server fails,
         the budget is spent, or most replies cannot be read; every reply that can be is kept, so that the same again asks for
         the others only."""
-        asked = dict(self._requests(texts_a, texts_b))
+        asked = dict(requests)
         answers: dict[str, PromptAnswer] = {key: answer for key in asked if (answer := self._kept_answer(key))}
         self._unreadable = {key: why for key in asked if key not in answers and (why := self.replies.why_unjudged(key))}
         open_ones = {key: request for key, request in asked.items() if key not in answers and key not in self._unreadable}
         self._ask(open_ones, answers, len(asked), on_progress)
-        return _joined([self._both_orders(a, b, answers) for a, b in zip(texts_a, texts_b, strict=True)])
+        return answers
 
     def _ask(
         self,
@@ -172,7 +170,7 @@ class LanguageModelJudge:
         def read(key: str, reply: dict[str, Any]) -> bool:
             nonlocal in_a_row
             try:
-                answers[key] = read_answer(reply)
+                answers[key] = read_answer(reply, self.prompt.form)
             except Unreadable as error:
                 if error.cut and queue.profile.longer():
                     return False
@@ -204,54 +202,35 @@ class LanguageModelJudge:
         finally:
             if queue.profile != self.profile:
                 self.profile = queue.profile
-                if self._on_profile:
-                    self._on_profile(self.profile.record())
+                if self.server.on_profile:
+                    self.server.on_profile(self.profile.record())
         if hopeless():
             raise Refused(
                 f"{failed} replies of {self.model} could not be read; the last: {list(self._unreadable.values())[-1]}"
                 " What could be read is kept."
             )
 
-    def reasons(self, a: Text, b: Text) -> list[str]:
-        """Of what is kept about two texts: the reason given for A before B, and for B before A."""
-        kept = [self.replies.get(self._keyed(first, second)[0]) for first, second in ((a, b), (b, a))]
-        return [read_answer(reply).reason for reply in kept if reply is not None]
-
-    def _both_orders(self, a: Text, b: Text, answers: dict[str, PromptAnswer]) -> tuple[Numbers, str]:
-        """((3,) mean of both orders, the choice); NaN and "" where an order has no answer"""
-        if a.output == b.output:
-            return np.array([0.0, 1.0, 0.0]), "tie"
-        keys = self._keyed(a, b)[0], self._keyed(b, a)[0]
-        pair = frozenset(keys)
-        if missing := [key for key in keys if key not in answers]:
-            self._why[pair] = self._unreadable.get(missing[0], "It was not asked.")
-            return np.full(3, np.nan), ""
-        self._why.pop(pair, None)
-        forth, back = (answers[key] for key in keys)
-        turned = {"A": "B", "tie": "tie", "B": "A"}[back.choice]
-        self._flipped[pair] = forth.choice != turned
-        return (_said(forth) + _said(back)[::-1]) / 2, forth.choice if forth.choice == turned else "tie"
-
-    def _requests(self, texts_a: Sequence[Text], texts_b: Sequence[Text]) -> Iterable[tuple[str, dict[str, Any]]]:
-        for a, b in zip(texts_a, texts_b, strict=True):
-            if a.output != b.output:
-                yield self._keyed(a, b)
-                yield self._keyed(b, a)
-
-    def _keyed(self, first: Text, second: Text) -> tuple[str, dict[str, Any]]:
+    def _keyed(self, *texts: Text) -> tuple[str, dict[str, Any]]:
+        """(key, request) about one text, or about two in this order"""
+        if self.prompt.with_references and not as_referenced(texts[0]).references:
+            self._without_references.add(texts[0])
         request: dict[str, Any] = {
             "model": self.model,
-            "messages": self.prompt.messages(first, second),
+            "messages": self.prompt.messages(*texts),
             "temperature": 0,
             "seed": self.seed,
-            "max_tokens": self.longest,
+            "max_tokens": self.limits.longest,
             "logprobs": True,
             "top_logprobs": TOP_LOGPROBS,
         }
-        if self.constrained:
-            request["response_format"] = REPLY
-        counted = request | self.extra if self.extra else request
+        if self.server.constrained:
+            request["response_format"] = self.prompt.form.schema
+        counted = request | dict(self.server.extra) if self.server.extra else request
         return key_of(counted, self.endpoint.url), request
+
+    def _reasons(self, *orders: tuple[Text, ...]) -> list[str]:
+        kept = [self.replies.get(self._keyed(*texts)[0]) for texts in orders]
+        return [read_answer(reply, self.prompt.form).reason for reply in kept if reply is not None]
 
     def _kept_answer(self, key: str) -> PromptAnswer | None:
         """From an earlier run, or from another worker's."""
@@ -263,7 +242,7 @@ class LanguageModelJudge:
             self._kept.calls += 1
             self._kept.add(kept)
             self._count_model(kept)
-        return read_answer(kept)
+        return read_answer(kept, self.prompt.form)
 
     def _is_known(self, key: str) -> bool:
         return self.replies.get(key) is not None or bool(self.replies.why_unjudged(key))
@@ -271,14 +250,3 @@ class LanguageModelJudge:
     def _count_model(self, reply: Mapping[str, Any]) -> None:
         if isinstance(name := reply.get("model"), str):
             self._models[name[:200]] += 1
-
-
-def _said(answer: PromptAnswer) -> Numbers:
-    """(3,) P(first), P(tie), P(second); certain of the choice where the server tells no probabilities."""
-    certain = [float(answer.choice == choice) for choice in ORDER]
-    return np.array(answer.probabilities or certain)
-
-
-def _joined(rows: list[tuple[Numbers, str]]) -> Preferences:
-    probabilities = np.array([p for p, _ in rows], dtype=float).reshape(-1, 3)
-    return Preferences(probabilities, np.array([choice for _, choice in rows], dtype="<U3"))

@@ -9,7 +9,7 @@ expected of people: utilities are on the judge's own scale, higher is better, an
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
 from typing import Any, Literal, Protocol, runtime_checkable
@@ -138,6 +138,7 @@ class PointwiseVerdicts:
 
     utility: Mapping[int, float]
     preferences: Callable[[Numbers, Numbers], Preferences]  # PointwiseJudge.preferences
+    used: Mapping[str, Any] = field(default_factory=dict)  # what it took, where it costs something
 
     def outcomes(self, a: Iterable[int], b: Iterable[int]) -> Numbers:
         return self._of(a, b).outcomes

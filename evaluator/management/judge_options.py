@@ -8,6 +8,7 @@ from typing import Any
 
 from annotation.models import Campaign
 from core.errors import Refused
+from evaluator import prompts
 from evaluator.judges import protocol
 from evaluator.judges.endpoint import KEY_VARIABLE
 from evaluator.judges.language_model import UNJUDGED
@@ -31,12 +32,15 @@ REPEATED = (
     "unjudged",
     "reply_tokens",
     "extra_body",
+    "prompt",
+    "examples",
+    "with_references",
     "pairs",
 )  # what gives the same judges again
 Kind = Judge.Kind
 OF_MODEL = {  # what is asked of a language model where nobody chose
     "key": KEY_VARIABLE, "calls": None, "money": None, "price": (0.0, 0.0), "free_form": False, "connections": 16, "rate": None,
-    "unjudged": UNJUDGED, "reply_tokens": None, "extra_body": None,
+    "unjudged": UNJUDGED, "reply_tokens": None, "extra_body": None, "prompt": None, "examples": 0, "with_references": False,
 }  # fmt: skip
 MOST_CONNECTIONS, MOST_TOKENS = 256, 100_000
 TAKEN = {"model", "messages"}  # of a request, which no option changes
@@ -49,6 +53,7 @@ class Option:
     kind: str
     name: str
     settings: dict[str, Any]
+    asked: prompts.Asked | None = None  # of a language model
 
 
 def add_arguments(parser) -> None:
@@ -102,11 +107,22 @@ def add_arguments(parser) -> None:
     )
     parser.add_argument("--free-form", action="store_true", help="for servers that do not support response_format")
     parser.add_argument(
+        "--prompt",
+        metavar="NAME",
+        help="what a language model is asked: pairwise (default), five-point, score, one of the campaign's, or NAME.md",
+    )
+    parser.add_argument(
+        "--examples", type=int, default=0, metavar="K", help="show the language model K of people's answers, of other contexts"
+    )
+    parser.add_argument(
+        "--with-references", action="store_true", help="show the language model what people wrote for the same context"
+    )
+    parser.add_argument(
         "--replies", metavar="FILE", help="a file of replies from an earlier run, which are not asked for again"
     )
 
 
-def options_of(given: dict) -> list[Option]:
+def options_of(given: dict, campaign: Campaign) -> list[Option]:
     """The judges that the options name. Raises Refused where an option lacks another."""
     found: list[Option] = []
     timeout = given["timeout"]
@@ -120,15 +136,21 @@ def options_of(given: dict) -> list[Option]:
         name = f"comet {model.rsplit('/', 1)[-1]}"
         found.append(Option(Kind.PROGRAM, name, {"comet": model, "timeout": timeout}))
     if model := given["language_model"]:
-        found.append(Option(Kind.LANGUAGE_MODEL, model, _language_model(given)))
+        settings, asked = _language_model(given), _asked(given, campaign)
+        found.append(Option(Kind.LANGUAGE_MODEL, model, settings | prompts.settings_of(asked), asked))
+    elif given["prompt"] or given["examples"] or given["with_references"]:
+        raise Refused("--prompt, --examples and --with-references are for a language model: name one with --language-model.")
     return found
 
 
 def set_up_judges(given: dict, campaign: Campaign, name: str = "") -> list[Judge]:
     """Their rows; name: of the one that is named, where it is not to have its own."""
-    found = options_of(given)
+    found = options_of(given, campaign)
     if name and len(found) > 1:
         raise Refused(f"One name fits one judge. You named: {', '.join(one.name for one in found)}.")
+    for one in found:
+        if one.asked and "prompt" in one.settings:
+            prompts.keep(campaign, one.asked.file)
     rows = [set_up(campaign, one.kind, name or one.name, one.settings) for one in found]
     for row in rows:
         if row.kind == Kind.LANGUAGE_MODEL and given["replies"]:
@@ -138,13 +160,14 @@ def set_up_judges(given: dict, campaign: Campaign, name: str = "") -> list[Judge
     return rows
 
 
-def players(given: dict, campaign: Campaign, criterion: str, seed: int) -> list[tuple[str, protocol.Judge]]:
-    """(name, judge at work) of those that the options name, set up for the campaign too; for a forecast nothing is stored."""
+def players(given: dict, campaign: Campaign, criterion: str, seed: int, known: Any = None) -> list[tuple[str, protocol.Judge]]:
+    """(name, judge at work) of those that the options name, set up for the campaign too; for a forecast nothing is stored.
+    known: the `Material` of the snapshot that they are set beside."""
     from evaluator.worker.players import at_work
 
     if not given["forecast"]:
-        return [(row.name, at_work(row, criterion, seed)) for row in set_up_judges(given, campaign)]
-    return [(one.name, at_work(_row(campaign, one), criterion, seed)) for one in options_of(given)]
+        return [(row.name, at_work(row, criterion, seed, known)) for row in set_up_judges(given, campaign)]
+    return [(one.name, at_work(_row(campaign, one), criterion, seed, known)) for one in options_of(given, campaign)]
 
 
 def words(given: dict) -> list[str]:
@@ -163,7 +186,26 @@ def _row(campaign: Campaign, one: Option) -> Judge:
     """The stored one of these settings, whose replies are known, else one that is never stored."""
     digest = Judge.digest_of(one.kind, one.settings)
     known = campaign.judges.filter(kind=one.kind, digest=digest).first()
-    return known or Judge(campaign=campaign, kind=one.kind, name=one.name, settings=one.settings, digest=digest)
+    if known:
+        return known
+    settings = dict(one.settings)
+    if one.asked and "prompt" in settings:
+        settings["prompt"] = {**settings["prompt"], "text": one.asked.file.text}
+    return Judge(campaign=campaign, kind=one.kind, name=one.name, settings=settings, digest=digest)
+
+
+def _asked(given: dict, campaign: Campaign) -> prompts.Asked:
+    """A prompt whose name ends in .md is a file."""
+    name, text = given["prompt"] or "", ""
+    if name.endswith(".md"):
+        try:
+            text = _file(name).read_text(encoding="utf-8")
+        except (UnicodeDecodeError, OSError):
+            raise Refused(f"{name} is no text in UTF-8.") from None
+        if not text.strip():
+            raise Refused(f"{name} is empty.")
+        name = Path(name).stem
+    return prompts.asked(campaign, name, text, given["examples"], given["with_references"])
 
 
 def _language_model(given: dict) -> dict[str, Any]:

@@ -87,7 +87,7 @@ class NewTexts:
         elif self.judge.kind == Judge.Kind.IMPORTED:
             raise Refused(f"The judgments of {self.judge.name} are imported; it reads no new texts.")
         else:
-            self.player = players.at_work(self.judge, criterion, seed)
+            self.player = players.at_work(self.judge, criterion, seed, known)
         if self.player.kind == "pointwise":
             self._fit(known, seed)
 

@@ -14,16 +14,20 @@ from typing import Any
 
 import numpy as np
 
-from annotation.models import Campaign, Output, Reference, Snapshot
+from annotation.models import Campaign, Criterion, Output, Reference, Snapshot
 from annotation.snapshots import output_names
 from core.errors import Refused
+from evaluator import prompts
 from evaluator.judge_tables import imports
 from evaluator.judges import protocol
 from evaluator.judges.comet import CometJudge
 from evaluator.judges.endpoint import Endpoint, Price
-from evaluator.judges.language_model import LONGEST_REPLY, UNJUDGED, LanguageModelJudge
+from evaluator.judges.language_model import LONGEST_REPLY, UNJUDGED, Limits, ModelServer
+from evaluator.judges.pairwise_model import LanguageModelJudge
+from evaluator.judges.pointwise_model import LanguageModelScorer
 from evaluator.judges.program import ProgramJudge, ProgramPairJudge
-from evaluator.judges.prompt import Prompt
+from evaluator.judges.prompt import Prompt, Scale
+from evaluator.judges.prompt_examples import Example, Examples
 from evaluator.judges.protocol import (
     AskedVerdicts,
     PairwiseVerdicts,
@@ -81,7 +85,7 @@ def said_of(
     if judge.kind == Judge.Kind.METRIC:
         player: protocol.Judge = metric(judge.settings["metric"], texts, known)
     else:
-        player = at_work(judge, criterion, seed)
+        player = at_work(judge, criterion, seed, known)
     settings = dict(getattr(player, "settings", {}))
     if player.kind == "pairwise":
         watch = (lambda done, said, _: report(done, said)) if report else None
@@ -90,13 +94,17 @@ def said_of(
         verdicts = AskedVerdicts(player, by_id, watch) if dear else verdicts_on(player, by_id, watch)
         return Said(verdicts, {"name": name, "reads": "pairwise", "settings": json_ready(settings), "unjudged": 0})
     beside = known.texts if known else []
-    u = player.utilities([*texts, *beside], on_progress=None)  # equal texts are measured once
+    tell = (lambda done, said, _: report(done, said)) if report else None
+    u = player.utilities([*texts, *beside], on_progress=tell)  # equal texts are measured once
+    if check := getattr(player, "check", None):
+        check()
     of_output = {output.pk: value for output, value in zip(outputs, u.tolist())}
     return _pointwise(name, settings, of_output, u[len(texts) :], known, seed, player)
 
 
-def at_work(judge: Judge, criterion: str, seed: int = 0) -> protocol.Judge:
-    """A program, a reward model or a language model as its row says. Raises Refused where it cannot be loaded."""
+def at_work(judge: Judge, criterion: str, seed: int = 0, known: Material | None = None) -> protocol.Judge:
+    """A program, a reward model or a language model as its row says; known: whose answers it may be shown as examples, by
+    default those of the newest snapshot. Raises Refused where it cannot be loaded."""
     settings = judge.settings
     match judge.kind:
         case Judge.Kind.PROGRAM if "comet" in settings:
@@ -109,12 +117,14 @@ def at_work(judge: Judge, criterion: str, seed: int = 0) -> protocol.Judge:
 
             return RewardModel.load(settings["model"], RowReplies(judge))
         case Judge.Kind.LANGUAGE_MODEL:
-            return language_model(judge, criterion, seed)
+            return language_model(judge, criterion, seed, known)
         case _:
             raise Refused(f"A judge of the kind {judge.kind!r} is not asked this way.")
 
 
-def language_model(judge: Judge, criterion: str, seed: int) -> LanguageModelJudge:
+def language_model(
+    judge: Judge, criterion: str, seed: int, known: Material | None = None
+) -> LanguageModelJudge | LanguageModelScorer:
     """It spends of its row's budget, and its replies are rows, so that no worker asks what another one asked."""
     asked = judge.settings
     price = Price(*asked["price"])
@@ -126,20 +136,19 @@ def language_model(judge: Judge, criterion: str, seed: int) -> LanguageModelJudg
         connections=asked.get("connections", 1),
         rate=asked.get("rate"),
     )
-    return LanguageModelJudge(
+    server = ModelServer(
         endpoint,
         asked["model"],
-        _prompt(judge.campaign, criterion),
-        RowReplies(judge),
         price,
-        seed,
         constrained=not asked["free_form"],
-        unjudged=asked.get("unjudged", UNJUDGED),
-        longest=asked.get("longest", LONGEST_REPLY),
-        extra=asked.get("extra"),
-        known=asked.get("server"),
+        extra=asked.get("extra") or {},
+        known=asked.get("server") or {},
         on_profile=partial(_keep_profile, judge),
     )
+    limits = Limits(asked.get("unjudged", UNJUDGED), asked.get("longest", LONGEST_REPLY))
+    prompt = _prompt(judge, criterion, seed, known)
+    player = LanguageModelScorer if prompt.asks_for_score else LanguageModelJudge
+    return player(server, prompt, RowReplies(judge), limits, seed)
 
 
 def _keep_profile(judge: Judge, record: dict[str, Any]) -> None:
@@ -149,15 +158,42 @@ def _keep_profile(judge: Judge, record: dict[str, Any]) -> None:
         Judge.objects.filter(pk=judge.pk).update(settings=judge.settings)
 
 
-def _prompt(campaign: Campaign, criterion: str) -> Prompt:
+def _prompt(judge: Judge, criterion: str, seed: int, known: Material | None) -> Prompt:
     """With what annotators read: the guidelines, and what the criterion and its points mean."""
-    known = campaign.criteria.filter(name=criterion).first()
-    if known is None:
-        return Prompt(campaign.guidelines, criterion)
-    points = {str(known.low): known.low_label, str(known.high): known.high_label} | known.anchors
+    campaign, how = judge.campaign, prompts.of_settings(judge.campaign, judge.settings)
+    row = campaign.criteria.filter(name=criterion).first()
+    scale = Scale(row.low, row.high, row.best == "low") if row else None
+    examples = None
+    if how.examples:
+        known = known or material(campaign, criterion)
+        pool = _scored(known, how.file.scale, scale) if how.file.asks == "score" else _compared(known)
+        examples = Examples(tuple(pool), how.examples, seed)
+    about = (campaign.guidelines, criterion, _meaning(row) if row else "")
+    return Prompt(*about, how.file, scale, examples, how.references)
+
+
+def _meaning(row: Criterion) -> str:
+    points = {str(row.low): row.low_label, str(row.high): row.high_label} | row.anchors
     scale = "; ".join(f"{point} means {label}" for point, label in sorted(points.items()) if label)
-    turned = "The lowest point is best." if known.best == "low" else ""
-    return Prompt(campaign.guidelines, criterion, " ".join(part for part in (known.description, scale, turned) if part))
+    turned = "The lowest point is best." if row.best == "low" else ""
+    return " ".join(part for part in (row.description, scale, turned) if part)
+
+
+def _scored(known: Material, own: tuple[int, int] | None, scale: Scale | None) -> list[Example]:
+    """Outputs with people's mean score, to the nearest point of the scale that is asked for."""
+    asked = Scale(*own) if own else scale
+    assert asked, "a prompt that asks for a score has a scale"
+    found = []
+    for text, share in zip(known.texts, known.source.scores[:, 0].tolist(), strict=True):  # 0 to 1, 1 is best
+        if np.isfinite(share):
+            point = round(asked.low + (asked.high - asked.low) * share)
+            found.append(Example((text,), asked.low + asked.high - point if asked.lowest_best else point))
+    return found
+
+
+def _compared(known: Material) -> list[Example]:
+    letters = {"A": "A", "tie": "C", "B": "B"}
+    return [Example((known.texts[p.a], known.texts[p.b]), letters[p.choice]) for p in known.source.pairs]
 
 
 def _references(campaign: Campaign) -> dict[str, list[str]]:
@@ -231,13 +267,14 @@ def _pointwise(
     if not utility:
         raise Refused(f"The judge {name!r} has no scores for the outputs that play.")
     record = {"name": name, "reads": "pointwise", "settings": settings, "unjudged": len(of_output) - len(utility)}
+    used = dict(getattr(judge, "used", {}))
     found = fitted(beside, known, judge.preferences if judge else by_order, seed) if known else None
     if found is None:
         warning = f"People judged fewer than {FIRST_PAIRS} pairs that {name} judges too, so only equal scores are ties."
-        verdicts = PointwiseVerdicts(utility, judge.preferences if judge else by_order)
+        verdicts = PointwiseVerdicts(utility, judge.preferences if judge else by_order, used)
         return Said(verdicts, json_ready(record), warning=warning)
     head, before, after = found
-    verdicts = PointwiseVerdicts(utility, lambda a, b: head.preferences(differences(a, b)))
+    verdicts = PointwiseVerdicts(utility, lambda a, b: head.preferences(differences(a, b)), used)
     record["calibration"] = {"as_it_came": before, "refitted": after}
     return Said(verdicts, json_ready(record), json_ready(asdict(head)))
 

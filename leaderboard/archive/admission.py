@@ -143,7 +143,7 @@ class Opened:
             raise self.wrong(MANIFEST, None, f"is of another format than {FORMAT}; a newer version of the program wrote it")
         if differs := sorted({MANIFEST, *files} ^ self.members.keys()):
             raise self.wrong(differs[0], None, "is in the archive or in its manifest, and not in both")
-        needed = [table.file for table in (CAMPAIGN, *TABLES)]
+        needed = [table.file for table in (CAMPAIGN, *TABLES) if not table.is_later]
         if absent := [file for file in needed if file not in self.members]:
             raise self.wrong(absent[0], None, "is missing from the archive")
         return manifest
@@ -164,6 +164,9 @@ class Opened:
             return opened.read()
 
     def lines(self, member: str) -> Iterator[tuple[int, bytes]]:
+        """Of a table that older archives lack there may be none."""
+        if member not in self.members:
+            return
         with archives.reading(f"{self.name}/{member}"), self._open(member) as opened:
             number = 0
             while line := opened.readline(MAX_LINE_BYTES + 1):

@@ -32,7 +32,7 @@ from annotation.models import (
     System,
 )
 from annotation.questions import store
-from evaluator.models import Dialogue, ImportedPair, ImportedScore, Judge
+from evaluator.models import Dialogue, ImportedPair, ImportedScore, Judge, JudgePrompt
 from leaderboard.boards import queries
 from leaderboard.boards.tree import to_json
 from leaderboard.models import ContextResult, Game, OutputResult, SystemRating, Tournament
@@ -45,7 +45,7 @@ Json = dict[str, Any]
 @dataclass(frozen=True)
 class Table:
     """name: of its file. campaign: the lookup from a row to its campaign. left: fields that stay behind. later: those that
-    older archives lack, and that are then empty. order: of its rows.
+    older archives lack, and that are then empty. order: of its rows. is_later: whether older archives lack all of it.
     outward: what a field's value is in the file, where it names rows of other tables; inward: back again."""
 
     name: str
@@ -53,6 +53,7 @@ class Table:
     campaign: str = "campaign"
     left: tuple[str, ...] = ()
     later: tuple[str, ...] = ()
+    is_later: bool = False
     order: tuple[str, ...] = ("pk",)
     only: Q = field(default_factory=Q)
     outward: Mapping[str, Callable[[Any, Numbers], Any]] = field(default_factory=dict)
@@ -159,6 +160,7 @@ TABLES = [
     Table("snapshot_marks", SnapshotMark, "snapshot__campaign"),
     Table("decisions", QualityDecision, "snapshot__campaign", left=("overruled_by",)),
     Table("judges", Judge, left=("version", "digest", "calls", "tokens_read", "tokens_written")),
+    Table("judge_prompts", JudgePrompt, is_later=True),
     Table("judge_scores", ImportedScore),
     Table("judge_pairs", ImportedPair),
     Table("dialogues", Dialogue),

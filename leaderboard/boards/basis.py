@@ -37,9 +37,9 @@ class Calibration:
 @dataclass(frozen=True)
 class JudgeUsage:
     """What a judge took of which each pair costs: calls, replies kept from before, tokens read and written, the cost, and how
-    many of so many pairs it answered the other way round when the sides changed. unjudged: pairs that it was asked about and
-    said nothing of, why, and of which systems; other_models: who answered in the place of the model that was asked; server:
-    what its server takes."""
+    many of so many pairs it answered the other way round when the sides changed; no pairs where it scored outputs. unjudged:
+    pairs or outputs that it was asked about and said nothing of, why, and of which systems; other_models: who answered in the
+    place of the model that was asked; server: what its server takes."""
 
     calls: int = 0
     kept: int = 0

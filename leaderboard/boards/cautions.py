@@ -56,10 +56,13 @@ def failed_gate(board: Board) -> str:
 
 
 def unjudged(board: Board) -> str:
-    """Where a judge was asked about pairs and said nothing of some."""
+    """Where a judge was asked about pairs, or outputs, and said nothing of some."""
     used = board.basis.judge and board.basis.judge.used
     if not used or not used.unjudged:
         return ""
+    if not used.pairs:
+        by = f" By system: {used.unjudged_systems}." if used.unjudged_systems else ""
+        return f"The judge has no score for {used.unjudged:,} outputs, which do not play. Why: {used.why_unjudged}.{by}"
     of = f" Games of these systems could not be played: {used.unjudged_systems}." if used.unjudged_systems else ""
     whole = used.unjudged + used.pairs
     return f"The judge says nothing of {used.unjudged:,} of {whole:,} pairs, which do not count. Why: {used.why_unjudged}.{of}"

@@ -9,6 +9,7 @@ import numpy as np
 from annotation.models import Output
 from annotation.outcome import Outcome
 from core.errors import Refused
+from evaluator.judges.profile import Profile
 from evaluator.judges.protocol import AskedVerdicts, PointwiseVerdicts, Verdicts
 from evaluator.models import ComparatorVersion, Utility
 from evaluator.versions.selectors import architecture
@@ -48,6 +49,7 @@ def play(tournament: Tournament, report: Report, judging: Judging | None = None,
         return tournament
     report(0.0, "Gathering the outputs")
     entrants, verdicts = entrants_of(tournament), None
+    everyone = entrants
     if tournament.basis != Tournament.Basis.PEOPLE:
         assert judging is not None, "the task hands in who judges"
         verdicts = _verdicts(tournament, entrants, report, judging)
@@ -61,20 +63,29 @@ def play(tournament: Tournament, report: Report, judging: Judging | None = None,
     if tournament.level == Tournament.Level.SYSTEM:
         games = found.played.games
         found = replace(found, beside=diagnostics(tournament, entrants, games, answers, found.speaks_of(tournament)))
-    if isinstance(verdicts, AskedVerdicts):
-        found = replace(found, used=_used(verdicts, found.played))
+    if used := _used(verdicts, found.played, everyone):
+        found = replace(found, used=used)
     report(0.95, "Recording")
     means = people_games.human_means(entrants, answers)
     return record(tournament, entrants, found, means, shares(entrants, people, verdicts))
 
 
-def _used(verdicts: AskedVerdicts, played: Played) -> JudgeUsage:
-    used = dict(getattr(verdicts.judge, "used", {}))
+def _used(verdicts: Verdicts | None, played: Played, everyone: Entrants) -> JudgeUsage | None:
+    """What a judge took whose answers cost something; None of one whose answers do not. everyone: those it was asked about."""
+    if isinstance(verdicts, AskedVerdicts):
+        used, unjudged = dict(getattr(verdicts.judge, "used", {})), played.unjudged
+    elif isinstance(verdicts, PointwiseVerdicts) and (used := dict(verdicts.used)):
+        of_system = zip(everyone.outputs, everyone.system_of.tolist(), strict=True)
+        missing = Counter(everyone.systems[i].name for output, i in of_system if output.pk not in verdicts.utility)
+        unjudged = tuple(sorted(missing.items()))
+    else:
+        return None
     said = {name: used[name] for name in hints(JudgeUsage) if name in used}
     listed = lambda counts: "; ".join(f"{name} {count:,}" for name, count in counts)
     said |= {name: listed(used[name].items()) for name in ("why_unjudged", "other_models") if name in used}
-    said["server"] = str(getattr(verdicts.judge, "profile", ""))
-    return JudgeUsage(**said, unjudged_systems=listed(played.unjudged))
+    if "server" in used:
+        said["server"] = str(Profile.of(used["server"], 0, {}))
+    return JudgeUsage(**said, unjudged_systems=listed(unjudged))
 
 
 def _found(

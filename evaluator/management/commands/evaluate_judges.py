@@ -2,6 +2,8 @@ from annotation.access import campaign_named
 from core.commands import ServiceCommand
 from core.errors import Refused
 from evaluator.judge_tables import exports, tables
+from evaluator.judges.pairwise_model import LanguageModelJudge
+from evaluator.judges.pointwise_model import LanguageModelScorer
 from evaluator.management import judge_options
 from evaluator.management.device import add_device, use_device
 from evaluator.management.progress import ProgressBar
@@ -60,12 +62,11 @@ class Command(ServiceCommand):
         known = material.material(campaign, criterion, snapshot)
         if chosen := by_default(known.snapshot, known.basis.criterion) if criterion is None else "":
             self.progress(chosen)
-        others = judge_options.players(options, campaign, known.basis.criterion, seed)
+        others = judge_options.players(options, campaign, known.basis.criterion, seed, known)
         pairs = material.pairs_to_read(known, options["pairs"], seed)
-        sides = [known.texts[a] for a, _ in pairs], [known.texts[b] for _, b in pairs]
         for name, one in others:
-            if hasattr(one, "forecast") and (not judge or name in judge):
-                forecast = one.forecast(*sides)
+            if isinstance(one, LanguageModelJudge | LanguageModelScorer) and (not judge or name in judge):
+                forecast = one.forecast_on(known.texts, pairs)
                 self.progress(f"{name}: {forecast}")
                 if options["forecast"]:
                     return {"judge": name, "calls": forecast.calls, "cost": forecast.cost, "forecast": str(forecast)}

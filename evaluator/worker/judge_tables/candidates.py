@@ -111,6 +111,8 @@ def _asked(
     if judge.kind == "pointwise":
         rows = np.arange(len(u)) if fresh is None else np.flatnonzero(fresh)
         u[rows] = judge.utilities([known.texts[i] for i in rows])
+        if check := getattr(judge, "check", None):
+            check()
         missing = [known.texts[i] for i in rows if np.isnan(u[i])]
         lacks = f"{len(missing)} of {len(u)} outputs are not judged{_why(judge, missing[0])}" if missing else ""
         return JudgeAnswers(name, u, lacks=lacks, settings=_settings(judge))

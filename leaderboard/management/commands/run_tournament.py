@@ -8,7 +8,8 @@ from annotation.models import Campaign, Output
 from annotation.snapshots import latest_snapshot
 from core.commands import ServiceCommand
 from core.errors import Refused
-from evaluator.judges.language_model import LanguageModelJudge
+from evaluator.judges.pairwise_model import LanguageModelJudge
+from evaluator.judges.pointwise_model import LanguageModelScorer
 from evaluator.judges.protocol import meetings
 from evaluator.management import judge_options
 from evaluator.management.progress import ProgressBar
@@ -104,7 +105,7 @@ class Command(ServiceCommand):
 def _who_judges(campaign: Campaign, options: dict) -> tuple[str, Judge | None]:
     """(basis, judge) that the options name; one that they set up plays from then on without them."""
     asked = asked_of(options)
-    name = "" if asked.judge in ("", *(one.name for one in judge_options.options_of(options))) else asked.judge
+    name = "" if asked.judge in ("", *(one.name for one in judge_options.options_of(options, campaign))) else asked.judge
     brought = judge_options.set_up_judges(options, campaign, name)
     if len(brought) > 1:
         raise Refused(f"A tournament has one judge. You named: {', '.join(judge.name for judge in brought)}.")
@@ -126,9 +127,9 @@ def _forecast(campaign: Campaign, options: dict, criterion: str | None, seed: in
     about = what_counts(snapshot, criterion).criterion if snapshot else criterion or ""
     found = judge_options.players(options, campaign, about, seed)
     name, judge = found[0] if len(found) == 1 else ("", None)
-    if not isinstance(judge, LanguageModelJudge):
+    if not isinstance(judge, LanguageModelJudge | LanguageModelScorer):
         raise Refused("--forecast needs a language model. Other judges cost nothing.")
-    from evaluator.worker.comparators import text_of
+    from evaluator.worker.players import referenced_outputs
 
     outputs = of_newest_checkpoints(
         Output.objects.filter(context__campaign=campaign, replaced_at=None, system__retired_at=None).select_related(
@@ -136,5 +137,6 @@ def _forecast(campaign: Campaign, options: dict, criterion: str | None, seed: in
         )
     )
     a, b = meetings([output.context_id for output in outputs])
-    forecast = judge.forecast([text_of(outputs[i]) for i in a], [text_of(outputs[i]) for i in b])
+    texts = referenced_outputs(campaign, list(outputs))
+    forecast = judge.forecast_on(texts, list(zip(a.tolist(), b.tolist())))
     return {"judge": name, "calls": forecast.calls, "cost": forecast.cost, "forecast": str(forecast)}

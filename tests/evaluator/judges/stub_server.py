@@ -8,8 +8,8 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
-def completion(answer="A", reason="It is better.", logprobs=None, **other) -> dict:
-    content = json.dumps({"answer": answer, "reason": reason})
+def completion(answer="A", reason="It is better.", logprobs=None, field="answer", **other) -> dict:
+    content = json.dumps({field: answer, "reason": reason})
     choice = {"message": {"role": "assistant", "content": content}, "finish_reason": "stop"}
     if logprobs:
         before, after = content.split(f'"{answer}"', 1)
@@ -21,11 +21,13 @@ def completion(answer="A", reason="It is better.", logprobs=None, **other) -> di
 
 def shown(request: dict) -> dict:
     """The JSON object with the pair."""
-    return json.loads(request["messages"][1]["content"].rsplit("\n\n", 1)[1])
+    return json.loads(request["messages"][-1]["content"].rsplit("\n\n", 1)[1])
 
 
 def honest(request: dict) -> dict:
     pair = shown(request)
+    if "answer" in pair:
+        return completion(4 if "good" in pair["answer"] else 2, field="score")
     return completion("A" if "good" in pair["A"] else "B" if "good" in pair["B"] else "C")
 
 

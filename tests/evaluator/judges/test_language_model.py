@@ -13,7 +13,8 @@ import pytest
 from core.errors import Refused
 from evaluator.judges.answers import Unreadable, read_answer
 from evaluator.judges.endpoint import BudgetSpent, Endpoint, Price, UnreadableReply
-from evaluator.judges.language_model import LONGEST_REPLY, LanguageModelJudge
+from evaluator.judges.language_model import LONGEST_REPLY, Limits, ModelServer
+from evaluator.judges.pairwise_model import LanguageModelJudge
 from evaluator.judges.prompt import Prompt
 from evaluator.judges.protocol import preferences
 from evaluator.judges.replies import Replies
@@ -39,9 +40,10 @@ def waits():
 
 @pytest.fixture
 def judge(server, waits, tmp_path):
-    def make(budget=None, timeout=5.0, path=tmp_path / "replies.jsonl", **other):
+    def make(budget=None, timeout=5.0, path=tmp_path / "replies.jsonl", limits=None, seed=0):
         endpoint = Endpoint(server.url, KEY, budget, timeout, wait=waits.append, now=lambda: 1_000_000_000.0)
-        return LanguageModelJudge(endpoint, "tiny", Prompt("Be fair.", "Overall"), Replies(path), Price(2.0, 10.0), **other)
+        asked = ModelServer(endpoint, "tiny", Price(2.0, 10.0))
+        return LanguageModelJudge(asked, Prompt("Be fair.", "Overall"), Replies(path), limits, seed)
 
     return make
 
@@ -156,7 +158,7 @@ class TestMisbehaviour:
     )
     def test_what_cannot_be_read_stays_unjudged(self, server, judge, tmp_path, step, message):
         server.script = [step]
-        one = judge(longest=8192)
+        one = judge(limits=Limits(longest=8192))
         said = one.compare([A], [B])
         assert said.choices.tolist() == [""] and np.isnan(said.probabilities).all() and np.isnan(said.outcomes).all()
         assert len(server.requests) == 2  # the other order was asked and is kept
@@ -164,7 +166,7 @@ class TestMisbehaviour:
         kept = [json.loads(line) for line in (tmp_path / "replies.jsonl").read_text().splitlines()]
         assert ["unreadable" in row for row in kept] == [True, False]
         for_ever = "unjudged" in kept[0]  # the model said something that is no answer; else its server failed
-        asked_again = judge(longest=8192).compare([A], [B]).choices.tolist()
+        asked_again = judge(limits=Limits(longest=8192)).compare([A], [B]).choices.tolist()
         assert asked_again == ([""] if for_ever else ["A"]) and len(server.requests) == (2 if for_ever else 3)
 
     @pytest.mark.parametrize(
@@ -199,7 +201,7 @@ class TestMisbehaviour:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             url = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
-        judge = LanguageModelJudge(Endpoint(url, wait=waits.append), "tiny", Prompt())
+        judge = LanguageModelJudge(ModelServer(Endpoint(url, wait=waits.append), "tiny"), Prompt())
         with pytest.raises(Refused, match="failed 6 times in a row"):
             judge.compare([A], [B])
 

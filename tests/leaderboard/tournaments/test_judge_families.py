@@ -1,5 +1,6 @@
 """A judge of every family is started from the page and from the API, and plays in the task that a worker runs."""
 
+import hashlib
 import json
 import re
 import shlex
@@ -189,6 +190,58 @@ class TestLanguageModel:
         tasks.run(self.start(world, 1).job_id)
         with pytest.raises(CommandError, match="There is a judge 'tiny' already, with other settings"):
             command("set_up_judge", "talk", "--language-model", "tiny", "--url", server.url + "/other", "--calls", "9")
+
+
+class TestPrompts:
+    """A prompt of the campaign's own, and scores."""
+
+    FILE = "---\nasks: score\nscale: 0 to 9\n---\n# Question\n{examples}\n\nHow good{criterion}? {scale}\n\n{texts}\n"
+
+    def test_a_file_becomes_a_row_and_its_scores_play_and_stand_in_a_table(self, world, server, tmp_path):
+        file = tmp_path / "strict.md"
+        file.write_text(self.FILE)
+        words = ("--language-model", "tiny", "--url", server.url, "--calls", "1000", "--connections", "1")
+        words += ("--prompt", str(file), "--examples", "3")
+        forecast = command("run_tournament", "talk", *words, "--forecast", "--criterion", "Overall")
+        assert forecast["calls"] == len({(r["context"][-1], r["output"]) for r in world.rows}) and not Judge.objects.exists()
+        assert command("set_up_judge", "talk", *words)["judges"][0]["name"] == "tiny"
+        row = world.campaign.judge_prompts.get()
+        assert (row.name, row.text) == ("strict", self.FILE) and hashlib.sha256(row.text.encode()).hexdigest() == row.digest
+        board = self.board(world, 1)
+        judge, people = board["basis"]["judge"], sum("What people answered" in json.dumps(r) for r in server.requests)
+        assert judge["reads"] == "pointwise" and judge["used"]["calls"] == len(server.requests) == people == forecast["calls"]
+        settings = {one["name"]: one["value"] for one in judge["settings"]}
+        assert (settings["prompt_file"], settings["prompt_file_sha256"]) == ("strict", row.digest)
+        assert "0 to 9" in settings["asked"]
+        good = {one["system"] for one in world.rows if "good" in one["output"]}
+        ranks = [one["system"] for one in board["standings"]]
+        assert ranks[0] in good and ranks[-1] not in good
+        asked = len(server.requests)
+        table = command("evaluate_judges", "talk", *words, "--judge", "tiny", "--seed", "1")["tables"]["all"]["rows"]
+        (scored,) = [one for one in table if one["name"] == "tiny"]
+        assert scored["settings"]["prompt_file"] == "strict" and scored["settings"]["kept"] == asked == len(server.requests)
+        assert scored["outputs"] == len(world.rows)
+        file.write_text(self.FILE.replace("How good", "How bad"))
+        with pytest.raises(CommandError, match="There is a judge 'tiny' already, with other settings"):
+            command("set_up_judge", "talk", *words)
+
+    def board(self, world, seed: int) -> dict:
+        tasks.run(TestLanguageModel().start(world, seed).job_id)
+        return world.get(world.alice, f"/api/tournaments/{Tournament.objects.get(seed=seed).pk}/").json()
+
+    def test_what_is_asked_for_must_have_its_place(self, world, tmp_path):
+        words = ("set_up_judge", "talk", "--language-model", "tiny", "--url", "http://localhost:1/v1", "--calls", "9")
+        file = tmp_path / "mine.md"
+        file.write_text("---\nasks: pair\n---\n# Question\n{text}\n")
+        with pytest.raises(CommandError, match=r"Prompt 'mine': there is no place \{text\}"):
+            command(*words, "--prompt", str(file))
+        with pytest.raises(CommandError, match=r"Prompt 'five-point' has no place \{examples\}"):
+            command(*words, "--prompt", "five-point", "--examples", "2")
+        with pytest.raises(CommandError, match="There is no prompt 'odd' in campaign 'talk'; there are: five-point, pairwise"):
+            command(*words, "--prompt", "odd")
+        with pytest.raises(CommandError, match="for a language model"):
+            command("run_tournament", "talk", "--judge", "rouge-1", "--examples", "2")
+        assert not world.campaign.judge_prompts.exists() and not Judge.objects.exists()
 
 
 def test_no_prefix_is_left_to_decode():
