@@ -1,5 +1,6 @@
 """Simulated campaigns whose contexts belong together although nobody said so: topics, and prompts under several ids. How often
-is a system called better than its equal, with contexts as they are and with the groups that the default board finds?
+is a system called better than its equal, with contexts as they are, with the groups that the default board finds, and with the
+true ones declared?
 
     python -m benchmarks.validity.undeclared --n 250"""
 
@@ -35,8 +36,8 @@ def copied(campaign: Texted, answered: Answered) -> np.ndarray:
     return label
 
 
-def boards(campaign: Texted, answered: Answered) -> tuple[PeopleBoard, PeopleBoard, bool]:
-    """(with contexts as they are, the default, are contexts grouped by their texts?)"""
+def boards(campaign: Texted, answered: Answered) -> tuple[PeopleBoard, PeopleBoard, PeopleBoard, bool]:
+    """(with contexts as they are, the default, with the true groups declared, are contexts grouped by their texts?)"""
     alone = read(campaign, answered, None)
     same = copied(campaign, answered)
     known = same if len(np.unique(same)) < campaign.contexts else None
@@ -46,18 +47,21 @@ def boards(campaign: Texted, answered: Answered) -> tuple[PeopleBoard, PeopleBoa
     found = text_groups(moved, answered.prompts)
     if found is not None:
         reading = read(campaign, answered, components_met(found.groups, found.label, same)[found.label])
-    return alone.board(), reading.board(), found is not None
+    true = answered.topic if campaign.topics else answered.source
+    declared = alone if len(np.unique(true)) == campaign.contexts else read(campaign, answered, true)
+    return alone.board(), reading.board(), declared.board(), found is not None
 
 
 def measured(campaign: Texted, seed: int) -> tuple[float, ...]:
-    """(called different before, and now, share of intervals that hold the truth now, width before, and now, grouped)"""
+    """(called different before, now, and with the true groups declared; shares of intervals that hold the truth, now and
+    declared; width before, and now; grouped)"""
     answered = draw(campaign, seed)
-    before, now, grouped = boards(campaign, answered)
+    *made, grouped = boards(campaign, answered)
     strength, pairs = np.asarray(campaign.strengths), np.triu_indices(campaign.systems, 1)
-    wrong = [bool((one.above & (strength[:, None] <= strength[None, :])).any()) for one in (before, now)]
-    reach = [(stats.t.ppf((1 + CONFIDENCE) / 2, one.df) * one.se)[pairs] for one in (before, now)]
-    held = float((np.abs(now.difference[pairs]) <= reach[1]).mean())  # all systems are equal
-    return *wrong, held, *(float(np.median(2 * one)) for one in reach), grouped
+    wrong = [bool((one.above & (strength[:, None] <= strength[None, :])).any()) for one in made]
+    reach = [(stats.t.ppf((1 + CONFIDENCE) / 2, one.df) * one.se)[pairs] for one in made]
+    held = [float((np.abs(one.difference[pairs]) <= far).mean()) for one, far in zip(made, reach)]  # all systems are equal
+    return *wrong, *held[1:], *(float(np.median(2 * one)) for one in reach[:2]), grouped
 
 
 def main(args: list[str] | None = None) -> int:
@@ -67,17 +71,18 @@ def main(args: list[str] | None = None) -> int:
     parser.add_argument("--only", default="", help="the scenario of this name")
     asked = parser.parse_args(args)
     columns = "equal systems", "N", "ungrouped: called different", "default", "SE", "intervals that hold 0", "grouped"
-    print("| " + " | ".join([*columns, "width, times", "mean width, times", "seconds"]) + " |\n|---" + "|---:" * 9 + "|")
+    more = "width, times", "mean width, times", "true groups: called different", "hold 0", "seconds"
+    print("| " + " | ".join([*columns, *more]) + " |\n|---" + "|---:" * 11 + "|")
     for name, campaign in scenarios().items():
         if asked.only not in ("", name) or campaign.judges:
             continue
         start = time.process_time()
         rows = np.array([measured(campaign, asked.seed + k) for k in range(asked.n)], dtype=float)
-        before, now, held, _, _, grouped = rows.mean(axis=0)
-        se, ratio = np.sqrt(max(now, 1 / asked.n) * (1 - now) / asked.n), rows[:, 4] / rows[:, 3]
+        before, now, declared, held, held_declared, _, _, grouped = rows.mean(axis=0)
+        se, ratio = np.sqrt(max(now, 1 / asked.n) * (1 - now) / asked.n), rows[:, 6] / rows[:, 5]
         seconds = (time.process_time() - start) / asked.n
         figures = f"{before:.1%} | {now:.1%} | {se:.1%} | {held:.1%} | {grouped:.0%}"
-        wider = f"{np.median(ratio):.2f} | {ratio.mean():.2f} | {seconds:.2f}"
+        wider = f"{np.median(ratio):.2f} | {ratio.mean():.2f} | {declared:.1%} | {held_declared:.1%} | {seconds:.2f}"
         print(f"| {name} | {asked.n} | {figures} | {wider} |", flush=True)
     return 0
 

@@ -28,7 +28,7 @@ def outputs(campaign, answered):
 )
 def test_the_commands_give_the_harness_board(tmp_path, campaign):
     answered = draw(campaign, 5)
-    alone, expected, grouped = undeclared.boards(campaign, answered)
+    alone, expected, _, grouped = undeclared.boards(campaign, answered)
     assert grouped and expected.high.tolist() != pytest.approx(alone.high.tolist(), abs=1)
     call_command("create_campaign", "crowd", "--criterion", "Quality:1:5")
     call_command("import_outputs", "crowd", lines(tmp_path / "outputs.jsonl", outputs(campaign, answered)))
