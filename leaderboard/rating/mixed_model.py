@@ -20,7 +20,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.linalg import cho_factor, cho_solve, solve_triangular
+from scipy.linalg import cho_solve, solve_triangular
 from scipy.optimize import minimize
 
 Floats = NDArray[np.float64]
@@ -29,7 +29,7 @@ Operator = Callable[[Floats], Floats]
 MOST_DENSE = 1_200  # levels of the terms between contexts that one dense matrix takes; more are solved by conjugate gradients
 MOST_EXACT = 2_500  # levels of all terms whose information is worked out in full
 LARGEST_RATIO = 1e4  # of a term's variance to that of a single answer
-STEP = 1e-4  # of a gradient's differences, in units of the curvature: rounding of a deviance of 1e5 leaves 1e-6 of a gradient
+STEP = 1e-4  # of a numerical gradient, in units of the curvature: rounding of a deviance of 1e5 leaves 1e-6 of a gradient
 TOLERANCE = 1e-10  # of conjugate gradients
 
 
@@ -175,20 +175,30 @@ class Problem:
             return first
         deviance: Callable[[Floats], float] = lambda free: self.deviance(np.concatenate([fixed, free]), answer_variance)
         free = first[len(fixed) :]
-        unit, step = (_units(deviance, free), STEP) if start else (np.ones(len(free)), 1e-8)
+        unit = _units(deviance, free) if start else np.ones(len(free))
+
+        def steep(at: Floats) -> tuple[float, Floats]:
+            value, slope = self.with_slope(np.concatenate([fixed, at * unit]), answer_variance, len(at))
+            return value, slope * unit
+
+        by_slope = self.blocks.dense
         estimate = minimize(
-            lambda free: deviance(free * unit),
+            steep if by_slope else lambda at: deviance(at * unit),
             free / unit,
+            jac=by_slope,
             method="L-BFGS-B",
             bounds=[(0.0, LARGEST_RATIO / one) for one in unit],
-            options={"ftol": 1e-10, "gtol": 1e-5, "eps": step},
+            options={"ftol": 1e-10, "gtol": 1e-5, "eps": STEP if start else 1e-8},
         )
         return np.concatenate([fixed, estimate.x * unit])
 
     def deviance(self, ratios: Floats, answer_variance: float | None) -> float:
         """-2 log restricted likelihood, less a constant."""
-        inner, outer = self._split(ratios)
-        log_det, small, _ = self._eliminated(inner, outer)
+        log_det, small, _ = self._eliminated(*self._split(ratios))
+        return self._deviance(log_det, small, answer_variance)[0]
+
+    def _deviance(self, log_det: float, small: Floats, answer_variance: float | None) -> tuple[float, float]:
+        """(the deviance, s2)"""
         p = self.p
         chol = np.linalg.cholesky(small[:p, :p])
         half = solve_triangular(chol, small[:p, p], lower=True)
@@ -196,7 +206,41 @@ class Problem:
         log_det += 2 * float(np.log(np.diag(chol)).sum()) - self.log_weights
         left = self.n - p
         s2 = max(rest / left, self.least) if answer_variance is None else answer_variance
-        return float(left * np.log(s2) + log_det + rest / s2)
+        return float(left * np.log(s2) + log_det + rest / s2), s2
+
+    def with_slope(self, ratios: Floats, answer_variance: float | None, last: int) -> tuple[float, Floats]:
+        """(the deviance, its derivatives by the last so many ratios: tr(Z_k' P Z_k) - |Z_k' P y|^2 / s2, with P of s2 = 1;
+        Searle, Casella & McCulloch 1992, section 6.6)"""
+        inner, outer = self._split(ratios)
+        log_det, small, solution = self._eliminated(inner, outer)
+        deviance, s2 = self._deviance(log_det, small, answer_variance)
+        d, p = self.d, self.p
+        inverse = np.linalg.inv(small[:p, :p])
+        explained = np.append(-inverse @ small[:p, p], 1.0)  # y, less what the systems explain
+        _, s = self._inside(inner)
+        root, factor = self._between(s, outer)
+
+        def slope(own: Floats, rows: Floats) -> Floats:
+            """own: (levels,) the diagonal of Z' M Z; rows: (levels, d + p + 1) Z' M B"""
+            rest = rows[:, d:] - rows[:, :d] @ solution
+            of_systems = ((rest[:, :p] @ inverse) * rest[:, :p]).sum(1)
+            between = solve_triangular(factor, root[:, None] * rows[:, :d].T, lower=True) if d else np.zeros((1, len(rows)))
+            return np.asarray(own - (between**2).sum(0) - of_systems - (rest @ explained) ** 2 / s2)
+
+        found = np.zeros(0)
+        if last > len(self.outer) and len(inner):
+            of_term = slope(*self.blocks.diagonal(inner))
+            found = np.bincount(self.blocks.term, of_term, len(inner))
+        of_level = slope(np.diag(s)[:d], s[:d])
+        term = np.repeat(np.arange(len(self.outer)), self.outer)
+        return deviance, np.concatenate([found, np.bincount(term, of_level, len(self.outer))])[-last:]
+
+    def _between(self, s: Floats, outer: Floats) -> tuple[Floats, Floats]:
+        """(the roots of the levels' ratios (d,), the lower factor of I + root S root (d, d))"""
+        root = np.sqrt(outer)
+        r = root[:, None] * s[: self.d, : self.d] * root
+        r[np.arange(self.d), np.arange(self.d)] += 1.0
+        return root, np.linalg.cholesky(r)
 
     def _split(self, ratios: Floats) -> tuple[Floats, Floats]:
         """Ratios of the terms inside contexts, and of each level between them (d,)"""
@@ -219,12 +263,9 @@ class Problem:
         d = self.d
         if d == 0:
             return log_det, s, np.zeros((0, self.p + 1))
-        root = np.sqrt(outer)
-        r = root[:, None] * s[:d, :d] * root
-        r[np.arange(d), np.arange(d)] += 1.0
-        factor = cho_factor(r, lower=True, overwrite_a=True, check_finite=False)
-        solution = root[:, None] * cho_solve(factor, root[:, None] * s[:d, d:], check_finite=False)  # (d, p + 1)
-        log_det += 2 * float(np.log(np.diag(factor[0])).sum())
+        root, factor = self._between(s, outer)
+        solution = root[:, None] * cho_solve((factor, True), root[:, None] * s[:d, d:], check_finite=False)  # (d, p + 1)
+        log_det += 2 * float(np.log(np.diag(factor)).sum())
         return log_det, s[d:, d:] - s[d:, :d] @ solution, solution
 
     def solved(self, ratios: Floats, answer_variance: float | None = None, informed: bool = True) -> Fit:
@@ -368,6 +409,7 @@ class _Blocks:
     def __init__(self, inner: Sequence[Term], weights: Floats, wb: sparse.csr_matrix, project: sparse.csr_matrix):
         self.sizes = [t.levels for t in inner]
         self.levels_in_all = sum(self.sizes)
+        self.dense = True
         if not inner:
             return
         z = sparse.hstack([t.matrix() for t in inner], format="csr")  # (n, q)
@@ -460,6 +502,14 @@ class _Blocks:
             return 0.0
         _, kernel = self._kernel(ratios)
         return np.asarray(self.z @ self._unpadded(kernel @ self._padded(np.asarray(self.h @ v))))
+
+    def diagonal(self, ratios: Floats) -> tuple[Floats, Floats]:
+        """The diagonal of Z' M Z (q,), and Z' M B (q, d + p + 1), where they are dense."""
+        assert self.h_padded is not None
+        _, kernel = self._kernel(ratios)
+        moved = self.t @ kernel  # (c, m, m)
+        own = np.einsum("cii->ci", self.t) - np.einsum("cij,cji->ci", moved, self.t)
+        return self._unpadded(own), self._unpadded(self.h_padded - moved @ self.h_padded)
 
     def information(self, ratios: Floats) -> Floats:
         """tr(M V_i M V_j) / 2 of the terms inside, in (terms, terms)"""

@@ -74,6 +74,24 @@ class TestDefinition:
                 other = fitted.variances | {name: fitted.variances[name] * factor}
                 assert fit(y, x, terms, weights, variances=other).deviance > fitted.deviance
 
+    @pytest.mark.parametrize("known", [None, 0.6])
+    def test_its_slope_by_the_definition(self, case, known):
+        """tr(P V_k) - y' P V_k P y, with P = V^-1 - V^-1 X (X' V^-1 X)^-1 X' V^-1 (Searle, Casella & McCulloch 1992, 6.6)"""
+        y, x, terms, weights, fitted = case
+        ratios = np.array([0.2, 0.0, 0.7, 0.4])
+        problem = mixed_model.Problem(y, x, terms, weights)
+        value, slope = problem.with_slope(ratios, known, 4)
+        assert value == problem.deviance(ratios, known)
+        answer = np.diag(1 / (np.ones(len(y)) if weights is None else weights))
+        parts = [t.matrix().toarray() @ t.matrix().toarray().T for t in problem.terms]
+        v = answer + sum(ratio * part for ratio, part in zip(ratios, parts))
+        inverse = np.linalg.inv(v)
+        p = inverse - inverse @ x @ np.linalg.inv(x.T @ inverse @ x) @ x.T @ inverse
+        s2 = known or y @ p @ y / (len(y) - x.shape[1])
+        expected = [np.trace(p @ part) - y @ p @ part @ p @ y / s2 for part in parts]
+        assert slope == pytest.approx(expected, rel=1e-8)
+        assert problem.with_slope(ratios, known, 2)[1] == pytest.approx(slope[2:])
+
     def test_expected_information(self, case):
         y, x, terms, weights, fitted = case
         _, p, _, parts = plainly(fitted, y, x, terms, weights)
