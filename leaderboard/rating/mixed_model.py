@@ -227,20 +227,20 @@ class Problem:
             between = solve_triangular(factor, root[:, None] * rows[:, :d].T, lower=True) if d else np.zeros((1, len(rows)))
             return np.asarray(own - (between**2).sum(0) - of_systems - (rest @ explained) ** 2 / s2)
 
-        found = np.zeros(0)
+        found: Floats = np.zeros(0)
         if last > len(self.outer) and len(inner):
             of_term = slope(*self.blocks.diagonal(inner))
-            found = np.bincount(self.blocks.term, of_term, len(inner))
+            found = np.asarray(np.bincount(self.blocks.term, of_term, len(inner)), dtype=float)
         of_level = slope(np.diag(s)[:d], s[:d])
         term = np.repeat(np.arange(len(self.outer)), self.outer)
-        return deviance, np.concatenate([found, np.bincount(term, of_level, len(self.outer))])[-last:]
+        return deviance, np.asarray(np.concatenate([found, np.bincount(term, of_level, len(self.outer))])[-last:])
 
     def _between(self, s: Floats, outer: Floats) -> tuple[Floats, Floats]:
         """(the roots of the levels' ratios (d,), the lower factor of I + root S root (d, d))"""
         root = np.sqrt(outer)
         r = root[:, None] * s[: self.d, : self.d] * root
         r[np.arange(self.d), np.arange(self.d)] += 1.0
-        return root, np.linalg.cholesky(r)
+        return root, np.asarray(np.linalg.cholesky(r))
 
     def _split(self, ratios: Floats) -> tuple[Floats, Floats]:
         """Ratios of the terms inside contexts, and of each level between them (d,)"""

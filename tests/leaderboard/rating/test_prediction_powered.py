@@ -46,23 +46,53 @@ def test_a_comparator_that_knows_nothing_rarely_seems_worth_more_than_chance(noi
     assert passed <= 6
 
 
-def test_a_mean_is_ppi_pythons(monkeypatch):
-    # ppi-python 0.2.3: ppi_mean_pointestimate and ppi_mean_ci(alpha=0.05) of 40 judged and 160 unjudged, scores 1, 0.5, 0.
-    people = "2212202201211220110102122120022220221202"
-    judged = "2212102201211200110102122120220220221202"
-    alone = (
-        "22000222022220122212221121222202210002002220000202222211212020210220222220010021"
-        "20220001021210002020221220212222202222020222202220022002222222201222002002022120"
-    )
-    monkeypatch.setattr(prediction_powered, "PRIOR_GAMES", 1e-12)  # theirs start from nothing
+# 40 judged and 160 unjudged, scores 1, 0.5, 0 as 2, 1, 0.
+PEOPLE = "2212202201211220110102122120022220221202"
+JUDGED = "2212102201211200110102122120220220221202"
+ALONE = (
+    "22000222022220122212221121222202210002002220000202222211212020210220222220010021"
+    "20220001021210002020221220212222202222020222202220022002222222201222002002022120"
+)
+
+
+@pytest.fixture
+def plain(monkeypatch):
+    """Others start from nothing, and know no rule of plus four."""
+    monkeypatch.setattr(prediction_powered, "PRIOR_GAMES", 1e-12)
     monkeypatch.setattr(prediction_powered, "PLUS_FOUR", 0)
-    everything = one_pair(judged + alone)
-    draws = context_draws(200, 20_000)
-    found = win_rates(2, one_pair(people), everything.take(slice(40)), everything, draws)
+
+
+def rates_of_the_mean():
+    everything = one_pair(JUDGED + ALONE)
+    return win_rates(2, one_pair(PEOPLE), everything.take(slice(40)), everything, context_draws(200, 20_000))
+
+
+def test_a_mean_is_ppi_pythons(plain):
+    """ppi-python 0.2.3: ppi_mean_pointestimate and ppi_mean_ci(alpha=0.05). Its weight is of other moments of the same data."""
+    found = rates_of_the_mean()
     assert found.rate[0, 1] == pytest.approx(0.65801528, abs=0.004)
     assert found.high[0, 1] - found.low[0, 1] == pytest.approx(0.75232313 - 0.56370743, rel=0.1)
     assert found.rate[1, 0] == pytest.approx(1 - found.rate[0, 1])
     assert (found.low[1, 0], found.high[1, 0]) == pytest.approx((1 - found.high[0, 1], 1 - found.low[0, 1]))
+
+
+@pytest.mark.parametrize(
+    ("weight", "rate", "error"),
+    [
+        # ppi-python 0.2.3, ppi_mean_pointestimate(lam=0.6); truescore 0.7.4, ppi_estimate(lambda_=0.6).standard_error
+        (0.75, 0.659375, 0.0484234),
+        # the same with 0.8; cje-eval 0.9.3, compute_augmented_estimate_per_policy, the judge as both predictions
+        (1.0, 0.6625, 0.0511177),
+    ],
+)
+def test_with_one_weight_a_mean_is_that_of_three_others(plain, monkeypatch, weight, rate, error):
+    """Their lambda is weight * 160 / 200, as they compare with the unjudged alone, not with all. Resampling gives the error to
+    1 / sqrt(2 * 20,000) of it; our interval is Student's, and its variance that of 40 contexts."""
+    monkeypatch.setattr(prediction_powered, "_best_weight", lambda people, luck, axis: np.full(luck.shape[1:], weight))
+    found = rates_of_the_mean()
+    assert found.rate[0, 1] == pytest.approx(rate, abs=1e-6)
+    reach = (found.high - found.low)[0, 1] / 2
+    assert reach / stats.t.ppf(0.975, 39) / np.sqrt(40 / 39) == pytest.approx(error, rel=0.01)
 
 
 def test_the_comparators_luck_is_taken_off_by_hand(monkeypatch):
