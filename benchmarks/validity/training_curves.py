@@ -7,8 +7,9 @@ product's rule at every look until it first stops; only the counting of wins is 
 import argparse
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from scipy.stats import norm
 
 from benchmarks.validity.curves import training
 from evaluator.judges.protocol import by_order
-from evaluator.selection.best_checkpoint import all_strengths, best
+from evaluator.selection.best_checkpoint import all_strengths, chances_of, drawn, kept
 from evaluator.selection.curve import ByUtility, curve_of
 from evaluator.selection.plateau import look, looks_until
 from evaluator.selection.rules import Rules
@@ -31,7 +32,9 @@ STAGES = (20, 35, 50, 70, 100)  # evaluations up to which a training is compared
 NEVER = 10**6
 SEED = 1_000_000  # the first of the table's trainings; smaller ones were looked at while the rule was made
 STORE = Path(__file__).resolve().parents[2] / "var/training_curves.jsonl"
-TIMES = (10, 30, 60, 100)  # evaluations by which a training was stopped
+TIMES = (10, 20, 30, 50, 60, 100)  # evaluations by which a training was stopped
+ENDS = (10, 30, 100)  # evaluations after which the set of the best is made
+SETS = "best set: "
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,10 @@ class Cell:
     def name(self) -> str:
         twist = "".join(f", {key} {value}" for key, value in self.twist.items())
         return f"{self.shape}, {self.contexts}, {self.scatter:g}{f' AR {self.ar:g}' if self.ar else ''}{twist}"
+
+    @property
+    def row(self) -> str:
+        return " | ".join(self.name.split(", ", 2))
 
 
 SCATTERS = ((0.0, 0.0), (0.05, 0.0), (0.1, 0.0), (0.05, 0.5), (0.1, 0.5))
@@ -135,21 +142,26 @@ class Batch:
 
 
 def simulated(cell: Cell, seeds: range) -> Iterator[dict[str, Any]]:
+    """Of each training after how many evaluations each rule stops it."""
     made = [training(cell.shape, EVALUATIONS, cell.contexts, cell.scatter, cell.ar, seed, **cell.twist) for seed in seeds]
     ours = Batch([Compared(utility) for _, utility, _ in made], made[0][2]).stops()
     for seed, stop, (_, utility, _) in zip(seeds, ours, made):
         yield {"seed": seed, "ours": int(stop), "paper": paper(utility), "patience": patience(utility)}
 
 
-def best_sets(cell: Cell, seeds: range, evaluations: int) -> list[tuple[bool, int]]:
-    """Of each training (whether the set holds the checkpoint with the highest quality, its size)."""
-    found = []
+def best_sets(cell: Cell, seeds: range) -> Iterator[dict[str, Any]]:
+    """Of each training, by evaluations: whether the set holds a checkpoint with the highest quality, its size, and what its
+    members' chances to be the best sum to."""
     for seed in seeds:
-        quality, utility, groups = training(cell.shape, evaluations, cell.contexts, cell.scatter, cell.ar, seed, **cell.twist)
-        curve = curve_of(np.arange(evaluations), ByUtility(utility, by_order), cell.contexts, groups)
-        kept = best(curve, RULES, all_strengths(curve)).not_worse
-        found.append((int(quality.argmax()) in kept, len(kept)))
-    return found
+        quality, utility, groups = training(cell.shape, EVALUATIONS, cell.contexts, cell.scatter, cell.ar, seed, **cell.twist)
+        row: dict[str, Any] = {"seed": seed}
+        for end in ENDS:
+            curve = curve_of(np.arange(end), ByUtility(utility[:end], by_order), cell.contexts, groups)
+            chances = chances_of(drawn(curve, RULES, all_strengths(curve)))
+            members = kept(chances)
+            held = quality[members].max() == quality[:end].max()
+            row[str(end)] = [bool(held), len(members), round(float(chances[members].sum()), 4)]
+        yield row
 
 
 class Store:
@@ -162,15 +174,15 @@ class Store:
                 row = json.loads(line)
                 self.rows[row["cell"], row["seed"]] = row
 
-    def of(self, cell: Cell, seeds: range) -> list[dict[str, Any]]:
-        return [self.rows[cell.name, seed] for seed in seeds if (cell.name, seed) in self.rows]
+    def of(self, name: str, seeds: range) -> list[dict[str, Any]]:
+        return [self.rows[name, seed] for seed in seeds if (name, seed) in self.rows]
 
-    def fill(self, cell: Cell, seeds: range) -> None:
+    def fill(self, name: str, seeds: range, simulate: Callable[[range], Iterator[dict[str, Any]]]) -> None:
         for start in range(seeds.start, seeds.stop, BATCH):
             part = range(start, min(start + BATCH, seeds.stop))
-            if len(self.of(cell, part)) == len(part):
+            if len(self.of(name, part)) == len(part):
                 continue
-            rows = [{"cell": cell.name, **row} for row in simulated(cell, part)]
+            rows = [{"cell": name, **row} for row in simulate(part)]
             self.file.parent.mkdir(parents=True, exist_ok=True)
             with self.file.open("a", encoding="utf-8") as opened:
                 opened.writelines(json.dumps(row) + "\n" for row in rows)
@@ -180,26 +192,41 @@ class Store:
 def table(store: Store, cells: list[Cell], seeds: range) -> str:
     head = " / ".join(map(str, TIMES))
     lines = [f"| quality | contexts | scatter | trainings | ours, stopped by {head} | the published rule | patience 5 |"]
+    lines.append("|---|---|---|---|---|---|---|")
     for cell in cells:
-        rows = store.of(cell, seeds)
-        if rows:
-            rules = (
+        if rows := store.of(cell.name, seeds):
+            rules = [
                 " / ".join(_share([row[rule] for row in rows], by) for by in TIMES) for rule in ("ours", "paper", "patience")
-            )
-            _, contexts, scatter = cell.name.split(", ", 2)
-            lines.append(f"| {cell.shape} | {contexts} | {scatter} | {len(rows):,} | {' | '.join(rules)} |")
+            ]
+            lines.append(f"| {cell.row} | {len(rows):,} | {' | '.join(rules)} |")
+    return "\n".join(lines)
+
+
+def sets_table(store: Store, cells: list[Cell], seeds: range) -> str:
+    lines = ["| quality | contexts | scatter | trainings | " + " | ".join(f"{end} evaluations" for end in ENDS) + " |"]
+    lines.append("|---|---|---|---" + "|---" * len(ENDS) + "|")
+    for cell in cells:
+        if rows := store.of(SETS + cell.name, seeds):
+            of_end = [np.mean([row[str(end)] for row in rows], axis=0) for end in ENDS]
+            shown = (f"{_decimals(held)} / {_decimals(said)} / {size:.1f}" for held, size, said in of_end)
+            lines.append(f"| {cell.row} | {len(rows):,} | {' | '.join(shown)} |")
     return "\n".join(lines)
 
 
 def _share(stops: list[int], by: int) -> str:
-    return f"{np.mean([stop <= by for stop in stops]):.3f}".lstrip("0") or "0"
+    return _decimals(np.mean([stop <= by for stop in stops]))
+
+
+def _decimals(share: float) -> str:
+    """Of a share that is rounded to 1 or 0 without being it, one can tell."""
+    return {0.0: "0", 1.0: "1"}.get(float(share), f"{min(share, 0.9995 - 1e-9):.3f}".lstrip("0"))
 
 
 def arguments(args: list[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.validity.training_curves", description=__doc__)
     parser.add_argument("--n", type=int, default=2000, help="trainings of each cell (default %(default)s)")
     parser.add_argument(
-        "--sets", type=int, default=200, help="trainings of each cell whose best set is made (default %(default)s)"
+        "--sets", type=int, default=200, help="trainings of a cell whose set of the best is made (default %(default)s)"
     )
     parser.add_argument("--only", default="", help="cells whose name contains this")
     parser.add_argument("--seed", type=int, default=SEED, help="the first training (default %(default)s)")
@@ -212,12 +239,17 @@ def arguments(args: list[str] | None = None) -> argparse.Namespace:
 
 def main(args: list[str] | None = None) -> int:
     options = arguments(args)
-    store, seeds = Store(options.store), range(options.seed, options.seed + options.n)
+    store = Store(options.store)
+    trainings, sets = (range(options.seed, options.seed + n) for n in (options.n, options.sets))
     cells = [cell for cell in CELLS + TWISTS if options.only in cell.name]
-    for cell in [] if options.tables else cells:
-        store.fill(cell, seeds)
-        print(cell.name, file=sys.stderr, flush=True)
-    print(table(store, cells, seeds))
+    plain = [cell for cell in cells if not cell.twist]
+    work = [(cell.name, trainings, partial(simulated, cell)) for cell in cells]
+    work += [(SETS + cell.name, sets, partial(best_sets, cell)) for cell in plain]
+    for name, seeds, simulate in [] if options.tables else work:
+        store.fill(name, seeds, simulate)
+        print(name, file=sys.stderr, flush=True)
+    print(table(store, cells, trainings))
+    print(f"\nThe best is in the set / the chances of its members sum to / how many it has\n\n{sets_table(store, plain, sets)}")
     return 0
 
 

@@ -9,13 +9,15 @@ all strengths at once say how often each is the highest, and which rank it has.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from scipy.linalg import solve_triangular
+from numpy.typing import NDArray
+from scipy.linalg.lapack import dtrtrs
 
 from evaluator.selection.curve import Curve, Floats
 from evaluator.selection.rules import Rules
-from evaluator.selection.strengths import Strengths, covariance, meetings, strengths
+from evaluator.selection.strengths import Strengths, by_unit, meetings, strengths
 
 PANEL = 32  # checkpoints that all others are compared with
 DRAWS = 4000
@@ -43,18 +45,36 @@ def all_strengths(curve: Curve) -> Strengths:
 
 
 def best(curve: Curve, rules: Rules, found: Strengths) -> Best:
-    m = len(curve)
-    if m == 1:
-        return Best(int(curve.steps[0]), 1.0, 1, 1, [int(curve.steps[0])])
-    noise = covariance(found.influences(np.eye(m) - 1 / m)[0], curve.units)
-    walk = np.minimum.outer(np.arange(m), np.arange(m)).astype(float)
-    draws = _drawn(found.values[0], noise, walk, [(a, b) for a in SIZES for b in SIZES], rules.seed)  # (DRAWS, m)
-    chances = np.bincount(draws.argmax(1), minlength=m) / len(draws)
+    draws = drawn(curve, rules, found)
+    chances = chances_of(draws)
     likely = kept(chances)
     first = likely[0]
     rank = 1 + (draws > draws[:, [first]]).sum(1)
     low, high = np.quantile(rank, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2], method="inverted_cdf")
     return Best(int(curve.steps[first]), float(chances[first]), int(low), int(high), curve.steps[likely].tolist())
+
+
+def drawn(curve: Curve, rules: Rules, found: Strengths) -> Floats:
+    """(DRAWS, m) what the checkpoints' true strengths may be. How much they move and scatter is taken from the part of the
+    training in which the best may lie: a steep beginning says nothing of how the best ones differ."""
+    m = len(curve)
+    each = by_unit(found.influences(np.eye(m) - 1 / m)[0], curve.units) / len(curve.groups)  # (m, u)
+    draws, first, end = np.empty((DRAWS, m)), 0, m
+    while True:
+        steps = np.arange(first, end)
+        walk = np.minimum.outer(steps, steps).astype(float)
+        part = _drawn(found.values[0, first:end], each[first:end], walk, [(a, b) for a in SIZES for b in SIZES], rules.seed)
+        draws[:, first:end] = part
+        may_be = first + np.flatnonzero(chances_of(part))
+        if may_be[0] == first and may_be[-1] == end - 1:
+            return draws
+        first, end = int(may_be[0]), int(may_be[-1]) + 1
+
+
+def chances_of(draws: Floats) -> Floats:
+    """(m,) how often each is the best in draws (d, m)"""
+    chances: Floats = np.bincount(draws.argmax(1), minlength=draws.shape[1]) / len(draws)
+    return chances
 
 
 def kept(chances: Floats) -> list[int]:
@@ -64,47 +84,65 @@ def kept(chances: Floats) -> list[int]:
     return [int(i) for i in order[: enough + 1]]
 
 
-def drawn_exchangeable(values: Floats, covariance: Floats, seed: int) -> Floats:
+def drawn_exchangeable(values: Floats, each: Floats, seed: int) -> Floats:
     """As of checkpoints, but each is as good as any other before they are compared: (DRAWS, r)."""
-    return _drawn(values, covariance, np.zeros_like(covariance), [(0.0, scatter) for scatter in SIZES], seed)
+    return _drawn(values, each, np.zeros((len(values), len(values))), [(0.0, scatter) for scatter in SIZES], seed)
 
 
-def _drawn(values: Floats, covariance: Floats, walk: Floats, sizes: list[tuple[float, float]], seed: int) -> Floats:
-    """True strengths (DRAWS, m), given their estimates (m,). walk: (m, m), a movement's covariance; sizes: of movement and
-    scatter, in units of the noise, all equally likely before."""
+def _drawn(values: Floats, each: Floats, walk: Floats, sizes: list[tuple[float, float]], seed: int) -> Floats:
+    """True strengths (DRAWS, m), given their estimates (m,) and what each unit does to them (m, u). walk: (m, m), a movement's
+    covariance; sizes: of movement and scatter, in units of the noise, all equally likely before."""
     m = len(values)
     rng = np.random.default_rng(seed)
-    if not np.isfinite(covariance).all():  # one unit tells nothing
+    if each.shape[1] < 2:  # one unit tells nothing
         return rng.standard_normal((DRAWS, m))
-    noise = _steady(covariance)
+    noise = _steady(each)
     unit = float(np.trace(noise)) / m
     anything = 100 * (unit + float(values.var())) + 1.0  # of the level that all have in common
 
     def prior(movement: float, scatter: float) -> Floats:
-        found: Floats = unit * (movement**2 * walk + scatter**2 * np.eye(m)) + anything
+        found: Floats = unit * movement**2 * walk + anything
+        found[np.diag_indices(m)] += unit * scatter**2
         return found
 
     told = np.empty(len(sizes))
     for i, size in enumerate(sizes):
         root = np.linalg.cholesky(prior(*size) + noise)
-        told[i] = -np.log(np.diag(root)).sum() - 0.5 * (solve_triangular(root, values, lower=True) ** 2).sum()
+        told[i] = -np.log(np.diag(root)).sum() - 0.5 * (_solved(root, values) ** 2).sum()
     chances = np.exp(told - told.max())
     counts = rng.multinomial(DRAWS, chances / chances.sum())
     least = 1e-6 * unit + 1e-13 * m * anything  # variance that rounding may hide
     return np.concatenate([_part(rng, prior(*size), noise, values, least, int(n)) for size, n in zip(sizes, counts) if n])
 
 
-def _steady(covariance: Floats) -> Floats:
-    """Of m strengths from few contexts: halfway to none but each one's own, so that it can be inverted (Ledoit & Wolf 2004)."""
-    own = np.diag(np.maximum(np.diag(covariance), SMALLEST))
-    halfway: Floats = (covariance + own) / 2
-    return halfway
+def _steady(each: Floats) -> Floats:
+    """The covariance (m, m) of sums over units (m, u), whose correlations are drawn towards none by as much as they are noise
+    (Schäfer & Strimmer 2005), so that it can be inverted."""
+    u = each.shape[1]
+    sizes = np.sqrt((each**2).sum(1))  # (m,)
+    z = each / np.where(sizes > 0, sizes, 1.0)[:, None]
+    r = z @ z.T
+    noise = (z**2 @ z.T**2 - r**2 / u) * u / (u - 1)  # (m, m), variances of r
+    apart = ~np.eye(len(r), dtype=bool)
+    drawn_in = min(1.0, float(noise[apart].sum()) / max(float((r[apart] ** 2).sum()), SMALLEST))
+    r = np.where(apart, (1 - drawn_in) * r, 1.0)
+    own = np.maximum(sizes * np.sqrt(u / (u - 1)), np.sqrt(SMALLEST))
+    steady: Floats = r * np.outer(own, own) + SMALLEST * np.eye(len(r))
+    return steady
 
 
 def _part(rng: np.random.Generator, prior: Floats, noise: Floats, values: Floats, least: float, count: int) -> Floats:
     root = np.linalg.cholesky(prior + noise)
-    known = solve_triangular(root, np.column_stack([prior, values]), lower=True)  # (m, m + 1)
-    left = prior - known[:, :-1].T @ known[:, :-1] + least * np.eye(len(values))
+    known = _solved(root, np.column_stack([prior, values]))  # (m, m + 1)
+    left = prior - known[:, :-1].T @ known[:, :-1]
+    left[np.diag_indices(len(values))] += least
     expected = known[:, :-1].T @ known[:, -1]
     drawn: Floats = expected + rng.standard_normal((count, len(values))) @ np.linalg.cholesky(left).T
     return drawn
+
+
+def _solved(root: NDArray[np.floating[Any]], b: Floats) -> Floats:
+    """x of root x = b, for a lower triangular root: LAPACK itself, since a curve asks a hundred times"""
+    x, _ = dtrtrs(root, b, lower=1)
+    solved: Floats = x
+    return solved

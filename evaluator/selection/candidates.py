@@ -13,9 +13,9 @@ import numpy as np
 from scipy.special import expit
 
 from core.errors import Refused
-from evaluator.selection.best_checkpoint import CONFIDENCE, drawn_exchangeable, kept
+from evaluator.selection.best_checkpoint import CONFIDENCE, chances_of, drawn_exchangeable, kept
 from evaluator.selection.curve import Curve
-from evaluator.selection.strengths import covariance, meetings, strengths
+from evaluator.selection.strengths import by_unit, meetings, strengths
 
 
 @dataclass(frozen=True)
@@ -47,8 +47,9 @@ def choice(names: Sequence[str], curve: Curve, seed: int = 0) -> Choice:
         raise Refused("A choice needs at least two runs.")
     found = strengths(meetings(curve, np.arange(len(curve))))
     centred = np.eye(len(names)) - 1 / len(names)
-    draws = drawn_exchangeable(found.values[0], covariance(found.influences(centred)[0], curve.units), seed)  # (d, r)
-    chances = np.bincount(draws.argmax(1), minlength=len(names)) / len(draws)
+    each = by_unit(found.influences(centred)[0], curve.units) / len(curve.groups)  # (r, u)
+    draws = drawn_exchangeable(found.values[0], each, seed)  # (d, r)
+    chances = chances_of(draws)
     ranks = 1 + (draws[:, None, :] > draws[:, :, None]).sum(2)  # (d, r)
     against = expit(draws[:, :, None] - draws[:, None, :])  # (d, r, r)
     rates = (against.sum(2) - 0.5) / (len(names) - 1)

@@ -1,9 +1,25 @@
 """Many trainings at once are judged as the product judges one, and the rules beside it are right by hand."""
 
+from functools import partial
+
 import numpy as np
 
 from benchmarks.validity.curves import training
-from benchmarks.validity.training_curves import NEVER, RULES, Batch, Compared, paper, patience
+from benchmarks.validity.training_curves import (
+    CELLS,
+    NEVER,
+    RULES,
+    SETS,
+    Batch,
+    Cell,
+    Compared,
+    Store,
+    best_sets,
+    paper,
+    patience,
+    sets_table,
+    table,
+)
 from evaluator.judges.protocol import by_order
 from evaluator.selection.curve import ByUtility, curve_of
 from evaluator.selection.losing_streak import against_previous, losing_streak
@@ -26,6 +42,27 @@ def test_the_published_rule_is_the_products():
         curve = curve_of(np.arange(60), ByUtility(utility, by_order), 100)
         said = losing_streak(against_previous(curve, RULES.previous), RULES).stopped_at
         assert paper(utility) == (NEVER if said is None else said + 1)
+
+
+def test_tables_show_what_is_kept_and_shares_that_only_round_to_1(tmp_path):
+    cell, store = CELLS[0], Store(tmp_path / "rows.jsonl")
+    assert cell.name == "slow, 100, 0"
+    rows = [{"ours": 40 if seed else NEVER, "paper": NEVER, "patience": 5} for seed in range(5000)]
+    store.fill(cell.name, range(5000), lambda part: ({"seed": seed, **rows[seed]} for seed in part))
+    again = Store(store.file)
+    again.fill(cell.name, range(5000), lambda part: iter([]))  # everything is there
+    assert table(again, CELLS, range(5000)).splitlines()[2:] == [
+        "| slow | 100 | 0 | 5,000 | 0 / 0 / 0 / .999 / .999 / .999 | 0 / 0 / 0 / 0 / 0 / 0 | 1 / 1 / 1 / 1 / 1 / 1 |"
+    ]
+
+
+def test_the_set_of_a_steep_rise_is_the_end_and_holds_the_best(tmp_path):
+    cell = Cell("flat_after", 100, 0.0, 0.0)
+    store = Store(tmp_path / "rows.jsonl")
+    store.fill(SETS + cell.name, range(2), partial(best_sets, cell))
+    held, size, said = np.mean([row["30"] for row in store.of(SETS + cell.name, range(2))], axis=0)
+    assert held == 1 and size < 8 and said >= 0.95
+    assert sets_table(store, [cell], range(2)).splitlines()[2].startswith("| flat_after | 100 | 0 | 2 | ")
 
 
 def test_patience_waits_for_five_without_a_new_best():

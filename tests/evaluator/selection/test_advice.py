@@ -7,7 +7,7 @@ from scipy.special import logit
 from core.errors import Refused
 from evaluator.judges.protocol import by_order
 from evaluator.selection.advice import advice
-from evaluator.selection.best_checkpoint import kept
+from evaluator.selection.best_checkpoint import _steady, kept
 from evaluator.selection.candidates import choice
 from evaluator.selection.curve import ByPairs, ByUtility, curve_of
 from evaluator.selection.health import length_controlled
@@ -147,6 +147,23 @@ def test_of_a_curve_that_lay_and_now_rises_the_past_does_not_stop_it():
 def test_the_set_of_the_best_is_the_smallest_that_sums_to_95_percent():
     assert kept(np.array([0.3, 0.05, 0.5, 0.15])) == [2, 0, 3]
     assert kept(np.array([0.25, 0.25, 0.25, 0.25])) == [0, 1, 2, 3]
+
+
+def test_a_steep_beginning_does_not_make_the_flat_part_seem_to_move():
+    """Up for 15 evaluations, then 25 that are all as good: whichever the judge's luck favours, hardly any is known to be worse,
+    and the beginning is."""
+    found = advice(training(0.3 * np.minimum(np.arange(40), 15), contexts=60, seed=2), Rules()).best
+    assert min(found.not_worse) >= 100 * 13 and len(found.not_worse) >= 20
+
+
+def test_correlations_that_are_noise_are_drawn_towards_none():
+    """Of 40 independent rows of 50 numbers nearly all, of rows that are alike by half hardly."""
+    own = np.random.default_rng(0).standard_normal((40, 50))
+    alike = np.sqrt(0.5) * (own + np.random.default_rng(1).standard_normal(50))
+    for rows, low, high in ((own, 0.0, 0.03), (alike, 0.35, 0.55)):
+        steady = _steady(rows - rows.mean(1, keepdims=True))
+        apart = (steady / np.sqrt(np.outer(np.diag(steady), np.diag(steady))))[~np.eye(40, dtype=bool)]
+        assert low <= np.sqrt((apart**2).mean()) <= high
 
 
 def test_a_choice_among_runs_is_surer_with_more_contexts():
