@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -55,10 +56,12 @@ class Decoder:
             return logs.argmax(1)
         chances = logs.exp()
         if self.kind == "nucleus":
-            ordered, places = chances.sort(1, descending=True)
-            outside = ordered.cumsum(1) - ordered >= self.mass  # what comes before suffices
-            chances = chances.scatter(1, places, ordered.masked_fill(outside, 0.0))
-        return torch.multinomial(chances, 1, generator=draws).squeeze(1)
+            ordered = torch.from_numpy(np.sort(chances.numpy(), axis=1)[:, ::-1].copy())  # values alone: no slow sort of indices
+            needed = (ordered.cumsum(1) - ordered < self.mass).sum(1, keepdim=True)  # before the others, enough is there
+            chances = chances.masked_fill(chances < ordered.gather(1, needed - 1), 0.0)  # equally likely words stay together
+        below = chances.cumsum(1)  # (batch, vocabulary)
+        drawn = 1 - torch.rand(len(below), 1, generator=draws)  # above 0, so that no impossible word comes out
+        return torch.searchsorted(below, drawn * below[:, -1:]).squeeze(1)
 
     def _beam(
         self, model: SequenceModel, memory: Tensor, mask: Tensor, never: Sequence[int]
@@ -87,7 +90,7 @@ class Decoder:
 
 
 def _logs(model: SequenceModel, said: Tensor, memory: Tensor, mask: Tensor, never: Sequence[int], first: bool) -> Tensor:
-    logits = model.decode(said, memory, mask)[:, -1]  # (batch, vocabulary)
+    logits = model.next_word(said, memory, mask)  # (batch, vocabulary)
     logits[:, [*never, *([END] if first else [])]] = float("-inf")  # an output is never empty
     return logits.log_softmax(1)
 

@@ -3,6 +3,7 @@
 
     memory, mask = model.encode(source)          # (batch, s) -> (batch, s, width), (batch, s): True where there is a word
     logits = model.decode(target, memory, mask)  # (batch, t) words so far -> (batch, t, vocabulary), of the next word at each
+    logits = model.next_word(target, memory, mask)  # the same after the last one alone: (batch, vocabulary)
 
 `decode` works the words so far out anew at each step: replies are short, and so all three read alike.
 """
@@ -32,11 +33,18 @@ class SequenceModel(nn.Module):
     def encode(self, source: Tensor) -> tuple[Tensor, Tensor]:
         raise NotImplementedError
 
-    def decode(self, target: Tensor, memory: Tensor, mask: Tensor) -> Tensor:
+    def states(self, target: Tensor, memory: Tensor, mask: Tensor) -> Tensor:
+        """(batch, t) words so far -> (batch, t, width)"""
         raise NotImplementedError
 
+    def decode(self, target: Tensor, memory: Tensor, mask: Tensor) -> Tensor:
+        return self.logits(self.states(target, memory, mask))
+
+    def next_word(self, target: Tensor, memory: Tensor, mask: Tensor) -> Tensor:
+        return self.logits(self.states(target, memory, mask)[:, -1])
+
     def logits(self, states: Tensor) -> Tensor:
-        """(batch, t, width) -> (batch, t, vocabulary)"""
+        """(..., width) -> (..., vocabulary)"""
         logits: Tensor = self.dropout(states) @ self.embedding.weight.T
         return logits
 
@@ -61,11 +69,12 @@ class LSTM(SequenceModel):
         memory, _ = nn.utils.rnn.pad_packed_sequence(self.encoder(packed)[0], batch_first=True, total_length=source.shape[1])
         return memory, mask
 
-    def decode(self, target: Tensor, memory: Tensor, mask: Tensor) -> Tensor:
+    def states(self, target: Tensor, memory: Tensor, mask: Tensor) -> Tensor:
         start = (memory * mask.unsqueeze(-1)).sum(1, keepdim=True) / mask.sum(1)[:, None, None]  # (batch, 1, width)
         first = start.transpose(0, 1).contiguous()
         states, _ = self.decoder(self.dropout(self.embedding(target)), (first, torch.zeros_like(first)))
-        return self.logits(torch.tanh(self.mix(torch.cat((states, attended(states, memory, mask)), dim=-1))))
+        mixed: Tensor = torch.tanh(self.mix(torch.cat((states, attended(states, memory, mask)), dim=-1)))
+        return mixed
 
 
 class Positioned(SequenceModel):
@@ -99,14 +108,15 @@ class Convolutional(Positioned):
             states = (states + gated) * 0.5**0.5 * mask.unsqueeze(-1)
         return states, mask
 
-    def decode(self, target: Tensor, memory: Tensor, mask: Tensor) -> Tensor:
+    def states(self, target: Tensor, memory: Tensor, mask: Tensor) -> Tensor:
         words = states = self.words(target)
         for layer, query in zip(self.decoder, self.query):
             before = nn.functional.pad(states.transpose(1, 2), (KERNEL - 1, 0))  # a word sees none after it
             gated = nn.functional.glu(layer(before), dim=1).transpose(1, 2)
             seen = attended((query(gated) + words) * 0.5**0.5, memory, mask)  # Gehring et al., equation 1
             states = (states + (gated + seen) * 0.5**0.5) * 0.5**0.5
-        return self.logits(self.out(states))
+        out: Tensor = self.out(states)
+        return out
 
 
 class Transformer(Positioned):
@@ -122,10 +132,11 @@ class Transformer(Positioned):
         memory: Tensor = self.encoder(self.words(source), src_key_padding_mask=~mask)
         return memory, mask
 
-    def decode(self, target: Tensor, memory: Tensor, mask: Tensor) -> Tensor:
+    def states(self, target: Tensor, memory: Tensor, mask: Tensor) -> Tensor:
         size = target.shape[1]
         later = torch.ones(size, size, dtype=torch.bool, device=target.device).triu(1)
-        return self.logits(self.decoder(self.words(target), memory, tgt_mask=later, memory_key_padding_mask=~mask))
+        states: Tensor = self.decoder(self.words(target), memory, tgt_mask=later, memory_key_padding_mask=~mask)
+        return states
 
 
 ARCHITECTURES: dict[str, Callable[[int, int, float], SequenceModel]] = {
