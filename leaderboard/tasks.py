@@ -120,9 +120,11 @@ def judge_checkpoints(job_id) -> int:
     with jobs.claim(job_id) as claim:
 
         def load(run: Run) -> judgments.RunJudge:
-            from evaluator.worker.new_texts import NewTexts
+            from evaluator.worker.new_texts import ONE_EACH, NewTexts
 
-            return NewTexts(run.judge, run.criterion, run.snapshot, run.contexts, run.rules["seed"])
+            first = run.checkpoints.exclude(judged_at=None).order_by("judged_at").first()  # all are read as this one was
+            one_each = first is None or bool(first.judge.get("settings", {}).get(ONE_EACH))
+            return NewTexts(run.judge, run.criterion, run.snapshot, run.contexts, run.rules["seed"], one_each)
 
         done = judgments.judge_waiting(claim, load)
         claim.report(1.0, f"{done} {'checkpoint' if done == 1 else 'checkpoints'} judged.")

@@ -1,5 +1,5 @@
 """A trained comparator at work; `architectures.load` gives the one of a folder. A context seen in training is judged by the one
-member that did not see it, any other context by the mean of all members. A utility comparator encodes each text once by
+member that did not see it, any other context by the mean of all members, or by one (`one_each`). A utility comparator encodes each text once by
 each member that it needs."""
 
 from collections.abc import Callable, Sequence
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from torch import nn
+from torch import Tensor, nn
 from transformers import PreTrainedModel
 
 from evaluator.comparator import storage
@@ -22,6 +22,15 @@ from evaluator.judges.protocol import OnProgress, Preferences
 from evaluator.judges.texts import Text, context_key
 
 ALL = -1  # judged by the mean of all members
+_VECTORS: dict[str | None, dict[str, Tensor]] = {}  # of contexts, by the SHA-256 of the matcher that was loaded last
+
+
+def _vectors(matcher: str | None) -> dict[str, Tensor]:
+    """Kept for as long as the process lives: all checkpoints of a training answer the same contexts, and each may be a job."""
+    if matcher is None or matcher not in _VECTORS:
+        _VECTORS.clear()
+        _VECTORS[matcher] = {}
+    return _VECTORS[matcher]
 
 
 class Trained:
@@ -33,6 +42,7 @@ class Trained:
         self.head, self.criteria = manifest.head, manifest.criteria
         self.models: list[Any] = [storage.load_member(directory, i, sha256, model) for i, sha256 in enumerate(manifest.members)]
         recipe = manifest.settings
+        self.one_each = False  # a new context too is judged by one member
         tokenizer = pretrained.load_tokenizer(directory)
         self.encoder = Encoder(tokenizer, recipe.max_length, recipe.max_words, manifest.familiar, recipe.precision)
 
@@ -48,8 +58,10 @@ class Trained:
         raise NotImplementedError
 
     def members(self, texts: Sequence[Text]) -> np.ndarray:
-        """(n,) the member that judges each text, or ALL."""
-        return np.array([self.manifest.folds.get(context_key(text.context), ALL) for text in texts], dtype=int)
+        """(n,) the member that judges each text, or ALL. Of `one_each` the hash of a new context names its member."""
+        keys = {context: context_key(context) for context in {text.context for text in texts}}
+        new = {key: int(key[:8], 16) % len(self.models) if self.one_each else ALL for key in keys.values()}
+        return np.array([self.manifest.folds.get(keys[text.context], new[keys[text.context]]) for text in texts], dtype=int)
 
     def disagreement(
         self, texts_a: Sequence[Text], texts_b: Sequence[Text], on_progress: OnProgress | None = None
@@ -79,6 +91,7 @@ class Comparator(Trained):
         super().__init__(directory, manifest, lambda encoder: UtilityModel(encoder, len(manifest.criteria)))
         self.matcher = storage.load_matcher(directory, manifest.matcher)  # its cosine stands beside the encoded pair
         self.references = storage.load_references(directory, manifest.references)
+        self._contexts = _vectors(manifest.matcher)
 
     def utilities(self, texts: Sequence[Text], on_progress: OnProgress | None = None) -> np.ndarray:
         """(n,) by the first criterion, in logits, higher is better."""
@@ -136,7 +149,9 @@ class Comparator(Trained):
             return on_progress and (lambda part: on_progress((start + part * of) / total, "Judging the texts", None))
 
         sequences = self.encoder.pairs(texts)
-        cosines, likeness = beside_pairs(self.matcher, self.references, self.encoder, texts, tick(len(texts)))  # (m,), (m,)
+        cosines, likeness = beside_pairs(
+            self.matcher, self.references, self.encoder, texts, tick(len(texts)), known=self._contexts
+        )  # (m,), (m,)
         done += len(texts)
         sums, counts = np.zeros((len(texts), len(self.criteria))), np.zeros((len(texts), 1))  # (m, c), (m, 1)
         for model, rows in zip(self.models, jobs, strict=True):

@@ -20,25 +20,37 @@ from evaluator.worker.card import measure_here
 from evaluator.worker.judge_tables.material import Material, material
 from evaluator.worker.registration import json_ready
 
+ONE_EACH = "one member a context"  # in what is kept of a judge
 Report = Callable[[float, str], None]
 NewText = tuple[int, Text, float | None]  # the context's id, the text, its log probability as its generator gives it
 
 
 class NewTexts:
     """judge: the row; criterion, snapshot: whose judgments it is set beside; contexts: ids of those that the texts answer.
+    one_each: a comparator reads each output by one member also in contexts that it did not learn from, at a third of the cost.
     reading: {scale, theta, tie_threshold} of a pointwise judge's differences, None for their order. Raises Refused where it
     cannot be loaded."""
 
-    def __init__(self, judge: Judge, criterion: str, snapshot: Snapshot | None, contexts: Sequence[int], seed: int = 0):
+    def __init__(
+        self,
+        judge: Judge,
+        criterion: str,
+        snapshot: Snapshot | None,
+        contexts: Sequence[int],
+        seed: int = 0,
+        one_each: bool = True,
+    ):
         self.judge, self.warning = judge, ""
         self.references = _references(contexts)
         self._anew: Refit | None = None
         self.reading: dict[str, float] | None = None
         if judge.version is not None:
-            self._load_comparator(judge.version)
+            self._load_comparator(judge.version, one_each)
         else:
             self._load_other(criterion, snapshot, seed)
         settings = json_ready(dict(getattr(self.player, "settings", {}))) if judge.version is None else judge.settings
+        if judge.version is not None and one_each:
+            settings = {**settings, ONE_EACH: True}
         given = sorted([pk, *texts] for pk, (_, texts) in self.references.items() if texts)
         self.record: dict[str, Any] = {
             "name": judge.name,
@@ -65,10 +77,12 @@ class NewTexts:
         said = self.player.compare(sides[0], sides[1], on_progress=_without_point(report))
         return (self._anew.preferences(log_odds(said.probabilities)) if self._anew else said).outcomes
 
-    def _load_comparator(self, version: ComparatorVersion) -> None:
+    def _load_comparator(self, version: ComparatorVersion, one_each: bool) -> None:
         campaign = self.judge.campaign
         measure_here(version, campaign)
-        self.player: protocol.Judge = comparators.load(version)
+        comparator = comparators.load(version)
+        comparator.one_each = one_each
+        self.player: protocol.Judge = comparator
         found = refit(version, campaign)
         self._anew = Refit(**found) if found else None
         if self.player.kind == "pointwise":

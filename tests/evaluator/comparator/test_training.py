@@ -69,6 +69,29 @@ def test_unseen_contexts_are_judged_by_what_was_learnt(trained):
     assert comparison.probabilities.sum() == pytest.approx(1)
 
 
+def test_asked_for_one_member_a_new_context_it_is_the_one_that_its_hash_names(trained, monkeypatch):
+    comparator = load(trained[1])
+    member = int(context_key(NEW[0].context)[:8], 16) % len(comparator.models)
+    alone = load(trained[1])
+    alone.models = [alone.models[member]]
+    comparator.one_each = True
+    assert set(comparator.members(NEW)) == {member} and len(comparator.models) > 1
+    first = comparator.utilities(NEW)
+    assert first == pytest.approx(alone.utilities(NEW), abs=1e-6)
+    read = []
+    monkeypatch.setattr(Encoder, "singles", _kept(read, Encoder.singles))
+    assert comparator.utilities(NEW) == pytest.approx(first, abs=1e-6)
+    assert read == [sorted(text.output for text in NEW)]  # the context's vector was kept
+
+
+def _kept(read, singles):
+    def noted(encoder, strings, keep_end=False):
+        read.append(sorted(strings))
+        return singles(encoder, strings, keep_end)
+
+    return noted
+
+
 def test_a_loaded_comparator_gives_the_heldout_utilities(trained, judged):
     u = load(trained[1]).utilities(judged[0])
     assert u == pytest.approx(trained[0].utilities, abs=1e-4)
