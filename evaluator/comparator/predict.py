@@ -1,6 +1,6 @@
 """A trained comparator at work; `architectures.load` gives the one of a folder. A context seen in training is judged by the one
-member that did not see it, any other context by the mean of all members, or by one (`one_each`). A utility comparator encodes each text once by
-each member that it needs."""
+member that did not see it, any other context by the mean of all members, or by one (`one_each`). A utility comparator encodes
+each text once by each member that it needs."""
 
 from collections.abc import Callable, Sequence
 from copy import copy
