@@ -56,9 +56,7 @@ class Decoder:
             return logs.argmax(1)
         chances = logs.exp()
         if self.kind == "nucleus":
-            ordered = torch.from_numpy(
-                np.sort(chances.numpy(), axis=1)[:, ::-1].copy()
-            )  # sorting places too is slow
+            ordered = torch.from_numpy(np.sort(chances.numpy(), axis=1)[:, ::-1].copy())  # sorting places too is slow
             needed = (ordered.cumsum(1) - ordered < self.mass).sum(1, keepdim=True)  # before the others, enough is there
             chances = chances.masked_fill(chances < ordered.gather(1, needed - 1), 0.0)  # equally likely words stay together
         below = chances.cumsum(1)  # (batch, vocabulary)
