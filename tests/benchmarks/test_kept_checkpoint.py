@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from benchmarks.validity.kept_checkpoint import Answered, Outcome, chosen, dealt, patience, summary
+from benchmarks.selection.kept_checkpoint import Answered, Outcome, chosen, dealt, patience, summary
 from evaluator.generators.dialogue import AnsweredTurn
 
 SHARED = "this is what two of them say"

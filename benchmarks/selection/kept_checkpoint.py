@@ -1,6 +1,6 @@
 """Which checkpoint is kept of a generator that overfits, and is one that still improves left alone?
 
-    python -m benchmarks.validity.kept_checkpoint DIALOGUES [--seeds 10]
+    python -m benchmarks.selection.kept_checkpoint DIALOGUES [--seeds 10]
 
 DIALOGUES: rows {turns, references}; `references` has, for each turn after the first, what else people answered. Rows that
 share a turn of five words or more stay together, and are dealt to five parts that share nothing: what generators learn from,
@@ -229,7 +229,7 @@ def summary(found: dict[str, list[Outcome]]) -> list[str]:
 
 
 def main(args: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.validity.kept_checkpoint", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.selection.kept_checkpoint", description=__doc__)
     parser.add_argument("dialogues", type=Path)
     parser.add_argument("--seeds", type=int, default=10, help="trainings of each kind (default %(default)s)")
     parser.add_argument("--first", type=int, default=0, help="the first seed (default %(default)s)")
