@@ -6,6 +6,7 @@ BEFORE ?= HEAD~1
 # A process for each core, one thread in each; a file's tests stay in one process and share what they make.
 PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder --durations 10
 TESTS ?= tests
+STATEMENTS ?= repeat
 ON_POSTGRES := tests/annotation tests/core/test_outages.py tests/evaluator tests/leaderboard tests/worker
 METHODS := $(addprefix tests/,annotation/design annotation/quality evaluator/metaevaluation leaderboard/rating leaderboard/test_signature.py)
 
@@ -31,15 +32,15 @@ check: .venv/dev  ## check style, types, imports, and the methods' quick tests, 
 methods:
 	$(PYTEST) -m "not database and not long" $(METHODS)
 
-test: test-sqlite test-postgres  ## run all tests, then those marked `database` again on PostgreSQL and Redis
+test: test-sqlite test-postgres  ## run all tests, then on PostgreSQL and Redis what sends each statement to the database once
 
 test-sqlite: .venv/dev  ## run all tests on SQLite and a folder as broker (TESTS=tests)
 	scripts/install_test_tools
-	$(PYTEST) $(TESTS)
+	STATEMENTS=note $(PYTEST) $(TESTS)
 
-test-postgres: .venv/dev  ## run the tests marked `database` on PostgreSQL and Redis
+test-postgres: .venv/dev  ## the second half of `make test`; all tests marked `database` with STATEMENTS=all
 	scripts/install_test_tools
-	scripts/with_postgres_and_redis $(PYTEST) -m database $(ON_POSTGRES)
+	STATEMENTS=$(STATEMENTS) scripts/with_postgres_and_redis $(PYTEST) -m database $(ON_POSTGRES)
 
 lint: .venv/dev  ## check style, types and imports
 	$(BIN)/ruff check .

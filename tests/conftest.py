@@ -13,23 +13,71 @@ from django.core import management
 from django.db import connection
 
 from tests.migrated import migrated
+from tests.statements import Statements, covering, noted
 
+SENT = pytest.StashKey[Statements]()
 SECURITY = import_module("annotation.migrations.0020_security")
 WORKER = Path(__file__).parent / "worker"
 DATABASE_FIXTURES = {"db", "transactional_db", "live_server"}
+TRANSACTIONS = {"transactional_db", "live_server"}
+STATEMENTS = os.environ.get("STATEMENTS")  # "note" what each test sends to the database, or "repeat" each statement once
 
 
 @pytest.hookimpl(tryfirst=True)  # before `-m` chooses
-def pytest_collection_modifyitems(items):
-    """Marks what another database or broker can change: tests that use the database, and those that start real workers. The
-    latter take long and run first, so that the processes end together. Tests without the rows that their module shares run
-    before those with them."""
+def pytest_collection_modifyitems(config, items):
+    """Marks what another database or broker can change: tests that use the database, and those that start real workers. Tests
+    without the rows that their module shares run before those with them."""
     for item in items:
         uses = item.get_closest_marker("django_db") or not DATABASE_FIXTURES.isdisjoint(item.fixturenames)
         if (uses or item.path.parent == WORKER) and not item.get_closest_marker("one_database"):
             item.add_marker("database")
     modules = {path: number for number, path in enumerate(dict.fromkeys(item.path for item in items))}
-    items.sort(key=lambda item: (item.path.parent != WORKER, modules[item.path], "made_world" in item.fixturenames))
+    items.sort(key=lambda item: (modules[item.path], "made_world" in item.fixturenames))
+
+    if STATEMENTS == "repeat" and (rows := noted()):
+        marked = [item for item in items if item.get_closest_marker("database")]
+        repeated = covering(rows, {item.nodeid for item in marked}, {item.nodeid for item in marked if _always(item)})
+        config.hook.pytest_deselected(items=[item for item in items if item.nodeid not in repeated])
+        items[:] = [item for item in items if item.nodeid in repeated]
+
+
+class WorkersFirst:
+    """Tests that start real workers take long, so they begin first and the processes end together. pytest-django puts tests
+    without a database last, so its order comes before this one."""
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items):
+        items.sort(key=lambda item: item.path.parent != WORKER)
+
+
+def _always(item) -> bool:
+    """Whether it shows more than statements: how transactions meet, or how real processes do."""
+    mark = item.get_closest_marker("django_db")
+    return bool(item.path.parent == WORKER or mark and mark.kwargs.get("transaction") or TRANSACTIONS & set(item.fixturenames))
+
+
+def pytest_configure(config):
+    config.pluginmanager.register(WorkersFirst())
+    if STATEMENTS == "note":
+        config.stash[SENT] = Statements(os.environ.get("PYTEST_XDIST_WORKER", "main"))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item, nextitem):
+    if STATEMENTS == "note":
+        item.config.stash[SENT].begin()
+    result = yield
+    if STATEMENTS == "note":
+        item.config.stash[SENT].end(item.nodeid)
+    return result
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = yield
+    if STATEMENTS == "note" and not report.passed:
+        item.config.stash[SENT].passed = False
+    return report
 
 
 def pytest_collection_finish():
@@ -39,32 +87,32 @@ def pytest_collection_finish():
     gc.freeze()
 
 
+def copied(name, *args, call=management.call_command, **options):
+    """In place of `migrate`, when the tests' database is made: it is a copy of one that was migrated."""
+    if name != "migrate":
+        call(name, *args, **options)
+    elif not os.environ.get("DATABASE_URL"):  # PostgreSQL copied it already
+        with closing(sqlite3.connect(migrated(None))) as kept:
+            connection.ensure_connection()
+            kept.backup(connection.connection)
+
+
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings(django_db_modify_db_settings, django_db_use_migrations, django_db_blocker):
-    """The tests' database is a copy of one that was migrated."""
-    if not django_db_use_migrations:
-        yield
-        return
-    server = os.environ.get("DATABASE_URL")
-    if server:
-        connection.settings_dict["TEST"]["TEMPLATE"] = migrated(server)
-    call = management.call_command
-
-    def call_command(name, *args, **options):
-        if name != "migrate":
-            call(name, *args, **options)
-        elif not server:
-            with closing(sqlite3.connect(migrated(None))) as kept:
-                connection.ensure_connection()
-                kept.backup(connection.connection)
-
-    with mock.patch.object(management, "call_command", call_command):
-        yield
+    """Ends when the database is made, in `django_db_setup`."""
+    making = mock.patch.object(management, "call_command", copied)
+    if django_db_use_migrations:
+        if server := os.environ.get("DATABASE_URL"):
+            connection.settings_dict["TEST"]["TEMPLATE"] = migrated(server)
+        making.start()
+    return making
 
 
 @pytest.fixture(scope="session")
-def django_db_setup(django_db_setup):
+def django_db_setup(django_db_modify_db_settings, django_db_setup):
     """A test with transactions of its own empties every table in the end, also the one that refuses to be emptied."""
+    if management.call_command is copied:
+        django_db_modify_db_settings.stop()
     operations, vendor = type(connection.ops), connection.vendor  # of all connections: a browser's tests have another one
     flush = operations.sql_flush
 

@@ -233,7 +233,7 @@ def test_places_balance_and_answers_hold_in_any_order_of_events():
     run_state_machine_as_test(
         Annotating,
         settings=settings(
-            max_examples=20,
+            max_examples=10,
             stateful_step_count=30,
             deadline=None,
             suppress_health_check=list(HealthCheck),

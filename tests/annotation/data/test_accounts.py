@@ -21,7 +21,7 @@ from tests.annotation.data.stores import check_said
 from tests.annotation.data.tool_rows import CONTEXTS, TOOLS, outputs
 
 pytestmark = pytest.mark.django_db
-DAMAGED = FUZZ_CASES or 30  # of each shape
+DAMAGED = FUZZ_CASES or 10  # of each shape
 MODELS = {"outputs": Output, "scores": LikertScore, "judgments": PairwiseJudgment}
 MODELS |= {"judge_scores": ImportedScore, "judge_pairs": ImportedPair}
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from annotation.data import uploads
 from annotation.models import Job, Upload
-from core import archives, wall_clock
+from core import archives, table_rows, wall_clock
 from core.errors import ImportRefused, Refused
 from core.rowfiles import read_rows
 from core.table_rows import MAX_CELLS, MAX_COLUMNS
@@ -106,9 +106,12 @@ class TestPages:
 
 
 class TestReaders:
-    def test_cells_are_counted(self):
-        with pytest.raises(ImportRefused, match="cells"):
-            list(read_rows(io.BytesIO(sheet(MAX_CELLS // 900 + 2, 900)), "rows.xlsx"))
+    def test_cells_are_counted(self, monkeypatch):
+        assert MAX_CELLS == 1_000_000
+        monkeypatch.setattr(table_rows, "MAX_CELLS", 10_000)
+        assert len(list(read_rows(io.BytesIO(sheet(11, 900)), "rows.xlsx"))) == 11 - 1
+        with pytest.raises(ImportRefused, match="more than 10,000 cells"):
+            list(read_rows(io.BytesIO(sheet(12, 900)), "rows.xlsx"))
 
     def test_columns_are_counted(self):
         header = ",".join(f"c{n}" for n in range(MAX_COLUMNS + 1))

@@ -28,7 +28,7 @@ from tests.annotation.data.malformed import BESIDE_THE_FILE, FUZZ_CASES, PAGE_FI
 from tests.annotation.data.stores import check_problem, check_said
 
 pytestmark = pytest.mark.django_db
-BY_API, BY_PAGE, OF_BODIES = FUZZ_CASES or 8, FUZZ_CASES // 4 or 3, FUZZ_CASES or 20
+BY_API, BY_PAGE, OF_BODIES = FUZZ_CASES or 3, FUZZ_CASES // 4 or 1, FUZZ_CASES or 6
 SAID = {  # what an import says is new, and where that is kept
     "contexts": Context,
     "references": Reference,

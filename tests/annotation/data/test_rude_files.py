@@ -25,7 +25,7 @@ from tests.annotation.data.rude_files import ROWS, good, rude
 from tests.annotation.data.stores import check_problem, check_said
 
 FUZZ_CASES = int(os.environ.get("FUZZ_CASES", 0))
-READ, SHARED, THROUGH_A_DOOR = FUZZ_CASES or 60, FUZZ_CASES or 12, FUZZ_CASES // 10 or 2
+READ, SHARED, THROUGH_A_DOOR = FUZZ_CASES or 20, FUZZ_CASES or 4, FUZZ_CASES // 10 or 1
 # No texts; the model or the annotator is the file's or the folder's name; a judge's answers; nothing but people.
 NOTHING_GOOD = (
     *("Potato", "Potato, table", "Appraise", "Qualtrics", "wide sheet"),
