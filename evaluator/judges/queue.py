@@ -7,11 +7,15 @@ gets one connection.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Mapping
+import signal
+import threading
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
 from time import monotonic
+from types import FrameType
 from typing import Any
 
 from core.errors import Refused
@@ -57,12 +61,13 @@ class Queue:
     _failure: BaseException | None = None
 
     def run(self, requests: Mapping[str, Mapping[str, Any]]) -> None:
-        """All of them by key. What is under way when something ends the run is waited for and handed over, since it costs as
-        much as the rest. Raises Refused where the server refuses or goes on failing, BudgetSpent, and what a caller raises."""
+        """All of them by key. What is under way when something ends the run, Ctrl-C and SIGTERM too, is waited for and handed
+        over, since it costs as much as the rest. What SIGKILL ends is lost: with n connections at most n replies. Raises
+        Refused where the server refuses or goes on failing, BudgetSpent, and what a caller raises."""
         self._at_once = float(self.endpoint.connections)
         for key, request in requests.items():
             heapq.heappush(self._waiting, (next(self._number), Question(key, request)))
-        with ThreadPoolExecutor(self.endpoint.connections) as threads:
+        with self._until_handed_over(), ThreadPoolExecutor(self.endpoint.connections) as threads:
             while self._waiting or self._running:
                 if self._failure or self.stopped():
                     self._waiting.clear()
@@ -74,6 +79,29 @@ class Queue:
                     self._wait(self._due())
         if self._failure:
             raise self._failure
+
+    @contextmanager
+    def _until_handed_over(self) -> Iterator[None]:
+        """A first Ctrl-C or SIGTERM asks nothing more, and ends the run when the replies under way are kept; a second ends it
+        at once. Nothing changes in another thread, or where somebody else, such as a worker, has a handler."""
+        usual = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
+        ours = [one for one, before in usual.items() if signal.getsignal(one) == before]
+        if threading.current_thread() is not threading.main_thread():
+            ours = []
+
+        def end(number: int, frame: FrameType | None) -> None:
+            error = KeyboardInterrupt() if number == signal.SIGINT else SystemExit(128 + number)
+            if self._failure or not self._running:
+                raise error
+            self._failure = error
+
+        try:
+            for one in ours:
+                signal.signal(one, end)
+            yield
+        finally:
+            for one in ours:
+                signal.signal(one, usual[one])
 
     def _clock(self) -> float:
         return monotonic() + self._skipped

@@ -1,6 +1,10 @@
 """A language model's judge against a server that is as rude as the world: in every mode the right answer, or none with a
 reason, or a sentence that ends the run; never a wrong answer."""
 
+import multiprocessing
+import os
+import signal
+import threading
 import time
 
 import pytest
@@ -68,6 +72,49 @@ def test_a_budget_is_exact_with_16_at_once_and_nothing_is_asked_twice(tmp_path):
         assert len(server.requests) == 120 and set(server.asked().values()) == {1}
         assert judge_at(server, tmp_path).compare(texts[::2], texts[1::2]).choices.tolist() == ["A"] * 60
         assert len(server.requests) == 120
+
+
+def test_ended_five_times_it_asks_exactly_once(tmp_path):
+    """Ctrl-C at any moment: what is under way is waited for and kept."""
+    texts = [Text((f"Question {i}",), f"{word} {i}") for i in range(60) for word in ("good", "bad")]
+    with RudeServer("plain", delay=0.03, **SPELL) as server:
+        for ended in range(5):
+            wanted = len(server.requests) + 10
+
+            def end(wanted=wanted) -> None:
+                while len(server.requests) < wanted:
+                    time.sleep(0.001)
+                os.kill(os.getpid(), signal.SIGINT)
+
+            threading.Thread(target=end, daemon=True).start()
+            judge = judge_at(server, tmp_path, connections=16)
+            with pytest.raises(KeyboardInterrupt):
+                judge.compare(texts[::2], texts[1::2])
+            assert len(server.requests) < 120, ended
+        judge = judge_at(server, tmp_path, connections=16)
+        assert judge.compare(texts[::2], texts[1::2]).choices.tolist() == ["A"] * 60
+        assert set(server.asked().values()) == {1} and len(server.requests) == 120
+
+
+@pytest.mark.parametrize("connections", [1, 8])
+def test_killed_five_times_it_asks_again_only_what_was_under_way(tmp_path, connections):
+    """SIGKILL: nothing is caught. Each reply is written before the next question is sent in its place."""
+    texts = [Text((f"Question {i}",), f"{word} {i}") for i in range(40) for word in ("good", "bad")]
+
+    def ask():
+        judge_at(server, tmp_path, connections=connections).compare(texts[::2], texts[1::2])
+
+    with RudeServer("plain", delay=0.02, **SPELL) as server:
+        for _ in range(5):
+            child, wanted = multiprocessing.get_context("fork").Process(target=ask), len(server.requests) + 8
+            child.start()
+            while len(server.requests) < wanted and child.is_alive():
+                time.sleep(0.001)
+            child.kill()
+            child.join()
+        ask()
+        asked = list(server.asked().values())
+        assert len(asked) == 80 and sum(asked) - 80 <= 5 * connections
 
 
 def test_a_busy_server_is_asked_more_slowly_and_no_pair_is_lost(tmp_path):
