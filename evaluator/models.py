@@ -140,6 +140,7 @@ class Judge(models.Model):
         PROGRAM = "program", "program"
         REWARD_MODEL = "reward model", "reward model"
         LANGUAGE_MODEL = "language model", "language model"
+        JURY = "jury", "jury"
 
     # Settings that change nothing in what it says.
     FREE = ("budget", "price", "key", "timeout", "connections", "rate", "unjudged", "server")

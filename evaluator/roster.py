@@ -4,6 +4,7 @@ A comparator, a metric and imported judgments get their row when somebody names 
 models are set up by a command on the server alone: no page, form or request carries a command, an address or a key.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.db import transaction
@@ -15,7 +16,8 @@ from evaluator.models import ComparatorVersion, Judge
 
 Kind = Judge.Kind
 LONGEST_NAME = 100
-SET_UP = (Kind.PROGRAM, Kind.REWARD_MODEL, Kind.LANGUAGE_MODEL)  # by a command
+SET_UP = (Kind.PROGRAM, Kind.REWARD_MODEL, Kind.LANGUAGE_MODEL, Kind.JURY)  # by a command
+MOST_JURORS = 20
 
 
 @dataclass(frozen=True)
@@ -85,10 +87,20 @@ def imported_judge(campaign: Campaign, name: str) -> Judge:
     return campaign.judges.filter(name=name).first() or _made(campaign, Kind.IMPORTED, name, {})
 
 
+def jury_of(campaign: Campaign, names: Sequence[str], by: str) -> dict:
+    """The settings of a jury of these judges, each as it is now. Raises Refused."""
+    if not 2 <= len(set(names)) <= MOST_JURORS or len(set(names)) < len(names):
+        raise Refused(f"A jury has 2 to {MOST_JURORS} different judges.")
+    rows = [judge_named(campaign, name) for name in names]
+    if nested := [row.name for row in rows if row.kind == Kind.JURY]:
+        raise Refused(f"{quoted(nested[0])} is a jury; name its judges.")
+    return {"jurors": {row.name: row.digest for row in rows}, "by": by}
+
+
 @transaction.atomic
 def set_up(campaign: Campaign, kind: str, name: str, settings: dict, user=None) -> Judge:
-    """A program, a reward model or a language model, for whoever researches the campaign to let play. The same settings again
-    are the same judge, with the budget and prices named last. Raises Refused where the name stands for other settings."""
+    """What a command names, of SET_UP, for whoever researches the campaign to let play. The same settings again are the same
+    judge, with the budget and prices named last. Raises Refused where the name stands for other settings."""
     assert kind in SET_UP
     if not name.strip() or len(name) > LONGEST_NAME:
         raise Refused(f"A judge has a name of 1 to {LONGEST_NAME} characters.")

@@ -4,6 +4,8 @@
 --seconds S     a metric that would take longer for all of them, by its pace on the first 100, gets as many as fit; the last
                 column says how long all would take at the pace that was measured
 --masked, --causal FOLDER  language models, without which theirs are left out
+--table          instead: all metrics that need an encoder on N outputs, as a table of judges has them: CPU seconds where each
+                metric reads the texts anew, and where all share what was read, in one process
 Seconds are of CPU, all threads together, so that they hold on a busy machine. Each metric has a process of its own, so that the
 peak is its own, with Python, torch and the encoder in it. Learned metrics learn from 1,000 of the outputs first; that time
 stands beside.
@@ -90,6 +92,29 @@ def cells(found: dict[str, Any], outputs: int) -> list[str]:
     return [found["metric"], *shown]
 
 
+def whole_table(outputs: int) -> str:
+    """Each metric learns from all of the outputs, which it then judges out of fold. Both ways are warmed up first."""
+    from evaluator.encoders.text_encoder import KeptEncodings, TextEncoder
+
+    texts, scores = made_up(outputs, np.random.default_rng(0))
+    names = [name for name, metric in METRICS.items() if "encoder" in metric.needs]
+
+    def seconds(encoder: TextEncoder, names: Sequence[str] = names) -> tuple[float, dict[str, Any]]:
+        begun = time.process_time()
+        training = Training.dealt(texts, scores)
+        found = {name: build(name, encoder=encoder, training=training).utilities(texts) for name in names}
+        return time.process_time() - begun, found
+
+    seconds(TextEncoder.load(), names[:1])
+    anew, first = seconds(TextEncoder.load())
+    shared, second = seconds(KeptEncodings.load())
+    differ = max(float(np.abs(first[name] - second[name]).max()) for name in names)
+    return (
+        f"{len(names)} metrics on {outputs:,} outputs: {anew:.1f} s of CPU where each reads the texts anew, {shared:.1f} s"
+        f" where they are read once ({shared / anew:.2f}); the largest difference of a utility is {differ:.2g}"
+    )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--outputs", type=int, default=10_000)
@@ -97,8 +122,11 @@ def main() -> None:
     parser.add_argument("--metric", action="append", choices=METRICS)
     parser.add_argument("--masked")
     parser.add_argument("--causal")
+    parser.add_argument("--table", action="store_true")
     parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)  # one metric, in this process, as JSON
     options = parser.parse_args()
+    if options.table:
+        return print(whole_table(options.outputs))
     if options.here:
         return print(json.dumps(measured(options.metric[0], options)))
     print(

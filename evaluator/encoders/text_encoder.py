@@ -1,7 +1,7 @@
 """A pretrained model that is read and never trained, with its tokenizer."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from importlib.metadata import version
 from pathlib import Path
@@ -15,6 +15,7 @@ from evaluator.encoders.encoding import Encoder, InContext
 from evaluator.encoders.hidden_states import batches, embeddings, hidden_states, pair_features
 from evaluator.encoders.pretrained import ENCODER_PACKAGE, default_encoder, digest, pretrained_encoder, pretrained_tokenizer
 
+MOST_KEPT = 256 * 2**20  # bytes of vectors
 MAX_LENGTH = 512  # tokens of one text, or what the model has positions for
 
 
@@ -83,6 +84,38 @@ class TextEncoder(FrozenModel):
         """(t, h) of each string: the encoder's input embeddings of its tokens, which know nothing of their neighbours."""
         table = self.model.get_input_embeddings().weight.detach().cpu().numpy()  # (v, h)
         return [table[ids[1:-1]] for ids in self.encoder.singles(strings).ids]
+
+
+@dataclass(frozen=True)
+class KeptEncodings(TextEncoder):
+    """Reads each text once, however many metrics ask: its vectors are kept by what it says. At most MOST_KEPT bytes are kept;
+    what comes after that is read whenever it is asked for. Words need no keeping, since they are looked up in a table."""
+
+    kept: dict[str, dict[Any, np.ndarray]] = field(default_factory=lambda: {"sentences": {}, "tokens": {}, "pairs": {}})
+
+    def sentences(self, strings: Sequence[str]) -> np.ndarray:
+        return np.array(self._once("sentences", strings, super().sentences))
+
+    def tokens(self, strings: Sequence[str]) -> list[np.ndarray]:
+        return self._once("tokens", strings, super().tokens)
+
+    def pairs(self, texts: Sequence[InContext]) -> np.ndarray:
+        read = super().pairs
+        by_key = {(text.context, text.output): text for text in texts}
+        ordered = [(text.context, text.output) for text in texts]
+        return np.array(self._once("pairs", ordered, lambda keys: read([by_key[key] for key in keys])))
+
+    def _once(self, what: str, keys: Sequence[Any], read: Callable[[list[Any]], Iterable[np.ndarray]]) -> list[np.ndarray]:
+        kept = self.kept[what]
+        new = [key for key in dict.fromkeys(keys) if key not in kept]
+        fresh = dict(zip(new, read(new), strict=True)) if new else {}
+        room = MOST_KEPT - sum(vectors.nbytes for known in self.kept.values() for vectors in known.values())
+        for key, vectors in fresh.items():
+            room -= vectors.nbytes
+            if room < 0:
+                break
+            kept[key] = np.array(vectors)  # not a view of its batch
+        return [fresh[key] if key in fresh else kept[key] for key in keys]
 
 
 @cache

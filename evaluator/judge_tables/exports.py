@@ -135,12 +135,13 @@ def _priced(used: dict[str, Any]) -> str:
 
 def took(row: dict[str, Any]) -> str:
     """What a judge's answers cost, how many flipped, and why some pairs have none, in words; empty where they cost nothing."""
-    used = row["settings"]
-    if "calls" not in used:
-        return ""
-    kept = f" and {used['kept']:,} replies kept from before" if used["kept"] else ""
-    tokens = f"{used['prompt_tokens']:,} tokens read, {used['completion_tokens']:,} written"
-    said = [f"{used['calls']:,} calls{kept}", tokens, _priced(used)]
+    used, said = row["settings"], []
+    if "pairs_of_jury" in used:
+        said.append(f"{len(used['jurors'])} judges together, by {used['by']}")
+    if "calls" in used:
+        kept = f" and {used['kept']:,} replies kept from before" if used["kept"] else ""
+        tokens = f"{used['prompt_tokens']:,} tokens read, {used['completion_tokens']:,} written"
+        said += [f"{used['calls']:,} calls{kept}", tokens, _priced(used)]
     if "flips" in used:
         said.append(f"{used['flips']:,} of {used['pairs']:,} answers flipped when the sides changed")
     if "by_probabilities" in used:

@@ -11,9 +11,10 @@ from core.errors import Refused
 from evaluator import prompts
 from evaluator.judges import protocol
 from evaluator.judges.endpoint import KEY_VARIABLE
+from evaluator.judges.jury import WAYS
 from evaluator.judges.language_model import UNJUDGED
 from evaluator.models import Judge
-from evaluator.roster import set_up
+from evaluator.roster import jury_of, set_up
 
 REPEATED = (
     "judge_command",
@@ -35,6 +36,8 @@ REPEATED = (
     "prompt",
     "examples",
     "with_references",
+    "jury",
+    "by",
     "pairs",
 )  # what gives the same judges again
 Kind = Judge.Kind
@@ -117,6 +120,8 @@ def add_arguments(parser) -> None:
     parser.add_argument(
         "--with-references", action="store_true", help="show the language model what people wrote for the same context"
     )
+    parser.add_argument("--jury", nargs="+", metavar="NAME", help="several judges of the campaign that answer together")
+    parser.add_argument("--by", choices=WAYS, help="how a jury answers: mean of probabilities (default), or vote")
     parser.add_argument(
         "--replies", metavar="FILE", help="a file of replies from an earlier run, which are not asked for again"
     )
@@ -140,6 +145,10 @@ def options_of(given: dict, campaign: Campaign) -> list[Option]:
         found.append(Option(Kind.LANGUAGE_MODEL, model, settings | prompts.settings_of(asked), asked))
     elif given["prompt"] or given["examples"] or given["with_references"]:
         raise Refused("--prompt, --examples and --with-references are for a language model: name one with --language-model.")
+    if given["jury"]:
+        found.append(Option(Kind.JURY, "jury", jury_of(campaign, given["jury"], given["by"] or WAYS[0])))
+    elif given["by"]:
+        raise Refused("--by is for a jury: name its judges with --jury.")
     return found
 
 

@@ -50,6 +50,7 @@ from evaluator.trainings.sources import text_in
 from evaluator.worker.budget import RowMeter
 from evaluator.worker.comparators import text_of
 from evaluator.worker.judge_tables.material import Material, material
+from evaluator.worker.jury import jury
 from evaluator.worker.registration import json_ready
 from evaluator.worker.replies import RowReplies
 
@@ -92,6 +93,8 @@ def said_of(
         by_id = {output.pk: text for output, text in zip(outputs, texts, strict=True)}
         dear = getattr(player, "each_pair_costs", False)
         verdicts = AskedVerdicts(player, by_id, watch) if dear else verdicts_on(player, by_id, watch)
+        if not dear and (check := getattr(player, "check", None)):
+            check()
         return Said(verdicts, {"name": name, "reads": "pairwise", "settings": json_ready(settings), "unjudged": 0})
     beside = known.texts if known else []
     tell = (lambda done, said, _: report(done, said)) if report else None
@@ -118,6 +121,8 @@ def at_work(judge: Judge, criterion: str, seed: int = 0, known: Material | None 
             return RewardModel.load(settings["model"], RowReplies(judge))
         case Judge.Kind.LANGUAGE_MODEL:
             return language_model(judge, criterion, seed, known)
+        case Judge.Kind.JURY:
+            return jury(judge, criterion, seed, known, lambda row: at_work(row, criterion, seed, known), fitted)
         case _:
             raise Refused(f"A judge of the kind {judge.kind!r} is not asked this way.")
 

@@ -10,6 +10,7 @@ from evaluator.management.progress import ProgressBar
 from evaluator.management.table_files import write_tables
 from evaluator.metaevaluation.alternative_annotator import EPSILON
 from evaluator.metrics.registry import METRICS
+from evaluator.roster import SET_UP
 from evaluator.versions.selectors import by_default
 
 
@@ -24,6 +25,7 @@ class Command(ServiceCommand):
         super().add_arguments(parser)
         parser.add_argument("slug")
         parser.add_argument("--judge", action="append", metavar="NAME", help="evaluate only this judge; repeat for more")
+        parser.add_argument("--keep", action="store_true", help="also evaluate the judges of the table on the page")
         parser.add_argument("--snapshot", metavar="NAME", help="default: the newest snapshot")
         parser.add_argument("--criterion", help="default: the campaign's first criterion with scores")
         parser.add_argument(
@@ -53,7 +55,7 @@ class Command(ServiceCommand):
         judge_options.add_arguments(parser)
         add_device(parser)
 
-    def run(self, slug, judge, snapshot, criterion, annotators, seed, ways, own, csv, latex, device, **options):
+    def run(self, slug, judge, snapshot, criterion, annotators, seed, ways, own, csv, latex, device, keep, **options):
         from evaluator.metaevaluation.comparison_scores import WAYS
         from evaluator.worker.judge_tables import candidates, evaluation, material
 
@@ -63,6 +65,7 @@ class Command(ServiceCommand):
         if chosen := by_default(known.snapshot, known.basis.criterion) if criterion is None else "":
             self.progress(chosen)
         others = judge_options.players(options, campaign, known.basis.criterion, seed, known)
+        judge, others = _with_set_up(campaign, known, judge, keep, others, seed)
         pairs = material.pairs_to_read(known, options["pairs"], seed)
         for name, one in others:
             if isinstance(one, LanguageModelJudge | LanguageModelScorer) and (not judge or name in judge):
@@ -95,6 +98,23 @@ class Command(ServiceCommand):
             self.stdout.write(exports.as_text(result))
         else:
             super().show(result)
+
+
+def _with_set_up(campaign, known, names, keep, others, seed):
+    """(names that are evaluated alone or None, further judges by name): those that commands set up are asked by their names.
+    keep: with those of the page's table that are there still."""
+    from evaluator.worker.players import at_work
+
+    known_rows = {row.name: row for row in campaign.judges.filter(kind__in=SET_UP)}
+    brought = {name for name, _ in others}
+    wanted = list(names or ())
+    table, _ = tables.shown(campaign) if keep else (None, [])
+    shown = [row["name"] for row in table.record["tables"]["all"]["rows"] if row["kind"] == "judge"] if table else []
+    if names:
+        wanted += [name for name in (*brought, *shown) if name not in wanted] if keep else []
+    further = [name for name in dict.fromkeys([*wanted, *shown]) if name in known_rows and name not in brought]
+    made = [(name, at_work(known_rows[name], known.basis.criterion, seed, known)) for name in further]
+    return (wanted or None), [*others, *made]
 
 
 def _families(own: list[str], judges: list[str]) -> dict[str, list[str]]:

@@ -9,7 +9,7 @@ import numpy as np
 from annotation.models import Campaign, Reference, Snapshot
 from annotation.snapshots import latest_snapshot
 from core.errors import Refused
-from evaluator.encoders.text_encoder import TextEncoder
+from evaluator.encoders.text_encoder import KeptEncodings, TextEncoder
 from evaluator.judges.texts import Referenced, context_key, referenced
 from evaluator.metaevaluation.judges_table import PeopleScores
 from evaluator.metrics.inputs import Training, turns_of
@@ -45,7 +45,8 @@ class Material:
 
     @cached_property
     def encoder(self) -> TextEncoder:
-        return TextEncoder.load()
+        """One for all metrics, which read each text once."""
+        return KeptEncodings.load()
 
     @cached_property
     def metrics(self) -> dict[str, MetricJudge]:

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from evaluator.encoders.text_encoder import TextEncoder
+from evaluator.encoders import text_encoder
+from evaluator.encoders.hidden_states import batches
+from evaluator.encoders.text_encoder import KeptEncodings, TextEncoder
 from evaluator.judges.texts import Referenced, Text
 from evaluator.metrics import embeddings
 from evaluator.metrics.registry import METRICS, build
@@ -114,3 +116,25 @@ def test_one_text_is_measured_alike_beside_others(encoder, name):
 
 def test_cosim_asks_for_no_reference(encoder):
     assert np.isfinite(build("cosim", encoder=encoder).utilities([Text((), "good"), Text(("w1",), "")])).all()
+
+
+def test_each_text_is_read_once_for_all_metrics(tiny_encoder, monkeypatch):
+    """And its numbers are those of reading it anew, within float32's rounding; beyond what may be kept they are read again."""
+    texts = [Referenced(("hi",), said, ("so it is", said[:5])) for said in ("good and long", "bad", "no more")]
+    names = [
+        name for name, metric in METRICS.items() if metric.needs <= {"encoder", "references"} and "encoder" in metric.needs
+    ]
+    plain, kept = TextEncoder.load(tiny_encoder), KeptEncodings.load(tiny_encoder)
+    read = []
+    monkeypatch.setattr(
+        text_encoder, "batches", lambda model, encoder, rows: read.append(rows) or batches(model, encoder, rows)
+    )
+    expected = {name: build(name, encoder=plain).utilities(texts) for name in names}
+    anew = len(read)
+    for name in names:
+        np.testing.assert_allclose(build(name, encoder=kept).utilities(texts), expected[name], rtol=1e-5)
+    assert anew == 4 and len(read) == 5  # precision, recall, F1 and RUBER's read tokens each; then once
+    monkeypatch.setattr(text_encoder, "MOST_KEPT", 0)
+    full = KeptEncodings.load(tiny_encoder)
+    assert full.tokens(["bad"])[0].shape == full.tokens(["bad"])[0].shape and full.kept["tokens"] == {}
+    assert full.settings == plain.settings

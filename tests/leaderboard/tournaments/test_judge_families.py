@@ -13,6 +13,7 @@ from django.urls import reverse
 
 from annotation.models import Job
 from evaluator import tasks as training
+from evaluator.judge_tables import exports
 from evaluator.models import Judge, Reply
 from evaluator.roster import candidates, judge_named
 from evaluator.trainings.services import start_training
@@ -83,6 +84,12 @@ def language_model(world, server) -> str:
     return "tiny"
 
 
+def jury(world, server) -> str:
+    imported(world, server)
+    command("set_up_judge", "talk", "--name", "panel", "--jury", "rouge-1", language_model(world, server), "elsewhere")
+    return "panel"
+
+
 def utility_comparator(world, server) -> str:
     return training.run(start_training([world.campaign], foreground=True, recipe=recipe(epochs=1)).job_id).name
 
@@ -98,6 +105,7 @@ FAMILIES = {
     program: Judge.Kind.PROGRAM,
     reward_model: Judge.Kind.REWARD_MODEL,
     language_model: Judge.Kind.LANGUAGE_MODEL,
+    jury: Judge.Kind.JURY,
     utility_comparator: Judge.Kind.COMPARATOR,
     joint_comparator: Judge.Kind.COMPARATOR,
 }
@@ -242,6 +250,36 @@ class TestPrompts:
         with pytest.raises(CommandError, match="for a language model"):
             command("run_tournament", "talk", "--judge", "rouge-1", "--examples", "2")
         assert not world.campaign.judge_prompts.exists() and not Judge.objects.exists()
+
+
+class TestJury:
+    def test_a_table_keeps_its_rows_as_judges_are_added(self, world, server, monkeypatch):
+        """No answer is asked for twice, and the printed command makes the same table."""
+        jury(world, server)
+        command("evaluate_judges", "talk", "--judge", "tiny", "--judge", "elsewhere", "--page")
+        asked = len(server.requests)
+        found = command("evaluate_judges", "talk", "--judge", "panel", "--keep", "--page")
+        rows = {row["name"]: row for row in found["tables"]["all"]["rows"] if row["kind"] == "judge"}
+        assert set(rows) == {"tiny", "elsewhere", "panel"} and len(server.requests) == asked
+        assert set(rows["panel"]["settings"]["jurors"]) == {"rouge-1", "tiny", "elsewhere"}
+        again = shlex.split(exports.again(found))
+        assert again[:2] == ["manage.py", "evaluate_judges"]
+        tables = [one["tables"]["all"]["rows"] for one in (found, command(*again[1:]))]
+        same = [[{k: v for k, v in row.items() if k not in ("seconds", "settings")} for row in rows] for rows in tables]
+        assert same[0] == same[1] and len(server.requests) == asked
+
+    def test_a_jury_is_of_judges_that_are_there_and_as_they_were(self, world, server):
+        name = jury(world, server)
+        words = ("set_up_judge", "talk", "--name", "other", "--jury")
+        with pytest.raises(CommandError, match="'panel' is a jury; name its judges"):
+            command(*words, name, "rouge-1")
+        with pytest.raises(CommandError, match="A jury has 2 to 20 different judges"):
+            command(*words, "rouge-1", "rouge-1")
+        with pytest.raises(CommandError, match="There is no judge 'nobody'"):
+            command(*words, "rouge-1", "nobody")
+        Judge.objects.filter(name="tiny").update(digest="x")
+        with pytest.raises(CommandError, match="Juror 'tiny' has changed since 'panel' was set up"):
+            command("evaluate_judges", "talk", "--judge", "panel")
 
 
 def test_no_prefix_is_left_to_decode():
