@@ -84,7 +84,7 @@ class Queue:
     def _until_handed_over(self) -> Iterator[None]:
         """A first Ctrl-C or SIGTERM asks nothing more, and ends the run when the replies under way are kept; a second ends it
         at once. Nothing changes in another thread, or where somebody else, such as a worker, has a handler."""
-        usual = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
+        usual: dict[int, Any] = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
         ours = [one for one, before in usual.items() if signal.getsignal(one) == before]
         if threading.current_thread() is not threading.main_thread():
             ours = []

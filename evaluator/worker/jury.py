@@ -120,7 +120,7 @@ def _imported(row: Judge) -> protocol.Judge:
     key_of = {output.pk: (place_of(text), text.output) for output in outputs for text in [comparators.text_of(output)]}
     if imports.pairs_of(row.campaign, row.name):
         pairs = row.imported_pairs.values_list("output_a_id", "output_b_id", "p_a", "p_tie", "p_b")
-        said = {(key_of[a], key_of[b]): tuple(p) for a, b, *p in pairs}
-        return ImportedPairs({**{(b, a): p[::-1] for (a, b), p in said.items()}, **said})
+        said = {(key_of[a], key_of[b]): (p_a, p_tie, p_b) for a, b, p_a, p_tie, p_b in pairs}
+        return ImportedPairs({(b, a): (p_b, p_tie, p_a) for (a, b), (p_a, p_tie, p_b) in said.items()} | said)
     scores = row.imported_scores.values_list("output_id", "value")
     return ImportedScores({key_of[pk]: value for pk, value in scores})
