@@ -1,6 +1,6 @@
 """Choice among settings: the best checkpoints of several runs against each other, and what else would have chosen."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -12,7 +12,9 @@ from core.errors import Refused, quoted
 from evaluator.selection.candidates import choice
 from evaluator.selection.curve import ByUtility, curve_of
 from leaderboard.models import Run, RunCheckpoint
+from leaderboard.runs.alternatives import by_metrics
 from leaderboard.runs.curve import finite, group_labels, numbers, preferences
+from leaderboard.runs.judgments import RunJudge
 from leaderboard.runs.overview import run_named
 
 MOST = 50  # runs
@@ -22,9 +24,15 @@ FAVOURED = (
 )
 
 
-def compare(campaign: Campaign, names: Sequence[str]) -> dict[str, Any]:
+def compare(
+    campaign: Campaign,
+    names: Sequence[str],
+    metric: Callable[[Run, str], RunJudge] | None = None,
+    progress: Callable[[str], None] = lambda said: None,
+) -> dict[str, Any]:
     """{judge, contexts: how many all of them answered, runs: the likeliest best first, not_worse: names among which the best is
-    with 95% probability, others: what else would have chosen, said}. Raises Refused; Http404 where a run is not there."""
+    with 95% probability, others: what else would have chosen, said}. metric: a metric by its name, where those are asked too.
+    Raises Refused; Http404 where a run is not there."""
     runs = [run_named(campaign, name) for name in dict.fromkeys(names)]
     if not 2 <= len(runs) <= MOST:
         raise Refused(f"From 2 to {MOST} runs are compared, not {len(runs)}.")
@@ -45,8 +53,8 @@ def compare(campaign: Campaign, names: Sequence[str]) -> dict[str, Any]:
         "contexts": len(shared),
         "runs": [finite(asdict(one)) | {"step": step[one.name]} for one in found.candidates],
         "not_worse": found.not_worse,
-        "others": _others(runs, best),
-        "said": [*([runs[0].warning] if runs[0].warning else []), FAVOURED],
+        "others": _others(runs, best) + (by_metrics(runs, best, shared, metric, progress) if metric else []),
+        "said": [*([runs[0].warning] if runs[0].warning else []), *_unlike(best), FAVOURED],
     }
 
 
@@ -66,6 +74,12 @@ def _check_judge(runs: Sequence[Run], best: Sequence[RunCheckpoint]) -> None:
             )
     if any(checkpoint.utilities is None for checkpoint in best):
         raise Refused(f"{first.judge.name} reads two outputs together, and was not asked about outputs of two runs.")
+
+
+def _unlike(best: Sequence[RunCheckpoint]) -> list[str]:
+    """Where the judge read some runs otherwise than others."""
+    alike = all(checkpoint.judge == best[0].judge for checkpoint in best)
+    return [] if alike else ["The judge read these runs with different settings or references, so they compare badly."]
 
 
 def _on(run: Run, checkpoint: RunCheckpoint, contexts: Sequence[int]) -> np.ndarray:

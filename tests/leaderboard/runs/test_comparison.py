@@ -1,7 +1,13 @@
 """Which settings win: the best checkpoints of several runs."""
 
-import pytest
+import json
 
+import numpy as np
+import pytest
+from django.core.management import CommandError, call_command
+
+from annotation.models import Reference
+from core.errors import Refused
 from leaderboard.models import Run
 from tests.leaderboard.runs.conftest import Words, judge_all
 
@@ -28,6 +34,53 @@ def test_the_winner_and_what_else_would_have_chosen(world, call):
     assert found["not_worse"] == ["large"]
     chosen = {one["by"]: one["choice"] for one in found["others"]}
     assert chosen == {"validation loss": "small", "mean log probability": "large"}
+
+
+def test_the_command_also_says_what_metrics_would_have_chosen(world, call, monkeypatch, capsys):
+    trained(world, call, "small", [1, 2], 2.0, -5.0)
+    trained(world, call, "large", [1, 9], 3.0, -4.0)
+
+    class Fewest(Words):  # "adem" lacks scores, "discriminator" judges half of the contexts, the others prefer short texts
+        def __init__(self, judge, *given):
+            super().__init__()
+            self.name = judge.settings["metric"]
+            if self.name == "adem":
+                raise Refused("The metric 'adem' needs people's scores to learn from.")
+
+        def utilities(self, written, report):
+            half = [np.nan if self.name == "discriminator" and i % 2 else 1.0 for i in range(len(written))]
+            return -super().utilities(written, report) * half
+
+    monkeypatch.setattr("evaluator.worker.new_texts.NewTexts", Fewest)
+    call_command("compare_runs", "talk", "small", "large", "--json")
+    others = {one["by"]: one for one in json.loads(capsys.readouterr().out)["others"]}
+    assert {by: one["choice"] for by, one in others.items()} == {
+        "validation loss": "small",
+        "mean log probability": "large",
+        "bleu-234": "small",
+        "adem": None,
+        "discriminator": "small",
+        "reference-free": "small",
+    }
+    assert others["bleu-234"]["values"] == {"small": -2, "large": -9} and others["discriminator"]["contexts"] == 6
+    assert others["adem"]["why"].endswith("people's scores to learn from.")
+    call_command("compare_runs", "talk", "small", "large")
+    said = capsys.readouterr().out
+    assert "large, step 2: the best with" in said and "bleu-234: small (small -2, large -9)" in said
+    with pytest.raises(CommandError, match="nosuch"):
+        call_command("compare_runs", "talk", "small", "nosuch")
+
+
+def test_bleu_234_is_worked_out_on_references(world, call, monkeypatch, capsys):
+    monkeypatch.setattr("leaderboard.runs.alternatives.METRICS", ("bleu-234",))  # the others learn, which takes long
+    for context in world.campaign.contexts.all():
+        Reference.objects.get_or_create(context=context, number=1, defaults={"text": "w w"})
+    trained(world, call, "small", [1, 2], 2.0, -5.0)
+    trained(world, call, "large", [1, 9], 3.0, -4.0)
+    call_command("compare_runs", "talk", "small", "large", "--json")
+    found = json.loads(capsys.readouterr().out)["others"][-1]
+    assert (found["by"], found["choice"], found["contexts"], found["why"]) == ("bleu-234", "small", 12, "")
+    assert found["values"]["small"] > found["values"]["large"] > 0
 
 
 @pytest.mark.parametrize(
