@@ -24,6 +24,7 @@ FIRST, EVERY = 10, 5  # evaluations: of the first look, and between looks
 FULL, LONG = 30, 60  # evaluations of a window that gets its look's whole share; of one where that is not precise enough
 SHORT = (10, 15, 20)  # of those that are taken where they are precise enough
 PRECISE, ENOUGH = 5.0, 2.5  # errors that the worthwhile slope has in a short window, in the full one
+FALLING = 2.0  # least errors by which the newest strengths fall where a short window may show a decline
 DECAY = 8  # look j has the share DECAY / ((DECAY + j - 1) (DECAY + j)): they add up to 1, however many there are
 SHARED = 3
 CONTRASTS = 6  # slow movements within a window from which the noise of its points is taken
@@ -110,14 +111,18 @@ def look(trainings: Trainings, rules: Rules, evaluations: int, which: Whole | No
     which = np.arange(1) if which is None else which
     number, full = len(looks_until(evaluations)), min(evaluations, FULL)
     movement, window = _window(trainings, rules, which, evaluations, full), np.full(len(which), full)
+    values = movement.values
     for size in [size for size in SHORT if size < full]:
-        least = least_error(_times(trainings, rules, evaluations - size, evaluations), movement.noise)
-        tried = np.flatnonzero((window == full) & (least * PRECISE <= rules.worthwhile_slope))
+        t = _times(trainings, rules, evaluations - size, evaluations)
+        least = least_error(t, movement.noise)
+        falling = values[:, -size:] @ (t - t.mean()) / ((t - t.mean()) ** 2).sum() < -FALLING * least
+        tried = np.flatnonzero((window == full) & (falling | (least * PRECISE <= rules.worthwhile_slope)))
         if len(tried):
             shorter = _window(trainings, rules, which[tried], evaluations, size)
-            precise = shorter.slope.error * PRECISE <= rules.worthwhile_slope
-            movement.take(tried[precise], shorter, precise)
-            window[tried[precise]] = size
+            falls = shorter.slope.above(0.0) < share(rules, number, np.array(size))
+            taken = falls | (shorter.slope.error * PRECISE <= rules.worthwhile_slope)
+            movement.take(tried[taken], shorter, taken)
+            window[tried[taken]] = size
     wide = np.flatnonzero((window == full) & (movement.slope.error * ENOUGH > rules.worthwhile_slope))
     if evaluations >= LONG and len(wide):
         movement.take(wide, _window(trainings, rules, which[wide], evaluations, LONG), np.full(len(wide), True))
@@ -165,16 +170,17 @@ def _times(trainings: Trainings, rules: Rules, first: int, end: int) -> Floats:
 
 @dataclass(frozen=True)
 class Movement:
-    """Of b curves. noise: (b,), variance of a strength by contexts; bend: (b,), how far the curve bends upwards, in errors;
-    end: (b,), the slope of a parabola at the newest evaluation."""
+    """Of b curves. values: (b, w), strengths; noise: (b,), variance of a strength by contexts; bend: (b,), how far the curve
+    bends upwards, in errors; end: (b,), the slope of a parabola at the newest evaluation."""
 
+    values: Floats
     slope: Slope
     noise: Floats
     bend: Floats
     end: Floats
 
     def take(self, rows: Whole, other: Movement, those: NDArray[np.bool_]) -> None:
-        """In these rows what the other has in those."""
+        """In these rows what the other has in those, but for the strengths."""
         pairs = [(self.noise, other.noise), (self.bend, other.bend), (self.end, other.end)]
         pairs += [(getattr(self.slope, part.name), getattr(other.slope, part.name)) for part in fields(Slope)]
         for mine, theirs in pairs:
@@ -190,7 +196,7 @@ def movement(t: Floats, values: Floats, variances: Floats, past: Floats | None =
     found = slope(t, values, noise, extra, past)
     bend = values @ movements(t)[1] / (found.error * np.sqrt(spread))
     parabola = np.linalg.pinv(np.vander(t - t[-1], 3, increasing=True))  # (3, w)
-    return Movement(found, noise, bend, values @ parabola[1])
+    return Movement(values, found, noise, bend, values @ parabola[1])
 
 
 def movements(t: Floats) -> Floats:
