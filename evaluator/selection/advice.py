@@ -13,7 +13,7 @@ from evaluator.selection.best_checkpoint import Best, all_strengths, best
 from evaluator.selection.curve import Curve, Floats, Whole
 from evaluator.selection.losing_streak import Streak, against_previous, losing_streak
 from evaluator.selection.plateau import FIRST, LEAST_UNITS, Look, newest_look
-from evaluator.selection.rules import Rules, points
+from evaluator.selection.rules import Rules, amount, points
 from evaluator.selection.strengths import Strengths, by_unit, variances
 
 Word = Literal["improving", "open", "no longer improving", "getting worse"]
@@ -121,28 +121,30 @@ def _balance_intervals(recent: Floats, units: Whole, factor: float) -> tuple[Flo
 
 def _said(curve: Curve, rules: Rules, look: Look | None, streak: Streak) -> list[str]:
     units = int(curve.units.max()) + 1
-    per = f"{rules.per:,} steps"
     if units < LEAST_UNITS:
-        first = f"{units} contexts or groups tell nothing of the noise: at least {LEAST_UNITS} are needed."
+        there = "1 context" if units == 1 else f"{units} contexts or groups"
+        first = f"The noise is not known from {there}: {LEAST_UNITS} are needed."
     elif look is None:
-        first = f"One looks after {FIRST} evaluations for the first time; there are {len(curve)}."
+        first = f"One looks after {FIRST} evaluations for the first time; so far: {len(curve)}."
     else:
         slope, low, high = _interval(look)
         first = (
-            f"At evaluation {look.evaluations}, the newest {look.window[0]} gain {slope:+.2f} points of win rate in {per} "
-            f"({low:+.2f} to {high:+.2f}; the interval holds at all looks together)."
+            f"At evaluation {look.evaluations}, the newest {look.window[0]} gain {slope:+.2f} points of win rate in "
+            f"{rules.span} ({low:+.2f} to {high:+.2f}; the interval holds at all looks together)."
         )
+    gain = amount(f"{rules.worthwhile:g}", "point")
     return [
         first,
-        f"A training that gains {rules.worthwhile:g} points or more in {per} is stopped with a probability of about "
-        f"{rules.error:.0%} at most, over all looks together; up to twice that where lucky checkpoints come in a row.",
+        f"A training that gains {gain} or more in {rules.span} is stopped with a probability of about {rules.error:.0%} at "
+        "most, over all looks together; up to twice that where lucky checkpoints come in a row.",
         _of_streak(curve, rules, streak),
     ]
 
 
 def _of_streak(curve: Curve, rules: Rules, streak: Streak) -> str:
     """What the rule as published says."""
-    rule = f"The rule of Zhou & Xu ({rules.losses} evaluations lost in a row against the previous {rules.previous})"
+    lost = amount(str(rules.losses), "evaluation")
+    rule = f"The rule of Zhou & Xu ({lost} lost in a row against the previous {rules.previous})"
     if streak.stopped_at is not None:
         return f"{rule} would have stopped at step {int(curve.steps[streak.stopped_at])}."
     return f"{rule} goes on: {streak.losses} lost in a row now."

@@ -1,10 +1,10 @@
 """The sequential rule: a training stops when it is known to gain less than what is worthwhile.
 
-One looks every few evaluations, at the shortest window of the newest ones that is precise enough to decide. It stops the
-training where the probability of a slope as large as the worthwhile one is below the look's share of the error. Few evaluations
-do not show whether lucky checkpoints come in a row, so that short windows get less of it. Looks overlap, and the probabilities
-lean to the safe side where the scatter is independent: the shares add up to SHARED times the error, and how many trainings that
-keep gaining are stopped in truth is measured (docs/judges/early-stopping.md), not derived.
+One looks every few evaluations, at the shortest window of the newest ones that is precise enough to decide, or that shows a
+decline. It stops the training where the probability of a slope as large as the worthwhile one is below the look's share of the
+error. Few evaluations do not show whether lucky checkpoints come in a row, so that short windows get less of it. Looks overlap,
+and the probabilities lean to the safe side where the scatter is independent: the shares add up to SHARED times the error, and
+how many trainings that keep gaining are stopped in truth is measured (docs/judges/early-stopping.md), not derived.
 """
 
 from __future__ import annotations

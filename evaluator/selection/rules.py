@@ -43,6 +43,15 @@ class Rules:
         """The worthwhile gain as a slope: log-odds of winning, per `per` steps."""
         return float(logit(0.5 + self.worthwhile / 100))
 
+    @property
+    def span(self) -> str:
+        return amount(f"{self.per:,}", "step")
+
+
+def amount(shown: str, noun: str, more: str = "s") -> str:
+    """A number as it is shown, with its noun: "1 point", "+0.30 points"."""
+    return f"{shown} {noun}{'' if shown.lstrip('+-') == '1' else more}"
+
 
 def points(slope: float) -> float:
     """A slope in log-odds per `per` steps as points of win rate above 50% against the checkpoint so many steps earlier."""

@@ -17,7 +17,7 @@ from evaluator.judges.protocol import Judge
 from evaluator.judges.texts import Text, place_of
 from evaluator.selection.advice import Advice
 from evaluator.selection.early_stop import EarlyStop
-from evaluator.selection.rules import Rules
+from evaluator.selection.rules import Rules, amount
 from leaderboard.offline.run_folder import Contexts, RunFolder, contexts_of
 
 GO_ON, STOP, INTERRUPTED = 0, 3, 130
@@ -119,10 +119,10 @@ def _against(point: Any, rules: Rules) -> str:
         return "nothing to compare with"
     balance = 100 * (point.wins - point.losses) / played
     ends = "" if point.low is None else f" ({100 * point.low:+.0f} to {100 * point.high:+.0f})"
-    return f"wins less losses {balance:+.0f} points against the previous {rules.previous}{ends}"
+    return f"wins less losses {amount(f'{balance:+.0f}', 'point')} against the previous {rules.previous}{ends}"
 
 
 def _slope(said: Advice, rules: Rules) -> str:
     if said.slope is None:
         return "no slope yet"
-    return f"gains {said.slope:+.2f} points in {rules.per:,} steps ({said.low:+.2f} to {said.high:+.2f})"
+    return f"gains {said.slope:+.2f} points in {rules.span} ({said.low:+.2f} to {said.high:+.2f})"

@@ -13,7 +13,7 @@ from evaluator.selection.curve import ByPairs, ByUtility, curve_of
 from evaluator.selection.health import length_controlled
 from evaluator.selection.losing_streak import against_previous, losing_streak
 from evaluator.selection.plateau import Alone, look, newest_look, share
-from evaluator.selection.rules import Rules, asked_of
+from evaluator.selection.rules import Rules, amount, asked_of
 from evaluator.selection.strengths import covariance, meetings, strengths
 from evaluator.selection.trend import slope
 
@@ -96,6 +96,12 @@ def test_what_comes_later_and_how_long_it_lasts_change_nothing():
     np.testing.assert_array_equal(then.slope.means, now.slope.means)
 
 
+def test_one_point_in_one_step_is_no_plural():
+    said = advice(training([0, 1]), Rules(worthwhile=1, per=1, losses=1)).said
+    assert "gains 1 point or more in 1 step is" in said[1] and "(1 evaluation lost in a row" in said[2]
+    assert amount("+0.30", "point") == "+0.30 points" and amount("-1", "point") == "-1 point"
+
+
 def test_the_same_rows_give_the_same_advice():
     assert advice(training(np.zeros(12)), Rules()) == advice(training(np.zeros(12)), Rules())
 
@@ -133,6 +139,17 @@ def test_the_window_is_as_long_as_it_must_be_to_decide():
     flat = training(np.zeros(65))
     windows = [look(Alone(flat), Rules(worthwhile=gain, per=100), 60).window[0] for gain in (30, 0.3, 0.1)]
     assert windows == [10, 30, 60]
+
+
+def test_a_decline_is_seen_in_a_short_window_while_the_full_one_still_holds_the_rise():
+    """Up by 0.05 for 30 evaluations, then down by 0.06. A worthwhile 0.01 an evaluation (0.28 points in 100 steps) needs the
+    full window, but 15 evaluations fall by 0.06 with an error of about 0.1 / sqrt(15^3 / 12) = 0.006."""
+    time, rules = np.arange(45), Rules(worthwhile=0.28, per=100)
+    up_and_down = training(0.05 * np.minimum(time, 30) - 0.06 * np.maximum(time - 30, 0), 100, seed=1)
+    found = look(Alone(up_and_down), rules, 45)
+    assert found.window[0] < 30 and found.falls()[0] and found.stops(rules.worthwhile_slope)[0]
+    assert advice(up_and_down, rules).word == "getting worse"
+    assert look(Alone(up_and_down), rules, 30).window[0] == 30
 
 
 def test_of_a_curve_that_lay_and_now_rises_the_past_does_not_stop_it():
