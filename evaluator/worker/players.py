@@ -43,7 +43,7 @@ from evaluator.judges.protocol import (
 from evaluator.judges.texts import Referenced, context_key, place_of, referenced
 from evaluator.metaevaluation.card_figures import JudgedTexts
 from evaluator.metaevaluation.refit import FIRST_PAIRS, refit_utilities
-from evaluator.metrics.inputs import Training, turns_of
+from evaluator.metrics.inputs import FOLDS, Training, turns_of
 from evaluator.metrics.registry import build
 from evaluator.models import Judge
 from evaluator.trainings.sources import text_in
@@ -221,8 +221,9 @@ def referenced_outputs(campaign: Campaign, outputs: Sequence[Output]) -> list[Re
 def metric(name: str, texts: Sequence[Referenced], known: Material | None) -> PointwiseJudge:
     """texts: whose contexts it may count from, and learn from where nobody judged."""
     training = known.training if known else None
-    if training is None and len({context_key(text.context) for text in texts}) > 1:
-        training = Training.dealt(texts)
+    contexts = len({context_key(text.context) for text in texts})
+    if training is None and contexts > 1:
+        training = Training.dealt(texts, folds=min(FOLDS, contexts))
     return build(name, corpus=turns_of(texts), training=training)
 
 

@@ -1,14 +1,17 @@
 """`comparena train_generator`: trains a small generator from dialogues, and writes its checkpoints' outputs into a folder, for
-`watch_run`, an import, or a client's loop. With a judge it stops itself."""
+`watch_run`, an import, or a client's loop. With a judge it stops itself; with --watch it reports to a campaign's run, whose
+judge stops it."""
 
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from core.errors import Refused, quoted
 from core.rowfiles import BadField, read_rows
@@ -28,9 +31,13 @@ def train(options: argparse.Namespace, show: Callable[[str], None]) -> int:
 
     decoder = Decoder(options.decoder)
     settings = Settings(options.architecture, options.iterations, options.every)
-    contexts, training = contexts_of(Path(options.contexts)), dialogues(Path(options.dialogues))
-    turns, folder = list(contexts.turns.values()), _empty(Path(options.out))
-    watched = _watched(options, contexts)
+    _check_watch(options)
+    training = dialogues(Path(options.dialogues))
+    folder = _empty(Path(options.out))
+    run = _reported(options) if options.watch else None
+    contexts = _asked_by(run) if run else contexts_of(Path(options.contexts))
+    turns = list(contexts.turns.values())
+    watched = None if run else _watched(options, contexts)
     for one in checkpoints(training, settings, options.seed):
         replies = one.replies(turns, decoder, options.seed)
         rows = [
@@ -47,12 +54,62 @@ def train(options: argparse.Namespace, show: Callable[[str], None]) -> int:
             for key, reply in zip(contexts.turns, replies)
         ]
         _write(folder / f"step-{one.iteration}.jsonl", rows)
-        said = watched.add(one.iteration, [reply.text for reply in replies]) if watched else None
-        verdict = f"; {said.word}{': stop' if said.stop else ''}; best step {said.best.step}" if said else ""
+        stop, verdict = False, ""
+        if run:
+            logs = [reply.log_probability for reply in replies]
+            stop, verdict = _heard(run.report(one.iteration, [reply.text for reply in replies], log_probabilities=logs))
+        elif watched:
+            said = watched.add(one.iteration, [reply.text for reply in replies])
+            stop, verdict = said.stop, _verdict(said.word, said.stop, said.best.step)
         show(f"step {one.iteration} of {one.total}; {one.loss:.3f} nats a word{verdict}")
-        if said and said.stop:
+        if stop:
             return STOP
     return GO_ON
+
+
+def _check_watch(options: argparse.Namespace) -> None:
+    """Raises Refused where what is asked for does not go together."""
+    if options.watch and (options.contexts or options.judge_command):
+        raise Refused("With --watch the campaign has the contexts and the judge: leave out --contexts and --judge-command.")
+    if not options.watch and not options.contexts:
+        raise Refused("Name what is answered: --contexts with a file, or --watch with a campaign.")
+
+
+def _reported(options: argparse.Namespace) -> Any:
+    """The campaign's run of this name. Raises Refused where the server cannot be reached or says no."""
+    try:
+        client = importlib.import_module("comparena_client")
+    except ImportError:
+        try:
+            client = importlib.import_module("clients.comparena_client")  # of this checkout
+        except ImportError:
+            raise Refused("--watch needs the client: pip install ./clients, or put comparena_client.py here.") from None
+    url, token = os.environ.get("COMPARENA_URL", ""), os.environ.get("COMPARENA_TOKEN", "")
+    if not url or not token:
+        raise Refused("--watch needs the server's address in COMPARENA_URL and a token (scope research) in COMPARENA_TOKEN.")
+    how = {"judge": options.judge} if options.judge else {}
+    rules = {"worthwhile": options.worthwhile, "per": options.per}
+    settings = {"architecture": options.architecture, "decoder": options.decoder, "seed": options.seed}
+    try:
+        campaign = client.Client(url, token).campaign(options.watch)
+        return campaign.run(options.name, total=options.iterations, settings=settings, **how, **rules)
+    except client.Refused as refused:
+        raise Refused(str(refused)) from refused
+
+
+def _asked_by(run: Any) -> Contexts:
+    return Contexts({f"id {row['context_id']}": tuple(row["turns"]) for row in run.contexts})
+
+
+def _heard(advice: Any) -> tuple[bool, str]:
+    """Whether to stop, and the newest verdict that the server has; it may be of earlier checkpoints."""
+    if advice.best is None:
+        return False, "; not judged yet"
+    return advice.stop, _verdict(advice.word, advice.stop, advice.best["step"])
+
+
+def _verdict(word: str, stop: bool, best: int) -> str:
+    return f"; {word}{': stop' if stop else ''}; best step {best}"
 
 
 def dialogues(path: Path) -> list[AnsweredTurn]:

@@ -10,7 +10,7 @@ from annotation.data.importer import import_outputs, import_scores
 from annotation.models import Output
 from core.errors import Refused
 from evaluator.judges.protocol import AskedVerdicts, Preferences, pairs_of, verdicts_on
-from evaluator.judges.texts import Text, place_of, referenced
+from evaluator.judges.texts import Referenced, Text, place_of, referenced
 from evaluator.metrics.registry import build
 from evaluator.models import Judge
 from evaluator.trainings import sources
@@ -126,3 +126,8 @@ def test_a_judge_s_row_plays_with_them_apart(campaign):
     said = players.said_of(judge, found, campaign.snapshots.get(), "Overall")
     of = {(o.context.key, o.system.name): o.pk for o in found}
     assert said.verdicts.outcomes([of["fox", "A"], of["sea", "A"]], [of["fox", "B"], of["sea", "B"]]).tolist() == [1, -1]
+
+
+def test_a_metric_that_learns_nothing_judges_fewer_contexts_than_there_are_folds():
+    texts = [Referenced((f"context {i}",), "a b", ("a c",)) for i in range(3)]
+    assert players.metric("rouge-1", texts, None).utilities(texts).tolist() == [0.5, 0.5, 0.5]  # one word of two, both ways

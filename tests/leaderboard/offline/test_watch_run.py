@@ -3,6 +3,7 @@
 import gzip
 import json
 import sys
+import time
 
 import pytest
 
@@ -176,3 +177,30 @@ def test_a_generator_is_trained_into_a_folder_that_is_watched(folder, judge, cap
     row = json.loads((folder / "out/step-2.jsonl").read_text(encoding="utf-8").splitlines()[0])
     assert (row["context_id"], row["system"], row["iteration"], row["total_iterations"]) == ("c0", "small", 2, 2)
     assert main(words) == 2 and "holds checkpoints already" in capsys.readouterr().err
+
+
+def test_a_watched_generator_reports_to_the_campaigns_run(folder, monkeypatch, capsys):
+    from tests.clients.stub_server import CONTEXTS, StubServer
+
+    write(folder, "talk.jsonl", [{"turns": ["Where is it?", "It is here."]}, {"turns": ["Is it there?", "No, here."]}])
+    words = ["train_generator", "small", "--dialogues", str(folder / "talk.jsonl"), "--out", str(folder / "out")]
+    words += ["--iterations", "2", "--every", "1", "--watch", "talk"]
+    monkeypatch.chdir(folder)  # where the client keeps what the server has not confirmed
+    monkeypatch.delenv("COMPARENA_URL", raising=False)
+    assert main(words) == 2 and "COMPARENA_URL" in capsys.readouterr().err
+    assert main([*words, "--contexts", "c.jsonl"]) == 2 and "leave out --contexts" in capsys.readouterr().err
+    assert main(words[:-2]) == 2 and "or --watch with a campaign" in capsys.readouterr().err
+    stub = StubServer()
+    monkeypatch.setenv("COMPARENA_URL", stub.url)
+    monkeypatch.setenv("COMPARENA_TOKEN", "token")
+    try:
+        assert main(words) == 0
+        deadline = time.monotonic() + 30
+        while len(stub.stored) < 2 and time.monotonic() < deadline:
+            time.sleep(0.05)
+    finally:
+        stub.kill()
+    for step in (1, 2):
+        rows = [json.loads(line) for line in (folder / f"out/step-{step}.jsonl").read_text(encoding="utf-8").splitlines()]
+        assert [row["context_id"] for row in rows] == [context["context_id"] for context in CONTEXTS]
+        assert stub.stored[step] == {row["context_id"]: row["output"] for row in rows}
