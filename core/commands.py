@@ -16,6 +16,7 @@ from core.errors import ImportRefused, Refused
 class ServiceCommand(BaseCommand):
     """Subclasses implement `run(**options) -> dict`. With --json the dict is one JSON object on stdout."""
 
+    requires_system_checks = ()  # `check`, `migrate` and `serve` ask: they load every page, which takes as long as all else
     refusals: tuple[type[Exception], ...] = (Refused,)
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -1,3 +1,5 @@
+from typing import Any
+
 from django.apps import AppConfig
 
 
@@ -6,6 +8,11 @@ class LeaderboardConfig(AppConfig):
 
     def ready(self):
         from evaluator.signals import promoted
-        from leaderboard.tournaments.start import play_new_comparator
 
-        promoted.connect(play_new_comparator)
+        promoted.connect(_play)
+
+
+def _play(**promoted: Any) -> None:
+    from leaderboard.tournaments.start import play_new_comparator  # here: few commands promote, and it loads all of the rating
+
+    play_new_comparator(**promoted)

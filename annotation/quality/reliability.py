@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse, stats
+from scipy import sparse, special
 from scipy.sparse.csgraph import connected_components
 
 from annotation.quality.errors import UndefinedAgreement
@@ -152,12 +152,12 @@ def _reliability(design: _Design, seed: int) -> Reliability:
         raise UndefinedAgreement("the systems' means do not vary")
     f = between / max(error, SMALLEST * between)
     unanimous = 2.0 ** (1 - len(design.y)) if error <= SMALLEST * between else 0.0  # all on one side by luck: a sign test
-    low, high = (1 - stats.f.ppf(q, df1, df2) / f for q in (0.975, 0.025))
+    low, high = (1 - special.fdtri(df1, df2, q) / f for q in (0.975, 0.025))
     return Reliability(
         coefficient=max(0.0, 1 - 1 / f),
         low=max(0.0, float(low)),
         high=max(0.0, float(high)),
-        p=max(float(stats.f.sf(f, df1, df2)), unanimous),
+        p=max(float(special.fdtrc(df1, df2, f)), unanimous),
         split_half=_split_half(design, people, seed) if fit.differences > 1 else None,
         systems=design.systems,
         people=people,

@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special, stats
+from scipy import special
 from scipy.optimize import brentq
 
 Floats = NDArray[np.float64]
@@ -60,6 +60,8 @@ def critical(n: int, df: float, confidence: float = CONFIDENCE) -> float:
     at one degree and .1% from three on."""
     df = min(max(df, 1.0), MOST_FREEDOM) if np.isfinite(df) else MOST_FREEDOM
     if n == 2:
+        from scipy import stats  # here, since it takes longest of all that a command loads
+
         return float(stats.t.ppf((1 + confidence) / 2, df))
     k = int(np.floor(FREEDOM_STEPS * np.log10(df)))
     low, high = 10 ** (k / FREEDOM_STEPS), 10 ** ((k + 1) / FREEDOM_STEPS)
@@ -79,6 +81,8 @@ def studentized_range(confidence: float, n: int, df: float) -> float:
     freedom, that is not exceeded with this confidence (Tukey 1953; Copenhaver & Holland 1988, J. Stat. Comput. Simul. 30).
     Equal to SciPy's to six digits, and quicker by ten to fifty times."""
     if df < STEEP_BELOW:
+        from scipy import stats
+
         return float(stats.studentized_range.ppf(confidence, n, df))
     low, high = (np.log(special.chdtri(df, share) / df) / 2 for share in (1 - BEYOND, BEYOND))
     log_s = (low + high) / 2 + (high - low) / 2 * _S

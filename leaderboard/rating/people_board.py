@@ -23,9 +23,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse, stats
+from scipy import sparse
 from scipy.sparse import csgraph
-from scipy.special import expit
+from scipy.special import expit, ndtri
 
 from leaderboard.rating import mixed_model
 from leaderboard.rating.crossed import many_pairs, sandwich
@@ -47,7 +47,7 @@ SETTLED = 1e-4  # logits
 ENOUGH_ANSWERS = 20_000  # for the variances inside contexts; what people add is estimated from all answers
 FEW_LEVELS = 300  # between contexts, of the part of many answers whose variances are a start
 LEAST_OWN = 0.05  # of a judgment's variance, that is its own and no output's or person's
-PROBIT_SLOPE = 4 * stats.norm.pdf(0)  # logits of a chance of winning for each standard deviation of a difference, near 1/2
+PROBIT_SLOPE = 4 / float(np.sqrt(2 * np.pi))  # logits of a chance of winning for a standard deviation of a difference, near 1/2
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ class Reading:
         lowest = np.where(same & ~np.eye(n, dtype=bool), df, np.inf).min(axis=1)  # of a system against each other
         own = np.maximum(np.diag(covariance), np.diag(self.covariance("annotators")))
         reach = _reach(own, lowest)
-        reach[same.sum(axis=1) == 1] = stats.norm.ppf((1 + CONFIDENCE) / 2) * START_RD  # alone: nothing but the start is known
+        reach[same.sum(axis=1) == 1] = ndtri((1 + CONFIDENCE) / 2) * START_RD  # alone: nothing but the start is known
         return PeopleBoard(
             rating,
             rating - reach,
@@ -235,6 +235,8 @@ class Reading:
 
 def _reach(variance: Floats, df: Floats) -> Floats:
     """Half of a 95% interval"""
+    from scipy import stats  # here, since it takes longest of all that a command loads
+
     return np.asarray(stats.t.ppf((1 + CONFIDENCE) / 2, df) * np.sqrt(variance))
 
 

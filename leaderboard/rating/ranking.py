@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import optimize, stats
+from scipy import optimize
 
 from leaderboard.rating.decision import CONFIDENCE, comparable, critical, decide
 from leaderboard.rating.games import Standings
@@ -92,6 +92,8 @@ def intervals(
     interval is to hold for other people too. Student's t times the standard deviation, which in the simulations of
     `make bench` covers as often as it says, where percentiles cover less.
     """
+    from scipy import stats  # here, since it takes longest of all that a command loads
+
     variance, df = np.diag(covariance(standings, replicates, contexts)), np.asarray(freedom(contexts))
     if tastes is not None:
         df = tastes.freedom(variance, contexts, np.diag(tastes.unit))

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
 
 from leaderboard.rating.games import Games, Standings
 from leaderboard.rating.rules import DEFAULT, PAPER, Rules, standings
@@ -47,6 +46,8 @@ def orders(board: Standings, tried: Mapping[str, Standings]) -> list[Order]:
 
 
 def _against(board: Standings, name: str, other: Standings) -> Order:
+    from scipy import stats  # here, since it takes longest of all that a command loads
+
     both = np.flatnonzero((board.games > 0) & (other.games > 0))
     ours, theirs = board.rating[both], other.rating[both]
     our_order, order = both[np.argsort(-ours, kind="stable")], both[np.argsort(-theirs, kind="stable")]

@@ -30,7 +30,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import optimize, special, stats
+from scipy import optimize, special
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -210,7 +210,7 @@ def alike(ratio: Floats, freedom: Floats, independent: int) -> tuple[float, floa
     if independent < 2 or len(ratio) < 3 or not (ratio > 0).all():
         return 0.0, 1.0
     logs = np.log(ratio) - special.digamma(freedom / 2) + np.log(freedom / 2)
-    most = float(np.var(logs, ddof=1)) * independent / float(stats.chi2.ppf(1 - ALIKE, independent))
+    most = float(np.var(logs, ddof=1)) * independent / float(special.chdtri(independent, ALIKE))
     excess = most - float(special.polygamma(1, freedom / 2).mean())
     prior = 2 * (HIGHEST if excess <= 0 else _inverse_trigamma(excess))  # not above 0: they differ by less than chance
     if prior > HAS_VARIANCE:
