@@ -50,11 +50,11 @@ def outcome_named(word: object) -> Outcome | None:
     return WORDS.get(said)
 
 
-def side_named(word: str, a: str, b: str) -> Outcome | None:
-    """The side whose system is called so; None where neither is, or both are, and of A, tie and B, which are sides whatever
-    systems are called. All as they are compared (`spellings.folded`). Raises ValueError where the word stands for something
-    else, too."""
-    if (word == a) == (word == b) or word in ("a", "tie", "b"):
+def side_named(word: str, a: str, b: str, ours: bool = True) -> Outcome | None:
+    """The side whose system is called so; None where neither is, or both are. ours: the word stands in our own column, where A,
+    tie and B are sides whatever systems are called. All as they are compared (`spellings.folded`). Raises ValueError where the
+    word stands for something else, too."""
+    if (word == a) == (word == b) or (ours and word in ("a", "tie", "b")):
         return None
     side, other = (Outcome.A if word == a else Outcome.B), outcome_named(word)
     if other not in (None, side):

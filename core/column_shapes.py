@@ -9,10 +9,11 @@ import ast
 import io
 import tokenize
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypeGuard
 
 from core.errors import quoted
 
+ROWS_UNDER = ("data", "rows", "records", "examples")
 LONGEST_LIST = 2**18  # characters of a printed list; reading one takes some hundred times as much memory
 
 
@@ -32,6 +33,30 @@ def rows_under_a_name(document: dict[str, Any]) -> list[dict[str, Any]] | None:
     rows = next(iter(document.values()), None) if len(document) == 1 else None
     is_rows = isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows) and not _is_chat(rows)
     return rows if is_rows else None
+
+
+def wrapped(document: Any) -> tuple[str, list[dict[str, Any]]] | None:
+    """(name, rows) of an object that holds rows under a name of ROWS_UNDER, beside facts about the file; a row may be wrapped
+    in turn, as in Hugging Face's rows API: {"rows": [{"row": {...}}]}. Or a table as pandas splits one: {"columns", "data"}."""
+    if not isinstance(document, dict):
+        return None
+    for name in ROWS_UNDER:
+        rows = document.get(name)
+        if not isinstance(rows, list) or not rows:
+            continue
+        header = document.get("columns")
+        if is_header(header) and all(isinstance(row, list) and len(row) == len(header) for row in rows):
+            return name, [dict(zip(header, row)) for row in rows]
+        if len(document) > 1 and all(isinstance(row, dict) for row in rows) and not _is_chat(rows):
+            inner = [row.get("row") for row in rows]
+            return name, inner if all(isinstance(row, dict) for row in inner) else rows
+    return None
+
+
+def is_header(value: Any) -> TypeGuard[list[str]]:
+    """Is it a list of several different names?"""
+    names = isinstance(value, list) and all(isinstance(name, str) and name.strip() for name in value)
+    return names and len(value) == len(set(value)) > 1
 
 
 def _is_mixed(column: dict[str, Any]) -> bool:

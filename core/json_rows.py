@@ -3,10 +3,11 @@
 import io
 import json
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NoReturn
 
 from core import column_shapes
+from core.errors import quoted
 from core.rows import MAX_DOCUMENT_BYTES, BadField, Fail, Row, kind_of, refusal, renamed, shown
 
 MAX_DIGITS = 1000  # of a whole number
@@ -17,7 +18,7 @@ def of_lines(lines: Iterable[tuple[int, str]], columns: dict[str, str], fail: Fa
         if not line.strip():
             continue
         try:
-            fields = json.loads(line, object_pairs_hook=_no_repeats, **NUMBERS)
+            fields = json.loads(line, object_pairs_hook=_no_repeats, **IN_ROWS)
         except (ValueError, RecursionError) as error:
             fail(number, *_not_json(error))
             continue
@@ -34,7 +35,7 @@ def whole_document(begun: list[tuple[int, str]], lines: Iterator[tuple[int, str]
         first = json.loads(begun[0][1])
     except (ValueError, RecursionError):
         first = None
-    if first is not None and not column_shapes.has_columns(first):
+    if first is not None and not column_shapes.has_columns(first) and column_shapes.wrapped(first) is None:
         return None
     size = len(begun[0][1])
     for number, line in lines:
@@ -43,14 +44,24 @@ def whole_document(begun: list[tuple[int, str]], lines: Iterator[tuple[int, str]
         if size > MAX_DOCUMENT_BYTES or (first is not None and line.strip()):
             return None
     try:
-        document = json.loads("".join(line for _, line in begun), object_pairs_hook=_no_repeats, **NUMBERS)
+        document = json.loads("".join(line for _, line in begun), object_pairs_hook=_no_repeats, **IN_ROWS)
     except (ValueError, RecursionError):
         return None
     return document if isinstance(document, dict) else None
 
 
-def of_document(document: dict[str, Any], columns: dict[str, str], fail: Fail) -> Iterator[Row]:
+def of_document(
+    document: dict[str, Any], columns: dict[str, str], fail: Fail, say: Callable[[str], None] = lambda sentence: None
+) -> Iterator[Row]:
+    """say: takes what was taken for granted."""
     if rows := column_shapes.rows_under_a_name(document):
+        for position, record in enumerate(rows, start=1):
+            yield Row(0, renamed(record, columns), position)
+        return
+    if (inner := column_shapes.wrapped(document)) is not None:
+        name, rows = inner
+        others = ", ".join(quoted(other) for other in document if other != name)
+        say(f"The rows are those under {quoted(name)}. The rest is not read: {others}.")
         for position, record in enumerate(rows, start=1):
             yield Row(0, renamed(record, columns), position)
         return
@@ -72,7 +83,7 @@ def of_array(lines: Iterable[tuple[int, str]], name: str, columns: dict[str, str
             raise refusal(name, None, f"is longer than {MAX_DOCUMENT_BYTES // 2**20} MB; write it as JSON lines")
         text.write(line)
     document, at_line, counted = text.getvalue(), first or 1, 0
-    decoder = json.JSONDecoder(object_pairs_hook=_no_repeats, **NUMBERS)
+    decoder, header = json.JSONDecoder(object_pairs_hook=_no_repeats, **IN_ROWS), []
     at = _after_space(document, document.index("[") + 1)
     while document[at : at + 1] != "]":
         at_line, counted, position = at_line + document.count("\n", counted, at), at, position + 1
@@ -80,7 +91,13 @@ def of_array(lines: Iterable[tuple[int, str]], name: str, columns: dict[str, str
             fields, at = decoder.raw_decode(document, at)
         except (ValueError, RecursionError) as error:
             return fail(at_line, *_not_json(error, first or 1), position)
-        if isinstance(fields, dict):
+        if position == 1 and column_shapes.is_header(fields):
+            header = fields
+        elif header and isinstance(fields, list) and len(fields) == len(header):
+            yield Row(at_line, renamed(dict(zip(header, fields)), columns), position)
+        elif header and isinstance(fields, list):
+            fail(at_line, f"has {len(fields)} values; the first list names {len(header)} columns", "", position)
+        elif isinstance(fields, dict):
             yield Row(at_line, renamed(fields, columns), position)
         else:
             fail(at_line, f"expected a JSON object, found {kind_of(fields)}", "", position)
@@ -119,6 +136,12 @@ def _no_constant(word: str) -> NoReturn:
     raise ValueError(f"is not valid ({word} is not a number that JSON knows)")
 
 
+def _missing(word: str) -> None:
+    """In rows, NaN is a missing value, as pandas and Python write it."""
+    if word != "NaN":
+        _no_constant(word)
+
+
 def _finite(digits: str) -> float:
     if math.isinf(number := float(digits)):
         raise ValueError(f"is not valid ({shown(digits)} is too large for a number)")
@@ -126,6 +149,9 @@ def _finite(digits: str) -> float:
 
 
 NUMBERS: Any = {"parse_constant": _no_constant, "parse_int": _whole_number, "parse_float": _finite}  # what a database keeps
+
+
+IN_ROWS: Any = NUMBERS | {"parse_constant": _missing}
 
 
 def _no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -21,6 +21,7 @@ __all__ = [
     "OnError",
     "Row",
     "depth_of",
+    "flaw_of",
     "one_per_system",
     "read_document",
     "read_rows",
@@ -31,6 +32,7 @@ __all__ = [
 ]
 
 
+TABLE_NAMES = {"context_id", "context", "system", "model", "output", "aspect", "criterion", "annotator", "score", "choice"}
 MAX_DEPTH = 50  # of lists and objects in each other; Python reads about 900, less where much else is under way
 
 
@@ -42,6 +44,7 @@ def read_rows(
     on_error: OnError | None = None,
     encoding: str = "",
     sheet: str = "",
+    say: table_rows.Say = lambda sentence: None,
 ) -> Iterator[Row]:
     """Rows of a file, in order. A name ending in .csv or .tsv is a table, .xlsx an Excel file, .parquet Parquet, .txt an
     output a line unless it begins as JSON; anything else is JSON: an array of rows where it begins with a bracket, else a row
@@ -50,11 +53,11 @@ def read_rows(
     columns: {field: the file's name for it, "" for none}; what it does not speak of keeps its name. systems: columns that each
     hold one system's outputs; a row of the file is then a row for each of them, {system: the column's name, output: its cell}.
     encoding: one of core.encodings.ENCODINGS; empty: what the file's mark says, else UTF-8. sheet: of an Excel file; empty: its
-    first.
+    first. say: takes what was taken for granted, in sentences.
     Raises ImportRefused where the file can't be read; at the first row that can't, unless on_error takes such errors.
     """
     absent = set(systems)
-    for row in _read_rows(source, name, columns or {}, on_error or _raise, encoding, sheet):
+    for row in _read_rows(source, name, columns or {}, on_error or _raise, encoding, sheet, say):
         absent -= row.fields.keys()
         yield from one_per_system(row, systems) if systems else [row]
     for column in sorted(absent):
@@ -67,7 +70,13 @@ def _raise(error: RowError) -> None:
 
 
 def _read_rows(
-    source: str | Path | BinaryIO, name: str | None, columns: dict[str, str], on_error: OnError, encoding: str, sheet: str
+    source: str | Path | BinaryIO,
+    name: str | None,
+    columns: dict[str, str],
+    on_error: OnError,
+    encoding: str,
+    sheet: str,
+    say: table_rows.Say,
 ) -> Iterator[Row]:
     if isinstance(source, (str, Path)):
         path = Path(source)
@@ -76,7 +85,7 @@ def _read_rows(
             raise refusal(name, None, "is a folder; a file was expected")
         try:
             with path.open("rb") as file:
-                yield from _read_rows(file, name, columns, on_error, encoding, sheet)
+                yield from _read_rows(file, name, columns, on_error, encoding, sheet, say)
         except OSError as error:
             raise refusal(name, None, f"can't be opened ({error.strerror})") from error
         return
@@ -93,13 +102,16 @@ def _read_rows(
     if ending == "parquet":
         rows = table_rows.parquet_rows(source, file_name, columns, fail)
     elif ending == "xlsx":
-        rows = table_rows.of_table(table_rows.sheet_cells(source, file_name, fail, sheet), file_name, columns, fail)
-    elif ending in ("csv", "tsv"):
+        cells = table_rows.sheet_cells(source, file_name, fail, sheet)
+        rows = table_rows.of_table(cells, file_name, columns, fail, say=say)
+    elif ending in ("csv", "tsv") or (ending == "txt" and _is_table(source, file_name, encoding)):
         lines = decoded_lines(source, file_name, None, encoding)
         header = list(islice(lines, 1))
-        delimiter = "\t" if ending == "tsv" or not header else table_rows.delimiter_of(header[0][1])
+        if named := table_rows.separator_line(header[0][1]) if header else "":
+            header = list(islice(lines, 1))
+        delimiter = named or ("\t" if ending == "tsv" or not header else table_rows.delimiter_of(header[0][1]))
         cells = table_rows.csv_cells(chain(header, lines), file_name, delimiter)
-        rows = table_rows.of_table(cells, file_name, columns, fail, "." if delimiter == "," else ",")
+        rows = table_rows.of_table(cells, file_name, columns, fail, "." if delimiter == "," else ",", say)
     else:
         lines = decoded_lines(source, file_name, fail, encoding)
         begun: list[tuple[int, str]] = []
@@ -112,17 +124,32 @@ def _read_rows(
         elif begun and begun[0][1].lstrip().startswith("["):
             rows = json_rows.of_array(chain(begun, lines), file_name, columns, fail)
         elif begun and (document := json_rows.whole_document(begun, lines)) is not None:
-            rows = json_rows.of_document(document, columns, fail)
+            rows = json_rows.of_document(document, columns, fail, say)
         else:
             rows = json_rows.of_lines(chain(begun, lines), columns, fail)
     for row in rows:
-        if flaw := _flaw(row):
+        if flaw := flaw_of(row):
             fail(row.line or None, *flaw, row.position or None)
             continue
         empty = False
         yield row
     if empty:
         raise refusal(file_name, None, "is empty; at least one row was expected")
+
+
+def _is_table(source: BinaryIO, name: str, encoding: str) -> bool:
+    """Does a text file begin with a header that has the fields' names, as Excel's "Unicode text" has?"""
+    if not source.seekable():
+        return False
+    start = source.tell()
+    try:
+        _, first = next(decoded_lines(source, name, None, encoding), (1, ""))
+    except ImportRefused:
+        return False
+    finally:
+        source.seek(start)
+    cells = [cell.strip().strip('"').lower() for cell in first.split(table_rows.delimiter_of(first))]
+    return len(TABLE_NAMES.intersection(cells)) > 1
 
 
 def _texts(lines: Iterable[tuple[int, str]], columns: dict[str, str]) -> Iterator[Row]:
@@ -153,12 +180,12 @@ def read_document(source: str | Path | BinaryIO, name: str) -> Any:
 def rows_from(records: Iterable[dict[str, Any]], name: str) -> Iterator[Row]:
     """Records that were made of a file of another shape, as its rows."""
     for fields in records:
-        if flaw := _flaw(row := Row(0, fields)):
+        if flaw := flaw_of(row := Row(0, fields)):
             raise refusal(name, None, *flaw)
         yield row
 
 
-def _flaw(row: Row) -> tuple[str, str] | None:
+def flaw_of(row: Row) -> tuple[str, str] | None:
     """(message, field) of what no database keeps."""
     for field, value in row.fields.items():
         for text, depth in _texts_in([field, value]):

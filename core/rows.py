@@ -15,9 +15,10 @@ from core.errors import ImportRefused, RowError, shortened
 
 DECIMAL_COMMA = re.compile(r"^(\s*[+-]?\d+),(\d+\s*)$")
 UNSEEN_AROUND = "\u200b\u200c\u200d\u2060\ufeff\u00ad \t\r\n\v\f\u00a0\u2007\u202f\u3000"
-TRUTHS = dict.fromkeys(("true", "yes", "y", "t", "1", "1.0"), True) | dict.fromkeys(
-    ("false", "no", "n", "f", "0", "0.0"), False
-)
+# In the product's languages: English, German, French, Spanish, Chinese, Arabic.
+TRUE = ("true", "yes", "y", "t", "1", "1.0", "wahr", "ja", "vrai", "oui", "verdadero", "sí", "si", "真", "是", "نعم", "صحيح")
+FALSE = ("false", "no", "n", "f", "0", "0.0", "falsch", "nein", "faux", "non", "falso", "假", "否", "لا", "خطأ", "خاطئ")
+TRUTHS = dict.fromkeys(TRUE, True) | dict.fromkeys(FALSE, False)
 # What pandas.read_csv takes for a missing value (its na_values).
 MISSING = {
     "",
@@ -141,11 +142,11 @@ class Row:
     def truth(self, field: str) -> bool:
         """Yes or no in any spelling; no where it is missing."""
         value = self.fields.get(field)
-        word = str(value).strip().lower() if isinstance(value, bool | int | float | str) else None
+        word = unicodedata.normalize("NFC", str(value)).strip().lower() if isinstance(value, bool | int | float | str) else None
         if value is None or word == "":
             return False
         if word not in TRUTHS:
-            raise BadField(field, f"expected true or false, found {shown(value)}")
+            raise BadField(field, f"expected true or false, found {shown(value)}; write true or false, or yes or no")
         return TRUTHS[word]
 
     def is_blank(self, field: str) -> bool:

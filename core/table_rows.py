@@ -4,8 +4,9 @@ import base64
 import csv
 import io
 import json
+import re
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, islice
 from typing import Any, BinaryIO
 
@@ -17,6 +18,8 @@ from core.rows import MAX_DOCUMENT_BYTES, MAX_LINE_BYTES, Fail, Row, refusal, re
 MAX_CELLS = 1_000_000  # of an Excel sheet, with the empty ones between its others; a minute of reading
 MAX_COLUMNS = 1000  # of a table
 ROWS_AT_ONCE = 1000  # of Parquet
+ABOVE = 10  # rows that may stand above a table's header
+Say = Callable[[str], None]
 CSV_ERRORS = {  # {what the module csv says: what a person is told}
     "new-line": "a line break outside of quotes that ends no line",
     "expected after": "text follows a closing quotation mark; write a quotation mark inside a quoted cell twice",
@@ -29,6 +32,12 @@ JSON_IN_CSV = ("context", "references", "scale", "metadata", "knowledge", "publi
 def delimiter_of(header: str) -> str:
     """That of comma, semicolon and tab which the header has most of."""
     return max(",;\t", key="".join(header.split('"')[::2]).count)
+
+
+def separator_line(line: str) -> str:
+    """The separator that the line names, as Excel writes it above a table: sep=; Empty for any other line."""
+    named = re.fullmatch(r"\s*\"?sep=([,;\t])\"?\s*", line, re.IGNORECASE)
+    return named[1] if named else ""
 
 
 def csv_cells(lines: Iterator[tuple[int, str]], name: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
@@ -83,24 +92,25 @@ def _breaks_lines(lines: list[str], rows: list[list[str]]) -> bool:
     return len(rows) < len(lines) and all(text.count("\t") + 1 == width for text in lines if text.strip())
 
 
-def sheet_names(file: BinaryIO, name: str) -> list[str]:
-    """The names of an Excel file's sheets of cells. The file is at its beginning again."""
+def sheet_names(file: BinaryIO, name: str) -> dict[str, bool]:
+    """{the name of a sheet of cells: is it shown, and not hidden?} The file is at its beginning again."""
     import openpyxl  # only where somebody sends such a file
 
     try:
         content = io.BytesIO(file.read(MAX_DOCUMENT_BYTES + 1))
         if content.getbuffer().nbytes > MAX_DOCUMENT_BYTES:
-            return []  # which reading it refuses
-        return [sheet.title for sheet in openpyxl.load_workbook(content, read_only=True).worksheets]
+            return {}  # which reading it refuses
+        sheets = openpyxl.load_workbook(content, read_only=True).worksheets
+        return {sheet.title: sheet.sheet_state == "visible" for sheet in sheets}
     except Exception:  # a damaged file may fail anywhere inside; reading it says so
-        return []
+        return {}
     finally:
         file.seek(0)
 
 
 def sheet_cells(file: BinaryIO, name: str, fail: Fail, title: str = "") -> Iterator[tuple[int, list[str]]]:
-    """(row, cells) of a sheet of an Excel file, the first if none is named, as CSV would have them: formulas by their values,
-    dates in ISO's form. fail takes the formulas whose values the file does not have."""
+    """(row, cells) of a sheet of an Excel file, if none is named the first that is not hidden, as CSV would have them: formulas
+    by their values, dates in ISO's form. fail takes the formulas whose values the file does not have."""
     import openpyxl  # only where somebody sends such a file
 
     content = io.BytesIO(file.read(MAX_DOCUMENT_BYTES + 1))
@@ -128,7 +138,8 @@ def sheet_cells(file: BinaryIO, name: str, fail: Fail, title: str = "") -> Itera
         raise refusal(name, None, "can't be read as an Excel file (.xlsx)") from error
     while rows and not any(rows[-1]):
         rows.pop()
-    width = max((i + 1 for i, cell in enumerate(rows[0]) if cell), default=0) if rows else 0
+    header = rows[_titles(rows)] if rows else []
+    width = max((i + 1 for i, cell in enumerate(header) if cell), default=0)
     for number, cells in enumerate(rows, start=1):
         while len(cells) > width and not cells[-1]:
             cells.pop()
@@ -136,7 +147,8 @@ def sheet_cells(file: BinaryIO, name: str, fail: Fail, title: str = "") -> Itera
 
 
 def _sheets(book: Any, title: str) -> list[Any]:
-    return [sheet for sheet in book.worksheets if title in ("", sheet.title)]
+    found = [sheet for sheet in book.worksheets if title in ("", sheet.title)]
+    return sorted(found, key=lambda sheet: sheet.sheet_state != "visible")  # in their order
 
 
 def _spread(sheet: Any, name: str, values_only: bool = False) -> Iterator[tuple[Any, ...]]:
@@ -176,26 +188,51 @@ def _header_of(first: list[str]) -> list[str] | None:
     return [*APPRAISE, *APPRAISE_ENDS[len(first)]] if is_answer else None
 
 
+def _titles(rows: Sequence[Sequence[str]]) -> int:
+    """How many rows stand above the header: from the first one on, those with a text in their first cell alone, or with none,
+    where one of the next rows has several."""
+    for number, cells in enumerate(rows[:ABOVE]):
+        filled = [at for at, cell in enumerate(cells) if cell.strip()]
+        if len(filled) > 1:
+            return number
+        if filled not in ([], [0]):
+            return 0
+    return 0
+
+
 def of_table(
-    table: Iterator[tuple[int, list[str]]], name: str, columns: dict[str, str], fail: Fail, decimal: str = "."
+    table: Iterator[tuple[int, list[str]]],
+    name: str,
+    columns: dict[str, str],
+    fail: Fail,
+    decimal: str = ".",
+    say: Say = lambda sentence: None,
 ) -> Iterator[Row]:
-    """decimal: the mark that its numbers have."""
+    """decimal: the mark that its numbers have. say: takes what was taken for granted, in sentences."""
+    ahead = list(islice(table, ABOVE))
+    above = _titles([cells for _, cells in ahead])
+    if above:
+        say(f"The header is row {ahead[above][0]}; what stands above it is taken for a title.")
+    table = chain(ahead[above:], table)
     begun = list(islice(table, 1))
-    first = begun[0][1] if begun else []
+    line, first = begun[0] if begun else (1, [])
     if not first:
         return
     if names := _header_of(first):
         first, table = names, chain(begun, table)
     if len(first) > MAX_COLUMNS:
-        raise refusal(name, 1, f"has {len(first):,} columns; at most {MAX_COLUMNS:,} are read")
+        raise refusal(name, line, f"has {len(first):,} columns; at most {MAX_COLUMNS:,} are read")
     header = [column.strip() or f"column {number}" for number, column in enumerate(first, start=1)]  # pandas names no index
     if len(set(header)) < len(header):
-        raise refusal(name, 1, "two columns have the same name")
+        raise refusal(name, line, "two columns have the same name")
     begun = list(islice(table, 2))
     if len(begun) == 2 and any(cell.startswith('{"ImportId"') for cell in begun[1][1]):
         begun = []  # Qualtrics: below the names stand the questions, and then their ids
     for line, cells in chain(begun, table):
         if not any(cell.strip() for cell in cells):
+            continue
+        if cells == first and len(first) > 1:
+            say("A row that repeats the header is left out.")
             continue
         if len(cells) != len(header):
             fail(line, f"has {len(cells)} cells; the header has {len(header)} columns")

@@ -4,18 +4,21 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable
 
-# What people count, or order, so that the least is the best: errors, ranks, effort, and the error rates of the field.
+# What people count, or order, so that the least is the best: errors, ranks, effort, and the error rates of the field. In the
+# product's languages.
 LOW_IS_BEST = re.compile(
     r"(?<![a-z])(rank(s|ed|ing)?|errors?|mistakes?|defects?|violations?|hallucinations?|effort|cost|latency|severity|penalty"
-    r"|toxicity|harmfulness|perplexity|edit[ _-]?distance|h?ter|wer|cer|mqm)(?![a-z])",
+    r"|toxicity|harmfulness|bias|perplexity|loss|brier|bits[ _]per[ _](byte|character)|edit[ _-]?distance|h?ter|wer|cer|mqm"
+    r"|rang|fehler|aufwand|erreurs?|errores|rango|esfuerzo)(?![a-z])|错误|排名|أخطاء|ترتيب",
     re.IGNORECASE,
 )
+BEGINS_A_WORD = re.compile(r"(?<=[a-z])(?=[A-Z])")  # in PostEditEffort
 FEWEST = 5  # groups that say that values are ranks
 
 
 def may_be_low(name: str) -> bool:
     """Does the criterion's name suggest that the lowest value is best?"""
-    return LOW_IS_BEST.search(name) is not None
+    return LOW_IS_BEST.search(BEGINS_A_WORD.sub(" ", name)) is not None
 
 
 def are_ranks(values: Iterable[tuple[tuple, float]]) -> bool:

@@ -1,6 +1,7 @@
 """A file or a zipped folder of files as rows with the fields' names: what every import reads."""
 
 import io
+import re
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
@@ -14,13 +15,13 @@ from annotation.data import text_files
 from annotation.data.fields import JUDGE_FILES, columns_of_criteria, fields_of, guess
 from annotation.data.shapes import potato
 from annotation.data.shapes.registry import shape_of
-from annotation.data.shapes.shape import JUDGE_PAIRS, JUDGMENTS, OUTPUTS, SCORES, LeftOut, Shape, Surroundings
+from annotation.data.shapes.shape import JUDGE_PAIRS, JUDGE_SCORES, JUDGMENTS, OUTPUTS, SCORES, LeftOut, Shape, Surroundings
 from annotation.data.shapes.values import number
 from core import archives
 from core.encodings import plain_name, unpacked
 from core.errors import ImportRefused, RowError, quoted, shortened
-from core.rowfiles import BadField, OnError, Row, read_rows, refusal, renamed
-from core.rows import MAX_DOCUMENT_BYTES, at_path, one_per_column
+from core.rowfiles import BadField, NotAnswered, OnError, Row, flaw_of, read_rows, refusal, renamed
+from core.rows import DECIMAL_COMMA, MAX_DOCUMENT_BYTES, at_path, one_per_column
 from core.table_rows import sheet_names
 
 LOOKED_AT = 50  # rows whose fields are taken for the file's columns
@@ -28,6 +29,7 @@ LISTED = 200  # left-out answers that are listed one by one; all are counted
 POTATO_FILES = ("annotated_instances", "annotations", "user_state")  # answers, beside data files of any name
 SPREAD = {"systems": ("system", "output"), "aspects": ("aspect", "score"), "raters": ("annotator", "score")}
 SPREAD["judges"] = ("judge", "score")
+PERCENT = re.compile(r"(\s*[+-]?\d+(?:[.,]\d+)?\s*)%\s*$")
 Columns = Mapping[str, str]
 Source = str | Path | BinaryIO
 
@@ -67,8 +69,8 @@ class Reading:
     kind: what the rows are to be. columns: {field: the file's name for it, "" for none}; None: their names tell. spread:
     {a key of SPREAD: columns that each hold one system's outputs, one criterion's scores, one annotator's scores}. constants:
     {field: value} where the rows do not have the field. criteria: the campaign's, whose names may be columns of scores.
-    encoding: of text files, where no mark says it. on_error takes what can't be read. left: the members of an archive that hold
-    no rows, known after reading, as `account` is.
+    words: those that stand for points of scales, in small letters. encoding: of text files, where no mark says it. on_error
+    takes what can't be read. left: the members of an archive that hold no rows, known after reading, as `account` is.
     """
 
     def __init__(
@@ -80,10 +82,12 @@ class Reading:
         criteria: Sequence[str] = (),
         encoding: str = "",
         on_error: OnError | None = None,
+        words: Set[str] = frozenset(),
     ):
         self.kind, self.columns, self.constants = kind, columns, dict(constants or {})
         self.spread = {name: tuple(chosen) for name, chosen in (spread or {}).items() if chosen}
         self.criteria = list(criteria)
+        self.words = words
         self.encoding = encoding
         self.on_error, self.errors = on_error, 0
         self.absent = {column for chosen in self.spread.values() for column in chosen}
@@ -100,7 +104,7 @@ class Reading:
     def rows(self, source: Source, name: str | None = None, at_most: int | None = None) -> Iterator[Row]:
         """at_most: of each file."""
         numbers = set()
-        for row in self._read(source, name, at_most):
+        for row in self._percents(self._read(source, name, at_most), name_of(source, name)):
             if self.kind in (JUDGMENTS, JUDGE_PAIRS) and str(choice := row.fields.get("choice")).strip() in ("0", "1", "2"):
                 numbers.add(str(choice).strip())
             yield row
@@ -110,17 +114,48 @@ class Reading:
         elif numbers:
             self.account.assume("The choices 1 and 2 are A and B, and 0 is a tie.")
 
+    def _percents(self, rows: Iterator[Row], file: str) -> Iterator[Row]:
+        """Scores in percent as numbers, 85 for 85%, where all of a criterion's or judge's are; and what decimal commas mean."""
+        plain, percent = set(), set()
+        for row in rows:
+            score = row.fields.get("score")
+            about = str(row.fields.get("aspect") or row.fields.get("judge"))
+            if self.kind not in (SCORES, JUDGE_SCORES) or not isinstance(score, str):
+                plain |= {about} if isinstance(score, int | float) else set()
+            elif found := PERCENT.match(score):
+                percent.add(about)
+                row = replace(row, fields=row.fields | {"score": found[1].strip()})
+                self.account.assume("Scores in percent are stored as numbers without the sign, as 85 for 85%.")
+            else:
+                plain |= {about} if number(score) is not None else set()
+            if isinstance(score, str) and row.decimal == "," and DECIMAL_COMMA.match(score):
+                self.account.assume("A comma is a decimal mark in this file: 3,5 is 3.5, and 1,000 is 1.")
+            if both := plain & percent:
+                self.note(
+                    row.wrong(file, BadField("score", f"of {quoted(min(both))} is in percent in some rows and not in all"))
+                )
+                percent -= both
+            yield row
+
     def _read(self, source: Source, name: str | None, at_most: int | None) -> Iterator[Row]:
         file = name_of(source, name)
         if is_archive(file):
             yield from self._archive(source, file, at_most)
-        elif len(sheets := _sheets(source, file)) > 1:
+        elif len(sheets := self._shown_sheets(source, file)) > 1:
             for title in sheets:
                 yield from islice(self._sheet(source, file, title), at_most)
         else:
             yield from islice(self._rows(lambda: source, file, ""), at_most)
         for column in sorted(self.absent) if at_most is None else []:
             self.note(RowError(file, None, column, "is no column of this file"))
+
+    def _shown_sheets(self, source: Source, file: str) -> list[str]:
+        sheets = _sheets(source, file)
+        shown = [title for title, is_shown in sheets.items() if is_shown] or [*sheets]
+        for title in sheets.keys() - set(shown):
+            self.left.append(f"sheet {title}")
+            self.account.assume(f"The sheet {quoted(title)} is hidden, and not read. Show it in Excel to have it read.")
+        return shown
 
     def _sheet(self, source: Source, file: str, title: str) -> Iterator[Row]:
         """Of one sheet of several. One without any of the fields holds something else."""
@@ -213,7 +248,7 @@ class Reading:
     ) -> Iterator[Row]:
         """Of one file. member: its name where it is an archive's, or a sheet's of several."""
         source: Any = opened()
-        how: dict[str, Any] = {"on_error": self.note, "encoding": self.encoding, "sheet": sheet}
+        how: dict[str, Any] = {"on_error": self.note, "encoding": self.encoding, "sheet": sheet, "say": self.account.assume}
         if hasattr(source, "read") and not source.seekable():
             rows = read_rows(source, file, dict(self.columns or {}), **how)
             yield from self._finished(rows, file, member, sheet, {}, set())
@@ -285,6 +320,10 @@ class Reading:
                 self.account.leave(file, row, f"has no {valued}")
         yield from one_per_column(row, columns, named, valued)
 
+    def _has_point(self, word: str) -> bool:
+        """Does a word stand for a point, by the campaign or by what was typed? Or is it a number in percent?"""
+        return bool(PERCENT.match(word)) or " ".join(word.split()).casefold() in self.words
+
     def _entries(self, shape: Shape, rows: Iterator[Row], around: Surroundings) -> Iterator[Row]:
         """What the rows of a shape hold of the kind that is asked for; the rest is counted."""
         before, any_entry = self.errors, False
@@ -302,12 +341,18 @@ class Reading:
                         continue
                     if self.kind == SCORES:
                         aspect, score = str(entry.fields.get("aspect")), entry.fields.get("score")
-                        if isinstance(score, str) and number(score) is None:
+                        if isinstance(score, str) and number(score) is None and not self._has_point(score):
                             words.setdefault(aspect, Counter())[score] += 1
                             self.account.leave(around.file, row, f"answers {aspect} in words: {shortened(score, 40)}")
                             continue
                         numbers.add(aspect)
-                    yield replace(row, fields=entry.fields)
+                    made = replace(row, fields=entry.fields)
+                    if flaw := flaw_of(made):  # of JSON inside a cell
+                        raise NotAnswered(flaw[0])
+                    yield made
+            except NotAnswered as reason:
+                any_entry = True
+                self.account.leave(around.file, row, str(reason))
             except BadField as error:
                 self.note(row.wrong(around.file, error))
             except KeyError as missing:
@@ -336,24 +381,24 @@ def _inspect_header(opens: Mapping[str, Callable[[], BinaryIO]], file: str) -> d
     return header if header and isinstance(header.get("eval"), dict) else None
 
 
-def _sheets(source: Any, file: str) -> list[str]:
-    """The sheets of an Excel file that can be rewound; none of any other file."""
+def _sheets(source: Any, file: str) -> dict[str, bool]:
+    """{sheet: is it shown?} of an Excel file that can be rewound; none of any other file."""
     if not plain_name(file).lower().endswith(".xlsx"):
-        return []
+        return {}
     if not hasattr(source, "read"):
         try:
             with Path(source).open("rb") as opened:
                 return _sheets(opened, file)
         except OSError:
-            return []  # which reading it refuses
+            return {}  # which reading it refuses
     if not source.seekable():
-        return []
+        return {}
     if plain_name(file) == file:
         return sheet_names(source, file)
     try:
         return sheet_names(io.BytesIO(unpacked(source, file).read(MAX_DOCUMENT_BYTES + 1)), file)
     except ImportRefused:
-        return []
+        return {}
     finally:
         source.seek(0)
 

@@ -5,7 +5,7 @@ stores, in one transaction. Existing rows are met through dictionaries loaded on
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -21,7 +21,8 @@ from annotation.data.outputs import OutputsImport
 from annotation.data.scores import ScoresImport
 from annotation.models import Annotator, AuditEvent, Campaign, Context, Criterion, Output, Purpose, Reference
 from annotation.questions import registry, store
-from core.errors import ImportRefused, Refused, RowError
+from annotation.questions.scale import known_words
+from core.errors import ImportRefused, Refused, RowError, quoted
 from core.rowfiles import BadField, NotAnswered
 
 # What an import may be told beside the file: the same on the page, in the API and in commands.
@@ -147,6 +148,7 @@ def _import(
     how: dict[str, Any] = {"columns": columns, "constants": constants, "encoding": encoding}
     how["spread"] = {"systems": systems, "aspects": aspects, "raters": raters, "judges": judges}
     how["criteria"] = list(campaign.criteria.values_list("name", flat=True))
+    how["words"] = known_words(campaign.criteria.all(), (constants or {}).get("scale"))
     take = lambda watch: _take_all(importer, source, file, how, watch)
     for _ in range(READ_AGAIN):
         stand = _stand(campaign, importer)
@@ -210,7 +212,7 @@ def _take_all(importer, source, file: str, how: dict, watch) -> Imported:
     for wrong in importer.check():
         note(replace(wrong, file=wrong.file or file))
     if errors:
-        raise ImportRefused(errors, kinds)
+        raise ImportRefused([*_unnamed(errors, kinds, rows, file, unused), *errors][:KEPT_ERRORS], kinds)
     account, left_out = reading.account, sum(reading.account.left_out.values())
     return Imported(
         rows=taken + left_out,
@@ -222,6 +224,16 @@ def _take_all(importer, source, file: str, how: dict, watch) -> Imported:
         elsewhere=dict(account.elsewhere),
         assumed=[*account.assumed, *importer.assumed()],
     )
+
+
+def _unnamed(errors: list[RowError], kinds: Counter, rows: int, file: str, unused: Collection[str]) -> list[RowError]:
+    """Of a field that no row has: how its column is named."""
+    first = errors[0]
+    if "is missing; it must be given" not in first.message or kinds[first.kind] < max(rows, 2) or not unused:
+        return []
+    columns = ", ".join(quoted(column) for column in sorted(unused)[:12])
+    way = f"name it: --column {first.field}=COLUMN, or on the file's page"
+    return [RowError(first.file or file, None, first.field, f"is in no row. If one of the columns holds it, {way}: {columns}")]
 
 
 def _stand(campaign: Campaign, importer) -> list:

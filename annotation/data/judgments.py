@@ -5,7 +5,7 @@ from annotation.data.corpus import Corpus, Imported
 from annotation.data.insertion import Insertion, give_keys
 from annotation.data.known import KnownRows
 from annotation.data.scores import TOOK, UNSAID, Annotators, answered_at, came_with
-from annotation.data.spellings import folded
+from annotation.data.spellings import Spellings, folded
 from annotation.models import Campaign, Context, Criterion, Output
 from annotation.outcome import Outcome, outcome_named, side_named
 from annotation.questions import store
@@ -30,6 +30,7 @@ class JudgmentsImport(Corpus):
         super().begin()
         self.annotators = Annotators(self.campaign, self.simulated, self.spellings_apart)
         self.criteria = {c.name: c for c in self.campaign.criteria.all()}
+        self.criterion_names = Spellings(self.criteria, self.spellings_apart)
         self.known_rows = KnownRows(self.criteria)
         live = store.about_pairs(self.campaign).filter(retracted_at=None)
         names = {output.pk: key for key, output in self.outputs.items()}
@@ -84,7 +85,8 @@ class JudgmentsImport(Corpus):
         sides = {side: self.spellings.name_of(row.name(f"system_{side}")) for side in "ab"}
         if isinstance(word, str):
             try:
-                named = side_named(folded(word), folded(sides["a"]), folded(sides["b"]))
+                ours = row.columns.get("choice", "choice") == "choice"
+                named = side_named(folded(word), folded(sides["a"]), folded(sides["b"]), ours)
             except ValueError as unclear:
                 raise BadField("choice", str(unclear)) from unclear
             if named and outcome_named(word) is None:
@@ -102,7 +104,7 @@ class JudgmentsImport(Corpus):
     def assumed(self) -> list[str]:
         cut = [f"{self.cut} comments were longer than {LONGEST_REASON} characters and are cut."] if self.cut else []
         ties = f"{self.other_ties} ties were stored before with another word on whether both are bad; they stay as they were."
-        people = self.annotators.spellings.sentences("annotator")
+        people = self.annotators.assumed() + self.criterion_names.sentences("criterion")
         return [*super().assumed(), *people, *cut, *([ties] if self.other_ties else [])]
 
     def stored(self) -> int:
@@ -111,7 +113,7 @@ class JudgmentsImport(Corpus):
 
     def criterion(self, row: Row) -> Criterion | None:
         """Empty: which is better on the whole."""
-        name = row.name("aspect", "criterion", default="")
+        name = self.criterion_names.name_of(row.name("aspect", "criterion", default=""))
         if name and name not in self.criteria:
             raise BadField("aspect", f"{quoted(name)} is not a criterion of this campaign; pairs are judged on its criteria")
         return self.criteria.get(name)

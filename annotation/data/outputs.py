@@ -1,5 +1,6 @@
 """Outputs from a file, with references, checkpoints and known answers."""
 
+from collections import Counter
 from typing import Any
 
 from annotation.campaigns.items import close_gone, draw_items, known_outputs, new_items, of_playing, recount, superseded
@@ -11,6 +12,9 @@ from annotation.data.known import KnownRows
 from annotation.models import Campaign, Output, Reference
 from core.errors import RowError, quoted
 from core.rowfiles import BadField, Row
+from core.rows import MISSING
+
+PEOPLE = ("human", "humans", "human-written", "people", "reference", "references", "gold")
 
 
 class OutputsImport(Corpus):
@@ -58,7 +62,21 @@ class OutputsImport(Corpus):
         return [RowError("--human-system", None, "", message)] if unknown else []
 
     def assumed(self) -> list[str]:
-        return [*super().assumed(), *self.newer_checkpoints()]
+        return [*super().assumed(), *self.said_of_texts(), *self.newer_checkpoints()]
+
+    def said_of_texts(self) -> list[str]:
+        """Of new outputs that hold nothing, and new systems that may be people."""
+        empty = sum(not output.text.strip() for output in self.new_outputs)
+        words = Counter(text for output in self.new_outputs if (text := output.text.strip()).lower() in MISSING - {""})
+        said = [f"{empty} outputs are empty, and are kept as what the system wrote."] if empty else []
+        if words:
+            shown = ", ".join(f"{quoted(word)} ({count})" for word, count in words.most_common(5))
+            said.append(f"Some outputs are a word for a missing value, and are kept as what the system wrote: {shown}.")
+        people = [s.name for s in self.new_systems if s.name.casefold() in PEOPLE and s.name not in self.human]
+        if people:
+            names = ", ".join(map(quoted, people))
+            said.append(f"Did people write the outputs of {names}? Then say that they are human-written (human_written).")
+        return said
 
     def newer_checkpoints(self) -> list[str]:
         """What becomes of the items about checkpoints that are the newest no more."""

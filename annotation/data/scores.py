@@ -1,5 +1,6 @@
 """Scores from a file, and the annotators that a file names."""
 
+import re
 from dataclasses import replace
 from datetime import datetime
 from typing import TypeVar
@@ -8,9 +9,11 @@ from annotation.campaigns.items import draw_items
 from annotation.data.corpus import Corpus, Imported, RowsImport
 from annotation.data.direction import are_ranks, may_be_low
 from annotation.data.insertion import Insertion, give_keys
+from annotation.data.shapes.values import number
 from annotation.data.spellings import Spellings
 from annotation.models import Annotator, Campaign, Criterion, LikertScore, Output, PairwiseJudgment
 from annotation.questions import registry, store
+from annotation.questions.columns import is_cannot_say
 from annotation.questions.kind import CANNOT_SAY
 from annotation.questions.value_kind import ValueKind
 from core.errors import RowError, quoted
@@ -18,7 +21,17 @@ from core.rowfiles import BadField, NotAnswered, Row
 
 Answer = TypeVar("Answer", LikertScore, PairwiseJudgment)
 UNSAID = "answers that say they cannot say"
+# Asked about, never decided by: families of language models.
+LANGUAGE_MODEL = re.compile(
+    r"(?<![a-z])(gpt-?\d|chatgpt|claude|gemini|llama|mi[sx]tral|qwen|deepseek|grok|command-r)", re.IGNORECASE
+)
+NO_POINT = {"-", "--", "–", "—", "?", ".", "n.a.", "n.a", "k.a.", "skip", "skipped", "missing", "no answer"}
 TOOK = ("seconds", "active_seconds")
+
+
+def _is_no_point(value: object) -> bool:
+    """Does a cell hold a mark for no answer? Words for a missing value (`Row.is_blank`) are the same in any column."""
+    return isinstance(value, str) and value.strip().lower() in NO_POINT and not is_cannot_say(value)
 
 
 def came_with(row: Row, *fields: str) -> dict[str, str | float]:
@@ -43,10 +56,25 @@ class Annotators:
         self.known = {a.name: a for a in campaign.annotators.all()}
         self.spellings = Spellings(self.known, spellings_apart)
         self.new = []
+        self.said: dict[str, bool] = {}  # whether a file calls them simulated
+        self.judges = False
+
+    def assumed(self) -> list[str]:
+        people = "The column judge names annotators, who are people. If programs answered, import the file as what judges said."
+        models = [a.name for a in self.new if LANGUAGE_MODEL.search(a.name) and not a.is_simulated]
+        if models and not self.judges:
+            names = ", ".join(map(quoted, sorted(models)[:5]))
+            people = f"The annotators {names} are stored as people, and are called as language models are. If they are models,"
+            people += " import the file as what judges said."
+        return [*self.spellings.sentences("annotator"), *([people] if self.judges or models else [])]
 
     def named(self, row: Row) -> Annotator:
         name = self.spellings.name_of(row.name("annotator"))
         simulated = row.truth("simulated") or self.simulated
+        if row.get("simulated") not in (None, "") and self.said.setdefault(name, simulated) != simulated:
+            raise BadField("simulated", f"is true in some rows of the annotator {quoted(name)} and false in others")
+        if row.columns.get("annotator") == "judge":
+            self.judges = True
         if name not in self.known:
             self.known[name] = Annotator(campaign=self.campaign, name=name, is_simulated=simulated)
             self.new.append(self.known[name])
@@ -71,23 +99,28 @@ class ScoresImport(RowsImport):
         self.corpus.begin()
         self.annotators = Annotators(self.campaign, self.simulated, self.spellings_apart)
         self.criteria = {c.name: c for c in self.campaign.criteria.all()}
+        self.criterion_names = Spellings(self.criteria, self.spellings_apart)
         self.new_criteria, self.new_answers = [], []
         answered = store.used_criteria(self.campaign)
         self.open = {c.name for c in self.criteria.values() if c.pk not in answered}  # whose direction can still be said
         self.said: dict[str, str] = {}  # which end of a criterion's scale the file calls the best
         self.first: dict[str, Row] = {}
         self.turned: list[Criterion] = []
+        self.in_words: dict[str, dict[str, float]] = {}  # by criterion: {a word of the file: the point that it was read as}
         live = store.about_outputs(self.campaign).filter(retracted_at=None)
         rows = live.values_list("criterion__name", "output_id", "annotator__name", "value")
         self.answers = {(c, o, a): v for c, o, a, v in rows}
 
     def take(self, row: Row) -> None:
-        if row.is_blank(self.asked.value_column) and not row.truth(CANNOT_SAY):
-            raise NotAnswered(f"has no {self.asked.value_column}")
+        said = row.get(self.asked.value_column)
+        if (row.is_blank(self.asked.value_column) or _is_no_point(said)) and not row.truth(CANNOT_SAY):
+            raise NotAnswered(f"has no {self.asked.value_column}{f' ({said.strip()})' if _is_no_point(said) else ''}")
         output = self.output(row)
         criterion = self.criterion(row)
         annotator = self.annotators.named(row)
         given = self.asked.imported(row, criterion)
+        if isinstance(said, str) and given.value is not None and number(said) is None and "," not in said:
+            self.in_words.setdefault(criterion.name, {})[said.strip()] = given.value
         beside, moment = came_with(row, "reason", *TOOK), row.time("answered_at")
         key = (criterion.name, output.pk, annotator.name)
         if key not in self.answers:
@@ -124,7 +157,7 @@ class ScoresImport(RowsImport):
         return key
 
     def criterion(self, row: Row) -> Criterion:
-        name = row.name("aspect", "criterion")
+        name = self.criterion_names.name_of(row.name("aspect", "criterion"))
         if len(name) > 100:
             raise BadField("aspect", "is longer than 100 characters")
         known = self.criteria.get(name)
@@ -171,7 +204,15 @@ class ScoresImport(RowsImport):
 
     def assumed(self) -> list[str]:
         turned = [f"On {quoted(c.name)} the {c.best}est value is the best, as the file says." for c in self.turned]
-        return [*self.corpus.assumed(), *self.annotators.spellings.sentences("annotator"), *turned, *self._ranks()]
+        names = [*self.annotators.assumed(), *self.criterion_names.sentences("criterion")]
+        return [*self.corpus.assumed(), *names, *turned, *self._words(), *self._ranks()]
+
+    def _words(self) -> list[str]:
+        meanings = {name: sorted(words.items(), key=lambda both: both[1]) for name, words in self.in_words.items()}
+        return [
+            f"On {quoted(name)}, {', '.join(f'{quoted(word)} is {value:g}' for word, value in words)}."
+            for name, words in meanings.items()
+        ]
 
     def _ranks(self) -> list[str]:
         by_criterion: dict[str, list[tuple[tuple, float]]] = {}

@@ -6,14 +6,20 @@ from collections.abc import Iterable
 
 INVISIBLE = dict.fromkeys(map(ord, "\u200b\u200c\u200d\u2060\ufeff\u00ad"))
 DASHES = {ord(dash): "-" for dash in "\u2010\u2011\u2012\u2013\u2014\u2212\ufe58\ufe63\uff0d"}
+# Cyrillic and Greek letters that look like Latin ones (Unicode Technical Standard 39, confusables.txt).
+LOOKS_LATIN = str.maketrans("асеорхуіјѕһԁԛԝАВСЕНІЈКМОРЅТХοαΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "aceopxyijshdqwABCEHIJKMOPSTXoaABEZHIKMNOPTYX")
+LATIN = re.compile(r"[A-Za-z]")
 SPREADSHEET_NUMBER = re.compile(r"^(\d+)\.0+$")
 
 
 def folded(name: str) -> str:
     """What two spellings of one name have in common: letters without case, width and composition, one dash, single spaces, no
-    invisible characters, 1 for 1.0 (Unicode Standard Annex 15, compatibility composition)."""
+    invisible characters, 1 for 1.0 (Unicode Standard Annex 15, compatibility composition), and beside Latin letters none of
+    another script that looks like one."""
     text = unicodedata.normalize("NFKC", name).translate(INVISIBLE).translate(DASHES)
     text = SPREADSHEET_NUMBER.sub(r"\1", " ".join(text.split()))
+    if LATIN.search(text):
+        text = text.translate(LOOKS_LATIN)
     return text.casefold()
 
 

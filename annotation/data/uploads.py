@@ -17,6 +17,7 @@ from annotation.models import Campaign, Upload
 from annotation.questions import registry
 from core import archives, wall_clock
 from core.errors import ImportRefused, Refused, RowError
+from core.rows import paths_in
 from core.table_rows import MAX_COLUMNS
 
 TASK = "annotation.tasks.import_file"
@@ -107,6 +108,10 @@ def _look(upload: Upload) -> ImportRefused | None:
         return refused
     shown = [row | {"cells": [None if cell is None else str(cell)[:CELL] for cell in row["cells"]]} for row in rows]
     upload.sample = {"columns": columns, "rows": shown, "encoding": upload.options.get("encoding", "")}
+    cells = [(column, cell) for row in rows for column, cell in zip(columns, row["cells"]) if isinstance(cell, dict)]
+    nested = dict.fromkeys(path for column, cell in cells for path in paths_in({column: cell}) if path != column)
+    if nested:
+        upload.sample["nested"] = [*nested][: MAX_COLUMNS - len(columns)]
     if not upload.columns:
         upload.columns = guess(upload.kind, columns, [dict(zip(columns, row["cells"])) for row in rows])
         if upload.kind == registry.SCALE.files and not any(upload.options.get(name) for name in SPREAD):
@@ -153,6 +158,8 @@ def look(upload: Upload, shown: int = 5) -> tuple[list[str], list[dict], ImportR
         rows = list(islice(reading.rows(upload.path, upload.name, at_most=each), SHOWN))
     except ImportRefused as refused:
         return [], [], refused
+    if not rows and not errors:
+        return [], [], None  # all is left out, as the account says
     if not rows:
         return [], [], ImportRefused(errors[: importer.KEPT_ERRORS], Counter(error.kind for error in errors))
     columns = list(dict.fromkeys(column for row in rows for column in row.fields))
@@ -284,7 +291,9 @@ def discard(upload: Upload) -> None:
 
 
 def _missing(upload: Upload) -> list[str]:
-    """The required fields that nothing says."""
+    """The required fields that nothing says; none where no row is to be stored."""
+    if upload.sample and not upload.sample["columns"]:
+        return []
     given = ["system"] if upload.options.get("system") else []
     given += [field for name in SPREAD if upload.options.get(name) for field in SPREAD[name]]
     if upload.kind == Upload.OUTPUTS and is_archive(upload.name):

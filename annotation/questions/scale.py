@@ -1,17 +1,22 @@
 """A Likert scale: whole numbers from `low` to `high`, with words for its ends or for each point."""
 
+import math
+import re
+from collections.abc import Iterable
 from typing import Any
 
 from django import forms
 from django.utils.translation import gettext, gettext_lazy
 
-from annotation.questions.columns import SCALE_FIELDS
-from annotation.questions.kind import Question, Widget
+from annotation.models import Criterion
+from annotation.questions.columns import SCALE_FIELDS, is_cannot_say
+from annotation.questions.kind import Given, Question, Widget
 from annotation.questions.value_kind import ValueKind, imported_direction
 from core.errors import Refused, quoted
-from core.rowfiles import BadField, Row
+from core.rowfiles import BadField, Row, shown
 
 ONE_LINE, BUTTONS = 11, 21  # points that fit beside each other on a phone; that are buttons and not a number field
+LETTER = re.compile(r"[^\W\d_]")
 LOWEST, HIGHEST = -1000, 1000  # ends that a scale may have
 
 
@@ -122,15 +127,66 @@ class Scale(ValueKind):
         names = ", ".join(question.criterion.name for question in questions)
         return gettext("Please also score: %(criteria)s.") % {"criteria": names}
 
+    def imported(self, row: Row, criterion: Criterion) -> Given:
+        """A point, or its word: one of those that the file's scale lists, or that the campaign gives it."""
+        said = row.get(self.value_column)
+        if not isinstance(said, str) or is_cannot_say(said) or not _is_word(said):
+            return super().imported(row, criterion)
+        listed = scale_words(row.get("scale"))
+        if listed and len(listed) != len(criterion.points):
+            points = f"{quoted(criterion.name)} has {len(criterion.points)} points"
+            raise BadField("scale", f"lists {len(listed)} words, but {points}")
+        words = dict(zip(map(_folded, listed), criterion.points)) or words_of(criterion)
+        if _folded(said) not in words:
+            known = ", ".join(map(shown, words)) or "none"
+            way = "list the scale's words from the lowest to the highest (scale: bad | fair | good), or write numbers"
+            raise BadField(self.value_column, f"expected a number, found {shown(said)}; words with a point: {known}; {way}")
+        return Given(words[_folded(said)])
+
     def imported_settings(self, row: Row) -> dict[str, Any]:
-        scale = _scale(row)
+        scale = None if scale_words(row.get("scale")) else _scale(row)
         return imported_direction(row) | ({"low": scale[0], "high": scale[1]} if scale else {})
 
     def new_settings(self, row: Row, name: str) -> dict[str, Any]:
         settings = self.imported_settings(row)
+        if words := scale_words(row.get("scale")):
+            anchors = {str(point): word for point, word in enumerate(words, start=1)}
+            return settings | {"low": 1, "high": len(words), "anchors": anchors}
         if "low" not in settings:
             raise BadField("scale", f"is missing, and {quoted(name)} is a new criterion; expected [lowest, highest]")
         return settings
+
+
+def scale_words(value: Any) -> list[str]:
+    """The words of a scale from the lowest to the highest point, a list or with | between them; none where it has numbers."""
+    parts = value.split("|") if isinstance(value, str) else value if isinstance(value, list) else []
+    words = [part.strip() for part in parts if isinstance(part, str) and _is_word(part)]
+    return words if len(words) == len(parts) > 1 and len(set(map(_folded, words))) == len(words) else []
+
+
+def words_of(criterion: Criterion) -> dict[str, int]:
+    """{a word, in one spelling: the point that it stands for} of the words that the campaign gives a scale's points."""
+    ends = [(criterion.low, criterion.low_label), (criterion.high, criterion.high_label)]
+    anchors = [(int(point), word) for point, word in criterion.anchors.items()]
+    return {_folded(word): point for point, word in [*ends, *anchors] if word.strip()}
+
+
+def known_words(criteria: Iterable[Criterion], scale: Any = None) -> set[str]:
+    """The words that stand for points, in one spelling; scale: as somebody typed it for a file."""
+    listed = {_folded(word) for word in scale_words(scale)}
+    return listed.union(*(words_of(criterion) for criterion in criteria))
+
+
+def _is_word(text: str) -> bool:
+    """Has it letters, and is no number as 1e5?"""
+    try:
+        return math.isnan(float(text))
+    except ValueError:
+        return bool(LETTER.search(text))
+
+
+def _folded(word: str) -> str:
+    return " ".join(word.split()).casefold()
 
 
 def _scale(row: Row) -> tuple[int, int] | None:

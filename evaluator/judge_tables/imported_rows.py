@@ -5,7 +5,7 @@ from typing import Any
 
 from annotation.models import Campaign, Output
 
-SCORE_COLUMNS = ["context_id", "system", "checkpoint", "sample", "judge", "score"]
+SCORE_COLUMNS = ["context_id", "system", "checkpoint", "sample", "judge", "score", "best"]
 SIDE = ("system", "checkpoint", "sample")
 PAIR_COLUMNS = ["context_id", *(f"{name}_{side}" for side in "ab" for name in SIDE), "judge", "a", "tie", "b"]
 
@@ -15,7 +15,7 @@ def exported_scores(campaign: Campaign) -> Iterator[dict[str, Any]]:
     about = ("output__context", "output__system", "output__checkpoint", "judge")
     for row in campaign.imported_scores.select_related(*about).order_by("pk").iterator(chunk_size=2000):
         where = {"context_id": row.output.context.key, **_place(row.output)}
-        yield {**where, "judge": row.judge.name, "score": row.value}
+        yield {**where, "judge": row.judge.name, "score": row.value, "best": "high"}
 
 
 def exported_pairs(campaign: Campaign) -> Iterator[dict[str, Any]]:

@@ -9,6 +9,7 @@ from typing import Any
 from django.db.models import Manager, Q
 
 from annotation.data.corpus import Imported, KeysOfTexts, RowsImport
+from annotation.data.direction import may_be_low
 from annotation.data.importer import import_file
 from annotation.data.insertion import BATCH
 from annotation.data.shapes.shape import JUDGE_PAIRS, JUDGE_SCORES
@@ -74,6 +75,7 @@ class JudgesImport(RowsImport):
         self.given: dict[str, dict[Key, list[Value]]] = defaultdict(dict)
         self.first: dict[tuple[str, Key], Row] = {}
         self.renamed: dict[str, str] = {}
+        self.unsaid: dict[str, Row] = {}  # new judges of whose scores it is not said which end is best
 
     def take(self, row: Row) -> None:
         if self.of is SCORES and row.is_blank("score"):
@@ -87,6 +89,8 @@ class JudgesImport(RowsImport):
         stored = self.before[judge].get(key, value)
         if not self.replace and self.of is SCORES and stored != value:
             raise BadField("score", self._contradiction(value, stored))
+        if self.of is SCORES and not row.get("best") and not self.before[judge]:
+            self.unsaid.setdefault(judge, row)
         self.given[judge][key] = [*answers, value]
         self.first.setdefault((judge, key), row)
 
@@ -113,6 +117,10 @@ class JudgesImport(RowsImport):
         """Means of pairs are known when all rows are."""
         self.new: dict[str, dict[Key, Value]] = {}
         errors = []
+        for judge, row in self.unsaid.items():
+            if may_be_low(judge):
+                message = f"is not said, and of {quoted(judge)} the lowest score may be the best; say best: low, or best: high"
+                errors.append(row.wrong("", BadField("best", f"{message}, in a column where judges differ")))
         for judge, answers in self.given.items():
             before = {} if self.replace else self.before[judge]
             said = {key: _mean(values) if self.of is PAIRS else values[0] for key, values in answers.items()}
@@ -235,7 +243,8 @@ def _answer(row: Row, places: "_Places") -> tuple[float, float, float]:
         word = row.get("choice")
         outcome, name = outcome_named(word), row.name("choice")
         try:
-            named = side_named(folded(name), *(folded(places[2].name_of(row.name(f"system_{side}"))) for side in "ab"))
+            systems = (folded(places[2].name_of(row.name(f"system_{side}"))) for side in "ab")
+            named = side_named(folded(name), *systems, row.columns.get("choice", "choice") == "choice")
         except ValueError as unclear:
             raise BadField("choice", str(unclear)) from unclear
         if (choice := outcome or named) is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from annotation.data.fields import guess
 from annotation.data.files import Reading, is_archive
 from annotation.data.shapes.registry import shape_of
 from annotation.data.shapes.shape import JUDGE_PAIRS, JUDGE_SCORES, JUDGMENTS, OUTPUTS, SCORES
-from core.errors import ImportRefused, Refused
+from core.errors import ImportRefused, Refused, RowError
 from core.rowfiles import read_rows
 from core.rows import paths_in
 from leaderboard.offline.answers import KINDS, VERDICTS, Answers, How, read, sample_of, systems_of
@@ -33,6 +34,10 @@ def account(path: str | Path) -> dict[str, Any]:
     """Raises ImportRefused or Refused where the file cannot be read at all."""
     path = Path(path)
     sample = sample_of(path)
+    if not sample and path.suffix == ".xlsx":  # whose first sheet may say what the others hold
+        ignored: list[RowError] = []
+        rows = (row for kind in NAMES for row in islice(Reading(kind, None, on_error=ignored.append).rows(path), FEW))
+        sample = [row.fields for row in rows]
     if not is_archive(path.name) and not sample:
         list(read_rows(path))  # which says why
     shape = shape_of(JUDGMENTS, sample[0]) if sample else None

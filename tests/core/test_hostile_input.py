@@ -64,7 +64,11 @@ class TestFiles:
 
     @pytest.mark.parametrize(
         "number, sentence",
-        [("9" * 5000, "a number has 5,000 digits"), ("1e999", "is too large for a number"), ("NaN", "NaN is not a number")],
+        [
+            ("9" * 5000, "a number has 5,000 digits"),
+            ("1e999", "is too large for a number"),
+            ("Infinity", "Infinity is not a number"),
+        ],
     )
     def test_a_number_that_no_database_keeps_is_refused(self, world, number, sentence):
         row = '{"context_id": "new", "context": "Hello", "system": "x", "output": "Good day", "metadata": {"a": NUMBER}}'

@@ -15,12 +15,16 @@ def _is_annotation(fields: Fields) -> bool:
 
 
 def _is_output(fields: Fields) -> bool:
-    return {"instruction", "output", "generator"} <= fields.keys()
+    return {"instruction", "output"} <= fields.keys() and bool({"generator", "input"} & fields.keys())
 
 
 def _outputs(fields: Fields, around: Surroundings) -> Iterator[Entry]:
-    own = {"context": fields["instruction"], "system": fields["generator"], "output": fields["output"]}
-    yield Entry(OUTPUTS, own | {name: value for name, value in fields.items() if name not in ("instruction", "generator")})
+    """Alpaca's instructions may have an input, which belongs to what was asked."""
+    asked = [part for part in (fields["instruction"], fields.get("input")) if isinstance(part, str) and part]
+    own = {"context": "\n\n".join(asked) if asked else fields["instruction"], "output": fields["output"]}
+    own |= {"system": fields["generator"]} if "generator" in fields else {}
+    others = {name: value for name, value in fields.items() if name not in ("instruction", "generator", "input")}
+    yield Entry(OUTPUTS, own | others)
 
 
 def _entries(fields: Fields, around: Surroundings) -> Iterator[Entry | LeftOut]:

@@ -1,6 +1,7 @@
 """Votes of arenas: LMArena (140k), its 55k and MT-bench's human judgments, compar:IA's."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from annotation.data.shapes.pairs import outputs_of
 from annotation.data.shapes.shape import JUDGE_PAIRS, JUDGMENTS, OUTPUTS, Entry, Fields, LeftOut, Shape, Surroundings
@@ -19,8 +20,13 @@ def _has_conversations(fields: Fields) -> bool:
 def _entries(fields: Fields, around: Surroundings) -> Iterator[Entry | LeftOut]:
     """Of a vote on two conversations. Both sides answer the same turns of the user; what a side answered before its last turn
     stands with its output as `history`, where the sides differ in it."""
-    before_a, output_a = answered(messages(fields["conversation_a"], "conversation_a"), "conversation_a")
-    before_b, output_b = answered(messages(fields["conversation_b"], "conversation_b"), "conversation_b")
+    if fields["model_a"] == fields["model_b"]:
+        yield from _with_itself()
+        return
+    (before_a, output_a), (before_b, output_b) = (
+        answered(_until(messages(fields[name], name), fields.get("turn")), name)
+        for name in ("conversation_a", "conversation_b")
+    )
     context: list[dict[str, str]] = before_a
     if before_a != before_b:
         context = _asked(before_a)
@@ -40,6 +46,17 @@ def _entries(fields: Fields, around: Surroundings) -> Iterator[Entry | LeftOut]:
     yield from _vote(fields, sides)
 
 
+def _with_itself() -> Iterator[LeftOut]:
+    for kind in (OUTPUTS, JUDGMENTS):
+        yield LeftOut(kind, "compares a system with itself")
+
+
+def _until(chat: list[Fields], turn: Any) -> list[Fields]:
+    """MT-bench's conversations hold both turns, whichever a vote is about."""
+    asked = [at for at, said in enumerate(chat) if said["role"] in ("user", "human")]
+    return chat[: asked[turn]] if turn in range(1, len(asked)) and isinstance(turn, int) else chat
+
+
 def _asked(turns: list[dict[str, str]]) -> list[dict[str, str]]:
     return [turn for turn in turns if turn["role"] in ("user", "human")]
 
@@ -54,7 +71,7 @@ def _context_id(fields: Fields, turns: int) -> str | None:
 
 
 def _vote(fields: Fields, sides: Fields) -> Iterator[Entry | LeftOut]:
-    voter = next((fields[name] for name in ("judge", "user", SESSION) if fields.get(name) is not None), None)
+    voter = next((fields[name] for name in ("judge", "judge_hash", "user", SESSION) if fields.get(name) is not None), None)
     if fields.get("winner") in (None, ""):
         yield LeftOut(JUDGMENTS, "has no winner")
         return
@@ -67,8 +84,11 @@ def _vote(fields: Fields, sides: Fields) -> Iterator[Entry | LeftOut]:
 
 def _entries_55k(fields: Fields, around: Surroundings) -> Iterator[Entry | LeftOut]:
     """Of a vote whose turns are lists of texts, written as JSON."""
-    prompts = texts(fields["prompt"], "prompt")
-    answers = {side: texts(fields[f"response_{side}"], f"response_{side}") for side in "ab"}
+    if fields["model_a"] == fields["model_b"]:
+        yield from _with_itself()
+        return
+    prompts = texts(fields["prompt"], "prompt", may_lack=True)
+    answers = {side: texts(fields[f"response_{side}"], f"response_{side}", may_lack=True) for side in "ab"}
     for side, said in answers.items():
         if len(said) != len(prompts):
             raise BadField(f"response_{side}", f"has {len(said)} answers to {len(prompts)} prompts")

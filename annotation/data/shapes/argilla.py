@@ -1,18 +1,21 @@
 """Argilla's records, as its client writes them to JSON, and their table form."""
 
+import ast
+import json
 from collections.abc import Iterator
 from typing import Any
 
 from annotation.data.shapes.pairs import has_sides, outputs_of, sides_of
 from annotation.data.shapes.shape import JUDGE_SCORES, JUDGMENTS, OUTPUTS, SCORES, Entry, Fields, LeftOut, Shape, Surroundings
 from annotation.data.shapes.values import number, point
+from core.column_shapes import LONGEST_LIST
 from core.rows import BadField
 
 SIDES_OF_CHOICE = {"response-1": "A", "response-2": "B", "response1": "A", "response2": "B"}
 
 
 def _recognises(fields: Fields) -> bool:
-    return isinstance(fields.get("fields"), dict) and isinstance(fields.get("responses"), dict)
+    return isinstance(fields.get("fields"), dict) and isinstance(fields.get("responses"), dict | list)
 
 
 def _entries(record: Fields, around: Surroundings) -> Iterator[Entry | LeftOut]:
@@ -31,9 +34,10 @@ def _table(fields: Fields, around: Surroundings) -> Iterator[Entry | LeftOut]:
     for column, values in fields.items():
         name = column.removesuffix(".responses")
         if name != column and values is not None:
+            values = _listed(values)
             if not isinstance(values, list):
                 raise BadField(column, "expected a list of responses")
-            users, status = fields.get(f"{column}.users") or [], fields.get(f"{column}.status") or []
+            users, status = (_listed(fields.get(f"{column}.{beside}")) or [] for beside in ("users", "status"))
             for at, value in enumerate(values):
                 who = users[at] if at < len(users) else None
                 responses.append((name, value, who, status[at] if at < len(status) else "submitted"))
@@ -78,9 +82,33 @@ def _choice(value: Any) -> str | None:
     return None
 
 
-def _responses(responses: dict[str, Any]) -> list[tuple]:
-    """(question, value, user, status)"""
-    rows = []
+def _listed(value: Any) -> Any:
+    """A list, also where a cell holds it as JSON or as Python prints it."""
+    if not isinstance(value, str) or not value.lstrip().startswith("["):
+        return value
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        return _printed(value)
+
+
+def _printed(value: str) -> Any:
+    try:
+        return ast.literal_eval(value) if len(value) < LONGEST_LIST else None
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return None
+
+
+def _responses(responses: dict[str, Any] | list[Any]) -> list[tuple]:
+    """(question, value, user, status). Version 1 has a list of people's responses, each with all questions."""
+    rows: list[tuple] = []
+    if isinstance(responses, list):
+        for said in responses:
+            if not isinstance(said, dict) or not isinstance(said.get("values"), dict):
+                raise BadField("responses", "expected a list of objects with values")
+            about = said.get("user_id"), said.get("status", "submitted")
+            rows += [(question, one.get("value"), *about) for question, one in said["values"].items() if isinstance(one, dict)]
+        return rows
     for question, said in responses.items():
         if not isinstance(said, list) or not all(isinstance(one, dict) for one in said):
             raise BadField("responses", "expected a list of responses for each question")
@@ -90,6 +118,8 @@ def _responses(responses: dict[str, Any]) -> list[tuple]:
 
 def _suggestions(suggestions: Any) -> list[tuple]:
     """(question, value, agent)"""
+    if isinstance(suggestions, list):  # version 1
+        suggestions = {one.get("question_name"): one for one in suggestions if isinstance(one, dict)}
     items = suggestions.items() if isinstance(suggestions, dict) else ()
     return [(question, said.get("value"), said.get("agent")) for question, said in items if isinstance(said, dict)]
 

@@ -6,7 +6,7 @@ from typing import Any
 from annotation.data.fields import guess
 from annotation.data.shapes.pairs import outputs_of
 from annotation.data.shapes.shape import JUDGMENTS, OUTPUTS, SCORES, Entry, Fields, LeftOut, Shape, Surroundings
-from annotation.data.shapes.values import answered, content, messages
+from annotation.data.shapes.values import answered, content, messages, transcript
 from core.rows import BadField, kind_of
 
 BOOLEANS = {True: 1, False: 0, "true": 1, "false": 0, "True": 1, "False": 0, "TRUE": 1, "FALSE": 0, "1": 1, "0": 0}
@@ -68,6 +68,8 @@ def _preference(fields: Fields, around: Surroundings) -> Iterator[Entry]:
 
 def _side(prompt: Any, said: Any, name: str) -> tuple[Any, str]:
     """(what is answered, the answer)"""
+    if isinstance(said, str) and prompt is None and (chat := transcript(said)):
+        return answered(chat, name)
     if isinstance(said, str):
         if isinstance(prompt, list):
             prompt = [{"role": turn["role"], "content": content(turn, "prompt")} for turn in messages(prompt, "prompt")]

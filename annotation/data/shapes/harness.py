@@ -41,7 +41,8 @@ def _lm_eval(fields: Fields, around: Surroundings) -> Iterator[Entry | LeftOut]:
         if score is None or about:
             yield LeftOut(JUDGE_SCORES, about or f"has no number for {metric}")
         else:
-            yield Entry(JUDGE_SCORES, known | {"judge": f"{metric}{of}", "score": score})
+            best = {"best": "low"} if str(metric) in LOWEST_IS_BEST else {}
+            yield Entry(JUDGE_SCORES, known | {"judge": f"{metric}{of}", "score": score} | best)
 
 
 def _request(arguments: Any) -> tuple[str, bool]:
@@ -58,6 +59,10 @@ def _responses(responses: Any) -> list[str]:
     first = responses[0] if isinstance(responses, list) and responses else None
     texts: list[Any] = first if isinstance(first, list) else [first]
     return texts if all(isinstance(text, str) for text in texts) else []
+
+
+# By lm_eval.api.metrics of 0.4, which registers each metric with higher_is_better.
+LOWEST_IS_BEST = {"perplexity", "word_perplexity", "byte_perplexity", "bits_per_byte", "brier_score", "ter"}
 
 
 def _is_inspect(fields: Fields) -> bool:
@@ -96,7 +101,7 @@ def _sample(sample: Fields, model: Any) -> Iterator[Entry | LeftOut]:
     known["sample"] = epoch - 1 if isinstance(epoch, int) and epoch > 0 else 0
     scores = sample.get("scores")
     scores = scores if isinstance(scores, dict) else {}
-    if text is None:
+    if text is None or (not text and (sample.get("error") or output.get("choices") == [])):
         yield LeftOut(OUTPUTS, "has no completion")
         for scorer in scores:
             yield LeftOut(JUDGE_SCORES, f"is what {scorer} said of a sample without a completion")
@@ -152,7 +157,8 @@ LM_EVAL = Shape(
     recognises=_is_lm_eval,
     entries=_lm_eval,
     guess="The target is a reference. The model is the name of the folder, where there is one. Outputs are what the model "
-    "said, before filters; a metric of what a filter left of them has its name, as exact_match,strict-match.",
+    "said, before filters; a metric of what a filter left of them has its name, as exact_match,strict-match. The lowest is the "
+    f"best of its metrics {', '.join(sorted(LOWEST_IS_BEST))}.",
 )
 LM_EVAL_RESULTS = Shape(
     name="lm-evaluation-harness results",

@@ -97,7 +97,9 @@ def _table(fields: Fields, around: Surroundings) -> Iterator[Entry | LeftOut]:
     for output in outputs_of(data) if pair else [data]:
         yield Entry(OUTPUTS, output)
     who = str(fields["annotator"])  # an address where Label Studio knows one: annotators are pseudonyms
-    known = data | {"annotator": f"ls-{sha256(who.encode()).hexdigest()[:8]}" if "@" in who else who}
+    known: Fields = data | {"annotator": f"ls-{sha256(who.encode()).hexdigest()[:8]}" if "@" in who else who}
+    if not marks:  # where a task has one result, its value stands alone, in a column that somebody names
+        yield Entry(JUDGMENTS if pair else SCORES, known)
     for name, found in marks.items():
         said = [value for mark in found for part, value in mark.items() if part in (*POINTS, "selected")]
         kind = JUDGMENTS if "selected" in found[0] else SCORES
@@ -125,5 +127,6 @@ LABEL_STUDIO_TABLE = Shape(
     kinds=(OUTPUTS, SCORES, JUDGMENTS),
     recognises=_is_table,
     entries=_table,
-    guess="Annotators who are known by their address get a pseudonym. A choice is a column like any other.",
+    guess="Annotators who are known by their address get a pseudonym. A choice, or a value that stands alone, is a "
+    "column like any other.",
 )

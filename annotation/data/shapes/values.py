@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from core.column_shapes import printed_list
-from core.rows import BadField, kind_of
+from core.rows import BadField, NotAnswered, kind_of
 
+HUMAN, ASSISTANT = "\n\nHuman:", "\n\nAssistant:"  # of Anthropic's transcripts
 LEADING = re.compile(r"\s*([+-]?\d+(?:\.\d+)?)\s*(?:[-–—:.)=,]|\s)\D*$")  # no second number: "2 or 3" is no point
 TRAILING = re.compile(r"\D*\(\s*([+-]?\d+(?:\.\d+)?)\s*\)\s*$")
 
@@ -42,13 +43,17 @@ def point(value: Any) -> float | int | str | None:
     return text or None
 
 
-def texts(value: Any, name: str) -> list[str]:
-    """A text, a list of texts, or either of these written as JSON or as Python prints it. Raises BadField."""
+def texts(value: Any, name: str, may_lack: bool = False) -> list[str]:
+    """A text, a list of texts, or either of these written as JSON or as Python prints it. may_lack: a list with nothing in the
+    place of a text is no error, but holds no answer. Raises BadField, NotAnswered."""
     if isinstance(value, str):
         parsed = _parsed(value)
         value = parsed if isinstance(parsed, list) else [value]
-    if not isinstance(value, list) or not all(isinstance(part, str) for part in value):
-        raise BadField(name, f"expected a text or a list of texts, found {kind_of(value)}")
+    if not isinstance(value, list) or not all(isinstance(part, str) or (may_lack and part is None) for part in value):
+        found = "one of something else" if isinstance(value, list) else kind_of(value)
+        raise BadField(name, f"expected a text or a list of texts, found {found}")
+    if None in value:
+        raise NotAnswered(f"has a turn without a text in {name}")
     return value
 
 
@@ -73,15 +78,27 @@ def messages(value: Any, name: str) -> list[dict[str, Any]]:
     return value
 
 
+def transcript(text: str) -> list[dict[str, str]]:
+    """The messages of a dialogue that is written as one text, as Anthropic's hh-rlhf has it; none of any other text."""
+    if not text.startswith(HUMAN):
+        return []
+    parts = re.split(f"({HUMAN}|{ASSISTANT})", text)[1:]
+    roles = {HUMAN: "user", ASSISTANT: "assistant"}
+    return [{"role": roles[mark], "content": said.strip()} for mark, said in zip(parts[::2], parts[1::2])]
+
+
 def content(message: dict[str, Any], name: str) -> str:
-    """The text of a message; its content may be a list of parts, {"type": "text", "text"}. Raises BadField."""
+    """The text of a message; its content may be a list of parts, {"type": "text", "text"}, or {"answer": text} as in
+    Arena-Hard. Raises NotAnswered."""
     said = message.get("content")
+    if isinstance(said, dict):
+        said = said.get("answer")
     if isinstance(said, list):
         parts = [part.get("text") if isinstance(part, dict) and part.get("type", "text") == "text" else None for part in said]
         if parts and all(isinstance(part, str) for part in parts):
             said = "\n".join(part for part in parts if part is not None)
     if not isinstance(said, str):
-        raise BadField(name, "has a message without text; pictures and tool calls are not read")
+        raise NotAnswered("has a message without text; pictures and tool calls are not read")
     return said
 
 

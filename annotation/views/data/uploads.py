@@ -42,7 +42,8 @@ def upload(request, slug, pk):
     campaign, stored = _upload(request, slug, pk)
     is_done = stored.state == Upload.State.STORED
     columns, rows = ([], []) if is_done else uploads.sample(stored)
-    form = None if is_done else ColumnsForm(request.POST or None, upload=stored, columns=columns)
+    choices = [*columns, *stored.sample.get("nested", [])]
+    form = None if is_done else ColumnsForm(request.POST or None, upload=stored, columns=choices)
     if request.method == "POST" and form and form.is_valid():
         try:
             if not stored.is_busy:
@@ -81,7 +82,8 @@ def store(request, slug, pk):
     _, stored = _upload(request, slug, pk)
     try:
         if "columns_form" in request.POST and stored.state == Upload.State.FINE:
-            form = ColumnsForm(request.POST, upload=stored, columns=uploads.sample(stored)[0])
+            columns = uploads.sample(stored)[0]
+            form = ColumnsForm(request.POST, upload=stored, columns=[*columns, *stored.sample.get("nested", [])])
             if not form.is_valid():
                 raise Refused(" ".join(str(error) for errors in form.errors.values() for error in errors))
             if uploads.change(stored, form.columns(), **form.options()):

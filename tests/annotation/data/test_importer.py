@@ -104,7 +104,7 @@ GOOD = json.dumps(output()).encode() + b"\n"
         (GOOD + '{"output": "caf\u00e9"}'.encode("latin-1"), "line 2: is not UTF-8 (byte 0xE9 at position 16)"),
         (GOOD + b'{"output": "a\\ud800"}', "line 2, field 'output': holds half of a surrogate pair"),
         (GOOD + b'{"output": "a\\u0000"}', "line 2, field 'output': holds a NUL character"),
-        (GOOD + b'{"sample": NaN}', "line 2: is not valid (NaN is not a number"),
+        (GOOD + b'{"sample": Infinity}', "line 2: is not valid (Infinity is not a number"),
         (GOOD + b'{"system": "a", "system": "b"}', "line 2, field 'system': stands twice in one row"),
         (GOOD + b"[" * 100_000, "line 2: is nested too deeply"),
         (GOOD + b'{"output": "' + b"x" * 50_000_000 + b'"}', "line 2: is longer than 8 MB"),

@@ -1,0 +1,277 @@
+"""What people send and tools write beside the plain cases: read, with a sentence on what was taken for granted, or asked about
+in words that lead on."""
+
+import io
+import json
+
+import openpyxl
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+
+from annotation.campaigns.lifecycle import create_campaign
+from annotation.campaigns.protocol import CriterionSpec
+from annotation.data.files import Reading
+from annotation.data.importer import import_file, import_outputs
+from annotation.models import LikertScore, Upload
+from core.errors import ImportRefused
+from core.rows import Row
+from evaluator.models import ImportedScore
+from tests.annotation.data.doors import SAMPLES
+
+ROWS = [{"context_id": "c1", "context": "Q", "system": name, "output": f"{name} 1"} for name in ("alpha", "beta")]
+HEADER, CELLS = list(ROWS[0]), [list(row.values()) for row in ROWS]
+
+
+def read(content: bytes | str, name: str, kind: str = "outputs", **how) -> tuple[list[dict], list[str], list[str], dict]:
+    """(rows, what was taken for granted, errors, what was left out)"""
+    errors: list = []
+    reading = Reading(kind, None, on_error=errors.append, **how)
+    rows = list(reading.rows(io.BytesIO(content.encode() if isinstance(content, str) else content), name))
+    return (
+        [row.fields for row in rows],
+        reading.account.assumed,
+        [str(error) for error in errors],
+        dict(reading.account.left_out),
+    )
+
+
+def table(*above: str, mark: str = ",") -> str:
+    return "\n".join([*above, *(mark.join(cells) for cells in [HEADER, *CELLS])])
+
+
+def sheets(*tables, hidden: str = "") -> bytes:
+    book = openpyxl.Workbook()
+    book.remove(book.active)
+    for title, rows in tables:
+        sheet = book.create_sheet(title)
+        for row in rows:
+            sheet.append(row)
+        sheet.sheet_state = "hidden" if title == hidden else "visible"
+    content = io.BytesIO()
+    book.save(content)
+    return content.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "said"),
+    [
+        (json.dumps({"version": 1, "data": ROWS}), "a.json", "'data'. The rest is not read: 'version'."),
+        (json.dumps({"features": [], "rows": [{"row": row} for row in ROWS]}), "a.json", "The rows are those under 'rows'."),
+        (json.dumps({"columns": HEADER, "data": CELLS}), "a.json", "The rows are those under 'data'."),
+        (json.dumps([HEADER, *CELLS]), "a.json", ""),
+        (table("Study 1", ""), "a.csv", "The header is row 3; what stands above it is taken for a title."),
+        (table("Study 1,,,"), "a.csv", "The header is row 2;"),
+        (table("sep=;", mark=";"), "a.csv", ""),
+        (table(mark="\t"), "a.txt", ""),
+        (table(mark="\t").encode("utf-16"), "a.txt", ""),
+        (table() + "\n" + table(), "a.csv", "A row that repeats the header is left out."),
+        (sheets(("one", [["Study 1"], [], HEADER, *CELLS])), "a.xlsx", "The header is row 3;"),
+        (
+            sheets(("old", [HEADER, ["c1", "Q", "gamma", "x"]]), ("new", [HEADER, *CELLS]), hidden="old"),
+            "a.xlsx",
+            "'old' is hidden",
+        ),
+    ],
+)
+def test_rows_are_found(content, name, said):
+    rows, assumed, errors, _ = read(content, name)
+    assert not errors and {(row["system"], row["output"]) for row in rows} == {("alpha", "alpha 1"), ("beta", "beta 1")}
+    assert said in " ".join(assumed) and bool(assumed) == bool(said)
+
+
+def test_a_table_without_a_title_keeps_its_first_row():
+    assert [row["output"] for row in read("output\none\ntwo\n", "a.csv")[0]] == ["one", "two"]
+    rows = read(",output\n0,one\n1,two\n", "a.csv")[0]  # an index that pandas does not name
+    assert [row["output"] for row in rows] == ["one", "two"]
+
+
+@pytest.mark.parametrize("word", ["ja", "WAHR", "oui", "sí", "si\u0301", "是", "نعم", "TRUE", "1.0"])
+def test_yes_in_the_products_languages(word):
+    assert Row(1, {"simulated": word}).truth("simulated") is True
+
+
+@pytest.mark.parametrize("word", ["nein", "FALSCH", "non", "falso", "否", "لا", "0"])
+def test_no_in_the_products_languages(word):
+    assert Row(1, {"simulated": word}).truth("simulated") is False
+
+
+def scored(*values, **more) -> str:
+    places = [("c1", "alpha"), ("c1", "beta"), ("c2", "alpha"), ("c2", "beta")]
+    row = {"aspect": "Quality", "annotator": "ann"} | more
+    return "\n".join(json.dumps(row | {"context_id": c, "system": s, "score": v}) for (c, s), v in zip(places, values))
+
+
+class TestScores:
+    @pytest.fixture
+    def campaign(self, db):
+        campaign = create_campaign(slug="talk", criteria=[CriterionSpec("Quality", 1, 5), CriterionSpec("Share", 0, 100)])
+        import_outputs(campaign, SAMPLES / "common.outputs.jsonl")
+        return campaign
+
+    def stored(self, campaign, text: str, kind: str = "scores", **how):
+        done = import_file(campaign, kind, io.BytesIO(text.encode()), "a.jsonl", **how)
+        return [float(v) for v in LikertScore.objects.order_by("pk").values_list("value", flat=True)], done
+
+    def test_percentages_are_numbers_of_a_scale_to_100(self, campaign):
+        values, done = self.stored(campaign, scored("85%", "7.5 %", aspect="Share"))
+        assert values == [85, 7.5] and done.assumed == [
+            "Scores in percent are stored as numbers without the sign, as 85 for 85%."
+        ]
+        with pytest.raises(ImportRefused, match="in percent in some rows and not in all"):
+            self.stored(campaign, scored("85%", 0.85, aspect="Share", annotator="bea"))
+        with pytest.raises(ImportRefused, match="is 85, outside the scale 1 to 5"):
+            self.stored(campaign, scored("85%"))
+
+    def test_words_are_points_where_somebody_says_their_order(self, campaign):
+        words = scored("agree", "Strongly  Agree", "neutral", "n.a.")
+        with pytest.raises(ImportRefused, match="list the scale's words from the lowest to the highest"):
+            self.stored(campaign, words)
+        order = "strongly disagree | disagree | neutral | agree | strongly agree"
+        values, done = self.stored(campaign, words, constants={"scale": order})
+        assert values == [4, 5, 3] and done.left_out == {"has no score (n.a.)": 1}
+        assert done.assumed == ["On 'Quality', 'neutral' is 3, 'agree' is 4, 'Strongly  Agree' is 5."]
+        with pytest.raises(ImportRefused, match="lists 2 words, but 'Quality' has 5 points"):
+            self.stored(campaign, scored("good", annotator="bea"), constants={"scale": "bad | good"})
+
+    def test_words_are_points_where_the_campaign_gives_them(self, campaign):
+        campaign.criteria.filter(name="Quality").update(anchors={"2": "poor"}, high_label="very good")
+        values, _ = self.stored(campaign, scored("Poor", "very good"))
+        assert values == [2, 5]
+
+    def test_a_criterion_in_other_letters_is_the_same(self, campaign):
+        _, done = self.stored(campaign, scored(3, aspect="QUALITY ", scale=[1, 5]))
+        assert campaign.criteria.count() == 2 and done.assumed == ["The criterion 'Quality' stands for 'QUALITY' too."]
+
+    def test_nan_is_missing(self, campaign):
+        values, done = self.stored(campaign, scored(3, float("nan")))
+        assert values == [3] and done.left_out == {"has no score": 1}
+
+    def test_who_is_a_program_is_asked(self, campaign):
+        _, done = self.stored(campaign, scored(3, annotator="gpt-4o"))
+        assert "'gpt-4o' are stored as people, and are called as language models are" in done.assumed[0].replace(
+            "annotators ", ""
+        )
+        with pytest.raises(ImportRefused, match="is true in some rows of the annotator 'bea' and false in others"):
+            rows = [json.loads(row) for row in scored(3, 4, annotator="bea").splitlines()]
+            text = "\n".join(json.dumps(row | {"simulated": bool(n)}) for n, row in enumerate(rows))
+            self.stored(campaign, text)
+
+    def test_the_direction_of_judges_is_asked(self, campaign):
+        rows = scored(12.5, judge="word_perplexity")
+        with pytest.raises(ImportRefused, match="of 'word_perplexity' the lowest score may be the best; say best: low"):
+            self.stored(campaign, rows, "judge_scores")
+        self.stored(campaign, rows, "judge_scores", constants={"best": "low"})
+        assert ImportedScore.objects.get().value == -12.5
+        assert self.stored(campaign, rows, "judge_scores", constants={"best": "low"})[1].repeated == 1
+
+    def test_a_column_that_nobody_named_is_pointed_at(self, campaign):
+        text = "\n".join(
+            json.dumps({"context_id": "c1", "system": s, "grade_it": 3, "annotator": "a"}) for s in ("alpha", "beta")
+        )
+        with pytest.raises(ImportRefused, match="is in no row. If one of the columns holds it, name it: --column"):
+            self.stored(campaign, text, constants={"aspect": "Quality"})
+
+    def test_a_file_whose_answers_are_all_left_out_is_accounted_for_on_its_page(self, campaign, client, settings, tmp_path):
+        settings.UPLOADS_DIR = tmp_path
+        from annotation.models import User
+
+        user = User.objects.create_superuser("alice", password="a-long-password")
+        client.force_login(user)
+        label = {"id": 1, "text": "alpha answers", "label": ["a", "b"], "Comments": []}
+        file = SimpleUploadedFile("all.jsonl", json.dumps(label).encode())
+        page = client.post("/c/talk/import/", {"kind": "scores", "file": file}, follow=True)
+        assert page.status_code == 200 and "names more than one point of label" in page.content.decode()
+        assert Upload.objects.get().result["left_out"] == {"names more than one point of label": 1}
+
+
+TALK = [{"role": "user", "content": "Q1"}, {"role": "assistant", "content": "one"}]
+LONGER = [*TALK, {"role": "user", "content": "Q2"}, {"role": "assistant", "content": "two"}]
+SHORT = {"conversation_a": TALK, "conversation_b": TALK}
+VOTE = {"question_id": 81, "model_a": "m1", "model_b": "m2", "winner": "model_a", "judge": "expert", "turn": 1}
+
+
+@pytest.mark.parametrize(
+    ("kind", "row", "expected"),
+    [
+        # a vote on the first of two turns is about the first answer
+        ("judgments", VOTE | {"conversation_a": LONGER, "conversation_b": LONGER}, {"output_a": "one", "context_id": "81"}),
+        ("judgments", VOTE | {"turn": 2, "conversation_a": LONGER, "conversation_b": LONGER}, {"output_a": "two"}),
+        (
+            "judgments",
+            VOTE | {"judge": None, "judge_hash": "aa", "conversation_a": TALK, "conversation_b": TALK},
+            {"annotator": "aa"},
+        ),
+        (
+            "judgments",
+            {"chosen": "\n\nHuman: Q\n\nAssistant: yes", "rejected": "\n\nHuman: Q\n\nAssistant: no"},
+            {"output_a": "yes", "output_b": "no", "choice": "A"},
+        ),
+        (
+            "scores",
+            {"WorkerId": "w", "Input.system": "s", "Answer.Fit.3": "false", "Answer.Fit.4": "true"},
+            {"aspect": "Fit", "score": 4},
+        ),
+        (
+            "scores",
+            {"WorkerId": "w", "Input.system": "s", "Answer.taskAnswers": '[{"Fit": {"3": false, "4": true}}]'},
+            {"aspect": "Fit", "score": 4},
+        ),
+        (
+            "scores",
+            {"fields": {"text": "t"}, "responses": [{"values": {"q": {"value": 4}}, "user_id": "u", "status": "submitted"}]},
+            {"aspect": "q", "score": 4, "annotator": "u"},
+        ),
+        (
+            "scores",
+            {"text": "t", "q.responses": "['4']", "q.responses.users": "['u']", "q.responses.status": "['submitted']"},
+            {"aspect": "q", "score": 4, "annotator": "u"},
+        ),
+        (
+            "outputs",
+            {"instruction": "Translate.", "input": "the cat", "output": "le chat"},
+            {"context": "Translate.\n\nthe cat", "output": "le chat"},
+        ),
+    ],
+)
+def test_tools_rows(kind, row, expected):
+    rows, _, errors, _ = read(json.dumps(row), "a.jsonl", kind)
+    assert not errors and len(rows) == 1
+    assert {name: rows[0][name] for name in expected} == expected
+
+
+PICTURE = [{"role": "user", "content": [{"type": "image", "image": "x"}]}, TALK[1]]
+LISTS = {"model_a": "m1", "model_b": "m2", "winner_model_a": 1, "winner_model_b": 0, "winner_tie": 0, "prompt": '["Q"]'}
+FAILED = {
+    "id": 1,
+    "epoch": 1,
+    "input": "Q",
+    "output": {"model": "m", "choices": [], "completion": ""},
+    "error": {"message": "x"},
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "row", "reason"),
+    [
+        ("judgments", VOTE | {"conversation_a": PICTURE, "conversation_b": PICTURE}, "has a message without text"),
+        (
+            "judgments",
+            VOTE | {"model_b": "m1", "conversation_a": TALK, "conversation_b": TALK},
+            "compares a system with itself",
+        ),
+        ("judgments", LISTS | {"response_a": "[null]", "response_b": '["x"]'}, "has a turn without a text in response_a"),
+        ("judgments", LISTS | {"response_a": '["\\ud83d"]', "response_b": '["x"]'}, "holds half of a surrogate pair"),
+        ("outputs", FAILED, "has no completion"),
+    ],
+)
+def test_one_row_that_cannot_be_read_leaves_the_others(kind, row, reason):
+    rows, _, errors, left_out = read(json.dumps(row), "a.jsonl", kind)
+    assert not errors and not rows and any(said.startswith(reason) for said in left_out)
+
+
+def test_names_of_metrics_that_lm_eval_calls_low_carry_it():
+    row = {"doc_id": 0, "doc": {}, "arguments": {"gen_args_0": {"arg_0": "Q", "arg_1": {}}}, "resps": [["R"]], "target": "T"}
+    row |= {"filter": "none", "metrics": ["ter", "bleu"], "ter": 0.4, "bleu": 0.6, "doc_hash": "h"}
+    rows, assumed, _, _ = read(json.dumps(row), "a.jsonl", "judge_scores")
+    assert [(r["judge"], r.get("best")) for r in rows] == [("ter", "low"), ("bleu", None)]
+    assert "The lowest is the best of its metrics bits_per_byte" in assumed[0]
