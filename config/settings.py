@@ -26,6 +26,7 @@ METRICS_TOKEN  the bearer token with which Prometheus may read /metrics (default
 ADMINS_NEED_SECOND_FACTOR  "1" lets no admin in without a code from their phone; those who have none set one up first
 LOG_LEVEL     of what the server and its workers tell (default: INFO)
 COMPARENA_DEVICE  where workers train and judge: "cuda", "cuda:1", "mps" or "cpu" (default: the best there is)
+COMPARENA_ENDPOINTS  language models that researchers may set up from a page, as JSON (docs/judges/play.md)
 HF_HUB_OFFLINE  "0" lets `train_comparator --encoder NAME`, `pull` and `push` use the Hugging Face hub (default: 1)
 """
 

@@ -250,6 +250,7 @@ class JudgesTable(models.Model):
     criterion = models.CharField(max_length=100, blank=True, help_text="Empty: the first with scores.")
     annotators = models.CharField(max_length=10, help_text="What the people are: a key of the test's EPSILON.")
     seed = models.PositiveIntegerField(default=0)
+    judges = models.JSONField(default=list, blank=True, help_text="Names of further judges, which are set up.")
     key = models.CharField(max_length=64, help_text="SHA-256 of what the judges read.")
     record = models.JSONField(null=True, blank=True, help_text="The judges beside people, and what it takes to get them again.")
     created_at = models.DateTimeField(auto_now_add=True)

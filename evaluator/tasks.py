@@ -89,7 +89,7 @@ def set_beside_people(job_id: str) -> None:
         if table.record is None:
             from evaluator.worker.judge_tables import evaluation
 
-            about = table.criterion, table.annotators, table.seed
+            about = table.criterion, table.annotators, table.seed, table.judges
             table.key = tables.key_of(table.campaign, table.snapshot, *about)  # it may have waited, or failed before
             table.record = evaluation.work_out(claim, table)
             table.save(update_fields=["key", "record"])

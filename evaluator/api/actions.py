@@ -87,6 +87,12 @@ class JudgeScoresSerializer(DialoguesSerializer):
 class EvaluateSerializer(serializers.Serializer):
     criterion = serializers.CharField(max_length=100, required=False, allow_blank=True)
     annotators = serializers.ChoiceField(choices=list(EPSILON), default="crowd")
+    judges = serializers.ListField(
+        child=serializers.CharField(max_length=LONGEST_NAME),
+        required=False,
+        max_length=50,
+        help_text="Judges that are set up and are asked too, within their budgets.",
+    )
 
 
 class JudgesSerializer(serializers.Serializer):

@@ -2,17 +2,18 @@
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from django.db import transaction
 
 from annotation import jobs
 from annotation.models import AuditEvent, Campaign, Job, Snapshot
 from annotation.snapshots import latest_snapshot
-from core.errors import Refused
+from core.errors import Refused, quoted
 from core.version import code_version
 from evaluator.judge_tables.exports import PAIRS
 from evaluator.models import JudgesTable
+from evaluator.roster import SET_UP
 from evaluator.versions.registry import comparator_in_use
 from evaluator.versions.selectors import basis
 
@@ -21,22 +22,32 @@ TASK = "evaluator.tasks.set_beside_people"
 
 @transaction.atomic
 def start(
-    campaign: Campaign, annotators: str, criterion: str | None = None, seed: int = 0, user=None
+    campaign: Campaign, annotators: str, criterion: str | None = None, seed: int = 0, user=None, judges: Sequence[str] = ()
 ) -> tuple[JudgesTable, bool]:
     """(the table of the newest snapshot, whether a job was started for it): one that reads the same is not worked out again.
-    Raises Refused where nothing is accepted yet, or the criterion is not in it."""
+    judges: names of those that are set up and are asked too, within their budgets. Raises Refused where nothing is accepted
+    yet, or the criterion is not in it."""
     Campaign.objects.select_for_update().get(pk=campaign.pk)  # two clicks make one job
     snapshot = latest_snapshot(campaign)
     if snapshot is None:
         raise Refused(f"Campaign {campaign.slug!r} has no accepted judgments yet; assess its quality first.")
     chosen = basis(snapshot, criterion or None).criterion
-    key = key_of(campaign, snapshot, chosen, annotators, seed)
+    if unknown := set(judges) - set(campaign.judges.filter(kind__in=SET_UP).values_list("name", flat=True)):
+        raise Refused(f"No judge {quoted(min(unknown))} is set up in campaign {campaign.slug!r}.")
+    key = key_of(campaign, snapshot, chosen, annotators, seed, judges)
     known = campaign.judges_tables.filter(key=key).exclude(job__status__in=[Job.Status.FAILED, Job.Status.CANCELLED]).first()
     if known is not None:
         return known, False
     job = jobs.enqueue(TASK, f"Compare the judges of {campaign.slug} with people"[:200], campaign=campaign, user=user)
     made = JudgesTable.objects.create(
-        job=job, campaign=campaign, snapshot=snapshot, criterion=chosen, annotators=annotators, seed=seed, key=key
+        job=job,
+        campaign=campaign,
+        snapshot=snapshot,
+        criterion=chosen,
+        annotators=annotators,
+        seed=seed,
+        judges=sorted(judges),
+        key=key,
     )
     AuditEvent.objects.create(campaign=campaign, user=user, action="judges evaluated", detail={"job": str(job.pk)})
     return made, True
@@ -81,7 +92,9 @@ def add_transfer(campaigns: Iterable[Campaign], record: dict) -> None:
         table.save(update_fields=["record"])
 
 
-def key_of(campaign: Campaign, snapshot: Snapshot, criterion: str, annotators: str, seed: int) -> str:
+def key_of(
+    campaign: Campaign, snapshot: Snapshot, criterion: str, annotators: str, seed: int, judges: Sequence[str] = ()
+) -> str:
     """SHA-256 of all that the table depends on."""
     version = comparator_in_use(campaign)
     imported = campaign.imported_scores.order_by("judge__name", "output_id").values_list("judge__name", "output_id", "value")
@@ -90,6 +103,7 @@ def key_of(campaign: Campaign, snapshot: Snapshot, criterion: str, annotators: s
     references = campaign.contexts.order_by("pk").values_list("pk", "references__text")
     what = [snapshot.digest, criterion, annotators, seed, code_version(), version and version.name, [*imported], [*references]]
     what += [[*of_pairs]] if of_pairs else []
+    what += [[*campaign.judges.filter(name__in=judges).order_by("name").values_list("name", "digest")]] if judges else []
     return hashlib.sha256(json.dumps(what).encode()).hexdigest()
 
 

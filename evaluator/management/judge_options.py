@@ -1,14 +1,12 @@
 """Options that set up judges which no page may: programs, reward models, COMET, and a language model over HTTP."""
 
-import json
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from annotation.models import Campaign
 from core.errors import Refused
-from evaluator import prompts
+from evaluator import model_settings, prompts
 from evaluator.judges import protocol
 from evaluator.judges.endpoint import KEY_VARIABLE
 from evaluator.judges.jury import WAYS
@@ -41,12 +39,6 @@ REPEATED = (
     "pairs",
 )  # what gives the same judges again
 Kind = Judge.Kind
-OF_MODEL = {  # what is asked of a language model where nobody chose
-    "key": KEY_VARIABLE, "calls": None, "money": None, "price": (0.0, 0.0), "free_form": False, "connections": 16, "rate": None,
-    "unjudged": UNJUDGED, "reply_tokens": None, "extra_body": None, "prompt": None, "examples": 0, "with_references": False,
-}  # fmt: skip
-MOST_CONNECTIONS, MOST_TOKENS = 256, 100_000
-TAKEN = {"model", "messages"}  # of a request, which no option changes
 
 
 @dataclass(frozen=True)
@@ -141,7 +133,7 @@ def options_of(given: dict, campaign: Campaign) -> list[Option]:
         name = f"comet {model.rsplit('/', 1)[-1]}"
         found.append(Option(Kind.PROGRAM, name, {"comet": model, "timeout": timeout}))
     if model := given["language_model"]:
-        settings, asked = _language_model(given), _asked(given, campaign)
+        settings, asked = model_settings.settings_of(given), _asked(given, campaign)
         found.append(Option(Kind.LANGUAGE_MODEL, model, settings | prompts.settings_of(asked), asked))
     elif given["prompt"] or given["examples"] or given["with_references"]:
         raise Refused("--prompt, --examples and --with-references are for a language model: name one with --language-model.")
@@ -182,7 +174,8 @@ def players(given: dict, campaign: Campaign, criterion: str, seed: int, known: A
 def words(given: dict) -> list[str]:
     """The options that name these judges again, as they were typed."""
     of_model = given["language_model"] is not None
-    chosen = {name: given[name] for name in REPEATED if name not in OF_MODEL or of_model and given[name] != OF_MODEL[name]}
+    usual = model_settings.DEFAULTS
+    chosen = {name: given[name] for name in REPEATED if name not in usual or of_model and given[name] != usual[name]}
     return [word for name, value in chosen.items() if value not in (None, False) for word in _typed(name, value)]
 
 
@@ -215,49 +208,6 @@ def _asked(given: dict, campaign: Campaign) -> prompts.Asked:
             raise Refused(f"{name} is empty.")
         name = Path(name).stem
     return prompts.asked(campaign, name, text, given["examples"], given["with_references"])
-
-
-def _language_model(given: dict) -> dict[str, Any]:
-    if not given["url"]:
-        raise Refused("A language model needs an address: give --url, including /v1.")
-    if given["calls"] is None and not given["forecast"]:
-        raise Refused("Set the maximum number of requests with --calls; --forecast shows how many are needed.")
-    if not re.fullmatch(r"[A-Z][A-Z0-9_]*", given["key"]):
-        raise Refused("--key takes the name of an environment variable, in capitals, and never the key itself.")
-    if not 1 <= given["connections"] <= MOST_CONNECTIONS:
-        raise Refused(f"--connections takes a number from 1 to {MOST_CONNECTIONS}.")
-    if given["rate"] is not None and not given["rate"] > 0:
-        raise Refused("--rate takes a number above 0.")
-    if not 0 <= given["unjudged"] <= 1:
-        raise Refused("--unjudged takes a share from 0 to 1.")
-    chosen = {
-        "model": given["language_model"],
-        "url": given["url"],
-        "free_form": given["free_form"],
-        "key": given["key"],
-        "price": list(given["price"]),
-        "budget": {"calls": given["calls"], "money": given["money"]},
-        "connections": given["connections"],
-        "rate": given["rate"],
-        "unjudged": given["unjudged"],
-    }
-    if given["reply_tokens"] is not None:
-        if not 1 <= given["reply_tokens"] <= MOST_TOKENS:
-            raise Refused(f"--reply-tokens takes a number from 1 to {MOST_TOKENS}.")
-        chosen["longest"] = given["reply_tokens"]
-    if given["extra_body"] is not None:
-        chosen["extra"] = _extra(given["extra_body"])
-    return chosen
-
-
-def _extra(given: str) -> dict[str, Any]:
-    try:
-        extra = json.loads(given)
-    except ValueError:
-        extra = None
-    if not isinstance(extra, dict) or TAKEN & extra.keys():
-        raise Refused(f"--extra-body takes a JSON object without {', '.join(sorted(TAKEN))}.")
-    return extra
 
 
 def _file(name: str) -> Path:

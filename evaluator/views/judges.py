@@ -2,25 +2,25 @@
 
 import hashlib
 import json
-from typing import Any
 
-from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 
 from annotation import jobs
 from annotation.access import campaign_for_researcher
 from annotation.snapshots import latest_snapshot
 from core.errors import Refused
+from evaluator import model_settings
 from evaluator.judge_tables import exports, tables, transfer_exports
 from evaluator.judge_tables.text_tables import NEGATIVE
-from evaluator.metaevaluation.alternative_annotator import EPSILON
+from evaluator.offers import offers, set_up_model
 from evaluator.versions import selectors
 from evaluator.views.curves import scatter_plot
+from evaluator.views.judge_forms import EvaluateForm, ModelForm
 
-KINDS = {"crowd": "crowd workers", "skilled": "skilled, for example trained students", "expert": "experts"}
 FILES = {"csv": ("text/csv", exports.as_csv), "tex": ("application/x-tex", exports.as_latex)}
 
 TRANSFER = (
@@ -33,50 +33,67 @@ FEWER = (
 )
 
 
-class EvaluateForm(forms.Form):
-    criterion = forms.ChoiceField(required=False)
-    annotators = forms.ChoiceField(
-        label="The annotators are",
-        choices=[(kind, f"{words} (epsilon {EPSILON[kind]:g})") for kind, words in KINDS.items()],
-        help_text="The test allows a judge to agree a little less than an annotator. The allowance (epsilon) is larger if"
-        " annotators are expensive.",
-    )
-
-    def __init__(self, *args, criteria: list[str], **kwargs):
-        super().__init__(*args, **({"label_suffix": ""} | kwargs))
-        fields: dict[str, Any] = self.fields
-        fields["criterion"].choices = [("", "the first criterion (default)"), *((name, name) for name in criteria if name)]
-
-
 @login_required
 def judges(request, slug):
     campaign = campaign_for_researcher(request.user, slug)
     snapshot = latest_snapshot(campaign)
-    form = EvaluateForm(request.POST or None, criteria=selectors.criteria(snapshot))
-    if request.method == "POST" and form.is_valid():
-        try:
-            _, started = tables.start(campaign, **form.cleaned_data, user=request.user)
-        except Refused as refused:
-            form.add_error(None, str(refused))
-        else:
-            said = (
-                "The evaluation is in the queue. This page shows its progress."
-                if started
-                else "This evaluation is already done or running."
-            )
-            messages.success(request, said)
-            return redirect("judges", slug)
+    endpoints, warning = _endpoints()
+    sets_up = request.method == "POST" and "model-model" in request.POST
+    model_form = ModelForm(request.POST if sets_up else None, campaign=campaign, endpoints=endpoints) if endpoints else None
+    if sets_up and model_form and model_form.is_valid() and _set_up(request, campaign, model_form):
+        return redirect(f"{reverse('judges', args=[slug])}#evaluate")
     table, open_jobs = tables.shown(campaign)
+    offered = offers(campaign, snapshot)
+    form = EvaluateForm(
+        request.POST if request.method == "POST" and not sets_up else None,
+        criteria=selectors.criteria(snapshot),
+        offers=offered,
+        initial={"judges": table.judges if table else []},
+    )
+    if request.method == "POST" and not sets_up and form.is_valid() and _start(request, campaign, form):
+        return redirect("judges", slug)
     context = {
         "campaign": campaign,
         "snapshot": snapshot,
         "form": form,
+        "model_form": model_form,
+        "endpoints_warning": warning,
+        "offers": offered,
         "jobs": open_jobs,
         "worker_alive": jobs.worker_alive(),
         "table": table,
         "is_old": table and snapshot and table.snapshot_id != snapshot.pk,
     } | (_in_words(table.record) if table else {})
     return render(request, "evaluator/judges.html", context, status=422 if request.method == "POST" else 200)
+
+
+def _endpoints() -> tuple[dict[str, model_settings.ConfiguredEndpoint], str]:
+    """(those that are configured, what is wrong with the configuration)"""
+    try:
+        return model_settings.configured(), ""
+    except Refused as refused:
+        return {}, str(refused)
+
+
+def _start(request, campaign, form: EvaluateForm) -> bool:
+    try:
+        _, started = tables.start(campaign, **form.cleaned_data, user=request.user)
+    except Refused as refused:
+        form.add_error(None, str(refused))
+        return False
+    said = "The evaluation is in the queue. This page shows its progress." if started else ""
+    messages.success(request, said or "This evaluation is already done or running.")
+    return True
+
+
+def _set_up(request, campaign, form: ModelForm) -> bool:
+    try:
+        row = set_up_model(campaign, user=request.user, **form.cleaned_data)
+    except Refused as refused:
+        form.add_error(None, str(refused))
+        return False
+    messages.success(request, f"{row.name} is set up. Nothing was asked yet: read below what it is asked and what that costs.")
+    return True
 
 
 @login_required

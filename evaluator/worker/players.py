@@ -14,10 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from annotation.models import Campaign, Criterion, Output, Reference, Snapshot
+from annotation.models import Campaign, Output, Reference, Snapshot
 from annotation.snapshots import output_names
 from core.errors import Refused
-from evaluator import prompts
 from evaluator.judge_tables import imports
 from evaluator.judges import protocol
 from evaluator.judges.comet import CometJudge
@@ -26,8 +25,6 @@ from evaluator.judges.language_model import LONGEST_REPLY, UNJUDGED, Limits, Mod
 from evaluator.judges.pairwise_model import LanguageModelJudge
 from evaluator.judges.pointwise_model import LanguageModelScorer
 from evaluator.judges.program import ProgramJudge, ProgramPairJudge
-from evaluator.judges.prompt import Prompt, Scale
-from evaluator.judges.prompt_examples import Example, Examples
 from evaluator.judges.protocol import (
     AskedVerdicts,
     PairwiseVerdicts,
@@ -46,6 +43,7 @@ from evaluator.metaevaluation.refit import FIRST_PAIRS, refit_utilities
 from evaluator.metrics.inputs import FOLDS, Training, turns_of
 from evaluator.metrics.registry import build
 from evaluator.models import Judge
+from evaluator.offers import prompt_of
 from evaluator.trainings.sources import text_in
 from evaluator.worker.budget import RowMeter
 from evaluator.worker.comparators import text_of
@@ -151,7 +149,9 @@ def language_model(
         on_profile=partial(_keep_profile, judge),
     )
     limits = Limits(asked.get("unjudged", UNJUDGED), asked.get("longest", LONGEST_REPLY))
-    prompt = _prompt(judge, criterion, seed, known)
+    if judge.settings.get("examples") and known is None:
+        known = material(judge.campaign, criterion)
+    prompt = prompt_of(judge, criterion, seed, known.source if known else None)
     player = LanguageModelScorer if prompt.asks_for_score else LanguageModelJudge
     return player(server, prompt, RowReplies(judge), limits, seed)
 
@@ -161,44 +161,6 @@ def _keep_profile(judge: Judge, record: dict[str, Any]) -> None:
     judge.settings = {**judge.settings, "server": record}
     if judge.pk:
         Judge.objects.filter(pk=judge.pk).update(settings=judge.settings)
-
-
-def _prompt(judge: Judge, criterion: str, seed: int, known: Material | None) -> Prompt:
-    """With what annotators read: the guidelines, and what the criterion and its points mean."""
-    campaign, how = judge.campaign, prompts.of_settings(judge.campaign, judge.settings)
-    row = campaign.criteria.filter(name=criterion).first()
-    scale = Scale(row.low, row.high, row.best == "low") if row else None
-    examples = None
-    if how.examples:
-        known = known or material(campaign, criterion)
-        pool = _scored(known, how.file.scale, scale) if how.file.asks == "score" else _compared(known)
-        examples = Examples(tuple(pool), how.examples, seed)
-    about = (campaign.guidelines, criterion, _meaning(row) if row else "")
-    return Prompt(*about, how.file, scale, examples, how.references)
-
-
-def _meaning(row: Criterion) -> str:
-    points = {str(row.low): row.low_label, str(row.high): row.high_label} | row.anchors
-    scale = "; ".join(f"{point} means {label}" for point, label in sorted(points.items()) if label)
-    turned = "The lowest point is best." if row.best == "low" else ""
-    return " ".join(part for part in (row.description, scale, turned) if part)
-
-
-def _scored(known: Material, own: tuple[int, int] | None, scale: Scale | None) -> list[Example]:
-    """Outputs with people's mean score, to the nearest point of the scale that is asked for."""
-    asked = Scale(*own) if own else scale
-    assert asked, "a prompt that asks for a score has a scale"
-    found = []
-    for text, share in zip(known.texts, known.source.scores[:, 0].tolist(), strict=True):  # 0 to 1, 1 is best
-        if np.isfinite(share):
-            point = round(asked.low + (asked.high - asked.low) * share)
-            found.append(Example((text,), asked.low + asked.high - point if asked.lowest_best else point))
-    return found
-
-
-def _compared(known: Material) -> list[Example]:
-    letters = {"A": "A", "tie": "C", "B": "B"}
-    return [Example((known.texts[p.a], known.texts[p.b]), letters[p.choice]) for p in known.source.pairs]
 
 
 def _references(campaign: Campaign) -> dict[str, list[str]]:

@@ -25,6 +25,13 @@ class Command(ServiceCommand):
         super().add_arguments(parser)
         parser.add_argument("slug")
         parser.add_argument("--judge", action="append", metavar="NAME", help="evaluate only this judge; repeat for more")
+        parser.add_argument(
+            "--set-up",
+            action="append",
+            default=[],
+            metavar="NAME",
+            help="also evaluate this judge, which is set up; repeat for more",
+        )
         parser.add_argument("--keep", action="store_true", help="also evaluate the judges of the table on the page")
         parser.add_argument("--snapshot", metavar="NAME", help="default: the newest snapshot")
         parser.add_argument("--criterion", help="default: the campaign's first criterion with scores")
@@ -55,7 +62,7 @@ class Command(ServiceCommand):
         judge_options.add_arguments(parser)
         add_device(parser)
 
-    def run(self, slug, judge, snapshot, criterion, annotators, seed, ways, own, csv, latex, device, keep, **options):
+    def run(self, slug, judge, snapshot, criterion, annotators, seed, ways, own, csv, latex, device, keep, set_up, **options):
         from evaluator.metaevaluation.comparison_scores import WAYS
         from evaluator.worker.judge_tables import candidates, evaluation, material
 
@@ -64,8 +71,9 @@ class Command(ServiceCommand):
         known = material.material(campaign, criterion, snapshot)
         if chosen := by_default(known.snapshot, known.basis.criterion) if criterion is None else "":
             self.progress(chosen)
-        others = judge_options.players(options, campaign, known.basis.criterion, seed, known)
-        judge, others = _with_set_up(campaign, known, judge, keep, others, seed)
+        brought = judge_options.players(options, campaign, known.basis.criterion, seed, known)
+        judge, further = _with_set_up(campaign, known, judge, set_up, keep, [name for name, _ in brought], seed)
+        others = [*brought, *further]
         pairs = material.pairs_to_read(known, options["pairs"], seed)
         for name, one in others:
             if isinstance(one, LanguageModelJudge | LanguageModelScorer) and (not judge or name in judge):
@@ -84,6 +92,7 @@ class Command(ServiceCommand):
             record = evaluation.evaluate(known, found, annotators, seed, bar, families)
         repeated = [(option, value) for option, values in (("--judge", judge or ()), ("--own", own)) for value in values]
         of_judges = [word for pair in repeated for word in pair]
+        of_judges += [word for name, _ in further if not judge for word in ("--set-up", name)]
         record["options"] = [*of_judges, *(["--ways"] if ways else []), *judge_options.words(options)]
         if options["attacks"]:
             judges = {**{name: None for name in METRICS}, **dict(others)}
@@ -100,21 +109,20 @@ class Command(ServiceCommand):
             super().show(result)
 
 
-def _with_set_up(campaign, known, names, keep, others, seed):
-    """(names that are evaluated alone or None, further judges by name): those that commands set up are asked by their names.
-    keep: with those of the page's table that are there still."""
+def _with_set_up(campaign, known, names, set_up, keep, brought, seed):
+    """(names that are evaluated alone or None, further judges by name): those that are set up are asked by their names. names:
+    that were named, alone; set_up: besides others; brought: by options. keep: with the judges of the page's table that are
+    there still. Raises Refused."""
     from evaluator.worker.players import at_work
 
-    known_rows = {row.name: row for row in campaign.judges.filter(kind__in=SET_UP)}
-    brought = {name for name, _ in others}
-    wanted = list(names or ())
+    rows = {row.name: row for row in campaign.judges.filter(kind__in=SET_UP)}
+    if unknown := [name for name in set_up if name not in rows]:
+        raise Refused(f"No judge {unknown[0]!r} is set up here; there are: {', '.join(rows) or 'none'}.")
     table, _ = tables.shown(campaign) if keep else (None, [])
     shown = [row["name"] for row in table.record["tables"]["all"]["rows"] if row["kind"] == "judge"] if table else []
-    if names:
-        wanted += [name for name in (*brought, *shown) if name not in wanted] if keep else []
-    further = [name for name in dict.fromkeys([*wanted, *shown]) if name in known_rows and name not in brought]
-    made = [(name, at_work(known_rows[name], known.basis.criterion, seed, known)) for name in further]
-    return (wanted or None), [*others, *made]
+    alone = list(dict.fromkeys([*names, *set_up, *(brought if keep else ()), *shown])) if names else None
+    asked = [name for name in dict.fromkeys([*(names or ()), *set_up, *shown]) if name in rows and name not in brought]
+    return alone, [(name, at_work(rows[name], known.basis.criterion, seed, known)) for name in asked]
 
 
 def _families(own: list[str], judges: list[str]) -> dict[str, list[str]]:

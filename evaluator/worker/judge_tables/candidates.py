@@ -9,7 +9,7 @@ import numpy as np
 
 from core.errors import Refused
 from evaluator.judge_tables import imports
-from evaluator.judges.protocol import Judge, likeliest, mean_points
+from evaluator.judges.protocol import Judge, OnProgress, likeliest, mean_points
 from evaluator.judges.texts import Text, context_key
 from evaluator.metaevaluation.comparison_scores import Contestants, scored
 from evaluator.metaevaluation.judges_table import JudgeAnswers
@@ -36,10 +36,11 @@ def candidates(
     most_pairs: int | None = None,
     seed: int = 0,
     ways: Sequence[str] = (),
+    watch: OnProgress | None = None,
 ) -> list[Candidate]:
     """All judges there are for the campaign: the one place that lists them. others: further ones, by name; of those that read
     pairs each reads at most most_pairs, drawn by the seed. ways: of `comparison_scores.WAYS`, in which the comparator's
-    comparisons are made scores too, each a judge of its own."""
+    comparisons are made scores too, each a judge of its own. watch: follows the further judges."""
     found = [
         _comparator(known),
         *(_by_way(known, way, seed) for way in ways),
@@ -47,7 +48,7 @@ def candidates(
     ]
     found += [Candidate(name, partial(_imported, known, name)) for name in imports.judges_of(known.campaign)]
     pairs = pairs_to_read(known, most_pairs, seed)
-    return found + [Candidate(name, partial(_asked, known, name, judge, pairs)) for name, judge in others]
+    return found + [Candidate(name, partial(_asked, known, name, judge, pairs, watch=watch)) for name, judge in others]
 
 
 def _comparator(known: Material) -> Candidate:
@@ -104,13 +105,18 @@ def _learned_from(known: Material, fresh: np.ndarray) -> str:
 
 
 def _asked(
-    known: Material, name: str, judge: Judge, pairs: Sequence[tuple[int, int]], fresh: np.ndarray | None = None
+    known: Material,
+    name: str,
+    judge: Judge,
+    pairs: Sequence[tuple[int, int]],
+    fresh: np.ndarray | None = None,
+    watch: OnProgress | None = None,
 ) -> JudgeAnswers:
     """What a pointwise judge says of the outputs, fresh (n,): of these only; or a pairwise one of the pairs."""
     u = np.full(len(known.texts), np.nan)
     if judge.kind == "pointwise":
         rows = np.arange(len(u)) if fresh is None else np.flatnonzero(fresh)
-        u[rows] = judge.utilities([known.texts[i] for i in rows])
+        u[rows] = judge.utilities([known.texts[i] for i in rows], on_progress=watch)
         if check := getattr(judge, "check", None):
             check()
         missing = [known.texts[i] for i in rows if np.isnan(u[i])]
@@ -119,7 +125,7 @@ def _asked(
     if not pairs:
         return JudgeAnswers(name, u, {}, lacks="this judge reads pairs, and people judged none", settings=_settings(judge))
     a, b = np.array(pairs).T
-    said = judge.compare([known.texts[i] for i in a], [known.texts[i] for i in b])
+    said = judge.compare([known.texts[i] for i in a], [known.texts[i] for i in b], on_progress=watch)
     if check := getattr(judge, "check", None):
         check()
     kept = [pair for pair, judged in zip(pairs, said.judged.tolist(), strict=True) if judged]

@@ -9,10 +9,12 @@ from annotation import jobs, parts
 from core.errors import Refused
 from core.version import code_version
 from evaluator.judge_tables.exports import PAIRS
+from evaluator.judges.protocol import OnProgress
 from evaluator.metaevaluation.judges_table import JudgeAnswers, JudgeRow, as_json, from_rows, rows_of
 from evaluator.models import JudgesTable
 from evaluator.worker.judge_tables.candidates import Candidate, candidates
 from evaluator.worker.judge_tables.material import Material, material
+from evaluator.worker.players import at_work
 from evaluator.worker.registration import json_ready
 
 Progress = Callable[[float, str], None]
@@ -84,10 +86,11 @@ def record_of(known: Material, judges: Sequence[Candidate], told: Sequence[dict]
 def part_work(table: JudgesTable, known: Material | None = None) -> parts.Work:
     """What asks one judge of a table: {"judge": its name} -> as `asked` gives it."""
     known = known or material(table.campaign, table.criterion, table.snapshot.digest)
-    able = {one.name: one for one in candidates(known, seed=table.seed) if one.answer is not None}
 
     def work(part: dict, report: Progress) -> dict:
         report(0.0, "")
+        watch = lambda done, said, _: report(done, said)
+        able = {one.name: one for one in _candidates(table, known, part["judge"], watch) if one.answer is not None}
         if part["judge"] not in able:
             raise Refused(f"{part['judge']} has changed since this table was asked for. Ask for it again.")
         return asked(known, able[part["judge"]], table.annotators, table.seed)
@@ -98,8 +101,18 @@ def part_work(table: JudgesTable, known: Material | None = None) -> parts.Work:
 def work_out(claim: jobs.Claim, table: JudgesTable) -> dict:
     """The record of a table, its judges asked by all workers together, a part for each."""
     known = material(table.campaign, table.criterion, table.snapshot.digest)
-    judges = candidates(known, seed=table.seed)
+    judges = _candidates(table, known)
     works = [{"judge": one.name} for one in judges if one.answer is not None]
     told = parts.share(claim, lambda: works, part_work(table, known), "Asking the judges", (0.0, 0.9))
     claim.report(0.9, "Comparing them with people")
-    return record_of(known, judges, told, table.annotators, table.seed)
+    record = record_of(known, judges, told, table.annotators, table.seed)
+    return record | ({"options": [word for name in table.judges for word in ("--set-up", name)]} if table.judges else {})
+
+
+def _candidates(table: JudgesTable, known: Material, only: str = "", watch: OnProgress | None = None) -> list[Candidate]:
+    """With the table's further judges; only: of these the one of that name is loaded."""
+    rows = table.campaign.judges.filter(name__in=[name for name in table.judges if only in ("", name)])
+    others = [(row.name, at_work(row, known.basis.criterion, table.seed, known)) for row in rows.order_by("name")]
+    found = candidates(known, others, seed=table.seed, watch=watch)
+    further = {name for name, _ in others}  # one whose budget is spent ends no table
+    return [replace(one, optional=True) if one.name in further else one for one in found]

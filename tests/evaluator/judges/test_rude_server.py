@@ -26,9 +26,9 @@ SPELL = {"spell": lambda choice, body: {"reason": "It is.", "answer": LETTERS[ch
 HAS_C = {"letter_outside"}  # C is the letter of a tie here
 
 
-def judge_at(server, tmp_path, real=False, connections=4, unjudged=0.05, **other):
+def judge_at(server, tmp_path, real=False, connections=4, unjudged=0.05, timeout=0.4, **other):
     endpoint = Endpoint(
-        server.url, KEY, timeout=0.4, connections=connections, wait=time.sleep if real else lambda seconds: None
+        server.url, KEY, timeout=timeout, connections=connections, wait=time.sleep if real else lambda seconds: None
     )
     asked, prompt = ModelServer(endpoint, "tiny", **other), Prompt("Be fair.", "Overall")
     return LanguageModelJudge(asked, prompt, Replies(tmp_path / "replies.jsonl"), Limits(unjudged))
@@ -62,12 +62,12 @@ def test_in_every_mode_nothing_wrong_is_read(mode, tmp_path):
 def test_a_budget_is_exact_with_16_at_once_and_nothing_is_asked_twice(tmp_path):
     texts = [Text((f"Question {i}",), f"{word} {i}") for i in range(60) for word in ("good", "bad")]
     with RudeServer("plain", delay=0.01, **SPELL) as server:
-        judge = judge_at(server, tmp_path, connections=16)
+        judge = judge_at(server, tmp_path, connections=16, timeout=20)
         judge.endpoint.budget = 100
         with pytest.raises(BudgetSpent):
             judge.compare(texts[::2], texts[1::2])
         assert len(server.requests) == 100 and server.at_once > 1
-        again = judge_at(server, tmp_path, connections=16)
+        again = judge_at(server, tmp_path, connections=16, timeout=20)
         assert again.compare(texts[::2], texts[1::2]).choices.tolist() == ["A"] * 60
         assert len(server.requests) == 120 and set(server.asked().values()) == {1}
         assert judge_at(server, tmp_path).compare(texts[::2], texts[1::2]).choices.tolist() == ["A"] * 60
@@ -87,11 +87,11 @@ def test_ended_five_times_it_asks_exactly_once(tmp_path):
                 os.kill(os.getpid(), signal.SIGINT)
 
             threading.Thread(target=end, daemon=True).start()
-            judge = judge_at(server, tmp_path, connections=16)
+            judge = judge_at(server, tmp_path, connections=16, timeout=20)
             with pytest.raises(KeyboardInterrupt):
                 judge.compare(texts[::2], texts[1::2])
             assert len(server.requests) < 120, ended
-        judge = judge_at(server, tmp_path, connections=16)
+        judge = judge_at(server, tmp_path, connections=16, timeout=20)
         assert judge.compare(texts[::2], texts[1::2]).choices.tolist() == ["A"] * 60
         assert set(server.asked().values()) == {1} and len(server.requests) == 120
 
@@ -102,7 +102,7 @@ def test_killed_five_times_it_asks_again_only_what_was_under_way(tmp_path, conne
     texts = [Text((f"Question {i}",), f"{word} {i}") for i in range(40) for word in ("good", "bad")]
 
     def ask():
-        judge_at(server, tmp_path, connections=connections).compare(texts[::2], texts[1::2])
+        judge_at(server, tmp_path, connections=connections, timeout=20).compare(texts[::2], texts[1::2])
 
     with RudeServer("plain", delay=0.02, **SPELL) as server:
         for _ in range(5):

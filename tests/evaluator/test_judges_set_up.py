@@ -1,0 +1,73 @@
+"""A language model from the judges' page: a configured endpoint, the prompt, the forecast, and its row in the table."""
+
+import json
+
+import pytest
+
+from annotation.models import Job
+from evaluator import tasks
+from evaluator.models import Judge
+from tests.evaluator.judges.stub_server import Server
+
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+PAGE = "/c/talk/comparator/judges/"
+FORM = {"model-endpoint": "ours", "model-model": "tiny", "model-prompt": "score", "model-examples": "2", "model-calls": "500"}
+
+
+@pytest.fixture
+def server(monkeypatch):
+    one = Server()
+    endpoints = {"ours": {"url": one.url, "key": "OUR_KEY", "price": [2, 10], "models": ["tiny", "large"]}}
+    monkeypatch.setenv("COMPARENA_ENDPOINTS", json.dumps(endpoints))
+    monkeypatch.setenv("OUR_KEY", "sk-secret")
+    monkeypatch.setenv("COMPARENA_DEVICE", "cpu")
+    monkeypatch.setattr("annotation.jobs.BEAT_SECONDS", 3600)
+    monkeypatch.setattr("evaluator.worker.judge_tables.candidates.METRICS", [])
+    yield one
+    one.close()
+
+
+def test_it_is_set_up_shown_asked_and_stands_in_the_table(world, server):
+    before = world.get(world.alice, PAGE).content.decode()
+    assert "Set up a language model" in before and server.url not in before and "OUR_KEY" not in before
+    assert world.post(world.alice, PAGE, FORM).status_code == 302 and server.requests == []
+    row = Judge.objects.get(name="tiny")
+    assert row.settings["budget"] == {"calls": 500, "money": None} and row.settings["price"] == [2.0, 10.0]
+    page = world.get(world.alice, PAGE).content.decode()
+    assert "48 calls, about" in page and "500 requests of its budget are left" in page  # an output each: 12 contexts, 4 systems
+    assert "What people answered in other contexts" in page and "{turn 1}" in page and server.url not in page
+    assert world.post(world.alice, PAGE, {"annotators": "crowd", "judges": ["tiny"]}).status_code == 302
+    job = Job.objects.get(status=Job.Status.QUEUED)
+    tasks.set_beside_people(str(job.pk))
+    table = world.get(world.alice, "/api/campaigns/talk/judges/").json()["table"]
+    (scored,) = [one for one in table["tables"]["all"]["rows"] if one["name"] == "tiny"]
+    assert scored["settings"]["calls"] == len(server.requests) == 48 and server.headers[0][1] == "Bearer sk-secret"
+    shown = world.get(world.alice, PAGE).content.decode()
+    assert "--set-up tiny" in shown and "48 calls" in shown and 'value="tiny" id="id_judges_0" checked' in shown
+    again = world.client.post("/api/campaigns/talk/judges/", {"annotators": "crowd", "judges": ["tiny"]}, "application/json")
+    assert again.status_code == 200 and again.json()["id"] == str(job.pk)  # the same is not worked out again
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"model-endpoint": "http://169.254.169.254/"}, "Select a valid choice"),
+        ({"model-model": "other"}, "has no model"),
+        ({"model-prompt": "five-point"}, "has no place {examples}"),
+        ({"model-calls": "0"}, "greater than or equal to 1"),
+    ],
+)
+def test_what_is_wrong_sets_up_nothing(world, server, change, said):
+    response = world.post(world.alice, PAGE, FORM | change)
+    assert response.status_code == 422 and said in response.content.decode() and not Judge.objects.exists()
+
+
+def test_outsiders_and_broken_configurations(world, server, monkeypatch):
+    assert world.post(world.charlie, PAGE, FORM).status_code == 404 and not Judge.objects.exists()
+    asked = {"annotators": "crowd", "judges": ["nobody"]}
+    world.client.force_login(world.alice)
+    refused = world.client.post("/api/campaigns/talk/judges/", asked, "application/json")
+    assert refused.status_code == 400 and "No judge" in refused.content.decode()
+    monkeypatch.setenv("COMPARENA_ENDPOINTS", '{"ours": "http://localhost"}')
+    assert "COMPARENA_ENDPOINTS is no JSON of the form" in world.get(world.alice, PAGE).content.decode()
+    assert world.post(world.alice, PAGE, FORM).status_code == 422
