@@ -67,7 +67,7 @@ def test_outsiders_and_broken_configurations(world, server, monkeypatch):
     asked = {"annotators": "crowd", "judges": ["nobody"]}
     world.client.force_login(world.alice)
     refused = world.client.post("/api/campaigns/talk/judges/", asked, "application/json")
-    assert refused.status_code == 400 and "No judge" in refused.content.decode()
+    assert refused.status_code == 422 and "No judge" in refused.content.decode()
     monkeypatch.setenv("COMPARENA_ENDPOINTS", '{"ours": "http://localhost"}')
     assert "COMPARENA_ENDPOINTS is no JSON of the form" in world.get(world.alice, PAGE).content.decode()
     assert world.post(world.alice, PAGE, FORM).status_code == 422
