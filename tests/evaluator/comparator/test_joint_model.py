@@ -271,3 +271,32 @@ class TestFiles:
 
 def _encoder(folder: str, max_length: int) -> Encoder:
     return Encoder(AutoTokenizer.from_pretrained(folder), max_length)
+
+
+class TestSharesOfVotes:
+    """Of four people two say A, one a tie, one B. Cross-entropy is least where the model says these shares, not where it says what
+    most do, and it is their entropy there (Gibbs' inequality)."""
+
+    SHARES = torch.tensor([[0.5, 0.25, 0.25]], dtype=torch.float64)
+
+    def test_the_joint_models_loss(self):
+        losses = lambda said, ties: joint_model.JointModel.losses(
+            SimpleNamespace(ties=ties), torch.tensor([said]).log(), self.SHARES
+        )
+        assert losses([0.5, 0.25, 0.25], True).item() == pytest.approx(1.5 * np.log(2))  # bits: 1/2 * 1 + 1/4 * 2 + 1/4 * 2
+        assert all(losses(other, True) > 1.5 * np.log(2) for other in ([0.9, 0.05, 0.05], [0.4, 0.3, 0.3], [0.25, 0.25, 0.5]))
+        # without ties five of eight are for A: -5/8 ln 5/8 - 3/8 ln 3/8 = 0.66156
+        assert losses([0.625, 1e-9, 0.375], False).item() == pytest.approx(0.66156, abs=1e-5)
+        assert all(losses(other, False) > 0.6616 for other in ([0.5, 1e-9, 0.5], [0.75, 1e-9, 0.25]))
+
+    def test_the_utility_models_loss(self):
+        d = torch.linspace(-2, 2, 4001, dtype=torch.float64)
+        loss = UtilityModel.pair_losses(SimpleNamespace(ties=False), d, self.SHARES.expand(len(d), 3))
+        assert d[loss.argmin()].item() == pytest.approx(np.log(5 / 3), abs=1e-3) and loss.min().item() == pytest.approx(
+            0.66156, abs=1e-5
+        )
+        tied = UtilityModel.pair_losses(SimpleNamespace(ties=True, theta=torch.tensor(0.5)), d, self.SHARES.expand(len(d), 3))
+        turned = UtilityModel.pair_losses(
+            SimpleNamespace(ties=True, theta=torch.tensor(0.5)), -d, self.SHARES.flip(1).expand(len(d), 3)
+        )
+        assert 0 < d[tied.argmin()] < d[-1] and torch.allclose(tied, turned)
