@@ -17,6 +17,7 @@ PAIRS = Campaign(tuple(1.5 * s for s in SYSTEMS), design="pairs", noise_scale=1.
 HEAVY = dict(severity=1.0, use=0.3, tails=True, drift=0.5, opinion=0.5, noise="t")  # all that the estimator does not assume
 ORDERED = Campaign(SYSTEMS, contexts=60, severity=1.0)  # raw means of 12 annotators, k = 3, even: tau 0.84
 PILOTS = (4, 8, 20)  # annotators
+LARGEST = PILOTS[-1]
 ENOUGH = 12  # annotators, from which on intervals must not be too wide either
 
 
@@ -165,7 +166,8 @@ def apart() -> dict[str, Campaign]:
 
 
 def planned() -> dict[str, Plan]:
-    """Four designs, each planned with known variances and with pilots of 20 contexts."""
+    """Four designs, each planned with known variances and with pilots of 20 contexts; and two where people divide over the
+    system that is ahead as over no other."""
     scores, pairs = replace(SCORES, strengths=(0.0, 0.0)), replace(PAIRS, strengths=(0.0, 0.0), pairs=1)
     designs = {
         "scores, 2 systems, 60 contexts, 12 annotators": replace(scores, contexts=60),
@@ -178,7 +180,16 @@ def planned() -> dict[str, Plan]:
         ),
     }
     plans = {f"{name}, variances known": Plan(campaign) for name, campaign in designs.items()}
-    return plans | {f"{name}, pilot of {n}": Plan(campaign, n) for name, campaign in designs.items() for n in PILOTS}
+    plans |= {f"{name}, pilot of {n}": Plan(campaign, n) for name, campaign in designs.items() for n in PILOTS}
+    divided = {
+        "scores, 5 systems, 40 contexts, 20 annotators, one polarises": replace(
+            scores, strengths=EQUAL, contexts=40, annotators=20, polarising=0.9
+        ),
+        "pairs, 4 systems, 90 contexts, 20 annotators, one polarises": replace(
+            pairs, strengths=(0.0,) * 4, contexts=90, pairs=4, annotators=20, polarising=0.9
+        ),
+    }
+    return plans | {f"{name}, pilot of {LARGEST}": Plan(campaign, LARGEST) for name, campaign in divided.items()}
 
 
 def planned_power(plan: Plan) -> tuple[float, float]:

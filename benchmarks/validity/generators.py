@@ -30,10 +30,11 @@ class Campaign:
     """What is asked, and of whom. The effects are standard deviations, on the latent scale.
 
     design: "outputs", each output is scored by k people of its own; "dense", the k people of a context score all its outputs;
-    "pairs", `pairs` pairs of a context are judged by k people each. load: "even"; "uneven", log-normal with SD 1; "one",
-    one person gives 40% of the answers. tails: whether tastes are t-distributed. ceiling: how far the cut points are shifted
-    down. topics: of contexts; 0 for none. tie: half the width of what is called a tie. apart: the first so many systems are
-    judged on the first half of the contexts, the others on the second half, which is easier by 2."""
+    "pairs", `pairs` pairs of a context are judged by k people each. load: "even"; "uneven", log-normal with SD 1; "one", one
+    person gives 40% of the answers. tails: whether tastes are t-distributed. ceiling: how far the cut points are shifted
+    down. polarising: SD of the last system's tastes, where it is another. topics: of contexts; 0 for none. tie: half the
+    width of what is called a tie. apart: the first so many systems are judged on the first half of the contexts, the others
+    on the second half, which is easier by 2."""
 
     strengths: tuple[float, ...] = (0.0, 0.2, 0.4, 0.6, 0.8)
     contexts: int = 20
@@ -45,6 +46,7 @@ class Campaign:
     severity: float = 0.5
     use: float = 0.15
     taste: float = 0.3
+    polarising: float = 0.0
     tails: bool = False
     opinion: float = 0.0
     drift: float = 0.0
@@ -95,8 +97,13 @@ def draw_people(campaign: Campaign, n: int, rng: np.random.Generator) -> People:
         np.exp(rng.normal(0, campaign.use, n)),
         rng.normal(0, campaign.drift, n),
         rng.normal(0, campaign.side, n),
-        campaign.taste * (_tailed if campaign.tails else _normal)((n, campaign.systems), rng),
+        _tastes(campaign) * (_tailed if campaign.tails else _normal)((n, campaign.systems), rng),
     )
+
+
+def _tastes(campaign: Campaign) -> np.ndarray:
+    """(systems,) their SDs"""
+    return np.array([campaign.taste] * (campaign.systems - 1) + [campaign.polarising or campaign.taste])
 
 
 def draw_quality(campaign: Campaign, topic: np.ndarray, rng: np.random.Generator) -> np.ndarray:
