@@ -274,8 +274,8 @@ def _encoder(folder: str, max_length: int) -> Encoder:
 
 
 class TestSharesOfVotes:
-    """Of four people two say A, one a tie, one B. Cross-entropy is least where the model says these shares, not where it says what
-    most do, and it is their entropy there (Gibbs' inequality)."""
+    """Of four people two say A, one a tie, one B. Cross-entropy is least where the model says these shares, not what most say,
+    and it is their entropy there (Gibbs' inequality)."""
 
     SHARES = torch.tensor([[0.5, 0.25, 0.25]], dtype=torch.float64)
 
