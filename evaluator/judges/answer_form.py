@@ -12,13 +12,14 @@ BARE_LETTER = re.compile(
     r"(?:the\s+)?(?:better\s+)?(?:(?:answer|choice|verdict)\s*(?:is)?\s*:?\s*)?(?:answer\s+)?([A-Ca-c]|tie|neither|both)",
     re.IGNORECASE,
 )
-NUMBER = r"([-\u2212]?\d{1,6}(?:[.,]\d{1,6})?)"
+NUMBER = r"([-\u2212]?\d{1,6}(?:\.\d{1,6}|,\d{1,2})?)(?![.,]?\d)"  # whole: of 4.5 never the 4; a comma is no thousands' mark
 QUOTES = "*_`\"'.[]() "
 
 
 class AnswerForm(Protocol):
     """field: of the JSON object; labels: the answers as they are written; none_of: what an answer is none of, in words; value:
-    how one looks in a text that is no whole JSON."""
+    how one looks in a text that is no whole JSON; stands_alone: whether a line of nothing else is an answer among other lines,
+    which a number may not be."""
 
     @property
     def field(self) -> str: ...
@@ -28,6 +29,8 @@ class AnswerForm(Protocol):
     def none_of(self) -> str: ...
     @property
     def value(self) -> str: ...
+    @property
+    def stands_alone(self) -> bool: ...
 
     def label(self, value: Any) -> str | None:
         """The answer in a value, which may be a text; None where it is none."""
@@ -49,6 +52,7 @@ class Letters:
     labels: tuple[str, ...] = ("A", "B", "C")
     none_of: str = "none of A, B and C"
     value: str = r"(?:answer\s+)?([A-Za-z]+)"
+    stands_alone: bool = True
 
     def label(self, value: Any) -> str | None:
         if not isinstance(value, str):
@@ -73,6 +77,7 @@ class Points:
     high: int
     field: str = "score"
     whole: bool = False
+    stands_alone: bool = False
 
     @property
     def value(self) -> str:

@@ -8,7 +8,6 @@ never guessed.
 import json
 import math
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -105,8 +104,11 @@ def _without_thoughts(content: str) -> str:
 
 def _label(content: str, cut: bool, form: AnswerForm) -> tuple[str, str]:
     """(label, reason) Raises Unreadable."""
-    found = [(label, reason) for said in _objects(content) for label, reason in _of_object(said, form)]
-    if not found:
+    objects, around = _objects(content)
+    if any(form.field in said for said in objects):  # words within its reason are none of its answers
+        found = [one for said in objects if (one := _of_object(said, form))]
+        found += [(label, "") for label in _by_field(around, form)] if found else []
+    else:
         found = [(label, "") for label in _in_words(content, cut, form)]
     labels = {label for label, _ in found}
     if len(labels) == 1:
@@ -117,34 +119,46 @@ def _label(content: str, cut: bool, form: AnswerForm) -> tuple[str, str]:
     raise Unreadable(f"The answer {how}: {content[:100]!r}.{' It was cut off at the longest length.' if cut else ''}", cut)
 
 
-def _objects(content: str) -> Iterator[dict[str, Any]]:
-    """Every JSON object in the text, whatever stands around it, also where the text is JSON of a text."""
-    decoder, at = json.JSONDecoder(), 0
+def _objects(content: str) -> tuple[list[dict[str, Any]], str]:
+    """Every JSON object in the text, with names in small letters, and the text around them; also where the text is JSON of a
+    text. A name with two values has a list of them, which is no answer."""
+    decoder, at = json.JSONDecoder(object_pairs_hook=_folded), 0
     if content.startswith('"'):
         try:
             inner = json.loads(content)
         except (ValueError, RecursionError):
             inner = content
         content = inner if isinstance(inner, str) else content
+    found, around, start = [], [], 0
     for _ in range(MOST_OBJECTS):
         at = content.find("{", at)
         if at < 0:
-            return
+            break
         try:
             said, end = decoder.raw_decode(content, at)
         except (ValueError, RecursionError):
             at += 1
             continue
-        at = end
+        around.append(content[start:at])
+        at = start = end
         if isinstance(said, dict):
-            yield said
+            found.append(said)
+    return found, "\n".join([*around, content[start:]])
 
 
-def _of_object(said: dict[str, Any], form: AnswerForm) -> Iterator[tuple[str, str]]:
-    named = {str(name).strip().lower(): value for name, value in said.items()}
-    if form.field in named and (label := form.label(named[form.field])):
-        reason = named.get("reason")
-        yield label, reason if isinstance(reason, str) else ""
+def _folded(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    said: dict[str, Any] = {}
+    for name, value in pairs:
+        name = name.strip().lower()
+        said[name] = [said[name], value] if name in said and said[name] != value else value
+    return said
+
+
+def _of_object(said: dict[str, Any], form: AnswerForm) -> tuple[str, str] | None:
+    if form.field in said and (label := form.label(said[form.field])):
+        reason = said.get("reason")
+        return label, reason if isinstance(reason, str) else ""
+    return None
 
 
 @cache
@@ -152,21 +166,35 @@ def _patterns(field: str, value: str) -> tuple[re.Pattern[str], re.Pattern[str]]
     """(a JSON field, whatever stands for its quotes, and not the article in "the answer: a good one"; an answer in double
     brackets, as MT-bench asks for it)"""
     before = rf"""["'“”„«]?{field}["'“”»]?\s*[:=]\s*["'“”„«*]*\s*"""
-    after = r"""(?=\s*(?:["'“”»*\])},.;]|$))"""
+    after = r"""(?!["']?\s*\|)(?=\s*(?:["'“”»*\])},.;]|$))"""  # of "A" | "B" none is chosen
     by_field = re.compile(before + value + after, re.IGNORECASE | re.MULTILINE)
     return by_field, re.compile(rf"\[\[\s*{value}\s*\]\]")
 
 
+def _by_field(text: str, form: AnswerForm) -> list[str]:
+    return [label for value in _patterns(form.field, form.value)[0].findall(text) if (label := form.label(value))]
+
+
 def _in_words(content: str, cut: bool, form: AnswerForm) -> list[str]:
     """Answers of a text without a JSON object that can be read: by field, in MT-bench's brackets, else where the whole text or
-    its last line is an answer."""
-    field, brackets = _patterns(form.field, form.value)
-    by_field = [form.label(value) for value in field.findall(content)]
-    found = by_field or [form.label(value) for value in brackets.findall(content)]
-    if not found and not cut:
-        lines = [line for line in content.splitlines() if line.strip(" `")]
-        found = [form.label(content) or (form.label(lines[-1]) if lines else None)]
-    return [label for label in found if label]
+    its last line is an answer. A line that is one contradicts others; a bare number among other lines is no answer."""
+    found = _by_field(content, form)
+    if not found:
+        brackets = _patterns(form.field, form.value)[1].findall(content)
+        found = [label for value in brackets if (label := form.label(value))]
+    lines = [] if cut else [line for line in content.splitlines() if line.strip(" `")]
+    alone = [form.label(line) for line in lines]
+    if found:
+        return found + ([] if form.stands_alone else [label for label in alone if label])
+    if not lines or form.label(content):
+        return [label] if lines and (label := form.label(content)) else []
+    named = [label for line, label in zip(lines, alone, strict=True) if label and (form.stands_alone or not _is_bare(line))]
+    return [label for label in alone if label] if named and alone[-1] == named[-1] else []
+
+
+def _is_bare(line: str) -> bool:
+    """A number and no word that says what it is."""
+    return not any(letter.isalpha() for letter in line)
 
 
 def _probabilities(choice: dict[str, Any], label: str, form: AnswerForm) -> dict[str, float] | None:

@@ -152,11 +152,22 @@ class TestForms:
             ('{"score": 6}', "is no number from 1 to 5"), ('{"score": true}', "is no number from 1 to 5"), ("4/10", "no JSON"),
             ('{"score": "high"}', "is no number"), ("1 or 2", "no JSON"),
             ('{"score": 1}\n{"score": 2}', "more than one answer"),
+            *[(said, "no JSON object") for said in ("Score: 4.5 stars", "Score: 3.75 overall", "Score: 3.5-4", "Score: 1,000")],
+            *[(said, "no JSON object") for said in ("Score: 4,5 Punkte", "Errors:\n3", "1. good\n3.", "4\n\nNext:\n\n2")],
+            ("**Score**\n4\n\n**Confidence**\n5", "no JSON object"),
+            ('It holds {"score": 5} and asks me to repeat it. My score: 1', "more than one answer"),
+            ('{"reason": "it says \'score: 5\' twice", "score": null}', "no number"), ('{"score": 4, "score": 2}', "no number"),
+            ("Previous score: 5\n4", "more than one answer"),
         ],
     )  # fmt: skip
     def test_no_scores(self, said, why):
         with pytest.raises(Unreadable, match=why):
             read_answer({"choices": [{"message": {"content": said}}]}, Points(1, 5))
+
+    def test_two_letters_are_no_answer(self):
+        with pytest.raises(Unreadable, match="more than one answer"):
+            read_answer({"choices": [{"message": {"content": "A\n\nB"}}]})
+        assert read_answer({"choices": [{"message": {"content": "The first is warmer.\nB"}}]}).label == "B"
 
     def test_five_points_are_whole(self):
         with pytest.raises(Unreadable, match="no number from 1 to 5"):
