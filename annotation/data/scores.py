@@ -1,6 +1,5 @@
 """Scores from a file, and the annotators that a file names."""
 
-import re
 from dataclasses import replace
 from datetime import datetime
 from typing import TypeVar
@@ -9,7 +8,7 @@ from annotation.campaigns.items import draw_items
 from annotation.data.corpus import Corpus, Imported, RowsImport
 from annotation.data.direction import are_ranks, may_be_low
 from annotation.data.insertion import Insertion, give_keys
-from annotation.data.shapes.values import number
+from annotation.data.shapes.values import LANGUAGE_MODEL, number
 from annotation.data.spellings import Spellings
 from annotation.models import Annotator, Campaign, Criterion, LikertScore, Output, PairwiseJudgment
 from annotation.questions import registry, store
@@ -21,10 +20,6 @@ from core.rowfiles import BadField, NotAnswered, Row
 
 Answer = TypeVar("Answer", LikertScore, PairwiseJudgment)
 UNSAID = "answers that say they cannot say"
-# Asked about, never decided by: families of language models.
-LANGUAGE_MODEL = re.compile(
-    r"(?<![a-z])(gpt-?\d|chatgpt|claude|gemini|llama|mi[sx]tral|qwen|deepseek|grok|command-r)", re.IGNORECASE
-)
 NO_POINT = {"-", "--", "–", "—", "?", ".", "n.a.", "n.a", "k.a.", "skip", "skipped", "missing", "no answer"}
 TOOK = ("seconds", "active_seconds")
 

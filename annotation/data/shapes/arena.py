@@ -5,7 +5,7 @@ from typing import Any
 
 from annotation.data.shapes.pairs import outputs_of
 from annotation.data.shapes.shape import JUDGE_PAIRS, JUDGMENTS, OUTPUTS, Entry, Fields, LeftOut, Shape, Surroundings
-from annotation.data.shapes.values import answered, messages, number, texts
+from annotation.data.shapes.values import LANGUAGE_MODEL, answered, messages, number, texts
 from core.rows import BadField, shown
 
 VOTERS = "Voters are people. If a program voted, import the file as a judge's answers."
@@ -79,6 +79,9 @@ def _vote(fields: Fields, sides: Fields) -> Iterator[Entry | LeftOut]:
     if isinstance(voter, list):  # MT-bench's language models: [model, prompt]
         yield Entry(JUDGE_PAIRS, said | {"judge": " ".join(str(part) for part in voter)})
         return
+    if isinstance(voter, str) and voter == fields.get("judge") and LANGUAGE_MODEL.search(voter):
+        yield Entry(JUDGE_PAIRS, said | {"judge": voter})
+        return
     yield Entry(JUDGMENTS, said | ({"annotator": voter} if voter is not None else {}))
 
 
@@ -124,7 +127,7 @@ ARENA = Shape(
     kinds=(OUTPUTS, JUDGMENTS, JUDGE_PAIRS),
     recognises=_has_conversations,
     entries=_entries,
-    guess=VOTERS,
+    guess="Voters are people. A judge that is called as a language model is, as gpt-4, is none.",
 )
 ARENA_55K = Shape(
     name="Arena 55k",

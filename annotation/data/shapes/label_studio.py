@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from hashlib import sha256
 from typing import Any
 
+from annotation.data.fields import guess
 from annotation.data.shapes.pairs import has_sides, outputs_of
 from annotation.data.shapes.shape import JUDGMENTS, OUTPUTS, SCORES, Entry, Fields, LeftOut, Shape, Surroundings
 from annotation.data.shapes.values import point
@@ -99,7 +100,11 @@ def _table(fields: Fields, around: Surroundings) -> Iterator[Entry | LeftOut]:
     who = str(fields["annotator"])  # an address where Label Studio knows one: annotators are pseudonyms
     known: Fields = data | {"annotator": f"ls-{sha256(who.encode()).hexdigest()[:8]}" if "@" in who else who}
     if not marks:  # where a task has one result, its value stands alone, in a column that somebody names
-        yield Entry(JUDGMENTS if pair else SCORES, known)
+        choice = guess("judgments", list(known)).get("choice", "") if pair else ""
+        if choice and known[choice] in (None, ""):
+            yield LeftOut(JUDGMENTS, "has no choice")
+        else:
+            yield Entry(JUDGMENTS if pair else SCORES, known | ({"choice": known[choice]} if choice else {}))
     for name, found in marks.items():
         said = [value for mark in found for part, value in mark.items() if part in (*POINTS, "selected")]
         kind = JUDGMENTS if "selected" in found[0] else SCORES

@@ -201,6 +201,7 @@ VOTE = {"question_id": 81, "model_a": "m1", "model_b": "m2", "winner": "model_a"
             VOTE | {"judge": None, "judge_hash": "aa", "conversation_a": TALK, "conversation_b": TALK},
             {"annotator": "aa"},
         ),
+        ("judge_pairs", VOTE | SHORT | {"judge": "gpt4_pair"}, {"judge": "gpt4_pair", "choice": "model_a"}),
         (
             "judgments",
             {"chosen": "\n\nHuman: Q\n\nAssistant: yes", "rejected": "\n\nHuman: Q\n\nAssistant: no"},
@@ -241,6 +242,16 @@ def test_tools_rows(kind, row, expected):
 
 PICTURE = [{"role": "user", "content": [{"type": "image", "image": "x"}]}, TALK[1]]
 LISTS = {"model_a": "m1", "model_b": "m2", "winner_model_a": 1, "winner_model_b": 0, "winner_tie": 0, "prompt": '["Q"]'}
+BLANK = {
+    "annotation_id": 1,
+    "annotator": "a",
+    "lead_time": 1,
+    "preference": None,
+    "prompt": "Q",
+    "model_a": "m1",
+    "model_b": "m2",
+}
+BLANK |= {"response_a": "x", "response_b": "y"}
 FAILED = {
     "id": 1,
     "epoch": 1,
@@ -262,6 +273,7 @@ FAILED = {
         ("judgments", LISTS | {"response_a": "[null]", "response_b": '["x"]'}, "has a turn without a text in response_a"),
         ("judgments", LISTS | {"response_a": '["\\ud83d"]', "response_b": '["x"]'}, "holds half of a surrogate pair"),
         ("outputs", FAILED, "has no completion"),
+        ("judgments", BLANK, "has no choice"),
     ],
 )
 def test_one_row_that_cannot_be_read_leaves_the_others(kind, row, reason):
