@@ -1,6 +1,8 @@
 """A language model from the judges' page: a configured endpoint, the prompt, the forecast, and its row in the table."""
 
+import html
 import json
+import shlex
 
 import pytest
 
@@ -8,6 +10,7 @@ from annotation.models import Job
 from evaluator import tasks
 from evaluator.models import Judge
 from tests.evaluator.judges.stub_server import Server
+from tests.evaluator.world import command
 
 pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 PAGE = "/c/talk/comparator/judges/"
@@ -40,10 +43,15 @@ def test_it_is_set_up_shown_asked_and_stands_in_the_table(world, server):
     job = Job.objects.get(status=Job.Status.QUEUED)
     tasks.set_beside_people(str(job.pk))
     table = world.get(world.alice, "/api/campaigns/talk/judges/").json()["table"]
-    (scored,) = [one for one in table["tables"]["all"]["rows"] if one["name"] == "tiny"]
+    table_rows = table["tables"]["all"]["rows"]
+    (scored,) = [one for one in table_rows if one["name"] == "tiny"]
     assert scored["settings"]["calls"] == len(server.requests) == 48 and server.headers[0][1] == "Bearer sk-secret"
     shown = world.get(world.alice, PAGE).content.decode()
     assert "--set-up tiny" in shown and "48 calls" in shown and 'value="tiny" id="id_judges_0" checked' in shown
+    words = shlex.split(html.unescape(shown.split("To reproduce: ")[1].split("</p>")[0]))
+    made = command(*words[1:])["tables"]["all"]["rows"]  # the line that the page prints
+    figures = [[{k: one[k] for k in ("name", "outputs", "correlations", "accuracy")} for one in t] for t in (made, table_rows)]
+    assert words[:2] == ["manage.py", "evaluate_judges"] and figures[0] == figures[1] and len(server.requests) == 48
     again = world.client.post("/api/campaigns/talk/judges/", {"annotators": "crowd", "judges": ["tiny"]}, "application/json")
     assert again.status_code == 200 and again.json()["id"] == str(job.pk)  # the same is not worked out again
 
