@@ -243,8 +243,8 @@ def _answer(row: Row, places: "_Places") -> tuple[float, float, float]:
         word = row.get("choice")
         outcome, name = outcome_named(word), row.name("choice")
         try:
-            systems = (folded(places[2].name_of(row.name(f"system_{side}"))) for side in "ab")
-            named = side_named(folded(name), *systems, row.columns.get("choice", "choice") == "choice")
+            a, b = (folded(places[2].name_of(row.name(f"system_{side}"))) for side in "ab")
+            named = side_named(folded(name), a, b, row.columns.get("choice", "choice") == "choice")
         except ValueError as unclear:
             raise BadField("choice", str(unclear)) from unclear
         if (choice := outcome or named) is None:
