@@ -228,10 +228,11 @@ def of_table(
     begun = list(islice(table, 2))
     if len(begun) == 2 and any(cell.startswith('{"ImportId"') for cell in begun[1][1]):
         begun = []  # Qualtrics: below the names stand the questions, and then their ids
+    names = [cell.strip().casefold() for cell in first]
     for line, cells in chain(begun, table):
         if not any(cell.strip() for cell in cells):
             continue
-        if cells == first and len(first) > 1:
+        if len(first) > 1 and [cell.strip().casefold() for cell in cells] == names:
             say("A row that repeats the header is left out.")
             continue
         if len(cells) != len(header):

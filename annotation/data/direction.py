@@ -4,12 +4,12 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable
 
-# What people count, or order, so that the least is the best: errors, ranks, effort, and the error rates of the field. In the
-# product's languages.
+# What people count, or order, so that the least is the best: errors, ranks, effort, time, and the error rates of the field. In
+# the product's languages.
 LOW_IS_BEST = re.compile(
-    r"(?<![a-z])(rank(s|ed|ing)?|errors?|mistakes?|defects?|violations?|hallucinations?|effort|cost|latency|severity|penalty"
+    r"(?<![a-z])(rank(s|ed|ing)?|errors?|mistakes?|defects?|violations?|hallucinations?|effort|times?|duration|cost|latency|severity|penalty"
     r"|toxicity|harmfulness|bias|perplexity|loss|brier|bits[ _]per[ _](byte|character)|edit[ _-]?distance|h?ter|wer|cer|mqm"
-    r"|rang|fehler|aufwand|erreurs?|errores|rango|esfuerzo)(?![a-z])|错误|排名|أخطاء|ترتيب",
+    r"|rang|fehler|aufwand|zeit|dauer|erreurs?|temps|durée|errores|rango|esfuerzo|tiempo)(?![a-z])|错误|排名|أخطاء|ترتيب",
     re.IGNORECASE,
 )
 BEGINS_A_WORD = re.compile(r"(?<=[a-z])(?=[A-Z])")  # in PostEditEffort

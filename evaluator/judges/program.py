@@ -167,7 +167,8 @@ def _read(written: bytes, name: str, keys: Mapping[str, str], read: Reading) -> 
                 raise BadField("id", f"{quoted(identifier)} is answered twice")
             answers[keys[identifier]] = read(row)
         except BadField as error:
-            raise refusal(name, row.line, str(error), error.field) from None
+            counts = "; NaN counts as missing" if b"NaN" in written else ""
+            raise refusal(name, row.line, f"{error}{counts}", error.field) from None
     missing = [identifier for identifier, key in keys.items() if key not in answers]
     if missing:
         first = min(missing, key=int)

@@ -65,6 +65,7 @@ def sheets(*tables, hidden: str = "") -> bytes:
         (table(mark="\t"), "a.txt", ""),
         (table(mark="\t").encode("utf-16"), "a.txt", ""),
         (table() + "\n" + table(), "a.csv", "A row that repeats the header is left out."),
+        (table() + "\n" + table().replace("system", " System", 1), "a.csv", "A row that repeats the header is left out."),
         (sheets(("one", [["Study 1"], [], HEADER, *CELLS])), "a.xlsx", "The header is row 3;"),
         (
             sheets(("old", [HEADER, ["c1", "Q", "gamma", "x"]]), ("new", [HEADER, *CELLS]), hidden="old"),

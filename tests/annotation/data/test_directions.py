@@ -19,13 +19,15 @@ RANKS = "16_rank_1_is_best"
 
 
 @pytest.mark.parametrize(
-    "name", ["Rank", "rank (1 = best)", "Number of errors", "post-editing effort", "HTER", "edit distance"]
+    "name", ["Rank", "rank (1 = best)", "Number of errors", "post-editing effort", "HTER", "edit distance", "editTime"]
 )
 def test_names_that_leave_it_open(name):
     assert may_be_low(name)
 
 
-@pytest.mark.parametrize("name", ["Quality", "Frankness", "Terseness", "Effortless reading", "Accuracy", "Latent style"])
+@pytest.mark.parametrize(
+    "name", ["Quality", "Frankness", "Terseness", "Effortless reading", "Accuracy", "Latent style", "Timely"]
+)
 def test_names_that_do_not(name):
     assert not may_be_low(name)
 
