@@ -74,7 +74,15 @@ def test_a_budget_is_exact_with_16_at_once_and_nothing_is_asked_twice(tmp_path):
         assert len(server.requests) == 120
 
 
-def test_ended_five_times_it_asks_exactly_once(tmp_path):
+@pytest.fixture
+def usual_interrupt():
+    """As a command has it: a test of `serve` leaves its own handler behind."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_ended_five_times_it_asks_exactly_once(tmp_path, usual_interrupt):
     """Ctrl-C at any moment: what is under way is waited for and kept."""
     texts = [Text((f"Question {i}",), f"{word} {i}") for i in range(60) for word in ("good", "bad")]
     with RudeServer("plain", delay=0.03, **SPELL) as server:
