@@ -80,7 +80,8 @@ def _prompt(result: Fields) -> str:
 
 
 def _context(result: Fields) -> str:
-    """The variables of the test, so that systems with different prompts meet; without any, the prompt."""
+    """The variables of the test, so that systems with different prompts meet; without any, the prompt; in a file that keeps
+    neither, what the test is called, or its number."""
     case = result.get("testCase")
     values = result.get("vars") or (case.get("vars") if isinstance(case, dict) else None)
     if isinstance(values, dict) and values:
@@ -88,9 +89,13 @@ def _context(result: Fields) -> str:
         return next(iter(texts.values())) if len(texts) == 1 else "\n".join(f"{name}: {text}" for name, text in texts.items())
     prompt = result.get("prompt")
     raw = prompt.get("raw") if isinstance(prompt, dict) else prompt
-    if not isinstance(raw, str):
-        raise BadField("prompt", "expected an object with the text raw, or variables in vars")
-    return raw
+    if isinstance(raw, str):
+        return raw
+    if isinstance(description := case.get("description") if isinstance(case, dict) else None, str) and description:
+        return description
+    if isinstance(number_of_test := result.get("testIdx"), int):
+        return f"Test {number_of_test}"
+    raise BadField("prompt", "expected an object with the text raw, variables in vars, or testIdx")
 
 
 def _text(value: Any) -> str:
@@ -139,7 +144,8 @@ PROMPTFOO = Shape(
     kinds=(OUTPUTS, SCORES, JUDGE_SCORES),
     recognises=_is_file,
     entries=_file,
-    guess="A provider is a system, and a test's variables are the context. Marks given by hand are people's scores.",
+    guess="A provider is a system, and a test's variables are the context, or else its prompt, name or number. Marks given"
+    " by hand are people's scores.",
 )
 PROMPTFOO_LINES = Shape(
     name="promptfoo results (JSONL)",

@@ -171,6 +171,13 @@ class TestJudges:
             ("judge_scores", "is the score of no output; the provider gave none"),
         ]
 
+    def test_a_promptfoo_test_without_prompt_and_variables_is_known_by_its_name_or_number(self):
+        result = {"promptIdx": 0, "testIdx": 2, "provider": "m", "gradingResult": {"pass": True}, "score": 1}
+        result |= {"response": {"output": "R"}}
+        named = result | {"testCase": {"description": "polite refusal"}}
+        _, entries = held({"results": [result, named]})
+        assert [fields["context"] for kind, fields in entries if kind == "outputs"] == ["Test 2", "polite refusal"]
+
     def test_inspect(self):
         sample = {"id": 1, "epoch": 2, "input": "Q", "target": "T", "output": {"completion": "R"}}
         sample["scores"] = {"match": {"value": "C"}, "grade": {"value": {"style": 3, "fact": "?"}}}
