@@ -146,9 +146,10 @@ def kinds_of_files() -> list[str]:
     return ["outputs", *FILES, *JUDGE_FILES]
 
 
-def in_words(what: str) -> str:
-    """A kind of file, as pages write it."""
-    return what.replace("_", " ")
+def in_words(what: str, number: int = 2) -> str:
+    """A kind of file, or so many of what it holds, as pages write it."""
+    words = what.replace("_", " ")
+    return words if number != 1 else {"criteria": "criterion"}.get(words, words.removesuffix("s"))
 
 
 def fields_of(what: str) -> list[Field]:

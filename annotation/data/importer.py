@@ -32,6 +32,7 @@ ABOUT_ANSWERS = (*SHARED_OPTIONS, "aspects", "raters", "simulated")
 ABOUT_PAIRS = (*SHARED_OPTIONS, "simulated")
 ABOUT_JUDGES = (*SHARED_OPTIONS, "judge", "judges", "replace")
 KEPT_ERRORS = 200
+LONGEST_LIST = 200  # characters of a list of columns in a sentence
 WATCH_EVERY = 500  # rows
 READ_AGAIN = 3  # times without the lock
 
@@ -231,7 +232,10 @@ def _unnamed(errors: list[RowError], kinds: Counter, rows: int, file: str, unuse
     first = errors[0]
     if "is missing; it must be given" not in first.message or kinds[first.kind] < max(rows, 2) or not unused:
         return []
-    columns = ", ".join(quoted(column) for column in sorted(unused)[:12])
+    names = [quoted(column) for column in sorted(unused)]
+    while len(", ".join(names)) > LONGEST_LIST and len(names) > 1:
+        names.pop()
+    columns = ", ".join(names) + (" and others" if len(names) < len(unused) else "")
     way = f"name it: --column {first.field}=COLUMN, or on the file's page"
     return [RowError(first.file or file, None, first.field, f"is in no row. If one of the columns holds it, {way}: {columns}")]
 

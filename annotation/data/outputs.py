@@ -68,7 +68,7 @@ class OutputsImport(Corpus):
         """Of new outputs that hold nothing, and new systems that may be people."""
         empty = sum(not output.text.strip() for output in self.new_outputs)
         words = Counter(text for output in self.new_outputs if (text := output.text.strip()).lower() in MISSING - {""})
-        said = [f"{empty} outputs are empty, and are kept as what the system wrote."] if empty else []
+        said = [f"Empty outputs, kept as what the system wrote: {empty}."] if empty else []
         if words:
             shown = ", ".join(f"{quoted(word)} ({count})" for word, count in words.most_common(5))
             said.append(f"Some outputs are a word for a missing value, and are kept as what the system wrote: {shown}.")

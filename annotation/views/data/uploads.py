@@ -70,7 +70,7 @@ def upload(request, slug, pk):
         "kind": in_words(stored.kind),
         "following": following,
         "following_kind": in_words(following.kind) if following else "",
-        "new": [(n, in_words(kind)) for kind, n in stored.result.get("new", {}).items() if n],
+        "new": [(n, in_words(kind, n)) for kind, n in stored.result.get("new", {}).items() if n],
     }
     return render(request, "annotation/upload.html", context, status=422 if request.method == "POST" else 200)
 
