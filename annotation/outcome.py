@@ -28,6 +28,7 @@ class Outcome(str, Enum):
         return {Outcome.A: 0, Outcome.TIE: 1, Outcome.B: 2}[self]
 
 
+SIDES = {"left": Outcome.A, "right": Outcome.B}
 CODES = {outcome.value: outcome.code for outcome in Outcome}
 CHOICES = {outcome.code: outcome.value for outcome in Outcome}
 # Other words for an outcome: arenas', MT-bench's, AutoArena's and AlpacaEval's. Both bad rates as a tie.
@@ -56,7 +57,7 @@ def side_named(word: str, a: str, b: str, ours: bool = True) -> Outcome | None:
     word stands for something else, too."""
     if (word == a) == (word == b) or (ours and word in ("a", "tie", "b")):
         return None
-    side, other = (Outcome.A if word == a else Outcome.B), outcome_named(word)
+    side, other = (Outcome.A if word == a else Outcome.B), outcome_named(word) or SIDES.get(word)
     if other not in (None, side):
         raise ValueError(f"is the system on side {side.value}, and stands for {other.value}, too; rename the system")
     return side

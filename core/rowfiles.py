@@ -102,7 +102,7 @@ def _read_rows(
     if ending == "parquet":
         rows = table_rows.parquet_rows(source, file_name, columns, fail)
     elif ending == "xlsx":
-        cells = table_rows.sheet_cells(source, file_name, fail, sheet)
+        cells = table_rows.sheet_cells(source, file_name, fail, sheet, say)
         rows = table_rows.of_table(cells, file_name, columns, fail, say=say)
     elif ending in ("csv", "tsv") or (ending == "txt" and _is_table(source, file_name, encoding)):
         lines = decoded_lines(source, file_name, None, encoding)

@@ -108,9 +108,15 @@ def sheet_names(file: BinaryIO, name: str) -> dict[str, bool]:
         file.seek(0)
 
 
-def sheet_cells(file: BinaryIO, name: str, fail: Fail, title: str = "") -> Iterator[tuple[int, list[str]]]:
+HIDDEN_ROW = re.compile(rb'<(?:\w+:)?row\b[^<>]*\shidden="(?:1|true)"')  # by a filter, or by hand
+
+
+def sheet_cells(
+    file: BinaryIO, name: str, fail: Fail, title: str = "", say: Say = lambda sentence: None
+) -> Iterator[tuple[int, list[str]]]:
     """(row, cells) of a sheet of an Excel file, if none is named the first that is not hidden, as CSV would have them: formulas
-    by their values, dates in ISO's form. fail takes the formulas whose values the file does not have."""
+    by their values, dates in ISO's form. fail takes the formulas whose values the file does not have, say how many rows are
+    hidden."""
     import openpyxl  # only where somebody sends such a file
 
     content = io.BytesIO(file.read(MAX_DOCUMENT_BYTES + 1))
@@ -123,6 +129,8 @@ def sheet_cells(file: BinaryIO, name: str, fail: Fail, title: str = "") -> Itera
         sheets = _sheets(openpyxl.load_workbook(content, read_only=True, data_only=True), title)
         if not sheets:
             raise refusal(name, None, "has no sheet of cells")
+        if hidden := len(HIDDEN_ROW.findall(archive.read(sheets[0]._worksheet_path))):
+            say(f"Rows that the sheet hides are read, too: {hidden:,}.")
         values = list(_spread(sheets[0], name, values_only=True))
         if any(b"<f" in archive.read(part) for part in archive.namelist() if part.startswith("xl/worksheets/")):
             sheet = _sheets(openpyxl.load_workbook(content, read_only=True), title)[0]

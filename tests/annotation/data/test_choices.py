@@ -60,4 +60,7 @@ def test_a_systems_name_that_stands_for_the_other_side(tmp_path):
     with pytest.raises(ImportRefused, match="is the system on side A, and stands for B, too"):
         stored(votes(tmp_path, ["response b"], ("Response B", "Response A")))
     assert side_named("response a", "response a", "response b") == Outcome.A
+    with pytest.raises(ValueError, match="is the system on side B, and stands for A, too"):
+        side_named("left", "right", "left")
+    assert side_named("left", "left", "right") == Outcome.A
     assert side_named("b", "b", "c") is None  # A, tie and B are sides, as exports write them

@@ -39,7 +39,7 @@ def table(*above: str, mark: str = ",") -> str:
     return "\n".join([*above, *(mark.join(cells) for cells in [HEADER, *CELLS])])
 
 
-def sheets(*tables, hidden: str = "") -> bytes:
+def sheets(*tables, hidden: str = "", hidden_row: int = 0) -> bytes:
     book = openpyxl.Workbook()
     book.remove(book.active)
     for title, rows in tables:
@@ -47,6 +47,8 @@ def sheets(*tables, hidden: str = "") -> bytes:
         for row in rows:
             sheet.append(row)
         sheet.sheet_state = "hidden" if title == hidden else "visible"
+        if hidden_row:
+            sheet.row_dimensions[hidden_row].hidden = True
     content = io.BytesIO()
     book.save(content)
     return content.getvalue()
@@ -64,6 +66,7 @@ def sheets(*tables, hidden: str = "") -> bytes:
         (table("sep=;", mark=";"), "a.csv", ""),
         (table(mark="\t"), "a.txt", ""),
         (table(mark="\t").encode("utf-16"), "a.txt", ""),
+        (sheets(("one", [HEADER, *CELLS]), hidden_row=2), "a.xlsx", "Rows that the sheet hides are read, too: 1."),
         (table() + "\n" + table(), "a.csv", "A row that repeats the header is left out."),
         (table() + "\n" + table().replace("system", " System", 1), "a.csv", "A row that repeats the header is left out."),
         (sheets(("one", [["Study 1"], [], HEADER, *CELLS])), "a.xlsx", "The header is row 3;"),
