@@ -15,7 +15,8 @@ class _OutOfTime(BaseException):
 @contextmanager
 def at_most(seconds: float, sentence: str) -> Iterator[None]:
     """Raises Refused with the sentence where the body takes longer. Only in a process's main thread, where a signal can
-    interrupt it; elsewhere there is no limit."""
+    interrupt it; elsewhere there is no limit. It rings again each second: what is raised while Python deletes an object is
+    lost."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -24,7 +25,7 @@ def at_most(seconds: float, sentence: str) -> Iterator[None]:
         raise _OutOfTime
 
     previous = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)
     try:
         yield
     except _OutOfTime:

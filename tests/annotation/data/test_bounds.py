@@ -147,3 +147,17 @@ def test_work_ends_by_the_clock():
                 time.sleep(0.01)
             except Exception:
                 pytest.fail("an error that readers would take for one of the file's")
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_what_is_lost_while_an_object_is_deleted_rings_again():
+    class Slow:
+        def __del__(self):
+            end = time.monotonic() + 0.3
+            while time.monotonic() < end:
+                pass
+
+    with pytest.raises(Refused, match="too long"), wall_clock.at_most(0.1, "too long"):
+        one = Slow()
+        del one  # the first ring is raised in here, and Python goes on
+        time.sleep(3)
