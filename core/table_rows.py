@@ -19,6 +19,7 @@ MAX_CELLS = 1_000_000  # of an Excel sheet, with the empty ones between its othe
 MAX_COLUMNS = 1000  # of a table
 ROWS_AT_ONCE = 1000  # of Parquet
 ABOVE = 10  # rows that may stand above a table's header
+HIDDEN_ROW = re.compile(rb'<(?:\w+:)?row\b[^<>]*\shidden="(?:1|true)"')  # by a filter, or by hand
 Say = Callable[[str], None]
 CSV_ERRORS = {  # {what the module csv says: what a person is told}
     "new-line": "a line break outside of quotes that ends no line",
@@ -106,9 +107,6 @@ def sheet_names(file: BinaryIO, name: str) -> dict[str, bool]:
         return {}
     finally:
         file.seek(0)
-
-
-HIDDEN_ROW = re.compile(rb'<(?:\w+:)?row\b[^<>]*\shidden="(?:1|true)"')  # by a filter, or by hand
 
 
 def sheet_cells(
