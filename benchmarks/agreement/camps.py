@@ -1,4 +1,4 @@
-"""How often a minority view is taken for carelessness, or the reverse: `python -m benchmarks.agreement.camps [N]`.
+"""How often a minority view is taken for carelessness, or the reverse: `python -m benchmarks.agreement.camps [N [FIRST SEED]]`.
 
 Ten people score outputs of five systems from 1 to 5, two of them in their own way. What most of them see in output o of system
 s is quality_s + q_o, standard normal; two experts see another quality of it, independent of the first (or both, half and half);
@@ -93,11 +93,11 @@ def share(kept: list[bool]) -> str:
     return f"{100 * mean:.1f} ± {100 * np.sqrt(mean * (1 - mean) / len(kept)):.1f}"
 
 
-def rows(named: dict, n: int, is_camp: bool) -> None:
+def rows(named: dict, n: int, first: int, is_camp: bool) -> None:
     for title, way in named.items():
         for name, design in DESIGNS.items():
             found = []
-            for seed in range(n):
+            for seed in range(first, first + n):
                 rng = np.random.default_rng(seed)
                 found.append(flagged(*drawn(design, *((way, None) if is_camp else (None, way)), rng)))
             two = {0, 1}
@@ -107,11 +107,11 @@ def rows(named: dict, n: int, is_camp: bool) -> None:
 
 
 def main() -> None:
-    n = int(sys.argv[1]) if len(sys.argv) > 1 else 200
+    n, first = (int(text) for text in (*sys.argv[1:3], *("200", "0")[len(sys.argv) - 1 :]))
     print("| who | design | one or both flagged | both flagged | said to be a minority view | anybody else flagged |")
     print("|---|---|---|---|---|---|")
-    rows(CAMPS, n, True)
-    rows(CARELESS, n, False)
+    rows(CAMPS, n, first, True)
+    rows(CARELESS, n, first, False)
 
 
 if __name__ == "__main__":

@@ -75,10 +75,13 @@ def main(args: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.validity.active_selection", description=__doc__)
     parser.add_argument("--n", type=int, default=200, help="campaigns of each row (default %(default)s)")
     parser.add_argument("--seed", type=int, default=0, help="of the first campaign (default %(default)s)")
+    parser.add_argument("--only", choices=[*CAMPAIGNS], help="these campaigns alone")
     given = parser.parse_args(args)
     print("| systems | pairs | N | called better than an equal | SE | intervals that hold the truth | median width | slope |")
     print("|---|---|---:|---:|---:|---:|---:|---:|")
     for name, c in CAMPAIGNS.items():
+        if given.only not in (None, name):
+            continue
         true = true_ratings(c)
         of: dict[str, list[tuple[float, ...]]] = {"at random": [], "as they are asked": []}
         for seed in range(given.seed, given.seed + given.n):
