@@ -1,5 +1,6 @@
 """From a campaign to its plan: how many judgments, how long, and the smallest difference that it can detect."""
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -60,13 +61,20 @@ def seconds_of(campaign: Campaign) -> tuple[float | None, float | None]:
 @dataclass(frozen=True)
 class Ground:
     """How much answers to one question vary, as far as is known or assumed. On it stands what can be detected. ends: of the
-    scale, with the pilot's mean score."""
+    scale, with the pilot's mean score; divides: how many times as much people's leanings vary over the system that is ahead as
+    over the others."""
 
     about: str
     scale: str
     source: str
     assumed: Components | PairAssumptions
     ends: Scale | None = None
+
+    @property
+    def divides(self) -> float:
+        """Infinite where people do not differ over the others at all."""
+        ahead, others = self.assumed.leaning(True) * 2 - self.assumed.leaning(False), self.assumed.leaning(False)
+        return ahead / others if others else 1.0 if not ahead else math.inf
 
     @property
     def is_pairs(self) -> bool:

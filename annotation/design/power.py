@@ -15,17 +15,20 @@ its people tell. Contexts and annotators are both random: Westfall,
 Kenny & Judd 2014 (J. Exp. Psychol. Gen. 143, 2020-2045), as in Card et al. 2020 (EMNLP, "With Little Power Comes Great
 Responsibility", section 5), whose fitted variances are the assumptions below.
 
+One system is planned to be ahead of the others, which are equal. People may differ more over it than over the others: then the
+s2_AS of its differences is the mean of its own and the others'.
+
 What is planned is what the board decides (`leaderboard.rating.decision.decide`): the difference of two of S systems is
-known when |D| exceeds its error times Tukey's range for S systems. The P are what mean squares of contexts x systems,
-annotators x systems and the rest estimate, with (n - 1)(S - 1), (N - 1)(S - 1) and the remaining degrees of freedom, which
-Satterthwaite's formula puts together. With fewer annotators than can speak for people in general, the board speaks of these
+known when |D| exceeds its error times Tukey's range for S systems. The P are what mean squares of contexts, annotators and the
+rest estimate for each difference, with n - 1, N - 1 and (n - 1)(N - 1) degrees of freedom, which Satterthwaite's formula puts
+together. As far as the differences' variances are alike, they tell each other's (`moderation`). With fewer annotators than can speak for people in general, the board speaks of these
 annotators, and so does the plan: s2_AS counts as 0 and n alone gives degrees of freedom. Power comes from the noncentral t
 distribution.
 
 Scores near an end of the scale vary less. Scores from L to H with mean x have at most the variance (x - L)(H - x) (Bhatia &
 Davis 2000, American Mathematical Monthly 107, 353-357). Where the scale is known, one system is planned to be ahead by D of
 the others, which are where the pilot's were, and its variances are the same share f of that maximum: Var(D) changes by
-(1 + f) / 2, and the board, whose variances are those of all S systems together, states it changed by (S - 1 + f) / S.
+(1 + f) / 2, and what the board states of it as far as other differences have no say.
 
 Variances from a pilot are uncertain, and the square root of an unbiased variance is too small on average: with p degrees of
 freedom by c4 = sqrt(2 / p) Gamma((p + 1) / 2) / Gamma(p / 2) (Holtzman 1950, American Journal of Psychology 63, 615-617). The
@@ -44,13 +47,14 @@ and its error that of the win rate over w (1 - w).
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import expit, logit
 from scipy.stats import nct, norm
 
+from annotation.design.moderation import Alone, stated
 from leaderboard.rating.decision import at_look, critical
 from leaderboard.rating.people_board import speak_of_people
 
@@ -63,7 +67,8 @@ ONE_EACH: People = ((1.0, 1.0),)
 @dataclass(frozen=True)
 class Components:
     """Variances of single scores, in squared points of the scale (or of a scale from 0 to 1, see `on`). freedom: degrees of
-    freedom with which a pilot estimates them; infinite where they are assumed."""
+    freedom with which a pilot estimates them; infinite where they are assumed. ahead: that of annotator x system for the system
+    that is planned to be ahead; None: as for the others."""
 
     context_system: float
     annotator_system: float
@@ -71,11 +76,16 @@ class Components:
     context: float = 0.0
     annotator: float = 0.0
     freedom: float = math.inf
+    ahead: float | None = None
 
     def on(self, low: float, high: float) -> "Components":
         """These variances of a scale from 0 to 1, on the scale from low to high."""
-        scaled = (variance * (high - low) ** 2 for variance in astuple(self)[:-1])
-        return replace(Components(*scaled), freedom=self.freedom)
+        known = {name: value for name, value in asdict(self).items() if name != "freedom" and value is not None}
+        return replace(self, **{name: variance * (high - low) ** 2 for name, variance in known.items()})
+
+    def leaning(self, ahead: bool) -> float:
+        """s2_AS of a difference: of the system that is ahead from another, or of two others."""
+        return self.annotator_system if not ahead or self.ahead is None else (self.annotator_system + self.ahead) / 2
 
 
 def _of_card(item_slope: float, item: float, worker_slope: float, worker: float, sigma: float) -> Components:
@@ -106,12 +116,17 @@ class Scale:
 @dataclass(frozen=True)
 class PairAssumptions:
     """ties: their share where the systems are equal. context, annotator: intraclass correlations of judgments of one pair of
-    systems on one context, and by one annotator. freedom: as for Components."""
+    systems on one context, and by one annotator. freedom, ahead: as for Components."""
 
     ties: float = 0.2
     context: float = 0.3
     annotator: float = 0.05
     freedom: float = math.inf
+    ahead: float | None = None
+
+    def leaning(self, ahead: bool) -> float:
+        """As for Components."""
+        return self.annotator if not ahead or self.ahead is None else (self.annotator + self.ahead) / 2
 
 
 @dataclass(frozen=True)
@@ -127,15 +142,15 @@ class Detectable:
 
 
 def standard_error(
-    components: Components, contexts: int, annotators: int, people: People = ONE_EACH, systems: int = 2
+    components: Components, contexts: int, annotators: int, people: People = ONE_EACH, systems: int = 2, ahead: bool = False
 ) -> tuple[float, float]:
-    """(SE, df) of the difference of two systems' mean scores."""
-    of_people = components.annotator_system if speak_of_people(annotators, systems) else 0.0
+    """(SE, df) of the difference of two systems' mean scores, by itself. ahead: is one of them the system that is ahead?"""
+    of_people = components.leaning(ahead) if speak_of_people(annotators, systems) else 0.0
     single = of_people * (1 - 1 / annotators) + components.residual
     told = sum(share * _inverse(components.context_system + single / k) for share, k in people)
     rest = 2 * single / (contexts * _mean(people))
     of_contexts = 2 / (contexts * told) - rest if told else 0.0
-    return _tested(of_contexts, 2 * of_people / annotators, rest, contexts, annotators, people, systems)
+    return _tested(of_contexts, 2 * of_people / annotators, rest, contexts, annotators, systems)
 
 
 def _inverse(variance: float) -> float:
@@ -148,27 +163,26 @@ def _mean(people: People) -> float:
 
 
 def _tested(
-    of_contexts: float, of_people: float, rest: float, contexts: float, annotators: int, people: People, systems: int
+    of_contexts: float, of_people: float, rest: float, contexts: float, annotators: int, systems: int
 ) -> tuple[float, float]:
     """(SE, df) from what contexts, annotators and the rest add to the variance of the difference."""
     if contexts < 2 or annotators < 2:
         raise ValueError("A difference can only be tested with two contexts and two annotators at least.")
-    total, times = of_contexts + of_people + rest, systems - 1
-    answers = max(contexts * (_mean(people) - 1), contexts - 1)  # for each system, less what the contexts took
-    spread = (of_contexts + rest) ** 2 / ((contexts - 1) * times) + rest**2 / (answers * times)
+    total = of_contexts + of_people + rest
+    spread = (of_contexts + rest) ** 2 / (contexts - 1)
     if speak_of_people(annotators, systems):
-        spread += (of_people + rest) ** 2 / ((annotators - 1) * times)
+        spread += (of_people + rest) ** 2 / (annotators - 1) + rest**2 / ((contexts - 1) * (annotators - 1))
     return math.sqrt(total), total**2 / spread if spread else math.inf
 
 
 def power_of(
-    difference: float, se: float, df: float, alpha: float = ALPHA, systems: int = 2, stated: float | None = None
+    difference: float, se: float, df: float, alpha: float = ALPHA, systems: int = 2, board: float | None = None
 ) -> float:
     """Probability that the difference of two of the systems is known, in either direction, when all pairs of them together are
-    wrongly said to differ with probability alpha at most. stated: the standard error that decides, if it is not `se`."""
+    wrongly said to differ with probability alpha at most. board: the standard error that decides, if it is not `se`."""
     if se == 0:
         return 1.0
-    ratio, most = difference / se, critical(systems, df, 1 - alpha) * (1.0 if stated is None else stated / se)
+    ratio, most = difference / se, critical(systems, df, 1 - alpha) * (1.0 if board is None else board / se)
     if math.isinf(df):
         return float(norm.sf(most - ratio) + norm.cdf(-most - ratio))
     wrong_way = nct.cdf(-most, df, ratio)  # SciPy gives nan for it from a ratio of about 8, where it is 0
@@ -208,42 +222,56 @@ def power_for_win_rate(
         return 0.0
     error = _of_pairs(assumed, meetings, annotators, people, systems, contexts)
     logits = float(logit(0.5 + difference))
-    return power_of(logits, *error(logits), alpha, systems)
+    return _found(logits, error, alpha, systems)
+
+
+def _found(logits: float, error: Callable[[float], tuple[float, float, float]], alpha: float, systems: int) -> float:
+    se, board, df = error(logits)
+    return power_of(logits, se, df, alpha, systems, board)
 
 
 def _of_scores(
     components: Components, contexts: int, annotators: int, people: People, alpha: float, systems: int, scale: Scale | None
-) -> tuple[Callable[[float], float], Callable[[float], tuple[float, float]]]:
-    """(difference -> power, difference -> (its standard error, as the board states it))"""
-    se, df = standard_error(components, contexts, annotators, people, systems)
-    se /= mean_of_root(components.freedom)
+) -> tuple[Callable[[float], float], Callable[[float], tuple[float, float, float]]]:
+    """(difference -> power, difference -> (its standard error, and that and the degrees of freedom that the board states))"""
+    sides = [standard_error(components, contexts, annotators, people, systems, ahead) for ahead in (True, False)]
+    more = mean_of_root(components.freedom)
+    own, others = (Alone((se / more) ** 2, df) for se, df in sides)
 
-    def errors(difference: float) -> tuple[float, float]:
-        f = scale.left(difference) if scale else 1.0
-        return se * math.sqrt((1 + f) / 2), se * math.sqrt((systems - 1 + f) / systems)
+    def errors(difference: float) -> tuple[float, float, float]:
+        left = (1 + scale.left(difference)) / 2 if scale else 1.0
+        varies = replace(own, variance=own.variance * left)
+        known = stated(varies, others, systems)
+        return math.sqrt(varies.variance), math.sqrt(known.variance), known.freedom
 
     def power_at(difference: float) -> float:
-        own, stated = errors(difference)
-        return power_of(difference, own, df, alpha, systems, stated)
+        se, board, df = errors(difference)
+        return power_of(difference, se, df, alpha, systems, board)
 
     return power_at, errors
 
 
 def _of_pairs(
     assumed: PairAssumptions, meetings: float, annotators: int, people: People, systems: int, contexts: float
-) -> Callable[[float], tuple[float, float]]:
-    """logits -> (their standard error, df)"""
-    as_if, of_people = meetings * systems / 2, assumed.annotator if speak_of_people(annotators, systems) else 0.0
-    places = max(2.0, min(as_if, contexts))
+) -> Callable[[float], tuple[float, float, float]]:
+    """logits -> (their standard error, and that and the degrees of freedom that the board states)"""
+    as_if, of_others = meetings * systems / 2, speak_of_people(annotators, systems)
+    places, more = max(2.0, min(as_if, contexts)), mean_of_root(assumed.freedom)
 
-    def error(logits: float) -> tuple[float, float]:
+    def alone(logits: float, is_ahead: bool) -> Alone:
+        leaning = assumed.leaning(is_ahead) if of_others else 0.0
         slope = expit(logits) * expit(-logits)  # of the win rate
         ahead = 2 * expit(logits) - 1
         variance = max(1 - assumed.ties - ahead**2, 0.0) / 4 / slope**2  # of a judgment, in squared logits
-        rest = variance * (1 - assumed.context - of_people) / (as_if * _mean(people))
-        parts = variance * assumed.context / places, variance * of_people / annotators, rest
-        se, df = _tested(*parts, places, annotators, people, systems)
-        return se / mean_of_root(assumed.freedom), df
+        rest = variance * max(1 - assumed.context - leaning, 0.0) / (as_if * _mean(people))
+        parts = variance * assumed.context / places, variance * leaning / annotators, rest
+        se, df = _tested(*parts, places, annotators, systems)
+        return Alone((se / more) ** 2, df)
+
+    def error(logits: float) -> tuple[float, float, float]:
+        own = alone(logits, True)
+        known = stated(own, alone(0.0, False), systems)
+        return math.sqrt(own.variance), math.sqrt(known.variance), known.freedom
 
     return error
 
@@ -263,15 +291,14 @@ def detectable_difference(
 
     Raises ValueError for fewer than two contexts or annotators."""
     power_at, errors = _of_scores(components, contexts, annotators, people, alpha, systems, scale)
-    se, df = standard_error(components, contexts, annotators, people, systems)
-    se /= mean_of_root(components.freedom)
-    high = scale.high - scale.mean if scale else se
+    high = scale.high - scale.mean if scale else errors(0.0)[0]
     while not scale and power_at(high) < power:
         high *= 2
     if power_at(high) < power:
         return None
     difference = _smallest(power_at, power, high)
-    return Detectable(difference, errors(difference)[1], df, power, alpha)
+    _, se, df = errors(difference)
+    return Detectable(difference, se, df, power, alpha)
 
 
 def detectable_win_rate(
@@ -290,7 +317,7 @@ def detectable_win_rate(
     error = _of_pairs(assumed, meetings, annotators, people, systems, contexts)
 
     def power_at(logits: float) -> float:
-        return power_of(logits, *error(logits), alpha, systems)
+        return _found(logits, error, alpha, systems)
 
     # Logits tell less the nearer a win rate is to 1, so the power has a maximum.
     far = logit(min(1 - assumed.ties / 2, MOST_CERTAIN))
@@ -298,7 +325,7 @@ def detectable_win_rate(
     if high is None:
         return None
     logits = _smallest(power_at, power, float(high))
-    se, df = error(logits)
+    _, se, df = error(logits)
     slope = expit(logits) * expit(-logits)
     return Detectable(float(expit(logits)) - 0.5, float(se * slope), float(df), power, alpha)
 

@@ -1,5 +1,5 @@
-"""Whose order of the systems is nearer to the true one, that of the default board or that of the systems' mean scores? Kendall's
-tau with the true order, in simulated campaigns of systems that differ, on the same answers.
+"""Whose order of the systems is nearer to the true one, that of the default board or that of the systems' mean scores?
+Kendall's tau with the true order, in simulated campaigns of systems that differ, on the same answers.
 
     python -m benchmarks.validity.orders --n 300
 

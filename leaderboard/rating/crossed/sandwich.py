@@ -19,8 +19,10 @@ Few annotators tell each difference's variance badly. As far as the systems vary
 are moderated towards the model's, with the weight of an inverse chi-square prior (Smyth 2004, Stat. Appl. Genet. Mol. Biol. 3,
 section 4) whose d0 degrees of freedom come from how the differences' variances spread. The upper limit (90%) of that spread is
 taken, so that few systems, which cannot show that they are alike, are hardly moderated. The model gives their proportions
-alone. Their level is the prior's by its mean, d0 / (d0 - 2), where it has a variance (d0 > 4), so that the mean variance stays
-what the answers show, whatever their degrees of freedom are taken to be; else by logarithms, as Smyth has it. The level comes
+alone. Their level is the prior's by its mean, d / (d - 2), where it has a variance (d > 4), so that the mean variance stays
+what the answers show, whatever their degrees of freedom are taken to be; else by logarithms, as Smyth has it. There d comes from
+the spread itself and not from its upper limit: a prior of fewer degrees lies lower beside the same mean, so that what is careful
+for the weight would be careless for the level. The level comes
 from p independent differences with d degrees of freedom each, and adds 2 / (p d) to the relative variance of the part that it
 has, so that of a moderated variance 1 / df = 1 / (d0 + d) + (d0 / (d0 + d))^2 / (p d)."""
 
@@ -82,30 +84,41 @@ class Sandwich:
 
     def _moderated(self, variance: Floats, freedom: Floats, model: Floats, rows: Booleans) -> tuple[Floats, Floats]:
         """rows: (m,), the differences that tell how alike they are"""
-        independent = self.contrasts.independent
-        prior, level = alike(variance[rows] / model[rows], freedom[rows], independent)
-        if not prior:
+        if not rows.any():
             return variance, freedom
-        weight, together = prior / (prior + freedom), independent * float(freedom[rows].mean())
-        moderated = weight * level * model + (1 - weight) * variance
-        return moderated, 1 / (1 / (prior + freedom) + weight**2 / together)
+        prior = alike(variance[rows] / model[rows], freedom[rows], self.contrasts.independent)
+        return moderated(variance, freedom, model, prior, self.contrasts.independent * float(freedom[rows].mean()))
+
+    def leanings(self) -> Floats:
+        """(s, s) the variance of what an annotator adds to i less j, which may be estimated below 0; not a number where there are
+        too few clusters to tell. Of what annotators add, chance shows the share that one cell of an annotator's has."""
+        model = np.maximum(self.contrasts.variances(self.model), LEAST)
+        people, _, chance, told = self._mean_squares(model)
+        annotators = self.annotators.freedom + 1
+        cells = np.maximum((self.both.freedom + 1) / annotators, 2.0)  # of an annotator
+        return self.contrasts.square(np.where(told, (people - chance) * annotators / (1 - 1 / cells), np.nan))
 
     def _of_both(self, model: Floats) -> tuple[Floats, Floats, Booleans]:
+        people, places, chance, told = self._mean_squares(model)
+        people, places = np.maximum(people, chance), np.maximum(places, chance)
+        total = people + places - chance
+        spread = people**2 / self.annotators.freedom + places**2 / self.contexts.freedom
+        spread += chance**2 / (self.annotators.freedom * self.contexts.freedom)
+        return total, np.maximum(total**2 / np.maximum(spread, LEAST), 1.0), told
+
+    def _mean_squares(self, model: Floats) -> tuple[Floats, Floats, Floats, Booleans]:
+        """(m,) each: of annotators, contexts and chance, and where there are enough clusters to tell"""
         parts = (self.annotators, self.contexts, self.both)
         of = self.contrasts.variances
         meat = [of(part.meat) for part in parts]
-        lacks = [of(part.explained) / of(self.model).clip(LEAST) for part in parts]
+        lacks = [of(part.explained) / model for part in parts]
         told = (lacks[0] < MOST_EXPLAINED) & (lacks[1] < MOST_EXPLAINED)
         whole = (meat[0] + meat[1] - meat[2]) / np.where(
             told, np.maximum(1 - lacks[0] - lacks[1] + lacks[2], (1 - lacks[0]) * (1 - lacks[1])), 1.0
         )
         whole = np.maximum(whole, meat[2])
         people, places, chance = (m + lack * whole for m, lack in zip(meat, lacks))
-        people, places = np.maximum(people, chance), np.maximum(places, chance)
-        total = people + places - chance
-        spread = people**2 / self.annotators.freedom + places**2 / self.contexts.freedom
-        spread += chance**2 / (self.annotators.freedom * self.contexts.freedom)
-        return total, np.maximum(total**2 / np.maximum(spread, LEAST), 1.0), told
+        return people, places, chance, told
 
     def _of_contexts(self, model: Floats) -> tuple[Floats, Floats, Booleans]:
         of = self.contrasts.variances
@@ -204,18 +217,57 @@ def _root(covariance: Floats) -> Floats:
     return np.asarray(direction * np.sqrt(np.maximum(size, 0.0)))
 
 
-def alike(ratio: Floats, freedom: Floats, independent: int) -> tuple[float, float]:
-    """(degrees of freedom, centre) of the prior that these variances, each relative to the model's, show: (m,) each, of which
-    so many are independent. No degrees: they do not show that they are alike."""
+@dataclass(frozen=True)
+class Prior:
+    """Of a variance relative to the model's, as the differences' variances show it: degrees of freedom (0: they do not show that
+    they are alike), and its centre."""
+
+    freedom: float
+    centre: float
+
+
+def moderated(variance: Floats, freedom: Floats, model: Floats, prior: Prior, together: float) -> tuple[Floats, Floats]:
+    """(variance, degrees of freedom), (m,) each, of differences that have these by themselves. together: degrees of freedom with
+    which all of them show the prior's centre."""
+    if not prior.freedom:
+        return variance, freedom
+    weight = prior.freedom / (prior.freedom + freedom)
+    shared = weight * prior.centre * model + (1 - weight) * variance
+    return shared, 1 / (1 / (prior.freedom + freedom) + weight**2 / together)
+
+
+def alike(ratio: Floats, freedom: Floats, independent: int) -> Prior:
+    """The prior that these variances, each relative to the model's, show: (m,) each, of which so many are independent."""
     if independent < 2 or len(ratio) < 3 or not (ratio > 0).all():
-        return 0.0, 1.0
+        return Prior(0.0, 1.0)
     logs = np.log(ratio) - special.digamma(freedom / 2) + np.log(freedom / 2)
-    most = float(np.var(logs, ddof=1)) * independent / float(special.chdtri(independent, ALIKE))
-    excess = most - float(special.polygamma(1, freedom / 2).mean())
-    prior = 2 * (HIGHEST if excess <= 0 else _inverse_trigamma(excess))  # not above 0: they differ by less than chance
-    if prior > HAS_VARIANCE:
-        return prior, float(ratio.mean()) * (prior - 2) / prior
-    return prior, float(np.exp(logs.mean() + special.digamma(prior / 2) - np.log(prior / 2)))
+    return _prior(float(np.var(logs, ddof=1)), logs, ratio, freedom, independent)
+
+
+def expected_prior(ratio: Floats, freedom: Floats, independent: int) -> Prior:
+    """The prior that variances show on average whose true ratios these are."""
+    if independent < 2:
+        return Prior(0.0, 1.0)
+    logs, noise = np.log(ratio), float(special.polygamma(1, freedom / 2).mean())
+    systems = independent + 1
+    return _prior(float(np.var(logs, ddof=1)) + noise * systems / (systems + 1), logs, ratio, freedom, independent)
+
+
+def _prior(spread: float, logs: Floats, ratio: Floats, freedom: Floats, independent: int) -> Prior:
+    """spread: the variance of the logarithms, as they were or will be estimated; logs: without what chance takes from them. Two
+    differences that share a system correlate at 1/2, and their variances at 1/4, which all pairs of s systems do at 1 / (s + 1)
+    on average: by so much less do they spread by chance."""
+    noise, systems = float(special.polygamma(1, freedom / 2).mean()), independent + 1
+    most = _freedom(spread * independent / float(special.chdtri(independent, ALIKE)) - noise)
+    likely = _freedom(spread - noise * systems / (systems + 1))
+    if likely > HAS_VARIANCE:
+        return Prior(most, float(ratio.mean()) * (likely - 2) / likely)
+    return Prior(most, float(np.exp(logs.mean() + special.digamma(likely / 2) - np.log(likely / 2))))
+
+
+def _freedom(excess: float) -> float:
+    """Of the prior, from how much the logarithms vary beyond chance; not above 0: they vary by less."""
+    return 2 * (HIGHEST if excess <= 0 else _inverse_trigamma(excess))
 
 
 def _inverse_trigamma(value: float) -> float:

@@ -1,6 +1,7 @@
 """The smallest difference a design can detect."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ from scipy.stats import chi2, nct, norm
 from statsmodels.stats.power import TTestPower
 
 from annotation.design.draw import draw
+from annotation.design.moderation import Alone, stated
 from annotation.design.pilot import components_of, pair_assumptions_of
 from annotation.design.plan import Protocol, plan
 from annotation.design.power import (
@@ -32,6 +34,22 @@ from annotation.design.simulation import (
     share_found,
 )
 from leaderboard.rating.decision import critical
+
+
+class TestModeration:
+    def test_differences_that_vary_alike_tell_each_other(self):
+        # 10 of 5 systems, 19 degrees each. Of their log variances the spread is 5/6 of trigamma(9.5) = 0.1110; its upper limit 4
+        # / 1.0636 times that, which is 0.2369 beyond chance: trigamma(4.70) = 0.2369, so 9.4 degrees more for 9.4 / 28.4 = 0.331
+        # of the weight. 1 / (1 / 28.4 + 0.331^2 / 76) = 27.3.
+        found = stated(Alone(2.0, 19.0), Alone(2.0, 19.0), 5)
+        assert found.variance == pytest.approx(2.0) and found.freedom == pytest.approx(27.3, abs=0.1)
+
+    def test_one_that_varies_more_stands_nearly_alone(self):
+        found = stated(Alone(9.0, 19.0), Alone(1.0, 19.0), 5)
+        assert 8.0 < found.variance < 9.0 and 19.0 < found.freedom < 21.0
+
+    def test_two_systems_have_one_difference(self):
+        assert stated(Alone(9.0, 7.0), Alone(1.0, 7.0), 2) == Alone(9.0, 7.0)
 
 
 class TestScores:
@@ -63,11 +81,10 @@ class TestScores:
 
     def test_by_hand(self):
         # n 10, N 4, 2 people each: P_e = 2 (0.2 x 3/4 + 0.3) / 20 = 0.045; contexts 2 x 0.4/10 = 0.08; people 2 x 0.2/4 = 0.1.
-        # df: V = 0.225; (0.125)^2 / 9 + (0.145)^2 / 3 + 0.045^2 / 10, since 10 of 20 answers for each system are left; times
-        # systems less one.
+        # df: V = 0.225; (0.125)^2 / 9 + (0.145)^2 / 3 + 0.045^2 / 27.
         se, df = standard_error(Components(0.4, 0.2, 0.3), 10, 4, [(1, 2)], systems=3)
         assert se == pytest.approx(math.sqrt(0.225))
-        assert df == pytest.approx(2 * 0.225**2 / (0.125**2 / 9 + 0.145**2 / 3 + 0.045**2 / 10))
+        assert df == pytest.approx(0.225**2 / (0.125**2 / 9 + 0.145**2 / 3 + 0.045**2 / 27))
 
     def test_outputs_with_more_people_weigh_more(self):
         # Half the outputs have 3 people and half 1: an output tells 1 / (0.4 + 0.6 / k), that is 1 / 0.6 and 1 / 1.
@@ -75,9 +92,9 @@ class TestScores:
         assert se == pytest.approx(math.sqrt(2 / (10 * (0.5 / 0.6 + 0.5 / 1.0))))
 
     def test_three_annotators_speak_for_themselves_alone(self):
-        # n 10, 3 people each: 2 x 0.4/10 + 2 x 0.3/30 = 0.1, whatever they lean to; df of contexts and of what is left.
+        # n 10, 3 people each: 2 x 0.4/10 + 2 x 0.3/30 = 0.1, whatever they lean to; df of contexts.
         se, df = standard_error(Components(0.4, 5.0, 0.3), 10, 3, [(1, 3)])
-        assert se == pytest.approx(math.sqrt(0.1)) and df == pytest.approx(0.1**2 / (0.1**2 / 9 + 0.02**2 / 20))
+        assert se == pytest.approx(math.sqrt(0.1)) and df == pytest.approx(9)
 
     def test_the_power_of_a_t_test_is_statsmodels(self):
         # n 25 differences of standard deviation 1 around 0.6: SE 1/5, df 24.
@@ -114,14 +131,20 @@ class TestScores:
         known = {"contexts": 40, "annotators": 10, "people": [(1, 3)], "systems": 5}
         components, scale = HIGH_VARIANCE.on(1, 5), Scale(1, 5, 3.5)
         found = detectable_difference(components, **known, scale=scale)
-        se, df = standard_error(components, **known)
-        f = scale.left(found.difference)
-        # The own variance of the difference has one of two systems that vary less; the board's has one of five.
-        own, stated = se * math.sqrt((1 + f) / 2), se * math.sqrt((4 + f) / 5)
-        assert found.standard_error == pytest.approx(stated)
-        most = critical(5, df, 0.96) * stated / own
-        assert nct.sf(most, df, found.difference / own) == pytest.approx(0.8, abs=1e-4)
+        # One of two systems varies less, so the variance of their difference is (1 + f) / 2 times that around the known mean.
+        own = standard_error(components, **known)[0] * math.sqrt((1 + scale.left(found.difference)) / 2)
+        most = critical(5, found.df, 0.96) * found.standard_error / own
+        assert nct.sf(most, found.df, found.difference / own) == pytest.approx(0.8, abs=1e-4)
         assert found.difference < detectable_difference(components, **known).difference
+
+    def test_where_people_divide_over_the_system_that_is_ahead(self):
+        # n 40, N 20, one person each: leanings of variance 0.81 to it and 0.09 to the others add (0.81 + 0.09) / 20 = 0.045.
+        divided = Components(0.0, 0.09, 0.0, ahead=0.81)
+        apart, alike = (standard_error(divided, 40, 20, systems=5, ahead=ahead)[0] ** 2 for ahead in (True, False))
+        chance = 2 * (1 - 1 / 20) / 40
+        assert apart == pytest.approx(0.045 + chance * 0.45) and alike == pytest.approx(2 * 0.09 / 20 + chance * 0.09)
+        with_all, without = (detectable_difference(one, 40, 20, systems=5) for one in (divided, replace(divided, ahead=None)))
+        assert with_all.difference > 2 * without.difference and with_all.df < without.df
 
     @pytest.mark.long
     def test_the_difference_planned_from_pilots_is_right_on_average(self):

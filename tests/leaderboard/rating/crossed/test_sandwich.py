@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import special, stats
 
-from leaderboard.rating.crossed.sandwich import alike
+from leaderboard.rating.crossed.sandwich import ALIKE, Prior, alike, expected_prior
 from leaderboard.rating.decision import at_look
 from leaderboard.rating.people_board import read_scores
 
@@ -63,10 +63,40 @@ def test_variances_that_are_alike_are_one():
     rng = np.random.default_rng(0)
     freedom = np.full(40, 10.0)
     same = rng.chisquare(10, 40) / 10
-    prior, centre = alike(same, freedom, 39)
-    assert prior > 20 and 0.7 < centre < 1.3
-    assert alike(same * np.exp(np.linspace(-1, 1, 40)), freedom, 39)[0] < 20
-    assert alike(np.ones(1), freedom[:1], 1) == (0.0, 1.0)
+    found = alike(same, freedom, 39)
+    assert found.freedom > 20 and 0.7 < found.centre < 1.3
+    assert alike(same * np.exp(np.linspace(-1, 1, 40)), freedom, 39).freedom < 20
+    assert alike(np.ones(1), freedom[:1], 1) == Prior(0.0, 1.0)
+
+
+def test_how_alike_variances_are_expected_to_be_is_what_they_show():
+    """Five equal systems, 20 people of one normal leaning each: the log variances of the ten differences spread as drawn ones do,
+    whose covariances are those of the Wishart distribution."""
+    rng, pairs = np.random.default_rng(1), np.triu_indices(5, 1)
+    shown = []
+    for _ in range(400):
+        leaning = rng.normal(size=(20, 5))
+        differences = leaning[:, pairs[0]] - leaning[:, pairs[1]]
+        shown.append(np.var(np.log(differences.var(axis=0, ddof=1)), ddof=1))
+    freedom = np.full(10, 19.0)
+    noise = special.polygamma(1, 9.5)
+    assert np.mean(shown) == pytest.approx(noise * 5 / 6, rel=0.1)
+    excess = np.mean(shown) * 4 / special.chdtri(4, ALIKE) - noise
+    expected = expected_prior(np.ones(10), freedom, 4).freedom
+    assert special.polygamma(1, expected / 2) == pytest.approx(excess, rel=0.15)
+
+
+def test_how_much_people_differ_over_each_difference():
+    """The analysis of variance's estimate: (MS of people - MS of both) / contexts, of the differences (people, contexts)."""
+    rng, people, contexts = np.random.default_rng(3), 12, 8
+    s, c, a, y = crossed(people, contexts, 4, rng, rng.normal(size=(people, 4)) * [0.3, 0.3, 0.3, 2.0])
+    found = read_scores(4, s, c, a, y).shown.leanings()
+    for i, j in ((0, 1), (0, 3)):
+        d = (y[s == i] - y[s == j]).reshape(contexts, people).T
+        rows, columns = d.mean(axis=1) - d.mean(), d.mean(axis=0) - d.mean()
+        left = d - d.mean() - rows[:, None] - columns[None, :]
+        of_people, of_both = contexts * (rows**2).sum() / (people - 1), (left**2).sum() / ((people - 1) * (contexts - 1))
+        assert found[i, j] == pytest.approx((of_people - of_both) / contexts, rel=1e-3)
 
 
 def test_looks_spend_one_error():
