@@ -297,6 +297,15 @@ class SearchSerializer(serializers.Serializer):
     pilot = serializers.CharField(max_length=200, required=False, help_text="A campaign; default: this one.")
     judge_correlation = serializers.FloatField(min_value=0, max_value=0.999, required=False)
     judge_contexts = serializers.IntegerField(min_value=1, max_value=10_000_000, required=False)
+    system = serializers.CharField(
+        max_length=200, required=False, help_text="That is ahead: counts how much people divide over it in the pilot."
+    )
+    divides = serializers.FloatField(
+        min_value=0,
+        max_value=1000,
+        required=False,
+        help_text="How many times as much people's opinions of it vary as of the others; default: as the pilot says, else 1.",
+    )
 
 
 class WaySerializer(serializers.Serializer):
@@ -314,6 +323,7 @@ class FoundSearchSerializer(serializers.Serializer):
     unit = serializers.CharField()
     variance_from = serializers.CharField()
     difference = serializers.FloatField()
+    divides = serializers.FloatField(allow_null=True, help_text="Null: only over the system that is ahead.")
     power = serializers.FloatField()
     cheapest = WaySerializer(allow_null=True)
     ways = WaySerializer(many=True)

@@ -73,8 +73,9 @@ class Ground:
     @property
     def divides(self) -> float:
         """Infinite where people do not differ over the others at all."""
-        ahead, others = self.assumed.leaning(True) * 2 - self.assumed.leaning(False), self.assumed.leaning(False)
-        return ahead / others if others else 1.0 if not ahead else math.inf
+        others = self.assumed.leaning(False)
+        ahead = others if self.assumed.ahead is None else self.assumed.ahead
+        return ahead / others if others else math.inf if ahead else 1.0
 
     @property
     def is_pairs(self) -> bool:
@@ -123,6 +124,7 @@ class Search:
             "unit": "win rate beyond one half" if self.ground.is_pairs else "points of the scale",
             "variance_from": self.ground.source,
             "difference": self.difference,
+            "divides": round(self.ground.divides, 3) if math.isfinite(self.ground.divides) else None,
             "power": POWER,
             "cheapest": cheapest.as_dict() if cheapest else None,
             "ways": [way.as_dict() for way in self.ways],
@@ -146,11 +148,13 @@ def search_campaign(
     pilot: Campaign | None = None,
     judge_correlation: float | None = None,
     judge_contexts: int | None = None,
+    system: str = "",
+    divides: float | None = None,
 ) -> list[Search]:
     """As the page does, of the campaign's own protocol: for commands and programs. Raises Refused."""
     fields = protocol_of(campaign) | ({"contexts": contexts} if contexts else {}) | {"annotators": annotators}
     protocol = Protocol(**fields)
-    grounds = grounds_of(campaign, protocol, pilot or campaign)
+    grounds = grounds_of(campaign, protocol, pilot or campaign, system, divides)
     if not grounds:
         raise Refused(f"Campaign {campaign.slug!r} asks no question that a plan knows; add a criterion, or ask for pairs.")
     judge = Judge(judge_correlation, judge_contexts or 10 * protocol.contexts) if judge_correlation else None
@@ -192,11 +196,16 @@ def _search(ground: Ground, protocol: Protocol, annotators: int, difference: flo
     return Search(ground, difference, found, at_budget(power, judgments, annotators, budget), budget)
 
 
-def grounds_of(campaign: Campaign, protocol: Protocol, pilot: Campaign | None) -> list[Ground]:
-    """For each question what the pilot says, or Card et al.'s two settings where the pilot says too little."""
-    grounds = []
+def grounds_of(
+    campaign: Campaign, protocol: Protocol, pilot: Campaign | None, system: str = "", divides: float | None = None
+) -> list[Ground]:
+    """For each question what the pilot says, or Card et al.'s two settings where the pilot says too little. system: the one of
+    the pilot's that is planned to be ahead, to count how much people divide over it; divides: how many times as much their
+    leanings to it vary as those to the others, in place of what the pilot says. Raises Refused where the pilot has no such
+    system."""
+    grounds, ahead = [], _system_of(pilot, system)
     if protocol.likert:
-        known = _components_of(pilot) if pilot else {}
+        known = _components_of(pilot, ahead) if pilot else {}
         for criterion in campaign.criteria.all():
             sources = known.get(criterion.name) or [
                 ("assumed, low variance", LOW_VARIANCE.on(criterion.low, criterion.high), None),
@@ -205,12 +214,33 @@ def grounds_of(campaign: Campaign, protocol: Protocol, pilot: Campaign | None) -
             scale = f"{criterion.low} to {criterion.high}"
             grounds += [Ground(criterion.name, scale, *source) for source in sources]
     if protocol.pair_items:
-        source, assumed = (pilot and _pairs_of(pilot)) or ("assumed", PairAssumptions())
+        source, assumed = (pilot and _pairs_of(pilot, ahead)) or ("assumed", PairAssumptions())
         grounds.append(Ground("Pairs", "win rate", f"{source}, {assumed.ties:.0%} ties", assumed))
-    return grounds
+    return [_divided(ground, system, divides) for ground in grounds]
 
 
-def _components_of(pilot: Campaign) -> dict[str, list[tuple[str, Components, Scale | None]]]:
+def _system_of(pilot: Campaign | None, name: str) -> int | None:
+    """Its key. Raises Refused."""
+    if not name or not pilot:
+        return None
+    keys = dict(pilot.systems.values_list("name", "pk"))
+    if name not in keys:
+        raise Refused(f"Campaign {pilot.slug!r} has no system {name!r}; it has: {', '.join(sorted(keys)) or 'none'}.")
+    return keys[name]
+
+
+def _divided(ground: Ground, system: str, divides: float | None) -> Ground:
+    """Where somebody says how much people divide over the system ahead, that; and it is said."""
+    if divides is not None:
+        ground = replace(ground, assumed=ground.assumed.with_ahead(divides))
+    if ground.assumed.ahead is None:
+        return ground
+    times = f"{ground.divides:.2g} times as much as" if math.isfinite(ground.divides) else "unlike"
+    said = f"people's leanings to {system or 'the system ahead'} vary {times} those to others"
+    return replace(ground, source=f"{ground.source}; {said}")
+
+
+def _components_of(pilot: Campaign, ahead: int | None) -> dict[str, list[tuple[str, Components, Scale | None]]]:
     """(source, variances, scale) by the name of the criterion, where the pilot has LEAST_PILOT scores on it."""
     live = store.about_outputs(pilot).counted()
     of_criterion = "criterion__name", "criterion__low", "criterion__high"
@@ -221,21 +251,21 @@ def _components_of(pilot: Campaign) -> dict[str, list[tuple[str, Components, Sca
         by_criterion.setdefault(tuple(criterion), []).append((value, system, context, annotator))
     sources: dict[str, list[tuple[str, Components, Scale | None]]] = {}
     for (name, low, high), rows in by_criterion.items():
-        components = components_of(*zip(*rows)) if len(rows) >= LEAST_PILOT else None
+        components = components_of(*zip(*rows), ahead=ahead) if len(rows) >= LEAST_PILOT else None
         if components:
             scale = Scale(low, high, float(np.mean([value for value, *_ in rows])))
             sources[name] = [(_source(pilot, len(rows), "scores"), components, scale)]
     return sources
 
 
-def _pairs_of(pilot: Campaign) -> tuple[str, PairAssumptions] | None:
+def _pairs_of(pilot: Campaign, ahead: int | None) -> tuple[str, PairAssumptions] | None:
     live = store.about_pairs(pilot).counted().filter(criterion=None)
     rows = list(live.values_list("choice", "output_a__system", "output_b__system", "output_a__context", "annotator"))
     if len(rows) < LEAST_PILOT:
         return None
     choices, a, b, contexts, annotators = zip(*rows)
     outcomes = [1 - CODES[choice] for choice in choices]
-    assumed = pair_assumptions_of(outcomes, a, b, contexts, annotators)
+    assumed = pair_assumptions_of(outcomes, a, b, contexts, annotators, ahead)
     return (_source(pilot, len(rows), "judgments"), assumed) if assumed else None
 
 

@@ -1,8 +1,8 @@
 """What a pilot says about how much scores and judgments vary, for annotation/design/power.py.
 
 It is read by the model that the board will be read by (`leaderboard.rating.people_board`). Its variances are estimated by
-restricted maximum likelihood, so they are not too small for the means that were estimated with them. How much people differ over
-one system as over no other is told by the mean squares of each difference, as the board has them.
+restricted maximum likelihood, so they are not too small for the means that were estimated with them. How much people differ
+over one system as over no other is told by the mean squares of each difference, as the board has them.
 """
 
 from collections.abc import Hashable
@@ -63,13 +63,15 @@ def pair_assumptions_of(
 
 def _leanings(reading: Reading, names: NDArray, ahead: Hashable | None) -> tuple[float, float] | None:
     """The variances of people's leanings to this system, and to the others on average, not below 0; None where it is not among
-    three systems or more, or too few people and contexts tell. A difference's variance is the sum of its systems'."""
-    if ahead not in names or len(names) < 3 or reading.shown is None:
+    three systems or more, or too few people and contexts tell. Twice a difference's is the sum of its systems'."""
+    answers = reading.answered
+    if ahead not in names or len(names) < 3 or reading.shown is None or answers is None:
         return None
-    apart = reading.shown.leanings()
-    if not np.isfinite(apart).all():
+    clusters = (np.unique(column, return_inverse=True)[1] for column in (answers.annotator, answers.context))
+    both = 2 * reading.shown.leanings(reading.fit.answers, answers.systems, *clusters)  # (s, s)
+    if not np.isfinite(both).all():
         return None
-    row = apart.sum(axis=1)
+    row = both.sum(axis=1)
     own = (row - row.sum() / 2 / (len(names) - 1)) / (len(names) - 2)
     is_ahead = names == ahead
     return max(0.0, float(own[is_ahead][0])), max(0.0, float(own[~is_ahead].mean()))

@@ -18,12 +18,12 @@ Responsibility", section 5), whose fitted variances are the assumptions below.
 One system is planned to be ahead of the others, which are equal. People may differ more over it than over the others: then the
 s2_AS of its differences is the mean of its own and the others'.
 
-What is planned is what the board decides (`leaderboard.rating.decision.decide`): the difference of two of S systems is
-known when |D| exceeds its error times Tukey's range for S systems. The P are what mean squares of contexts, annotators and the
-rest estimate for each difference, with n - 1, N - 1 and (n - 1)(N - 1) degrees of freedom, which Satterthwaite's formula puts
-together. As far as the differences' variances are alike, they tell each other's (`moderation`). With fewer annotators than can speak for people in general, the board speaks of these
-annotators, and so does the plan: s2_AS counts as 0 and n alone gives degrees of freedom. Power comes from the noncentral t
-distribution.
+What is planned is what the board decides (`leaderboard.rating.decision.decide`): the difference of two of S systems is known
+when |D| exceeds its error times Tukey's range for S systems. The P are what mean squares of contexts, annotators and the rest
+estimate for each difference, with n - 1, N - 1 and (n - 1)(N - 1) degrees of freedom, which Satterthwaite's formula puts
+together. As far as the differences' variances are alike, they tell each other's (`moderation`). With fewer annotators than can
+speak for people in general, the board speaks of these annotators, and so does the plan: s2_AS counts as 0 and n alone gives
+degrees of freedom. Power comes from the noncentral t distribution.
 
 Scores near an end of the scale vary less. Scores from L to H with mean x have at most the variance (x - L)(H - x) (Bhatia &
 Davis 2000, American Mathematical Monthly 107, 353-357). Where the scale is known, one system is planned to be ahead by D of
@@ -87,6 +87,10 @@ class Components:
         """s2_AS of a difference: of the system that is ahead from another, or of two others."""
         return self.annotator_system if not ahead or self.ahead is None else (self.annotator_system + self.ahead) / 2
 
+    def with_ahead(self, times: float) -> "Components":
+        """People's leanings to the system that is ahead vary so many times as much as those to the others."""
+        return replace(self, ahead=times * self.annotator_system)
+
 
 def _of_card(item_slope: float, item: float, worker_slope: float, worker: float, sigma: float) -> Components:
     """From standard deviations of random slopes and intercepts with the model coded -1 / +1: (CS) differs by 2 slopes between
@@ -127,6 +131,10 @@ class PairAssumptions:
     def leaning(self, ahead: bool) -> float:
         """As for Components."""
         return self.annotator if not ahead or self.ahead is None else (self.annotator + self.ahead) / 2
+
+    def with_ahead(self, times: float) -> "PairAssumptions":
+        """As for Components, but not more than judgments vary at all."""
+        return replace(self, ahead=min(times * self.annotator, 2 * (1 - self.context) - self.annotator))
 
 
 @dataclass(frozen=True)

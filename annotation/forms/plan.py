@@ -34,6 +34,18 @@ class PlanForm(forms.Form):
         help_text="Between two systems: points of the scale; for pairs, how far the win rate is above one half (0.1 is 60%).",
     )
     question = forms.ChoiceField(required=False, label="In the answers to")
+    system = forms.ChoiceField(
+        required=False,
+        label="The system that is ahead",
+        help_text="The plan counts how much the pilot's people divide over it. Empty: as over any system.",
+    )
+    divides = forms.FloatField(
+        required=False,
+        min_value=0,
+        max_value=1000,
+        label="How much people divide over it",
+        help_text="How many times as much their opinions of it vary as of the others. Empty: as the pilot says, else 1.",
+    )
     judge_correlation = forms.FloatField(
         required=False,
         min_value=0,
@@ -49,10 +61,11 @@ class PlanForm(forms.Form):
         help_text="Empty: ten times as many as people.",
     )
 
-    def __init__(self, *args, pilots, questions=(), **kwargs):
+    def __init__(self, *args, pilots, questions=(), systems=(), **kwargs):
         super().__init__(*args, **kwargs)
         fields: dict[str, Any] = self.fields
         fields["question"].choices = [(name, name) for name in questions]
+        fields["system"].choices = [("", "any"), *((name, name) for name in systems)]
         fields["pilot"].choices = [("", "none: use assumed variances"), *((c.slug, c.title) for c in pilots)]
 
     def judge(self) -> Judge | None:

@@ -167,7 +167,7 @@ def apart() -> dict[str, Campaign]:
 
 def planned() -> dict[str, Plan]:
     """Four designs, each planned with known variances and with pilots of 20 contexts; and two where people divide over the
-    system that is ahead as over no other."""
+    system that is ahead as over no other, which the plan is told by its name."""
     scores, pairs = replace(SCORES, strengths=(0.0, 0.0)), replace(PAIRS, strengths=(0.0, 0.0), pairs=1)
     designs = {
         "scores, 2 systems, 60 contexts, 12 annotators": replace(scores, contexts=60),
@@ -189,7 +189,10 @@ def planned() -> dict[str, Plan]:
             pairs, strengths=(0.0,) * 4, contexts=90, pairs=4, annotators=20, polarising=0.9
         ),
     }
-    return plans | {f"{name}, pilot of {LARGEST}": Plan(campaign, LARGEST) for name, campaign in divided.items()}
+    for name, campaign in divided.items():
+        plans[f"{name}, known and named"] = Plan(campaign, named=True)
+        plans[f"{name}, named, pilot of {LARGEST}"] = Plan(campaign, LARGEST, named=True)
+    return plans
 
 
 def planned_power(plan: Plan) -> tuple[float, float]:

@@ -12,12 +12,12 @@ import numpy as np
 from scipy.interpolate import PchipInterpolator
 from scipy.special import logit
 
-from annotation.design import pilot, power
+from annotation.design import moderation, pilot, power
 from annotation.design.power import Components, Detectable, PairAssumptions, Scale, detectable_difference, detectable_win_rate
 from benchmarks.validity import boards, generators
 from benchmarks.validity.generators import RATING_POINTS, Answers, Campaign
 
-SOURCES = [Path(str(module.__file__)) for module in (pilot, power)]
+SOURCES = [Path(str(module.__file__)) for module in (moderation, pilot, power)]
 KNOWN = 0  # annotators of the pilot: variances are known
 LARGE, LARGE_PILOTS = dict(annotators=150, contexts=1_000), 10  # pilots whose mean they are: 2% of people's variance is luck
 SCALE = (1, len(generators.CUTS) + 1)
@@ -27,11 +27,16 @@ STRENGTHS = (0.0, 0.15, 0.3, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.5)
 @dataclass(frozen=True)
 class Plan:
     """campaign: systems of equal strength, one of which is then ahead; pilot: its annotators, or KNOWN; pilot_contexts: its
-    contexts."""
+    contexts; named: does the plan know which system will be ahead?"""
 
     campaign: Campaign
     pilot: int = KNOWN
     pilot_contexts: int = 20
+    named: bool = False
+
+    @property
+    def ahead(self) -> int | None:
+        return self.campaign.systems - 1 if self.named else None
 
     @property
     def annotators(self) -> int:
@@ -68,11 +73,11 @@ def planned(plan: Plan, seed: int) -> Detectable | None:
     """What the campaign would find, with a pilot drawn from this seed; None where the plan says that nothing would be found."""
     small = replace(plan.campaign, annotators=plan.pilot, contexts=plan.pilot_contexts)
     if plan.pilot == KNOWN:
-        pilots = [_assumed(replace(small, **LARGE), seed + k) for k in range(LARGE_PILOTS)]
-        told = [astuple(one) for one in pilots if one is not None]
+        pilots = [_assumed(replace(small, **LARGE), seed + k, plan.ahead) for k in range(LARGE_PILOTS)]
+        told = [[known for known in astuple(one) if known is not None] for one in pilots if one is not None]
         assumed = replace(type(pilots[0])(*np.mean(told, axis=0).tolist()), freedom=math.inf)
     else:
-        assumed = _assumed(small, seed)
+        assumed = _assumed(small, seed, plan.ahead)
     design = plan.campaign
     people, systems = ((1.0, float(design.k)),), design.systems
     if assumed is None:
@@ -86,11 +91,11 @@ def planned(plan: Plan, seed: int) -> Detectable | None:
     return detectable_difference(assumed, design.contexts, design.annotators, people, systems=systems, scale=scale)
 
 
-def _assumed(small: Campaign, seed: int) -> Components | PairAssumptions | None:
+def _assumed(small: Campaign, seed: int, ahead: int | None) -> Components | PairAssumptions | None:
     answers = generators.draw_answers(small, seed)
     if small.design == "pairs":
-        return pilot.pair_assumptions_of(*_columns(answers, "outcome", "first", "second"))
-    return pilot.components_of(*_columns(answers, "value", "system"))
+        return pilot.pair_assumptions_of(*_columns(answers, "outcome", "first", "second"), ahead=ahead)
+    return pilot.components_of(*_columns(answers, "value", "system"), ahead=ahead)
 
 
 def _columns(answers: Answers, *names: str) -> tuple:

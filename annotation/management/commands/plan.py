@@ -1,6 +1,7 @@
 from annotation.access import campaign_named
 from annotation.campaigns.plan import search_campaign
 from core.commands import ServiceCommand
+from core.errors import Refused
 
 
 class Command(ServiceCommand):
@@ -22,7 +23,14 @@ class Command(ServiceCommand):
         parser.add_argument("--judge-correlation", type=float, help="of a judge with people, over the outputs of one system")
         parser.add_argument("--judge-contexts", type=int, help="that the judge answers; default: ten times people's")
 
+        parser.add_argument("--system", default="", help="that is ahead: counts how much people divide over it in the pilot")
+        parser.add_argument(
+            "--divides", type=float, help="how many times as much people's opinions of it vary as of the others"
+        )
+
     def run(self, slug, difference, question, contexts, annotators, pilot, judge_correlation, judge_contexts, **options):
+        if options["divides"] is not None and not 0 <= options["divides"] <= 1000:
+            raise Refused("--divides must lie between 0 and 1000.")
         found = search_campaign(
             campaign_named(slug),
             difference,
@@ -32,6 +40,8 @@ class Command(ServiceCommand):
             campaign_named(pilot) if pilot else None,
             judge_correlation,
             judge_contexts,
+            options["system"],
+            options["divides"],
         )
         return {"searches": [search.as_dict() for search in found]}
 

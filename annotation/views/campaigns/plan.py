@@ -22,7 +22,8 @@ def plan_page(request, slug):
     seconds = assumed_seconds(campaign)
     protocol_fields = protocol_of(campaign)
     asked = request.GET if "contexts" in request.GET else protocol_fields | seconds | {"pilot": slug}
-    form = PlanForm(asked, pilots=pilots, questions=questions_of(campaign))
+    systems = campaign.systems.order_by("name").values_list("name", flat=True)
+    form = PlanForm(asked, pilots=pilots, questions=questions_of(campaign), systems=systems)
     context = {"campaign": campaign, "form": form, "is_timed": seconds["is_timed"]}
     if form.is_valid():
         data = form.cleaned_data
@@ -30,10 +31,10 @@ def plan_page(request, slug):
         pilot = next((c for c in pilots if c.slug == data["pilot"]), None)
         try:
             campaign_plan = plan(protocol, data["seconds_per_score"], data["seconds_per_pair"])
-        except ValueError as error:
+            grounds = grounds_of(campaign, protocol, pilot, data["system"], data["divides"])
+        except (ValueError, Refused) as error:
             form.add_error(None, str(error))
         else:
-            grounds = grounds_of(campaign, protocol, pilot)
             context |= {
                 "plan": campaign_plan,
                 "protocol": protocol,

@@ -15,24 +15,25 @@ below 0.
 Degrees of freedom are Satterthwaite's (1946) of the three mean squares; a sum over clusters has as many as there are effective
 clusters, (sum q)^2 / sum q^2, less one (Carter, Schnepel & Steigerwald 2017, Rev. Econ. Stat. 99).
 
-Few annotators tell each difference's variance badly. As far as the systems vary alike, they tell it together: the variances
-are moderated towards the model's, with the weight of an inverse chi-square prior (Smyth 2004, Stat. Appl. Genet. Mol. Biol. 3,
+Few annotators tell each difference's variance badly. As far as the systems vary alike, they tell it together: the variances are
+moderated towards the model's, with the weight of an inverse chi-square prior (Smyth 2004, Stat. Appl. Genet. Mol. Biol. 3,
 section 4) whose d0 degrees of freedom come from how the differences' variances spread. The upper limit (90%) of that spread is
 taken, so that few systems, which cannot show that they are alike, are hardly moderated. The model gives their proportions
 alone. Their level is the prior's by its mean, d / (d - 2), where it has a variance (d > 4), so that the mean variance stays
-what the answers show, whatever their degrees of freedom are taken to be; else by logarithms, as Smyth has it. There d comes from
-the spread itself and not from its upper limit: a prior of fewer degrees lies lower beside the same mean, so that what is careful
-for the weight would be careless for the level. The level comes
-from p independent differences with d degrees of freedom each, and adds 2 / (p d) to the relative variance of the part that it
-has, so that of a moderated variance 1 / df = 1 / (d0 + d) + (d0 / (d0 + d))^2 / (p d)."""
+what the answers show, whatever their degrees of freedom are taken to be; else by logarithms, as Smyth has it. There d comes
+from the spread itself and not from its upper limit: a prior of fewer degrees lies lower beside the same mean, so that what is
+careful for the weight would be careless for the level. The level comes from p independent differences with d degrees of freedom
+each, and adds 2 / (p d) to the relative variance of the part that it has, so that of a moderated variance 1 / df = 1 / (d0 + d)
++ (d0 / (d0 + d))^2 / (p d)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import optimize, special
+from scipy import optimize, sparse, special
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -42,6 +43,7 @@ ALIKE = 0.9  # confidence of the limit of how unlike the systems' variances may 
 MOST_CLUSTERS = 1_000  # whose part in the effects is worked out; of more, as many drawn at random stand for all
 MOST_EXPLAINED = 0.6  # of an effect by one cluster on average: of fewer than two effective clusters nothing is told
 LEAST = 1e-300
+LEAST_APART = 0.01  # by which weights on annotators must exceed those on single contexts to tell leanings from chance
 HAS_VARIANCE = 4.0  # degrees of freedom above which an inverse chi-square distribution has a variance
 HIGHEST = 1e6  # half of the degrees of freedom of a prior that leaves no doubt
 
@@ -89,14 +91,19 @@ class Sandwich:
         prior = alike(variance[rows] / model[rows], freedom[rows], self.contrasts.independent)
         return moderated(variance, freedom, model, prior, self.contrasts.independent * float(freedom[rows].mean()))
 
-    def leanings(self) -> Floats:
-        """(s, s) the variance of what an annotator adds to i less j, which may be estimated below 0; not a number where there are
-        too few clusters to tell. Of what annotators add, chance shows the share that one cell of an annotator's has."""
-        model = np.maximum(self.contrasts.variances(self.model), LEAST)
-        people, _, chance, told = self._mean_squares(model)
-        annotators = self.annotators.freedom + 1
-        cells = np.maximum((self.both.freedom + 1) / annotators, 2.0)  # of an annotator
-        return self.contrasts.square(np.where(told, (people - chance) * annotators / (1 - 1 / cells), np.nan))
+    def leanings(self, weights: Floats, systems: Any, annotator: Integers, context: Integers) -> Floats:
+        """(s, s) the variance of an annotator's leaning to a system, as the difference i less j shows it: its mean over i and
+        j, which may be estimated below 0; not a number where too few clusters tell. weights: (n, p); systems: (n, s), 1 and -1
+        where an answer is for and against a system; annotator, context: int (n,)
+
+        Leanings of variance 1 add the squares of their weights to the mean square of annotators, and those of their weights on
+        each context to chance's."""
+        of = self.contrasts.variances
+        people, _, chance, told = self._mean_squares(np.maximum(of(self.model), LEAST))
+        cell = np.unique(annotator * (context.max() + 1) + context, return_inverse=True)[1]
+        shares = [of(_squares(weights, systems, by)) for by in (annotator, cell)]
+        told = told & (shares[0] > shares[1] * (1 + LEAST_APART))
+        return self.contrasts.square(np.where(told, (people - chance) / np.where(told, shares[0] - shares[1], 1.0), np.nan))
 
     def _of_both(self, model: Floats) -> tuple[Floats, Floats, Booleans]:
         people, places, chance, told = self._mean_squares(model)
@@ -184,6 +191,16 @@ def meat(cluster: Integers, weights: Floats, residual: Floats) -> Floats:
     return np.asarray(sums.T @ sums)
 
 
+def _squares(weights: Floats, systems: Any, cluster: Integers) -> Floats:
+    """(p, p) sum over clusters of h h', h = W_c' X_c the weight of each system in them"""
+    count, squares = int(cluster.max()) + 1, np.zeros((weights.shape[1],) * 2)
+    of_cluster = sparse.csr_matrix((np.ones(len(cluster)), (cluster, np.arange(len(cluster)))), shape=(count, len(cluster)))
+    for column in sparse.csr_matrix(systems.T):  # a system
+        h = of_cluster @ (weights * column.toarray().ravel()[:, None])  # (clusters, p)
+        squares += h.T @ h
+    return squares
+
+
 class Gathered:
     """Clusters as they come, one after the other."""
 
@@ -219,16 +236,16 @@ def _root(covariance: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Prior:
-    """Of a variance relative to the model's, as the differences' variances show it: degrees of freedom (0: they do not show that
-    they are alike), and its centre."""
+    """Of a variance relative to the model's, as the differences' variances show it: degrees of freedom (0: they do not show
+    that they are alike), and its centre."""
 
     freedom: float
     centre: float
 
 
 def moderated(variance: Floats, freedom: Floats, model: Floats, prior: Prior, together: float) -> tuple[Floats, Floats]:
-    """(variance, degrees of freedom), (m,) each, of differences that have these by themselves. together: degrees of freedom with
-    which all of them show the prior's centre."""
+    """(variance, degrees of freedom), (m,) each, of differences that have these by themselves. together: degrees of freedom
+    with which all of them show the prior's centre."""
     if not prior.freedom:
         return variance, freedom
     weight = prior.freedom / (prior.freedom + freedom)

@@ -38,9 +38,9 @@ from leaderboard.rating.decision import critical
 
 class TestModeration:
     def test_differences_that_vary_alike_tell_each_other(self):
-        # 10 of 5 systems, 19 degrees each. Of their log variances the spread is 5/6 of trigamma(9.5) = 0.1110; its upper limit 4
-        # / 1.0636 times that, which is 0.2369 beyond chance: trigamma(4.70) = 0.2369, so 9.4 degrees more for 9.4 / 28.4 = 0.331
-        # of the weight. 1 / (1 / 28.4 + 0.331^2 / 76) = 27.3.
+        # 10 of 5 systems, 19 degrees each. Of their log variances the spread is 5/6 of trigamma(9.5) = 0.1110; its upper limit
+        # is 4 / 1.0636 times that, 0.2369 beyond chance: trigamma(4.70) = 0.2369, so 9.4 degrees more for 9.4 / 28.4 = 0.331 of
+        # the weight. 1 / (1 / 28.4 + 0.331^2 / 76) = 27.3.
         found = stated(Alone(2.0, 19.0), Alone(2.0, 19.0), 5)
         assert found.variance == pytest.approx(2.0) and found.freedom == pytest.approx(27.3, abs=0.1)
 

@@ -70,8 +70,8 @@ def test_variances_that_are_alike_are_one():
 
 
 def test_how_alike_variances_are_expected_to_be_is_what_they_show():
-    """Five equal systems, 20 people of one normal leaning each: the log variances of the ten differences spread as drawn ones do,
-    whose covariances are those of the Wishart distribution."""
+    """Five equal systems, 20 people of one normal leaning each: the log variances of the ten differences spread as drawn ones
+    do, whose covariances are those of the Wishart distribution."""
     rng, pairs = np.random.default_rng(1), np.triu_indices(5, 1)
     shown = []
     for _ in range(400):
@@ -90,13 +90,14 @@ def test_how_much_people_differ_over_each_difference():
     """The analysis of variance's estimate: (MS of people - MS of both) / contexts, of the differences (people, contexts)."""
     rng, people, contexts = np.random.default_rng(3), 12, 8
     s, c, a, y = crossed(people, contexts, 4, rng, rng.normal(size=(people, 4)) * [0.3, 0.3, 0.3, 2.0])
-    found = read_scores(4, s, c, a, y).shown.leanings()
+    reading = read_scores(4, s, c, a, y)
+    found = reading.shown.leanings(reading.fit.answers, reading.answered.systems, a, c)
     for i, j in ((0, 1), (0, 3)):
         d = (y[s == i] - y[s == j]).reshape(contexts, people).T
         rows, columns = d.mean(axis=1) - d.mean(), d.mean(axis=0) - d.mean()
         left = d - d.mean() - rows[:, None] - columns[None, :]
         of_people, of_both = contexts * (rows**2).sum() / (people - 1), (left**2).sum() / ((people - 1) * (contexts - 1))
-        assert found[i, j] == pytest.approx((of_people - of_both) / contexts, rel=1e-3)
+        assert found[i, j] == pytest.approx((of_people - of_both) / contexts / 2, rel=1e-3)
 
 
 def test_looks_spend_one_error():
