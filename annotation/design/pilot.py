@@ -68,7 +68,8 @@ def _leanings(reading: Reading, names: NDArray, ahead: Hashable | None) -> tuple
     if ahead not in names or len(names) < 3 or reading.shown is None or answers is None:
         return None
     clusters = (np.unique(column, return_inverse=True)[1] for column in (answers.annotator, answers.context))
-    both = 2 * reading.shown.leanings(reading.fit.answers, answers.systems, *clusters)  # (s, s)
+    severity = reading.variances["annotator"] if reading.scores else 0.0
+    both = 2 * reading.shown.leanings(reading.fit.answers, answers.systems, *clusters, severity)  # (s, s)
     if not np.isfinite(both).all():
         return None
     row = both.sum(axis=1)

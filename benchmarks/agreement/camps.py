@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from annotation.quality.answer_arrays import Answers
+from annotation.quality.people import annotator_cards
 from annotation.quality.people.annotator_cards import cards
 from annotation.quality.people.camps import camps
 from annotation.quality.people.influence import influences
@@ -108,6 +109,7 @@ def rows(named: dict, n: int, first: int, is_camp: bool) -> None:
 
 def main() -> None:
     n, first = (int(text) for text in (*sys.argv[1:3], *("200", "0")[len(sys.argv) - 1 :]))
+    annotator_cards._competence = lambda answers, people: np.full(people, np.nan)  # flags nobody, and takes half of the time
     print("| who | design | one or both flagged | both flagged | said to be a minority view | anybody else flagged |")
     print("|---|---|---|---|---|---|")
     rows(CAMPS, n, first, True)

@@ -19,7 +19,7 @@ from benchmarks.validity.generators import RATING_POINTS, Answers, Campaign
 
 SOURCES = [Path(str(module.__file__)) for module in (moderation, pilot, power)]
 KNOWN = 0  # annotators of the pilot: variances are known
-LARGE, LARGE_PILOTS = dict(annotators=150, contexts=1_000), 10  # pilots whose mean they are: 2% of people's variance is luck
+LARGE, LARGE_PILOTS = dict(annotators=150, contexts=300), 10  # pilots whose mean they are: 2% of people's variance is luck
 SCALE = (1, len(generators.CUTS) + 1)
 STRENGTHS = (0.0, 0.15, 0.3, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.5)
 

@@ -91,19 +91,22 @@ class Sandwich:
         prior = alike(variance[rows] / model[rows], freedom[rows], self.contrasts.independent)
         return moderated(variance, freedom, model, prior, self.contrasts.independent * float(freedom[rows].mean()))
 
-    def leanings(self, weights: Floats, systems: Any, annotator: Integers, context: Integers) -> Floats:
+    def leanings(self, weights: Floats, systems: Any, annotator: Integers, context: Integers, severity: float = 0.0) -> Floats:
         """(s, s) the variance of an annotator's leaning to a system, as the difference i less j shows it: its mean over i and
         j, which may be estimated below 0; not a number where too few clusters tell. weights: (n, p); systems: (n, s), 1 and -1
-        where an answer is for and against a system; annotator, context: int (n,)
+        where an answer is for and against a system; annotator, context: int (n,); severity: the variance of what an annotator
+        adds to every answer.
 
         Leanings of variance 1 add the squares of their weights to the mean square of annotators, and those of their weights on
-        each context to chance's."""
+        each context to chance's. Severities cancel in the first better than in the second."""
         of = self.contrasts.variances
         people, _, chance, told = self._mean_squares(np.maximum(of(self.model), LEAST))
-        cell = np.unique(annotator * (context.max() + 1) + context, return_inverse=True)[1]
-        shares = [of(_squares(weights, systems, by)) for by in (annotator, cell)]
+        clusters = annotator, np.unique(annotator * (context.max() + 1) + context, return_inverse=True)[1]
+        by_all = [of(_squares(weights, np.ones((len(weights), 1)), by)) for by in clusters]
+        shares = [of(_squares(weights, systems, by)) for by in clusters]
+        beyond = people - chance + severity * (by_all[1] - by_all[0])
         told = told & (shares[0] > shares[1] * (1 + LEAST_APART))
-        return self.contrasts.square(np.where(told, (people - chance) / np.where(told, shares[0] - shares[1], 1.0), np.nan))
+        return self.contrasts.square(np.where(told, beyond / np.where(told, shares[0] - shares[1], 1.0), np.nan))
 
     def _of_both(self, model: Floats) -> tuple[Floats, Floats, Booleans]:
         people, places, chance, told = self._mean_squares(model)
@@ -192,7 +195,7 @@ def meat(cluster: Integers, weights: Floats, residual: Floats) -> Floats:
 
 
 def _squares(weights: Floats, systems: Any, cluster: Integers) -> Floats:
-    """(p, p) sum over clusters of h h', h = W_c' X_c the weight of each system in them"""
+    """(p, p) sum over clusters of h h', h = W_c' X_c the weight of each system in them. systems: (n, s)"""
     count, squares = int(cluster.max()) + 1, np.zeros((weights.shape[1],) * 2)
     of_cluster = sparse.csr_matrix((np.ones(len(cluster)), (cluster, np.arange(len(cluster)))), shape=(count, len(cluster)))
     for column in sparse.csr_matrix(systems.T):  # a system
