@@ -169,9 +169,8 @@ def evalica_ranks(votes: Compared, made: PeopleBoard) -> None:
     print(f"Kendall's tau of people's board and evalica {evalica.__version__}'s Bradley-Terry: {_tau(made.rating, scores):.3f}")
     count = np.bincount(np.concatenate([votes.first, votes.second]))
     for i in np.argsort(-np.abs(places - own))[:5]:
-        print(
-            f"  {names[i]}: {places[i]:.0f} by evalica, {own[i]:.0f} on the board, {count[i]:,} votes (median {np.median(count):.0f})"
-        )
+        votes_of = f"{count[i]:,} votes (median {np.median(count):.0f})"
+        print(f"  {names[i]}: {places[i]:.0f} by evalica, {own[i]:.0f} on the board, {votes_of}")
 
 
 def agreement(votes: Compared, model: Compared) -> tuple[float, int]:

@@ -1,15 +1,19 @@
 """What a campaign will cost and what it could show, before anybody is asked."""
 
+import json
 import re
 from dataclasses import replace
 
+import numpy as np
 import pytest
+from django.core.management import call_command
 
 from annotation.campaigns import plan
 from annotation.campaigns.protocol import change_campaign
 from annotation.design.plan import Protocol
 from annotation.design.power import LOW_VARIANCE, Scale, detectable_difference
 from annotation.models import Campaign, LikertScore, Output
+from core.errors import Refused
 from tests.annotation.pages import text
 
 pytestmark = pytest.mark.django_db
@@ -80,6 +84,43 @@ class TestThePilot:
         Campaign.objects.update(is_simulated=True)
         scored.campaign.refresh_from_db()
         assert plan.grounds_of(scored.campaign, protocol, scored.campaign)[0].source == "pilot, 24 simulated scores"
+
+    def test_a_system_over_which_people_divide(self, scored):
+        """The named one's leanings are counted; the number that somebody gives stands in place of what the pilot says."""
+        overall, rng = scored.campaign.criteria.get(name="Overall"), np.random.default_rng(0)
+        LikertScore.objects.all().delete()
+        divides, *others = scored.campaign.systems.order_by("name")
+        for n in range(6):
+            person = scored.campaign.annotators.create(name=f"person {n}")
+            for output in Output.objects.all():
+                apart = (-1) ** n if output.system == divides else 0
+                value = 3 + apart + rng.choice([-1, 0, 1])
+                LikertScore.objects.create(annotator=person, output=output, criterion=overall, value=value)
+        protocol = Protocol(**plan.protocol_of(scored.campaign))
+        grounds = {
+            name: plan.grounds_of(scored.campaign, protocol, scored.campaign, name)[0]
+            for name in ("", divides.name, others[0].name)
+        }
+        assert grounds[divides.name].divides > 3 > grounds[others[0].name].divides and grounds[""].divides == 1
+        assert f"people's leanings to {divides.name} vary" in grounds[divides.name].source
+        [given, *_] = plan.grounds_of(scored.campaign, protocol, scored.campaign, "", 4.0)
+        assert given.divides == 4 and "to the system ahead vary 4 times as much" in given.source
+        assert given.power(0.5, protocol, 6) < grounds[""].power(0.5, protocol, 6)
+        with pytest.raises(Refused, match="no system 'Nobody'"):
+            plan.grounds_of(scored.campaign, protocol, scored.campaign, "Nobody")
+
+    def test_page_command_and_api_count_it_alike(self, world, capsys):
+        change_campaign(world.campaign, overlap=3)
+        asked = {"difference": 0.5, "contexts": 50, "annotators": 10, "divides": 9}
+        world.sign_in(world.alice)
+        page = text(world.get("plan/", data=WHAT_IF | {"overlap": 3} | asked | {"question": "Overall"}))
+        assert "vary 9 times as much as those to others" in page
+        call_command(
+            "plan", world.campaign.slug, "--difference=0.5", "--contexts=50", "--annotators=10", "--divides=9", "--json"
+        )
+        searches = json.loads(capsys.readouterr().out)["searches"]
+        answer = world.client.get(f"/api/campaigns/{world.campaign.slug}/plan/", asked)
+        assert answer.json() == searches and searches[0]["divides"] == 9
 
     def test_others_campaigns_are_no_pilot(self, world):
         other = Campaign.objects.create(slug="secret", title="Secret")

@@ -228,6 +228,23 @@ class TestPilot:
         assert found.context == pytest.approx(correlation_of_outcomes(0.4, 0.2), abs=0.05)  # linearised: a little less
         assert found.annotator < 0.03
 
+    def test_how_much_people_divide_over_one_system(self):
+        """Three of 40 people score each output, so hardly anybody scores two systems on one context; severities of SD 1."""
+        rng = np.random.default_rng(3)
+        c, s = (np.repeat(column, 3) for column in np.divmod(np.arange(160 * 4), 4))
+        a = np.argsort(rng.random((160 * 4, 40)), axis=1)[:, :3].ravel()
+        leaning = rng.normal(size=(40, 4)) * [0.3, 0.3, 0.3, 1.5]
+        y = leaning[a, s] + rng.normal(0, 1.0, 40)[a] + rng.normal(0, 0.4, 160)[c] + rng.normal(0, 0.6, len(s))
+        found = components_of(y, s, c, a, ahead=3)
+        assert found.ahead == pytest.approx(leaning[:, 3].var(ddof=1), rel=0.15)
+        assert found.annotator_system == pytest.approx(0.3**2, abs=0.06)
+        assert components_of(y, s, c, a, ahead=7).ahead is None  # no such system
+        first = rng.integers(0, 4, len(s))
+        apart = first != s
+        outcomes = np.sign(leaning[a, s] - leaning[a, first] + rng.normal(0, 0.8, len(s)))[apart].astype(int)
+        judged = pair_assumptions_of(outcomes, s[apart], first[apart], c[apart], a[apart], ahead=3)
+        assert judged.ahead > 3 * judged.annotator
+
     @pytest.mark.parametrize("values", [[], [3], [3, 3, 3]])
     def test_nothing_to_learn_from_is_said(self, values):
         assert components_of(values, [0] * len(values), range(len(values)), [0] * len(values)) is None
