@@ -67,10 +67,18 @@ def rates_of_the_mean():
     return win_rates(2, one_pair(PEOPLE), everything.take(slice(40)), everything, context_draws(200, 20_000))
 
 
-def test_a_mean_is_ppi_pythons(plain):
-    """ppi-python 0.2.3: ppi_mean_pointestimate and ppi_mean_ci(alpha=0.05). Its weight is of other moments of the same data."""
+def test_a_mean_is_ppi_pythons_but_for_the_weight(plain):
+    """Both weights are the covariance of people and judge over the variance of the judge's error of sampling. ppi-python 0.2.3
+    has one variance of the judge for all 200 scores, and divides by 199: c / ((1 + n / N) v). Ours is of resampled contexts,
+    whose judged and unjudged parts have a variance each: (c / n) / (v1 / n + v2 / N). The first gives its point estimate."""
+    people, judged, alone = (np.array([int(code) / 2 for code in text]) for text in (PEOPLE, JUDGED, ALONE))
+    c, all_judged = np.cov(people, judged, ddof=0)[0, 1], np.concatenate([judged, alone])
+    theirs = c / ((1 + 40 / 160) * np.var(all_judged, ddof=1))
+    ours = c / 40 / (np.var(judged) / 40 + np.var(alone) / 160)
+    assert people.mean() - theirs * (judged.mean() - alone.mean()) == pytest.approx(0.65801528, abs=1e-8)
     found = rates_of_the_mean()
-    assert found.rate[0, 1] == pytest.approx(0.65801528, abs=0.004)
+    assert found.weight[0, 1] * 160 / 200 == pytest.approx(ours, rel=0.01)  # the luck of 20,000 draws
+    assert found.rate[0, 1] == pytest.approx(people.mean() - ours * (judged.mean() - alone.mean()), abs=1e-4)
     assert found.high[0, 1] - found.low[0, 1] == pytest.approx(0.75232313 - 0.56370743, rel=0.1)
     assert found.rate[1, 0] == pytest.approx(1 - found.rate[0, 1])
     assert (found.low[1, 0], found.high[1, 0]) == pytest.approx((1 - found.high[0, 1], 1 - found.low[0, 1]))
@@ -81,6 +89,8 @@ def test_a_mean_is_ppi_pythons(plain):
     [
         # ppi-python 0.2.3, ppi_mean_pointestimate(lam=0.6); truescore 0.7.4, ppi_estimate(lambda_=0.6).standard_error
         (0.75, 0.659375, 0.0484234),
+        # ppi-python's own weight, 0.51297778: ppi_mean_pointestimate, and ppi_mean_ci(alpha=0.05) / 2 / 1.959964
+        (0.51297778 * 200 / 160, 0.65801528, (0.75232313 - 0.56370743) / 2 / 1.959964),
         # the same with 0.8; cje-eval 0.9.3, compute_augmented_estimate_per_policy, the judge as both predictions
         (1.0, 0.6625, 0.0511177),
     ],
