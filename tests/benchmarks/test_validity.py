@@ -154,7 +154,7 @@ class TestFigures:
 
     def test_a_plan_with_known_variances_has_a_smaller_tolerance(self):
         assert claims.planned_power(Plan(SMALL)) == (0.75, 0.85) and claims.planned_power(Plan(SMALL, 4)) == (0.72, 0.88)
-        assert len(claims.planned()) == 4 * 4 + 2
+        assert len(claims.planned()) == 4 * 4 + 2 * 2
 
 
 SMALL = Campaign((0.0, 1.0), contexts=10, annotators=4, k=2)
