@@ -199,15 +199,19 @@ def guess(kind: str, columns: list[str], sample: Sequence[Mapping[str, Any]] = (
 
 
 def numbers_rows(columns: Mapping[str, str], sample: Sequence[Mapping[str, Any]]) -> bool:
-    """Does the column taken for context_id, under another name, differ in each row while several systems answer one text?"""
+    """Does the column taken for context_id, under another name, differ in each row, while several systems answer one text, or
+    several rows are about one pair of texts?"""
     key, context, system = (columns.get(name, "") for name in ("context_id", "context", "system"))
-    if not (key and context and system) or plain(key) == "context_id":
+    pair = [columns.get(name, name) for name in ("system_a", "output_a", "system_b", "output_b")]
+    about = [system] if system else pair
+    if not (key and context) or plain(key) == "context_id" or not all(name in row for row in sample for name in about):
         return False
     keys = [str(row.get(key)) for row in sample]
-    systems_of: dict[str, set[str]] = {}
+    rows_of: dict[str, list[str]] = {}
     for row in sample:
-        systems_of.setdefault(str(row.get(context)), set()).add(str(row.get(system)))
-    return len(set(keys)) == len(keys) and any(len(systems) > 1 for systems in systems_of.values())
+        rows_of.setdefault(str(row.get(context)), []).append(str([row[name] for name in about]))
+    repeats = [len(set(said)) > 1 if system else len(set(said)) < len(said) for said in rows_of.values()]
+    return len(set(keys)) == len(keys) and any(repeats)
 
 
 def plain(column: str) -> str:

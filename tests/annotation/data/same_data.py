@@ -1,7 +1,7 @@
 """One set of votes as the files of five tools: Arena, AlpacaEval's cross-annotations, TRL's preferences, MT-bench and our own.
 
 votes: rows {context_id, context (a list with one text), system_a, output_a, system_b, output_b, annotator, choice}. Contexts
-are known by their ids in Arena's and MT-bench's files, and by their texts in the others; `contexts` is imported first.
+are known by their ids, but in AlpacaEval's files where the tool's inputs had none; `contexts` is imported first.
 """
 
 from collections.abc import Callable, Iterable
@@ -44,6 +44,11 @@ def mt_bench(votes: Rows) -> list[dict]:
 
 
 def alpaca_eval(votes: Rows) -> list[dict]:
+    """With the column idx of its inputs, which it writes with the annotations (tests/golden/tools/alpaca_ids.json)."""
+    return [{"idx": vote["context_id"]} | row for vote, row in zip(votes, alpaca_eval_without_ids(votes))]
+
+
+def alpaca_eval_without_ids(votes: Rows) -> list[dict]:
     """As its human cross-annotations."""
     preference = {"A": 1, "B": 2, "tie": 1.5}
     return [

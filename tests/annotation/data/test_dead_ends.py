@@ -83,6 +83,16 @@ def test_rows_are_found(content, name, said):
     assert said in " ".join(assumed) and bool(assumed) == bool(said)
 
 
+def test_an_id_of_each_vote_is_no_context():
+    """Three votes on one pair of texts, each with an id of its own, and three with one id."""
+    vote = {"context": "Q", "system_a": "m1", "output_a": "A", "system_b": "m2", "output_b": "B", "annotator": "x", "choice": "A"}
+    rows, assumed, *_ = read("\n".join(json.dumps({"id": n} | vote) for n in range(3)), "a.jsonl", "judgments")
+    assert not any("context_id" in row for row in rows)
+    assert assumed == ["The column id numbers the rows, so that contexts are known by their text."]
+    rows, assumed, *_ = read("\n".join(json.dumps({"id": 1} | vote) for n in range(3)), "a.jsonl", "judgments")
+    assert [row["context_id"] for row in rows] == [1, 1, 1] and not assumed
+
+
 def test_a_table_without_a_title_keeps_its_first_row():
     assert [row["output"] for row in read("output\none\ntwo\n", "a.csv")[0]] == ["one", "two"]
     rows = read(",output\n0,one\n1,two\n", "a.csv")[0]  # an index that pandas does not name

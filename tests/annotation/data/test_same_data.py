@@ -12,7 +12,7 @@ from annotation.assessment.assess import assess
 from annotation.campaigns.lifecycle import create_campaign
 from annotation.data.importer import import_judgments, import_outputs, import_scores
 from annotation.models import Campaign
-from tests.annotation.data.same_data import WITH_TIES, WITHOUT_TIES, contexts
+from tests.annotation.data.same_data import WITH_TIES, WITHOUT_TIES, alpaca_eval_without_ids, contexts
 
 pytestmark = pytest.mark.django_db
 SHARED = Path(os.environ.get("SHARED_DATA", Path(__file__).parents[3].parent / "shared" / "data"))
@@ -52,7 +52,7 @@ def test_votes(tmp_path, ties):
 
 
 def test_a_text_that_several_contexts_have_tells_none(tmp_path):
-    """Of ten contexts, four have the same text; a shape without ids says nothing of which."""
+    """Of ten contexts, four have the same text; a file without ids says nothing of which."""
     rows = votes(True, 10)
     for row in rows:
         number = int(row["context_id"][1:])
@@ -60,10 +60,11 @@ def test_a_text_that_several_contexts_have_tells_none(tmp_path):
             row["context"] = ["What of it?"]
     campaign = create_campaign(slug="talk", criteria=[], pairwise=True, likert=False)
     import_outputs(campaign, lines(tmp_path / "texts.jsonl", contexts(rows)))
-    done = import_judgments(campaign, lines(tmp_path / "votes.jsonl", WITH_TIES["AlpacaEval"](rows)))
+    done = import_judgments(campaign, lines(tmp_path / "votes.jsonl", alpaca_eval_without_ids(rows)))
     assert (done.rows, done.new["judgments"]) == (90, 54)
     assert done.left_out == {"has no context_id, and several contexts have its text": 36}
-    assert import_judgments(campaign, lines(tmp_path / "votes.jsonl", WITH_TIES["Arena"](rows))).new["judgments"] == 36
+    done = import_judgments(campaign, lines(tmp_path / "votes.jsonl", WITH_TIES["AlpacaEval"](rows)))
+    assert (done.new["judgments"], done.repeated) == (36, 54)
 
 
 def scored() -> tuple[list[dict], list[dict]]:
@@ -125,23 +126,28 @@ def test_scores(tmp_path):
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the shared data is not here")
 @pytest.mark.skipif("PUBLIC_DATA" not in os.environ, reason="a minute: set PUBLIC_DATA")
 class TestPublicData:
-    def test_pandalm(self, tmp_path):
-        """Without the 114 votes on four prompts that stand under several ids each: files of AlpacaEval have no ids, say nothing
-        of which, and leave these out."""
+    @pytest.fixture
+    def votes(self):
         rows = [json.loads(line) for line in (SHARED / "pandalm.pairwise.jsonl").read_text(encoding="utf-8").splitlines()]
         for row in rows:
             row["context"] = ["\n".join(row["context"])]  # a chat's message, as arenas have it
-        ids: dict[str, set[str]] = {}
-        for row in rows:
-            ids.setdefault(row["context"][0], set()).add(row["context_id"])
-        campaign = create_campaign(slug="all", criteria=[], pairwise=True, likert=False)
-        import_outputs(campaign, lines(tmp_path / "texts.jsonl", contexts(rows)))
-        done = import_judgments(campaign, lines(tmp_path / "votes.jsonl", WITH_TIES["AlpacaEval"](rows)))
-        assert (done.rows, done.new["judgments"], list(done.left_out.values())) == (2073, 1959, [114])
-        rows = [row for row in rows if len(ids[row["context"][0]]) == 1]
-        assert len(rows) == 1959
-        digests = {name: snapshot_of(tmp_path, rows, shape).digest for name, shape in WITH_TIES.items()}
+        return rows
+
+    def test_pandalm(self, tmp_path, votes):
+        """Also the 114 votes on four prompts that stand under several ids each. TRL's files have no ties."""
+        digests = {name: snapshot_of(tmp_path, votes, shape).digest for name, shape in WITH_TIES.items()}
+        assert len(votes) == 2073 and len(set(digests.values())) == 1, digests
+        decided = [row for row in votes if row["choice"] != "tie"]
+        digests = {name: snapshot_of(tmp_path, decided, shape).digest for name, shape in WITHOUT_TIES.items()}
         assert len(set(digests.values())) == 1, digests
+
+    def test_pandalm_without_ids(self, tmp_path, votes):
+        """Files of AlpacaEval whose inputs had no ids say nothing of which prompt is meant, and leave these votes out."""
+        campaign = create_campaign(slug="all", criteria=[], pairwise=True, likert=False)
+        import_outputs(campaign, lines(tmp_path / "texts.jsonl", contexts(votes)))
+        done = import_judgments(campaign, lines(tmp_path / "votes.jsonl", alpaca_eval_without_ids(votes)))
+        assert (done.rows, done.new["judgments"], list(done.left_out.values())) == (2073, 1959, [114])
+        assert len(done.listed) == 114
 
     @pytest.mark.parametrize("criterion", ["Natural", "Overall", "Uses Knowledge"])
     def test_usr(self, tmp_path, criterion):

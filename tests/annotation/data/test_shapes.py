@@ -122,6 +122,14 @@ class TestJudges:
         _, (*_, said) = held(row | {"annotator_index": 3, "preference": 2})
         assert said == ("judgments", said[1]) and said[1]["annotator"] == "3" and said[1]["choice"] == "B"
 
+    @pytest.mark.parametrize("column", ["context_id", "question_id", "id", "idx"])
+    def test_alpaca_evals_contexts_may_have_ids(self, column):
+        row = {column: 7, "instruction": "Q", "input": "I", "output_1": "A", "generator_1": "m1", "output_2": "B"}
+        row |= {"generator_2": "m2", "annotator_index": 3, "preference": 2}
+        for kind, fields in held(row)[1]:
+            name = "context_id" if "context_id" in (column, *fields) else "id"
+            assert fields[name] == 7 and fields["context"] == "Q\n\nI"
+
     def test_arena_hards_two_games(self):
         """Game 0: the model is B and A wins, so it loses; game 1: the model is A and wins. Half each."""
         row = {"uid": "1", "judge": "j", "model": "m1", "baseline": "m0", "games": [{"score": "A>B"}, {"score": "A>>B"}]}

@@ -10,6 +10,7 @@ from annotation.campaigns.lifecycle import create_campaign
 from annotation.campaigns.protocol import CriterionSpec
 from annotation.data.importer import import_file, import_outputs
 from annotation.models import Annotator, Reference
+from core.errors import ImportRefused
 from evaluator.models import ImportedPair, ImportedScore
 from tests.annotation.data.doors import everywhere, installation, outputs, scores
 
@@ -112,6 +113,30 @@ def test_alpaca_evals_annotations(installation):
     said = [(0.25, 0.0, 0.75), (0.75, 0.0, 0.25), (0.0, 1.0, 0.0)]
     assert rows == [("mock", q, "ape", "bee", *p) for q, p in zip([*CAPITALS[:2], CAPITALS[3]], said)]
     assert account["left_out"] == {"has no preference": 1} and account["elsewhere"] == {"outputs": 8}
+
+
+@pytest.mark.parametrize("name", ["alpaca_ids.json", "alpaca_crossed.json"])
+def test_alpaca_evals_ids(campaign, name):
+    """q1 and q2 have one text. The tool writes the column idx of its inputs; where it was not told which outputs belong together,
+    it compares each with each, and q1's with q2's is no comparison of two answers to one input."""
+    crossed = 2 * (name == "alpaca_crossed.json")
+    done = import_outputs(campaign, TOOLS / name)
+    asked = {"q1": CAPITALS[0], "q2": CAPITALS[0], "q3": CAPITALS[1]}
+    said = {"q1": "City 1, which is large", "q2": "C 2", "q3": "City 3, which is large"}
+    ape = [(key, (q,), "ape", f"City {key[1:]}") for key, q in asked.items()]
+    assert outputs(campaign) == sorted(ape + [(key, (q,), "bee", said[key]) for key, q in asked.items()])
+    assert (done.rows, sum(done.left_out.values())) == (6 + 2 * crossed, 2 * crossed)
+    assert any("A column context_id, question_id, id or idx says" in sentence for sentence in done.assumed)
+    done = import_file(campaign, "judge_pairs", TOOLS / name)
+    rows = ImportedPair.objects.values_list("output_a__context__key", "output_a__system__name", "p_a")
+    assert sorted((key, p if system == "ape" else 1 - p) for key, system, p in rows) == [("q1", 0.25), ("q2", 0.75), ("q3", 0.25)]
+    assert (done.new["judge_pairs"], sum(done.left_out.values())) == (3, crossed)
+
+
+def test_alpaca_evals_ids_are_a_guess(campaign):
+    """Which can be changed: by their text, q1 and q2 are one context, of which the systems have two outputs each."""
+    with pytest.raises(ImportRefused, match="differs from the output that system 'ape' already has"):
+        import_outputs(campaign, TOOLS / "alpaca_ids.json", columns={"context_id": ""})
 
 
 @pytest.mark.parametrize("name", ["label_studio.csv", "label_studio_min.json"])
