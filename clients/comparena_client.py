@@ -216,11 +216,14 @@ class Campaign:
         return self._import("outputs", rows, how)
 
     def import_scores(self, rows: Rows | str | Path, **how: Any) -> dict[str, Any]:
-        """Rows {context_id or context, system, aspect, annotator, score, [scale]}. how: simulated=True, constants={...}."""
+        """Rows {context_id or context, system, aspect, annotator, score, [scale]}.
+
+        how: simulated=True, constants={...}, contradictions="leave_out" or "latest".
+        """
         return self._import("scores", rows, how)
 
     def import_judgments(self, rows: Rows | str | Path, **how: Any) -> dict[str, Any]:
-        """Rows {context, system_a, output_a, system_b, output_b, annotator, choice}. how: simulated=True, constants={...}."""
+        """Rows {context, system_a, output_a, system_b, output_b, annotator, choice}. how: as for scores."""
         return self._import("judgments", rows, how)
 
     def import_judge_scores(self, rows: Rows | str | Path, **how: Any) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from rest_framework import serializers
 from annotation.campaigns.overview import overview
 from annotation.campaigns.protocol import CriterionSpec
 from annotation.campaigns.templates import TEMPLATES
+from annotation.data.contradictions import LATEST, LEAVE_OUT, WAYS
 from annotation.models import Campaign, Criterion, Invitation, Item, Job, Snapshot, Upload
 from core.encodings import ENCODINGS
 
@@ -197,6 +198,12 @@ class ImportSerializer(serializers.Serializer):
     encoding = serializers.ChoiceField(ENCODINGS, required=False, help_text="Of a text file without a mark; UTF-8 if empty.")
     spellings_apart = serializers.BooleanField(
         required=False, help_text="Names that differ only in case, spaces or dashes are different names."
+    )
+    contradictions = serializers.ChoiceField(
+        [way for way in WAYS if way],
+        required=False,
+        help_text="For scores and judgments: what becomes of answers of one person that contradict each other. Empty: the file is "
+        f"refused. {LEAVE_OUT}: {WAYS[LEAVE_OUT]}. {LATEST}: {WAYS[LATEST]}.",
     )
     keep_columns = serializers.BooleanField(required=False, help_text="For outputs: store unknown columns as metadata.")
     simulated = serializers.BooleanField(required=False, help_text="For scores and judgments: a program made them.")

@@ -5,6 +5,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 
+from annotation.data.contradictions import Contradictions
 from annotation.data.insertion import Insertion, give_keys
 from annotation.data.spellings import Spellings
 from annotation.models import Campaign, Checkpoint, Context, FormerName, Output, Reference, System
@@ -40,6 +41,8 @@ class RowsImport:
 
     keeps_columns = False  # are columns that are no field kept?
     spellings_apart = False  # is each spelling of a name a name of its own?
+    way_of_contradictions = ""  # one of contradictions.WAYS
+    contradictions = Contradictions()
 
     def compared(self) -> list[tuple]:
         """What else its rows are compared with than all importers' are: (rows, which of them count)."""

@@ -13,6 +13,7 @@ from django.db import transaction
 from django.db.models import Count, Max, Q
 
 from annotation.campaigns.items import design_of
+from annotation.data.contradictions import LATEST, LEAVE_OUT, WAYS
 from annotation.data.corpus import Imported
 from annotation.data.fields import JUDGE_FILES, known_columns
 from annotation.data.files import Reading, name_of
@@ -28,8 +29,8 @@ from core.rowfiles import BadField, NotAnswered
 # What an import may be told beside the file: the same on the page, in the API and in commands.
 SHARED_OPTIONS = ("columns", "constants", "encoding", "spellings_apart")
 ABOUT_OUTPUTS = (*SHARED_OPTIONS, "human_systems", "system", "systems", "keep_columns")
-ABOUT_ANSWERS = (*SHARED_OPTIONS, "aspects", "raters", "simulated")
-ABOUT_PAIRS = (*SHARED_OPTIONS, "simulated")
+ABOUT_ANSWERS = (*SHARED_OPTIONS, "aspects", "raters", "simulated", "contradictions")
+ABOUT_PAIRS = (*SHARED_OPTIONS, "simulated", "contradictions")
 ABOUT_JUDGES = (*SHARED_OPTIONS, "judge", "judges", "replace")
 KEPT_ERRORS = 200
 LONGEST_LIST = 200  # characters of a list of columns in a sentence
@@ -132,6 +133,7 @@ def _import(
     constants: dict | None = None,
     encoding: str = "",
     spellings_apart: bool = False,
+    contradictions: str = "",
     watch: Callable | None = None,
 ) -> Imported:
     """Read, check and prepare without keeping anybody from writing; then store in one short transaction. Where somebody
@@ -141,11 +143,14 @@ def _import(
     tell. systems, aspects, raters, judges: columns that each hold one system's outputs, or one criterion's, annotator's or
     judge's scores.
     constants: fields that no column holds, the same for every row. encoding: of a text file whose mark does not say it.
-    spellings_apart: names that differ in case, spaces or dashes alone are different names. watch: called now and then with the
+    spellings_apart: names that differ in case, spaces or dashes alone are different names. contradictions: what becomes of
+    answers of one person that contradict each other, one of contradictions.WAYS. watch: called now and then with the
     number of rows read; what it raises ends the import.
     """
     file = name_of(source, name)
-    importer.spellings_apart = spellings_apart
+    if contradictions not in WAYS:
+        raise Refused(f"Contradictions are {LEAVE_OUT} or {LATEST}, not {quoted(contradictions)}.")
+    importer.spellings_apart, importer.way_of_contradictions = spellings_apart, contradictions
     how: dict[str, Any] = {"columns": columns, "constants": constants, "encoding": encoding}
     how["spread"] = {"systems": systems, "aspects": aspects, "raters": raters, "judges": judges}
     how["criteria"] = list(campaign.criteria.values_list("name", flat=True))
@@ -214,6 +219,9 @@ def _take_all(importer, source, file: str, how: dict, watch) -> Imported:
         note(replace(wrong, file=wrong.file or file))
     if errors:
         raise ImportRefused([*_unnamed(errors, kinds, rows, file, unused), *errors][:KEPT_ERRORS], kinds)
+    for row, reason in importer.contradictions.left_later:
+        reading.account.leave(file, row, reason)
+        taken -= 1
     account, left_out = reading.account, sum(reading.account.left_out.values())
     return Imported(
         rows=taken + left_out,

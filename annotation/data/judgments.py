@@ -1,17 +1,18 @@
 """Judgments of pairs from a file, and pairs whose answer is known. Both bring their texts along."""
 
 from annotation.campaigns.items import draw_items
+from annotation.data.contradictions import Contradictions
 from annotation.data.corpus import Corpus, Imported
 from annotation.data.insertion import Insertion, give_keys
 from annotation.data.known import KnownRows
 from annotation.data.scores import TOOK, UNSAID, Annotators, answered_at, came_with
 from annotation.data.spellings import Spellings, folded
-from annotation.models import Campaign, Context, Criterion, Output
+from annotation.models import Campaign, Context, Criterion, Output, PairwiseJudgment
 from annotation.outcome import Outcome, outcome_named, side_named
 from annotation.questions import store
 from annotation.questions.kind import CANNOT_SAY, Given
 from annotation.questions.pair import Pair, says_both_bad, shown_left
-from core.errors import quoted
+from core.errors import RowError, quoted
 from core.rowfiles import BadField, NotAnswered, Row
 
 LONGEST_REASON = store.REASON_LENGTH
@@ -43,7 +44,9 @@ class JudgmentsImport(Corpus):
                 self.judgments[key] = said
                 if says_both_bad(j.detail):
                     self.both_bad.add(key)
-        self.new_judgments, self.cut, self.other_ties = [], 0, 0
+        self.new: dict[tuple, PairwiseJudgment] = {}
+        self.contradictions = Contradictions(self.way_of_contradictions)
+        self.cut, self.other_ties = 0, 0
 
     def take(self, row: Row) -> None:
         context = self.context(row)
@@ -68,16 +71,19 @@ class JudgmentsImport(Corpus):
             left = left and {"A": "B", "B": "A"}[left]
         key = (key_a, key_b, annotator.name, criterion.name if criterion else "")
         if key not in self.judgments:
-            self.judgments[key] = choice
-            if says_both_bad(given.detail):
-                self.both_bad.add(key)
-            swapped = None if left is None else left == "B"
-            answer = self.asked.imported_row(criterion, a, b, annotator, Given(choice, detail), reason, swapped)
-            self.new_judgments.append(answered_at(answer, moment))
-        elif self.judgments[key] != choice:
-            raise BadField("choice", f"is not what {quoted(annotator.name)} already said about this pair")
-        elif says_both_bad(given.detail) != (key in self.both_bad):
-            self.other_ties += 1
+            self.contradictions.first(key, row, moment)
+        elif self.judgments[key] == choice:
+            self.contradictions.again(key, row, moment)
+            self.other_ties += says_both_bad(given.detail) != (key in self.both_bad)
+            return
+        else:
+            wrong = BadField("choice", f"is not what {quoted(annotator.name)} already said about this pair")
+            self.contradictions.replace(key, row, moment, wrong)
+        self.judgments[key] = choice
+        (self.both_bad.add if says_both_bad(given.detail) else self.both_bad.discard)(key)
+        swapped = None if left is None else left == "B"
+        answer = self.asked.imported_row(criterion, a, b, annotator, Given(choice, detail), reason, swapped)
+        self.new[key] = answered_at(answer, moment)
 
     def given(self, row: Row, criterion: Criterion | None) -> Given:
         """A name that is one side's system, and not the other's, is that side."""
@@ -100,6 +106,10 @@ class JudgmentsImport(Corpus):
             self.cut += 1
             text = text[: LONGEST_REASON - 1] + "…"
         return text
+
+    def check(self) -> list[RowError]:
+        self.new_judgments = [answer for key, answer in self.new.items() if key not in self.contradictions.gone]
+        return super().check()
 
     def assumed(self) -> list[str]:
         cut = [f"{self.cut} comments were longer than {LONGEST_REASON} characters and are cut."] if self.cut else []

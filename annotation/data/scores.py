@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import TypeVar
 
 from annotation.campaigns.items import draw_items
+from annotation.data.contradictions import Contradictions
 from annotation.data.corpus import Corpus, Imported, RowsImport
 from annotation.data.direction import are_ranks, may_be_low
 from annotation.data.insertion import Insertion, give_keys
@@ -95,7 +96,9 @@ class ScoresImport(RowsImport):
         self.annotators = Annotators(self.campaign, self.simulated, self.spellings_apart)
         self.criteria = {c.name: c for c in self.campaign.criteria.all()}
         self.criterion_names = Spellings(self.criteria, self.spellings_apart)
-        self.new_criteria, self.new_answers = [], []
+        self.new_criteria: list[Criterion] = []
+        self.new: dict[tuple, LikertScore] = {}
+        self.contradictions = Contradictions(self.way_of_contradictions)
         answered = store.used_criteria(self.campaign)
         self.open = {c.name for c in self.criteria.values() if c.pk not in answered}  # whose direction can still be said
         self.said: dict[str, str] = {}  # which end of a criterion's scale the file calls the best
@@ -119,13 +122,17 @@ class ScoresImport(RowsImport):
         beside, moment = came_with(row, "reason", *TOOK), row.time("answered_at")
         key = (criterion.name, output.pk, annotator.name)
         if key not in self.answers:
-            self.answers[key] = given.value
-            given = replace(given, detail={**(given.detail or {}), **beside} or None)
-            answer = self.asked.imported_row(criterion, output, annotator, given)
-            self.new_answers.append(answered_at(answer, moment))
-        elif self.answers[key] != given.value:
+            self.contradictions.first(key, row, moment)
+        elif self.answers[key] == given.value:
+            self.contradictions.again(key, row, moment)
+            return
+        else:
             now, before = ("empty" if v is None else f"{v:g}" for v in (given.value, self.answers[key]))
-            raise BadField(self.asked.value_column, f"is {now}, but {quoted(annotator.name)} already gave this output {before}")
+            is_ = f"is {now}, but {quoted(annotator.name)} already gave this output {before}"
+            self.contradictions.replace(key, row, moment, BadField(self.asked.value_column, is_))
+        self.answers[key] = given.value
+        given = replace(given, detail={**(given.detail or {}), **beside} or None)
+        self.new[key] = answered_at(self.asked.imported_row(criterion, output, annotator, given), moment)
 
     def output(self, row: Row) -> Output:
         context, sample = self.context(row), row.whole("sample", default=0) or 0
@@ -186,6 +193,7 @@ class ScoresImport(RowsImport):
             raise BadField("best", f"is {stated['best']}, but for criterion {quoted(known.name)} it is {known.best}")
 
     def check(self) -> list[RowError]:
+        self.new_answers = [answer for key, answer in self.new.items() if key not in self.contradictions.gone]
         return [*self.corpus.check(), *self._directions()]
 
     def _directions(self) -> list[RowError]:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from django import forms
 
+from annotation.data.contradictions import WAYS
 from annotation.data.fields import JUDGE_FILES, constants_of, fields_of
 from annotation.data.files import is_archive
 from annotation.data.shapes.shape import JUDGE_SCORES
@@ -15,6 +16,7 @@ from core.errors import quoted
 SPREAD_COLUMNS = ("system_columns", "aspects_columns", "raters_columns", "judges_columns")
 # By what a file holds: columns that may each hold the scores of one criterion, annotator or judge.
 SPREAD_OF = {registry.SCALE.files: (("aspects", "criterion"), ("raters", "annotator")), JUDGE_SCORES: (("judges", "judge"),)}
+KEPT_AS_SAID = ("keep_columns", "replace", "contradictions", "spellings_apart", "encoding")
 MOST_FILES = 200  # sent at once; more go as a zipped folder
 
 
@@ -129,6 +131,12 @@ class ColumnsForm(forms.Form):
             self.fields["all_simulated"] = forms.BooleanField(
                 required=False, label="A program made these answers", initial=self.upload.simulated
             )
+            self.fields["contradictions"] = forms.ChoiceField(
+                required=False,
+                label="If answers of one person contradict each other",
+                choices=list(WAYS.items()),
+                initial=self.upload.options.get("contradictions", ""),
+            )
 
     def _ask_how_to_read(self) -> None:
         self.fields["spellings_apart"] = self._yes_or_no(
@@ -175,6 +183,7 @@ class ColumnsForm(forms.Form):
             "judges_columns",
             "replace",
             "all_simulated",
+            "contradictions",
             "spellings_apart",
             "encoding",
         )
@@ -198,7 +207,7 @@ class ColumnsForm(forms.Form):
         constants = {name: said.get(f"all_{name}", "").strip() for name in constants_of(self.kind) if not said.get(name)}
         if given := {name: value for name, value in constants.items() if value}:
             options["constants"] = given
-        options |= {name: said[name] for name in ("keep_columns", "replace", "spellings_apart", "encoding") if said.get(name)}
+        options |= {name: said[name] for name in KEPT_AS_SAID if said.get(name)}
         options |= {name: said[f"{name}_columns"] for name in ("aspects", "raters", "judges") if said.get(f"{name}_columns")}
         return {
             "human_systems": [line.strip() for line in systems.splitlines() if line.strip()],

@@ -5,6 +5,7 @@ from typing import Any
 
 from annotation.access import campaign_named
 from annotation.data import importer
+from annotation.data.contradictions import WAYS
 from annotation.data.fields import fields_of
 from core.commands import ServiceCommand
 from core.encodings import ENCODINGS
@@ -51,3 +52,17 @@ class ImportCommand(ServiceCommand):
             if "=" not in pair or field not in fields:
                 raise Refused(f"{option} expects FIELD=..., where the field is one of {', '.join(fields)}; found {pair!r}.")
         return named
+
+
+class AnswersCommand(ImportCommand):
+    """Of people's answers."""
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        super().add_arguments(parser)
+        parser.add_argument("--simulated", action="store_true", help="the annotators are simulated, not people")
+        parser.add_argument(
+            "--contradictions",
+            choices=[way for way in WAYS if way],
+            default="",
+            help="where answers of one person contradict each other, leave_out: all of them; latest: all but the latest",
+        )

@@ -1,7 +1,7 @@
-from annotation.management.import_command import ImportCommand
+from annotation.management.import_command import AnswersCommand
 
 
-class Command(ImportCommand):
+class Command(AnswersCommand):
     help = "Import people's scores from a file: JSON lines, a JSON array, CSV, Excel, or another tool's."
     kind = "scores"
 
@@ -10,4 +10,3 @@ class Command(ImportCommand):
         column = {"action": "append", "default": [], "metavar": "COLUMN"}
         parser.add_argument("--criterion-column", **column, dest="aspects", help="this column holds one criterion's scores")
         parser.add_argument("--annotator-column", **column, dest="raters", help="this column holds one annotator's scores")
-        parser.add_argument("--simulated", action="store_true", help="the annotators are simulated, not people")

@@ -114,7 +114,7 @@ class Installation:
             sent |= {f"{name}_columns": how[name] for name in ("aspects", "raters", "judges") if name in how}
             sent |= {"all_simulated": "on"} if how.get("simulated") else {}
             sent |= {"one_system": how["system"]} if "system" in how else {}
-            sent |= {name: how[name] for name in ("encoding", "spellings_apart", "replace") if name in how}
+            sent |= {name: how[name] for name in ("encoding", "spellings_apart", "replace", "contradictions") if name in how}
             self.client.post(f"{base}{upload.pk}/", sent)
         upload.refresh_from_db()
         assert upload.state == "fine", upload.errors

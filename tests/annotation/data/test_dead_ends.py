@@ -85,7 +85,15 @@ def test_rows_are_found(content, name, said):
 
 def test_an_id_of_each_vote_is_no_context():
     """Three votes on one pair of texts, each with an id of its own, and three with one id."""
-    vote = {"context": "Q", "system_a": "m1", "output_a": "A", "system_b": "m2", "output_b": "B", "annotator": "x", "choice": "A"}
+    vote = {
+        "context": "Q",
+        "system_a": "m1",
+        "output_a": "A",
+        "system_b": "m2",
+        "output_b": "B",
+        "annotator": "x",
+        "choice": "A",
+    }
     rows, assumed, *_ = read("\n".join(json.dumps({"id": n} | vote) for n in range(3)), "a.jsonl", "judgments")
     assert not any("context_id" in row for row in rows)
     assert assumed == ["The column id numbers the rows, so that contexts are known by their text."]

@@ -129,7 +129,11 @@ def test_alpaca_evals_ids(campaign, name):
     assert any("A column context_id, question_id, id or idx says" in sentence for sentence in done.assumed)
     done = import_file(campaign, "judge_pairs", TOOLS / name)
     rows = ImportedPair.objects.values_list("output_a__context__key", "output_a__system__name", "p_a")
-    assert sorted((key, p if system == "ape" else 1 - p) for key, system, p in rows) == [("q1", 0.25), ("q2", 0.75), ("q3", 0.25)]
+    assert sorted((key, p if system == "ape" else 1 - p) for key, system, p in rows) == [
+        ("q1", 0.25),
+        ("q2", 0.75),
+        ("q3", 0.25),
+    ]
     assert (done.new["judge_pairs"], sum(done.left_out.values())) == (3, crossed)
 
 
