@@ -202,8 +202,8 @@ class ImportSerializer(serializers.Serializer):
     contradictions = serializers.ChoiceField(
         [way for way in WAYS if way],
         required=False,
-        help_text="For scores and judgments: what becomes of answers of one person that contradict each other. Empty: the file is "
-        f"refused. {LEAVE_OUT}: {WAYS[LEAVE_OUT]}. {LATEST}: {WAYS[LATEST]}.",
+        help_text="For scores and judgments: what becomes of answers of one person that contradict each other. "
+        f"Empty: the file is refused. {LEAVE_OUT}: {WAYS[LEAVE_OUT]}. {LATEST}: {WAYS[LATEST]}.",
     )
     keep_columns = serializers.BooleanField(required=False, help_text="For outputs: store unknown columns as metadata.")
     simulated = serializers.BooleanField(required=False, help_text="For scores and judgments: a program made them.")

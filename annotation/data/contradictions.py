@@ -27,8 +27,8 @@ class _Said:
 
 
 class Contradictions:
-    """way: one of WAYS. gone: what is left without an answer. left_later: (row, reason) of rows that counted until a later row of
-    the file contradicted them."""
+    """way: one of WAYS. gone: what is left without an answer. left_later: (row, reason) of rows that counted until a later row
+    of the file contradicted them."""
 
     def __init__(self, way: str = ""):
         self.way = way

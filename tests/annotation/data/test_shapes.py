@@ -126,7 +126,7 @@ class TestJudges:
     def test_alpaca_evals_contexts_may_have_ids(self, column):
         row = {column: 7, "instruction": "Q", "input": "I", "output_1": "A", "generator_1": "m1", "output_2": "B"}
         row |= {"generator_2": "m2", "annotator_index": 3, "preference": 2}
-        for kind, fields in held(row)[1]:
+        for _, fields in held(row)[1]:
             name = "context_id" if "context_id" in (column, *fields) else "id"
             assert fields[name] == 7 and fields["context"] == "Q\n\nI"
 

@@ -117,8 +117,8 @@ def test_alpaca_evals_annotations(installation):
 
 @pytest.mark.parametrize("name", ["alpaca_ids.json", "alpaca_crossed.json"])
 def test_alpaca_evals_ids(campaign, name):
-    """q1 and q2 have one text. The tool writes the column idx of its inputs; where it was not told which outputs belong together,
-    it compares each with each, and q1's with q2's is no comparison of two answers to one input."""
+    """q1 and q2 have one text. The tool writes the column idx of its inputs; where it was not told which outputs belong
+    together, it compares each with each, and q1's with q2's is no comparison of two answers to one input."""
     crossed = 2 * (name == "alpaca_crossed.json")
     done = import_outputs(campaign, TOOLS / name)
     asked = {"q1": CAPITALS[0], "q2": CAPITALS[0], "q3": CAPITALS[1]}
