@@ -35,7 +35,9 @@ CHOICES = {outcome.code: outcome.value for outcome in Outcome}
 SIDE = re.compile(  # systems are seldom called so
     r"(\[\[)?(model_|assistant_|model (?=\d)|(response|output|answer|text|option)[ _])?(a|b|1|2)(?(1)\]\])( is better| wins)?"
 )
-WORDS = dict.fromkeys(("tie", "-", "draw", "equal", "same", "0", "[[c]]", "both are equal", "both equal"), Outcome.TIE)
+WORDS = dict.fromkeys(
+    ("tie", "tie (inconsistent)", "-", "draw", "equal", "same", "0", "[[c]]", "both are equal", "both equal"), Outcome.TIE
+)
 WORDS |= dict.fromkeys(("equally good", "both good", "both are good", "about the same", "no preference"), Outcome.TIE)
 BOTH_BAD = {"tie (bothbad)", "tie (both bad)", "both_bad", "bothbad", "both bad", "both are bad", "neither"}
 WORDS |= dict.fromkeys(BOTH_BAD, Outcome.TIE)

@@ -17,7 +17,44 @@ PARQUET_GROWS = 20  # times, when unpacked; a guess on the safe side
 MOST_FILES = 2000
 MAX_UNPACKED_BYTES = 512 * 2**20  # of all files together
 ZSTANDARD = 93  # APPNOTE.TXT 4.4.5; what Inspect packs its logs with
+ZIP, GZIP = b"PK\x03\x04", b"\x1f\x8b"
+LOOKED_AT = 4096  # bytes
+KINDS = (  # {first bytes: what it is, and what to do}
+    (GZIP, "a gzip file; end its name in .gz"),
+    (b"\x28\xb5\x2f\xfd", "packed with Zstandard; unpack it first (zstd -d)"),
+    (b"BZh", "packed with bzip2; unpack it first"),
+    (b"\xfd7zXZ\x00", "packed with xz; unpack it first"),
+    (b"7z\xbc\xaf\x27\x1c", "a 7z archive; unpack it, and send a zip archive"),
+    (b"Rar!", "a RAR archive; unpack it, and send a zip archive"),
+    (b"%PDF", "a PDF; send the table that it was made of"),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "a file of old Excel (.xls) or Word; save it as .xlsx or CSV"),
+    (b"PAR1", "a Parquet file; end its name in .parquet"),
+    (b"SQLite format 3\x00", "a database of SQLite; export its table as CSV"),
+)
+PRINTABLE = (b"BZh", b"Rar!", b"%PDF", b"PAR1")
+INSIDE_ZIP = (
+    (b"opendocument.spreadsheet", "a sheet of OpenDocument (.ods); save it as .xlsx or CSV"),
+    (b"opendocument", "a document of OpenDocument; send a table, as .xlsx or CSV"),
+    (b"word/", "a document of Word; send a table, as .xlsx or CSV"),
+    (b"xl/", "an Excel file; end its name in .xlsx"),
+    (b"docProps/", "a file of Office; end its name in .xlsx if it is of Excel"),
+    (b"[Content_Types].xml", "a file of Office; end its name in .xlsx if it is of Excel"),
+)
+MAY_BE_EXCEL = ("a zip archive", "a file of Office")
+HTML = (b"<!doctype html", b"<html", b"<table", b"<head")
 DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, OSError)
+
+
+def kind_by_bytes(first: bytes, any_text: bool = False) -> str:
+    """What a file is by its first bytes, and what to do with it, where that is no text; else empty. any_text: it may be a text
+    that begins with anything that can be printed."""
+    kind = next((kind for mark, kind in KINDS if first.startswith(mark) and not (any_text and mark in PRINTABLE)), "")
+    if first.startswith(ZIP):
+        inside = next((kind for mark, kind in INSIDE_ZIP if mark in first), "")
+        return inside or "a zip archive; end its name in .zip"
+    start = first.removeprefix(b"\xef\xbb\xbf").lstrip().lower()
+    is_page = start.startswith(HTML) and not any_text
+    return "a web page (HTML), as some programs save .xls; save it as .xlsx or CSV" if is_page else kind
 
 
 @contextmanager
@@ -25,9 +62,21 @@ def opened(file: BinaryIO, name: str) -> Iterator[zipfile.ZipFile]:
     try:
         archive = zipfile.ZipFile(file)
     except DAMAGED:
-        raise _refusal(name, "can't be read as a zip archive") from None
+        file.seek(0)
+        kind = kind_by_bytes(first_bytes(file))
+        raise _refusal(name, f"is {kind}" if kind else "can't be read as a zip archive") from None
     with archive:
         yield archive
+
+
+def first_bytes(file: BinaryIO) -> bytes:
+    """The file stays where it is; none of one that can't be rewound."""
+    if not file.seekable():
+        return file.peek(LOOKED_AT)[:LOOKED_AT] if isinstance(file, io.BufferedReader) else b""
+    start = file.tell()
+    first = file.read(LOOKED_AT)
+    file.seek(start)
+    return first
 
 
 def members(archive: zipfile.ZipFile, name: str) -> tuple[list[zipfile.ZipInfo], list[str]]:

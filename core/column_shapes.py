@@ -86,8 +86,10 @@ def records(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield {name: column[at] for name, column in document.items()}
 
 
-def printed_list(cell: str) -> list[Any] | None:
-    """A list of texts or of messages as Python or NumPy print it; None where the cell is another text."""
+def printed_list(cell: str, numbers: bool = False) -> list[Any] | None:
+    """A list of texts or of messages, or with numbers also of these, as Python or NumPy print it: [4 2]. None where the cell is
+    another text."""
+    plain = (tokenize.STRING, tokenize.NUMBER) if numbers else (tokenize.STRING,)
     if len(cell) > LONGEST_LIST:
         return None
     try:
@@ -96,8 +98,8 @@ def printed_list(cell: str) -> list[Any] | None:
         parts = []
         for token, after in zip(tokens, [*tokens[1:], None]):
             parts.append(token.string)
-            ends = token.type == tokenize.STRING or token.string in ("]", "}")
-            begins = after is not None and (after.type == tokenize.STRING or after.string in ("[", "{"))
+            ends = token.type in plain or token.string in ("]", "}")
+            begins = after is not None and (after.type in plain or after.string in ("[", "{", *("-" if numbers else "")))
             if ends and begins:
                 parts.append(",")
         value = ast.literal_eval(" ".join(parts))

@@ -7,7 +7,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from core import json_rows, table_rows
+from core import archives, json_rows, table_rows
 from core.encodings import decoded_lines, plain_name, unpacked
 from core.errors import ImportRefused, RowError
 from core.json_rows import NUMBERS
@@ -45,6 +45,7 @@ def read_rows(
     encoding: str = "",
     sheet: str = "",
     say: table_rows.Say = lambda sentence: None,
+    leave: table_rows.Leave = lambda line, reason: None,
 ) -> Iterator[Row]:
     """Rows of a file, in order. A name ending in .csv or .tsv is a table, .xlsx an Excel file, .parquet Parquet, .txt an
     output a line unless it begins as JSON; anything else is JSON: an array of rows where it begins with a bracket, else a row
@@ -53,11 +54,11 @@ def read_rows(
     columns: {field: the file's name for it, "" for none}; what it does not speak of keeps its name. systems: columns that each
     hold one system's outputs; a row of the file is then a row for each of them, {system: the column's name, output: its cell}.
     encoding: one of core.encodings.ENCODINGS; empty: what the file's mark says, else UTF-8. sheet: of an Excel file; empty: its
-    first. say: takes what was taken for granted, in sentences.
+    first. say: takes what was taken for granted, in sentences. leave: takes (line, reason) of rows without an answer.
     Raises ImportRefused where the file can't be read; at the first row that can't, unless on_error takes such errors.
     """
     absent = set(systems)
-    for row in _read_rows(source, name, columns or {}, on_error or _raise, encoding, sheet, say):
+    for row in _read_rows(source, name, columns or {}, on_error or _raise, encoding, sheet, say, leave):
         absent -= row.fields.keys()
         yield from one_per_system(row, systems) if systems else [row]
     for column in sorted(absent):
@@ -77,6 +78,7 @@ def _read_rows(
     encoding: str,
     sheet: str,
     say: table_rows.Say,
+    leave: table_rows.Leave,
 ) -> Iterator[Row]:
     if isinstance(source, (str, Path)):
         path = Path(source)
@@ -85,13 +87,18 @@ def _read_rows(
             raise refusal(name, None, "is a folder; a file was expected")
         try:
             with path.open("rb") as file:
-                yield from _read_rows(file, name, columns, on_error, encoding, sheet, say)
+                yield from _read_rows(file, name, columns, on_error, encoding, sheet, say, leave)
         except OSError as error:
             raise refusal(name, None, f"can't be opened ({error.strerror})") from error
         return
     file_name = name or str(getattr(source, "name", "file"))
     empty, ending = True, plain_name(file_name).lower().rpartition(".")[2]
+    if plain_name(file_name) != file_name and not _may_be(archives.first_bytes(source), archives.GZIP):
+        raise refusal(file_name, None, "is no gzip file by its first bytes; take .gz off its name")
     source = unpacked(source, file_name)
+    kind = archives.kind_by_bytes(archives.first_bytes(source), any_text=ending == "txt")
+    if kind and not (kind.endswith(f".{ending}") or (ending == "xlsx" and kind.startswith(archives.MAY_BE_EXCEL))):
+        raise refusal(file_name, None, f"is {kind}")
 
     def fail(line: int | None, message: str, field: str = "", row: int | None = None) -> None:
         nonlocal empty
@@ -103,15 +110,15 @@ def _read_rows(
         rows = table_rows.parquet_rows(source, file_name, columns, fail)
     elif ending == "xlsx":
         cells = table_rows.sheet_cells(source, file_name, fail, sheet, say)
-        rows = table_rows.of_table(cells, file_name, columns, fail, say=say)
-    elif ending in ("csv", "tsv") or (ending == "txt" and _is_table(source, file_name, encoding)):
+        rows = table_rows.of_table(cells, file_name, columns, fail, say=say, leave=leave)
+    elif ending in ("csv", "tsv", "xls") or (ending == "txt" and _is_table(source, file_name, encoding)):
         lines = decoded_lines(source, file_name, None, encoding)
         header = list(islice(lines, 1))
         if named := table_rows.separator_line(header[0][1]) if header else "":
             header = list(islice(lines, 1))
         delimiter = named or ("\t" if ending == "tsv" or not header else table_rows.delimiter_of(header[0][1]))
         cells = table_rows.csv_cells(chain(header, lines), file_name, delimiter)
-        rows = table_rows.of_table(cells, file_name, columns, fail, "." if delimiter == "," else ",", say)
+        rows = table_rows.of_table(cells, file_name, columns, fail, "." if delimiter == "," else ",", say, leave)
     else:
         lines = decoded_lines(source, file_name, fail, encoding)
         begun: list[tuple[int, str]] = []
@@ -135,6 +142,10 @@ def _read_rows(
         yield row
     if empty:
         raise refusal(file_name, None, "is empty; at least one row was expected")
+
+
+def _may_be(first: bytes, mark: bytes) -> bool:
+    return not first or first.startswith(mark)
 
 
 def _is_table(source: BinaryIO, name: str, encoding: str) -> bool:

@@ -21,6 +21,8 @@ ROWS_AT_ONCE = 1000  # of Parquet
 ABOVE = 10  # rows that may stand above a table's header
 HIDDEN_ROW = re.compile(rb'<(?:\w+:)?row\b[^<>]*\shidden="(?:1|true)"')  # by a filter, or by hand
 Say = Callable[[str], None]
+Leave = Callable[[int, str], None]  # (line, why it is left out, without a subject)
+TITLE, REPEATED_HEADER = "is a title above the header", "repeats the header"
 CSV_ERRORS = {  # {what the module csv says: what a person is told}
     "new-line": "a line break outside of quotes that ends no line",
     "expected after": "text follows a closing quotation mark; write a quotation mark inside a quoted cell twice",
@@ -213,12 +215,17 @@ def of_table(
     fail: Fail,
     decimal: str = ".",
     say: Say = lambda sentence: None,
+    leave: Leave = lambda line, reason: None,
 ) -> Iterator[Row]:
-    """decimal: the mark that its numbers have. say: takes what was taken for granted, in sentences."""
+    """decimal: the mark that its numbers have. say: takes what was taken for granted, in sentences. leave: takes the rows that
+    hold no answer."""
     ahead = list(islice(table, ABOVE))
     above = _titles([cells for _, cells in ahead])
     if above:
         say(f"The header is row {ahead[above][0]}; what stands above it is taken for a title.")
+        for line, cells in ahead[:above]:
+            if any(cell.strip() for cell in cells):
+                leave(line, TITLE)
     table = chain(ahead[above:], table)
     begun = list(islice(table, 1))
     line, first = begun[0] if begun else (1, [])
@@ -240,6 +247,7 @@ def of_table(
             continue
         if len(first) > 1 and [cell.strip().casefold() for cell in cells] == names:
             say("A row that repeats the header is left out.")
+            leave(line, REPEATED_HEADER)
             continue
         if len(cells) != len(header):
             fail(line, f"has {len(cells)} cells; the header has {len(header)} columns")

@@ -12,7 +12,7 @@ WAYS = {
     LEAVE_OUT: "leave all of them out, and list them",
     LATEST: "the latest counts, by answered_at; the others are left out, and listed",
 }
-ASK = f"--contradictions {LEAVE_OUT} or {LATEST}, or the file's page, says what becomes of both"
+ASK = f"--contradictions {LEAVE_OUT} or {LATEST}, or the file's page, says what becomes of them"
 AGAINST_ANOTHER = "contradicts another answer of the same person"
 AGAINST_STORED = "contradicts an answer that is stored, which stays"
 REPLACED = "was replaced by a later answer of the same person"

@@ -166,7 +166,8 @@ class Corpus(RowsImport):
             raise BadField("iteration", f"is {iteration}, beyond total_iterations {total}")
         known = self.checkpoints.get((system.name, name))
         if known is None:
-            known = Checkpoint(system=system, name=name, iteration=iteration, total_iterations=total)
+            chosen_at = row.time("chosen_at")
+            known = Checkpoint(system=system, name=name, iteration=iteration, total_iterations=total, chosen_at=chosen_at)
             self.checkpoints[system.name, name] = known
             self.new_checkpoints.append(known)
         elif iteration is not None and known.iteration is not None and known.iteration != iteration:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from annotation.models import Campaign, Item, Output, Purpose, Reference
+from annotation.models import Campaign, Checkpoint, Item, Output, Purpose, Reference
 
 COLUMNS = [
     "context_id",
@@ -14,6 +14,7 @@ COLUMNS = [
     "checkpoint",
     "iteration",
     "total_iterations",
+    "chosen_at",
     "sample",
     "output",
     "references",
@@ -34,9 +35,15 @@ def exported_outputs(campaign: Campaign) -> Iterator[dict[str, Any]]:
     of_campaign = Reference.objects.filter(context__campaign=campaign).order_by("context_id", "number")
     for context, text in of_campaign.values_list("context_id", "text"):
         references.setdefault(context, []).append(text)
+    is_chosen = Checkpoint.objects.filter(system__campaign=campaign).exclude(chosen_at=None).exists()
     outputs = Output.objects.filter(context__campaign=campaign, replaced_at=None)
     for output in outputs.select_related("context", "system", "checkpoint").order_by("pk").iterator(chunk_size=2000):
-        yield {**_row(output, references), **_known(known.get(output.pk))}
+        chosen = {"chosen_at": _chosen_at(output.checkpoint)} if is_chosen else {}
+        yield {**_row(output, references), **chosen, **_known(known.get(output.pk))}
+
+
+def _chosen_at(checkpoint: Checkpoint | None) -> str | None:
+    return checkpoint.chosen_at.isoformat() if checkpoint and checkpoint.chosen_at else None
 
 
 def _row(output: Output, references: dict[int, list[str]]) -> dict[str, Any]:

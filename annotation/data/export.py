@@ -46,7 +46,7 @@ PREFERENCE_FIELDS = [
 CONTENT_TYPES = {"jsonl": "application/x-ndjson", "csv": "text/csv; charset=utf-8"}
 PREFERENCES = "preferences"
 # Fields that a file has only where the campaign does, so that files of other campaigns stay as they were.
-OPTIONAL = {"group", "best", "cannot_say", BOTH_BAD}
+OPTIONAL = {"group", "best", "chosen_at", "cannot_say", BOTH_BAD}
 # What makes a spreadsheet run a cell (OWASP, "CSV Injection"), the full-width signs too.
 FORMULA = tuple("=+-@\t\r\n＝＋－＠")
 Decide = Callable[[int | None, int, object], tuple[bool | None, str | None]]

@@ -69,6 +69,7 @@ OUTPUTS = [
     CHECKPOINT,
     maybe("iteration", "how far that checkpoint's training was"),
     maybe("total_iterations", "length of the whole training"),
+    maybe("chosen_at", "when somebody chose that this checkpoint plays, and not the newest one"),
     SAMPLE,
     maybe("knowledge", "facts shown with the input"),
     maybe("metadata", "anything else, a JSON object"),
@@ -138,6 +139,9 @@ JUDGE_FILES: dict[str, tuple[str, list[Field]]] = {
 }
 # What our own exports have beside the fields of an import.
 EXPORTED = {"criterion", "group", "published", "guarded", "seconds", "active_seconds", "kept", "dropped_by"}
+JUDGES_ARE_PEOPLE = (
+    "The column judge names annotators, who are people. If programs answered, import the file as what judges said."
+)
 FOR_CHECKS = {"annotator", "choice"}  # what a row with a known answer of a pair does without
 
 
@@ -161,6 +165,13 @@ def fields_of(what: str) -> list[Field]:
     sides, own = FILES[what]
     about, which = (ABOUT_PAIR, WHICH_PAIR) if sides == 2 else (ABOUT_OUTPUT, WHICH_OUTPUT)
     return [*about, *own, *which]
+
+
+def answer_field(what: str) -> str:
+    """That which holds the answer itself; empty for outputs."""
+    if what in FILES:
+        return FILES[what][1][0].name
+    return {"judge_scores": "score", "judge_pairs": "choice"}.get(what, "")
 
 
 def known_columns(what: str) -> set[str]:

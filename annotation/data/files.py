@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
 
 from annotation.data import text_files
-from annotation.data.fields import JUDGE_FILES, columns_of_criteria, fields_of, guess
+from annotation.data.fields import JUDGE_FILES, answer_field, columns_of_criteria, fields_of, guess
 from annotation.data.shapes import potato
 from annotation.data.shapes.registry import shape_of
 from annotation.data.shapes.shape import JUDGE_PAIRS, JUDGE_SCORES, JUDGMENTS, OUTPUTS, SCORES, LeftOut, Shape, Surroundings
@@ -248,7 +248,9 @@ class Reading:
     ) -> Iterator[Row]:
         """Of one file. member: its name where it is an archive's, or a sheet's of several."""
         source: Any = opened()
-        how: dict[str, Any] = {"on_error": self.note, "encoding": self.encoding, "sheet": sheet, "say": self.account.assume}
+        leave = lambda line, reason: self.account.leave(file, Row(line, {}, file=member), reason)
+        how: dict[str, Any] = {"on_error": self.note, "encoding": self.encoding, "sheet": sheet}
+        how |= {"say": self.account.assume, "leave": leave}
         if hasattr(source, "read") and not source.seekable():
             rows = read_rows(source, file, dict(self.columns or {}), **how)
             yield from self._finished(rows, file, member, sheet, {}, set())
@@ -301,13 +303,15 @@ class Reading:
         known = {name: name for name in there} | columns | self.constants
         if self.kind == SCORES and not spread and (named := columns_of_criteria(known, sorted(there), self.criteria)):
             spread["aspects"] = named
+        answer = answer_field(self.kind)  # JSON leaves out the key where a table has an empty cell
+        blank = {answer: None} if answer in known else {}
         nested = [column for chosen in spread.values() for column in chosen if column not in there]
         for row in rows:
             inner = {column: value for column in nested if (value := at_path(row.fields, column)) is not None}
             row = replace(row, fields=row.fields | inner) if inner else row
             self.absent -= row.fields.keys()
             fields = {name: value for name, value in constants.items() if name not in row.fields}
-            row = replace(row, fields=row.fields | fields, file=member, columns=columns)
+            row = replace(row, fields=blank | row.fields | fields, file=member, columns=columns)
             spread_rows = [row]
             for name, chosen in spread.items():
                 spread_rows = [part for row in spread_rows for part in self._parts(file, row, name, chosen)]

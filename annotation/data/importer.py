@@ -5,7 +5,7 @@ stores, in one transaction. Existing rows are met through dictionaries loaded on
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,7 +15,7 @@ from django.db.models import Count, Max, Q
 from annotation.campaigns.items import design_of
 from annotation.data.contradictions import LATEST, LEAVE_OUT, WAYS
 from annotation.data.corpus import Imported
-from annotation.data.fields import JUDGE_FILES, known_columns
+from annotation.data.fields import JUDGE_FILES, constants_of, known_columns
 from annotation.data.files import Reading, name_of
 from annotation.data.judgments import JudgmentsImport
 from annotation.data.outputs import OutputsImport
@@ -25,6 +25,7 @@ from annotation.questions import registry, store
 from annotation.questions.scale import known_words
 from core.errors import ImportRefused, Refused, RowError, quoted
 from core.rowfiles import BadField, NotAnswered
+from core.rows import paths_in
 
 # What an import may be told beside the file: the same on the page, in the API and in commands.
 SHARED_OPTIONS = ("columns", "constants", "encoding", "spellings_apart")
@@ -205,7 +206,7 @@ def _take_all(importer, source, file: str, how: dict, watch) -> Imported:
     reading = Reading(importer.kind, **how, on_error=note)
     for row in reading.rows(source, file):
         rows += 1
-        unused |= dict.fromkeys(row.fields.keys() - known)
+        unused |= {name: row.fields[name] for name in row.fields.keys() - known - unused.keys()}
         try:
             importer.take(row)
             taken += 1
@@ -218,7 +219,7 @@ def _take_all(importer, source, file: str, how: dict, watch) -> Imported:
     for wrong in importer.check():
         note(replace(wrong, file=wrong.file or file))
     if errors:
-        raise ImportRefused([*_unnamed(errors, kinds, rows, file, unused), *errors][:KEPT_ERRORS], kinds)
+        raise ImportRefused([*_unnamed(importer.kind, errors, kinds, rows, file, unused), *errors][:KEPT_ERRORS], kinds)
     for row, reason in importer.contradictions.left_later:
         reading.account.leave(file, row, reason)
         taken -= 1
@@ -235,17 +236,23 @@ def _take_all(importer, source, file: str, how: dict, watch) -> Imported:
     )
 
 
-def _unnamed(errors: list[RowError], kinds: Counter, rows: int, file: str, unused: Collection[str]) -> list[RowError]:
-    """Of a field that no row has: how its column is named."""
+def _unnamed(
+    kind: str, errors: list[RowError], kinds: Counter, rows: int, file: str, unused: Mapping[str, Any]
+) -> list[RowError]:
+    """Of a field that no row has: how its column is named. unused: {column: its first value}"""
     first = errors[0]
-    if "is missing; it must be given" not in first.message or kinds[first.kind] < max(rows, 2) or not unused:
+    if "is missing; it must be given" not in first.message or kinds[first.kind] < rows:
         return []
-    names = [quoted(column) for column in sorted(unused)]
+    is_constant = first.field in constants_of(kind)
+    same = f" If it is the same in all rows, --constant {first.field}=VALUE says it." if is_constant else ""
+    names = [quoted(column) for column in sorted(paths_in(dict(unused)))]
     while len(", ".join(names)) > LONGEST_LIST and len(names) > 1:
         names.pop()
-    columns = ", ".join(names) + (" and others" if len(names) < len(unused) else "")
-    way = f"name it: --column {first.field}=COLUMN, or on the file's page"
-    return [RowError(first.file or file, None, first.field, f"is in no row. If one of the columns holds it, {way}: {columns}")]
+    columns = ", ".join(names) + (" and others" if len(names) < len(paths_in(dict(unused))) else "")
+    way = f" If one of the columns holds it, name it: --column {first.field}=COLUMN, or on the file's page: {columns}."
+    if not (unused or same):
+        return []
+    return [RowError(first.file or file, None, first.field, f"is in no row.{same}{way if unused else ''}")]
 
 
 def _stand(campaign: Campaign, importer) -> list:

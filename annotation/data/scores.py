@@ -8,6 +8,7 @@ from annotation.campaigns.items import draw_items
 from annotation.data.contradictions import Contradictions
 from annotation.data.corpus import Corpus, Imported, RowsImport
 from annotation.data.direction import are_ranks, may_be_low
+from annotation.data.fields import JUDGES_ARE_PEOPLE
 from annotation.data.insertion import Insertion, give_keys
 from annotation.data.shapes.values import LANGUAGE_MODEL, number
 from annotation.data.spellings import Spellings
@@ -56,7 +57,7 @@ class Annotators:
         self.judges = False
 
     def assumed(self) -> list[str]:
-        people = "The column judge names annotators, who are people. If programs answered, import the file as what judges said."
+        people = JUDGES_ARE_PEOPLE
         models = [a.name for a in self.new if LANGUAGE_MODEL.search(a.name) and not a.is_simulated]
         if models and not self.judges:
             names = ", ".join(map(quoted, sorted(models)[:5]))

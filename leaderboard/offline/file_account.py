@@ -9,13 +9,15 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from annotation.data.fields import guess
+from annotation.data.fields import JUDGES_ARE_PEOPLE, guess
 from annotation.data.files import Reading, is_archive
 from annotation.data.shapes.registry import shape_of
 from annotation.data.shapes.shape import JUDGE_PAIRS, JUDGE_SCORES, JUDGMENTS, OUTPUTS, SCORES
+from annotation.data.shapes.values import LANGUAGE_MODEL
 from core.errors import ImportRefused, Refused, RowError
 from core.rowfiles import read_rows
 from core.rows import paths_in
+from core.table_rows import REPEATED_HEADER, TITLE
 from leaderboard.offline.answers import KINDS, VERDICTS, Answers, How, read, sample_of, systems_of
 
 NAMES = {
@@ -25,7 +27,10 @@ NAMES = {
     JUDGE_PAIRS: "a judge's answers about pairs",
     JUDGE_SCORES: "a judge's scores",
 }
+IN_DOUBT = {JUDGMENTS: "judgments of pairs, by people or by judges", SCORES: "scores, by people or by judges"}
+OF_JUDGES = {JUDGMENTS: ("its judgments as a judge's", " --pairs"), SCORES: ("its scores as a judge's", "")}
 IMPORTS = {OUTPUTS: "import_outputs", JUDGMENTS: "import_judgments", SCORES: "import_scores"}
+NO_ANSWERS = (TITLE, REPEATED_HEADER)
 FEW = 12  # different values of a column that may be a verdict or a grade
 MISSING = {"", "na", "n/a", "nan", "none", "null", "-", "unlabeled"}
 
@@ -45,20 +50,29 @@ def account(path: str | Path) -> dict[str, Any]:
     found = {kind: one for kind in kinds if (one := _of_kind(path, kind)) is not None}
     answers, errors = _answers(path, kinds)
     columns = [] if shape or is_archive(path.name) else _columns(path)
+    doubt = "" if shape or not found.keys() & OF_JUDGES.keys() else _may_be_judges(sample)
     return {
         "file": path.name,
         "read_as": shape.name if shape else "an archive" if is_archive(path.name) else "rows with columns of their own",
         "documentation": shape.address if shape else "docs/campaigns/import.md",
-        "holds": {NAMES[kind]: one["rows"] for kind, one in found.items()},
-        "left_out": sum((Counter(one["left_out"]) for one in found.values()), Counter()),
+        "holds": {(IN_DOUBT if doubt else NAMES).get(kind, NAMES[kind]): one["rows"] for kind, one in found.items()},
+        "left_out": _left_out([one["left_out"] for one in found.values()]),
         "assumed": [shape.guess]
         if shape and not kinds
-        else [*dict.fromkeys(sentence for one in found.values() for sentence in one["assumed"])],
+        else [*dict.fromkeys([s for one in found.values() for s in one["assumed"]] + ([doubt] if doubt else []))],
         "errors": [*dict.fromkeys([error for one in found.values() for error in one["errors"]] + errors)][:20],
         "columns": columns,
         "systems": systems_of(answers.pairs, answers.scores)[:50] if answers else [],
-        "can": _can(path.name, found, answers, columns),
+        "can": _can(path.name, found, answers, columns) + (_as_judges(path.name, found) if doubt else []),
     }
+
+
+def _left_out(by_kind: Sequence[Mapping[str, int]]) -> Counter[str]:
+    """By reason; a row of the table itself is left out once, whatever the file holds."""
+    counts = sum((Counter(reasons) for reasons in by_kind), Counter[str]())
+    for reason in counts.keys() & set(NO_ANSWERS):
+        counts[reason] = max(reasons.get(reason, 0) for reasons in by_kind)
+    return counts
 
 
 def _plain_kinds(sample: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -69,8 +83,19 @@ def _plain_kinds(sample: Sequence[Mapping[str, Any]]) -> list[str]:
     if {"system_a", "system_b", "choice"} <= guess(JUDGMENTS, there).keys():
         kinds.append(JUDGMENTS)
     elif "score" in guess(SCORES, there):
-        kinds.append(SCORES)
+        by_programs = "annotator" not in guess(SCORES, there) and "judge" in guess(JUDGE_SCORES, there)
+        kinds.append(JUDGE_SCORES if by_programs else SCORES)
     return kinds
+
+
+def _may_be_judges(sample: Sequence[Mapping[str, Any]]) -> str:
+    """What makes it doubtful that the annotators of a table are people, in a sentence; empty where nothing does."""
+    column = guess(SCORES, list(dict.fromkeys(column for fields in sample for column in fields))).get("annotator", "")
+    if column == "judge":
+        return JUDGES_ARE_PEOPLE
+    models = sorted({str(row.get(column)) for row in sample if LANGUAGE_MODEL.search(str(row.get(column, "")))})
+    named = ", ".join(models[:5])
+    return f"If the annotators {named} are models, import the file as what judges said." if column and models else ""
 
 
 def _of_kind(path: Path, kind: str) -> dict[str, Any] | None:
@@ -78,7 +103,7 @@ def _of_kind(path: Path, kind: str) -> dict[str, Any] | None:
     errors: list[str] = []
     reading = Reading(kind, None, on_error=lambda error: errors.append(str(error)))
     rows = sum(1 for _ in reading.rows(path))
-    left_out = sum(reading.account.left_out.values())
+    left_out = sum(count for reason, count in reading.account.left_out.items() if reason not in NO_ANSWERS)
     if not rows and not left_out:
         return None
     return {"rows": rows, "left_out": dict(reading.account.left_out), "assumed": reading.account.assumed, "errors": errors}
@@ -158,6 +183,14 @@ def _can(
         if kind in found:
             can.append(_line(f"store its {NAMES[kind]} in a campaign", f"comparena {command} CAMPAIGN {file}"))
     return can
+
+
+def _as_judges(name: str, found: Mapping[str, Any]) -> list[dict[str, str]]:
+    return [
+        _line(f"or store {what}, if they are programs'", f"comparena import_judge_scores CAMPAIGN {_word(name)}{pairs}")
+        for kind, (what, pairs) in OF_JUDGES.items()
+        if kind in found
+    ]
 
 
 def _line(what: str, command: str) -> dict[str, str]:

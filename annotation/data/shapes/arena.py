@@ -72,17 +72,16 @@ def _context_id(fields: Fields, turns: int) -> str | None:
 
 def _vote(fields: Fields, sides: Fields) -> Iterator[Entry | LeftOut]:
     voter = next((fields[name] for name in ("judge", "judge_hash", "user", SESSION) if fields.get(name) is not None), None)
-    if fields.get("winner") in (None, ""):
-        yield LeftOut(JUDGMENTS, "has no winner")
+    model = isinstance(voter, str) and voter == fields.get("judge") and LANGUAGE_MODEL.search(voter)
+    kind = JUDGE_PAIRS if model or isinstance(voter, list) else JUDGMENTS  # a list: MT-bench's [model, prompt]
+    if fields.get("winner") in (None, "", "error"):  # FastChat's word for a reply that it could not read
+        yield LeftOut(kind, "has no winner")
         return
     said = sides | {"choice": fields["winner"]}
-    if isinstance(voter, list):  # MT-bench's language models: [model, prompt]
-        yield Entry(JUDGE_PAIRS, said | {"judge": " ".join(str(part) for part in voter)})
-        return
-    if isinstance(voter, str) and voter == fields.get("judge") and LANGUAGE_MODEL.search(voter):
-        yield Entry(JUDGE_PAIRS, said | {"judge": voter})
-        return
-    yield Entry(JUDGMENTS, said | ({"annotator": voter} if voter is not None else {}))
+    if kind == JUDGE_PAIRS:
+        yield Entry(kind, said | {"judge": voter if model else " ".join(str(part) for part in voter)})
+    else:
+        yield Entry(kind, said | ({"annotator": voter} if voter is not None else {}))
 
 
 def _entries_55k(fields: Fields, around: Surroundings) -> Iterator[Entry | LeftOut]:

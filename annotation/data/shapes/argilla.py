@@ -1,14 +1,13 @@
 """Argilla's records, as its client writes them to JSON, and their table form."""
 
-import ast
 import json
 from collections.abc import Iterator
 from typing import Any
 
-from annotation.data.shapes.pairs import has_sides, outputs_of, sides_of
+from annotation.data.shapes.pairs import has_sides, names_side, outputs_of, sides_of
 from annotation.data.shapes.shape import JUDGE_SCORES, JUDGMENTS, OUTPUTS, SCORES, Entry, Fields, LeftOut, Shape, Surroundings
 from annotation.data.shapes.values import number, point
-from core.column_shapes import LONGEST_LIST
+from core.column_shapes import printed_list
 from core.rows import BadField
 
 SIDES_OF_CHOICE = {"response-1": "A", "response-2": "B", "response1": "A", "response2": "B"}
@@ -78,25 +77,18 @@ def _choice(value: Any) -> str | None:
         if ranks.keys() == {"A", "B"} and all(isinstance(rank, int) for rank in ranks.values()):
             return "tie" if ranks["A"] == ranks["B"] else min(("A", "B"), key=lambda side: ranks[side])
     if isinstance(value, str):
-        return SIDES_OF_CHOICE.get(value) or (value if value.strip().lower() in ("a", "b", "tie") else None)
+        return SIDES_OF_CHOICE.get(value) or (value if names_side(value) else None)
     return None
 
 
 def _listed(value: Any) -> Any:
-    """A list, also where a cell holds it as JSON or as Python prints it."""
+    """A list, also where a cell holds it as JSON or as Python or NumPy print it."""
     if not isinstance(value, str) or not value.lstrip().startswith("["):
         return value
     try:
         return json.loads(value)
     except (ValueError, RecursionError):
-        return _printed(value)
-
-
-def _printed(value: str) -> Any:
-    try:
-        return ast.literal_eval(value) if len(value) < LONGEST_LIST else None
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        return None
+        return printed_list(value, numbers=True)
 
 
 def _responses(responses: dict[str, Any] | list[Any]) -> list[tuple]:

@@ -43,6 +43,35 @@ def _choices(fields: Fields, around: Surroundings) -> Iterator[Entry]:
             yield Entry(OUTPUTS, row)
 
 
+def _is_batch(fields: Fields) -> bool:
+    return {"custom_id", "response"} <= fields.keys() and isinstance(fields["response"], dict | None)
+
+
+def _batch(fields: Fields, around: Surroundings) -> Iterator[Entry | LeftOut]:
+    """What OpenAI's batches and those of servers like it give back: an answer of chat/completions or of responses."""
+    response = fields["response"] or {}
+    body, status = response.get("body"), response.get("status_code", 200)
+    if status != 200 or not isinstance(body, dict):
+        yield LeftOut(OUTPUTS, f"has no answer (status {status})" if status != 200 else "has no answer")
+        return
+    choices = body.get("choices")
+    said = [choice.get("message") for choice in choices] if isinstance(choices, list) else [_response(body)]
+    for number, message in enumerate(said):
+        text = content(message, "response") if isinstance(message, dict) else None
+        if text is None:
+            yield LeftOut(OUTPUTS, "has no text")
+        else:
+            system = {"system": body["model"]} if body.get("model") else {}
+            yield Entry(OUTPUTS, {"context_id": fields["custom_id"], "output": text, "sample": number} | system)
+
+
+def _response(body: Fields) -> Fields | None:
+    """The message of a body {output: [{type: message, content: [{type: output_text, text}]}]}, among reasoning and calls."""
+    parts = [part for item in body.get("output") or [] if item.get("type") == "message" for part in item.get("content") or []]
+    texts = [part.get("text") for part in parts if part.get("type") == "output_text"]
+    return {"content": "\n".join(texts)} if texts else None
+
+
 def _is_preference(fields: Fields) -> bool:
     return {"chosen", "rejected"} <= fields.keys()
 
@@ -120,6 +149,14 @@ CHAT = Shape(
     kinds=(OUTPUTS,),
     recognises=_is_chat,
     entries=_chat,
+)
+BATCH = Shape(
+    name="batch of chats",
+    address="https://platform.openai.com/docs/guides/batch",
+    kinds=(OUTPUTS,),
+    recognises=_is_batch,
+    entries=_batch,
+    guess="custom_id is the context, whose text is not in this file: it has to be in the campaign already.",
 )
 CHOICES = Shape(
     name="MT-bench answers",

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 
 from annotation.data.fields import guess
-from annotation.data.shapes.pairs import has_sides, outputs_of, sides_of
+from annotation.data.shapes.pairs import has_sides, names_side, outputs_of, sides_of
 from annotation.data.shapes.shape import JUDGMENTS, OUTPUTS, SCORES, Entry, Fields, LeftOut, Shape, Surroundings
 from annotation.data.shapes.values import point
 from core.rows import BadField
@@ -23,16 +23,18 @@ def _entries(fields: Fields, around: Surroundings) -> Iterator[Entry | LeftOut]:
     for output in outputs_of(shown) if pair else [shown]:
         yield Entry(OUTPUTS, output)
     known = shown | {"annotator": fields["WorkerId"]}
-    columns = guess("judgments", list(answers))
-    choice = columns.get("choice") if pair else None
+    named = guess("judgments", list(answers)).get("choice")
+    choices = [name for name, value in answers.items() if pair and (name == named or names_side(value))]
     for name, value in answers.items():
-        kind = JUDGMENTS if name == choice else SCORES
+        kind = JUDGMENTS if name in choices else SCORES
         if fields.get("AssignmentStatus") == "Rejected" or fields.get("RejectionTime"):
             yield LeftOut(kind, "was rejected by the requester")
         elif value in (None, ""):
             yield LeftOut(kind, f"has no answer to {name}")
-        elif name == choice:
-            yield Entry(JUDGMENTS, known | {"choice": value} | ({"reason": answers["reason"]} if "reason" in answers else {}))
+        elif kind == JUDGMENTS:
+            about = {"aspect": name} if len(choices) > 1 else {}
+            reason = {"reason": answers["reason"]} if "reason" in answers else {}
+            yield Entry(JUDGMENTS, known | about | {"choice": value} | reason)
         elif name != "reason":
             value = point(value)
             yield (
@@ -79,5 +81,6 @@ MTURK = Shape(
     kinds=(OUTPUTS, SCORES, JUDGMENTS),
     recognises=_recognises,
     entries=_entries,
-    guess="Each Answer column with numbers is a criterion. Rejected assignments are left out.",
+    guess="Each Answer column with numbers is a criterion, and one with the words of a side (left, A, same) a choice between "
+    "two texts. Rejected assignments are left out.",
 )

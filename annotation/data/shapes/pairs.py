@@ -5,6 +5,8 @@ from typing import Any
 
 from annotation.data.fields import guess
 from annotation.data.shapes.shape import OUTPUTS, Entry, Fields, Shape, Surroundings
+from annotation.outcome import SIDES as SHOWN_SIDES
+from annotation.outcome import outcome_named
 
 SIDES = ("system_a", "output_a", "system_b", "output_b")
 TEXT_LISTS = ("responses", "outputs", "texts", "items", "options", "candidates", "text")
@@ -22,6 +24,12 @@ def sides_of(item: Fields) -> Fields:
 
 def has_sides(fields: Fields) -> bool:
     return guess("judgments", list(fields)).keys() >= set(SIDES)
+
+
+def names_side(value: Any) -> bool:
+    """Is it a word for A, B or a tie, or for the side that was shown? A number may be a point of a scale."""
+    word = value.strip().lower() if isinstance(value, str) else ""
+    return not word.isdecimal() and (outcome_named(word) is not None or word in SHOWN_SIDES)
 
 
 def outputs_of(fields: Fields) -> Iterator[Fields]:

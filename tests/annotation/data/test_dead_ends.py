@@ -1,6 +1,7 @@
 """What people send and tools write beside the plain cases: read, with a sentence on what was taken for granted, or asked about
 in words that lead on."""
 
+import gzip
 import io
 import json
 
@@ -13,6 +14,8 @@ from annotation.campaigns.protocol import CriterionSpec
 from annotation.data.files import Reading
 from annotation.data.importer import import_file, import_outputs
 from annotation.models import LikertScore, Upload
+from annotation.outcome import Outcome, outcome_named
+from core.column_shapes import printed_list
 from core.errors import ImportRefused
 from core.rows import Row
 from evaluator.models import ImportedScore
@@ -68,6 +71,7 @@ def sheets(*tables, hidden: str = "", hidden_row: int = 0) -> bytes:
         (table(mark="\t").encode("utf-16"), "a.txt", ""),
         (sheets(("one", [HEADER, *CELLS]), hidden_row=2), "a.xlsx", "Rows that the sheet hides are read, too: 1."),
         (table() + "\n" + table(), "a.csv", "A row that repeats the header is left out."),
+        (table(mark="\t"), "a.xls", ""),
         (table() + "\n" + table().replace("system", " System", 1), "a.csv", "A row that repeats the header is left out."),
         (sheets(("one", [["Study 1"], [], HEADER, *CELLS])), "a.xlsx", "The header is row 3;"),
         (
@@ -83,17 +87,50 @@ def test_rows_are_found(content, name, said):
     assert said in " ".join(assumed) and bool(assumed) == bool(said)
 
 
+@pytest.mark.parametrize("content", [table("Study 1", "", "of 2026"), table() + "\n" + table() + "\n" + table()])
+def test_what_a_table_has_beside_its_rows_is_counted(db, content):
+    """Two rows of titles, and twice the header among the rows."""
+    campaign = create_campaign(slug="talk", criteria=[])
+    done = import_outputs(campaign, io.BytesIO(content.encode()), "a.csv")
+    assert (sum(done.left_out.values()), done.new["outputs"]) == (2, 2)
+    assert done.rows == 2 + done.new["outputs"] + done.repeated and len(done.listed) == 2
+
+
+WRONG_NAMES = {  # {what it is by its first bytes: (content, names that it may not have)}
+    "is a PDF": (b"%PDF-1.7\n%\xe2\xe3", ["a.json", "a.csv"]),
+    "is a gzip file; end its name in .gz": (gzip.compress(b"{}"), ["a.jsonl", "a.zip", "a.csv"]),
+    "is no gzip file by its first bytes; take .gz off its name": (b'{"a": 1}', ["a.jsonl.gz"]),
+    "is an Excel file; end its name in .xlsx": (sheets(("one", [HEADER, *CELLS])), ["a.csv", "a.xls", "a.json"]),
+    "is a zip archive; end its name in .zip": (b"PK\x03\x04 and more", ["a.jsonl"]),
+    "is a sheet of OpenDocument (.ods); save it": (
+        b"PK\x03\x04mimetypeapplication/vnd.oasis.opendocument.spreadsheet",
+        ["a.csv", "a.xlsx"],
+    ),
+    "is packed with Zstandard; unpack it first": (b"\x28\xb5\x2f\xfd 1", ["a.jsonl", "a.txt"]),
+    "is a file of old Excel (.xls) or Word; save it": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", ["a.xls", "a.csv", "a.xlsx"]),
+    "is a web page (HTML), as some programs save .xls": (b"<html><table>", ["a.xls", "a.csv"]),
+    "is a Parquet file; end its name in .parquet": (b"PAR1 1", ["a.json"]),
+}
+
+
+@pytest.mark.parametrize(("said", "name"), [(said, name) for said, (_, names) in WRONG_NAMES.items() for name in names])
+def test_a_file_under_a_wrong_name_is_named(said, name):
+    errors: list = []
+    with pytest.raises(ImportRefused) as refused:
+        list(Reading("outputs", None, on_error=errors.append).rows(io.BytesIO(WRONG_NAMES[said][0]), name))
+    assert f"{name}: {said}" in str(refused.value) and not errors
+
+
+def test_a_text_may_begin_as_another_file_does():
+    assert [row["output"] for row in read("<html>\n%PDF\nRar!\n", "a.txt")[0]] == ["<html>", "%PDF", "Rar!"]
+
+
+TEXTS = {"context": "Q", "system_a": "m1", "output_a": "A", "system_b": "m2", "output_b": "B"}
+
+
 def test_an_id_of_each_vote_is_no_context():
     """Three votes on one pair of texts, each with an id of its own, and three with one id."""
-    vote = {
-        "context": "Q",
-        "system_a": "m1",
-        "output_a": "A",
-        "system_b": "m2",
-        "output_b": "B",
-        "annotator": "x",
-        "choice": "A",
-    }
+    vote = TEXTS | {"annotator": "x", "choice": "A"}
     rows, assumed, *_ = read("\n".join(json.dumps({"id": n} | vote) for n in range(3)), "a.jsonl", "judgments")
     assert not any("context_id" in row for row in rows)
     assert assumed == ["The column id numbers the rows, so that contexts are known by their text."]
@@ -309,3 +346,85 @@ def test_names_of_metrics_that_lm_eval_calls_low_carry_it():
     rows, assumed, _, _ = read(json.dumps(row), "a.jsonl", "judge_scores")
     assert [(r["judge"], r.get("best")) for r in rows] == [("ter", "low"), ("bleu", None)]
     assert "The lowest is the best of its metrics bits_per_byte" in assumed[0]
+
+
+VOTE = {"context_id": "c1", "system_a": "alpha", "system_b": "beta", "annotator": "ann"}
+
+
+@pytest.mark.parametrize("kind", ["judgments", "judge_pairs", "scores", "judge_scores"])
+def test_a_key_that_some_rows_lack_is_an_empty_cell(kind):
+    """JSON leaves out the key where nothing was said, as Label Studio's JSON_MIN; where no row has it, it is missing."""
+    name = "choice" if kind in ("judgments", "judge_pairs") else "score"
+    rows = read("\n".join(json.dumps(VOTE | said) for said in ({name: "1"}, {})), "a.jsonl", kind)[0]
+    assert [row[name] for row in rows] == ["1", None]
+    assert name not in read(json.dumps(VOTE), "a.jsonl", kind)[0][0]
+
+
+def test_mturks_radio_buttons_for_a_side():
+    """crowd-radio-group: a true or false for each button; left is the first text."""
+    shown = {f"Input.{name}": name for name in ("system_a", "output_a", "system_b", "output_b")} | {"Input.context": "Q"}
+    pressed = lambda side: {f"Answer.pref.{one}": str(one == side).lower() for one in ("left", "right", "same")}
+    rows = [shown | {"WorkerId": side} | pressed(side) for side in ("left", "right", "same")]
+    votes, *_ = read("\n".join(map(json.dumps, rows)), "a.jsonl", "judgments")
+    assert [(vote["annotator"], vote["choice"]) for vote in votes] == [(side, side) for side in ("left", "right", "same")]
+    assert all("aspect" not in vote for vote in votes)
+
+
+def test_argillas_lists_as_numpy_prints_them():
+    row = {"context": "Q", "system": "m", "output": "o", "Quality.responses": "[4 2]", "Quality.responses.users": "['a' 'b']"}
+    scores, *_ = read(json.dumps(row), "a.jsonl", "scores")
+    assert [(one["annotator"], one["score"]) for one in scores] == [("a", 4), ("b", 2)]
+
+
+@pytest.mark.parametrize(
+    ("cell", "value"), [("[4 2]", [4, 2]), ("[1. -2.5]", [1.0, -2.5]), ("[1, -2]", [1, -2]), ("[a]", None)]
+)
+def test_printed_numbers(cell, value):
+    assert printed_list(cell, numbers=True) == value
+    assert printed_list("[4 2]") is None  # in a column of texts it is one
+
+
+def test_what_fastchat_says_of_a_reply():
+    chat = [{"role": "user", "content": "Q"}, {"role": "assistant", "content": "A"}]
+    row = {"question_id": 1, "model_a": "m", "model_b": "n", "conversation_a": chat, "conversation_b": chat, "turn": 1}
+    row["judge"] = ["gpt-4", "pair-v2"]
+    rows = [row | {"winner": winner} for winner in ("tie (inconsistent)", "error", "model_a")]
+    said, _, errors, left_out = read("\n".join(map(json.dumps, rows)), "a.jsonl", "judge_pairs")
+    assert [outcome_named(one["choice"]) for one in said] == [Outcome.TIE, Outcome.A]
+    assert left_out == {"has no winner": 1} and not errors
+
+
+def batch(key: str, body: dict | None, status: int = 200) -> dict:
+    return {"id": f"batch_{key}", "custom_id": key, "response": {"status_code": status, "body": body}, "error": None}
+
+
+def test_a_batch_of_chats():
+    """OpenAI's batch output: custom_id is the context, and id numbers the requests. Both endpoints; a call of a tool has no
+    text."""
+    message = {"index": 0, "message": {"role": "assistant", "content": "hi"}}
+    text = {"type": "message", "content": [{"type": "output_text", "text": "ho"}]}
+    rows = [
+        batch("c1", {"model": "gpt", "choices": [message]}),
+        batch("c2", {"model": "gpt", "output": [{"type": "reasoning"}, text]}),
+        batch("c3", {}, status=400),
+        batch("c4", {"model": "gpt", "output": []}),
+    ]
+    found, assumed, _, left_out = read("\n".join(map(json.dumps, rows)), "a.jsonl")
+    assert found == [
+        {"context_id": key, "system": "gpt", "output": said, "sample": 0} for key, said in (("c1", "hi"), ("c2", "ho"))
+    ]
+    assert left_out == {"has no answer (status 400)": 1, "has no text": 1} and "custom_id is the context" in assumed[0]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("kind", "row", "said"),
+    [
+        ("outputs", {"info": {"post": "Q"}, "system": "m", "output": "o"}, "--column context=COLUMN, .*: 'info.post'."),
+        ("judgments", TEXTS | {"choice": "A"}, "--constant annotator=VALUE says it."),
+    ],
+)
+def test_a_field_that_no_row_has(kind, row, said):
+    """The ways are said with the columns that there are, those inside of objects too."""
+    with pytest.raises(ImportRefused, match=said):
+        import_file(create_campaign(slug="talk", criteria=[]), kind, io.BytesIO(json.dumps(row).encode()), "a.jsonl")

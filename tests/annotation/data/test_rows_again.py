@@ -2,13 +2,15 @@
 
 import io
 import json
+from datetime import UTC, datetime
 
 import pytest
 
 from annotation.assessment.assess import assess
 from annotation.campaigns.lifecycle import create_campaign
+from annotation.checkpoints import of_newest_checkpoints
 from annotation.data import export, importer
-from annotation.models import Context, LikertScore, Output, PairwiseJudgment, System
+from annotation.models import Checkpoint, Context, LikertScore, Output, PairwiseJudgment, System
 from core.errors import ImportRefused
 from evaluator.judge_tables.imports import import_pairs_of
 
@@ -98,3 +100,24 @@ def test_a_time_that_is_none_is_named(campaign, moment, message):
     with pytest.raises(ImportRefused, match=f"answered_at.*{message}"):
         importer.import_scores(campaign, *rows("scores", [row]))
     assert (LikertScore.objects.count(), PairwiseJudgment.objects.count()) == before
+
+
+def test_a_choice_of_a_checkpoint_comes_along(campaign):
+    """Step 7 plays although step 9 is newer; a file that knows nothing of the choice does not take it back."""
+    newer = {"context_id": "c0", "system": "Füchse", "output": "neuer", "checkpoint": "step-9", "iteration": 9}
+    importer.import_outputs(campaign, *rows("outputs", [newer]))
+    assert not any("chosen_at" in row for row in export.exported_rows(campaign, "outputs"))
+    moment = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
+    Checkpoint.objects.filter(name="step-7").update(chosen_at=moment)
+    for how in ("jsonl", "csv"):
+        there = list(export.exported_rows(campaign, "outputs"))
+        content = "".join(export.as_csv(there, "outputs")) if how == "csv" else "".join(json.dumps(r) + "\n" for r in there)
+        other = create_campaign(slug=how)
+        importer.import_outputs(other, io.BytesIO(content.encode()), f"outputs.{how}")
+        chosen = Checkpoint.objects.filter(system__campaign=other).values_list("name", "chosen_at")
+        assert dict(chosen) == {"step-7": moment, "step-9": None}
+        played = of_newest_checkpoints(Output.objects.filter(context__campaign=other, system__name="Füchse"))
+        assert {output.checkpoint.name for output in played} == {"step-7"}
+        without = [{name: value for name, value in row.items() if name != "chosen_at"} for row in there]
+        assert not importer.import_outputs(other, *rows("outputs", without)).new
+        assert Checkpoint.objects.filter(system__campaign=other, chosen_at=moment).exists()

@@ -51,6 +51,29 @@ def test_a_tools_file_is_named_with_its_documentation(tmp_path, capsys):
     assert any("check_judge judgments.jsonl --people LABELS" in one["command"] for one in found["can"])
 
 
+@pytest.mark.parametrize(
+    ("who", "doubt"), [({"judge": "anna"}, "The column judge"), ({"annotator": "gpt-4o"}, "gpt-4o are models")]
+)
+def test_who_may_be_a_program_is_not_called_a_person(tmp_path, capsys, who, doubt):
+    vote = {name: value for name, value in VOTE.items() if name != "annotator"} | who
+    found = told(capsys, jsonl(tmp_path / "votes.jsonl", [vote]))
+    assert found["holds"] == {"outputs": 2, "judgments of pairs, by people or by judges": 1}
+    assert any(doubt in sentence for sentence in found["assumed"])
+    assert "comparena import_judge_scores CAMPAIGN votes.jsonl --pairs" in [one["command"] for one in found["can"]]
+
+
+def test_a_metrics_scores_are_a_judges(tmp_path, capsys):
+    row = {"context_id": "c1", "context": "Q", "system": "m", "output": "o", "metric": "bleu", "score": 0.5}
+    assert told(capsys, jsonl(tmp_path / "a.jsonl", [row]))["holds"] == {"outputs": 1, "a judge's scores": 1}
+
+
+def test_a_title_is_left_out_once(tmp_path, capsys):
+    header, cells = ",".join(VOTE), ",".join(VOTE.values())
+    (tmp_path / "votes.csv").write_text(f"Study 1\n{header}\n{cells}\n")
+    found = told(capsys, tmp_path / "votes.csv")
+    assert found["left_out"] == {"is a title above the header": 1} and found["holds"]["outputs"] == 2
+
+
 def test_verdicts_of_a_judge_and_of_people_in_one_table(tmp_path, capsys):
     rows = ["id,judge_passed,human_passed,response_tokens"] + [
         f"q{i},pass,{'fail' if i < 4 else ''},{i * 37}" for i in range(40)
