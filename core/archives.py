@@ -63,7 +63,8 @@ def opened(file: BinaryIO, name: str) -> Iterator[zipfile.ZipFile]:
         archive = zipfile.ZipFile(file)
     except DAMAGED:
         file.seek(0)
-        kind = kind_by_bytes(first_bytes(file))
+        first = first_bytes(file)
+        kind = "" if first.startswith(ZIP) else kind_by_bytes(first)
         raise _refusal(name, f"is {kind}" if kind else "can't be read as a zip archive") from None
     with archive:
         yield archive

@@ -244,7 +244,9 @@ def _unnamed(
     if "is missing; it must be given" not in first.message or kinds[first.kind] < rows:
         return []
     is_constant = first.field in constants_of(kind)
-    same = f" If it is the same in all rows, --constant {first.field}=VALUE says it." if is_constant else ""
+    same = (
+        f" If it is the same in all rows, say it: --constant {first.field}=VALUE, or on the file's page." if is_constant else ""
+    )
     names = [quoted(column) for column in sorted(paths_in(dict(unused)))]
     while len(", ".join(names)) > LONGEST_LIST and len(names) > 1:
         names.pop()

@@ -421,7 +421,7 @@ def test_a_batch_of_chats():
     ("kind", "row", "said"),
     [
         ("outputs", {"info": {"post": "Q"}, "system": "m", "output": "o"}, "--column context=COLUMN, .*: 'info.post'."),
-        ("judgments", TEXTS | {"choice": "A"}, "--constant annotator=VALUE says it."),
+        ("judgments", TEXTS | {"choice": "A"}, "say it: --constant annotator=VALUE, or on the file's page."),
     ],
 )
 def test_a_field_that_no_row_has(kind, row, said):

@@ -424,7 +424,8 @@ class TestAutoArena:
     def test_a_judges_file_names_no_judge(self, campaign, file):
         raw = table([[*self.COLUMNS[:5], "winner"], [*self.ROWS[0][:5], "A"]])
         path = file("Human-judge-votes.csv", raw)
-        assert "field 'annotator': is missing" in refusals(import_judgments, campaign, path)[0]
+        wanted = "field 'annotator': is in no row. If it is the same in all rows, say it: --constant annotator=VALUE"
+        assert wanted in refusals(import_judgments, campaign, path)[0]
         import_judgments(campaign, path, constants={"annotator": "ann"})
         assert judgments() == {("ape", "B", "parrot", "ann")}
 
