@@ -243,10 +243,8 @@ def _unnamed(
     first = errors[0]
     if "is missing; it must be given" not in first.message or kinds[first.kind] < rows:
         return []
-    is_constant = first.field in constants_of(kind)
-    same = (
-        f" If it is the same in all rows, say it: --constant {first.field}=VALUE, or on the file's page." if is_constant else ""
-    )
+    say = f"say it: --constant {first.field}=VALUE, or on the file's page."
+    same = f" If it is the same in all rows, {say}" if first.field in constants_of(kind) else ""
     names = [quoted(column) for column in sorted(paths_in(dict(unused)))]
     while len(", ".join(names)) > LONGEST_LIST and len(names) > 1:
         names.pop()
