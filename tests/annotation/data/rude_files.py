@@ -262,6 +262,16 @@ ROWS: dict[str, tuple[str, dict[str, Any], str]] = {
         },
         "name",
     ),
+    "batch of chats": (
+        "outputs",
+        {
+            "id": "batch_1",
+            "custom_id": "c1",
+            "response": {"status_code": 200, "body": {"model": "elm", "choices": [{"index": 0, "message": SAY}]}},
+            "error": None,
+        },
+        "custom_id",
+    ),
     "MT-bench answers": (
         "outputs",
         {

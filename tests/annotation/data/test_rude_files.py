@@ -30,6 +30,7 @@ READ, SHARED, THROUGH_A_DOOR = FUZZ_CASES or 20, FUZZ_CASES or 4, FUZZ_CASES // 
 NOTHING_GOOD = (
     *("Potato", "Potato, table", "Appraise", "Qualtrics", "wide sheet"),
     *("lm-eval", "doccano", "Arena-Hard", "Prolific", "lm-eval results", "AlpacaEval leaderboard", "DeepEval, cases"),
+    "batch of chats",
 )
 kinds_of_files = pytest.mark.parametrize("shape", ROWS)
 

@@ -147,6 +147,12 @@ def arena_hard(n: int, games: list) -> dict:
     return {"uid": f"c{n}", "judge": "j", "model": "alpha", "baseline": "beta", "games": games}
 
 
+def batch(n: int, said: str | None) -> dict:
+    message = {"index": 0, "message": {"role": "assistant", "content": said}}
+    body = {"model": "new", "choices": [message]}
+    return {"id": f"b{n}", "custom_id": f"c{n}", "response": {"status_code": 200 if said else 500, "body": body}, "error": None}
+
+
 SCALE = {"constants": {"scale": "1-5"}}
 ANN = {"constants": {"annotator": "ann"}}
 ONE = {"constants": {"system": "alpha"}}
@@ -194,6 +200,7 @@ TOOLS: dict[str, Tool] = {
         lambda n: deepeval(n, None)["testCases"][0],
         how={"constants": {"system": "alpha"}},
     ),
+    "batch of chats": Tool("outputs", lambda n: batch(n, f"new {n}"), lambda n: batch(n, None)),
     "MT-bench answers": Tool(
         "outputs", lambda n: {"question_id": f"c{n}", "model_id": "new", "choices": [{"index": 0, "turns": [f"new {n}"]}]}
     ),
